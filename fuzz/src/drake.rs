@@ -4,7 +4,7 @@ use drake::bots::{Bot, Strength};
 use drake::net::{self, Coop};
 use drake::{SEATS, Setup, Standing};
 use gaggle_kit::Micros;
-use gaggle_replica::{Kinds, Session, SessionConfig, Signal};
+use gaggle_replica::{Kinds, RemoteEvent, ReplicaConfig, Session};
 
 use super::pair::{self, Part};
 
@@ -20,7 +20,7 @@ struct Brawler {
 }
 
 impl Part for Brawler {
-    fn config() -> SessionConfig {
+    fn config() -> ReplicaConfig {
         net::config()
     }
 
@@ -33,19 +33,23 @@ impl Part for Brawler {
     }
 
     fn frame(&mut self, now: Micros, session: &mut Session) {
-        session.sample_input(self.bot.play(self.coop.game()));
+        session.set_input(self.bot.play(self.coop.game()));
         self.coop.step(session);
         session.tick(now);
     }
 
-    fn signal(&mut self, session: &Session, signal: &Signal) {
+    fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
         self.coop.signal(session, signal);
     }
 
     fn expect_order(&self, session: &Session) {
         let game = self.coop.game();
         assert!(game.seats.iter().all(|seat| seat.wins <= game.setup.wins), "nobody won what he did not win");
-        assert_eq!(session.mine::<Standing>().count(), SEATS, "every standing is the referee's");
+        assert_eq!(
+            session.iter_authoritative::<Standing>().count(),
+            SEATS,
+            "every standing is the referee's"
+        );
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bytemuck::{Pod, Zeroable};
 use gaggle_kit::{
     Angle, BitReader, BitWriter, BufferFull, ByteReader, ByteWriter, DecodeError, Fixed, Fixed8, Fixed16,
-    Frame, Input, Micros, PeerId, Prng, Quantiser, Slot, SlotSet, State, StateHasher, decode_state,
-    differences, encode_state, pack, state_hash, unpack,
+    Frame, Input, Micros, PeerId, Prng, Quantizer, Slot, SlotSet, State, StateHasher, compress, decode_state,
+    decompress, diff, encode_state, state_hash,
 };
 
 /// A target: its name, which is that of its corpus, and what it does with its bytes.
@@ -31,12 +31,12 @@ pub fn bytes(data: &[u8]) {
     let mut written = vec![0; payload.len()];
     let mut w = ByteWriter::new(&mut written);
     for &step in script {
-        let before = r.left();
+        let before = r.remaining();
         if copy_value(step, &mut r, &mut w).is_err() {
-            assert!(r.left() <= before);
+            assert!(r.remaining() <= before);
             break;
         }
-        assert_eq!(w.written(), payload.len() - r.left());
+        assert_eq!(w.written(), payload.len() - r.remaining());
     }
     let written = w.finish();
     assert_eq!(written, &payload[..written.len()]);
@@ -76,7 +76,7 @@ pub fn bits(data: &[u8]) {
         if copy_bits(step, &mut r, &mut w).is_err() {
             break;
         }
-        assert_eq!(w.left(), r.left());
+        assert_eq!(w.remaining(), r.remaining());
     }
     let count = w.written();
     let written = w.finish();
@@ -135,7 +135,7 @@ pub fn state(data: &[u8]) {
     let Ok(value) = decode_state::<Everything>(data) else { return };
     assert_eq!(encode_state(&value), data);
     assert_eq!(state_hash(&value), StateHasher::of(data));
-    assert_eq!(differences(&value, &value), Vec::<String>::new());
+    assert_eq!(diff(&value, &value), Vec::<String>::new());
     let mut copy = Everything::example();
     copy.copy_from(&value);
     assert_eq!(copy, value);
@@ -276,11 +276,11 @@ fn fixed_text<const FRACTION: u32>(text: &str) {
 /// Packed bytes: what comes out is bounded, and packed again and unpacked the same. And anything can be packed.
 pub fn packed(data: &[u8]) {
     const BYTES_MAX: usize = 4_096;
-    let unpacked = unpack(data, BYTES_MAX).inspect(|bytes| assert!(bytes.len() <= BYTES_MAX));
+    let unpacked = decompress(data, BYTES_MAX).inspect(|bytes| assert!(bytes.len() <= BYTES_MAX));
     for bytes in [Ok(data.to_vec()), unpacked].into_iter().flatten() {
         let mut packed = Vec::new();
-        pack(&bytes, &mut packed);
-        assert_eq!(unpack(&packed, bytes.len()), Ok(bytes));
+        compress(&bytes, &mut packed);
+        assert_eq!(decompress(&packed, bytes.len()), Ok(bytes));
     }
 }
 
@@ -320,7 +320,7 @@ fn pair<const FRACTION: u32>(a: i32, b: i32) {
 }
 
 fn quantised([min, max, precision, value]: [f32; 4]) {
-    let Ok(quantiser) = Quantiser::new(min, max, precision) else { return };
+    let Ok(quantiser) = Quantizer::new(min, max, precision) else { return };
     let steps = quantiser.to_steps(value);
     assert!(quantiser.steps().contains(&steps.into()));
     assert_eq!(quantiser.to_steps(quantiser.from_steps(steps)), steps);

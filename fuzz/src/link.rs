@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::relay::{Leg, RelayClient, RelayFrame};
-use gaggle_link::sim::{Burst, Chance, Conditions, World};
+use gaggle_link::relay::{RelayClient, RelayFrame, RelayLeg};
+use gaggle_link::sim::{Burst, Chance, Conditions, SimNet};
 use gaggle_link::{
-    Busy, Carrier, CarrierEvent, Channel, DATAGRAM_BYTES_MAX, Event, Goodbye, Link, LinkConfig, Transport,
+    Carrier, CarrierEvent, Channel, CloseCode, DATAGRAM_BYTES_MAX, Endpoint, LinkConfig, Transport,
+    TransportEvent, WouldBlock,
 };
 
 /// A target: its name, which is that of its corpus, and what it does with its bytes.
@@ -39,7 +40,7 @@ pub fn packets(data: &[u8]) {
             1 => scene.pass(Micros::from_millis(u64::from(*amount) * 40)),
             2 => scene.say(Channel::Unreliable, size),
             3 => scene.say(Channel::Reliable(*amount % 3), size * 16),
-            4 => scene.link.disconnect(scene.now, ATTACKER, Goodbye(*amount)),
+            4 => scene.link.disconnect(scene.now, ATTACKER, CloseCode(*amount)),
             5 => scene.number = scene.number.wrapping_add(u16::from(*amount) << 6),
             6 => scene.wire.borrow_mut().busy = amount % 2 == 1,
             7 => {
@@ -62,10 +63,10 @@ pub fn packets(data: &[u8]) {
 /// Frames on either side of a relay, each with its length in two bytes before it: what is read is written in one form, and a
 /// member bears whatever a relay says, over either leg, and whatever becomes of its connections meanwhile.
 pub fn relay(data: &[u8]) {
-    let mut client = RelayClient::new(VICTIM, "ticket", &Leg::ALL);
+    let mut client = RelayClient::new(VICTIM, "ticket", &RelayLeg::ALL);
     let mut now = Micros::ZERO;
-    client.connect(now, Leg::Channel, ATTACKER);
-    client.socket_opened(now);
+    client.connect(now, RelayLeg::Datagram, ATTACKER);
+    client.handle_socket_opened(now);
     let mut rest = data;
     while let [high, low, tail @ ..] = rest {
         let size = (usize::from(*high & 0x0f) << 8 | usize::from(*low)).min(tail.len());
@@ -75,23 +76,23 @@ pub fn relay(data: &[u8]) {
         if let Ok(read) = RelayFrame::read(frame) {
             assert_eq!(read.to_bytes(), frame, "one frame has one form");
         }
-        let leg = if high & 0x10 == 0 { Leg::Socket } else { Leg::Channel };
+        let leg = if high & 0x10 == 0 { RelayLeg::WebSocket } else { RelayLeg::Datagram };
         if let Some((_, at)) = client.handle_frame(now, leg, frame) {
             assert!(at <= frame.len());
         }
         match low % 16 {
-            1 => client.channel_opened(),
-            2 => client.channel_closed(),
-            3 => client.socket_closed(now),
-            4 => client.socket_opened(now),
-            5 => client.described("v=0"),
+            1 => client.handle_channel_opened(),
+            2 => client.handle_channel_closed(),
+            3 => client.handle_socket_closed(now),
+            4 => client.handle_socket_opened(now),
+            5 => client.handle_described("v=0"),
             6 => client.close(now, leg, ATTACKER),
             7 => client.connect(now, leg, ATTACKER),
             _ => client.handle_timeout(now),
         }
-        let orders = std::iter::from_fn(|| client.next_order()).count();
+        let orders = std::iter::from_fn(|| client.poll_command()).count();
         assert!(orders <= 256, "{orders} orders for one frame");
-        Leg::ALL.into_iter().for_each(|leg| while client.next_event(leg).is_some() {});
+        RelayLeg::ALL.into_iter().for_each(|leg| while client.poll_event(leg).is_some() {});
     }
 }
 
@@ -112,11 +113,11 @@ impl Carrier for WireCarrier {
         VICTIM
     }
 
-    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         let mut wire = self.0.borrow_mut();
         assert!(datagram.len() <= DATAGRAM_BYTES_MAX && to == ATTACKER);
         if wire.busy {
-            return Err(Busy);
+            return Err(WouldBlock);
         }
         wire.outbound.push(datagram.to_vec());
         Ok(())
@@ -145,7 +146,7 @@ impl Carrier for WireCarrier {
 
 struct Scene {
     wire: Rc<RefCell<Wire>>,
-    link: Link<WireCarrier>,
+    link: Endpoint<WireCarrier>,
     now: Micros,
     joined: bool,
     tag: u8,
@@ -158,7 +159,7 @@ impl Scene {
     fn new() -> Scene {
         let wire = Rc::new(RefCell::new(Wire::default()));
         let config = LinkConfig { receive_bytes_max: GRANT, send_bytes_max: 65_536, ..LinkConfig::default() };
-        let link = Link::new(WireCarrier(Rc::clone(&wire)), config, 1);
+        let link = Endpoint::new(WireCarrier(Rc::clone(&wire)), config, 1);
         let mut scene =
             Scene { wire, link, now: Micros::from_secs(1), joined: false, tag: 0, check: 0, number: 0 };
         scene.poll();
@@ -208,15 +209,15 @@ impl Scene {
     fn poll(&mut self) {
         while let Some(event) = self.link.poll(self.now) {
             match event {
-                Event::Joined { peer } => {
+                TransportEvent::Connected { peer } => {
                     assert!(!self.joined && peer == ATTACKER);
                     self.joined = true;
                 }
-                Event::Left { peer, .. } => {
+                TransportEvent::Disconnected { peer, .. } => {
                     assert!(self.joined && peer == ATTACKER);
                     self.joined = false;
                 }
-                Event::Message { peer, channel, bytes } => {
+                TransportEvent::Message { peer, channel, bytes } => {
                     assert!(self.joined && peer == ATTACKER);
                     let limit = if channel == Channel::Unreliable { usize::MAX } else { GRANT as usize };
                     assert!(bytes.len() <= limit);
@@ -230,8 +231,8 @@ impl Scene {
 
 /// Two links on a network that changes with the script: whatever was taken arrives once and in order, or the link ends.
 pub fn streams(data: &[u8]) {
-    let world = World::of(2, 1);
-    let mut links = [0, 1].map(|peer| Link::new(world.carrier(peer), LinkConfig::default(), peer as u64));
+    let world = SimNet::new(2, 1);
+    let mut links = [0, 1].map(|peer| Endpoint::new(world.carrier(peer), LinkConfig::default(), peer as u64));
     let mut expected: BTreeMap<(usize, u8), VecDeque<Vec<u8>>> = BTreeMap::new();
     let (mut joined, mut count) = ([false; 2], 0_u8);
     for &step in data.iter().take(256) {
@@ -247,12 +248,12 @@ pub fn streams(data: &[u8]) {
                     expected.entry((1 - from, stream)).or_default().push_back(message);
                 }
             }
-            3 => world.everywhere(conditions(amount)),
-            4 => world.everywhere(Conditions::latency_ms(u64::from(amount))),
+            3 => world.set_all(conditions(amount)),
+            4 => world.set_all(Conditions::latency_ms(u64::from(amount))),
             _ => run(&world, &mut links, &mut joined, &mut expected, u64::from(amount) << (2 * (what - 5))),
         }
     }
-    world.everywhere(Conditions::latency_ms(1));
+    world.set_all(Conditions::latency_ms(1));
     run(&world, &mut links, &mut joined, &mut expected, 6_000);
     assert!(joined == [true; 2], "both are there when all is well again");
     assert!(expected.values().all(VecDeque::is_empty), "something was lost for good");
@@ -265,14 +266,14 @@ fn conditions(amount: u8) -> Conditions {
         burst: (amount & 2 != 0).then(|| Burst::of(Chance::percent(30), 5)),
         duplicate: Chance::percent(if amount & 4 != 0 { 30 } else { 0 }),
         reorder: Chance::percent(if amount & 8 != 0 { 30 } else { 0 }),
-        cut: amount == 16,
+        is_cut: amount == 16,
         ..Conditions::default()
     }
 }
 
 fn run(
-    world: &World,
-    links: &mut [Link<gaggle_link::sim::SimCarrier>; 2],
+    world: &SimNet,
+    links: &mut [Endpoint<gaggle_link::sim::SimCarrier>; 2],
     joined: &mut [bool; 2],
     expected: &mut BTreeMap<(usize, u8), VecDeque<Vec<u8>>>,
     millis: u64,
@@ -282,20 +283,20 @@ fn run(
         for (peer, link) in links.iter_mut().enumerate() {
             while let Some(event) = link.poll(world.now()) {
                 match event {
-                    Event::Joined { .. } => joined[peer] = true,
-                    Event::Left { .. } => {
+                    TransportEvent::Connected { .. } => joined[peer] = true,
+                    TransportEvent::Disconnected { .. } => {
                         joined[peer] = false;
                         // What was under way ended with the link, in both directions.
                         expected.clear();
                     }
-                    Event::Message { channel: Channel::Reliable(stream), bytes, .. } => {
+                    TransportEvent::Message { channel: Channel::Reliable(stream), bytes, .. } => {
                         let waiting = expected.entry((peer, stream)).or_default();
                         // After a link ended on one side only, what still arrives on the other is no longer waited for.
                         if let Some(next) = waiting.pop_front() {
                             assert!(next == bytes, "lost, repeated or out of order");
                         }
                     }
-                    Event::Message { .. } => unreachable!("nothing unreliable was sent"),
+                    TransportEvent::Message { .. } => unreachable!("nothing unreliable was sent"),
                 }
             }
         }

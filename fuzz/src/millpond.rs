@@ -1,7 +1,7 @@
 //! Machines that play millpond with somebody who sends whatever a fuzzer thinks of.
 
 use gaggle_kit::Micros;
-use gaggle_replica::{Kinds, Session, SessionConfig, Signal};
+use gaggle_replica::{Kinds, RemoteEvent, ReplicaConfig, Session};
 use millpond::bots::Bot;
 use millpond::net::{self, Mill};
 
@@ -19,7 +19,7 @@ struct Rower {
 }
 
 impl Part for Rower {
-    fn config() -> SessionConfig {
+    fn config() -> ReplicaConfig {
         net::config()
     }
 
@@ -36,12 +36,12 @@ impl Part for Rower {
     }
 
     fn frame(&mut self, now: Micros, session: &mut Session) {
-        session.sample_input(self.bot.play(self.mill.pond()));
+        session.set_input(self.bot.play(self.mill.pond()));
         self.mill.step(session);
         session.tick_with(now, Some(self.mill.nearness()));
     }
 
-    fn signal(&mut self, session: &Session, signal: &Signal) {
+    fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
         self.mill.signal(session, signal);
     }
 

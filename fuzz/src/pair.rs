@@ -1,12 +1,12 @@
 //! Two machines that play a game of shared objects, of which one sends whatever a fuzzer thinks of. Which game is said by a [`Part`].
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_replica::{Entry, Kinds, Player, Session, SessionConfig, Signal};
+use gaggle_replica::{JoinMode, Kinds, Player, RemoteEvent, ReplicaConfig, Session};
 
 /// One machine's part in a game, played by a bot.
 pub trait Part: Sized {
     /// The settings of its session.
-    fn config() -> SessionConfig;
+    fn config() -> ReplicaConfig;
     /// What is shared, with the input.
     fn kinds() -> Kinds;
     /// The part of the machine with this number. The first has begun the game.
@@ -14,7 +14,7 @@ pub trait Part: Sized {
     /// One frame: an input, what follows from it, and a tick of the session.
     fn frame(&mut self, now: Micros, session: &mut Session);
     /// A signal came.
-    fn signal(&mut self, session: &Session, signal: &Signal);
+    fn signal(&mut self, session: &Session, signal: &RemoteEvent);
     /// Panics if the other has got what only the rules may give. Asked of the first machine, which is honest.
     fn expect_order(&self, session: &Session);
 }
@@ -31,11 +31,11 @@ struct Machine<P> {
 
 impl<P: Part> Machine<P> {
     fn new(number: usize) -> Machine<P> {
-        let entry = if number == 0 { Entry::Found } else { Entry::Join };
+        let entry = if number == 0 { JoinMode::Create } else { JoinMode::Join };
         let player = Player::at(number as u8);
         let session = Session::new(P::config(), P::kinds(), player, entry, number as u64 + 7);
         let mut session = session.expect("the settings of the game can be");
-        session.handle_linked(Micros::ZERO, PEERS[1 - number]);
+        session.handle_connected(Micros::ZERO, PEERS[1 - number]);
         let part = P::new(number, &mut session);
         Machine { session, part }
     }
@@ -43,15 +43,15 @@ impl<P: Part> Machine<P> {
     /// One frame; what there is to send.
     fn frame(&mut self, now: Micros) -> Vec<Sent> {
         self.part.frame(now, &mut self.session);
-        while self.session.next_event().is_some() {}
-        while let Some(signal) = self.session.next_signal() {
+        while self.session.poll_event().is_some() {}
+        while let Some(signal) = self.session.poll_remote_event() {
             self.part.signal(&self.session, &signal);
         }
-        while let Some(petition) = self.session.next_petition() {
-            self.session.deny(petition);
+        while let Some(petition) = self.session.poll_event_request() {
+            self.session.reject(petition);
         }
         let mut sent = Vec::new();
-        while let Some(out) = self.session.next_packet() {
+        while let Some(out) = self.session.poll_transmit() {
             sent.push((out.reliable, out.bytes.to_vec()));
         }
         sent

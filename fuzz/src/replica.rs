@@ -2,7 +2,8 @@
 
 use gaggle_kit::{Input, Micros, PeerId, State};
 use gaggle_replica::{
-    Blob, Entry, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig, SignalRules, To, Writer,
+    AuthorityPolicy, Blob, EventOptions, JoinMode, Kind, Kinds, ObjectId, Player, ReplicaConfig, Session,
+    ValueWriter,
 };
 
 /// A name and what is done with bytes.
@@ -51,29 +52,30 @@ fn boat(number: u8) -> Boat {
 }
 
 fn new_session(index: usize) -> Session {
-    let config = SessionConfig { policy: Policy::Open, objects_max: 500, ..SessionConfig::default() };
+    let config =
+        ReplicaConfig { authority: AuthorityPolicy::Anyone, objects_max: 500, ..ReplicaConfig::default() };
     let kinds = Kinds::new()
         .with::<Boat>()
         .with_input::<Pad>()
-        .with_signal::<Word>("word", SignalRules::FREE)
-        .with_value::<Word>("word", Writer::Player);
-    let entry = if index == 0 { Entry::Found } else { Entry::Join };
+        .with_event::<Word>("word", EventOptions::DIRECT)
+        .with_value::<Word>("word", ValueWriter::Player);
+    let entry = if index == 0 { JoinMode::Create } else { JoinMode::Join };
     let mut session =
         Session::new(config, kinds, Player::at(index as u8), entry, 7 + index as u64).expect("sensible");
-    session.handle_linked(Micros::ZERO, PEERS[1 - index]);
+    session.handle_connected(Micros::ZERO, PEERS[1 - index]);
     session
 }
 
 /// Ticks, and gives what there is to send.
 fn tick(session: &mut Session, now: Micros) -> Vec<(bool, Vec<u8>)> {
     session.tick(now);
-    while session.next_event().is_some() {}
-    while session.next_signal().is_some() {}
-    while let Some(petition) = session.next_petition() {
-        session.deny(petition);
+    while session.poll_event().is_some() {}
+    while session.poll_remote_event().is_some() {}
+    while let Some(petition) = session.poll_event_request() {
+        session.reject(petition);
     }
     let mut sent = Vec::new();
-    while let Some(out) = session.next_packet() {
+    while let Some(out) = session.poll_transmit() {
         sent.push((out.reliable, out.bytes.to_vec()));
     }
     sent
@@ -107,7 +109,7 @@ pub fn session(data: &[u8]) {
             }
         }
     }
-    assert!(sessions[0].objects::<Boat>().count() > 8, "they share objects");
+    assert!(sessions[0].iter::<Boat>().count() > 8, "they share objects");
     let mut rest = data;
     while let Some((head, after)) = rest.split_first() {
         let (chunk, after) = after.split_at(usize::from(head >> 1).min(after.len()));
@@ -118,8 +120,12 @@ pub fn session(data: &[u8]) {
                 let _ = session.set(*id, &boat(number as u8 ^ *head));
             }
         }
-        sessions[1].sample_input(Pad { steer: 1, dash: head & 4 != 0 });
-        let _ = sessions[1].signal(To::All, &ids[..1], &Word(chunk.iter().take(8).copied().collect()));
+        sessions[1].set_input(Pad { steer: 1, dash: head & 4 != 0 });
+        let _ = sessions[1].send_event(
+            gaggle_replica::Target::All,
+            &ids[..1],
+            &Word(chunk.iter().take(8).copied().collect()),
+        );
         for (reliable, mut bytes) in tick(&mut sessions[1], now) {
             if head & 1 == 0 && !reliable {
                 let start = usize::from(*head) % bytes.len().max(1);
@@ -135,7 +141,7 @@ pub fn session(data: &[u8]) {
         for (reliable, bytes) in tick(&mut sessions[0], now) {
             deliver(&mut sessions[1], now, PEERS[0], reliable, &bytes);
         }
-        let _ = sessions[0].take_input::<Pad>(Player::at(1));
-        assert!(sessions[0].objects::<Boat>().count() <= 600, "no more objects than there may be");
+        let _ = sessions[0].input::<Pad>(Player::at(1));
+        assert!(sessions[0].iter::<Boat>().count() <= 600, "no more objects than there may be");
     }
 }

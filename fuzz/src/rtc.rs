@@ -15,11 +15,11 @@ pub const TARGETS: [Target; 2] = [("rtc_stun", message), ("rtc_description", des
 /// A datagram: nothing panics, and an answer that is understood is written as it was read.
 pub fn message(data: &[u8]) {
     match stun::read(data) {
-        Some(Stun::Answer(id, seen)) => {
-            assert_eq!(stun::read(&stun::answer(id, seen)), Some(Stun::Answer(id, seen)));
+        Some(Stun::Response(id, seen)) => {
+            assert_eq!(stun::read(&stun::answer(id, seen)), Some(Stun::Response(id, seen)));
         }
-        Some(Stun::Check { name }) => assert!(!name.contains(':')),
-        Some(Stun::Question(id)) => assert_eq!(stun::read(&stun::question(id)), Some(Stun::Question(id))),
+        Some(Stun::ConnectivityCheck { name }) => assert!(!name.contains(':')),
+        Some(Stun::Request(id)) => assert_eq!(stun::read(&stun::request(id)), Some(Stun::Request(id))),
         None => {}
     }
 }

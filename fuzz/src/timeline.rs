@@ -2,7 +2,8 @@
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State, StateHasher, state_hash};
 use gaggle_timeline::{
-    Bundle, Event, Game, Incarnation, Inputs, Replay, Request, Seat, Session, SessionConfig,
+    DesyncBundle, Game, Incarnation, Inputs, PeerSlots, Replay, Request, Session, SessionEvent,
+    TimelineConfig,
 };
 
 /// A name and what is done with bytes.
@@ -107,8 +108,9 @@ struct Cast {
 impl Cast {
     /// Two play for a moment, and a third knows only one of them.
     fn new() -> Cast {
-        let seats = [Seat::new(PEERS[0], Slot::at(0)), Seat::new(PEERS[LIAR], Slot::at(1))];
-        let config = SessionConfig { check_interval_frames: 4, slots: 4, ..SessionConfig::default() };
+        let seats = [PeerSlots::new(PEERS[0], Slot::at(0)), PeerSlots::new(PEERS[LIAR], Slot::at(1))];
+        let config =
+            TimelineConfig { checksum_interval_frames: 4, slot_count: 4, ..TimelineConfig::default() };
         let seated = |index: usize| {
             Session::new(config.clone(), PEERS[index], &seats, Incarnation(index as u32)).expect("sensible")
         };
@@ -124,8 +126,8 @@ impl Cast {
     }
 
     fn link(&mut self, one: usize, other: usize) {
-        self.sessions[one].handle_linked(self.now, PEERS[other]).expect("few links");
-        self.sessions[other].handle_linked(self.now, PEERS[one]).expect("few links");
+        self.sessions[one].handle_connected(self.now, PEERS[other]).expect("few links");
+        self.sessions[other].handle_connected(self.now, PEERS[one]).expect("few links");
     }
 
     /// Everybody hears what was said, ticks, does as told and says something. What the liar says passes by `change`.
@@ -144,20 +146,21 @@ impl Cast {
         for (from, session) in self.sessions.iter_mut().enumerate() {
             session.tick(self.now);
             let mut requests = 0;
-            while let Some(request) = session.next_request() {
+            while let Some(request) = session.poll_request() {
                 requests += 1;
                 assert!(requests < 10_000, "the game is asked for ever");
                 match request {
                     Request::Hash { hash, frame, .. } => *hash = Some(frame.number().into()),
                     Request::Export { state, .. } => state.extend_from_slice(&STATE),
-                    Request::Import { taken, .. } => *taken = true,
+                    Request::Import { accepted: taken, .. } => *taken = true,
                     _ => {}
                 }
             }
-            while let Some(event) = session.next_event() {
-                self.faulty |= from != LIAR && matches!(event, Event::Fault { .. } | Event::Refused { .. });
+            while let Some(event) = session.poll_event() {
+                self.faulty |= from != LIAR
+                    && matches!(event, SessionEvent::PeerFault { .. } | SessionEvent::Rejected { .. });
             }
-            while let Some(packet) = session.next_packet() {
+            while let Some(packet) = session.poll_transmit() {
                 let to = PEERS.iter().position(|peer| *peer == packet.to).expect("one of them");
                 let (reliable, bytes) = (packet.is_reliable(), packet.bytes.to_vec());
                 self.mail.push(Mail { from, to, reliable, bytes });
@@ -167,7 +170,7 @@ impl Cast {
         let (current, confirmed) = (victim.current_frame(), victim.confirmed_frame());
         let ahead = current.since(confirmed);
         assert!(
-            ahead <= victim.config().window_frames(),
+            ahead <= victim.config().prediction_frames(),
             "{current} was simulated with {confirmed} confirmed"
         );
     }
@@ -232,8 +235,8 @@ impl Game for Log {
     type Input = Pad;
 
     fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
-        self.present = inputs.slots().bits();
-        for slot in inputs.slots() {
+        self.present = inputs.present_slots().bits();
+        for slot in inputs.present_slots() {
             let Pad { steer, dash } = inputs.get(slot);
             let done = 2 * i64::from(steer) + i64::from(dash);
             self.total = self.total.wrapping_mul(31).wrapping_add_signed(done);
@@ -274,8 +277,8 @@ pub fn show(file: &[u8]) -> bool {
     let last = replay.last_frame();
     assert!(last.number() as usize <= file.len(), "{last} in {} bytes", file.len());
     if let Some(damage) = replay.damage() {
-        let whole = Replay::<Log>::read(&file[..damage.at_byte], GAME).expect("so much is whole");
-        assert_eq!((damage.after, whole.last_frame()), (last, last));
+        let whole = Replay::<Log>::read(&file[..damage.byte_offset], GAME).expect("so much is whole");
+        assert_eq!((damage.valid_through, whole.last_frame()), (last, last));
     }
     let mut playback = replay.play();
     let mut hashes = vec![state_hash(playback.game())];
@@ -310,9 +313,9 @@ pub fn resealed_bundle(data: &[u8]) -> Vec<u8> {
 
 /// Looks into a bundle. Whether it is one of this game.
 pub fn look(bytes: &[u8]) -> bool {
-    let Ok(bundle) = Bundle::decode(bytes) else { return false };
+    let Ok(bundle) = DesyncBundle::decode(bytes) else { return false };
     assert_eq!(bundle.encode(), bytes, "one bundle has one form");
-    let ((theirs, _), (ours, _)) = (&bundle.theirs, &bundle.ours);
+    let ((theirs, _), (ours, _)) = (&bundle.remote, &bundle.local);
     let mut at = *theirs;
     for (frame, present, inputs) in bundle.rows() {
         at = at.next();
@@ -322,7 +325,7 @@ pub fn look(bytes: &[u8]) -> bool {
         );
     }
     assert_eq!(at, *ours, "one row for each frame between");
-    let Ok(view) = bundle.look::<Log>() else { return false };
+    let Ok(view) = bundle.diff::<Log>() else { return false };
     assert_eq!(view.frame, *ours);
     true
 }

@@ -154,11 +154,11 @@ fn ask(from: std::net::IpAddr, at: SocketAddr) -> Result<Duration, String> {
     let socket = UdpSocket::bind((from, 0)).map_err(|error| error.to_string())?;
     socket.set_read_timeout(Some(Duration::from_millis(500))).map_err(|error| error.to_string())?;
     let began = Instant::now();
-    socket.send_to(&stun::question([9; 12]), at).map_err(|error| error.to_string())?;
+    socket.send_to(&stun::request([9; 12]), at).map_err(|error| error.to_string())?;
     let mut buffer = [0; 512];
     let length = socket.recv(&mut buffer).map_err(|error| format!("no answer: {error}"))?;
     match stun::read(&buffer[..length]) {
-        Some(Stun::Answer(..)) => Ok(began.elapsed()),
+        Some(Stun::Response(..)) => Ok(began.elapsed()),
         _ => Err("another answer than expected".into()),
     }
 }
@@ -171,7 +171,7 @@ pub(crate) fn amplification(at: SocketAddr) -> Result<f64, String> {
     for nth in 0..BRIEF_QUESTIONS {
         let mut id = [0; 12];
         id[0] = nth as u8;
-        sent += socket.send_to(&stun::brief_question(id), at).map_err(|error| error.to_string())?;
+        sent += socket.send_to(&stun::short_request(id), at).map_err(|error| error.to_string())?;
         std::thread::sleep(Duration::from_millis(2));
     }
     while let Ok(length) = socket.recv(&mut buffer) {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
-use gaggle_rtc::{Certificate, Out, Role, RtcChannel};
+use gaggle_rtc::{Certificate, Role, RtcChannel, RtcOutput};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tungstenite::{Message, WebSocket};
 
@@ -33,8 +33,8 @@ impl Member {
     pub(crate) fn come(from: IpAddr, target: &Target, room: u64, peer: PeerId) -> Result<Member, String> {
         let mut socket = websocket(from, target, "/relay")?;
         let ticket = ticket(room, peer);
-        say(&mut socket, RelayFrame::Prove { ticket: &ticket })?;
-        hear(&mut socket, |frame| matches!(frame, RelayFrame::Proven { .. }).then_some(()))?;
+        say(&mut socket, RelayFrame::Authenticate { ticket: &ticket })?;
+        hear(&mut socket, |frame| matches!(frame, RelayFrame::Authenticated { .. }).then_some(()))?;
         Ok(Member { peer, socket })
     }
 
@@ -81,7 +81,7 @@ impl End {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let from = honest(nth);
         let mut member = Member::come(from, target, room, peer)?;
-        member.say(RelayFrame::Call { peer: other })?;
+        member.say(RelayFrame::Open { peer: other })?;
         let udp = UdpSocket::bind((from, 0)).map_err(|error| text(&error))?;
         udp.set_nonblocking(true).map_err(|error| text(&error))?;
         let here = udp.local_addr().map_err(|error| text(&error))?;
@@ -112,17 +112,17 @@ impl End {
         }
         loop {
             match self.channel.poll(now) {
-                Out::Transmit { to, bytes, .. } => {
+                RtcOutput::Transmit { to, bytes, .. } => {
                     let _ = self.udp.send_to(&bytes, to);
                 }
-                Out::Open => self.open = true,
-                Out::Message(bytes) => {
+                RtcOutput::Open => self.open = true,
+                RtcOutput::Message(bytes) => {
                     if let Ok(RelayFrame::Data { datagram, .. }) = RelayFrame::read(&bytes) {
                         heard(datagram);
                     }
                 }
-                Out::Closed => return Err("the relay's channel closed".into()),
-                Out::Timeout(at) => {
+                RtcOutput::Closed => return Err("the relay's channel closed".into()),
+                RtcOutput::Timeout(at) => {
                     self.wake = at;
                     return Ok(());
                 }

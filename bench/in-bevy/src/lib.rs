@@ -37,7 +37,7 @@ impl Game for Rink {
     fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
         for nth in 0..4 {
             let pad = inputs.get(Slot::at(nth));
-            self.here[nth] = inputs.present(Slot::at(nth));
+            self.here[nth] = inputs.is_present(Slot::at(nth));
             self.x[nth] += 3 * (i32::from(pad.right) - i32::from(pad.left));
         }
     }
@@ -65,7 +65,7 @@ fn play<P: Platform + 'static>(
 
 /// Every event is a sentence for players.
 fn say<P: Platform + 'static>(mut room: NonSendMut<Room<Rink, P>>) {
-    while let Some(event) = room.next_event() {
+    while let Some(event) = room.poll_event() {
         println!("{event}");
     }
 }
@@ -76,7 +76,7 @@ fn show<P: Platform + 'static>(
     mut shown: Query<(Entity, &Shows, &mut Transform)>,
     mut commands: Commands,
 ) {
-    let (before, now, part) = (room.before(), room.game(), room.thousandths() as f32 / 1_000.0);
+    let (before, now, part) = (room.previous_game(), room.game(), room.alpha_permille() as f32 / 1_000.0);
     for nth in (0..4).filter(|nth| now.here[*nth]) {
         if !shown.iter().any(|(_, shows, _)| shows.0 == nth) {
             commands.spawn((Shows(nth), Transform::from_xyz(now.x[nth] as f32, 0.0, 0.0)));

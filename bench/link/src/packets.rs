@@ -2,8 +2,8 @@
 
 use bench_report::{Allocations, Report, Row, cpu_time, median};
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Conditions, SimCarrier, World};
-use gaggle_link::{Channel, Event, Link, LinkConfig, Transport};
+use gaggle_link::sim::{Conditions, SimCarrier, SimNet};
+use gaggle_link::{Channel, Endpoint, LinkConfig, Transport, TransportEvent};
 
 /// Bytes of a message: a large packet of a running game.
 const MESSAGE_BYTES: usize = 60;
@@ -37,17 +37,17 @@ impl Load {
 
 /// Two peers that send each other as much as they can, in virtual time.
 pub(crate) struct Pair {
-    world: World,
-    links: [Link<SimCarrier>; 2],
+    world: SimNet,
+    links: [Endpoint<SimCarrier>; 2],
     load: Load,
     received: u64,
 }
 
 impl Pair {
     pub(crate) fn new(load: Load) -> Pair {
-        let world = World::of(2, 1);
-        world.everywhere(Conditions::latency_ms(50));
-        let links = [0, 1].map(|peer| Link::new(world.carrier(peer), LinkConfig::default(), peer as u64));
+        let world = SimNet::new(2, 1);
+        world.set_all(Conditions::latency_ms(50));
+        let links = [0, 1].map(|peer| Endpoint::new(world.carrier(peer), LinkConfig::default(), peer as u64));
         let mut pair = Pair { world, links, load, received: 0 };
         // Everybody joins, and every buffer gets as large as it will be.
         pair.run(200_000);
@@ -64,7 +64,7 @@ impl Pair {
             let now = self.world.now();
             for (peer, link) in self.links.iter_mut().enumerate() {
                 while let Some(event) = link.poll(now) {
-                    self.received += u64::from(matches!(event, Event::Message { .. }));
+                    self.received += u64::from(matches!(event, TransportEvent::Message { .. }));
                 }
                 for _ in 0..PER_MILLISECOND {
                     // Refused before they have joined, and when too much is on its way.

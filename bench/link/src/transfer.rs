@@ -2,8 +2,8 @@
 
 use bench_report::{Report, Row};
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Chance, Conditions, SimCarrier, World};
-use gaggle_link::{Channel, Event, Link, LinkConfig, Transport};
+use gaggle_link::sim::{Chance, Conditions, SimCarrier, SimNet};
+use gaggle_link::{Channel, Endpoint, LinkConfig, Transport, TransportEvent};
 
 const FRAME: Micros = Micros::new(16_667);
 const START: Micros = Micros::from_secs(2);
@@ -15,7 +15,7 @@ struct Outcome {
 
 /// What one side does: a packet every frame, and from a moment on a large message.
 struct Sender {
-    link: Link<SimCarrier>,
+    link: Endpoint<SimCarrier>,
     payload: Vec<u8>,
     next_frame: Micros,
 }
@@ -37,9 +37,9 @@ impl Sender {
 }
 
 fn transfer(conditions: Conditions, bytes: usize, seed: u64) -> Outcome {
-    let mut world = World::of(2, seed);
-    world.everywhere(conditions);
-    let link = |peer| Link::new(world.carrier(peer), LinkConfig::default(), seed << 8 | peer as u64);
+    let mut world = SimNet::new(2, seed);
+    world.set_all(conditions);
+    let link = |peer| Endpoint::new(world.carrier(peer), LinkConfig::default(), seed << 8 | peer as u64);
     let mut sender = Sender { link: link(0), payload: vec![7; bytes], next_frame: Micros::ZERO };
     let mut receiver = link(1);
     let (mut done_at, mut before, mut during) = (None, Vec::new(), Vec::new());
@@ -54,12 +54,12 @@ fn transfer(conditions: Conditions, bytes: usize, seed: u64) -> Outcome {
         }
         while let Some(event) = receiver.poll(now) {
             match event {
-                Event::Message { channel: Channel::Unreliable, bytes, .. } => {
+                TransportEvent::Message { channel: Channel::Unreliable, bytes, .. } => {
                     let sent_at = u64::from_le_bytes(*bytes.first_chunk().expect("40 bytes"));
                     let delays = if sent_at < START.get() { &mut before } else { &mut during };
                     delays.push(now.get() - sent_at);
                 }
-                Event::Message { .. } => done_at = Some(now),
+                TransportEvent::Message { .. } => done_at = Some(now),
                 _ => {}
             }
         }

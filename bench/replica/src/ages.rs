@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_replica::{
-    Entry, Kinds, ObjectId, Player, Policy, Receiver, Seen, Session, SessionConfig, Weight,
+    AuthorityPolicy, JoinMode, Kinds, ObjectId, ObjectRef, Player, Receiver, Relevance, ReplicaConfig,
+    Session,
 };
 
 use crate::bodies::{Bodies, Body, Motion};
@@ -37,20 +38,20 @@ impl Ages {
 /// A minute of driven bodies for one receiver, who looks from where the first body is.
 pub(crate) fn measure(loss_percent: u32) -> Ages {
     let kinds = Kinds::new().with::<Body>();
-    let config = SessionConfig {
-        policy: Policy::Host,
+    let config = ReplicaConfig {
+        authority: AuthorityPolicy::Leader,
         bytes_per_second: BYTES_PER_SECOND,
-        display: false,
-        ..SessionConfig::default()
+        smoothing: false,
+        ..ReplicaConfig::default()
     };
     let session = |player, entry| {
         Session::new(config.clone(), kinds.clone(), Player::at(player), entry, u64::from(player))
             .expect("sensible")
     };
-    let (mut host, mut watcher) = (session(0, Entry::Found), session(1, Entry::Join));
+    let (mut host, mut watcher) = (session(0, JoinMode::Create), session(1, JoinMode::Join));
     let peers = [PeerId::from_u128(1), PeerId::from_u128(2)];
-    host.handle_linked(Micros::ZERO, peers[1]);
-    watcher.handle_linked(Micros::ZERO, peers[0]);
+    host.handle_connected(Micros::ZERO, peers[1]);
+    watcher.handle_connected(Micros::ZERO, peers[0]);
     let interval = Micros::from_millis(50);
     let post = |seed| Post::new(interval, Micros::ZERO, loss_percent, seed);
     let (mut down, mut up) = (post(5), post(6));
@@ -75,11 +76,11 @@ pub(crate) fn measure(loss_percent: u32) -> Ages {
         let away = |place: [f64; 3]| (place[0] - f64::from(eye[0])).hypot(place[2] - f64::from(eye[2]));
         host.tick_with(
             now,
-            Some(&mut |_: &Receiver, object: &Seen<'_>| {
-                Some(Weight::by_distance(away(object.position()?), NEAR))
+            Some(&mut |_: &Receiver, object: &ObjectRef<'_>| {
+                Some(Relevance::by_distance(away(object.position()?), NEAR))
             }),
         );
-        while let Some(out) = host.next_packet() {
+        while let Some(out) = host.poll_transmit() {
             bytes += if out.reliable { 0 } else { out.bytes.len() };
             down.send(now, out.reliable, usize::from(out.reliable), out.bytes);
         }
@@ -87,7 +88,7 @@ pub(crate) fn measure(loss_percent: u32) -> Ages {
             deliver(&mut watcher, now, peers[0], channel == 1, &letter);
         }
         watcher.tick(now);
-        while let Some(out) = watcher.next_packet() {
+        while let Some(out) = watcher.poll_transmit() {
             up.send(now, out.reliable, usize::from(out.reliable), out.bytes);
         }
         if tick <= 200 {

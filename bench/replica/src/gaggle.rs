@@ -2,7 +2,7 @@
 
 use bench_report::uncounted;
 use gaggle_kit::{Micros, PeerId};
-use gaggle_replica::{Entry, Kinds, ObjectId, Player, Policy, Session, SessionConfig};
+use gaggle_replica::{AuthorityPolicy, JoinMode, Kinds, ObjectId, Player, ReplicaConfig, Session};
 
 use crate::bodies::{Bodies, Body};
 use crate::course::{Course, Runner, at, at_receiver};
@@ -35,20 +35,20 @@ fn peer(index: usize) -> PeerId {
 
 impl Gaggle {
     pub(crate) fn new(course: &Course) -> Gaggle {
-        let config = |display| SessionConfig {
-            policy: Policy::Host,
+        let config = |display| ReplicaConfig {
+            authority: AuthorityPolicy::Leader,
             bytes_per_second: 50_000_000,
-            display,
-            ..SessionConfig::default()
+            smoothing: display,
+            ..ReplicaConfig::default()
         };
         let kinds = Kinds::new().with::<Body>();
         let session = |player, entry, seed| {
             Session::new(config(false), kinds.clone(), Player::at(player), entry, seed).expect("sensible")
         };
         let mut gaggle = Gaggle {
-            host: session(0, Entry::Found, 1),
+            host: session(0, JoinMode::Create, 1),
             receivers: (0..course.receivers)
-                .map(|i| session(i as u8 + 1, Entry::Join, i as u64 + 2))
+                .map(|i| session(i as u8 + 1, JoinMode::Join, i as u64 + 2))
                 .collect(),
             down: Vec::new(),
             up: Vec::new(),
@@ -61,8 +61,8 @@ impl Gaggle {
         for index in 0..course.receivers {
             gaggle.down.push(course.post(index * 2));
             gaggle.up.push(course.post(index * 2 + 1));
-            gaggle.host.handle_linked(Micros::ZERO, peer(index));
-            gaggle.receivers[index].handle_linked(Micros::ZERO, host());
+            gaggle.host.handle_connected(Micros::ZERO, peer(index));
+            gaggle.receivers[index].handle_connected(Micros::ZERO, host());
         }
         gaggle
     }
@@ -91,7 +91,7 @@ impl Runner for Gaggle {
         self.host.tick(now);
         self.buffer.clear();
         self.written.clear();
-        while let Some(out) = self.host.next_packet() {
+        while let Some(out) = self.host.poll_transmit() {
             uncounted(|| {
                 self.buffer.extend_from_slice(out.bytes);
                 let to = out.to.to_u128() as usize - 2;
@@ -111,7 +111,7 @@ impl Runner for Gaggle {
             }
             self.down[to].send(at(tick), reliable, usize::from(reliable), bytes);
         }
-        while self.host.next_event().is_some() {}
+        while self.host.poll_event().is_some() {}
     }
 
     fn receive(&mut self, tick: u64) {
@@ -124,10 +124,10 @@ impl Runner for Gaggle {
                 }
             }
             session.tick(now);
-            while let Some(out) = session.next_packet() {
+            while let Some(out) = session.poll_transmit() {
                 self.up[index].send(now, out.reliable, usize::from(out.reliable), out.bytes);
             }
-            while session.next_event().is_some() {}
+            while session.poll_event().is_some() {}
         }
     }
 
@@ -144,6 +144,6 @@ impl Runner for Gaggle {
     }
 
     fn objects_known(&self) -> usize {
-        self.receivers.iter().map(|session| session.objects::<Body>().count()).sum()
+        self.receivers.iter().map(|session| session.iter::<Body>().count()).sum()
     }
 }

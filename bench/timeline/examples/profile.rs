@@ -2,7 +2,7 @@
 
 use bench_timeline::gaggle::Gaggle;
 use bench_timeline::game::Tiny;
-use bench_timeline::network::Weather;
+use bench_timeline::network::NetConditions;
 use bench_timeline::{Match, Setup};
 
 fn main() {
@@ -10,7 +10,7 @@ fn main() {
     let mut number = |default: usize| numbers.next().unwrap_or(default);
     let (players, frames, latency, delay) = (number(4), number(20_000), number(4), number(0));
     let setup = Setup::players(players).delay(delay);
-    let mut game = Match::<Gaggle<Tiny>>::new(&setup, Weather::latency(latency as u64));
+    let mut game = Match::<Gaggle<Tiny>>::new(&setup, NetConditions::latency(latency as u64));
     game.run(frames as u64);
     println!("{:?}", game.tallies()[0]);
 }

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gaggle_kit::{Input, Micros, Slot, State};
-use gaggle_link::Link;
-use gaggle_timeline::{Exchange, Game, Inputs, Pace, Session, SessionConfig, Tick, Timeline};
+use gaggle_link::Endpoint;
+use gaggle_timeline::{Driver, Game, Inputs, Session, Tick, TickClock, Timeline, TimelineConfig};
 
 use crate::chance::happens;
 use crate::gaggle::session;
 use crate::link::{Wire, link};
-use crate::network::{Network, Socket, Weather};
+use crate::network::{NetConditions, Network, Socket};
 
 /// Time between two looks at the machines.
 const STEP_US: u64 = 1_000;
@@ -72,9 +72,9 @@ impl Game for Ledger {
 /// One machine.
 pub struct Machine {
     timeline: Timeline<Ledger>,
-    exchange: Exchange,
-    link: Link<Wire>,
-    pace: Pace,
+    exchange: Driver,
+    link: Endpoint<Wire>,
+    pace: TickClock,
     /// How fast its clock runs, in millionths.
     pub clock_ppm: u64,
     /// It does nothing before this moment.
@@ -107,12 +107,12 @@ impl Machine {
     /// Where it is in the match, in frames.
     pub fn position(&self) -> f64 {
         let frame = f64::from(self.session().current_frame().number());
-        frame + f64::from(self.pace.thousandths()) / 1_000.0
+        frame + f64::from(self.pace.alpha_permille()) / 1_000.0
     }
 
     /// The time it slept is lost to its clock, as to a suspended page's.
     fn wake(&mut self, now: Micros) {
-        self.pace = Pace::new(60, now);
+        self.pace = TickClock::new(60, now);
     }
 }
 
@@ -132,14 +132,14 @@ impl Clockwork {
     ///
     /// # Panics
     /// If they do not come together within ten seconds.
-    pub fn new(players: usize, config: &SessionConfig, weather: Weather, seed: u64) -> Clockwork {
-        let clear = Weather { jitter_us: 0, loss: 0.0, ..weather };
+    pub fn new(players: usize, config: &TimelineConfig, weather: NetConditions, seed: u64) -> Clockwork {
+        let clear = NetConditions { jitter_us: 0, loss: 0.0, ..weather };
         let network = Rc::new(RefCell::new(Network::new(players, clear, seed)));
         let machines = (0..players).map(|me| Machine {
             timeline: Timeline::new(session(config.clone(), players, me), Ledger::default()),
-            exchange: Exchange::default(),
+            exchange: Driver::default(),
             link: link(Socket::new(&network, me), me, players),
-            pace: Pace::new(60, Micros::ZERO),
+            pace: TickClock::new(60, Micros::ZERO),
             clock_ppm: 1_000_000,
             asleep_until_us: 0,
             ticks: 0,
@@ -201,7 +201,7 @@ impl Clockwork {
             return;
         }
         machine.exchange.receive(now, &mut machine.link, session);
-        due += session.take_ticks_to_make_up(MAKE_UP_TICKS_MAX);
+        due += session.take_catch_up_ticks(MAKE_UP_TICKS_MAX);
         machine.bend_ppm_max = machine.bend_ppm_max.max(speed_ppm.abs_diff(1_000_000));
         for _ in 0..due {
             if pressing {
@@ -212,7 +212,7 @@ impl Clockwork {
             }
             machine.exchange.send(now, &mut machine.link, machine.timeline.session_mut());
         }
-        while machine.timeline.session_mut().next_event().is_some() {}
+        while machine.timeline.session_mut().poll_event().is_some() {}
     }
 }
 

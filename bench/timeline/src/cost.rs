@@ -16,7 +16,7 @@ use gaggle_kit::state_hash;
 use crate::contest::{Call, Contestant, Setup};
 use crate::game::{Game, Pressed};
 use crate::matches::Match;
-use crate::network::Weather;
+use crate::network::NetConditions;
 
 /// Frames played before anything is measured: buffers have grown by then.
 const WARM_UP_FRAMES: u64 = 240;
@@ -68,14 +68,14 @@ fn middle(costs: &[Cost]) -> Cost {
 /// Matches of one library under one setup.
 pub struct Course<C> {
     setup: Setup,
-    weather: Weather,
+    weather: NetConditions,
     frames: u64,
     contestant: PhantomData<C>,
 }
 
 impl<C: Contestant + 'static> Course<C> {
     /// Matches of so many frames.
-    pub fn meter(setup: &Setup, weather: Weather, frames: u64) -> Box<dyn Meter> {
+    pub fn meter(setup: &Setup, weather: NetConditions, frames: u64) -> Box<dyn Meter> {
         let setup = setup.clone();
         Box::new(Course::<C> { setup, weather, frames, contestant: PhantomData })
     }
@@ -128,7 +128,7 @@ impl<C: Contestant> Meter for Course<C> {
 }
 
 /// What a match does with the games, and how much of it belongs to the warm-up.
-fn calls<C: Contestant>(setup: &Setup, weather: Weather, frames: u64) -> (Vec<(usize, Call)>, usize) {
+fn calls<C: Contestant>(setup: &Setup, weather: NetConditions, frames: u64) -> (Vec<(usize, Call)>, usize) {
     let log = Rc::new(RefCell::new(Vec::new()));
     let logged = Setup { log: Some(Rc::clone(&log)), ..setup.clone() };
     let mut game = Match::<C>::new(&logged, weather);

@@ -12,7 +12,7 @@ use crate::chance::{draw, unit};
 use crate::contest::{Contestant, Setup};
 use crate::game::{Game, Tiny, straight_run};
 use crate::matches::{Match, Tally};
-use crate::network::{Weather, frame_us};
+use crate::network::{NetConditions, frame_us};
 
 /// The frame whose state is compared: three seconds into the match.
 const NOTED_FRAME: u32 = 180;
@@ -55,7 +55,7 @@ impl Game for Diary {
 #[derive(Clone, Debug)]
 pub struct Trial {
     setup: Setup,
-    directions: Vec<Weather>,
+    directions: Vec<NetConditions>,
     blackout: Option<(u64, u64)>,
 }
 
@@ -75,7 +75,7 @@ impl Trial {
         let setup = Setup::players(players).window(window).delay(delay).seed(seed);
         let rough = below(3);
         let directions = (0..players * players)
-            .map(|_| Weather {
+            .map(|_| NetConditions {
                 latency_us: below(frame_us(6)),
                 jitter_us: below(frame_us(3)) * rough.min(1),
                 loss: unit(below(u64::MAX)) * 0.2 * rough.min(1) as f64,
@@ -91,7 +91,7 @@ impl Trial {
     /// # Errors
     /// If a peer's state differs from the straight run.
     pub fn play<C: Contestant<Game = Diary>>(&self) -> Result<Tally, Mismatch> {
-        let mut game = Match::<C>::new(&self.setup, Weather::latency(1));
+        let mut game = Match::<C>::new(&self.setup, NetConditions::latency(1));
         let players = self.setup.players;
         for (at, &weather) in self.directions.iter().enumerate() {
             game.network().set_weather_between(at / players, at % players, weather);
@@ -102,7 +102,7 @@ impl Trial {
             }
             game.step();
         }
-        game.network().set_weather(Weather::latency(2));
+        game.network().set_weather(NetConditions::latency(2));
         let mut left = CLEAR_STEPS;
         // Lockstep over a bad network may not have come far: wait until all are past the frame.
         while left > 0 || game.peers().iter().any(|peer| peer.stage().game.frame <= NOTED_FRAME) {

@@ -1,9 +1,9 @@
 //! Gaggle's timeline as a contestant.
 
 use gaggle_kit::{Micros, Slot, state_hash};
-use gaggle_link::Link;
+use gaggle_link::Endpoint;
 use gaggle_timeline::{
-    Exchange, Incarnation, LatePolicy, Request, Seat, Session, SessionConfig, Sim, Snapshots, Tick,
+    Driver, Incarnation, LatePolicy, PeerSlots, Request, Session, SimId, Snapshots, Tick, TimelineConfig,
 };
 
 use crate::contest::{Contestant, Setup, Stage, Step};
@@ -16,23 +16,23 @@ pub struct Gaggle<G: Game> {
     session: Session<G::Input>,
     snapshots: Snapshots<G>,
     stage: Stage<G>,
-    exchange: Exchange,
-    link: Link<Wire>,
+    exchange: Driver,
+    link: Endpoint<Wire>,
     slot: Slot,
     players: usize,
 }
 
 /// The settings a bench plays with: the library's own, with a fixed delay.
-pub fn config(setup: &Setup) -> SessionConfig {
+pub fn config(setup: &Setup) -> TimelineConfig {
     let delay = setup.delay as u32;
-    SessionConfig {
-        late: LatePolicy::Stall { window_frames: setup.window as u32 },
+    TimelineConfig {
+        late_policy: LatePolicy::Stall { prediction_frames: setup.window as u32 },
         input_delay_frames: delay,
-        input_delay_limits: (delay, delay),
+        input_delay_range: (delay, delay),
         // Longer than any blackout: whoever is silent comes back in these matches.
         interrupted_after: Micros::from_secs(30),
-        dead_after: Micros::from_secs(60),
-        ..SessionConfig::default()
+        timeout: Micros::from_secs(60),
+        ..TimelineConfig::default()
     }
 }
 
@@ -40,8 +40,9 @@ pub fn config(setup: &Setup) -> SessionConfig {
 ///
 /// # Panics
 /// If the settings are out of range.
-pub fn session<I: gaggle_kit::Input>(config: SessionConfig, players: usize, me: usize) -> Session<I> {
-    let seats: Vec<Seat> = (0..players).map(|player| Seat::new(peer_id(player), Slot::at(player))).collect();
+pub fn session<I: gaggle_kit::Input>(config: TimelineConfig, players: usize, me: usize) -> Session<I> {
+    let seats: Vec<PeerSlots> =
+        (0..players).map(|player| PeerSlots::new(peer_id(player), Slot::at(player))).collect();
     Session::new(config, peer_id(me), &seats, Incarnation(me as u32 + 1)).expect("sound settings")
 }
 
@@ -53,10 +54,10 @@ impl<G: Game> Contestant for Gaggle<G> {
     fn join(setup: &Setup, me: usize, socket: Socket<Vec<u8>>) -> Gaggle<G> {
         let config = config(setup);
         Gaggle {
-            snapshots: Snapshots::new(config.window_frames()),
+            snapshots: Snapshots::new(config.prediction_frames()),
             session: session(config, setup.players, me),
             stage: Stage::new(setup, me),
-            exchange: Exchange::default(),
+            exchange: Driver::default(),
             link: link(socket, me, setup.players),
             slot: Slot::at(me),
             players: setup.players,
@@ -80,7 +81,7 @@ impl<G: Game> Contestant for Gaggle<G> {
         let tick = self.session.tick(now);
         self.fulfil_requests();
         self.exchange.send(now, &mut self.link, &mut self.session);
-        while self.session.next_event().is_some() {}
+        while self.session.poll_event().is_some() {}
         match tick {
             Tick::Advanced => Step::Advanced,
             Tick::Stalled | Tick::Waiting => Step::Stalled,
@@ -96,25 +97,25 @@ impl<G: Game> Gaggle<G> {
     /// What `gaggle_timeline::Timeline` does, with every call counted.
     fn fulfil_requests(&mut self) {
         let players = self.players;
-        while let Some(request) = self.session.next_request() {
+        while let Some(request) = self.session.poll_request() {
             match request {
                 Request::Save { frame } => {
                     self.stage.saved(frame.number());
                     self.snapshots.save(frame, &self.stage.game);
                 }
-                Request::Load { sim: Sim::Live, frame } => {
+                Request::Load { sim: SimId::Live, frame } => {
                     self.stage.loaded(frame.number());
                     let saved = self.snapshots.get(frame).expect("the session loads what it had saved");
                     self.stage.game.copy_from(saved);
                 }
-                Request::Advance { sim: Sim::Live, inputs } => {
+                Request::Advance { sim: SimId::Live, inputs } => {
                     self.stage.tick((0..players).map(|player| inputs.get(Slot::at(player))));
                 }
-                Request::Hash { sim: Sim::Live, frame, hash } => {
+                Request::Hash { sim: SimId::Live, frame, hash } => {
                     self.stage.hashed(frame.number());
                     *hash = self.snapshots.get(frame).map(state_hash);
                 }
-                Request::Keep { frame, forget_before } => self.snapshots.keep(frame, forget_before),
+                Request::Retain { frame, forget_before } => self.snapshots.retain(frame, forget_before),
                 _ => panic!("nobody desyncs here, but the session asked for an inquest"),
             }
         }

@@ -1,7 +1,7 @@
 //! Gaggle's own links over the socket everybody plays on.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig};
+use gaggle_link::{Carrier, CarrierEvent, Endpoint, LinkConfig, WouldBlock};
 
 use crate::network::Socket;
 
@@ -19,10 +19,10 @@ fn player_of(peer: PeerId) -> usize {
 }
 
 /// One peer's links to all others.
-pub fn link(socket: Socket<Vec<u8>>, me: usize, players: usize) -> Link<Wire> {
+pub fn link(socket: Socket<Vec<u8>>, me: usize, players: usize) -> Endpoint<Wire> {
     // Longer than any blackout: whoever is silent comes back in these matches.
-    let config = LinkConfig { dead_after: Micros::from_secs(60), ..LinkConfig::default() };
-    Link::new(Wire::new(socket, me, players), config, me as u64 + 1)
+    let config = LinkConfig { timeout: Micros::from_secs(60), ..LinkConfig::default() };
+    Endpoint::new(Wire::new(socket, me, players), config, me as u64 + 1)
 }
 
 /// The socket as a carrier: everybody can be reached from the start.
@@ -52,7 +52,7 @@ impl Carrier for Wire {
         peer_id(self.me)
     }
 
-    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         self.socket.send_bytes(player_of(to), datagram);
         Ok(())
     }

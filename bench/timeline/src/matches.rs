@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::contest::{Calls, Contestant, Setup, Step};
 use crate::game::{Game, presses};
-use crate::network::{Network, Sent, Socket, Weather, frame_us};
+use crate::network::{NetConditions, Network, Sent, Socket, frame_us};
 
 /// Frames of prepared inputs; longer matches press them again from the start.
 const PRESSED_FRAMES: usize = 4_096;
@@ -83,9 +83,10 @@ impl<C: Contestant> Match<C> {
     ///
     /// # Panics
     /// If they do not come together within ten seconds.
-    pub fn new(setup: &Setup, weather: Weather) -> Match<C> {
+    pub fn new(setup: &Setup, weather: NetConditions) -> Match<C> {
         // At least a frame of latency, so that all are ready in the same step whatever their order.
-        let clear = Weather { latency_us: weather.latency_us.max(frame_us(1)), ..Weather::default() };
+        let clear =
+            NetConditions { latency_us: weather.latency_us.max(frame_us(1)), ..NetConditions::default() };
         let network = Rc::new(RefCell::new(Network::new(setup.players, clear, setup.seed)));
         network.borrow_mut().set_now(0);
         let mut peers: Vec<C> =

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, Slot, State, state_hash};
-use gaggle_timeline::{Exchange, Game, Inputs, Timeline};
+use gaggle_timeline::{Driver, Game, Inputs, Timeline};
 
 use crate::chance::{draw, happens};
 use crate::contest::Setup;
 use crate::gaggle::{config, session};
 use crate::link::link;
-use crate::network::{Network, Socket, Weather, frame_us};
+use crate::network::{NetConditions, Network, Socket, frame_us};
 
 /// Tiles from one junction to the next.
 const BLOCK_TILES: u8 = 3;
@@ -178,12 +178,12 @@ pub struct Walk {
 /// Plays a match and lets it come to rest.
 pub fn walk<const READ: u8, const TURN_BACK: bool>(players: usize, latency: u64, frames: u64) -> Walk {
     let setup = Setup::players(players);
-    let network = Rc::new(RefCell::new(Network::new(players, Weather::latency(latency), setup.seed)));
+    let network = Rc::new(RefCell::new(Network::new(players, NetConditions::latency(latency), setup.seed)));
     let mut peers: Vec<_> = (0..players)
         .map(|me| {
             let session = session(config(&setup), players, me);
             let link = link(Socket::new(&network, me), me, players);
-            (Timeline::new(session, Maze::<READ, TURN_BACK>::new(players)), Exchange::default(), link)
+            (Timeline::new(session, Maze::<READ, TURN_BACK>::new(players)), Driver::default(), link)
         })
         .collect();
     let mut pressed = vec![1; players];
@@ -214,7 +214,7 @@ pub fn walk<const READ: u8, const TURN_BACK: bool>(players: usize, latency: u64,
     assert!(hashes.iter().all(|hash| *hash == hashes[0]), "peers differ");
     let walkers = &peers[0].0.game().walkers[..players];
     Walk {
-        again: peers.iter().map(|(timeline, ..)| timeline.session().stats().frames_again).sum(),
+        again: peers.iter().map(|(timeline, ..)| timeline.session().stats().frames_resimulated).sum(),
         hash: hashes[0],
         eaten: walkers.iter().map(|walker| walker.eaten).sum(),
     }

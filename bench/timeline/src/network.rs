@@ -30,7 +30,7 @@ const SPARE_PER_DIRECTION: usize = 64;
 
 /// What a direction does to packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Weather {
+pub struct NetConditions {
     /// One way, in microseconds.
     pub latency_us: u64,
     /// Up to so much more, evenly drawn; packets may overtake each other.
@@ -41,10 +41,10 @@ pub struct Weather {
     pub burst_loss: f64,
 }
 
-impl Weather {
+impl NetConditions {
     /// So many frames of latency and nothing else.
-    pub fn latency(frames: u64) -> Weather {
-        Weather { latency_us: frame_us(frames), ..Weather::default() }
+    pub fn latency(frames: u64) -> NetConditions {
+        NetConditions { latency_us: frame_us(frames), ..NetConditions::default() }
     }
 
     /// Whether packets just take their time.
@@ -54,14 +54,14 @@ impl Weather {
 
     /// The same with random loss.
     #[must_use]
-    pub fn loss(self, loss: f64) -> Weather {
-        Weather { loss, ..self }
+    pub fn loss(self, loss: f64) -> NetConditions {
+        NetConditions { loss, ..self }
     }
 
     /// The same with bursts.
     #[must_use]
-    pub fn bursts(self, burst_loss: f64) -> Weather {
-        Weather { burst_loss, ..self }
+    pub fn bursts(self, burst_loss: f64) -> NetConditions {
+        NetConditions { burst_loss, ..self }
     }
 }
 
@@ -76,7 +76,7 @@ pub struct Sent {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Direction {
-    weather: Weather,
+    weather: NetConditions,
     in_burst: bool,
     burst_drawn_to: u64,
     frame: u64,
@@ -106,7 +106,7 @@ pub struct Network<P> {
 
 impl<P> Network<P> {
     /// A network with the same weather everywhere.
-    pub fn new(peers: usize, weather: Weather, seed: u64) -> Network<P> {
+    pub fn new(peers: usize, weather: NetConditions, seed: u64) -> Network<P> {
         let mut network = Network {
             peers,
             seed,
@@ -123,14 +123,14 @@ impl<P> Network<P> {
     }
 
     /// The same weather everywhere from now on.
-    pub fn set_weather(&mut self, weather: Weather) {
+    pub fn set_weather(&mut self, weather: NetConditions) {
         for direction in &mut self.directions {
             direction.weather = weather;
         }
     }
 
     /// The weather from one peer to another from now on.
-    pub fn set_weather_between(&mut self, from: usize, to: usize, weather: Weather) {
+    pub fn set_weather_between(&mut self, from: usize, to: usize, weather: NetConditions) {
         self.directions[from * self.peers + to].weather = weather;
     }
 
@@ -312,7 +312,7 @@ impl Socket<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn run(weather: Weather, packets_per_frame: u64) -> (u64, Vec<u64>) {
+    fn run(weather: NetConditions, packets_per_frame: u64) -> (u64, Vec<u64>) {
         let mut network = Network::new(2, weather, 7);
         let mut arrived = Vec::new();
         for frame in 0..20_000 {
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn latency_is_exact_in_frames() {
-        let mut network = Network::new(2, Weather::latency(4), 1);
+        let mut network = Network::new(2, NetConditions::latency(4), 1);
         network.send(1, 0, 3, "hello");
         for frame in 0..4 {
             network.set_now(frame_us(frame));
@@ -349,9 +349,9 @@ mod tests {
 
     #[test]
     fn loss_and_bursts_take_their_part() {
-        let (lost, _) = run(Weather::latency(1).loss(0.2), 1);
+        let (lost, _) = run(NetConditions::latency(1).loss(0.2), 1);
         assert!((3_800..4_200).contains(&lost), "{lost}");
-        let (lost, arrived) = run(Weather::latency(1).bursts(0.1), 1);
+        let (lost, arrived) = run(NetConditions::latency(1).bursts(0.1), 1);
         assert!((1_600..2_400).contains(&lost), "{lost}");
         let gaps = arrived.windows(2).filter(|pair| pair[1] > pair[0] + 1).count() as f64;
         let mean = lost as f64 / gaps;
@@ -360,8 +360,8 @@ mod tests {
 
     #[test]
     fn who_sends_more_meets_the_same_losses() {
-        let (_, once) = run(Weather::latency(1).loss(0.1).bursts(0.1), 1);
-        let (_, mut twice) = run(Weather::latency(1).loss(0.1).bursts(0.1), 2);
+        let (_, once) = run(NetConditions::latency(1).loss(0.1).bursts(0.1), 1);
+        let (_, mut twice) = run(NetConditions::latency(1).loss(0.1).bursts(0.1), 2);
         twice.dedup();
         assert!(once.iter().all(|frame| twice.binary_search(frame).is_ok()));
         assert!(twice.len() > once.len());
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn jitter_lets_packets_overtake_and_keeps_them_all() {
-        let weather = Weather { jitter_us: 60_000, ..Weather::latency(1) };
+        let weather = NetConditions { jitter_us: 60_000, ..NetConditions::latency(1) };
         let (lost, arrived) = run(weather, 1);
         assert_eq!(lost, 0);
         assert!(arrived.windows(2).any(|pair| pair[1] < pair[0]));
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_blackout_takes_what_is_sent_and_not_what_is_under_way() {
-        let mut network = Network::new(2, Weather::latency(2), 1);
+        let mut network = Network::new(2, NetConditions::latency(2), 1);
         network.send(0, 1, 1, 'a');
         network.set_blackout(true);
         network.send(0, 1, 1, 'b');

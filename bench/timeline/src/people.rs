@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use bench_report::cpu_time;
 use gaggle_kit::{Micros, Prng, Slot, SlotSet, State};
-use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
-use gaggle_link::{Link, LinkConfig, Transport};
+use gaggle_link::sim::{Conditions, NetChange, SimCarrier, SimNet};
+use gaggle_link::{Endpoint, LinkConfig, Transport};
 use gaggle_timeline::{
-    Exchange, Game, Incarnation, Inputs, MatchId, Pace, Seat, Session, SessionConfig, SessionStats, Tick,
-    Timeline,
+    Driver, Game, Incarnation, Inputs, MatchId, PeerSlots, Session, SessionStats, Tick, TickClock, Timeline,
+    TimelineConfig,
 };
 
 use crate::weight::{Weighing, Weight};
@@ -22,17 +22,17 @@ pub const SLOTS: usize = 8;
 
 /// A game of any size, in which everything depends on everything.
 #[derive(Debug, Clone, State)]
-struct Kettle {
+struct MixGame {
     mixed: u32,
     bulk: Vec<u32>,
 }
 
-impl Game for Kettle {
+impl Game for MixGame {
     type Input = u8;
 
     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
         for slot in (0..SLOTS).map(Slot::at) {
-            let here = u32::from(inputs.present(slot)) << 9;
+            let here = u32::from(inputs.is_present(slot)) << 9;
             self.mixed = (self.mixed ^ u32::from(inputs.get(slot)) ^ here).wrapping_mul(0x0100_0193);
             self.mixed = self.mixed.rotate_left(7);
         }
@@ -61,10 +61,10 @@ pub(crate) fn geese(nth: u32) -> u32 {
 
 #[derive(Debug)]
 struct Machine {
-    timeline: Timeline<Kettle>,
-    exchange: Exchange,
-    link: Link<SimCarrier>,
-    pace: Pace,
+    timeline: Timeline<MixGame>,
+    exchange: Driver,
+    link: Endpoint<SimCarrier>,
+    pace: TickClock,
     on: bool,
     stalled: u64,
     held: u8,
@@ -90,7 +90,7 @@ impl Machine {
                 None => self.exchange.send(now, transport, session),
             }
         }
-        while self.timeline.session_mut().next_event().is_some() {}
+        while self.timeline.session_mut().poll_event().is_some() {}
     }
 
     /// The same under a name by which valgrind tells it from what everybody else does.
@@ -103,9 +103,9 @@ impl Machine {
 /// Everybody, and the network between them.
 #[derive(Debug)]
 pub struct People {
-    net: World,
+    net: SimNet,
     machines: Vec<Machine>,
-    config: SessionConfig,
+    config: TimelineConfig,
     rng: Prng,
     state_bytes: usize,
     stuff: fn(u32) -> u32,
@@ -141,9 +141,9 @@ impl People {
         (state_bytes, stuff): (usize, fn(u32) -> u32),
         seed: u64,
     ) -> People {
-        let net = World::unconnected(machines, seed);
-        net.everywhere(Conditions::latency_ms(latency_ms));
-        let config = SessionConfig { slots: SLOTS, ..SessionConfig::default() };
+        let net = SimNet::unconnected(machines, seed);
+        net.set_all(Conditions::latency_ms(latency_ms));
+        let config = TimelineConfig { slot_count: SLOTS, ..TimelineConfig::default() };
         let rng = Prng::new(seed);
         let mut people = People {
             net,
@@ -155,8 +155,8 @@ impl People {
             pressing: true,
             measure: None,
         };
-        let seats: Vec<Seat> =
-            (0..players).map(|index| Seat::new(people.net.id(index), Slot::at(index))).collect();
+        let seats: Vec<PeerSlots> =
+            (0..players).map(|index| PeerSlots::new(people.net.id(index), Slot::at(index))).collect();
         for index in 0..machines {
             let (config, id, name) = (people.config.clone(), people.net.id(index), people.name());
             let session = match index < players {
@@ -168,7 +168,7 @@ impl People {
             people.machines[index].on = index < players;
         }
         for a in 0..players {
-            (a + 1..players).for_each(|b| people.net.apply(&Change::Connect(a, b)));
+            (a + 1..players).for_each(|b| people.net.apply(&NetChange::Connect(a, b)));
         }
         people
     }
@@ -182,10 +182,10 @@ impl People {
         let carrier = self.net.restarted_carrier(index);
         let now = self.net.local_now(index);
         Machine {
-            timeline: Timeline::new(session, Kettle { mixed: 1, bulk }),
-            exchange: Exchange::default(),
-            link: Link::new(carrier, LinkConfig::default(), self.rng.next_u64()),
-            pace: Pace::new(self.config.frames_per_second, now),
+            timeline: Timeline::new(session, MixGame { mixed: 1, bulk }),
+            exchange: Driver::default(),
+            link: Endpoint::new(carrier, LinkConfig::default(), self.rng.next_u64()),
+            pace: TickClock::new(self.config.tick_rate, now),
             on: true,
             stalled: 0,
             held: 0,
@@ -196,14 +196,14 @@ impl People {
 
     fn switch_on(&mut self, index: usize, session: Session<u8>, via: &[usize]) {
         self.machines[index] = self.machine(index, session);
-        via.iter().for_each(|other| self.net.apply(&Change::Connect(index, *other)));
+        via.iter().for_each(|other| self.net.apply(&NetChange::Connect(index, *other)));
     }
 
     /// A machine starts a match of its own.
     pub fn found(&mut self, index: usize) {
-        let config = SessionConfig { match_id: MatchId { born: 1, number: 1 }, ..self.config.clone() };
+        let config = TimelineConfig { match_id: MatchId { started_at: 1, nonce: 1 }, ..self.config.clone() };
         let (id, name) = (self.net.id(index), self.name());
-        let session = Session::found(config, id, 1, name).expect("sound settings");
+        let session = Session::create(config, id, 1, name).expect("sound settings");
         self.switch_on(index, session, &[]);
     }
 
@@ -216,7 +216,7 @@ impl People {
     /// A machine looks on, linked to these.
     pub fn watch(&mut self, index: usize, via: &[usize]) {
         let (config, id, name) = (self.config.clone(), self.net.id(index), self.name());
-        self.switch_on(index, Session::watch(config, id, name).expect("sound settings"), via);
+        self.switch_on(index, Session::spectate(config, id, name).expect("sound settings"), via);
     }
 
     /// The players of a machine say goodbye.
@@ -310,6 +310,6 @@ impl People {
     /// The slots present in the last frame a machine confirmed.
     pub fn present(&self, index: usize) -> SlotSet {
         let session = self.session(index);
-        session.present_at(session.confirmed_frame())
+        session.slots_at(session.confirmed_frame())
     }
 }

@@ -4,7 +4,7 @@
 //! who are alone for ever would tell each other is membership's share.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Channel, Event, Goodbye, LinkStats, SendError, Transport};
+use gaggle_link::{Channel, CloseCode, LinkStats, SendError, Transport, TransportEvent};
 
 /// Flags, newest, carried and acknowledgement.
 const PLAY_BYTES: usize = 5;
@@ -87,7 +87,7 @@ impl<T: Transport> Transport for Weighing<'_, T> {
         self.transport.send(now, to, channel, bytes)
     }
 
-    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+    fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>> {
         self.transport.poll(now)
     }
 
@@ -95,7 +95,7 @@ impl<T: Transport> Transport for Weighing<'_, T> {
         self.transport.poll_timeout()
     }
 
-    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode) {
         self.transport.disconnect(now, peer, goodbye);
     }
 

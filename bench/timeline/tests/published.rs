@@ -7,7 +7,7 @@ use bench_report::{Allocations, CountingAllocator};
 use bench_timeline::fortress::Fortress;
 use bench_timeline::game::Tiny;
 use bench_timeline::ggrs::Ggrs;
-use bench_timeline::network::Weather;
+use bench_timeline::network::NetConditions;
 use bench_timeline::{Contestant, Match, Setup, Tally};
 
 #[global_allocator]
@@ -18,7 +18,8 @@ fn ggrs_bytes_and_packets_at_latency_4() {
     for (players, bytes, packets) in
         [(2, 4_784.0, 130.0), (4, 16_146.0, 390.0), (8, 46_088.0, 910.0), (16, 134_767.0, 1_950.0)]
     {
-        let tally = settled::<Ggrs<Tiny>>(&Setup::players(players).encoded(), Weather::latency(4), 1_200);
+        let tally =
+            settled::<Ggrs<Tiny>>(&Setup::players(players).encoded(), NetConditions::latency(4), 1_200);
         assert_near(tally.bytes_per_second(), bytes, 0.01);
         assert_near(tally.packets_per_second(), packets, 0.01);
     }
@@ -28,9 +29,9 @@ fn ggrs_bytes_and_packets_at_latency_4() {
 fn ggrs_allocations_without_and_with_rollback() {
     for (players, calm, rollback) in [(2, 31.0, 65.0), (4, 76.0, 177.0), (8, 168.0, 404.0)] {
         let covered = Setup::players(players).delay(2);
-        assert_near(allocations::<Ggrs<Tiny>>(&covered, Weather::latency(1)), calm, 0.02);
+        assert_near(allocations::<Ggrs<Tiny>>(&covered, NetConditions::latency(1)), calm, 0.02);
         let setup = Setup::players(players);
-        assert_near(allocations::<Ggrs<Tiny>>(&setup, Weather::latency(4)), rollback, 0.02);
+        assert_near(allocations::<Ggrs<Tiny>>(&setup, NetConditions::latency(4)), rollback, 0.02);
     }
 }
 
@@ -38,7 +39,7 @@ fn ggrs_allocations_without_and_with_rollback() {
 fn ggrs_stalls_in_lockstep_although_the_delay_covers_the_latency() {
     for (delay, stalled) in [(3, 41.7), (4, 33.3), (5, 25.0)] {
         let setup = Setup::players(2).window(0).delay(delay);
-        let tally = settled::<Ggrs<Tiny>>(&setup, Weather::latency(3), 1_200);
+        let tally = settled::<Ggrs<Tiny>>(&setup, NetConditions::latency(3), 1_200);
         assert_near(tally.stalled_percent(), stalled, 0.01);
     }
 }
@@ -54,7 +55,7 @@ fn ggrs_stalls_longer_than_a_blackout_lasts() {
 #[test]
 fn ggrs_stalls_under_loss_as_published() {
     let percent = |latency, loss| {
-        let weather = Weather::latency(latency).loss(loss);
+        let weather = NetConditions::latency(latency).loss(loss);
         settled::<Ggrs<Tiny>>(&Setup::players(2), weather, 60_000).stalled_percent()
     };
     assert!(percent(3, 0.05) < 0.01);
@@ -66,17 +67,17 @@ fn ggrs_stalls_under_loss_as_published() {
 
 #[test]
 fn fortress_figures() {
-    let tally = settled::<Fortress<Tiny>>(&Setup::players(2).encoded(), Weather::latency(4), 1_200);
+    let tally = settled::<Fortress<Tiny>>(&Setup::players(2).encoded(), NetConditions::latency(4), 1_200);
     assert_near(tally.bytes_per_second(), 4_519.0, 0.01);
     for (latency, stalled) in [(4, 20.0), (6, 43.0)] {
-        let tally = settled::<Fortress<Tiny>>(&Setup::players(4), Weather::latency(latency), 1_200);
+        let tally = settled::<Fortress<Tiny>>(&Setup::players(4), NetConditions::latency(latency), 1_200);
         assert_near(tally.stalled_percent(), stalled, 0.02);
     }
-    assert_near(allocations::<Fortress<Tiny>>(&Setup::players(2), Weather::latency(4)), 19.0, 0.2);
+    assert_near(allocations::<Fortress<Tiny>>(&Setup::players(2), NetConditions::latency(4)), 19.0, 0.2);
 }
 
 /// All peers together, after half a second.
-fn settled<C: Contestant>(setup: &Setup, weather: Weather, frames: u64) -> Tally {
+fn settled<C: Contestant>(setup: &Setup, weather: NetConditions, frames: u64) -> Tally {
     let mut game = Match::<C>::new(setup, weather);
     game.run(120);
     game.mark();
@@ -84,7 +85,7 @@ fn settled<C: Contestant>(setup: &Setup, weather: Weather, frames: u64) -> Tally
     game.tallies()[0]
 }
 
-fn allocations<C: Contestant>(setup: &Setup, weather: Weather) -> f64 {
+fn allocations<C: Contestant>(setup: &Setup, weather: NetConditions) -> f64 {
     let mut game = Match::<C>::new(setup, weather);
     game.run(240);
     let before = Allocations::now();
@@ -94,7 +95,7 @@ fn allocations<C: Contestant>(setup: &Setup, weather: Weather) -> f64 {
 
 /// The longest stall any peer had.
 fn blackout<C: Contestant>(window: usize, frames: u64, phase: u64) -> u64 {
-    let mut game = Match::<C>::new(&Setup::players(2).window(window), Weather::latency(3));
+    let mut game = Match::<C>::new(&Setup::players(2).window(window), NetConditions::latency(3));
     game.run(120 + phase);
     game.mark();
     game.network().set_blackout(true);

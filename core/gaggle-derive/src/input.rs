@@ -173,7 +173,7 @@ fn merge_field(kit: &TokenStream, field: &Field) -> TokenStream {
     let (ty, earlier, later) = (&field.ty, field.variable("a"), field.variable("b"));
     match &field.attributes.one_shot {
         None => quote_spanned!(field.span()=> <#ty as #kit::Input>::merge(#earlier, #later)),
-        Some(OneShot::All) => quote_spanned!(field.span()=> <#ty as #kit::OneShot>::either(#earlier, #later)),
+        Some(OneShot::All) => quote_spanned!(field.span()=> <#ty as #kit::OneShot>::merge(#earlier, #later)),
         Some(OneShot::Bits(bits)) => quote_spanned!(field.span()=> #later | (#earlier & #bits)),
     }
 }
@@ -239,14 +239,14 @@ fn newcomer(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
             let said = if field.attributes.newcomer {
                 quote_spanned!(field.span()=> true)
             } else {
-                quote_spanned!(field.span()=> <#ty as #kit::Input>::newcomer(#variable))
+                quote_spanned!(field.span()=> <#ty as #kit::Input>::mark_new_player(#variable))
             };
             quote!(#member: #said,)
         });
         quote!(#pattern => #path { #(#fields)* },)
     });
     quote! {
-        fn newcomer(self) -> Self {
+        fn mark_new_player(self) -> Self {
             match self { #(#arms)* }
         }
     }

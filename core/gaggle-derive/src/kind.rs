@@ -59,9 +59,9 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
                 #(#axes)*
                 &[#(#shapes),*]
             };
-            const RULES: #replica::KindRules = #replica::KindRules {
+            const RULES: #replica::KindOptions = #replica::KindOptions {
                 #(#rules,)*
-                ..#replica::KindRules::DEFAULT
+                ..#replica::KindOptions::DEFAULT
             };
 
             fn to_words(&self, __words: &mut [i32]) {
@@ -72,7 +72,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
                 #name { #(#from_words,)* }
             }
 
-            fn from_shown(__words: &[i32], __shown: &[f64]) -> Self {
+            fn from_interpolated(__words: &[i32], __shown: &[f64]) -> Self {
                 let _ = (&__words, &__shown);
                 #name { #(#from_shown,)* }
             }
@@ -101,18 +101,21 @@ impl TypeAttributes {
                         replica = Some(quote!(#path));
                     }
                     "name" => name = Some(meta.value()?.parse::<LitStr>()?.value()),
-                    "weight" => rules.push(("weight", value(&meta)?)),
-                    "blend" => rules.push(("blend", value(&meta)?)),
-                    "snap" => rules.push(("snap", value(&meta)?)),
-                    "playout" => rules.push(("playout", choice(&meta, "Playout", &["latest", "buffered"])?)),
+                    "priority" => rules.push(("priority", value(&meta)?)),
+                    "smoothing" => rules.push(("smoothing", value(&meta)?)),
+                    "snap_distance" => rules.push(("snap_distance", value(&meta)?)),
+                    "interpolation" => rules.push((
+                        "interpolation",
+                        choice(&meta, "Interpolation", &["extrapolated", "buffered"])?,
+                    )),
                     "on_leave" => {
-                        rules.push(("on_leave", choice(&meta, "OnLeave", &["inherit", "freeze", "delete"])?));
+                        rules.push(("on_leave", choice(&meta, "OnLeave", &["transfer", "hold", "despawn"])?));
                     }
-                    "grace_ms" => rules.push(("grace", millis(&meta)?)),
-                    "rest_ms" => rules.push(("rest", millis(&meta)?)),
+                    "claim_cooldown_ms" => rules.push(("claim_cooldown", millis(&meta)?)),
+                    "idle_release_ms" => rules.push(("idle_release", millis(&meta)?)),
                     _ => return Err(meta.error(
-                        "on a type `name`, `weight`, `blend`, `snap`, `playout`, `on_leave`, `grace_ms`, `rest_ms` and \
-                         `crate` have a meaning",
+                        "on a type `name`, `priority`, `smoothing`, `snap_distance`, `interpolation`, `on_leave`, \
+                         `claim_cooldown_ms`, `idle_release_ms` and `crate` have a meaning",
                     )),
                 }
                 Ok(())
@@ -124,8 +127,8 @@ impl TypeAttributes {
             .map(|(field, value)| {
                 let field = format_ident!("{field}");
                 match field.to_string().as_str() {
-                    "weight" | "blend" | "snap" => quote!(#field: #value),
-                    "grace" | "rest" => quote!(#field: #replica::derived::millis(#value)),
+                    "priority" | "smoothing" | "snap_distance" => quote!(#field: #value),
+                    "claim_cooldown" | "idle_release" => quote!(#field: #replica::derived::millis(#value)),
                     _ => quote!(#field: #replica::#value),
                 }
             })
@@ -244,7 +247,7 @@ impl KindField {
         let name = self.name.to_string().trim_start_matches("r#").to_owned();
         let (ty, axes) = (&self.ty, format_ident!("__AXES_{index}"));
         let (constant, mut shape) = match &self.form {
-            Form::Natural => (quote!(), quote!(#replica::FieldShape::natural::<#ty>(#name))),
+            Form::Natural => (quote!(), quote!(#replica::FieldShape::unranged::<#ty>(#name))),
             Form::Ranged { ranges, precision } => {
                 let axis = ranges.iter().map(|(min, max)| match precision {
                     Some(precision) => quote!(#replica::Axis::number(#min, #max, #precision)),
@@ -253,7 +256,7 @@ impl KindField {
                 let constant = quote!(const #axes: &'static [#replica::Axis] = &[#(#axis),*];);
                 (constant, quote!(#replica::FieldShape::ranged::<#ty>(#name, #axes)))
             }
-            Form::Angle(bits) => (quote!(), quote!(#replica::FieldShape::turn(#name, #bits))),
+            Form::Angle(bits) => (quote!(), quote!(#replica::FieldShape::angle(#name, #bits))),
             Form::Rotation(bits) => (quote!(), quote!(#replica::FieldShape::rotation(#name, #bits))),
         };
         if let Some(velocity) = &self.moved_by {
@@ -264,7 +267,7 @@ impl KindField {
             shape = quote!(#shape.constant());
         }
         if self.stepped {
-            shape = quote!(#shape.stepped());
+            shape = quote!(#shape.discrete());
         }
         (constant, shape)
     }
@@ -319,8 +322,8 @@ impl KindField {
             Form::Natural | Form::Ranged { .. } => {
                 let value = self.value(index, range, replica);
                 quote! {
-                    #name: if const { <Self as #replica::Kind>::FIELDS[#index].glides() } {
-                        <#ty as #replica::Field>::from_shown(
+                    #name: if const { <Self as #replica::Kind>::FIELDS[#index].is_interpolated() } {
+                        <#ty as #replica::Field>::from_interpolated(
                             const { <Self as #replica::Kind>::FIELDS[#index].axes() },
                             &__shown[#range],
                         )
@@ -440,10 +443,10 @@ pub(crate) fn expand_field(item: &DeriveInput) -> Result<TokenStream> {
         #[automatically_derived]
         impl #replica::Field for #name {
             const WORDS: usize = 1;
-            const NATURE: #replica::Nature = #replica::Nature::Count;
+            const ENCODING: #replica::Encoding = #replica::Encoding::Discrete;
             const AXIS: ::core::option::Option<#replica::Axis> =
                 ::core::option::Option::Some(#replica::Axis::whole(0, #count as i64 - 1));
-            const MEANS: &'static str = #names;
+            const MEANING: &'static str = #names;
 
             fn to_words(&self, _: &[#replica::Axis], __words: &mut [i32]) {
                 __words[0] = match self { #(#name::#variants => #numbers,)* };
@@ -454,7 +457,7 @@ pub(crate) fn expand_field(item: &DeriveInput) -> Result<TokenStream> {
                 match __words[0] { #(#numbers => #name::#variants,)* _ => #name::#last }
             }
 
-            fn from_shown(__axes: &[#replica::Axis], __words: &[f64]) -> Self {
+            fn from_interpolated(__axes: &[#replica::Axis], __words: &[f64]) -> Self {
                 Self::from_words(__axes, &[__words[0] as i32])
             }
         }

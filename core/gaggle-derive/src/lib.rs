@@ -35,7 +35,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// ```
 /// use bytemuck::{Pod, Zeroable};
-/// use gaggle_kit::{State, decode_state, differences, encode_state};
+/// use gaggle_kit::{State, decode_state, diff, encode_state};
 ///
 /// #[derive(Clone, Copy, Pod, Zeroable, State)]
 /// #[repr(C)]
@@ -71,7 +71,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// assert!(theirs.eggs_by_column.is_empty());
 /// ours.phase = Phase::Waiting;
 /// ours.eggs[0].kind = 3;
-/// assert_eq!(differences(&ours, &theirs), ["phase: Waiting vs Playing", "eggs[0].kind: 3 vs 0"]);
+/// assert_eq!(diff(&ours, &theirs), ["phase: Waiting vs Playing", "eggs[0].kind: 3 vs 0"]);
 ///
 /// let refusal = decode_state::<World>(&[1, 1, 1, 1, 0, 0, 0, 2, 0, 0, 0, 0x59, 0x02, 0, 0]).err().unwrap();
 /// assert_eq!(refusal.to_string(), "Egg.hatches_in is 601, but may only be 0 to 600");
@@ -187,7 +187,7 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// use gaggle_replica::{Kind, Kinds};
 ///
 /// #[derive(Kind)]
-/// #[kind(playout = buffered)]
+/// #[kind(interpolation = buffered)]
 /// struct Ball {
 ///     #[kind(range = [0.0..=512.0, 0.0..=32.0, 0.0..=512.0], precision = 1.0 / 512.0, moved_by = velocity)]
 ///     position: [f32; 3],

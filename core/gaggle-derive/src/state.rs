@@ -123,7 +123,7 @@ fn decode_field(kit: &TokenStream, field: &Field) -> TokenStream {
         return quote_spanned!(span=> <#ty as ::core::default::Default>::default());
     }
     let decode = match &field.attributes.max {
-        Some(max) => quote_spanned!(span=> <#ty as #kit::Bounded>::decode_at_most(__r, #max)),
+        Some(max) => quote_spanned!(span=> <#ty as #kit::Bounded>::decode_bounded(__r, #max)),
         None => quote_spanned!(span=> <#ty as #kit::State>::decode(__r)),
     };
     let named = quote!(#decode.map_err(|__error| #kit::DecodeError::or_named(__error, #what))?);
@@ -183,7 +183,7 @@ fn diff(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
         quote! {
             (__left, __right) => {
                 let __name = |__side: &Self| match __side { #(#names)* };
-                __report(#kit::Difference {
+                __report(#kit::FieldDiff {
                     path: __path.as_str(),
                     left: &__name(__left),
                     right: &__name(__right),
@@ -196,7 +196,7 @@ fn diff(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
             &self,
             __other: &Self,
             __path: &mut #kit::FieldPath,
-            __report: &mut dyn ::core::ops::FnMut(#kit::Difference<'_>),
+            __report: &mut dyn ::core::ops::FnMut(#kit::FieldDiff<'_>),
         ) {
             let _ = (&__path, &__report);
             match (self, __other) { #(#arms)* #otherwise }

@@ -62,16 +62,16 @@ impl Angle {
     /// ```
     /// use gaggle_kit::Angle;
     /// let (here, there) = (Angle::from_bits(100), Angle::from_bits(65_500));
-    /// assert_eq!(here.to(there), -136);
+    /// assert_eq!(here.delta_to(there), -136);
     /// ```
-    pub const fn to(self, there: Angle) -> i16 {
+    pub const fn delta_to(self, there: Angle) -> i16 {
         there.0.wrapping_sub(self.0) as i16
     }
 
     /// Turns towards `there`, by `units_max` at most, the shorter way.
     #[must_use]
-    pub const fn turned_towards(self, there: Angle, units_max: u16) -> Angle {
-        let way = self.to(there);
+    pub const fn rotated_towards(self, there: Angle, units_max: u16) -> Angle {
+        let way = self.delta_to(there);
         if way.unsigned_abs() <= units_max {
             there
         } else if way < 0 {
@@ -265,10 +265,10 @@ mod tests {
     #[test]
     fn turns_go_the_shorter_way() {
         let (a, b) = (Angle::from_degrees(350), Angle::from_degrees(20));
-        assert_eq!(a.turned_towards(b, 1_000), Angle::from_bits(a.to_bits().wrapping_add(1_000)));
-        assert_eq!(b.turned_towards(a, 1_000), Angle::from_bits(b.to_bits() - 1_000));
-        assert_eq!(a.turned_towards(b, u16::MAX), b);
-        assert_eq!(Angle::ZERO.to(Angle::HALF), i16::MIN);
+        assert_eq!(a.rotated_towards(b, 1_000), Angle::from_bits(a.to_bits().wrapping_add(1_000)));
+        assert_eq!(b.rotated_towards(a, 1_000), Angle::from_bits(b.to_bits() - 1_000));
+        assert_eq!(a.rotated_towards(b, u16::MAX), b);
+        assert_eq!(Angle::ZERO.delta_to(Angle::HALF), i16::MIN);
         assert_eq!(Angle::from_degrees(-90) * 3, Angle::QUARTER);
         assert_eq!(Angle::from_degrees(i32::MIN), Angle::from_degrees(i32::MIN.rem_euclid(360)));
         assert_eq!(format!("{} {:?}", Angle::QUARTER, Angle::from_bits(65_535)), "90.0° 360.0° (65535)");

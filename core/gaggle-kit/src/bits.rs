@@ -52,7 +52,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// How many more bits fit.
-    pub const fn left(&self) -> usize {
+    pub const fn remaining(&self) -> usize {
         self.buffer.len() * 8 - self.position
     }
 
@@ -66,7 +66,7 @@ impl<'a> BitWriter<'a> {
     #[inline]
     pub fn bits(&mut self, value: u64, count: u32) -> Result<(), BufferFull> {
         assert!(count <= 64, "at most 64 bits at once");
-        if count as usize > self.left() {
+        if count as usize > self.remaining() {
             return Err(self.full(count as usize));
         }
         self.put(value & low_bits(count), count);
@@ -146,7 +146,7 @@ impl<'a> BitWriter<'a> {
     /// If they don't fit; nothing is written then.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), BufferFull> {
         let count = bytes.len() * 8;
-        if count > self.left() {
+        if count > self.remaining() {
             return Err(self.full(count));
         }
         let (words, rest) = bytes.as_chunks::<4>();
@@ -171,7 +171,7 @@ impl<'a> BitWriter<'a> {
     }
 
     fn full(&self, count: usize) -> BufferFull {
-        BufferFull { needed: count.div_ceil(8), left: self.left() / 8 }
+        BufferFull { needed: count.div_ceil(8), left: self.remaining() / 8 }
     }
 }
 
@@ -200,7 +200,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// How many bits are still to be read, those that fill up the last byte included.
-    pub const fn left(&self) -> usize {
+    pub const fn remaining(&self) -> usize {
         self.bytes.len() * 8 - self.position
     }
 
@@ -215,7 +215,7 @@ impl<'a> BitReader<'a> {
     #[inline]
     pub fn bits(&mut self, what: &'static str, count: u32) -> Result<u64, DecodeError> {
         assert!(count <= 64, "at most 64 bits at once");
-        if count as usize > self.left() {
+        if count as usize > self.remaining() {
             return Err(self.truncated(what, count as usize));
         }
         if count <= BITS_AT_ONCE {
@@ -274,7 +274,7 @@ impl<'a> BitReader<'a> {
         let count = self.bits(what, bits_for(&(0..=i64::from(max))))?;
         match u32::try_from(count) {
             Ok(fits) if fits <= max => Ok(fits),
-            _ => Err(DecodeError::TooMany { what, count, max: u64::from(max) }),
+            _ => Err(DecodeError::CountTooLarge { what, count, max: u64::from(max) }),
         }
     }
 
@@ -314,7 +314,7 @@ impl<'a> BitReader<'a> {
     /// If there are fewer; nothing is read then.
     pub fn bytes(&mut self, what: &'static str, out: &mut [u8]) -> Result<(), DecodeError> {
         let count = out.len() * 8;
-        if count > self.left() {
+        if count > self.remaining() {
             return Err(self.truncated(what, count));
         }
         let (words, rest) = out.as_chunks_mut::<4>();
@@ -345,14 +345,14 @@ impl<'a> BitReader<'a> {
     /// If bytes are left over, or the bits that fill up the last one are not zero.
     pub fn finish(mut self, what: &'static str) -> Result<(), DecodeError> {
         self.align(what)?;
-        match self.left() / 8 {
+        match self.remaining() / 8 {
             0 => Ok(()),
-            left => Err(DecodeError::Trailing { what, left }),
+            left => Err(DecodeError::TrailingBytes { what, left }),
         }
     }
 
     fn truncated(&self, what: &'static str, count: usize) -> DecodeError {
-        DecodeError::Truncated { what, needed: count.div_ceil(8), left: self.left() / 8 }
+        DecodeError::Truncated { what, needed: count.div_ceil(8), left: self.remaining() / 8 }
     }
 }
 
@@ -393,7 +393,7 @@ mod tests {
         w.bits(0b1, 1).unwrap();
         w.bits(0b01, 2).unwrap();
         w.bits(0b1_0000_0001, 9).unwrap();
-        assert_eq!((w.written(), w.left()), (12, 20));
+        assert_eq!((w.written(), w.remaining()), (12, 20));
         w.align();
         w.bits(u64::MAX, 3).unwrap();
         assert_eq!(w.finish(), [0b0000_1011, 0b0000_1000, 0b0000_0111]);
@@ -440,7 +440,7 @@ mod tests {
         let mut r = BitReader::new(&[0b11]);
         let refusal = DecodeError::OutOfRange { what: "lane", value: 2, min: -1, max: 1 };
         assert_eq!(r.ranged("lane", &(-1..=1)), Err(refusal));
-        let refusal = DecodeError::TooMany { what: "eggs", count: 7, max: 5 };
+        let refusal = DecodeError::CountTooLarge { what: "eggs", count: 7, max: 5 };
         assert_eq!(BitReader::new(&[7]).count("eggs", 5), Err(refusal));
 
         let mut buffer = [0; 1];
@@ -455,7 +455,7 @@ mod tests {
         let mut r = BitReader::new(&[0b0000_0101]);
         r.bits("n", 2).unwrap();
         assert_eq!(r.finish("n"), not_canonical);
-        let trailing = Err(DecodeError::Trailing { what: "n", left: 1 });
+        let trailing = Err(DecodeError::TrailingBytes { what: "n", left: 1 });
         assert_eq!(BitReader::new(&[0]).finish("n"), trailing);
         assert_eq!(BitReader::new(&[0x80, 0]).varint("n").map(|_| ()), not_canonical);
         assert_eq!(BitReader::new(&[0xff; 20]).varint("n").map(|_| ()), not_canonical);

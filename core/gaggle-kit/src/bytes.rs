@@ -44,13 +44,13 @@ impl<'a> ByteReader<'a> {
     pub fn exactly(what: &'static str, bytes: &'a [u8], size: usize) -> Result<ByteReader<'a>, DecodeError> {
         match bytes.len() {
             len if len < size => Err(DecodeError::Truncated { what, needed: size, left: len }),
-            len if len > size => Err(DecodeError::Trailing { what, left: len - size }),
+            len if len > size => Err(DecodeError::TrailingBytes { what, left: len - size }),
             _ => Ok(ByteReader::new(bytes)),
         }
     }
 
     /// How many bytes are still to be read.
-    pub const fn left(&self) -> usize {
+    pub const fn remaining(&self) -> usize {
         self.bytes.len()
     }
 
@@ -66,7 +66,7 @@ impl<'a> ByteReader<'a> {
     #[inline]
     pub fn take(&mut self, what: &'static str, count: usize) -> Result<&'a [u8], DecodeError> {
         let Some((taken, rest)) = self.bytes.split_at_checked(count) else {
-            return Err(DecodeError::Truncated { what, needed: count, left: self.left() });
+            return Err(DecodeError::Truncated { what, needed: count, left: self.remaining() });
         };
         self.bytes = rest;
         Ok(taken)
@@ -79,7 +79,7 @@ impl<'a> ByteReader<'a> {
     #[inline]
     pub fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], DecodeError> {
         let Some((taken, rest)) = self.bytes.split_first_chunk::<N>() else {
-            return Err(DecodeError::Truncated { what, needed: N, left: self.left() });
+            return Err(DecodeError::Truncated { what, needed: N, left: self.remaining() });
         };
         self.bytes = rest;
         Ok(*taken)
@@ -131,10 +131,10 @@ impl<'a> ByteReader<'a> {
                 return Ok(value);
             }
         }
-        if self.left() >= Varint::SIZE_MAX {
+        if self.remaining() >= Varint::SIZE_MAX {
             return Err(DecodeError::NotCanonical { what });
         }
-        Err(DecodeError::Truncated { what, needed: self.left() + 1, left: self.left() })
+        Err(DecodeError::Truncated { what, needed: self.remaining() + 1, left: self.remaining() })
     }
 
     /// A varint that must not exceed `max`.
@@ -160,12 +160,12 @@ impl<'a> ByteReader<'a> {
     /// How many things follow: a varint, at most `max`. Ask before allocating.
     ///
     /// # Errors
-    /// As [`ByteReader::varint`], and [`DecodeError::TooMany`] beyond `max`.
+    /// As [`ByteReader::varint`], and [`DecodeError::CountTooLarge`] beyond `max`.
     pub fn count(&mut self, what: &'static str, max: usize) -> Result<usize, DecodeError> {
         let count = self.varint(what)?;
         match usize::try_from(count) {
             Ok(fits) if fits <= max => Ok(fits),
-            _ => Err(DecodeError::TooMany { what, count, max: max as u64 }),
+            _ => Err(DecodeError::CountTooLarge { what, count, max: max as u64 }),
         }
     }
 
@@ -182,14 +182,14 @@ impl<'a> ByteReader<'a> {
     /// no bytes can exhaust the stack.
     ///
     /// # Errors
-    /// What `inside` answers, or [`DecodeError::TooMany`] levels.
+    /// What `inside` answers, or [`DecodeError::CountTooLarge`] levels.
     pub fn nested<T>(
         &mut self,
         inside: impl FnOnce(&mut ByteReader<'a>) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         let Some(levels) = self.levels.checked_sub(1) else {
             let max = u64::from(LEVELS_MAX);
-            return Err(DecodeError::TooMany { what: "levels", count: max + 1, max });
+            return Err(DecodeError::CountTooLarge { what: "levels", count: max + 1, max });
         };
         self.levels = levels;
         let result = inside(self);
@@ -202,9 +202,9 @@ impl<'a> ByteReader<'a> {
     /// # Errors
     /// If bytes are left over.
     pub fn finish(self, what: &'static str) -> Result<(), DecodeError> {
-        match self.left() {
+        match self.remaining() {
             0 => Ok(()),
-            left => Err(DecodeError::Trailing { what, left }),
+            left => Err(DecodeError::TrailingBytes { what, left }),
         }
     }
 }
@@ -277,7 +277,7 @@ impl<'a> ByteWriter<'a> {
     }
 
     /// How many more bytes fit.
-    pub const fn left(&self) -> usize {
+    pub const fn remaining(&self) -> usize {
         self.buffer.len() - self.written
     }
 
@@ -287,7 +287,7 @@ impl<'a> ByteWriter<'a> {
     /// If they don't fit.
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), BufferFull> {
-        let left = self.left();
+        let left = self.remaining();
         let Some(room) = self.buffer[self.written..].get_mut(..bytes.len()) else {
             return Err(BufferFull { needed: bytes.len(), left });
         };
@@ -303,8 +303,8 @@ impl<'a> ByteWriter<'a> {
     pub fn counted(&mut self, bytes: &[u8]) -> Result<(), BufferFull> {
         let count = Varint::new(bytes.len() as u64);
         let needed = count.len() + bytes.len();
-        if needed > self.left() {
-            return Err(BufferFull { needed, left: self.left() });
+        if needed > self.remaining() {
+            return Err(BufferFull { needed, left: self.remaining() });
         }
         self.bytes(&count)?;
         self.bytes(bytes)
@@ -423,7 +423,7 @@ mod tests {
         let mut r = ByteReader::new(&[1, 2, 3]);
         assert_eq!(r.u32("size"), Err(DecodeError::Truncated { what: "size", needed: 4, left: 3 }));
         assert_eq!(r.u16("size"), Ok(0x0201));
-        assert_eq!(r.clone().finish("it"), Err(DecodeError::Trailing { what: "it", left: 1 }));
+        assert_eq!(r.clone().finish("it"), Err(DecodeError::TrailingBytes { what: "it", left: 1 }));
         assert_eq!(r.bool("flag"), Err(DecodeError::Unknown { what: "flag", value: 3 }));
 
         let mut buffer = [0; 3];
@@ -431,14 +431,14 @@ mod tests {
         assert_eq!(w.counted(b"abc"), Err(BufferFull { needed: 4, left: 3 }));
         assert_eq!(w.u32(0), Err(BufferFull { needed: 4, left: 3 }));
         w.counted(b"ab").unwrap();
-        assert_eq!(w.left(), 0);
+        assert_eq!(w.remaining(), 0);
         assert_eq!(w.finish(), [2, b'a', b'b']);
     }
 
     #[test]
     fn absurd_counts_are_refused_before_anything_follows() {
         let huge = Varint::new(u64::MAX);
-        let refusal = DecodeError::TooMany { what: "eggs", count: u64::MAX, max: 8 };
+        let refusal = DecodeError::CountTooLarge { what: "eggs", count: u64::MAX, max: 8 };
         assert_eq!(ByteReader::new(&huge).count("eggs", 8), Err(refusal));
         assert_eq!(ByteReader::new(&[9]).counted("eggs", 8).map_err(|e| e.what()), Err("eggs"));
         assert_eq!(ByteReader::new(&[8]).count("eggs", 8), Ok(8));

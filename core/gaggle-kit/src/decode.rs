@@ -32,7 +32,7 @@ pub enum DecodeError {
     },
     /// A count is larger than the bound for it; nothing was allocated.
     #[error("{count} {what} announced, at most {max} are allowed")]
-    TooMany {
+    CountTooLarge {
         /// What is counted.
         what: &'static str,
         /// The count found.
@@ -42,7 +42,7 @@ pub enum DecodeError {
     },
     /// Bytes are left over after a complete value.
     #[error("{left} bytes follow after the end of {what}")]
-    Trailing {
+    TrailingBytes {
         /// What ended.
         what: &'static str,
         /// How many bytes follow.
@@ -56,7 +56,7 @@ pub enum DecodeError {
     },
     /// The bytes of a text are not UTF-8.
     #[error("{what} is not text from byte {position} on")]
-    NotText {
+    InvalidUtf8 {
         /// What was being read.
         what: &'static str,
         /// The first byte that is not.
@@ -103,10 +103,10 @@ impl DecodeError {
         match self {
             DecodeError::Truncated { what, .. }
             | DecodeError::OutOfRange { what, .. }
-            | DecodeError::TooMany { what, .. }
-            | DecodeError::Trailing { what, .. }
+            | DecodeError::CountTooLarge { what, .. }
+            | DecodeError::TrailingBytes { what, .. }
             | DecodeError::NotCanonical { what }
-            | DecodeError::NotText { what, .. }
+            | DecodeError::InvalidUtf8 { what, .. }
             | DecodeError::Unknown { what, .. } => what,
         }
     }
@@ -117,10 +117,10 @@ impl DecodeError {
         match &mut self {
             DecodeError::Truncated { what, .. }
             | DecodeError::OutOfRange { what, .. }
-            | DecodeError::TooMany { what, .. }
-            | DecodeError::Trailing { what, .. }
+            | DecodeError::CountTooLarge { what, .. }
+            | DecodeError::TrailingBytes { what, .. }
             | DecodeError::NotCanonical { what }
-            | DecodeError::NotText { what, .. }
+            | DecodeError::InvalidUtf8 { what, .. }
             | DecodeError::Unknown { what, .. } => {
                 if *what == DecodeError::UNNAMED {
                     *what = name;

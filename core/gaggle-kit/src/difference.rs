@@ -5,12 +5,12 @@ use std::fmt::{self, Debug, Display, Write};
 /// One value that differs, handed to the caller of [`State::diff`](crate::State::diff).
 ///
 /// ```
-/// use gaggle_kit::Difference;
-/// let difference = Difference { path: "riders[2].speed", left: &3, right: &4 };
+/// use gaggle_kit::FieldDiff;
+/// let difference = FieldDiff { path: "riders[2].speed", left: &3, right: &4 };
 /// assert_eq!(difference.to_string(), "riders[2].speed: 3 vs 4");
 /// ```
 #[derive(Clone, Copy)]
-pub struct Difference<'a> {
+pub struct FieldDiff<'a> {
     /// Which value: `riders[2].speed`. Empty if the state is a single value.
     pub path: &'a str,
     /// The value on the side that was asked.
@@ -19,14 +19,14 @@ pub struct Difference<'a> {
     pub right: &'a dyn Display,
 }
 
-impl Display for Difference<'_> {
+impl Display for FieldDiff<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { path, left, right } = self;
+        let FieldDiff { path, left, right } = self;
         if path.is_empty() { write!(f, "{left} vs {right}") } else { write!(f, "{path}: {left} vs {right}") }
     }
 }
 
-impl Debug for Difference<'_> {
+impl Debug for FieldDiff<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
     }

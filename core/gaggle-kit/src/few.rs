@@ -6,10 +6,10 @@
 ///
 /// ```
 /// let mut scores = [("Hob", 3), ("Wren", 5), ("Ottilie", 5)];
-/// gaggle_kit::sort_few(&mut scores, |(_, score)| std::cmp::Reverse(*score));
+/// gaggle_kit::insertion_sort(&mut scores, |(_, score)| std::cmp::Reverse(*score));
 /// assert_eq!(scores.map(|(name, _)| name), ["Wren", "Ottilie", "Hob"]);
 /// ```
-pub fn sort_few<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
+pub fn insertion_sort<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     for end in 1..items.len() {
         let mut at = end;
         while at > 0 && key(&items[at]) < key(&items[at - 1]) {
@@ -31,7 +31,7 @@ mod tests {
             let mut items: Vec<(u32, usize)> = (0..count).map(|nth| (rng.below(9), nth)).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|item| item.0);
-            sort_few(&mut items, |item| item.0);
+            insertion_sort(&mut items, |item| item.0);
             assert_eq!(items, expected);
         }
     }

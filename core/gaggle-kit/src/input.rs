@@ -75,7 +75,7 @@ pub trait Input: Copy + Eq + Default + 'static {
     /// the first inputs of whoever sits down where somebody else sat last; a game that keeps nothing in seats that
     /// were left need not know. The default says nothing.
     #[must_use]
-    fn newcomer(self) -> Self {
+    fn mark_new_player(self) -> Self {
         self
     }
 }
@@ -88,7 +88,7 @@ pub trait Input: Copy + Eq + Default + 'static {
 pub trait OneShot: Input {
     /// What is pressed in either.
     #[must_use]
-    fn either(self, other: Self) -> Self;
+    fn merge(self, other: Self) -> Self;
 
     /// What is pressed here and not there.
     #[must_use]
@@ -116,7 +116,7 @@ macro_rules! integer_inputs {
         }
 
         impl OneShot for $integer {
-            fn either(self, other: Self) -> Self {
+            fn merge(self, other: Self) -> Self {
                 self | other
             }
 
@@ -146,7 +146,7 @@ impl Input for bool {
 }
 
 impl OneShot for bool {
-    fn either(self, other: Self) -> Self {
+    fn merge(self, other: Self) -> Self {
         self | other
     }
 
@@ -194,14 +194,14 @@ macro_rules! array_inputs {
                 std::array::from_fn(|index| T::begun_since(self[index], before[index]))
             }
 
-            fn newcomer(self) -> Self {
-                self.map(T::newcomer)
+            fn mark_new_player(self) -> Self {
+                self.map(T::mark_new_player)
             }
         }
 
         impl<T: OneShot> OneShot for [T; $count] {
-            fn either(self, other: Self) -> Self {
-                std::array::from_fn(|index| self[index].either(other[index]))
+            fn merge(self, other: Self) -> Self {
+                std::array::from_fn(|index| OneShot::merge(self[index], other[index]))
             }
 
             fn without(self, other: Self) -> Self {
@@ -249,8 +249,8 @@ macro_rules! tuple_inputs {
                 ($($part::begun_since(self.$index, before.$index),)*)
             }
 
-            fn newcomer(self) -> Self {
-                ($($part::newcomer(self.$index),)*)
+            fn mark_new_player(self) -> Self {
+                ($($part::mark_new_player(self.$index),)*)
             }
         }
     )*};

@@ -8,14 +8,15 @@
 //! - **Numbers**: [`Fixed`] point and [`Angle`] with roots, sines and directions; places and ways in the [`plane`]; [`Prng`], a generator that lives
 //!   in the state it decides about ([`Mulberry32`] and [`Xorshift32`] for games that already use them).
 //! - **States**: [`State`] with its derive: saved, sent, hashed ([`StateHasher`]), and explained when two machines
-//!   disagree ([`differences`]).
+//!   disagree ([`diff`]).
 //! - **Bytes**: [`ByteReader`] and [`ByteWriter`]; [`BitReader`] and [`BitWriter`], ranged integers and the
-//!   [`Quantiser`] where a byte per field is too much; [`pack`] and [`unpack`] for whole states; [`DecodeError`] for everything that can be wrong.
+//!   [`Quantizer`] where a byte per field is too much; [`compress`] and [`decompress`] for
+//!   whole states; [`DecodeError`] for everything that can be wrong.
 //!
 //! A game in miniature: state, input, and a step that is the same everywhere.
 //!
 //! ```
-//! use gaggle_kit::{Angle, Fixed16, Frame, Input, Prng, State, decode_state, differences, encode_state, state_hash};
+//! use gaggle_kit::{Angle, Fixed16, Frame, Input, Prng, State, decode_state, diff, encode_state, state_hash};
 //!
 //! #[derive(Clone, Copy, PartialEq, Eq, Default, Input)]
 //! struct Pad {
@@ -71,7 +72,7 @@
 //!
 //! // Had they come apart, the first question would be where.
 //! theirs.geese[0].energy += 1;
-//! assert_eq!(differences(&ours, &theirs).len(), 1);
+//! assert_eq!(diff(&ours, &theirs).len(), 1);
 //! # Ok::<(), gaggle_kit::DecodeError>(())
 //! ```
 
@@ -81,47 +82,47 @@ extern crate self as gaggle_kit;
 mod angle;
 mod bits;
 mod bytes;
+mod compress;
 mod decode;
 mod difference;
 mod few;
-mod few_map;
 mod fixed;
 mod frame;
 mod hash;
 mod ice;
 mod input;
 mod micros;
-mod pack;
 mod peer;
 pub mod plane;
-mod quantise;
+mod quantize;
 mod random;
 mod shape;
 mod slot;
 mod state;
 mod varint;
+mod vec_map;
 
 pub use angle::Angle;
 pub use bits::{BitReader, BitWriter, bits_for};
 pub use bytes::{BufferFull, ByteReader, ByteSink, ByteWriter};
+pub use compress::{compress, decompress};
 pub use decode::DecodeError;
-pub use difference::{Difference, FieldPath};
-pub use few::sort_few;
-pub use few_map::{FewMap, FewSet};
+pub use difference::{FieldDiff, FieldPath};
+pub use few::insertion_sort;
 pub use fixed::{Fixed, Fixed8, Fixed16, ParseFixedError};
 pub use frame::Frame;
 pub use hash::{StateHasher, fnv1a_32, fnv1a_64};
 pub use ice::IceServer;
 pub use input::{Input, OneShot};
 pub use micros::Micros;
-pub use pack::{pack, unpack};
 pub use peer::{ParsePeerIdError, PeerId};
-pub use quantise::{Quantiser, QuantiserError};
+pub use quantize::{Quantizer, QuantizerError};
 pub use random::{Mulberry32, Prng, Xorshift32};
 pub use shape::Shape;
 pub use slot::{Slot, SlotSet, SlotSetIter};
-pub use state::{Bounded, InRange, State, decode_state, differences, encode_state, state_hash};
+pub use state::{Bounded, InRange, State, decode_state, diff, encode_state, state_hash};
 pub use varint::{Varint, unzigzag, zigzag};
+pub use vec_map::{VecMap, VecSet};
 
 pub use gaggle_derive::{Input, State};
 

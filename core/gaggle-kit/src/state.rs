@@ -11,7 +11,7 @@ mod standard;
 
 pub use range::InRange;
 
-use crate::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Shape, StateHasher};
+use crate::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Shape, StateHasher};
 
 /// A game's state, or a part of one. Derive it; write it by hand only for a type with rules of its own.
 ///
@@ -22,7 +22,7 @@ use crate::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Shape, Sta
 /// between machines, nor for hash maps, whose order does.
 ///
 /// ```
-/// use gaggle_kit::{State, decode_state, differences, encode_state, state_hash};
+/// use gaggle_kit::{State, decode_state, diff, encode_state, state_hash};
 ///
 /// #[derive(Clone, State)]
 /// struct Rider {
@@ -44,7 +44,7 @@ use crate::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Shape, Sta
 /// assert_eq!(state_hash(&ours), state_hash(&theirs));
 ///
 /// theirs.riders[0].speed = 4;
-/// assert_eq!(differences(&ours, &theirs), ["riders[0].speed: 3 vs 4"]);
+/// assert_eq!(diff(&ours, &theirs), ["riders[0].speed: 3 vs 4"]);
 /// # Ok::<(), gaggle_kit::DecodeError>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -73,7 +73,7 @@ pub trait State: Clone {
     fn decode(r: &mut ByteReader<'_>) -> Result<Self, DecodeError>;
 
     /// Reports every value that differs. `self` is the left side.
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>));
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>));
 
     /// Becomes equal to `other`, keeping allocated memory where possible: what saving and loading a
     /// snapshot does. Unlike `clone_from`, which `#[derive(Clone)]` leaves to the default, the derived
@@ -132,7 +132,7 @@ pub trait State: Clone {
 ///
 /// ```
 /// use gaggle_kit::{Bounded, ByteReader};
-/// let name = String::decode_at_most(&mut ByteReader::new(b"\x05goose"), 4);
+/// let name = String::decode_bounded(&mut ByteReader::new(b"\x05goose"), 4);
 /// assert_eq!(name.unwrap_err().to_string(), "5 value announced, at most 4 are allowed");
 /// ```
 #[diagnostic::on_unimplemented(
@@ -144,7 +144,7 @@ pub trait Bounded: State {
     ///
     /// # Errors
     /// If no value is written so, or it has more elements.
-    fn decode_at_most(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError>;
+    fn decode_bounded(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError>;
 }
 
 /// The hash of a state: that of its encoding, without making one.
@@ -177,7 +177,7 @@ pub fn encode_state<S: State>(state: &S) -> Vec<u8> {
 /// ```
 /// use gaggle_kit::{DecodeError, decode_state};
 /// assert_eq!(decode_state::<Vec<u8>>(&[2, 10, 20]), Ok(vec![10, 20]));
-/// assert_eq!(decode_state::<bool>(&[1, 0]), Err(DecodeError::Trailing { what: "state", left: 1 }));
+/// assert_eq!(decode_state::<bool>(&[1, 0]), Err(DecodeError::TrailingBytes { what: "state", left: 1 }));
 /// ```
 ///
 /// # Errors
@@ -192,10 +192,10 @@ pub fn decode_state<S: State>(bytes: &[u8]) -> Result<S, DecodeError> {
 /// Every value that differs between two states, as text: `riders[2].speed: 3 vs 4`.
 ///
 /// ```
-/// use gaggle_kit::differences;
-/// assert_eq!(differences(&[(1, true), (2, false)], &[(1, true), (3, false)]), ["[1].0: 2 vs 3"]);
+/// use gaggle_kit::diff;
+/// assert_eq!(diff(&[(1, true), (2, false)], &[(1, true), (3, false)]), ["[1].0: 2 vs 3"]);
 /// ```
-pub fn differences<S: State>(left: &S, right: &S) -> Vec<String> {
+pub fn diff<S: State>(left: &S, right: &S) -> Vec<String> {
     let mut found = Vec::new();
     left.diff(right, &mut FieldPath::new(), &mut |difference| found.push(difference.to_string()));
     found

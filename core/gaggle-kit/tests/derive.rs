@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bytemuck::{Pod, Zeroable};
 use gaggle_kit::{
-    DecodeError, Frame, Input, PeerId, Prng, Slot, SlotSet, State, StateHasher, decode_state, differences,
+    DecodeError, Frame, Input, PeerId, Prng, Slot, SlotSet, State, StateHasher, decode_state, diff,
     encode_state, state_hash,
 };
 
@@ -77,7 +77,7 @@ fn a_state_survives_its_encoding_but_for_what_is_skipped() {
     assert_eq!(copy, World { cache: Vec::new(), ..original.clone() });
     assert_eq!(state_hash(&copy), state_hash(&original));
     assert_eq!(state_hash(&original), StateHasher::of(&bytes));
-    assert_eq!(differences(&original, &copy), Vec::<String>::new());
+    assert_eq!(diff(&original, &copy), Vec::<String>::new());
 }
 
 /// Wire form and hash: a change of either is a change of protocol.
@@ -138,7 +138,7 @@ fn refusals_name_the_field() {
     assert_eq!(decode_state::<Phase>(&[3]), Err(unknown));
     let slot = DecodeError::OutOfRange { what: "slot", value: 64, min: 0, max: 63 };
     assert_eq!(decode_state::<Phase>(&[2, 1, 64]), Err(slot));
-    let not_text = DecodeError::NotText { what: "Phase::Over.1", position: 1 };
+    let not_text = DecodeError::InvalidUtf8 { what: "Phase::Over.1", position: 1 };
     assert_eq!(decode_state::<Phase>(&[2, 0, 2, b'a', 0xff]), Err(not_text));
     let truncated = DecodeError::Truncated { what: "Phase::Playing.since", needed: 4, left: 1 };
     assert_eq!(decode_state::<Phase>(&[1, 0, 0]), Err(truncated));
@@ -166,7 +166,7 @@ fn differences_go_by_name() {
     theirs.extra = 's';
     theirs.cache.clear();
     assert_eq!(
-        differences(&ours, &theirs),
+        diff(&ours, &theirs),
         [
             "phase: Playing vs Over",
             "riders.len(): 2 vs 3",
@@ -178,7 +178,7 @@ fn differences_go_by_name() {
         ]
     );
     let (ours, theirs) = (Phase::Over(None, "a".into()), Phase::Over(Some(Slot::at(1)), "b".into()));
-    assert_eq!(differences(&ours, &theirs), ["0: None vs Some", "1: \"a\" vs \"b\""]);
+    assert_eq!(diff(&ours, &theirs), ["0: None vs Some", "1: \"a\" vs \"b\""]);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn bytes_cannot_exhaust_the_stack() {
     *bytes.last_mut().unwrap() = 0;
     assert!(decode_state::<Tree>(&bytes).is_ok());
     let deep = vec![1; 1_000_000];
-    let refusal = DecodeError::TooMany { what: "levels", count: 65, max: 64 };
+    let refusal = DecodeError::CountTooLarge { what: "levels", count: 65, max: 64 };
     assert_eq!(decode_state::<Tree>(&deep), Err(refusal));
 }
 
@@ -272,7 +272,7 @@ fn inputs_have_one_form_of_fixed_size() {
     assert_eq!(Order::read(&[0, 0, 1, 0]), Err(DecodeError::NotCanonical { what: "Order" }));
     assert_eq!(Order::read(&[3, 0, 0, 0]), Err(DecodeError::Unknown { what: "Order", value: 3 }));
     assert_eq!(Order::read(&[0; 3]), Err(DecodeError::Truncated { what: "Order", needed: 4, left: 3 }));
-    assert_eq!(Order::read(&[0; 5]), Err(DecodeError::Trailing { what: "Order", left: 1 }));
+    assert_eq!(Order::read(&[0; 5]), Err(DecodeError::TrailingBytes { what: "Order", left: 1 }));
     let steer = DecodeError::OutOfRange { what: "Pad.steer", value: 2, min: -1, max: 1 };
     assert_eq!(Pad::read(&[2, 0, 0, 0, 0, 0, 0, 0, 0]), Err(steer));
     let taps = DecodeError::Unknown { what: "Pad.taps", value: 2 };
@@ -329,10 +329,10 @@ enum Turn {
 #[test]
 fn a_newcomer_is_said_to_be_one_wherever_the_input_has_a_word_for_it() {
     let (hand, fresh) = (Hand { fresh: false, held: true }, Hand { fresh: true, held: true });
-    assert_eq!((hand.newcomer(), fresh.newcomer()), (fresh, fresh));
+    assert_eq!((hand.mark_new_player(), fresh.mark_new_player()), (fresh, fresh));
     assert_eq!(fresh.repeat(), fresh, "as long as it is said");
     assert_eq!(Hand::merge(fresh, hand), hand);
     let play = |hand| Turn::Play { hands: [hand; 2], bid: (7, hand) };
-    assert_eq!((play(hand).newcomer(), Turn::Pass.newcomer()), (play(fresh), Turn::Pass));
-    assert_eq!((0x5a_u8.newcomer(), true.newcomer(), ().newcomer()), (0x5a, true, ()));
+    assert_eq!((play(hand).mark_new_player(), Turn::Pass.mark_new_player()), (play(fresh), Turn::Pass));
+    assert_eq!((0x5a_u8.mark_new_player(), true.mark_new_player(), ().mark_new_player()), (0x5a, true, ()));
 }

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::contract::{Point, Stage, run};
-use gaggle_link::{Busy, Carrier, CarrierEvent, Link, LinkConfig};
+use gaggle_link::contract::{Harness, Rule, run};
+use gaggle_link::{Carrier, CarrierEvent, Endpoint, LinkConfig, WouldBlock};
 
 /// Datagrams under way to each peer, and from whom. A real carrier has a socket instead.
 type Post = Rc<RefCell<BTreeMap<PeerId, VecDeque<(PeerId, Vec<u8>)>>>>;
@@ -32,11 +32,11 @@ impl Carrier for Queues {
         self.me
     }
 
-    fn send(&mut self, _: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         let mut post = self.post.borrow_mut();
         let waiting = post.entry(to).or_default();
         if waiting.len() >= WAITING_MAX {
-            return Err(Busy);
+            return Err(WouldBlock);
         }
         waiting.push_back((self.me, datagram.to_vec()));
         Ok(())
@@ -71,17 +71,17 @@ pub(crate) struct Three {
     now: Micros,
 }
 
-impl Stage for Three {
-    type Transport = Link<Queues>;
+impl Harness for Three {
+    type Transport = Endpoint<Queues>;
 
-    fn transports(&mut self) -> Vec<Link<Queues>> {
+    fn transports(&mut self) -> Vec<Endpoint<Queues>> {
         let (peers, post) = ([1, 2, 3].map(PeerId::from_u128), Post::default());
         let carrier = |me: PeerId| {
             let others = peers.into_iter().filter(|peer| *peer != me);
             let told = others.map(|peer| CarrierEvent::Opened { peer }).collect();
             Queues { me, post: Rc::clone(&post), told, closed: vec![] }
         };
-        peers.map(|me| Link::new(carrier(me), LinkConfig::default(), me.to_u128() as u64)).into()
+        peers.map(|me| Endpoint::new(carrier(me), LinkConfig::default(), me.to_u128() as u64)).into()
     }
 
     fn wait(&mut self) -> Micros {
@@ -90,13 +90,13 @@ impl Stage for Three {
     }
 
     fn dead_after(&self) -> Micros {
-        LinkConfig::default().dead_after
+        LinkConfig::default().timeout
     }
 }
 
 fn main() -> ExitCode {
     let mut ended = ExitCode::SUCCESS;
-    for point in Point::ALL {
+    for point in Rule::ALL {
         match run(point, Three::default()) {
             Ok(()) => println!("kept    {point:?}"),
             Err(failure) => {

@@ -20,7 +20,8 @@ pub const DATAGRAM_BYTES_MAX: usize = 1_100;
 ///   twice or out of order.
 /// - Datagrams come only between [`CarrierEvent::Opened`] and [`CarrierEvent::Closed`] for that
 ///   peer.
-/// - Nothing blocks. Queues are bounded: a datagram that has no room is refused with [`Busy`] or
+/// - Nothing blocks. Queues are bounded: a datagram that has no room is refused with
+///   [`WouldBlock`] or
 ///   lost.
 /// - What was sent before a connection was opened does not arrive in it, where the carrier can know
 ///   (it has keys or tokens per connection). The link has a second line of defence: see
@@ -34,7 +35,7 @@ pub trait Carrier {
     ///
     /// # Errors
     /// If the datagram was not taken; the same one may be tried again at a later poll.
-    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy>;
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock>;
 
     /// What happened next, or none if nothing did until `now`. For [`CarrierEvent::Datagram`] the
     /// bytes have replaced the content of `datagram`; otherwise its content is of no meaning.
@@ -83,14 +84,14 @@ pub enum CarrierEvent {
 /// The carrier has no room for another datagram right now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the carrier has no room for another datagram right now")]
-pub struct Busy;
+pub struct WouldBlock;
 
 impl<C: Carrier + ?Sized> Carrier for Box<C> {
     fn local_id(&self) -> PeerId {
         (**self).local_id()
     }
 
-    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         (**self).send(now, to, datagram)
     }
 

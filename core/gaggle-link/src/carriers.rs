@@ -1,12 +1,14 @@
-//! The carriers a [`Paths`](crate::Paths) chooses from, one for each [`Path`], held by value.
+//! The carriers a [`PathSelector`](crate::PathSelector) chooses from, one for each [`Path`], held
+//! by value.
 //!
-//! `Paths` calls them; `gaggle-native` and `gaggle-browser` build [`PlatformCarriers`]. Absent:
+//! `PathSelector` calls them; `gaggle-native` and `gaggle-browser` build [`PlatformCarriers`].
+//! Absent:
 //! which path is better, when to change, who may connect.
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
 
-use crate::relay::{Leg, Line, RelayCarrier};
-use crate::{Busy, Carrier, CarrierEvent, Direct, Path, Signal, Way};
+use crate::relay::{RelayCarrier, RelayLeg, RelaySocket};
+use crate::{Carrier, CarrierEvent, ConnectCarrier, Path, Signal, SignaledCarrier, WouldBlock};
 
 /// Several carriers behind one value, told apart by [`Path`]. A call for a path that is not
 /// [there](Carriers::has) does nothing.
@@ -14,14 +16,14 @@ pub trait Carriers {
     /// Whether there is a carrier for this path at all.
     fn has(&self, path: Path) -> bool;
 
-    /// As [`Way::connect`].
+    /// As [`ConnectCarrier::connect`].
     fn connect(&mut self, now: Micros, path: Path, peer: PeerId);
 
     /// As [`Carrier::send`].
     ///
     /// # Errors
     /// If the datagram was not taken; the same one may be tried again at a later poll.
-    fn send(&mut self, now: Micros, path: Path, to: PeerId, datagram: &[u8]) -> Result<(), Busy>;
+    fn send(&mut self, now: Micros, path: Path, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock>;
 
     /// As [`Carrier::poll`].
     fn poll(&mut self, now: Micros, path: Path, datagram: &mut Vec<u8>) -> Option<CarrierEvent>;
@@ -37,7 +39,7 @@ pub trait Carriers {
 }
 
 /// One carrier per path, in the order of [`Path::ALL`].
-impl<W: Way> Carriers for [Option<W>; 3] {
+impl<W: ConnectCarrier> Carriers for [Option<W>; 3] {
     fn has(&self, path: Path) -> bool {
         self[path.index()].is_some()
     }
@@ -48,7 +50,7 @@ impl<W: Way> Carriers for [Option<W>; 3] {
         }
     }
 
-    fn send(&mut self, now: Micros, path: Path, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, now: Micros, path: Path, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         self[path.index()].as_mut().map_or(Ok(()), |way| way.send(now, to, datagram))
     }
 
@@ -77,19 +79,19 @@ impl<W: Way> Carriers for [Option<W>; 3] {
 pub struct PlatformCarriers<D, L> {
     /// [`Path::Direct`].
     pub direct: Option<D>,
-    /// [`Path::Relay`] and [`Path::Socket`].
+    /// [`Path::Relay`] and [`Path::WebSocket`].
     pub relay: Option<RelayCarrier<L>>,
 }
 
-const fn leg_of(path: Path) -> Option<Leg> {
+const fn leg_of(path: Path) -> Option<RelayLeg> {
     match path {
         Path::Direct => None,
-        Path::Relay => Some(Leg::Channel),
-        Path::Socket => Some(Leg::Socket),
+        Path::Relay => Some(RelayLeg::Datagram),
+        Path::WebSocket => Some(RelayLeg::WebSocket),
     }
 }
 
-impl<D: Direct, L: Line> Carriers for PlatformCarriers<D, L> {
+impl<D: SignaledCarrier, L: RelaySocket> Carriers for PlatformCarriers<D, L> {
     fn has(&self, path: Path) -> bool {
         match (leg_of(path), &self.relay) {
             (None, _) => self.direct.is_some(),
@@ -106,7 +108,7 @@ impl<D: Direct, L: Line> Carriers for PlatformCarriers<D, L> {
         }
     }
 
-    fn send(&mut self, now: Micros, path: Path, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, now: Micros, path: Path, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         match (leg_of(path), &mut self.direct, &mut self.relay) {
             (None, Some(direct), _) => direct.send(now, to, datagram),
             (Some(leg), _, Some(relay)) => relay.send(now, leg, to, datagram),
@@ -149,7 +151,7 @@ impl Carrier for NoDirect {
         match *self {}
     }
 
-    fn send(&mut self, _now: Micros, _to: PeerId, _datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _now: Micros, _to: PeerId, _datagram: &[u8]) -> Result<(), WouldBlock> {
         match *self {}
     }
 
@@ -166,18 +168,18 @@ impl Carrier for NoDirect {
     }
 }
 
-impl Way for NoDirect {
+impl ConnectCarrier for NoDirect {
     fn connect(&mut self, _now: Micros, _peer: PeerId) {
         match *self {}
     }
 }
 
-impl Direct for NoDirect {
+impl SignaledCarrier for NoDirect {
     fn handle_signal(&mut self, _now: Micros, _from: PeerId, _text: &str) -> Result<(), DecodeError> {
         match *self {}
     }
 
-    fn next_signal(&mut self) -> Option<(PeerId, Signal)> {
+    fn poll_signal(&mut self) -> Option<(PeerId, Signal)> {
         match *self {}
     }
 }

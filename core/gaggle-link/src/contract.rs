@@ -1,19 +1,19 @@
 //! What may be counted on of any [`Transport`], point by point, as something any implementation can run.
 //!
-//! An implementation gives a [`Stage`]: three transports that find each other, and a way to let time pass. One line then makes
+//! An implementation gives a [`Harness`]: three transports that find each other, and a way to let time pass. One line then makes
 //! a test of every point:
 //!
 //! ```
 //! # use gaggle_kit::Micros;
-//! # use gaggle_link::sim::{SimCarrier, World};
-//! # use gaggle_link::{Link, LinkConfig, contract};
-//! struct MyStage(World);
+//! # use gaggle_link::sim::{SimCarrier, SimNet};
+//! # use gaggle_link::{Endpoint, LinkConfig, contract};
+//! struct MyStage(SimNet);
 //!
-//! impl contract::Stage for MyStage {
-//!     type Transport = Link<SimCarrier>;
+//! impl contract::Harness for MyStage {
+//!     type Transport = Endpoint<SimCarrier>;
 //!
-//!     fn transports(&mut self) -> Vec<Link<SimCarrier>> {
-//!         (0..3).map(|i| Link::new(self.0.carrier(i), LinkConfig::default(), i as u64)).collect()
+//!     fn transports(&mut self) -> Vec<Endpoint<SimCarrier>> {
+//!         (0..3).map(|i| Endpoint::new(self.0.carrier(i), LinkConfig::default(), i as u64)).collect()
 //!     }
 //!
 //!     fn wait(&mut self) -> Micros {
@@ -23,19 +23,19 @@
 //! }
 //!
 //! mod my_transport {
-//!     gaggle_link::contract!(super::MyStage(gaggle_link::sim::World::of(3, 1)));
+//!     gaggle_link::contract!(super::MyStage(gaggle_link::sim::SimNet::new(3, 1)));
 //! }
-//! # contract::run(contract::Point::EveryoneJoinsEveryoneOnce, MyStage(World::of(3, 1))).unwrap();
+//! # contract::run(contract::Rule::EveryoneJoinsEveryoneOnce, MyStage(SimNet::new(3, 1))).unwrap();
 //! ```
 //!
-//! Where nothing may wait, as inside a page, a [`Trial`] is stepped by hand instead. The suite itself reads no clock.
+//! Where nothing may wait, as inside a page, a [`Run`] is stepped by hand instead. The suite itself reads no clock.
 
 mod neighbour;
 mod points;
 mod room;
 
-pub use neighbour::{ForgivingClock, Neighbour, Post};
-pub use points::Point;
+pub use neighbour::{LocalPeer, SignalBoard, SteppedClock};
+pub use points::Rule;
 pub use room::Failure;
 
 use gaggle_kit::Micros;
@@ -46,7 +46,7 @@ use crate::{Transport, contract::room::Room};
 const TIME_MAX: Micros = Micros::from_secs(90);
 
 /// Where transports are put to the test.
-pub trait Stage {
+pub trait Harness {
     /// What is tested.
     type Transport: Transport;
 
@@ -64,8 +64,8 @@ pub trait Stage {
 
 /// One point being tested.
 #[derive(Debug)]
-pub struct Trial<T> {
-    point: Point,
+pub struct Run<T> {
+    point: Rule,
     room: Room<T>,
     began_at: Option<Micros>,
 }
@@ -82,10 +82,10 @@ pub enum Progress {
     Failed(Failure),
 }
 
-impl<T: Transport> Trial<T> {
+impl<T: Transport> Run<T> {
     /// A trial of this point with three fresh transports. `dead_after` is how long a peer may be silent before it has left.
-    pub fn new(point: Point, transports: Vec<T>, dead_after: Micros) -> Trial<T> {
-        Trial { point, room: Room::new(transports, dead_after), began_at: None }
+    pub fn new(point: Rule, transports: Vec<T>, dead_after: Micros) -> Run<T> {
+        Run { point, room: Room::new(transports, dead_after), began_at: None }
     }
 
     /// Polls the transports and does what the point asks for.
@@ -106,9 +106,9 @@ impl<T: Transport> Trial<T> {
 ///
 /// # Errors
 /// If the transport does not keep it.
-pub fn run<S: Stage>(point: Point, mut stage: S) -> Result<(), Failure> {
+pub fn run<S: Harness>(point: Rule, mut stage: S) -> Result<(), Failure> {
     let transports = stage.transports();
-    let mut trial = Trial::new(point, transports, stage.dead_after());
+    let mut trial = Run::new(point, transports, stage.dead_after());
     loop {
         match trial.step(stage.wait()) {
             Progress::Running => {}
@@ -118,7 +118,7 @@ pub fn run<S: Stage>(point: Point, mut stage: S) -> Result<(), Failure> {
     }
 }
 
-/// Makes a `#[test]` of every point of the contract, for the [`Stage`] the expression gives. Use it in a module
+/// Makes a `#[test]` of every point of the contract, for the [`Harness`] the expression gives. Use it in a module
 /// of its own.
 #[macro_export]
 macro_rules! contract {
@@ -153,7 +153,7 @@ macro_rules! contract_points {
         $(
             #[test]
             fn $name() {
-                if let Err(failure) = $crate::contract::run($crate::contract::Point::$point, $stage) {
+                if let Err(failure) = $crate::contract::run($crate::contract::Rule::$point, $stage) {
                     panic!("{failure}");
                 }
             }
@@ -162,7 +162,7 @@ macro_rules! contract_points {
         /// A point that has no test would be a promise nobody checks.
         #[test]
         fn all_points_are_tested() {
-            assert_eq!([$($crate::contract::Point::$point),*], $crate::contract::Point::ALL);
+            assert_eq!([$($crate::contract::Rule::$point),*], $crate::contract::Rule::ALL);
         }
     };
 }

@@ -6,18 +6,18 @@ use crate::Channel;
 
 /// What happened, in order. For each peer: joined, messages, left; then perhaps joined again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum TransportEvent<'a> {
     /// This peer can be sent to, and sends from here on.
-    Joined {
+    Connected {
         /// Who.
         peer: PeerId,
     },
-    /// This peer is gone; nothing more comes from it. Told once per [`Event::Joined`].
-    Left {
+    /// This peer is gone; nothing more comes from it. Told once per [`TransportEvent::Connected`].
+    Disconnected {
         /// Who.
         peer: PeerId,
         /// Why.
-        reason: LeftReason,
+        reason: DisconnectReason,
     },
     /// A message arrived.
     Message {
@@ -33,15 +33,15 @@ pub enum Event<'a> {
 /// Why a peer is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum LeftReason {
+pub enum DisconnectReason {
     /// We ended it with [`Transport::disconnect`](crate::Transport::disconnect).
-    Ours(Goodbye),
+    Local(CloseCode),
     /// The peer ended it and said why.
-    Theirs(Goodbye),
+    Remote(CloseCode),
     /// Nothing was heard of the peer for longer than the setting allows. If it is heard again, it joins again.
-    Silent,
+    Timeout,
     /// The carrier lost its connection.
-    Closed,
+    CarrierClosed,
     /// The peer started anew under the same name. It joins again right after this.
     Restarted,
     /// The peer broke the protocol.
@@ -51,21 +51,21 @@ pub enum LeftReason {
 /// A reason to end a link, given by one side and shown to the other. Numbers below 16 are Gaggle's, the others are
 /// the game's to define.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Goodbye(pub u8);
+pub struct CloseCode(pub u8);
 
-impl Goodbye {
+impl CloseCode {
     /// The player leaves.
-    pub const LEAVING: Goodbye = Goodbye(0);
+    pub const LEAVING: CloseCode = CloseCode(0);
     /// The receiver is not wanted here.
-    pub const REMOVED: Goodbye = Goodbye(1);
+    pub const KICKED: CloseCode = CloseCode(1);
     /// There is no room for the receiver.
-    pub const FULL: Goodbye = Goodbye(2);
+    pub const FULL: CloseCode = CloseCode(2);
     /// The two run different versions or settings.
-    pub const INCOMPATIBLE: Goodbye = Goodbye(3);
+    pub const INCOMPATIBLE: CloseCode = CloseCode(3);
     /// The receiver broke a rule of the engine above.
-    pub const FAULT: Goodbye = Goodbye(4);
+    pub const PROTOCOL_ERROR: CloseCode = CloseCode(4);
     /// The first number that is the game's.
-    pub const GAME: Goodbye = Goodbye(16);
+    pub const APP: CloseCode = CloseCode(16);
 }
 
 /// What a peer did that no correct implementation does. Its link ends.

@@ -28,11 +28,11 @@ use gaggle_kit::{ByteWriter, Micros, PeerId, Prng};
 
 use self::handshake::{Answer, Handshake, Remote, label};
 use self::packet::{Hello, Label, Packet, Peek};
-use self::session::{Handled, Session, Silence};
+use self::session::{Handled, Link, Silence};
 use self::stream_out::StreamOut;
 use crate::{
-    Carrier, CarrierEvent, Channel, DATAGRAM_BYTES_MAX, Event, Goodbye, LeftReason, LinkConfig, LinkStats,
-    PeerFault, SendError, Transport,
+    Carrier, CarrierEvent, Channel, CloseCode, DATAGRAM_BYTES_MAX, DisconnectReason, LinkConfig, LinkStats,
+    PeerFault, SendError, Transport, TransportEvent,
 };
 
 /// Datagrams looked at for one value of `now`. A flood of them can't keep a caller from its next frame.
@@ -45,20 +45,20 @@ const GOODBYES: u32 = 3;
 ///
 /// ```
 /// use gaggle_kit::Micros;
-/// use gaggle_link::sim::{Conditions, World};
-/// use gaggle_link::{Channel, Event, Link, LinkConfig, Transport};
+/// use gaggle_link::sim::{Conditions, SimNet};
+/// use gaggle_link::{Channel, TransportEvent, Endpoint, LinkConfig, Transport};
 ///
-/// let mut world = World::of(2, 7);
-/// world.everywhere(Conditions::latency_ms(50));
-/// let mut links = [0, 1].map(|i| Link::new(world.carrier(i), LinkConfig::default(), i as u64));
+/// let mut world = SimNet::new(2, 7);
+/// world.set_all(Conditions::latency_ms(50));
+/// let mut links = [0, 1].map(|i| Endpoint::new(world.carrier(i), LinkConfig::default(), i as u64));
 ///
 /// let mut arrived_at = None;
 /// world.run_for(Micros::from_secs(1), |peer, now| {
 ///     let mut joined = None;
 ///     while let Some(event) = links[peer].poll(now) {
 ///         match event {
-///             Event::Joined { peer } => joined = Some(peer),
-///             Event::Message { bytes: b"hello", .. } => arrived_at = Some(now),
+///             TransportEvent::Connected { peer } => joined = Some(peer),
+///             TransportEvent::Message { bytes: b"hello", .. } => arrived_at = Some(now),
 ///             _ => {}
 ///         }
 ///     }
@@ -71,7 +71,7 @@ const GOODBYES: u32 = 3;
 /// assert_eq!(arrived_at, Some(Micros::from_millis(150)));
 /// ```
 #[derive(Debug)]
-pub struct Link<C> {
+pub struct Endpoint<C> {
     carrier: C,
     config: LinkConfig,
     random: Prng,
@@ -95,7 +95,7 @@ struct Peer {
     id: PeerId,
     /// How a link comes to be: while there is none, or when the other side seems to have started anew.
     handshake: Option<Handshake>,
-    session: Option<Box<Session>>,
+    session: Option<Box<Link>>,
     /// When there is something to do.
     wake_at: Micros,
 }
@@ -103,7 +103,7 @@ struct Peer {
 #[derive(Debug, Clone, Copy)]
 enum News {
     Joined(PeerId),
-    Left(PeerId, LeftReason),
+    Left(PeerId, DisconnectReason),
 }
 
 enum Found {
@@ -118,11 +118,11 @@ enum Found {
     },
 }
 
-impl<C: Carrier> Link<C> {
+impl<C: Carrier> Endpoint<C> {
     /// Links on this carrier. The seed must differ from that of any earlier link under the same name: draw it from the
     /// system's entropy where there is some.
-    pub fn new(carrier: C, config: LinkConfig, seed: u64) -> Link<C> {
-        Link {
+    pub fn new(carrier: C, config: LinkConfig, seed: u64) -> Endpoint<C> {
+        Endpoint {
             carrier,
             config,
             random: Prng::new(seed),
@@ -149,9 +149,9 @@ impl<C: Carrier> Link<C> {
     }
 
     /// Ends whatever there is with this peer, joined or not yet. If it was joined, it is told that we leave, and
-    /// [`Event::Left`] follows.
+    /// [`TransportEvent::Disconnected`] follows.
     pub fn drop_peer(&mut self, now: Micros, peer: PeerId) {
-        self.disconnect(now, peer, Goodbye::LEAVING);
+        self.disconnect(now, peer, CloseCode::LEAVING);
         if let Ok(index) = self.find(peer) {
             self.peers.remove(index);
             self.reading = None;
@@ -163,7 +163,7 @@ impl<C: Carrier> Link<C> {
         self.peers.binary_search_by_key(&peer, |peer| peer.id)
     }
 
-    /// As [`find`](Link::find), for packets: those of one frame mostly go out and come in in the order of their peers,
+    /// As [`find`](Endpoint::find), for packets: those of one frame mostly go out and come in in the order of their peers,
     /// so the next one is looked at first.
     fn find_next(&mut self, peer: PeerId) -> Result<usize, usize> {
         let index = match self.peers.get(self.next_peer) {
@@ -218,7 +218,7 @@ impl<C: Carrier> Link<C> {
             return;
         }
         let since_last = if self.now == Micros::ZERO { Micros::ZERO } else { now.since(self.now) };
-        let absence = since_last.since(self.config.heartbeat);
+        let absence = since_last.since(self.config.heartbeat_interval);
         for session in self.peers.iter_mut().filter_map(|peer| peer.session.as_mut()) {
             session.handle_poll(now, since_last);
             session.handle_absence(absence);
@@ -236,7 +236,7 @@ impl<C: Carrier> Link<C> {
 
     fn handle_closed(&mut self, peer: PeerId) {
         if let Ok(index) = self.find(peer) {
-            self.end_session(index, LeftReason::Closed);
+            self.end_session(index, DisconnectReason::CarrierClosed);
             self.peers.remove(index);
         }
     }
@@ -264,7 +264,7 @@ impl<C: Carrier> Link<C> {
                 self.reading = Some(index);
             }
             Ok(Handled::Refused) => {}
-            Ok(Handled::Bye(goodbye)) => self.part(now, index, LeftReason::Theirs(goodbye)),
+            Ok(Handled::Bye(goodbye)) => self.part(now, index, DisconnectReason::Remote(goodbye)),
             Err(fault) => self.fail(now, index, fault),
         }
         None
@@ -308,10 +308,10 @@ impl<C: Carrier> Link<C> {
     }
 
     fn establish(&mut self, now: Micros, index: usize, remote: Remote) {
-        self.end_session(index, LeftReason::Restarted);
+        self.end_session(index, DisconnectReason::Restarted);
         let peer = &mut self.peers[index];
         let Some(handshake) = peer.handshake.take() else { return };
-        peer.session = Some(Box::new(Session::new(now, handshake.nonce, remote)));
+        peer.session = Some(Box::new(Link::new(now, handshake.nonce, remote)));
         peer.wake_at = now;
         let id = peer.id;
         if let Err(place) = self.joined.binary_search(&id) {
@@ -321,7 +321,7 @@ impl<C: Carrier> Link<C> {
     }
 
     /// The link is over; the carrier's connection stays as it is.
-    fn end_session(&mut self, index: usize, reason: LeftReason) {
+    fn end_session(&mut self, index: usize, reason: DisconnectReason) {
         let peer = &mut self.peers[index];
         if peer.session.take().is_none() {
             return;
@@ -334,18 +334,18 @@ impl<C: Carrier> Link<C> {
     }
 
     /// The link is over and so is the carrier's connection.
-    fn part(&mut self, now: Micros, index: usize, reason: LeftReason) {
+    fn part(&mut self, now: Micros, index: usize, reason: DisconnectReason) {
         self.end_session(index, reason);
         let peer = self.peers.remove(index);
         self.carrier.close(now, peer.id);
     }
 
     fn fail(&mut self, now: Micros, index: usize, fault: PeerFault) {
-        self.say_goodbye(now, index, Goodbye::FAULT);
-        self.part(now, index, LeftReason::Fault(fault));
+        self.say_goodbye(now, index, CloseCode::PROTOCOL_ERROR);
+        self.part(now, index, DisconnectReason::Fault(fault));
     }
 
-    fn say_goodbye(&mut self, now: Micros, index: usize, goodbye: Goodbye) {
+    fn say_goodbye(&mut self, now: Micros, index: usize, goodbye: CloseCode) {
         let peer = &mut self.peers[index];
         let Some(session) = &mut peer.session else { return };
         for _ in 0..GOODBYES {
@@ -397,7 +397,7 @@ impl<C: Carrier> Link<C> {
                 return;
             }
             // The way may still be open: whoever is heard again joins again.
-            self.end_session(index, LeftReason::Silent);
+            self.end_session(index, DisconnectReason::Timeout);
         }
         let (peer, random) = (&mut self.peers[index], &mut self.random);
         let handshake = peer.handshake.get_or_insert_with(|| Handshake::new(now, random));
@@ -416,7 +416,7 @@ impl<C: Carrier> Link<C> {
             return Err(SendError::TooLarge { bytes: message.len(), max: Channel::UNRELIABLE_BYTES_MAX });
         }
         let peer = &mut self.peers[index];
-        let Some(session) = &mut peer.session else { return Err(SendError::NotJoined { peer: peer.id }) };
+        let Some(session) = &mut peer.session else { return Err(SendError::NotConnected { peer: peer.id }) };
         if session.queue.len() == 0 {
             let bytes = session.unreliable(&mut self.packet, message);
             if self.carrier.send(now, peer.id, &self.packet[..bytes]).is_ok() {
@@ -439,14 +439,14 @@ impl<C: Carrier> Link<C> {
         message: &[u8],
     ) -> Result<(), SendError> {
         let peer = &mut self.peers[index];
-        let Some(session) = &mut peer.session else { return Err(SendError::NotJoined { peer: peer.id }) };
+        let Some(session) = &mut peer.session else { return Err(SendError::NotConnected { peer: peer.id }) };
         let (max, queued) = session.reliable_room(&self.config);
         let bytes = StreamOut::bytes_of(message);
         if bytes > max {
             return Err(SendError::TooLarge { bytes: message.len(), max: StreamOut::message_bytes_max(max) });
         }
         if queued + bytes > max {
-            return Err(SendError::Full { peer: peer.id, queued, max });
+            return Err(SendError::Backpressure { peer: peer.id, queued, max });
         }
         session.push(stream, message);
         self.service(now, index);
@@ -454,7 +454,7 @@ impl<C: Carrier> Link<C> {
     }
 }
 
-impl<C: Carrier> Transport for Link<C> {
+impl<C: Carrier> Transport for Endpoint<C> {
     fn local_id(&self) -> PeerId {
         self.carrier.local_id()
     }
@@ -465,26 +465,26 @@ impl<C: Carrier> Transport for Link<C> {
 
     fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
         let now = now.max(self.now);
-        let index = self.find_next(to).map_err(|_| SendError::NotJoined { peer: to })?;
+        let index = self.find_next(to).map_err(|_| SendError::NotConnected { peer: to })?;
         match channel {
             Channel::Unreliable => self.send_unreliable(now, index, bytes),
             Channel::Reliable(stream) => self.send_reliable(now, index, stream, bytes),
         }
     }
 
-    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+    fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>> {
         let now = now.max(self.now);
         Some(match self.next(now)? {
-            Found::News(News::Joined(peer)) => Event::Joined { peer },
-            Found::News(News::Left(peer, reason)) => Event::Left { peer, reason },
+            Found::News(News::Joined(peer)) => TransportEvent::Connected { peer },
+            Found::News(News::Left(peer, reason)) => TransportEvent::Disconnected { peer, reason },
             Found::Unreliable(peer, range) => {
                 let (peer, bytes) = (self.peers[peer].id, &self.datagram[range]);
-                Event::Message { peer, channel: Channel::Unreliable, bytes }
+                TransportEvent::Message { peer, channel: Channel::Unreliable, bytes }
             }
             Found::Reliable { peer, stream, index, range } => {
                 let Peer { id, session, .. } = &self.peers[peer];
                 let bytes = session.as_ref()?.message(index, range);
-                Event::Message { peer: *id, channel: Channel::Reliable(stream), bytes }
+                TransportEvent::Message { peer: *id, channel: Channel::Reliable(stream), bytes }
             }
         })
     }
@@ -496,13 +496,13 @@ impl<C: Carrier> Transport for Link<C> {
         self.peers.iter().map(|peer| peer.wake_at).fold(self.carrier.poll_timeout(), Micros::min)
     }
 
-    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode) {
         let now = now.max(self.now);
         if let Ok(index) = self.find(peer)
             && self.peers[index].session.is_some()
         {
             self.say_goodbye(now, index, goodbye);
-            self.part(now, index, LeftReason::Ours(goodbye));
+            self.part(now, index, DisconnectReason::Local(goodbye));
         }
     }
 
@@ -512,7 +512,7 @@ impl<C: Carrier> Transport for Link<C> {
         Some(LinkStats { carrier_dropped: self.carrier.dropped(), ..stats })
     }
 
-    fn packets_missed(&self, peer: PeerId) -> Option<u64> {
+    fn packets_lost(&self, peer: PeerId) -> Option<u64> {
         let index = self.find(peer).ok()?;
         self.peers[index].session.as_ref().map(|session| session.packets_missed())
     }

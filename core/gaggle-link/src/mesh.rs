@@ -1,6 +1,7 @@
 //! What a room needs of the links to its members, whatever they run over.
 //!
-//! `gaggle::Room` calls it; [`Links`](crate::Links) implements it over real paths, tests over
+//! `gaggle::Room` calls it; [`MultipathMesh`](crate::MultipathMesh) implements it over real paths,
+//! tests over
 //! simulated ones. Absent: rooms, games, and how signals reach the other side.
 
 use gaggle_kit::{DecodeError, IceServer, Micros, PeerId};

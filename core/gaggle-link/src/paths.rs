@@ -1,16 +1,16 @@
 //! Chooses, for every pair of peers, the best way there is: direct, through a relay, through a
 //! socket.
 //!
-//! [`Paths`] is a carrier made of carriers. A link on it sees one connection and no
+//! [`PathSelector`] is a carrier made of carriers. A link on it sees one connection and no
 //! gap: streams, sequence numbers and liveness are the link's and survive every change.
 
 mod pair;
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{FewSet, Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, VecSet};
 
-use crate::{Busy, Carrier, CarrierEvent, Carriers};
+use crate::{Carrier, CarrierEvent, Carriers, WouldBlock};
 use pair::{Pair, Step};
 
 /// How a link runs. Better ones first.
@@ -21,12 +21,12 @@ pub enum Path {
     /// Through a relay that forwards datagrams.
     Relay,
     /// Through a relay over a byte stream: the last resort, which always works and may be slow.
-    Socket,
+    WebSocket,
 }
 
 impl Path {
     /// All of them, best first.
-    pub const ALL: [Path; 3] = [Path::Direct, Path::Relay, Path::Socket];
+    pub const ALL: [Path; 3] = [Path::Direct, Path::Relay, Path::WebSocket];
 
     pub(crate) const fn index(self) -> usize {
         self as usize
@@ -38,20 +38,20 @@ impl std::fmt::Display for Path {
         f.write_str(match self {
             Path::Direct => "direct",
             Path::Relay => "relay",
-            Path::Socket => "socket",
+            Path::WebSocket => "socket",
         })
     }
 }
 
 /// A carrier that connects to a peer when it is asked to.
-pub trait Way: Carrier {
+pub trait ConnectCarrier: Carrier {
     /// Try to reach this peer; [`CarrierEvent::Opened`] tells when it worked. Said again after a
     /// failure it tries again. A way that needs a connection of its own first (to a relay) opens it
     /// now and not before.
     fn connect(&mut self, now: Micros, peer: PeerId);
 }
 
-impl<W: Way + ?Sized> Way for Box<W> {
+impl<W: ConnectCarrier + ?Sized> ConnectCarrier for Box<W> {
     fn connect(&mut self, now: Micros, peer: PeerId) {
         (**self).connect(now, peer);
     }
@@ -61,18 +61,18 @@ impl<W: Way + ?Sized> Way for Box<W> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathConfig {
     /// Which ways may be used. Without [`Path::Direct`] no peer learns this machine's address.
-    pub allowed: Vec<Path>,
+    pub allowed_paths: Vec<Path>,
     /// A way that does not open within this time is joined by the next.
     pub fallback_after: Micros,
     /// A way on which nothing was heard for so long is joined by the next. Longer than the link's
     /// heartbeat, shorter than its patience.
-    pub silent_after: Micros,
+    pub timeout: Micros,
     /// After a change, the old way is used beside the new for so long: the other side may not be
     /// ready yet. A way on which the other side was heard so much earlier than on another counts as
     /// silent, too: it has left it.
     pub overlap: Micros,
     /// A way that fell silent is tried out this often, to find out when it works again.
-    pub probe: Micros,
+    pub probe_interval: Micros,
     /// A better way that failed is tried again after this time, then after twice as long, up to a
     /// minute.
     pub retry_after: Micros,
@@ -83,11 +83,11 @@ pub struct PathConfig {
 impl Default for PathConfig {
     fn default() -> PathConfig {
         PathConfig {
-            allowed: Path::ALL.to_vec(),
+            allowed_paths: Path::ALL.to_vec(),
             fallback_after: Micros::from_secs(3),
-            silent_after: Micros::from_millis(1_600),
+            timeout: Micros::from_millis(1_600),
             overlap: Micros::from_millis(500),
-            probe: Micros::from_millis(500),
+            probe_interval: Micros::from_millis(500),
             retry_after: Micros::from_secs(5),
             give_up_after: Micros::from_secs(15),
         }
@@ -97,7 +97,7 @@ impl Default for PathConfig {
 impl PathConfig {
     /// One way and no other: for tests, and for players who hide their address behind the relay.
     pub fn only(path: Path) -> PathConfig {
-        PathConfig { allowed: vec![path], ..PathConfig::default() }
+        PathConfig { allowed_paths: vec![path], ..PathConfig::default() }
     }
 }
 
@@ -116,22 +116,22 @@ pub struct PathChanged {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathReason {
     /// It was the first that opened.
-    First,
+    Initial,
     /// It is better than the one before.
-    Better,
+    Upgrade,
     /// The one before was closed.
     Closed,
     /// Nothing was heard on the one before.
-    Silent,
+    Timeout,
 }
 
 impl std::fmt::Display for PathReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            PathReason::First => "the first that opened",
-            PathReason::Better => "better than the one before",
+            PathReason::Initial => "the first that opened",
+            PathReason::Upgrade => "better than the one before",
             PathReason::Closed => "the one before was closed",
-            PathReason::Silent => "nothing was heard on the one before",
+            PathReason::Timeout => "nothing was heard on the one before",
         })
     }
 }
@@ -149,14 +149,14 @@ fn is_probe(datagram: &[u8]) -> bool {
 const CHANGES_MAX: usize = 256;
 
 /// The best way to every peer, as one carrier.
-pub struct Paths<C> {
+pub struct PathSelector<C> {
     config: PathConfig,
     local_id: PeerId,
     carriers: C,
     /// Sorted by peer.
     pairs: Vec<Pair>,
     /// Who may connect; anybody if there is no list.
-    guests: Option<FewSet<PeerId>>,
+    guests: Option<VecSet<PeerId>>,
     /// Peers to be asked to come to the relay.
     invitations: VecDeque<PeerId>,
     changes: VecDeque<PathChanged>,
@@ -165,16 +165,16 @@ pub struct Paths<C> {
     now: Micros,
 }
 
-impl<C> std::fmt::Debug for Paths<C> {
+impl<C> std::fmt::Debug for PathSelector<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Paths").field("pairs", &self.pairs).finish_non_exhaustive()
     }
 }
 
-impl<C: Carriers> Paths<C> {
-    /// Over these carriers, as far as [`PathConfig::allowed`] has their paths.
-    pub fn new(local_id: PeerId, config: PathConfig, carriers: C) -> Paths<C> {
-        Paths {
+impl<C: Carriers> PathSelector<C> {
+    /// Over these carriers, as far as [`PathConfig::allowed_paths`] has their paths.
+    pub fn new(local_id: PeerId, config: PathConfig, carriers: C) -> PathSelector<C> {
+        PathSelector {
             config,
             local_id,
             carriers,
@@ -198,7 +198,7 @@ impl<C: Carriers> Paths<C> {
     }
 
     fn is_usable(&self, path: Path) -> bool {
-        self.config.allowed.contains(&path) && self.carriers.has(path)
+        self.config.allowed_paths.contains(&path) && self.carriers.has(path)
     }
 
     /// This peer should be reached: begins with the best way. A peer that connects by itself needs
@@ -210,34 +210,34 @@ impl<C: Carriers> Paths<C> {
 
     /// From now on only who is admitted may connect; others are turned away on every way.
     #[must_use]
-    pub fn with_guest_list(mut self) -> Paths<C> {
-        self.guests = Some(FewSet::new());
+    pub fn with_allow_list(mut self) -> PathSelector<C> {
+        self.guests = Some(VecSet::new());
         self
     }
 
     /// This peer may connect.
-    pub fn admit(&mut self, peer: PeerId) {
+    pub fn allow(&mut self, peer: PeerId) {
         self.guests.iter_mut().for_each(|guests| _ = guests.insert(peer));
     }
 
     /// This peer may no longer connect. A connection there is stays: see [`Carrier::close`].
-    pub fn bar(&mut self, peer: PeerId) {
+    pub fn reject(&mut self, peer: PeerId) {
         self.guests.iter_mut().for_each(|guests| _ = guests.remove(&peer));
     }
 
     /// Whether something is known of this peer: a connection, or an attempt at one.
-    pub fn knows(&self, peer: PeerId) -> bool {
+    pub fn contains(&self, peer: PeerId) -> bool {
         self.pairs.iter().any(|pair| pair.peer == peer)
     }
 
     /// The next peer that should be told, by whatever means there are, that it is waited for at the
     /// relay. It may not have noticed that another way is needed.
-    pub fn next_invitation(&mut self) -> Option<PeerId> {
+    pub fn poll_invitation(&mut self) -> Option<PeerId> {
         self.invitations.pop_front()
     }
 
     /// A peer waits at the relay: goes there, too.
-    pub fn meet(&mut self, now: Micros, peer: PeerId) {
+    pub fn accept_invitation(&mut self, now: Micros, peer: PeerId) {
         if self.is_guest(peer) {
             self.pair(now, peer).meet();
             self.advance(now);
@@ -254,7 +254,7 @@ impl<C: Carriers> Paths<C> {
     }
 
     /// The next change of a way.
-    pub fn next_change(&mut self) -> Option<PathChanged> {
+    pub fn poll_path_change(&mut self) -> Option<PathChanged> {
         self.changes.pop_front()
     }
 
@@ -293,7 +293,7 @@ impl<C: Carriers> Paths<C> {
                 }
                 Step::Take { path, reason } => {
                     let event = match reason {
-                        PathReason::First => CarrierEvent::Opened { peer },
+                        PathReason::Initial => CarrierEvent::Opened { peer },
                         _ => CarrierEvent::Rerouted { peer },
                     };
                     self.told.push_back(event);
@@ -334,12 +334,12 @@ impl<C: Carriers> Paths<C> {
     }
 }
 
-impl<C: Carriers> Carrier for Paths<C> {
+impl<C: Carriers> Carrier for PathSelector<C> {
     fn local_id(&self) -> PeerId {
         self.local_id
     }
 
-    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         let Some(pair) = self.pairs.iter().find(|pair| pair.peer == to) else { return Ok(()) };
         let (active, beside) = (pair.active(), pair.beside(now));
         if let Some(path) = beside {
@@ -356,7 +356,7 @@ impl<C: Carriers> Carrier for Paths<C> {
             }
             let mut arrived = None;
             for path in Path::ALL {
-                if !self.config.allowed.contains(&path) {
+                if !self.config.allowed_paths.contains(&path) {
                     continue;
                 }
                 if let Some(event) = self.carriers.poll(now, path, datagram) {

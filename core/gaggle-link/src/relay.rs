@@ -5,15 +5,17 @@
 //! said, and beside it, where the network allows, a channel that is as good as UDP and carries
 //! nothing but datagrams. The socket carries datagrams too when there is no channel.
 //!
-//! [`RelayClient`] decides, a [`Line`] has the socket and the channel, and [`RelayCarrier`] owns
-//! both and is asked by [`Leg`]: [`Path::Relay`](crate::Path::Relay) is the channel,
-//! [`Path::Socket`](crate::Path::Socket) the socket. The other side is in `shell/gaggle-relay`.
+//! [`RelayClient`] decides, a [`RelaySocket`] has the socket and the channel, and [`RelayCarrier`]
+//! owns
+//! both and is asked by [`RelayLeg`]: [`Path::Relay`](crate::Path::Relay) is the channel,
+//! [`Path::WebSocket`](crate::Path::WebSocket) the socket. The other side is in
+//! `shell/gaggle-relay`.
 //! PROTOCOL.md, "Relay", has the frames.
 
 mod carrier;
 mod client;
 mod frame;
 
-pub use carrier::{Line, LineEvent, RelayCarrier};
-pub use client::{Leg, Order, RelayClient};
-pub use frame::{DATA_HEADER_BYTES, RELAY_FRAME_BYTES_MAX, RELAY_TEXT_BYTES_MAX, RelayFrame, RelayRefusal};
+pub use carrier::{RelayCarrier, RelaySocket, RelaySocketEvent};
+pub use client::{RelayClient, RelayCommand, RelayLeg};
+pub use frame::{DATA_HEADER_BYTES, RELAY_FRAME_BYTES_MAX, RELAY_TEXT_BYTES_MAX, RelayFrame, RelayReject};

@@ -41,7 +41,7 @@ pub enum SignalBody {
     /// The attempt is over.
     End,
     /// I wait for you at the relay.
-    Meet,
+    Invite,
 }
 
 /// An address, as WebRTC describes it.
@@ -69,12 +69,16 @@ impl Signal {
         let attempt = u32::from_str_radix(attempt, 16).map_err(|_| unknown("attempt of a signal"))?;
         let bounded = |what, text: &str, max: usize| {
             let (count, max) = (text.len() as u64, max as u64);
-            if count <= max { Ok(text.to_string()) } else { Err(DecodeError::TooMany { what, count, max }) }
+            if count <= max {
+                Ok(text.to_string())
+            } else {
+                Err(DecodeError::CountTooLarge { what, count, max })
+            }
         };
         let body = match word {
             "call" => SignalBody::Call,
             "end" => SignalBody::End,
-            "meet" => SignalBody::Meet,
+            "meet" => SignalBody::Invite,
             "offer" => SignalBody::Offer(bounded("bytes of an offer", rest, DESCRIPTION_BYTES_MAX)?),
             "answer" => SignalBody::Answer(bounded("bytes of an answer", rest, DESCRIPTION_BYTES_MAX)?),
             "candidate" => {
@@ -96,7 +100,7 @@ impl fmt::Display for Signal {
         match &self.body {
             SignalBody::Call => write!(f, "call {attempt:x}"),
             SignalBody::End => write!(f, "end {attempt:x}"),
-            SignalBody::Meet => write!(f, "meet {attempt:x}"),
+            SignalBody::Invite => write!(f, "meet {attempt:x}"),
             SignalBody::Offer(description) => write!(f, "offer {attempt:x}\n{description}"),
             SignalBody::Answer(description) => write!(f, "answer {attempt:x}\n{description}"),
             SignalBody::Candidate(Candidate { line, mid, candidate }) => {
@@ -120,7 +124,7 @@ mod tests {
         let bodies = [
             SignalBody::Call,
             SignalBody::End,
-            SignalBody::Meet,
+            SignalBody::Invite,
             SignalBody::Offer("v=0\r\no=- 1\r\n".into()),
             SignalBody::Answer(String::new()),
             SignalBody::Candidate(candidate),

@@ -25,13 +25,13 @@ pub struct LinkStats {
     /// Bytes received.
     pub bytes_in: u64,
     /// Packets from the peer that did not arrive, as seen by gaps in its numbering.
-    pub packets_missed: u64,
+    pub packets_lost: u64,
     /// Unreliable messages thrown away because the carrier was busy and the queue full.
     pub unreliable_dropped: u64,
     /// Packets with reliable data that were taken for lost and sent again.
     pub packets_resent: u64,
     /// Packets that were refused: repeated, too old, of another incarnation, or unreadable.
-    pub packets_refused: u64,
+    pub packets_rejected: u64,
     /// Datagrams that came to this machine, of all peers together, and were thrown away before a link saw them: nobody polled, or
     /// they were longer than any of ours.
     pub carrier_dropped: u64,
@@ -40,5 +40,5 @@ pub struct LinkStats {
     /// Bytes of reliable messages not yet acknowledged as a whole.
     pub reliable_queued_bytes: usize,
     /// Bytes of reliable data the path is thought to hold without building a queue.
-    pub window_bytes: usize,
+    pub congestion_window_bytes: usize,
 }

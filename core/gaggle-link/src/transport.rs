@@ -3,7 +3,7 @@
 use gaggle_kit::{Micros, PeerId};
 use thiserror::Error;
 
-use crate::{Channel, Event, Goodbye, LinkStats};
+use crate::{Channel, CloseCode, LinkStats, TransportEvent};
 
 /// Moves messages between peers. Engines know no more of the network than this.
 ///
@@ -37,21 +37,22 @@ pub trait Transport {
     }
 
     /// What happened next, or none if nothing more did until `now`.
-    fn poll(&mut self, now: Micros) -> Option<Event<'_>>;
+    fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>>;
 
     /// When to poll again even if nothing arrives; [`Micros::MAX`] if only an arrival can change anything.
     fn poll_timeout(&self) -> Micros;
 
     /// Ends the link to this peer. It is told the reason; what was not acknowledged by now may not reach it.
-    /// [`Event::Left`] follows on both sides. A peer that is not joined is left alone.
-    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye);
+    /// [`TransportEvent::Disconnected`] follows on both sides. A peer that is not joined is left
+    /// alone.
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode);
 
     /// What is known about the link to this peer; none if it is not joined.
     fn stats(&self, peer: PeerId) -> Option<LinkStats>;
 
-    /// [`LinkStats::packets_missed`] alone, which engines look at every frame.
-    fn packets_missed(&self, peer: PeerId) -> Option<u64> {
-        self.stats(peer).map(|stats| stats.packets_missed)
+    /// [`LinkStats::packets_lost`] alone, which engines look at every frame.
+    fn packets_lost(&self, peer: PeerId) -> Option<u64> {
+        self.stats(peer).map(|stats| stats.packets_lost)
     }
 }
 
@@ -61,7 +62,7 @@ pub trait Transport {
 pub enum SendError {
     /// The peer is not joined.
     #[error("{peer:?} is not joined")]
-    NotJoined {
+    NotConnected {
         /// The peer that was addressed.
         peer: PeerId,
     },
@@ -75,7 +76,7 @@ pub enum SendError {
     },
     /// Too much is waiting to be acknowledged by this peer. Try again later.
     #[error("{queued} bytes already wait for {peer:?}, at most {max} may")]
-    Full {
+    Backpressure {
         /// The peer that was addressed.
         peer: PeerId,
         /// Bytes waiting.

@@ -4,23 +4,23 @@
 
 use allocation_counter::measure;
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Chance, Conditions, World};
-use gaggle_link::{Channel, Event, Impaired, Link, LinkConfig, Transport};
+use gaggle_link::sim::{Chance, Conditions, SimNet};
+use gaggle_link::{Channel, Endpoint, LinkConditioner, LinkConfig, Transport, TransportEvent};
 
 #[test]
 fn nothing_is_allocated_once_everything_is_warm() {
-    let mut world = World::of(3, 1);
-    world.everywhere(Conditions { loss: Chance::percent(2), ..Conditions::latency_ms(30) });
-    let impaired = |carrier, seed| Impaired::new(carrier, Conditions::latency_ms(5), seed);
-    let mut links =
-        [0, 1, 2].map(|i| Link::new(impaired(world.carrier(i), i as u64), LinkConfig::default(), i as u64));
+    let mut world = SimNet::new(3, 1);
+    world.set_all(Conditions { loss: Chance::percent(2), ..Conditions::latency_ms(30) });
+    let impaired = |carrier, seed| LinkConditioner::new(carrier, Conditions::latency_ms(5), seed);
+    let mut links = [0, 1, 2]
+        .map(|i| Endpoint::new(impaired(world.carrier(i), i as u64), LinkConfig::default(), i as u64));
     let mut received = 0_u32;
     let mut run = |seconds| {
         let mut next_frame = [Micros::ZERO; 3];
         world.run_for(Micros::from_secs(seconds), |peer, now| {
             let link = &mut links[peer];
             while let Some(event) = link.poll(now) {
-                received += u32::from(matches!(event, Event::Message { .. }));
+                received += u32::from(matches!(event, TransportEvent::Message { .. }));
             }
             if now >= next_frame[peer] {
                 next_frame[peer] = now + Micros::new(16_667);

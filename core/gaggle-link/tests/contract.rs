@@ -1,21 +1,21 @@
 //! The contract of transports, kept by links on the simulated network, good and bad.
 
 use gaggle_kit::Micros;
-use gaggle_link::contract::Stage;
-use gaggle_link::sim::{Burst, Chance, Conditions, SimCarrier, World};
-use gaggle_link::{Carrier, Impaired, Link, LinkConfig};
+use gaggle_link::contract::Harness;
+use gaggle_link::sim::{Burst, Chance, Conditions, SimCarrier, SimNet};
+use gaggle_link::{Carrier, Endpoint, LinkConditioner, LinkConfig};
 
 struct Simulated<C> {
-    world: World,
+    world: SimNet,
     wrap: fn(SimCarrier, u64) -> C,
 }
 
-impl<C: Carrier> Stage for Simulated<C> {
-    type Transport = Link<C>;
+impl<C: Carrier> Harness for Simulated<C> {
+    type Transport = Endpoint<C>;
 
-    fn transports(&mut self) -> Vec<Link<C>> {
+    fn transports(&mut self) -> Vec<Endpoint<C>> {
         let link =
-            |i| Link::new((self.wrap)(self.world.carrier(i), i as u64), LinkConfig::default(), i as u64);
+            |i| Endpoint::new((self.wrap)(self.world.carrier(i), i as u64), LinkConfig::default(), i as u64);
         (0..3).map(link).collect()
     }
 
@@ -26,8 +26,8 @@ impl<C: Carrier> Stage for Simulated<C> {
 }
 
 fn on(conditions: Conditions) -> Simulated<SimCarrier> {
-    let world = World::of(3, 11);
-    world.everywhere(conditions);
+    let world = SimNet::new(3, 11);
+    world.set_all(conditions);
     Simulated { world, wrap: |carrier, _| carrier }
 }
 
@@ -62,12 +62,16 @@ mod on_a_narrow_network {
 mod impaired {
     use super::*;
 
-    fn stage() -> Simulated<Impaired<SimCarrier>> {
+    fn stage() -> Simulated<LinkConditioner<SimCarrier>> {
         Simulated {
-            world: World::of(3, 12),
+            world: SimNet::new(3, 12),
             wrap: |carrier, seed| {
                 let settings = [("latency", "80"), ("jitter", "15"), ("loss", "3"), ("burst", "2")];
-                Impaired::new(carrier, Conditions::from_settings(settings).expect("these are settings"), seed)
+                LinkConditioner::new(
+                    carrier,
+                    Conditions::from_settings(settings).expect("these are settings"),
+                    seed,
+                )
             },
         }
     }
@@ -79,7 +83,7 @@ mod boxed {
     use super::*;
 
     fn stage() -> Simulated<Box<dyn Carrier>> {
-        Simulated { world: World::of(3, 13), wrap: |carrier, _| Box::new(carrier) }
+        Simulated { world: SimNet::new(3, 13), wrap: |carrier, _| Box::new(carrier) }
     }
 
     gaggle_link::contract!(stage());

@@ -3,9 +3,12 @@
 use std::collections::VecDeque;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::contract::{Failure, Point, Stage, run};
-use gaggle_link::sim::{SimCarrier, World};
-use gaggle_link::{Channel, Event, Goodbye, LeftReason, Link, LinkConfig, LinkStats, SendError, Transport};
+use gaggle_link::contract::{Failure, Harness, Rule, run};
+use gaggle_link::sim::{SimCarrier, SimNet};
+use gaggle_link::{
+    Channel, CloseCode, DisconnectReason, Endpoint, LinkConfig, LinkStats, SendError, Transport,
+    TransportEvent,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
@@ -35,12 +38,12 @@ enum Fault {
 #[derive(Debug, Clone)]
 enum Told {
     Joined(PeerId),
-    Left(PeerId, LeftReason),
+    Left(PeerId, DisconnectReason),
     Message(PeerId, Channel, Vec<u8>),
 }
 
 struct Broken {
-    link: Link<SimCarrier>,
+    link: Endpoint<SimCarrier>,
     fault: Fault,
     told: VecDeque<Told>,
     lent: Vec<u8>,
@@ -73,7 +76,7 @@ impl Broken {
                 Told::Message(peer, Channel::Unreliable, vec![1])
             }
             (Fault::LiesAboutGoodbyes, Told::Left(peer, _)) => {
-                Told::Left(peer, LeftReason::Theirs(Goodbye::LEAVING))
+                Told::Left(peer, DisconnectReason::Remote(CloseCode::LEAVING))
             }
             (Fault::SwapsSenders, Told::Message(_, channel, bytes)) => {
                 Told::Message(self.peers[0], channel, bytes)
@@ -120,9 +123,9 @@ impl Transport for Broken {
     fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
         let sent = self.link.send(now, to, channel, bytes);
         match (self.fault, &sent) {
-            (Fault::TakesAnyAddressee, Err(SendError::NotJoined { .. })) => Ok(()),
+            (Fault::TakesAnyAddressee, Err(SendError::NotConnected { .. })) => Ok(()),
             (Fault::TakesAnySize, Err(SendError::TooLarge { .. })) => Ok(()),
-            (Fault::TakesEverything, Err(SendError::Full { .. })) => Ok(()),
+            (Fault::TakesEverything, Err(SendError::Backpressure { .. })) => Ok(()),
             _ => sent,
         }
     }
@@ -134,12 +137,14 @@ impl Transport for Broken {
         self.link.broadcast(now, channel, bytes)
     }
 
-    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+    fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>> {
         while let Some(event) = self.link.poll(now) {
             let told = match event {
-                Event::Joined { peer } => Told::Joined(peer),
-                Event::Left { peer, reason } => Told::Left(peer, reason),
-                Event::Message { peer, channel, bytes } => Told::Message(peer, channel, bytes.to_vec()),
+                TransportEvent::Connected { peer } => Told::Joined(peer),
+                TransportEvent::Disconnected { peer, reason } => Told::Left(peer, reason),
+                TransportEvent::Message { peer, channel, bytes } => {
+                    Told::Message(peer, channel, bytes.to_vec())
+                }
             };
             if let Told::Joined(peer) = told {
                 self.peers.push(peer);
@@ -148,11 +153,11 @@ impl Transport for Broken {
             self.distort(told);
         }
         Some(match self.told.pop_front()? {
-            Told::Joined(peer) => Event::Joined { peer },
-            Told::Left(peer, reason) => Event::Left { peer, reason },
+            Told::Joined(peer) => TransportEvent::Connected { peer },
+            Told::Left(peer, reason) => TransportEvent::Disconnected { peer, reason },
             Told::Message(peer, channel, bytes) => {
                 self.lent = bytes;
-                Event::Message { peer, channel, bytes: &self.lent }
+                TransportEvent::Message { peer, channel, bytes: &self.lent }
             }
         })
     }
@@ -161,7 +166,7 @@ impl Transport for Broken {
         self.link.poll_timeout()
     }
 
-    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode) {
         self.link.disconnect(now, peer, goodbye);
     }
 
@@ -172,15 +177,15 @@ impl Transport for Broken {
 }
 
 struct BrokenStage {
-    world: World,
+    world: SimNet,
     fault: Fault,
 }
 
-impl Stage for BrokenStage {
+impl Harness for BrokenStage {
     type Transport = Broken;
 
     fn transports(&mut self) -> Vec<Broken> {
-        let link = |i| Link::new(self.world.carrier(i), LinkConfig::default(), i as u64);
+        let link = |i| Endpoint::new(self.world.carrier(i), LinkConfig::default(), i as u64);
         let broken = |i| Broken {
             link: link(i),
             fault: self.fault,
@@ -199,36 +204,36 @@ impl Stage for BrokenStage {
     }
 }
 
-fn trial(fault: Fault, point: Point) -> Result<(), Failure> {
-    run(point, BrokenStage { world: World::of(3, 1), fault })
+fn trial(fault: Fault, point: Rule) -> Result<(), Failure> {
+    run(point, BrokenStage { world: SimNet::new(3, 1), fault })
 }
 
 #[test]
 fn every_fault_is_caught_by_the_point_that_promises_otherwise() {
     for (fault, point) in [
-        (Fault::JoinsTwice, Point::EveryoneJoinsEveryoneOnce),
-        (Fault::ForgetsToJoin, Point::EveryoneJoinsEveryoneOnce),
-        (Fault::ChangesItsName, Point::NamesAreDistinctAndStay),
-        (Fault::ListsNobodyAnew, Point::PeersAreExactlyWhoIsJoined),
-        (Fault::TakesAnyAddressee, Point::NothingCanBeSentToWhoIsNotJoined),
-        (Fault::SwapsSenders, Point::MessagesNameTheirSender),
-        (Fault::SwapsStreams, Point::MessagesNameTheirSender),
-        (Fault::CutsUnreliable, Point::UnreliableMessagesArriveWholeOrNotAtAll),
-        (Fault::TakesAnySize, Point::UnreliableMessagesTooLargeAreRefused),
-        (Fault::RepeatsReliable, Point::ReliableMessagesArriveExactlyOnceInOrder),
-        (Fault::DropsReliable, Point::ReliableMessagesArriveExactlyOnceInOrder),
-        (Fault::SwapsStreams, Point::StreamsDoNotWaitForEachOther),
-        (Fault::AltersLarge, Point::ALargeMessageArrivesIntact),
-        (Fault::DropsEmpty, Point::EmptyMessagesAreMessages),
-        (Fault::BroadcastsToOne, Point::BroadcastReachesAllOthers),
-        (Fault::TakesEverything, Point::AFullBufferIsRefusedAndLosesNothing),
-        (Fault::NeverLeaves, Point::DisconnectingIsToldOnceOnBothSides),
-        (Fault::LiesAboutGoodbyes, Point::DisconnectingIsToldOnceOnBothSides),
-        (Fault::LeavesTwice, Point::NothingComesAfterLeft),
-        (Fault::SpeaksAfterLeaving, Point::NothingComesAfterLeft),
-        (Fault::JoinsTwice, Point::AQuietLinkStaysUp),
-        (Fault::NeverLeaves, Point::ASilentPeerLeaves),
-        (Fault::MeasuresNothing, Point::StatisticsAreThere),
+        (Fault::JoinsTwice, Rule::EveryoneJoinsEveryoneOnce),
+        (Fault::ForgetsToJoin, Rule::EveryoneJoinsEveryoneOnce),
+        (Fault::ChangesItsName, Rule::NamesAreDistinctAndStay),
+        (Fault::ListsNobodyAnew, Rule::PeersAreExactlyWhoIsJoined),
+        (Fault::TakesAnyAddressee, Rule::NothingCanBeSentToWhoIsNotJoined),
+        (Fault::SwapsSenders, Rule::MessagesNameTheirSender),
+        (Fault::SwapsStreams, Rule::MessagesNameTheirSender),
+        (Fault::CutsUnreliable, Rule::UnreliableMessagesArriveWholeOrNotAtAll),
+        (Fault::TakesAnySize, Rule::UnreliableMessagesTooLargeAreRefused),
+        (Fault::RepeatsReliable, Rule::ReliableMessagesArriveExactlyOnceInOrder),
+        (Fault::DropsReliable, Rule::ReliableMessagesArriveExactlyOnceInOrder),
+        (Fault::SwapsStreams, Rule::StreamsDoNotWaitForEachOther),
+        (Fault::AltersLarge, Rule::ALargeMessageArrivesIntact),
+        (Fault::DropsEmpty, Rule::EmptyMessagesAreMessages),
+        (Fault::BroadcastsToOne, Rule::BroadcastReachesAllOthers),
+        (Fault::TakesEverything, Rule::AFullBufferIsRefusedAndLosesNothing),
+        (Fault::NeverLeaves, Rule::DisconnectingIsToldOnceOnBothSides),
+        (Fault::LiesAboutGoodbyes, Rule::DisconnectingIsToldOnceOnBothSides),
+        (Fault::LeavesTwice, Rule::NothingComesAfterLeft),
+        (Fault::SpeaksAfterLeaving, Rule::NothingComesAfterLeft),
+        (Fault::JoinsTwice, Rule::AQuietLinkStaysUp),
+        (Fault::NeverLeaves, Rule::ASilentPeerLeaves),
+        (Fault::MeasuresNothing, Rule::StatisticsAreThere),
     ] {
         let outcome = trial(fault, point);
         println!("{fault:?}: {outcome:?}");

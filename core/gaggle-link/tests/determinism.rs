@@ -3,34 +3,34 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
 use gaggle_kit::{Micros, Prng};
-use gaggle_link::sim::{Burst, Chance, Change, Conditions, Totals, World};
-use gaggle_link::{Channel, Event, Goodbye, Link, LinkConfig, Transport};
+use gaggle_link::sim::{Burst, Chance, Conditions, NetChange, SimNet, SimStats};
+use gaggle_link::{Channel, CloseCode, Endpoint, LinkConfig, Transport, TransportEvent};
 
 const PEERS: usize = 8;
 
 struct Outcome {
     log: u64,
-    totals: Totals,
+    totals: SimStats,
     joined: u32,
     left: u32,
     messages: u64,
 }
 
 fn ten_minutes(seed: u64) -> Outcome {
-    let mut world = World::of(PEERS, seed);
+    let mut world = SimNet::new(PEERS, seed);
     let mut random = Prng::new(seed);
     script(&world, &mut random);
     let mut links: Vec<_> =
-        (0..PEERS).map(|i| Link::new(world.carrier(i), LinkConfig::default(), seed ^ i as u64)).collect();
-    let mut outcome = Outcome { log: 0, totals: Totals::default(), joined: 0, left: 0, messages: 0 };
+        (0..PEERS).map(|i| Endpoint::new(world.carrier(i), LinkConfig::default(), seed ^ i as u64)).collect();
+    let mut outcome = Outcome { log: 0, totals: SimStats::default(), joined: 0, left: 0, messages: 0 };
     let mut next_frame = [Micros::ZERO; PEERS];
     world.run_for(Micros::from_secs(600), |peer, now| {
         let link = &mut links[peer];
         while let Some(event) = link.poll(now) {
             match event {
-                Event::Joined { .. } => outcome.joined += 1,
-                Event::Left { .. } => outcome.left += 1,
-                Event::Message { .. } => outcome.messages += 1,
+                TransportEvent::Connected { .. } => outcome.joined += 1,
+                TransportEvent::Disconnected { .. } => outcome.left += 1,
+                TransportEvent::Message { .. } => outcome.messages += 1,
             }
         }
         if now >= next_frame[peer] {
@@ -45,7 +45,7 @@ fn ten_minutes(seed: u64) -> Outcome {
             }
             if others > 0 && random.chance(1, 2_000) {
                 let other = link.peers()[random.below(others) as usize];
-                link.disconnect(now, other, Goodbye::LEAVING);
+                link.disconnect(now, other, CloseCode::LEAVING);
             }
         }
         link.poll_timeout().min(next_frame[peer])
@@ -56,7 +56,7 @@ fn ten_minutes(seed: u64) -> Outcome {
 }
 
 /// Every two seconds something changes for the worse or the better.
-fn script(world: &World, random: &mut Prng) {
+fn script(world: &SimNet, random: &mut Prng) {
     let pick = |random: &mut Prng| random.below(PEERS as u32) as usize;
     for second in (0..600).step_by(2) {
         let at = Micros::from_secs(second);
@@ -76,17 +76,17 @@ fn script(world: &World, random: &mut Prng) {
         world.schedule(
             at,
             match random.below(8) {
-                0 => Change::Partition(vec![vec![0, 1, 2, from], vec![4, 5]]),
-                1 => Change::Isolate(from),
-                2 | 3 => Change::Heal,
-                4 => Change::Drift { peer: from, ppm: random.range(-10_000..=10_000) },
-                5 if from != to => Change::Disconnect(from, to),
-                _ if from != to => Change::Direction { from, to, conditions },
-                _ => Change::Everywhere(conditions),
+                0 => NetChange::Partition(vec![vec![0, 1, 2, from], vec![4, 5]]),
+                1 => NetChange::Isolate(from),
+                2 | 3 => NetChange::Heal,
+                4 => NetChange::Drift { peer: from, ppm: random.range(-10_000..=10_000) },
+                5 if from != to => NetChange::Disconnect(from, to),
+                _ if from != to => NetChange::Direction { from, to, conditions },
+                _ => NetChange::Everywhere(conditions),
             },
         );
         if from != to && random.chance(1, 2) {
-            world.schedule(at + Micros::from_secs(1), Change::Connect(from, to));
+            world.schedule(at + Micros::from_secs(1), NetChange::Connect(from, to));
         }
     }
 }

@@ -6,9 +6,10 @@
 
 use allocation_counter::measure;
 use gaggle_kit::{Micros, PeerId, Prng, Varint};
-use gaggle_link::sim::{SimCarrier, World};
+use gaggle_link::sim::{SimCarrier, SimNet};
 use gaggle_link::{
-    Carrier, CarrierEvent, Channel, Event, Goodbye, LeftReason, Link, LinkConfig, PeerFault, Transport,
+    Carrier, CarrierEvent, Channel, CloseCode, DisconnectReason, Endpoint, LinkConfig, PeerFault, Transport,
+    TransportEvent,
 };
 
 struct Attacker {
@@ -22,20 +23,20 @@ struct Attacker {
 
 /// One victim, one attacker who has just joined, and one innocent peer.
 struct Scene {
-    world: World,
-    victim: Link<SimCarrier>,
-    innocent: Link<SimCarrier>,
+    world: SimNet,
+    victim: Endpoint<SimCarrier>,
+    innocent: Endpoint<SimCarrier>,
     attacker: Attacker,
     /// Why the attacker left, as the victim was told.
-    left: Vec<LeftReason>,
+    left: Vec<DisconnectReason>,
     messages: usize,
 }
 
 impl Scene {
     fn new(config: &LinkConfig) -> Scene {
-        let world = World::of(3, 1);
-        let victim = Link::new(world.carrier(0), config.clone(), 1);
-        let innocent = Link::new(world.carrier(1), config.clone(), 2);
+        let world = SimNet::new(3, 1);
+        let victim = Endpoint::new(world.carrier(0), config.clone(), 1);
+        let innocent = Endpoint::new(world.carrier(1), config.clone(), 2);
         let attacker = Attacker {
             carrier: world.carrier(2),
             victim: world.id(0),
@@ -73,9 +74,9 @@ impl Scene {
         let (now, attacker) = (self.world.now(), self.world.id(2));
         while let Some(event) = self.victim.poll(now) {
             match event {
-                Event::Left { peer, reason } if peer == attacker => self.left.push(reason),
-                Event::Message { .. } => self.messages += 1,
-                Event::Left { .. } | Event::Joined { .. } => {}
+                TransportEvent::Disconnected { peer, reason } if peer == attacker => self.left.push(reason),
+                TransportEvent::Message { .. } => self.messages += 1,
+                TransportEvent::Disconnected { .. } | TransportEvent::Connected { .. } => {}
             }
         }
         while self.innocent.poll(now).is_some() {}
@@ -140,9 +141,9 @@ impl Attacker {
     }
 }
 
-fn fault(left: &[LeftReason]) -> Option<PeerFault> {
+fn fault(left: &[DisconnectReason]) -> Option<PeerFault> {
     match left {
-        [LeftReason::Fault(fault)] => Some(*fault),
+        [DisconnectReason::Fault(fault)] => Some(*fault),
         _ => None,
     }
 }
@@ -193,7 +194,7 @@ fn faults_end_the_link_of_who_commits_them() {
         scene.step();
         let heard = scene.attacker.hear();
         assert!(
-            heard.iter().any(|packet| packet[0] >> 4 == 5 && packet[5] == Goodbye::FAULT.0),
+            heard.iter().any(|packet| packet[0] >> 4 == 5 && packet[5] == CloseCode::PROTOCOL_ERROR.0),
             "{name}: not told"
         );
         scene.attacker.send_piece(0, 0, b"\x01x");
@@ -219,7 +220,7 @@ fn what_a_network_can_do_is_no_fault() {
     scene.step();
     assert_eq!((scene.messages, scene.left.len()), (3, 0));
     let stats = scene.victim.stats(scene.world.id(2)).unwrap();
-    assert_eq!((stats.packets_in - 3, stats.packets_refused), (0, 7), "{stats:?}");
+    assert_eq!((stats.packets_in - 3, stats.packets_rejected), (0, 7), "{stats:?}");
     scene.expect_nobody_else_noticed();
 }
 
@@ -247,7 +248,7 @@ fn noise_and_mutations_never_panic_and_hurt_nobody_else() {
         }
         if !scene.left.is_empty() {
             ended += 1;
-            scene.world.apply(&gaggle_link::sim::Change::Connect(0, 2));
+            scene.world.apply(&gaggle_link::sim::NetChange::Connect(0, 2));
             scene.greet(0x1000_0000 + round);
         }
     }
@@ -295,7 +296,7 @@ fn crumbs_with_holes_between_are_limited() {
     });
     let stats = scene.victim.stats(scene.world.id(2)).unwrap();
     // 1,024 holes are kept track of; crumbs beyond are refused, not acknowledged, and cost nothing.
-    assert!(stats.packets_refused > 18_000, "{stats:?}");
+    assert!(stats.packets_rejected > 18_000, "{stats:?}");
     assert!(used.bytes_current < 200_000, "{} bytes", used.bytes_current);
     assert!(scene.left.is_empty());
     // The first hole can still be closed.
@@ -313,9 +314,9 @@ fn a_flood_is_cut_off_for_the_moment() {
     }
     scene.world.advance(Micros::from_millis(1));
     let now = scene.world.now();
-    let before = scene.victim.stats(scene.world.id(2)).unwrap().packets_refused;
+    let before = scene.victim.stats(scene.world.id(2)).unwrap().packets_rejected;
     while scene.victim.poll(now).is_some() {}
-    let looked_at = scene.victim.stats(scene.world.id(2)).unwrap().packets_refused - before;
+    let looked_at = scene.victim.stats(scene.world.id(2)).unwrap().packets_rejected - before;
     assert!(looked_at <= 4_096, "{looked_at} in one go");
     assert_eq!(scene.victim.poll_timeout(), now, "there is more to do");
     (0..10).for_each(|_| scene.step());

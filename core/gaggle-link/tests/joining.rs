@@ -5,14 +5,16 @@
 mod mesh;
 
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Chance, Change, Conditions, World};
-use gaggle_link::{Channel, Event, Goodbye, LeftReason, Link, LinkConfig, SendError, Transport};
+use gaggle_link::sim::{Chance, Conditions, NetChange, SimNet};
+use gaggle_link::{
+    Channel, CloseCode, DisconnectReason, Endpoint, LinkConfig, SendError, Transport, TransportEvent,
+};
 use mesh::{Mesh, Told};
 
 #[test]
 fn two_join_after_one_round_trip() {
     let mut mesh = Mesh::of(2, 1);
-    mesh.world.everywhere(Conditions::latency_ms(40));
+    mesh.world.set_all(Conditions::latency_ms(40));
     mesh.run_ms(79);
     assert!(mesh.told.iter().all(Vec::is_empty));
     mesh.run_ms(1);
@@ -23,7 +25,7 @@ fn two_join_after_one_round_trip() {
 fn they_join_once_however_bad_the_network_is() {
     for seed in 0..50 {
         let mut mesh = Mesh::of(4, seed);
-        mesh.world.everywhere(Conditions {
+        mesh.world.set_all(Conditions {
             latency: Micros::from_millis(40),
             loss: Chance::percent(20),
             duplicate: Chance::percent(20),
@@ -42,17 +44,20 @@ fn they_join_once_however_bad_the_network_is() {
 #[test]
 fn a_goodbye_reaches_the_other_side_with_its_reason() {
     let mut mesh = Mesh::of(3, 1);
-    mesh.world.everywhere(Conditions::latency_ms(20));
+    mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(100);
     let (now, [a, b]) = (mesh.world.now(), [mesh.id(0), mesh.id(1)]);
-    let goodbye = Goodbye(Goodbye::GAME.0 + 1);
+    let goodbye = CloseCode(CloseCode::APP.0 + 1);
     mesh.links[0].disconnect(now, b, goodbye);
     mesh.links[0].disconnect(now, b, goodbye);
-    assert_eq!(mesh.links[0].send(now, b, Channel::Unreliable, b"x"), Err(SendError::NotJoined { peer: b }));
+    assert_eq!(
+        mesh.links[0].send(now, b, Channel::Unreliable, b"x"),
+        Err(SendError::NotConnected { peer: b })
+    );
     assert_eq!(mesh.links[0].stats(b), None);
     mesh.run_ms(20_000);
-    assert_eq!(mesh.told[0][2..], [Told::Left(b, LeftReason::Ours(goodbye))]);
-    assert_eq!(mesh.told[1][2..], [Told::Left(a, LeftReason::Theirs(goodbye))]);
+    assert_eq!(mesh.told[0][2..], [Told::Left(b, DisconnectReason::Local(goodbye))]);
+    assert_eq!(mesh.told[1][2..], [Told::Left(a, DisconnectReason::Remote(goodbye))]);
     assert_eq!(mesh.told[2].len(), 2, "nobody else is told");
     assert_eq!(mesh.links[0].peers(), [mesh.id(2)]);
 }
@@ -60,17 +65,17 @@ fn a_goodbye_reaches_the_other_side_with_its_reason() {
 #[test]
 fn silence_is_noticed_after_three_seconds_and_whoever_is_heard_again_joins_again() {
     let mut mesh = Mesh::of(2, 1);
-    mesh.world.everywhere(Conditions::latency_ms(20));
+    mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(1_000);
-    mesh.world.apply(&Change::Isolate(1));
+    mesh.world.apply(&NetChange::Isolate(1));
     // The last thing heard is not older than a heartbeat.
     mesh.run_ms(1_999);
     assert_eq!(mesh.told[0].len(), 1);
     mesh.run_ms(1_100);
     let b = mesh.id(1);
-    assert_eq!(mesh.told[0][1..], [Told::Left(b, LeftReason::Silent)]);
+    assert_eq!(mesh.told[0][1..], [Told::Left(b, DisconnectReason::Timeout)]);
     mesh.run_ms(60_000);
-    mesh.world.apply(&Change::Heal);
+    mesh.world.apply(&NetChange::Heal);
     mesh.run_ms(1_100);
     assert_eq!(mesh.told[0][2..], [Told::Joined(b)]);
     assert_eq!(mesh.told[1].len(), 3);
@@ -82,7 +87,7 @@ fn silence_is_noticed_after_three_seconds_and_whoever_is_heard_again_joins_again
 #[test]
 fn a_quiet_link_stays_up_with_a_packet_a_second() {
     let mut mesh = Mesh::of(2, 1);
-    mesh.world.everywhere(Conditions::latency_ms(20));
+    mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(5_000);
     let before = mesh.world.totals();
     mesh.run_ms(60_000);
@@ -97,7 +102,7 @@ fn a_quiet_link_stays_up_with_a_packet_a_second() {
 #[test]
 fn a_link_in_use_needs_hardly_any_packets_of_its_own() {
     let mut mesh = Mesh::of(2, 1);
-    mesh.world.everywhere(Conditions::latency_ms(20));
+    mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(2_000);
     let before = mesh.world.totals();
     let ids = [mesh.id(0), mesh.id(1)];
@@ -117,8 +122,8 @@ fn a_link_in_use_needs_hardly_any_packets_of_its_own() {
 
 #[test]
 fn a_program_that_started_anew_under_its_name_leaves_and_joins() {
-    let world = World::of(2, 1);
-    world.everywhere(Conditions {
+    let world = SimNet::new(2, 1);
+    world.set_all(Conditions {
         reorder: Chance::percent(20),
         duplicate: Chance::percent(20),
         ..Conditions::latency_ms(30)
@@ -133,12 +138,16 @@ fn a_program_that_started_anew_under_its_name_leaves_and_joins() {
             mesh.links[1].send(mesh.world.now(), a, Channel::Unreliable, b"old").unwrap();
         }
         mesh.run_ms(15);
-        mesh.links[1] = Link::new(mesh.world.restarted_carrier(1), LinkConfig::default(), 100 + round);
+        mesh.links[1] = Endpoint::new(mesh.world.restarted_carrier(1), LinkConfig::default(), 100 + round);
         mesh.told.iter_mut().for_each(Vec::clear);
         mesh.run_ms(400);
         let came_and_went: Vec<&Told> =
             mesh.told[0].iter().filter(|told| !matches!(told, Told::Message { .. })).collect();
-        assert_eq!(came_and_went, [&Told::Left(b, LeftReason::Restarted), &Told::Joined(b)], "round {round}");
+        assert_eq!(
+            came_and_went,
+            [&Told::Left(b, DisconnectReason::Restarted), &Told::Joined(b)],
+            "round {round}"
+        );
         let joined_at = mesh.told[0].iter().position(|told| *told == Told::Joined(b)).unwrap();
         assert_eq!(mesh.told[0].len(), joined_at + 1, "round {round}: old messages in a new link");
         assert_eq!(mesh.told[1], [Told::Joined(a)], "round {round}");
@@ -157,11 +166,11 @@ fn a_carrier_that_closes_and_opens_gives_left_and_joined() {
     let mut mesh = Mesh::of(2, 1);
     mesh.run_ms(100);
     let b = mesh.id(1);
-    mesh.world.apply(&Change::Disconnect(0, 1));
+    mesh.world.apply(&NetChange::Disconnect(0, 1));
     mesh.run_ms(100);
-    assert_eq!(mesh.told[0][1..], [Told::Left(b, LeftReason::Closed)]);
-    mesh.world.apply(&Change::Connect(0, 1));
-    mesh.world.apply(&Change::Connect(0, 1));
+    assert_eq!(mesh.told[0][1..], [Told::Left(b, DisconnectReason::CarrierClosed)]);
+    mesh.world.apply(&NetChange::Connect(0, 1));
+    mesh.world.apply(&NetChange::Connect(0, 1));
     mesh.run_ms(200);
     assert_eq!(mesh.told[0][2..], [Told::Joined(b)]);
 }
@@ -169,7 +178,7 @@ fn a_carrier_that_closes_and_opens_gives_left_and_joined() {
 #[test]
 fn whoever_slept_does_not_blame_the_others() {
     let mut mesh = Mesh::of(2, 1);
-    mesh.world.everywhere(Conditions::latency_ms(20));
+    mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(500);
     // Peer 1 sleeps for 30 seconds: nobody polls it.
     let a = mesh.id(0);
@@ -180,17 +189,17 @@ fn whoever_slept_does_not_blame_the_others() {
             return Micros::MAX;
         }
         while let Some(event) = asleep.poll(now) {
-            if let Event::Left { reason, .. } = event {
+            if let TransportEvent::Disconnected { reason, .. } = event {
                 heard.push(reason);
             }
         }
         asleep.poll_timeout()
     });
-    assert_eq!(heard, [LeftReason::Silent]);
+    assert_eq!(heard, [DisconnectReason::Timeout]);
     mesh.told.iter_mut().for_each(Vec::clear);
     mesh.run_ms(2_500);
     // It is told that the link is a new one, not that the other fell silent.
-    assert_eq!(mesh.told[1], [Told::Left(a, LeftReason::Restarted), Told::Joined(a)]);
+    assert_eq!(mesh.told[1], [Told::Left(a, DisconnectReason::Restarted), Told::Joined(a)]);
     assert_eq!(mesh.told[0].len(), 1);
 }
 
@@ -202,8 +211,8 @@ fn statistics_say_what_the_network_does() {
         jitter: Micros::from_millis(10),
         ..Conditions::latency_ms(30)
     };
-    mesh.world.direction(0, 1, there);
-    mesh.world.direction(1, 0, Conditions::latency_ms(50));
+    mesh.world.set_direction(0, 1, there);
+    mesh.world.set_direction(1, 0, Conditions::latency_ms(50));
     let ids = [mesh.id(0), mesh.id(1)];
     let mut next_at = [Micros::ZERO; 2];
     mesh.run(Micros::from_secs(30), |peer, now, link| {
@@ -219,11 +228,11 @@ fn statistics_say_what_the_network_does() {
         assert!((1..=6).contains(&stats.jitter.as_millis()), "{stats:?}");
         assert!(stats.packets_out > 1_800 && stats.bytes_out > 1_800 * 100, "{stats:?}");
     }
-    assert_eq!((mine.loss_in_permille, mine.packets_missed, theirs.loss_out_permille), (0, 0, 0));
+    assert_eq!((mine.loss_in_permille, mine.packets_lost, theirs.loss_out_permille), (0, 0, 0));
     assert!((60..=140).contains(&theirs.loss_in_permille), "{theirs:?}");
     assert!(mine.loss_out_permille.abs_diff(theirs.loss_in_permille) <= 25, "{mine:?} {theirs:?}");
-    assert!((150..=230).contains(&theirs.packets_missed), "{theirs:?}");
-    let under_way = mine.packets_out - theirs.packets_in - theirs.packets_missed;
+    assert!((150..=230).contains(&theirs.packets_lost), "{theirs:?}");
+    let under_way = mine.packets_out - theirs.packets_in - theirs.packets_lost;
     assert!(under_way < 5, "{under_way} packets are neither here nor missed");
 }
 
@@ -232,21 +241,17 @@ fn a_busy_carrier_drops_the_oldest_and_says_so() {
     let mut mesh = Mesh::of(2, 1);
     mesh.run_ms(100);
     let (now, other) = (mesh.world.now(), mesh.id(1));
-    mesh.world.direction(0, 1, Conditions { busy: true, ..Conditions::PERFECT });
+    mesh.world.set_direction(0, 1, Conditions { is_blocked: true, ..Conditions::PERFECT });
     for n in 0..100_u8 {
         mesh.links[0].send(now, other, Channel::Unreliable, &[n]).unwrap();
     }
     let stats = mesh.links[0].stats(other).unwrap();
     assert_eq!((stats.unreliable_queued, stats.unreliable_dropped), (60, 40));
     mesh.run_ms(50);
-    mesh.world.direction(0, 1, Conditions::PERFECT);
+    mesh.world.set_direction(0, 1, Conditions::PERFECT);
     mesh.run_ms(50);
     let got: Vec<u8> = mesh.got(1, Channel::Unreliable).iter().map(|(_, bytes)| bytes[0]).collect();
     assert_eq!(got, (40..100).collect::<Vec<u8>>());
     assert_eq!(mesh.links[0].stats(other).unwrap().unreliable_queued, 0);
-    assert_eq!(
-        mesh.links[1].stats(mesh.id(0)).unwrap().packets_missed,
-        0,
-        "what was never sent is not missed"
-    );
+    assert_eq!(mesh.links[1].stats(mesh.id(0)).unwrap().packets_lost, 0, "what was never sent is not missed");
 }

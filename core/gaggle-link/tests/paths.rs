@@ -4,8 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
-use gaggle_link::{Busy, Carrier, CarrierEvent, Path, PathConfig, PathReason, Paths, Way};
+use gaggle_link::sim::{Conditions, NetChange, SimCarrier, SimNet};
+use gaggle_link::{
+    Carrier, CarrierEvent, ConnectCarrier, Path, PathConfig, PathReason, PathSelector, WouldBlock,
+};
 
 fn ms(millis: u64) -> Micros {
     Micros::from_millis(millis)
@@ -23,7 +25,7 @@ impl Carrier for SlowWay {
     fn local_id(&self) -> PeerId {
         self.carrier.local_id()
     }
-    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         self.carrier.send(now, to, datagram)
     }
     fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
@@ -40,7 +42,7 @@ impl Carrier for SlowWay {
     }
 }
 
-impl Way for SlowWay {
+impl ConnectCarrier for SlowWay {
     fn connect(&mut self, now: Micros, _: PeerId) {
         self.calls.borrow_mut().push(now);
     }
@@ -48,14 +50,14 @@ impl Way for SlowWay {
 
 /// Two peers with three networks between them; each network opens when the script says.
 struct Rig {
-    networks: [World; 3],
+    networks: [SimNet; 3],
     calls: [Rc<RefCell<Vec<Micros>>>; 3],
     /// How long after the first request each network opens; none for never.
     opens_after: [Option<Micros>; 3],
     connected: [bool; 3],
     /// Until when each peer is told nothing by the direct way.
     silent_until: [Rc<Cell<Micros>>; 2],
-    paths: [Paths<[Option<SlowWay>; 3]>; 2],
+    paths: [PathSelector<[Option<SlowWay>; 3]>; 2],
     now: Micros,
     sent: u32,
     /// When each numbered datagram of peer 0 reached peer 1 first.
@@ -68,9 +70,9 @@ struct Rig {
 
 impl Rig {
     fn new(config: &PathConfig, opens_after: [Option<u64>; 3]) -> Rig {
-        let networks = [1, 2, 3].map(|seed| World::unconnected(2, seed));
+        let networks = [1, 2, 3].map(|seed| SimNet::unconnected(2, seed));
         for (network, latency) in networks.iter().zip([20, 35, 50]) {
-            network.everywhere(Conditions::latency_ms(latency));
+            network.set_all(Conditions::latency_ms(latency));
         }
         let calls: [Rc<RefCell<Vec<Micros>>>; 3] = Default::default();
         let silent_until: [Rc<Cell<Micros>>; 2] = Default::default();
@@ -80,7 +82,7 @@ impl Rig {
                 calls: Rc::clone(&calls[nth]),
                 silent_until: if nth == 0 { Rc::clone(&silent_until[peer]) } else { Rc::default() },
             };
-            Paths::new(networks[0].id(peer), config.clone(), [0, 1, 2].map(|nth| Some(way(nth))))
+            PathSelector::new(networks[0].id(peer), config.clone(), [0, 1, 2].map(|nth| Some(way(nth))))
         });
         let mut rig = Rig {
             networks,
@@ -115,7 +117,7 @@ impl Rig {
                     && self.now >= asked + after
                 {
                     self.connected[nth] = true;
-                    self.networks[nth].apply(&Change::Connect(0, 1));
+                    self.networks[nth].apply(&NetChange::Connect(0, 1));
                 }
             }
             let ids = [self.networks[0].id(0), self.networks[0].id(1)];
@@ -148,7 +150,7 @@ impl Rig {
                 event => self.events.push((peer, event)),
             }
         }
-        while let Some(change) = self.paths[peer].next_change() {
+        while let Some(change) = self.paths[peer].poll_path_change() {
             self.changes.push((self.now, peer, change.path, change.reason));
         }
     }
@@ -189,7 +191,7 @@ fn a_relay_joins_after_three_seconds_and_a_socket_after_three_more() {
     assert_eq!(rig.calls[1].borrow().first(), Some(&ms(3_000)));
     rig.run(Micros::from_secs(4));
     assert_eq!(rig.calls[2].borrow().first(), Some(&ms(6_000)));
-    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Socket), Some(Path::Socket)));
+    assert_eq!((rig.path(0), rig.path(1)), (Some(Path::WebSocket), Some(Path::WebSocket)));
     assert!(rig.calls[0].borrow().len() >= 2, "the direct way is tried again");
 }
 
@@ -201,7 +203,7 @@ fn how_long_a_way_is_waited_for_is_a_setting() {
         rig.run(ms(2 * after + 500));
         let first = |nth: usize| rig.calls[nth].borrow().first().copied();
         assert_eq!([first(1), first(2)], [Some(ms(after)), Some(ms(2 * after))], "{after} ms");
-        assert_eq!(rig.path(0), Some(Path::Socket));
+        assert_eq!(rig.path(0), Some(Path::WebSocket));
     }
 }
 
@@ -212,7 +214,7 @@ fn a_direct_way_that_opens_late_takes_over_without_a_gap() {
     assert_eq!(rig.path(0), Some(Path::Relay));
     rig.run(Micros::from_secs(10));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Direct), Some(Path::Direct)));
-    assert!(rig.changes.iter().any(|change| change.3 == PathReason::Better));
+    assert!(rig.changes.iter().any(|change| change.3 == PathReason::Upgrade));
     assert_eq!(rig.lost(), 0, "nothing is lost on the way from one path to the other");
     assert!(rig.longest_gap() <= ms(33), "{}", rig.longest_gap());
     let opened = rig.events.iter().filter(|(_, event)| matches!(event, CarrierEvent::Opened { .. })).count();
@@ -220,7 +222,7 @@ fn a_direct_way_that_opens_late_takes_over_without_a_gap() {
     // The relay is let go once the direct way has proven itself, and taken again when it fails.
     rig.connected[1] = false;
     rig.calls[1].borrow_mut().clear();
-    rig.networks[0].everywhere(Conditions { cut: true, ..Conditions::latency_ms(20) });
+    rig.networks[0].set_all(Conditions { is_cut: true, ..Conditions::latency_ms(20) });
     rig.run(Micros::from_secs(4));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Relay), Some(Path::Relay)));
     assert!(rig.longest_gap() < ms(2_000), "a dead way is noticed before the link loses patience");
@@ -231,12 +233,12 @@ fn both_ends_may_choose_differently_for_a_moment() {
     let mut rig = Rig::new(&PathConfig::default(), [None, Some(0), Some(0)]);
     rig.run(Micros::from_secs(5));
     // The relay falls silent in one direction only.
-    rig.networks[1].direction(0, 1, Conditions { cut: true, ..Conditions::latency_ms(35) });
+    rig.networks[1].set_direction(0, 1, Conditions { is_cut: true, ..Conditions::latency_ms(35) });
     rig.run(ms(2_500));
     let silent_end = rig.path(1);
     rig.run(Micros::from_secs(4));
-    assert_eq!(silent_end, Some(Path::Socket), "who hears nothing changes first");
-    assert!(rig.changes.iter().any(|change| change.3 == PathReason::Silent));
+    assert_eq!(silent_end, Some(Path::WebSocket), "who hears nothing changes first");
+    assert!(rig.changes.iter().any(|change| change.3 == PathReason::Timeout));
     assert!(rig.longest_gap() < ms(4_000), "{}", rig.longest_gap());
 }
 
@@ -266,15 +268,15 @@ fn while_the_ends_choose_differently_nothing_is_lost_either_way() {
 fn a_way_that_works_again_is_taken_again_and_one_that_works_one_way_is_not() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(0), Some(0), None]);
     rig.run(Micros::from_secs(3));
-    let cut = Conditions { cut: true, ..Conditions::latency_ms(20) };
-    rig.networks[0].direction(0, 1, cut);
+    let cut = Conditions { is_cut: true, ..Conditions::latency_ms(20) };
+    rig.networks[0].set_direction(0, 1, cut);
     rig.run(Micros::from_secs(5));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Relay), Some(Path::Relay)));
     assert!(rig.longest_gap() < ms(2_900), "before links lose their patience: {}", rig.longest_gap());
     let changes = rig.changes.len();
     rig.run(Micros::from_secs(20));
     assert_eq!(rig.changes.len(), changes, "nobody is lured back by the half that works: {:?}", rig.changes);
-    rig.networks[0].direction(0, 1, Conditions::latency_ms(20));
+    rig.networks[0].set_direction(0, 1, Conditions::latency_ms(20));
     let (lost, sent) = (rig.lost(), rig.sent);
     rig.run(Micros::from_secs(2));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Direct), Some(Path::Direct)));
@@ -288,16 +290,16 @@ fn who_is_not_on_the_list_is_turned_away() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(0), None, None]);
     let barred = std::mem::replace(
         &mut rig.paths[0],
-        Paths::new(rig.networks[0].id(0), PathConfig::default(), [None, None, None]),
+        PathSelector::new(rig.networks[0].id(0), PathConfig::default(), [None, None, None]),
     );
-    rig.paths[0] = barred.with_guest_list();
+    rig.paths[0] = barred.with_allow_list();
     rig.run(Micros::from_secs(1));
     assert_eq!(rig.path(0), None);
     assert!(rig.calls[0].borrow().len() >= 2, "both tried");
     let ids = [rig.networks[0].id(0), rig.networks[0].id(1)];
-    rig.paths[0].admit(ids[1]);
+    rig.paths[0].allow(ids[1]);
     rig.connected[0] = false;
-    rig.networks[0].apply(&Change::Disconnect(0, 1));
+    rig.networks[0].apply(&NetChange::Disconnect(0, 1));
     rig.run(Micros::from_secs(1));
     assert_eq!(rig.path(0), Some(Path::Direct));
 }
@@ -308,12 +310,12 @@ fn who_is_waited_for_at_the_relay_goes_there() {
     let mut rig = Rig::new(&config, [None, Some(0), None]);
     rig.run(ms(500));
     let ids = [rig.networks[0].id(0), rig.networks[0].id(1)];
-    rig.paths[1].meet(ms(500), ids[0]);
+    rig.paths[1].accept_invitation(ms(500), ids[0]);
     assert_eq!(rig.calls[1].borrow().as_slice(), [ms(500)], "long before its own patience ends");
-    assert_eq!(rig.paths[1].next_invitation(), None, "who was invited does not invite");
+    assert_eq!(rig.paths[1].poll_invitation(), None, "who was invited does not invite");
     rig.run(Micros::from_secs(3));
     assert_eq!(rig.path(1), Some(Path::Relay));
-    assert_eq!(rig.paths[0].next_invitation(), None, "nobody is invited who came by itself");
+    assert_eq!(rig.paths[0].poll_invitation(), None, "nobody is invited who came by itself");
 }
 
 #[test]
@@ -328,7 +330,7 @@ fn who_hides_its_address_never_asks_for_the_direct_way() {
 fn without_any_way_left_the_connection_is_over() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(0), None, None]);
     rig.run(Micros::from_secs(1));
-    rig.networks[0].apply(&Change::Disconnect(0, 1));
+    rig.networks[0].apply(&NetChange::Disconnect(0, 1));
     rig.run(Micros::from_secs(14));
     assert!(
         rig.events.iter().all(|(_, event)| !matches!(event, CarrierEvent::Closed { .. })),

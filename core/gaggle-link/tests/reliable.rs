@@ -6,7 +6,7 @@ mod mesh;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
-use gaggle_link::{Channel, Event, LinkConfig, SendError, Transport};
+use gaggle_link::{Channel, LinkConfig, SendError, Transport, TransportEvent};
 use mesh::{Mesh, Told};
 
 const TERRIBLE: Conditions = Conditions {
@@ -30,7 +30,7 @@ fn message(from: usize, stream: u8, count: u32, size: usize) -> Vec<u8> {
 /// Two peers send each other messages of all sizes on five streams while the network does its worst, then it heals.
 fn exactly_once(conditions: Conditions, seed: u64) -> Mesh {
     let mut mesh = Mesh::of(2, seed);
-    mesh.world.everywhere(conditions);
+    mesh.world.set_all(conditions);
     let mut random = Prng::new(seed);
     let mut sent: [Vec<Vec<u8>>; 2] = Default::default();
     let ids = [mesh.id(0), mesh.id(1)];
@@ -46,10 +46,10 @@ fn exactly_once(conditions: Conditions, seed: u64) -> Mesh {
         let message = message(peer, stream, sent[peer].len() as u32, size);
         match link.send(now, other, Channel::Reliable(stream), &message) {
             Ok(()) => sent[peer].push(message),
-            Err(error) => assert!(matches!(error, SendError::Full { .. }), "{error}"),
+            Err(error) => assert!(matches!(error, SendError::Backpressure { .. }), "{error}"),
         }
     });
-    mesh.world.everywhere(Conditions::latency_ms(30));
+    mesh.world.set_all(Conditions::latency_ms(30));
     mesh.run_ms(8_000);
     for (peer, sent) in sent.iter().enumerate() {
         assert!(sent.len() > 200, "seed {seed}: only {} messages were sent", sent.len());
@@ -96,7 +96,7 @@ fn every_message_exactly_once_with_bursts_that_take_a_third() {
 fn a_large_transfer_does_not_hold_up_a_small_message() {
     let mut mesh = Mesh::of(2, 1);
     let narrow = Conditions { bytes_per_second: Some(250_000), ..Conditions::latency_ms(20) };
-    mesh.world.everywhere(narrow);
+    mesh.world.set_all(narrow);
     mesh.run_ms(500);
     let other = mesh.id(1);
     let start = mesh.world.now();
@@ -123,8 +123,8 @@ fn a_large_transfer_does_not_hold_up_a_small_message() {
 #[test]
 fn a_full_buffer_is_said_and_nothing_accepted_is_lost() {
     let config = LinkConfig { send_bytes_max: 10_000, ..LinkConfig::default() };
-    let mut mesh = Mesh::on(gaggle_link::sim::World::of(2, 1), &config, 1);
-    mesh.world.everywhere(Conditions::latency_ms(20));
+    let mut mesh = Mesh::on(gaggle_link::sim::SimNet::new(2, 1), &config, 1);
+    mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(200);
     let (now, other) = (mesh.world.now(), mesh.id(1));
     let link = &mut mesh.links[0];
@@ -137,7 +137,7 @@ fn a_full_buffer_is_said_and_nothing_accepted_is_lost() {
             Err(error) => break error,
         }
     };
-    assert_eq!((taken, full), (9, SendError::Full { peer: other, queued: 9 * 1_001, max: 10_000 }));
+    assert_eq!((taken, full), (9, SendError::Backpressure { peer: other, queued: 9 * 1_001, max: 10_000 }));
     assert_eq!(link.stats(other).unwrap().reliable_queued_bytes, 9 * 1_001);
     mesh.run_ms(300);
     let got: usize = (0..3).map(|stream| mesh.got(1, Channel::Reliable(stream)).len()).sum();
@@ -147,7 +147,7 @@ fn a_full_buffer_is_said_and_nothing_accepted_is_lost() {
 
 #[test]
 fn the_receivers_grant_bounds_what_may_be_sent() {
-    let world = gaggle_link::sim::World::of(2, 1);
+    let world = gaggle_link::sim::SimNet::new(2, 1);
     let mut mesh = Mesh::on(world, &LinkConfig { receive_bytes_max: 5_000, ..LinkConfig::default() }, 1);
     mesh.run_ms(100);
     let other = mesh.id(1);
@@ -161,13 +161,13 @@ fn the_receivers_grant_bounds_what_may_be_sent() {
 #[test]
 fn an_outage_shorter_than_the_timeout_costs_little_more_than_itself() {
     let mut mesh = Mesh::of(2, 1);
-    mesh.world.everywhere(Conditions::latency_ms(20));
+    mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(500);
     let other = mesh.id(1);
-    mesh.world.everywhere(Conditions { cut: true, ..Conditions::latency_ms(20) });
+    mesh.world.set_all(Conditions { is_cut: true, ..Conditions::latency_ms(20) });
     mesh.links[0].send(mesh.world.now(), other, Channel::Reliable(0), b"through the dark").unwrap();
     mesh.run_ms(1_800);
-    mesh.world.everywhere(Conditions::latency_ms(20));
+    mesh.world.set_all(Conditions::latency_ms(20));
     let healed_at = mesh.world.now();
     mesh.run_ms(1_000);
     let came_at = mesh.got(1, Channel::Reliable(0))[0].0;
@@ -181,18 +181,18 @@ fn a_message_can_be_looked_at_where_it_lies() {
     let mut mesh = Mesh::of(2, 1);
     mesh.run_ms(100);
     let (now, other) = (mesh.world.now(), mesh.id(1));
-    mesh.world.direction(0, 1, Conditions { busy: true, ..Conditions::PERFECT });
+    mesh.world.set_direction(0, 1, Conditions { is_blocked: true, ..Conditions::PERFECT });
     for text in [&b"first"[..], b"", b"third"] {
         mesh.links[0].send(now, other, Channel::Reliable(9), text).unwrap();
     }
-    mesh.world.direction(0, 1, Conditions::PERFECT);
+    mesh.world.set_direction(0, 1, Conditions::PERFECT);
     mesh.world.advance(Micros::from_millis(5));
     let later = mesh.world.now();
     while mesh.links[0].poll(later).is_some() {}
     mesh.world.advance(Micros::from_millis(5));
     let mut seen = Vec::new();
     while let Some(event) = mesh.links[1].poll(mesh.world.now()) {
-        if let Event::Message { bytes, channel, .. } = event {
+        if let TransportEvent::Message { bytes, channel, .. } = event {
             seen.push((channel, bytes.len(), bytes.first().copied()));
         }
     }

@@ -4,10 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
+use gaggle_link::sim::{Chance, Conditions, NetChange, SimCarrier, SimNet};
 use gaggle_link::{
-    Busy, Carrier, CarrierEvent, Channel, Event, Link, LinkConfig, Path, PathConfig, PathReason, Paths,
-    Transport, Way,
+    Carrier, CarrierEvent, Channel, ConnectCarrier, Endpoint, LinkConfig, Path, PathConfig, PathReason,
+    PathSelector, Transport, TransportEvent, WouldBlock,
 };
 
 const LARGE: Channel = Channel::Reliable(1);
@@ -38,7 +38,7 @@ impl Carrier for Given {
     fn local_id(&self) -> PeerId {
         self.0.local_id()
     }
-    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         self.0.send(now, to, datagram)
     }
     fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
@@ -52,7 +52,7 @@ impl Carrier for Given {
     }
 }
 
-impl Way for Given {
+impl ConnectCarrier for Given {
     fn connect(&mut self, _: Micros, _: PeerId) {}
 }
 
@@ -63,9 +63,9 @@ fn large(nth: usize) -> Vec<u8> {
 
 /// Two links over two networks. The first sends, the second receives.
 struct Rig {
-    direct: World,
-    relay: World,
-    links: [Link<Paths<[Option<Given>; 3]>>; 2],
+    direct: SimNet,
+    relay: SimNet,
+    links: [Endpoint<PathSelector<[Option<Given>; 3]>>; 2],
     now: Micros,
     /// Nothing is sent but what the link sends by itself.
     is_quiet: bool,
@@ -83,13 +83,13 @@ struct Rig {
 impl Rig {
     /// Joined, by relay.
     fn new(seed: u64) -> Rig {
-        let [direct, relay] = [seed, seed + 1].map(|seed| World::unconnected(2, seed));
-        direct.everywhere(conditions(DIRECT_RTT));
-        relay.everywhere(conditions(RELAY_RTT));
+        let [direct, relay] = [seed, seed + 1].map(|seed| SimNet::unconnected(2, seed));
+        direct.set_all(conditions(DIRECT_RTT));
+        relay.set_all(conditions(RELAY_RTT));
         let links = [0, 1].map(|peer| {
             let carriers = [Some(Given(direct.carrier(peer))), Some(Given(relay.carrier(peer))), None];
-            let paths = Paths::new(direct.id(peer), PathConfig::default(), carriers);
-            Link::new(paths, LinkConfig::default(), seed ^ (peer as u64) << 32)
+            let paths = PathSelector::new(direct.id(peer), PathConfig::default(), carriers);
+            Endpoint::new(paths, LinkConfig::default(), seed ^ (peer as u64) << 32)
         });
         let mut rig = Rig {
             direct,
@@ -110,7 +110,7 @@ impl Rig {
             let other = rig.direct.id(1 - peer);
             rig.links[peer].carrier_mut().connect(Micros::ZERO, other);
         }
-        rig.relay.apply(&Change::Connect(0, 1));
+        rig.relay.apply(&NetChange::Connect(0, 1));
         rig.run(1_000);
         assert_eq!((rig.joined, rig.path()), (2, [Some(Path::Relay); 2]));
         rig
@@ -155,16 +155,16 @@ impl Rig {
         let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
         while let Some(event) = self.links[peer].poll(self.now) {
             match event {
-                Event::Joined { .. } => self.joined += 1,
-                Event::Left { .. } => self.left += 1,
-                Event::Message { channel: Channel::Unreliable, bytes, .. } => {
+                TransportEvent::Connected { .. } => self.joined += 1,
+                TransportEvent::Disconnected { .. } => self.left += 1,
+                TransportEvent::Message { channel: Channel::Unreliable, bytes, .. } => {
                     self.got_frames.push((self.now, number(bytes)));
                 }
-                Event::Message { channel: SMALL, bytes, .. } => self.got_small.push(number(bytes)),
-                Event::Message { bytes, .. } => self.got_large.push(bytes.to_vec()),
+                TransportEvent::Message { channel: SMALL, bytes, .. } => self.got_small.push(number(bytes)),
+                TransportEvent::Message { bytes, .. } => self.got_large.push(bytes.to_vec()),
             }
         }
-        while let Some(change) = self.links[peer].carrier_mut().next_change() {
+        while let Some(change) = self.links[peer].carrier_mut().poll_path_change() {
             self.changes.push((self.now, peer, change.path, change.reason));
         }
     }
@@ -212,14 +212,19 @@ fn a_transfer_survives_a_better_way_that_comes_and_goes() {
         rig.run(150);
         for _ in 0..3 {
             assert!(rig.got_large.len() < LARGE_COUNT, "the transfer is under way");
-            rig.direct.apply(&Change::Connect(0, 1));
+            rig.direct.apply(&NetChange::Connect(0, 1));
             rig.run(250);
             assert_eq!(rig.path(), [Some(Path::Direct); 2]);
-            rig.direct.apply(&Change::Disconnect(0, 1));
+            rig.direct.apply(&NetChange::Disconnect(0, 1));
             rig.run(250);
             assert_eq!(rig.path(), [Some(Path::Relay); 2]);
         }
-        assert_eq!((rig.took(PathReason::Better), rig.took(PathReason::Closed)), (6, 6), "{:?}", rig.changes);
+        assert_eq!(
+            (rig.took(PathReason::Upgrade), rig.took(PathReason::Closed)),
+            (6, 6),
+            "{:?}",
+            rig.changes
+        );
         rig.expect_exactly_once();
         assert!(rig.longest_gap() <= RELAY_RTT, "seed {seed}: {}", rig.longest_gap());
     }
@@ -229,17 +234,17 @@ fn a_transfer_survives_a_better_way_that_comes_and_goes() {
 fn a_transfer_survives_a_way_that_dies_without_a_word() {
     for seed in 0..4 {
         let mut rig = Rig::new(100 + 10 * seed);
-        rig.direct.apply(&Change::Connect(0, 1));
+        rig.direct.apply(&NetChange::Connect(0, 1));
         rig.run(500);
         assert_eq!(rig.path(), [Some(Path::Direct); 2]);
         rig.hand_over_a_megabyte();
         rig.run(300);
         assert!(rig.got_large.len() < LARGE_COUNT, "the transfer is under way");
-        rig.direct.everywhere(Conditions { cut: true, ..conditions(DIRECT_RTT) });
+        rig.direct.set_all(Conditions { is_cut: true, ..conditions(DIRECT_RTT) });
         rig.run(2_500);
         assert_eq!(rig.path(), [Some(Path::Relay); 2]);
-        assert!(rig.took(PathReason::Silent) >= 1, "{:?}", rig.changes);
-        rig.direct.everywhere(conditions(DIRECT_RTT));
+        assert!(rig.took(PathReason::Timeout) >= 1, "{:?}", rig.changes);
+        rig.direct.set_all(conditions(DIRECT_RTT));
         rig.expect_exactly_once();
         assert_eq!(rig.path(), [Some(Path::Direct); 2], "and goes back when it works again");
         assert!(rig.longest_gap() <= Micros::from_millis(2_500), "seed {seed}: {}", rig.longest_gap());
@@ -255,7 +260,7 @@ fn what_was_known_of_the_old_way_is_not_believed_of_the_new_one() {
         let other = rig.direct.id(1);
         let rtt = |rig: &Rig| rig.links[0].stats(other).unwrap().rtt.unwrap();
         assert!(rtt(&rig) >= RELAY_RTT, "{}", rtt(&rig));
-        rig.direct.apply(&Change::Connect(0, 1));
+        rig.direct.apply(&NetChange::Connect(0, 1));
         // A question and its answer, and what was under way before.
         rig.run(200);
         let expected = DIRECT_RTT..DIRECT_RTT + Micros::from_millis(10);

@@ -31,7 +31,7 @@ struct Outcome {
 fn transfer(conditions: Conditions, bytes: usize, tick: Option<Micros>, seed: u64) -> Outcome {
     let mut mesh = Mesh::of(2, seed);
     mesh.tick = tick;
-    mesh.world.everywhere(conditions);
+    mesh.world.set_all(conditions);
     let payload: Vec<u8> = (0..bytes).map(|n| (n * 7 + n / 256) as u8).collect();
     let (other, start) = (mesh.id(1), Micros::from_secs(2));
     let (mut next_frame, mut handed_over) = (Micros::ZERO, false);

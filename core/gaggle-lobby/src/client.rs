@@ -6,17 +6,17 @@
 //!
 //! ```
 //! use gaggle_kit::Micros;
-//! use gaggle_lobby::client::{Client, ClientConfig, Output};
+//! use gaggle_lobby::client::{Client, ClientConfig, ClientOutput};
 //! use gaggle_lobby::message::client::Find;
 //!
 //! let mut client = Client::new(Micros::ZERO, ClientConfig::default(), 2024);
 //! let request = client.find(Find { game: "gander".parse()?, ..Find::default() });
-//! assert_eq!(client.poll_output(), Some(Output::Connect));
+//! assert_eq!(client.poll_output(), Some(ClientOutput::Connect));
 //! // … the socket is open:
 //! client.handle_open(Micros::from_millis(5));
-//! assert!(matches!(client.poll_output(), Some(Output::Send(hello)) if hello.starts_with(r#"{"type":"hello""#)));
+//! assert!(matches!(client.poll_output(), Some(ClientOutput::Send(hello)) if hello.starts_with(r#"{"type":"hello""#)));
 //! // The request follows at once: nobody waits for the welcome before asking to play.
-//! assert!(matches!(client.poll_output(), Some(Output::Send(find)) if find.contains("gander")));
+//! assert!(matches!(client.poll_output(), Some(ClientOutput::Send(find)) if find.contains("gander")));
 //! # let _ = request;
 //! # Ok::<(), gaggle_lobby::ParseLabelError>(())
 //! ```
@@ -29,20 +29,21 @@ mod socket;
 
 pub use backoff::Backoff;
 pub use pending::RequestId;
-pub use socket::{LobbyClient, Socket, SocketEvent};
+pub use socket::{LobbySocket, SocketClient, SocketEvent};
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{FewMap, Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet, VecMap};
 
 use crate::id::{PlayerId, RoomCode, RoomId};
 use crate::message::client::{
-    Access, Create, Find, Finish, Hello, Host, Ice, Join, Kick, Leave, List, Mine, OwnScore, Profile, Ready,
-    RenewTicket, Rest, Settings, Signal, Start, TakeOver, Top, Touch, Unlist,
+    Access, Create, Find, Finish, GetLeaderboard, GetMyStats, Hello, Host, Ice, Join, KeepAlive, Kick, Leave,
+    OwnScore, Profile, Ready, RenewTicket, Rest, Settings, Signal, Start, SubscribeRooms, TakeOver,
+    UnsubscribeRooms,
 };
 use crate::message::server::{IceServer, Listing, Relay};
-use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
-use crate::view::{Json, LeaveReason, RoomEvent, RoomView};
+use crate::message::{ClientMessage, Envelope, Rejection, ServerMessage};
+use crate::view::{LeaveReason, RawJson, RoomUpdate, RoomView};
 use pending::Pending;
 use reports::Reports;
 
@@ -55,35 +56,35 @@ const SIGNALS_KEPT: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientConfig {
     /// The guest's secret from the last time, or a new one; without one the server makes one up:
-    /// see [`Event::Welcome`].
-    pub key: Option<String>,
+    /// see [`ClientEvent::Connected`].
+    pub guest_key: Option<String>,
     /// Which tab or machine of this person it is. Each has its own seat.
-    pub seat: Option<String>,
+    pub device_key: Option<String>,
     /// The name to be shown by.
-    pub name: Option<String>,
+    pub display_name: Option<String>,
     /// A token from an outside issuer, instead of a key.
     pub token: Option<String>,
     /// The ticket and settings from the last time, to return even to a server that forgot the room.
-    pub ticket: Option<(String, Json)>,
+    pub ticket: Option<(String, RawJson)>,
     /// How long to wait between attempts to connect.
     pub backoff: Backoff,
     /// How long the server may take to answer before the connection is given up.
-    pub answer_within: Micros,
+    pub response_timeout: Micros,
     /// How often to show life; more often if the server asks for it.
-    pub touch_every: Micros,
+    pub keepalive_interval: Micros,
 }
 
 impl Default for ClientConfig {
     fn default() -> ClientConfig {
         ClientConfig {
-            key: None,
-            seat: None,
-            name: None,
+            guest_key: None,
+            device_key: None,
+            display_name: None,
             token: None,
             ticket: None,
             backoff: Backoff::default(),
-            answer_within: Micros::from_secs(10),
-            touch_every: Micros::from_secs(20),
+            response_timeout: Micros::from_secs(10),
+            keepalive_interval: Micros::from_secs(20),
         }
     }
 }
@@ -91,7 +92,7 @@ impl Default for ClientConfig {
 /// What the socket must do, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub enum Output {
+pub enum ClientOutput {
     /// Connect; say [`Client::handle_open`] or [`Client::handle_closed`] when it is decided.
     Connect,
     /// Send this text.
@@ -103,9 +104,9 @@ pub enum Output {
 /// What the game should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum ClientEvent {
     /// Connected, for the first time or again.
-    Welcome {
+    Connected {
         /// Who we are, as a person.
         player: PlayerId,
         /// Who we are, as a machine.
@@ -114,19 +115,19 @@ pub enum Event {
         key: Option<String>,
     },
     /// The connection is lost; another attempt follows by itself.
-    Offline {
+    Disconnected {
         /// When.
         retry_at: Micros,
     },
     /// Another tab or machine with the same key is connected. See [`Client::take_over`].
-    Elsewhere {
+    OpenedElsewhere {
         /// The room it is in.
         code: Option<RoomCode>,
     },
     /// The server ended it for good; nothing follows until [`Client::reconnect`].
-    Closed(Refusal),
+    Closed(Rejection),
     /// We have a seat: [`Client::room`] has the room.
-    Seated {
+    RoomJoined {
         /// The request that led to it; none if it is a seat we had before.
         request: Option<RequestId>,
         /// The room was made for us.
@@ -135,9 +136,9 @@ pub enum Event {
         returned: bool,
     },
     /// Something changed in the room.
-    Room(RoomEvent),
+    RoomUpdated(RoomUpdate),
     /// We are not in the room any more.
-    Left {
+    RoomLeft {
         /// Which room.
         room: RoomId,
         /// Why.
@@ -148,30 +149,30 @@ pub enum Event {
         /// Who.
         from: PeerId,
         /// What.
-        data: Json,
+        data: RawJson,
     },
     /// After a reconnect: signals to and from us may be lost. Offer again.
     SignalsLost,
     /// There is a new ticket: [`Client::ticket`].
-    Ticket,
-    /// The list of rooms changed: [`Client::listed`].
-    Rooms,
+    TicketRenewed,
+    /// The list of rooms changed: [`Client::room_list`].
+    RoomListChanged,
     /// A request is done.
-    Done {
+    Replied {
         /// Which.
         request: RequestId,
         /// With this answer.
         answer: ServerMessage,
     },
     /// A request was refused.
-    Refused {
+    Rejected {
         /// Which.
         request: RequestId,
         /// Why.
-        refusal: Refusal,
+        refusal: Rejection,
     },
     /// The server told something else: it searches, it refuses what was no request.
-    Told(ServerMessage),
+    Notice(ServerMessage),
 }
 
 /// Where the connection is.
@@ -191,9 +192,9 @@ enum State {
 #[derive(Debug, Clone)]
 struct OwnSeat {
     slot: Option<Slot>,
-    inherited: Vec<Slot>,
+    reused_slots: Vec<Slot>,
     room: RoomView,
-    ice: Vec<IceServer>,
+    ice_servers: Vec<IceServer>,
     relay: Option<Relay>,
 }
 
@@ -219,8 +220,8 @@ pub struct Client {
     ticket: Option<String>,
     pending: Pending,
     reports: Reports,
-    listing: Option<List>,
-    listed: FewMap<RoomId, Listing>,
+    listing: Option<SubscribeRooms>,
+    listed: VecMap<RoomId, Listing>,
     /// The connection was lost since the list was asked for.
     listed_lost: bool,
     signals_sent: u64,
@@ -232,8 +233,8 @@ pub struct Client {
     resting_said: bool,
     /// When to say it again, if the server has not taken it up by then.
     resting_due: Option<Micros>,
-    outputs: VecDeque<Output>,
-    events: VecDeque<Event>,
+    outputs: VecDeque<ClientOutput>,
+    events: VecDeque<ClientEvent>,
 }
 
 impl Client {
@@ -241,7 +242,7 @@ impl Client {
     pub fn new(now: Micros, config: ClientConfig, seed: u64) -> Client {
         let mut client = Client {
             ticket: config.ticket.as_ref().map(|(ticket, _)| ticket.clone()),
-            touch_every: config.touch_every,
+            touch_every: config.keepalive_interval,
             config,
             prng: Prng::new(seed),
             state: State::Offline(now),
@@ -256,7 +257,7 @@ impl Client {
             pending: Pending::default(),
             reports: Reports::default(),
             listing: None,
-            listed: FewMap::new(),
+            listed: VecMap::new(),
             listed_lost: false,
             signals_sent: 0,
             signals_kept: VecDeque::new(),
@@ -278,7 +279,7 @@ impl Client {
             return;
         }
         self.state = State::Greeting;
-        self.overdue_at = Some(now + self.config.answer_within);
+        self.overdue_at = Some(now + self.config.response_timeout);
         let hello = self.hello();
         self.transmit(None, hello);
         // Who had a seat waits for the welcome, which says whether it still stands.
@@ -310,7 +311,7 @@ impl Client {
         match self.state {
             State::Offline(at) if at <= now => self.connect(now),
             State::Connecting | State::Greeting | State::Online if self.is_overdue(now) => {
-                self.outputs.push_back(Output::Disconnect);
+                self.outputs.push_back(ClientOutput::Disconnect);
                 self.go_offline(now, None);
             }
             State::Online => {
@@ -320,8 +321,8 @@ impl Client {
                 }
                 if self.touch_at.is_some_and(|at| at <= now) {
                     self.touch_at = Some(now + self.touch_every);
-                    self.overdue_at.get_or_insert(now + self.config.answer_within);
-                    self.transmit(None, Touch {}.into());
+                    self.overdue_at.get_or_insert(now + self.config.response_timeout);
+                    self.transmit(None, KeepAlive {}.into());
                 }
                 self.say_resting_again(now);
                 self.say_reports_again(now);
@@ -344,12 +345,12 @@ impl Client {
     }
 
     /// What the socket must do.
-    pub fn poll_output(&mut self) -> Option<Output> {
+    pub fn poll_output(&mut self) -> Option<ClientOutput> {
         self.outputs.pop_front()
     }
 
     /// What the game should know.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.events.pop_front()
     }
 
@@ -364,8 +365,8 @@ impl Client {
     }
 
     /// Those of our slots that were somebody else's when we last sat down there: what a game keeps in them is not ours.
-    pub fn inherited(&self) -> SlotSet {
-        self.seat.iter().flat_map(|seat| seat.inherited.iter().copied()).collect()
+    pub fn reused_slots(&self) -> SlotSet {
+        self.seat.iter().flat_map(|seat| seat.reused_slots.iter().copied()).collect()
     }
 
     /// Our ticket for that room.
@@ -374,8 +375,8 @@ impl Client {
     }
 
     /// Servers that help to make links.
-    pub fn ice(&self) -> &[IceServer] {
-        self.seat.as_ref().map_or(&[], |seat| &seat.ice)
+    pub fn ice_servers(&self) -> &[IceServer] {
+        self.seat.as_ref().map_or(&[], |seat| &seat.ice_servers)
     }
 
     /// The relay for members that cannot be reached, if there is one.
@@ -394,7 +395,7 @@ impl Client {
     }
 
     /// The rooms of the list that was asked for.
-    pub fn listed(&self) -> impl Iterator<Item = &Listing> {
+    pub fn room_list(&self) -> impl Iterator<Item = &Listing> {
         self.listed.values()
     }
 
@@ -403,7 +404,8 @@ impl Client {
         (now.as_millis() as i64).saturating_add(self.clock_ahead_ms).max(0) as u64 / 1_000
     }
 
-    /// Connects again after [`Event::Closed`], or sooner than planned after [`Event::Offline`].
+    /// Connects again after [`ClientEvent::Closed`], or sooner than planned after
+    /// [`ClientEvent::Disconnected`].
     pub fn reconnect(&mut self, now: Micros) {
         if matches!(self.state, State::Closed | State::Offline(_)) {
             self.connect(now);
@@ -412,7 +414,7 @@ impl Client {
 
     /// Hangs up for good, until [`Client::reconnect`]: what was said before is still sent.
     pub fn close(&mut self) {
-        self.outputs.push_back(Output::Disconnect);
+        self.outputs.push_back(ClientOutput::Disconnect);
         self.state = State::Closed;
         (self.overdue_at, self.touch_at) = (None, None);
         self.pending.set_unsent();
@@ -462,7 +464,7 @@ impl Client {
     }
 
     /// Hands something to another member of the room. Waits while the connection is lost.
-    pub fn signal(&mut self, to: PeerId, data: Json) {
+    pub fn send_signal(&mut self, to: PeerId, data: RawJson) {
         self.signals_sent += 1;
         let seen = (self.signals_seen > 0).then_some(self.signals_seen);
         let signal = Signal { to, n: Some(self.signals_sent), seen, data };
@@ -475,9 +477,9 @@ impl Client {
         }
     }
 
-    /// Shows the open rooms of a game: see [`Client::listed`]. Goes on by itself after a reconnect. A list that was asked for
+    /// Shows the open rooms of a game: see [`Client::room_list`]. Goes on by itself after a reconnect. A list that was asked for
     /// before and did not come yet does not come any more.
-    pub fn list(&mut self, list: List) -> RequestId {
+    pub fn subscribe_rooms(&mut self, list: SubscribeRooms) -> RequestId {
         self.pending.forget_lists();
         self.listing = Some(list.clone());
         self.listed.clear();
@@ -485,15 +487,16 @@ impl Client {
     }
 
     /// No more list.
-    pub fn unlist(&mut self) -> RequestId {
+    pub fn unsubscribe_rooms(&mut self) -> RequestId {
         self.pending.forget_lists();
         self.listing = None;
         self.listed.clear();
-        self.request(Unlist {})
+        self.request(UnsubscribeRooms {})
     }
 
     fn hello(&self) -> ClientMessage {
-        let ClientConfig { key, seat, name, token, ticket, .. } = &self.config;
+        let ClientConfig { guest_key: key, device_key: seat, display_name: name, token, ticket, .. } =
+            &self.config;
         let settings = self.room().map(|room| room.settings.clone());
         let settings = settings.or(ticket.as_ref().map(|(_, settings)| settings.clone()));
         Hello {
@@ -513,8 +516,8 @@ impl Client {
     fn connect(&mut self, now: Micros) {
         self.state = State::Connecting;
         self.attempts += 1;
-        self.overdue_at = Some(now + self.config.answer_within);
-        self.outputs.push_back(Output::Connect);
+        self.overdue_at = Some(now + self.config.response_timeout);
+        self.outputs.push_back(ClientOutput::Connect);
     }
 
     fn go_offline(&mut self, now: Micros, wait: Option<Micros>) {
@@ -524,7 +527,7 @@ impl Client {
         (self.overdue_at, self.touch_at) = (None, None);
         self.pending.set_unsent();
         self.listed_lost = true;
-        self.events.push_back(Event::Offline { retry_at });
+        self.events.push_back(ClientEvent::Disconnected { retry_at });
     }
 
     fn is_overdue(&self, now: Micros) -> bool {
@@ -550,7 +553,7 @@ impl Client {
     }
 
     fn transmit_envelope(&mut self, envelope: &Envelope<ClientMessage>) {
-        self.outputs.push_back(Output::Send(envelope.encode()));
+        self.outputs.push_back(ClientOutput::Send(envelope.encode()));
     }
 
     fn send_take_over(&mut self) {
@@ -569,7 +572,7 @@ impl Client {
     }
 }
 
-/// Everything one can ask for. The answer comes as [`Event::Seated`], [`Event::Done`] or [`Event::Refused`].
+/// Everything one can ask for. The answer comes as [`ClientEvent::RoomJoined`], [`ClientEvent::Replied`] or [`ClientEvent::Rejected`].
 macro_rules! requests {
     ($($(#[$meta:meta])* $name:ident: $message:ty;)*) => {
         impl Client {
@@ -602,9 +605,9 @@ requests! {
     /// Changes our name or colours.
     set_profile: Profile;
     /// Asks for the best of a game.
-    top: Top;
+    top: GetLeaderboard;
     /// Asks for our own best.
-    mine: Mine;
+    mine: GetMyStats;
     /// Asks for fresh servers that help to make links.
     refresh_ice: Ice;
 }

@@ -2,19 +2,19 @@
 //!
 //! It lives in memory. A server that runs as one process has one of them; processes that share their rooms
 //! have one each and feed all of them the same requests in the same order, which is in `log.rs`, so that all of
-//! them hold the same. Nodes ask with a [`Request`] and hear of what happened through
+//! them hold the same. Nodes ask with a [`Command`] and hear of what happened through
 //! [`Directory::poll_notice`]; they never see each other.
 
 mod index;
 mod log;
+mod matchmaking;
 mod request;
-mod seekers;
 mod snapshot;
 
 pub use index::FindKey;
-pub use log::Entry;
-pub use request::{Copy, JoinBy, Mail, Notice, Origin, Reply, Request, SeatedReply, Wish};
-pub use seekers::Skill;
+pub use log::LogEntry;
+pub use matchmaking::Skill;
+pub use request::{Command, FindSpec, JoinBy, JoinedReply, Notice, Origin, QueuedSignal, Reply, RoomCopy};
 pub use snapshot::Snapshot;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -22,14 +22,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use gaggle_kit::{Micros, PeerId};
 
 use crate::id::{NodeId, RoomCode, RoomId};
-use crate::message::{Refusal, RefusalCode};
+use crate::message::{Rejection, RejectionCode};
 use crate::results::MatchRecord;
-use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer, Room};
+use crate::room::{Attached, Attachment, Displace, JoinRequest, NewRoom, Room, RoomAction};
 use crate::rules::Rules;
 use crate::ticket::Claims;
-use crate::view::{Json, RoomEvent, Verdict};
+use crate::view::{RawJson, RoomUpdate, Verdict};
 use index::Index;
-use seekers::Seekers;
+use matchmaking::Matchmaking;
 
 /// All rooms of a server.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ pub struct Directory {
     rules: Rules,
     rooms: BTreeMap<RoomId, Room>,
     index: Index,
-    mail: BTreeMap<PeerId, VecDeque<Mail>>,
-    seekers: Seekers,
+    mail: BTreeMap<PeerId, VecDeque<QueuedSignal>>,
+    matchmaking: Matchmaking,
     nodes: BTreeMap<NodeId, Lease>,
     /// The last life of each node that was taken for dead.
     dead: BTreeMap<NodeId, u32>,
@@ -71,7 +71,7 @@ impl Directory {
             rooms: BTreeMap::new(),
             index: Index::default(),
             mail: BTreeMap::new(),
-            seekers: Seekers::default(),
+            matchmaking: Matchmaking::default(),
             nodes: BTreeMap::new(),
             dead: BTreeMap::new(),
             notices: VecDeque::new(),
@@ -83,29 +83,29 @@ impl Directory {
     }
 
     /// Does what a node asks for.
-    pub fn handle_request(&mut self, now: Micros, request: Request) -> Reply {
+    pub fn handle_request(&mut self, now: Micros, request: Command) -> Reply {
         match request {
-            Request::Lease { node, epoch, until } => self.lease(now, node, epoch, until),
-            Request::Attach { origin, name, resume, displace, ticket } => {
+            Command::Lease { node, epoch, until } => self.lease(now, node, epoch, until),
+            Command::Attach { origin, name, resume, displace, ticket } => {
                 self.attach(now, origin, name, resume, displace, ticket)
             }
-            Request::Find { newcomer, link, wish } => match wish {
-                Wish { new, may_create, skill: Some(skill) } => {
+            Command::Find { newcomer, link, wish } => match wish {
+                FindSpec { new, may_create, skill: Some(skill) } => {
                     self.forget_stepped_out(now, newcomer.peer);
                     self.search(now, newcomer, link, new, may_create, skill)
                 }
                 wish => self.find(now, newcomer, link, wish),
             },
-            Request::StopSearch { peer, link, leave } => self.stop_search(now, peer, link, leave),
-            Request::Create { newcomer, link, new } => self.create(now, newcomer, link, new),
-            Request::Join { newcomer, link, by, build } => self.join(now, newcomer, link, by, &build),
-            Request::Act { room, peer, link, act } => self.act(now, room, peer, link, act),
-            Request::Detach { room, peer, link, next_signal, got, mail } => {
+            Command::StopSearch { peer, link, leave } => self.stop_search(now, peer, link, leave),
+            Command::Create { newcomer, link, new } => self.create(now, newcomer, link, new),
+            Command::Join { newcomer, link, by, build } => self.join(now, newcomer, link, by, &build),
+            Command::Act { room, peer, link, act } => self.act(now, room, peer, link, act),
+            Command::Detach { room, peer, link, next_signal, got, mail } => {
                 self.detach(now, room, peer, link, next_signal, got, mail)
             }
-            Request::Mail { room, to, mail } => {
+            Command::Mail { room, to, mail } => {
                 // A member that has come back meanwhile gets it at once.
-                let seat = self.rooms.get(&room).and_then(|room| room.seat_of(to));
+                let seat = self.rooms.get(&room).and_then(|room| room.reservation_of(to));
                 match seat.map(|seat| seat.link) {
                     Some(Some(link)) => {
                         self.notices.push_back((link.node, Notice::Signal { room, to, mail }));
@@ -113,18 +113,18 @@ impl Directory {
                     Some(None) => self.keep_mail(to, mail),
                     None => {}
                 }
-                Reply::Noted
+                Reply::Accepted
             }
-            Request::Stored { room, round, verdict, ratings } => {
+            Command::Stored { room, round, verdict, ratings } => {
                 self.unstored.retain(|record| (record.room, record.round) != (room, round));
                 if let Some(known) = self.rooms.get_mut(&room) {
                     known.set_stored(round, verdict, ratings);
                     self.publish(now, room);
                 }
-                Reply::Noted
+                Reply::Accepted
             }
-            Request::Look { room } => Reply::Room(self.copy(room)),
-            Request::List { game, mode, build, all, stamp } => {
+            Command::Look { room } => Reply::Room(self.copy(room)),
+            Command::List { game, mode, build, all, stamp } => {
                 self.index.list(&game, &mode, &build, all, stamp)
             }
         }
@@ -135,7 +135,7 @@ impl Directory {
         self.notices.pop_front()
     }
 
-    /// A match that is decided and has to be stored; say [`Request::Stored`] when it is. Processes that share their rooms each
+    /// A match that is decided and has to be stored; say [`Command::Stored`] when it is. Processes that share their rooms each
     /// get it, in the same order, and keep the same books. If nobody has said so before some node was lost, it comes once more:
     /// that node may have been the only one to store it.
     pub fn poll_record(&mut self) -> Option<MatchRecord> {
@@ -159,7 +159,7 @@ impl Directory {
             .collect();
         for (node, epoch) in dead {
             self.nodes.remove(&node);
-            self.lose_node(now, node, epoch);
+            self.expire_node(now, node, epoch);
         }
         while let Some(id) = self.index.due(now) {
             if let Some(room) = self.rooms.get_mut(&id) {
@@ -194,25 +194,25 @@ impl Directory {
         let known = self.nodes.get(&node).map(|lease| lease.epoch);
         let died = self.dead.get(&node).copied();
         if known.max(died).is_some_and(|later| later > epoch) || died == Some(epoch) {
-            return Reply::LeaseLost;
+            return Reply::LeaseExpired;
         }
         if let Some(earlier) = known.filter(|known| *known < epoch) {
-            self.lose_node(now, node, earlier);
+            self.expire_node(now, node, earlier);
         }
         self.nodes.insert(node, Lease { epoch, until });
-        if known == Some(epoch) { Reply::Leased } else { Reply::LeaseNew }
+        if known == Some(epoch) { Reply::Leased } else { Reply::LeaseStarted }
     }
 
-    fn is_alive(&self, link: Link) -> bool {
+    fn is_alive(&self, link: Attachment) -> bool {
         self.nodes.get(&link.node).is_some_and(|lease| lease.epoch == link.epoch)
     }
 
-    fn lose_node(&mut self, now: Micros, node: NodeId, epoch: u32) {
+    fn expire_node(&mut self, now: Micros, node: NodeId, epoch: u32) {
         self.dead.insert(node, epoch);
         self.records.extend(self.unstored.iter().cloned());
         for id in self.index.rooms_on(node) {
             if let Some(room) = self.rooms.get_mut(&id) {
-                room.lose_node(now, node, epoch);
+                room.expire_node(now, node, epoch);
             }
             self.publish(now, id);
         }
@@ -223,27 +223,29 @@ impl Directory {
         now: Micros,
         origin: Origin,
         name: crate::label::DisplayName,
-        resume: Option<crate::id::SessionId>,
+        resume: Option<crate::id::ResumeId>,
         displace: Displace,
-        ticket: Option<(Claims, Json)>,
+        ticket: Option<(Claims, RawJson)>,
     ) -> Reply {
         let Origin { peer, player, link, source } = origin;
         if !self.is_alive(link) {
-            return Reply::Refused(node_out_of_date());
+            return Reply::Rejected(node_out_of_date());
         }
         let Some(id) = self.index.room_of(peer) else {
-            let Some((claims, settings)) = ticket else { return Reply::NoSeat { why: None } };
+            let Some((claims, settings)) = ticket else { return Reply::NotInRoom { why: None } };
             let watch = claims.slot.is_none();
             let players = claims.players;
-            let newcomer = Newcomer { peer, player, name, palette: 0, watch, players, switch: false, source };
+            let newcomer =
+                JoinRequest { peer, player, name, palette: 0, watch, players, switch: false, source };
             return self.restore(now, newcomer, link, &claims, settings);
         };
         let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
-        let before = room.seat_of(peer).and_then(|seat| seat.link);
+        let before = room.reservation_of(peer).and_then(|seat| seat.link);
         // What a dead node holds is free, even if nobody has noticed yet.
-        let is_alive = |link: Link| self.nodes.get(&link.node).is_some_and(|lease| lease.epoch == link.epoch);
+        let is_alive =
+            |link: Attachment| self.nodes.get(&link.node).is_some_and(|lease| lease.epoch == link.epoch);
         let displace = match before {
-            Some(old) if !is_alive(old) => Displace::Anybody,
+            Some(old) if !is_alive(old) => Displace::Always,
             _ => displace,
         };
         match room.attach(peer, link, resume, displace) {
@@ -254,7 +256,7 @@ impl Directory {
                 }
                 self.publish(now, id);
                 let mail = self.take_mail(peer, attached);
-                self.seated(id, SeatedReply::kept(attached, mail))
+                self.seated(id, JoinedReply::kept(attached, mail))
             }
             Err(current) => Reply::Elsewhere { link: current, code: room.view().code },
         }
@@ -263,14 +265,14 @@ impl Directory {
     fn restore(
         &mut self,
         now: Micros,
-        newcomer: Newcomer,
-        link: Link,
+        newcomer: JoinRequest,
+        link: Attachment,
         claims: &Claims,
-        settings: Json,
+        settings: RawJson,
     ) -> Reply {
-        let no_seat = |why: &Refusal| {
+        let no_seat = |why: &Rejection| {
             let text = format!("the ticket brings no seat: {}", why.text);
-            Reply::NoSeat { why: Some(Refusal::new(RefusalCode::BadTicket, text)) }
+            Reply::NotInRoom { why: Some(Rejection::new(RejectionCode::BadTicket, text)) }
         };
         let peer = newcomer.peer;
         // Tickets are kept by those who left, too: whoever collects them gets no more seats than anybody.
@@ -283,11 +285,11 @@ impl Directory {
             }
             self.publish(now, claims.room);
         } else if self.has_ended.contains(&claims.room) {
-            return no_seat(&Refusal::new(RefusalCode::NoSuchRoom, "the room has ended"));
+            return no_seat(&Rejection::new(RejectionCode::NoSuchRoom, "the room has ended"));
         } else {
             // A watcher alone is no room.
             if claims.slot.is_none() {
-                return Reply::NoSeat { why: None };
+                return Reply::NotInRoom { why: None };
             }
             if self.rooms.len() >= self.rules.rooms_max {
                 return no_seat(&too_many_rooms());
@@ -317,9 +319,9 @@ impl Directory {
         self.seated_anew(claims.room, peer, false, true)
     }
 
-    fn find(&mut self, now: Micros, newcomer: Newcomer, link: Link, wish: Wish) -> Reply {
+    fn find(&mut self, now: Micros, newcomer: JoinRequest, link: Attachment, wish: FindSpec) -> Reply {
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
-            return Reply::Refused(refusal);
+            return Reply::Rejected(refusal);
         }
         let peer = newcomer.peer;
         let own = self.index.room_of(peer).and_then(|id| self.rooms.get(&id));
@@ -327,9 +329,9 @@ impl Directory {
         let own = own.filter(suits).map(|room| room.view().id);
         if let Some(id) = self.room_found(now, &newcomer, &wish) {
             self.leave_for_another(now, peer);
-            let Some(room) = self.rooms.get_mut(&id) else { return Reply::Refused(no_such_room()) };
+            let Some(room) = self.rooms.get_mut(&id) else { return Reply::Rejected(no_such_room()) };
             if let Err(refusal) = room.enter(now, &self.rules, newcomer, link) {
-                return Reply::Refused(refusal);
+                return Reply::Rejected(refusal);
             }
             room.set_matched();
             self.publish(now, id);
@@ -337,16 +339,16 @@ impl Directory {
         }
         // There is no better room than the one it is in.
         if let Some(id) = own {
-            return self.seated(id, SeatedReply::kept(Attached::Anew, Vec::new()));
+            return self.seated(id, JoinedReply::kept(Attached::Fresh, Vec::new()));
         }
         if !wish.may_create {
-            return Reply::Refused(too_many_rooms_made());
+            return Reply::Rejected(too_many_rooms_made());
         }
         self.create(now, newcomer, link, wish.new)
     }
 
     /// The fullest open room that takes a player in, other than the one it is in. Those it left a moment ago come last.
-    fn room_found(&self, now: Micros, newcomer: &Newcomer, wish: &Wish) -> Option<RoomId> {
+    fn room_found(&self, now: Micros, newcomer: &JoinRequest, wish: &FindSpec) -> Option<RoomId> {
         let NewRoom { game, mode, build, seats, .. } = &wish.new;
         let key = FindKey::of(game, mode, build);
         let network = newcomer.source.network;
@@ -361,12 +363,12 @@ impl Directory {
         fresh.or(rooms.first()).map(|room| room.view().id)
     }
 
-    fn create(&mut self, now: Micros, newcomer: Newcomer, link: Link, mut new: NewRoom) -> Reply {
+    fn create(&mut self, now: Micros, newcomer: JoinRequest, link: Attachment, mut new: NewRoom) -> Reply {
         let checked =
             self.check_newcomer(&newcomer, link).and_then(|()| self.check_new_room(&newcomer, &new));
         match checked {
             Ok(code) => new.code = code,
-            Err(refusal) => return Reply::Refused(refusal),
+            Err(refusal) => return Reply::Rejected(refusal),
         }
         self.leave_for_another(now, newcomer.peer);
         let (id, peer) = (new.id, newcomer.peer);
@@ -381,10 +383,10 @@ impl Directory {
     }
 
     /// Whether this room can be made, and the code it gets.
-    fn check_new_room(&self, newcomer: &Newcomer, new: &NewRoom) -> Result<RoomCode, Refusal> {
+    fn check_new_room(&self, newcomer: &JoinRequest, new: &NewRoom) -> Result<RoomCode, Rejection> {
         if newcomer.players.count() > new.seats {
             let text = format!("a room of {} seats is too small for all at your machine", new.seats);
-            return Err(Refusal::new(RefusalCode::RoomFull, text));
+            return Err(Rejection::new(RejectionCode::RoomFull, text));
         }
         if self.rooms.len() >= self.rules.rooms_max {
             return Err(too_many_rooms());
@@ -398,20 +400,20 @@ impl Directory {
     fn join(
         &mut self,
         now: Micros,
-        newcomer: Newcomer,
-        link: Link,
+        newcomer: JoinRequest,
+        link: Attachment,
         by: JoinBy,
         build: &crate::label::Label,
     ) -> Reply {
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
-            return Reply::Refused(refusal);
+            return Reply::Rejected(refusal);
         }
         let id = match by {
             JoinBy::Code(code) => self.index.room_by_code(code),
             JoinBy::Room(id) => Some(id),
         };
         let Some((id, room)) = id.and_then(|id| Some((id, self.rooms.get(&id)?))) else {
-            return Reply::Refused(no_such_room());
+            return Reply::Rejected(no_such_room());
         };
         if room.view().build != *build {
             let text = format!(
@@ -420,26 +422,26 @@ impl Directory {
                 room.view().game
             );
             let game = Some(room.view().game.clone());
-            return Reply::Refused(Refusal { game, ..Refusal::new(RefusalCode::BadGame, text) });
+            return Reply::Rejected(Rejection { game, ..Rejection::new(RejectionCode::BadGame, text) });
         }
         if let Err(refusal) = self.check_entry(now, room, &newcomer) {
-            return Reply::Refused(refusal);
+            return Reply::Rejected(refusal);
         }
         self.leave_for_another(now, newcomer.peer);
         // It was seen to that it is there still; if not, that is for this one to hear.
         let Some(room) = self.rooms.get_mut(&id) else {
-            return Reply::Refused(no_such_room());
+            return Reply::Rejected(no_such_room());
         };
         let peer = newcomer.peer;
         if let Err(refusal) = room.enter(now, &self.rules, newcomer, link) {
-            return Reply::Refused(refusal);
+            return Reply::Rejected(refusal);
         }
         self.publish(now, id);
         self.seated_anew(id, peer, false, false)
     }
 
     /// Whether a room will take somebody in once they have left the one they are in.
-    fn check_entry(&self, now: Micros, room: &Room, newcomer: &Newcomer) -> Result<(), Refusal> {
+    fn check_entry(&self, now: Micros, room: &Room, newcomer: &JoinRequest) -> Result<(), Rejection> {
         if room.view().member(newcomer.peer).is_none() {
             return room.seats_if_admitted(&self.rules, newcomer).map(drop);
         }
@@ -448,7 +450,7 @@ impl Directory {
         without.give_up(now, newcomer.peer);
         if without.is_over() {
             let text = "you are the only one who plays in this room";
-            return Err(Refusal::new(RefusalCode::NoSuchRoom, text));
+            return Err(Rejection::new(RejectionCode::NoSuchRoom, text));
         }
         without.seats_if_admitted(&self.rules, newcomer).map(drop)
     }
@@ -462,21 +464,21 @@ impl Directory {
         }
     }
 
-    fn act(&mut self, now: Micros, id: RoomId, peer: PeerId, link: Link, act: Act) -> Reply {
-        let room = self.rooms.get_mut(&id).and_then(|room| Some((room.seat_of(peer)?.link, room)));
+    fn act(&mut self, now: Micros, id: RoomId, peer: PeerId, link: Attachment, act: RoomAction) -> Reply {
+        let room = self.rooms.get_mut(&id).and_then(|room| Some((room.reservation_of(peer)?.link, room)));
         let Some((seat_link, room)) = room else {
-            return Reply::Refused(Refusal::new(RefusalCode::NotInRoom, "you are not in that room"));
+            return Reply::Rejected(Rejection::new(RejectionCode::NotInRoom, "you are not in that room"));
         };
         if seat_link != Some(link) {
             let text = "another connection has this seat";
-            return Reply::Refused(Refusal::new(RefusalCode::Replaced, text));
+            return Reply::Rejected(Rejection::new(RejectionCode::Replaced, text));
         }
         let reported_round = match &act {
-            Act::Report(report) => Some(report.round),
+            RoomAction::Report(report) => Some(report.round),
             _ => None,
         };
         if let Err(refusal) = room.act(now, &self.rules, peer, act) {
-            return Reply::Refused(refusal);
+            return Reply::Rejected(refusal);
         }
         let verdict = reported_round.map(|round| room.verdict(round));
         self.publish(now, id);
@@ -491,29 +493,30 @@ impl Directory {
         }
     }
 
-    fn check_newcomer(&self, newcomer: &Newcomer, link: Link) -> Result<(), Refusal> {
+    fn check_newcomer(&self, newcomer: &JoinRequest, link: Attachment) -> Result<(), Rejection> {
         if !self.is_alive(link) {
             return Err(node_out_of_date());
         }
-        let seat = self.room_of(newcomer.peer).and_then(|room| Some((room, room.seat_of(newcomer.peer)?)));
+        let seat =
+            self.room_of(newcomer.peer).and_then(|room| Some((room, room.reservation_of(newcomer.peer)?)));
         match seat {
             // Whoever left and wants to be somewhere else does not come back.
             Some((_, seat)) if seat.stepped_out => {}
             Some((_, seat)) if newcomer.switch && seat.link == Some(link) => {}
             Some(_) if newcomer.switch => {
-                return Err(Refusal::new(RefusalCode::Replaced, "another connection has this seat"));
+                return Err(Rejection::new(RejectionCode::Replaced, "another connection has this seat"));
             }
             Some((room, _)) => {
                 let text = format!("you are in room {}", room.view().code);
-                return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
+                return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
             }
             None => {}
         }
         // Whoever has signed in since has it under another name.
         let kept = self.index.seats_of(newcomer.player).saturating_sub(usize::from(seat.is_some()));
-        if kept >= self.rules.seats_per_player_max {
-            let text = format!("you have {} seats in rooms already", self.rules.seats_per_player_max);
-            return Err(Refusal::new(RefusalCode::TooMany, text));
+        if kept >= self.rules.rooms_per_player_max {
+            let text = format!("you have {} seats in rooms already", self.rules.rooms_per_player_max);
+            return Err(Rejection::new(RejectionCode::TooMany, text));
         }
         Ok(())
     }
@@ -524,34 +527,38 @@ impl Directory {
         now: Micros,
         room: RoomId,
         peer: PeerId,
-        link: Link,
+        link: Attachment,
         next_signal: u64,
         got: Option<u64>,
-        mail: Vec<Mail>,
+        mail: Vec<QueuedSignal>,
     ) -> Reply {
-        let Some(known) = self.rooms.get_mut(&room) else { return Reply::Noted };
-        if known.seat_of(peer).is_some_and(|seat| seat.link == Some(link)) {
+        let Some(known) = self.rooms.get_mut(&room) else { return Reply::Accepted };
+        if known.reservation_of(peer).is_some_and(|seat| seat.link == Some(link)) {
             known.detach(now, peer, link, next_signal, got);
             mail.into_iter().for_each(|mail| self.keep_mail(peer, mail));
             self.publish(now, room);
         }
-        Reply::Noted
+        Reply::Accepted
     }
 
-    fn keep_mail(&mut self, to: PeerId, mail: Mail) {
+    fn keep_mail(&mut self, to: PeerId, mail: QueuedSignal) {
         let mailbox = self.mail.entry(to).or_default();
         mailbox.push_back(mail);
-        let bytes =
-            |mailbox: &VecDeque<Mail>| mailbox.iter().map(|mail| mail.data.as_str().len()).sum::<usize>();
-        while mailbox.len() > self.rules.mail_max || bytes(mailbox) > self.rules.mail_bytes_max {
+        let bytes = |mailbox: &VecDeque<QueuedSignal>| {
+            mailbox.iter().map(|mail| mail.data.as_str().len()).sum::<usize>()
+        };
+        while mailbox.len() > self.rules.queued_signals_max
+            || bytes(mailbox) > self.rules.queued_signal_bytes_max
+        {
             mailbox.pop_front();
         }
     }
 
     /// What waited for somebody who is back. Who comes back anew cannot use what was meant for the life before.
-    fn take_mail(&mut self, peer: PeerId, attached: Attached) -> Vec<Mail> {
+    fn take_mail(&mut self, peer: PeerId, attached: Attached) -> Vec<QueuedSignal> {
         let mail = self.mail.remove(&peer).unwrap_or_default();
-        let is_useful = |mail: &Mail| mail.n.is_none() || matches!(attached, Attached::Resumed { .. });
+        let is_useful =
+            |mail: &QueuedSignal| mail.n.is_none() || matches!(attached, Attached::Resumed { .. });
         mail.into_iter().filter(is_useful).collect()
     }
 
@@ -570,7 +577,7 @@ impl Directory {
         let excess = self.unstored.len().saturating_sub(UNSTORED_MAX);
         self.unstored.drain(..excess);
         for event in &change.events {
-            if let RoomEvent::Left(left) = event {
+            if let RoomUpdate::Left(left) = event {
                 self.mail.remove(&left.peer);
             }
         }
@@ -604,44 +611,44 @@ impl Directory {
         }
     }
 
-    fn copy(&self, id: RoomId) -> Option<Box<Copy>> {
+    fn copy(&self, id: RoomId) -> Option<Box<RoomCopy>> {
         let room = self.rooms.get(&id)?;
-        Some(Box::new(Copy { view: room.view().clone(), links: room.links().collect() }))
+        Some(Box::new(RoomCopy { view: room.view().clone(), links: room.links().collect() }))
     }
 
     /// For somebody who had no seat there a moment ago.
     fn seated_anew(&self, id: RoomId, peer: PeerId, created: bool, returned: bool) -> Reply {
         let inherited = self.rooms.get(&id).map(|room| room.inherited(peer)).unwrap_or_default();
-        let (attached, mail) = (Attached::Anew, Vec::new());
-        self.seated(id, SeatedReply { created, returned, inherited, attached, mail })
+        let (attached, mail) = (Attached::Fresh, Vec::new());
+        self.seated(id, JoinedReply { created, returned, inherited, attached, mail })
     }
 
-    fn seated(&self, id: RoomId, seated: SeatedReply) -> Reply {
+    fn seated(&self, id: RoomId, seated: JoinedReply) -> Reply {
         match self.copy(id) {
-            Some(room) => Reply::Seated { room, seated },
+            Some(room) => Reply::Joined { room, seated },
             // What seated somebody has ended the room: one person's bad luck, not everybody's end.
-            None => Reply::Refused(Refusal::new(RefusalCode::NoSuchRoom, "the room was closed")),
+            None => Reply::Rejected(Rejection::new(RejectionCode::NoSuchRoom, "the room was closed")),
         }
     }
 }
 
-fn no_such_room() -> Refusal {
-    Refusal::new(RefusalCode::NoSuchRoom, "there is no such room")
+fn no_such_room() -> Rejection {
+    Rejection::new(RejectionCode::NoSuchRoom, "there is no such room")
 }
 
-fn too_many_rooms_made() -> Refusal {
-    let refusal = Refusal::new(RefusalCode::TooFast, "too many rooms were made from your address lately");
-    Refusal { retry_ms: Some(10_000), ..refusal }
+fn too_many_rooms_made() -> Rejection {
+    let refusal = Rejection::new(RejectionCode::TooFast, "too many rooms were made from your address lately");
+    Rejection { retry_after_ms: Some(10_000), ..refusal }
 }
 
-fn too_many_rooms() -> Refusal {
-    Refusal::new(RefusalCode::ServerFull, "there are as many rooms as this server can hold")
+fn too_many_rooms() -> Rejection {
+    Rejection::new(RejectionCode::ServerFull, "there are as many rooms as this server can hold")
 }
 
-fn no_code_is_free() -> Refusal {
-    Refusal::new(RefusalCode::ServerFull, "no room code is free")
+fn no_code_is_free() -> Rejection {
+    Rejection::new(RejectionCode::ServerFull, "no room code is free")
 }
 
-fn node_out_of_date() -> Refusal {
-    Refusal::new(RefusalCode::Unavailable, "this server was out of touch for too long: try again")
+fn node_out_of_date() -> Rejection {
+    Rejection::new(RejectionCode::Unavailable, "this server was out of touch for too long: try again")
 }

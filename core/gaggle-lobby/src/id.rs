@@ -132,7 +132,7 @@ pub struct Seed(pub u64);
 
 /// One connection of a member. It can be shown: the resume token it is made from can not be found from it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct SessionId(pub u64);
+pub struct ResumeId(pub u64);
 
 /// One server process among several that share a directory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -178,7 +178,7 @@ macro_rules! hex_numbers {
 
 hex_numbers! {
     Seed, "seed";
-    SessionId, "session";
+    ResumeId, "session";
     NodeId, "node";
     NetworkId, "network";
 }

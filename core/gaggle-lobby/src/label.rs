@@ -116,7 +116,7 @@ impl DisplayName {
     }
 
     /// What of a text can be a name, if anything: the rest is left out.
-    pub fn cleaned(text: &str) -> Option<DisplayName> {
+    pub fn sanitized(text: &str) -> Option<DisplayName> {
         let mut marks = 0;
         let fits = |character: &char| {
             if is_forbidden(*character) {
@@ -148,7 +148,7 @@ pub enum NameError {
     Forbidden(char),
     /// More marks on one letter than its script needs.
     #[error("a name cannot stack so many marks on a letter")]
-    Stacked,
+    TooManyMarks,
 }
 
 impl FromStr for DisplayName {
@@ -168,7 +168,7 @@ impl FromStr for DisplayName {
             let most = marks_max(character);
             marks = if most > 0 { marks + 1 } else { 0 };
             if marks > most {
-                return Err(NameError::Stacked);
+                return Err(NameError::TooManyMarks);
             }
         }
         if !text.chars().any(|c| c != ' ' && marks_max(c) == 0) {
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn of_any_text_a_name_is_left_or_nothing() {
-        let cleaned = |text: &str| DisplayName::cleaned(text).map(|name| name.to_string());
+        let cleaned = |text: &str| DisplayName::sanitized(text).map(|name| name.to_string());
         assert_eq!(cleaned(" Nia ").as_deref(), Some("Nia"));
         assert_eq!(cleaned("N\u{202e}i\u{0}a\n").as_deref(), Some("Nia"));
         assert_eq!(cleaned("e\u{301}\u{301}\u{301}\u{301}x").as_deref(), Some("e\u{301}\u{301}x"));
@@ -297,15 +297,15 @@ mod tests {
             ("\u{3164}", NameError::Forbidden('\u{3164}')),
             ("tag\u{e0041}", NameError::Forbidden('\u{e0041}')),
             ("a\u{a0}b", NameError::Forbidden('\u{a0}')),
-            ("z\u{300}\u{301}\u{302}", NameError::Stacked),
-            ("ก\u{e47}\u{e47}\u{e47}", NameError::Stacked),
-            ("ا\u{64e}\u{651}\u{670}", NameError::Stacked),
+            ("z\u{300}\u{301}\u{302}", NameError::TooManyMarks),
+            ("ก\u{e47}\u{e47}\u{e47}", NameError::TooManyMarks),
+            ("ا\u{64e}\u{651}\u{670}", NameError::TooManyMarks),
             ("\u{e47}\u{e47}", NameError::Empty),
             ("\u{2800}", NameError::Forbidden('\u{2800}')),
             ("\u{fdfd}", NameError::Forbidden('\u{fdfd}')),
             ("\u{1242b}", NameError::Forbidden('\u{1242b}')),
-            ("क\u{941}\u{941}\u{941}\u{941}", NameError::Stacked),
-            ("ක\u{dd2}\u{dd2}\u{dd2}\u{dd2}", NameError::Stacked),
+            ("क\u{941}\u{941}\u{941}\u{941}", NameError::TooManyMarks),
+            ("ක\u{dd2}\u{dd2}\u{dd2}\u{dd2}", NameError::TooManyMarks),
             ("a name that is far too long", NameError::TooLong),
         ] {
             assert_eq!(name.parse::<DisplayName>(), Err(why), "{name:?}");

@@ -42,11 +42,11 @@ pub mod view;
 mod word;
 
 pub use id::{
-    NetworkId, NodeId, ParseIdError, ParseRoomCodeError, PlayerId, RoomCode, RoomId, Seed, SessionId,
+    NetworkId, NodeId, ParseIdError, ParseRoomCodeError, PlayerId, ResumeId, RoomCode, RoomId, Seed,
 };
 pub use json::MessageError;
 pub use label::{DisplayName, Label, NameError, ParseLabelError};
-pub use message::{ClientMessage, Envelope, Refusal, RefusalCode, ServerMessage};
-pub use players::Players;
-pub use results::{MatchRecord, Participant, PlayerScore, Testimony};
+pub use message::{ClientMessage, Envelope, Rejection, RejectionCode, ServerMessage};
+pub use players::LocalPlayers;
+pub use results::{MatchPlayer, MatchRecord, PlayerScore, ResultClaim};
 pub use ticket::{Claims, TicketError, TicketKey, TicketSigner};

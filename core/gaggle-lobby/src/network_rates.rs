@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use gaggle_kit::Micros;
 
 use crate::places::prefixes;
-use crate::rate::Meter;
-use crate::rules::Rate;
+use crate::rate::RateLimiter;
+use crate::rules::RateLimit;
 
 /// A full table is searched for prefixes that can be forgotten at most this often.
 const SWEEP_INTERVAL: Micros = Micros::from_secs(1);
@@ -21,7 +21,7 @@ const SHARED: (u8, u64) = (0, 0);
 /// four times as much, as in [`prefixes`]. The table holds a bounded number of prefixes.
 #[derive(Debug, Clone)]
 pub struct NetworkRates<const KINDS: usize> {
-    used: BTreeMap<(u8, u64), [Meter; KINDS]>,
+    used: BTreeMap<(u8, u64), [RateLimiter; KINDS]>,
     prefixes_max: usize,
     swept_at: Option<Micros>,
 }
@@ -32,7 +32,7 @@ pub struct Charge {
     /// Index below `KINDS`.
     pub kind: usize,
     /// Rate of one /64, or of one IPv4 address.
-    pub rate: Rate,
+    pub rate: RateLimit,
     /// Events counted at once.
     pub count: u32,
 }
@@ -64,7 +64,7 @@ impl<const KINDS: usize> NetworkRates<KINDS> {
         charges: &[Charge],
         wait_max: Micros,
     ) -> Result<Micros, Micros> {
-        if charges.iter().all(|charge| charge.rate.every == Micros::ZERO) {
+        if charges.iter().all(|charge| charge.rate.per == Micros::ZERO) {
             return Ok(Micros::ZERO);
         }
         let wait = self.wait(now, network, charges);
@@ -78,7 +78,7 @@ impl<const KINDS: usize> NetworkRates<KINDS> {
             if prefix == SHARED && std::mem::replace(&mut has_shared, true) {
                 continue;
             }
-            let meters = self.used.entry(prefix).or_insert([Meter::default(); KINDS]);
+            let meters = self.used.entry(prefix).or_insert([RateLimiter::default(); KINDS]);
             for Charge { kind, rate, count } in charges {
                 meters[*kind].count(times(now, shares), *rate, *count);
             }
@@ -88,13 +88,13 @@ impl<const KINDS: usize> NetworkRates<KINDS> {
 
     /// Time until the charges would be within the rates of every prefix. Zero: now.
     pub fn wait(&self, now: Micros, network: u64, charges: &[Charge]) -> Micros {
-        let fresh = [Meter::default(); KINDS];
+        let fresh = [RateLimiter::default(); KINDS];
         let waits = prefixes(network).filter_map(|(prefix, shares)| {
             let (prefix, shares) = self.known_as(prefix, shares);
             let meters = self.used.get(&prefix).unwrap_or(&fresh);
             let wait = |charge: &Charge| {
                 let burst = charge.rate.burst.saturating_mul(shares as u32);
-                let rate = Rate { burst, ..charge.rate };
+                let rate = RateLimit { burst, ..charge.rate };
                 meters[charge.kind].wait(times(now, shares), rate, charge.count)
             };
             let scaled = charges.iter().map(wait).max()?;
@@ -166,14 +166,14 @@ mod tests {
     use crate::places::network;
 
     const NOW: Micros = Micros::from_secs(100);
-    const PER_SECOND: Rate = Rate { burst: 10, every: Micros::from_secs(1) };
+    const PER_SECOND: RateLimit = RateLimit { burst: 10, per: Micros::from_secs(1) };
 
-    fn charge(rate: Rate) -> [Charge; 1] {
+    fn charge(rate: RateLimit) -> [Charge; 1] {
         [Charge { kind: 0, rate, count: 1 }]
     }
 
     /// How many of 100 for each of these networks are within the rates.
-    fn taken(rates: &mut NetworkRates<1>, now: Micros, rate: Rate, networks: &[u64]) -> usize {
+    fn taken(rates: &mut NetworkRates<1>, now: Micros, rate: RateLimit, networks: &[u64]) -> usize {
         let mut take =
             |network: u64| (0..100).filter(|_| rates.take(now, network, &charge(rate)).is_ok()).count();
         networks.iter().map(|network| take(*network)).sum()
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn rate_of_one_microsecond_bounds_prefixes_too() {
         let mut rates: NetworkRates<1> = NetworkRates::new(1_000);
-        let rate = Rate { burst: 1_000, every: Micros::new(1) };
+        let rate = RateLimit { burst: 1_000, per: Micros::new(1) };
         let bytes = [Charge { kind: 0, rate, count: 500 }];
         let taken = (0..80).filter(|n| rates.take(NOW, net(&format!("2001:db8:0:{n:x}::1")), &bytes).is_ok());
         assert_eq!(taken.count(), 4, "two shares of 1,000 bytes");

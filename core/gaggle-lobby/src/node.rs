@@ -11,16 +11,16 @@
 mod answers;
 mod commands;
 mod connection;
-mod copies;
 mod crowd;
 mod hello;
 mod limits;
 mod lists;
 mod notes;
+mod room_copies;
 mod searches;
 mod signals;
 
-pub use notes::{Happening, Note};
+pub use notes::{AuditEvent, AuditRecord};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -30,19 +30,19 @@ use std::sync::Arc;
 use gaggle_kit::{Micros, PeerId};
 
 use crate::MessageError;
-use crate::directory::{Mail, Notice, Reply, Request};
-use crate::id::{NodeId, PlayerId, RoomId, SessionId};
+use crate::directory::{Command, Notice, QueuedSignal, Reply};
+use crate::id::{NodeId, PlayerId, ResumeId, RoomId};
 use crate::label::{DisplayName, Label};
-use crate::message::server::{Bye, Drain, IceServer, Relay};
-use crate::message::{ClientMessage, Envelope, Refusal, RefusalCode, ServerMessage, id_of};
+use crate::message::server::{Closing, Draining, IceServer, Relay};
+use crate::message::{ClientMessage, Envelope, Rejection, RejectionCode, ServerMessage, id_of};
 use crate::rules::Rules;
 use crate::secret::Secrets;
 use crate::ticket::TicketSigner;
 use answers::Asked;
 use connection::{BEATS, Connection, Phase, Session};
-use copies::{RoomCopy, Strays};
-use limits::Limits;
+use limits::ConnectionLimits;
 use lists::Lists;
+use room_copies::{LocalRoom, Strays};
 use searches::Search;
 
 /// A connection, as the caller numbers them. Numbers are not used again.
@@ -54,7 +54,7 @@ pub struct ConnectionId(pub u64);
 pub struct AskId(pub u64);
 
 /// Lends the servers that help to make links, with fresh credentials.
-pub trait IceSource: fmt::Debug + Send {
+pub trait IceProvider: fmt::Debug + Send {
     /// For this person, from now on.
     fn servers(&self, now: Micros, player: PlayerId) -> Vec<IceServer>;
     /// How long the credentials count, in seconds.
@@ -69,7 +69,7 @@ pub trait IceSource: fmt::Debug + Send {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoIce;
 
-impl IceSource for NoIce {
+impl IceProvider for NoIce {
     fn servers(&self, _now: Micros, _player: PlayerId) -> Vec<IceServer> {
         Vec::new()
     }
@@ -91,7 +91,7 @@ pub struct NodeConfig {
     /// What is told in `welcome`.
     pub server_name: String,
     /// Servers that help to make links.
-    pub ice: Box<dyn IceSource>,
+    pub ice: Box<dyn IceProvider>,
     /// How long the directory waits for a sign of life of this node; `Micros::MAX` if it is the only one.
     pub lease: Micros,
 }
@@ -99,7 +99,7 @@ pub struct NodeConfig {
 /// What a node wants done, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub enum Output {
+pub enum NodeOutput {
     /// Send this text.
     Send {
         /// On which connection.
@@ -117,14 +117,14 @@ pub enum Output {
         /// Which connection.
         connection: ConnectionId,
         /// Why.
-        code: RefusalCode,
+        code: RejectionCode,
     },
     /// Ask the directory and give the answer to [`Node::handle_reply`].
     Ask {
         /// To be given back.
         ask: AskId,
         /// What.
-        request: Box<Request>,
+        request: Box<Command>,
     },
     /// Tell another node.
     Tell {
@@ -148,7 +148,7 @@ pub enum Output {
         query: Query,
     },
     /// Something for the log. Nothing has to be done.
-    Note(Box<Note>),
+    AuditRecord(Box<AuditRecord>),
 }
 
 /// What one node tells another.
@@ -161,21 +161,21 @@ pub enum NodeMessage {
         /// To whom.
         to: PeerId,
         /// What.
-        mail: Mail,
+        mail: QueuedSignal,
     },
     /// Does this connection live?
     Probe {
         /// Whose.
         peer: PeerId,
         /// Which.
-        session: SessionId,
+        session: ResumeId,
         /// Who wants to know.
         from: NodeId,
         /// For whom.
         connection: ConnectionId,
     },
     /// Whether it does.
-    Probed {
+    ProbeResult {
         /// For whom.
         connection: ConnectionId,
         /// Whether.
@@ -187,7 +187,7 @@ pub enum NodeMessage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
     /// The best of a game and mode.
-    Top {
+    Leaderboard {
         /// Which game.
         game: Label,
         /// Which mode.
@@ -198,7 +198,7 @@ pub enum Query {
         count: u8,
     },
     /// One's own best, rating and last matches.
-    Mine {
+    PlayerStats {
         /// Who.
         player: PlayerId,
         /// Which game.
@@ -221,13 +221,13 @@ pub struct Identity {
 
 /// What happened so far, for whoever watches over a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct NodeStats {
     /// Messages received.
     pub messages: u64,
     /// Connections that said hello.
-    pub welcomed: u64,
+    pub authenticated: u64,
     /// Seats given to newcomers.
-    pub seated: u64,
+    pub joined: u64,
     /// Rooms made.
     pub rooms_created: u64,
     /// Seats given back to those who had them.
@@ -235,9 +235,9 @@ pub struct Tally {
     /// Signals handed over.
     pub signals: u64,
     /// Things refused, by why.
-    pub refused: BTreeMap<RefusalCode, u64>,
+    pub rejected: BTreeMap<RejectionCode, u64>,
     /// Connections ended by the server, by why.
-    pub closed: BTreeMap<RefusalCode, u64>,
+    pub closed: BTreeMap<RejectionCode, u64>,
 }
 
 /// A client's message, decoded.
@@ -270,14 +270,14 @@ pub struct Node {
     signer: TicketSigner,
     ticket_key: String,
     server_name: String,
-    ice: Box<dyn IceSource>,
+    ice: Box<dyn IceProvider>,
     secrets: Secrets,
     /// Makes ids of accounts and networks that tell nothing without it.
     id_key: [u8; 32],
     connections: BTreeMap<ConnectionId, Connection>,
     /// The connection that speaks for each machine.
     by_peer: BTreeMap<PeerId, ConnectionId>,
-    rooms: BTreeMap<RoomId, RoomCopy>,
+    rooms: BTreeMap<RoomId, LocalRoom>,
     /// When to look whether each of them is still missing a change.
     missing: BTreeSet<(Micros, RoomId)>,
     strays: Strays,
@@ -285,15 +285,15 @@ pub struct Node {
     searches: BTreeMap<ConnectionId, Search>,
     /// When to ask for each of them.
     searches_due: BTreeSet<(Micros, ConnectionId)>,
-    limits: Limits,
+    limits: ConnectionLimits,
     asked: BTreeMap<AskId, Asked>,
     next_ask: u64,
     deadlines: BTreeSet<(Micros, ConnectionId)>,
     draining: Option<u64>,
-    outputs: VecDeque<Output>,
+    outputs: VecDeque<NodeOutput>,
     /// Where signals are written before their length is known.
     scratch: String,
-    tally: Tally,
+    tally: NodeStats,
 }
 
 impl Node {
@@ -320,14 +320,14 @@ impl Node {
             lists: Lists::default(),
             searches: BTreeMap::new(),
             searches_due: BTreeSet::new(),
-            limits: Limits::default(),
+            limits: ConnectionLimits::default(),
             asked: BTreeMap::new(),
             next_ask: 0,
             deadlines: BTreeSet::new(),
             draining: None,
             outputs: VecDeque::new(),
             scratch: String::new(),
-            tally: Tally::default(),
+            tally: NodeStats::default(),
         };
         node.renew_lease(now);
         node
@@ -340,9 +340,9 @@ impl Node {
         }
         let full = self.connections.len() >= self.rules.connections_max;
         let objection = if self.draining.is_some() {
-            Some(Refusal::new(RefusalCode::Draining, "this server is about to stop"))
+            Some(Rejection::new(RejectionCode::Draining, "this server is about to stop"))
         } else if full {
-            Some(Refusal::new(RefusalCode::ServerFull, "as many as can be are connected"))
+            Some(Rejection::new(RejectionCode::ServerFull, "as many as can be are connected"))
         } else {
             self.limits.connect(now, address, &self.rules).err()
         };
@@ -351,7 +351,7 @@ impl Node {
             return;
         }
         self.connections.insert(connection, Connection::new(now, address));
-        self.deadlines.insert((now + self.rules.hello_within, connection));
+        self.deadlines.insert((now + self.rules.hello_timeout, connection));
     }
 
     /// Somebody said something.
@@ -365,7 +365,7 @@ impl Node {
         self.tally.messages += 1;
         let Some(known) = self.connections.get_mut(&connection) else { return };
         known.heard_at = now;
-        let rates = &self.rules.rates;
+        let rates = &self.rules.limits;
         let taken = known
             .messages
             .take(now, rates.message)
@@ -389,7 +389,7 @@ impl Node {
         let Some(known) = self.connections.get_mut(&connection) else { return };
         if known.beats.take(now, BEATS).is_err() {
             let text = "more pings and pongs than anybody needs";
-            self.disconnect(now, connection, Refusal::new(RefusalCode::TooFast, text));
+            self.disconnect(now, connection, Rejection::new(RejectionCode::TooFast, text));
             return;
         }
         known.heard_at = now;
@@ -402,7 +402,7 @@ impl Node {
     }
 
     /// Ends a connection that does not take what it is sent, or breaks the rules of the socket below.
-    pub fn disconnect(&mut self, now: Micros, connection: ConnectionId, refusal: Refusal) {
+    pub fn disconnect(&mut self, now: Micros, connection: ConnectionId, refusal: Rejection) {
         if self.connections.contains_key(&connection) {
             self.say_bye(connection, refusal, true);
             self.forget_connection(now, connection);
@@ -433,7 +433,7 @@ impl Node {
             NodeMessage::Probe { peer, session, from, connection } => {
                 self.probe_for(now, peer, session, from, connection);
             }
-            NodeMessage::Probed { connection, alive } => self.probed(now, connection, alive),
+            NodeMessage::ProbeResult { connection, alive } => self.probed(now, connection, alive),
         }
     }
 
@@ -442,13 +442,13 @@ impl Node {
         &mut self,
         now: Micros,
         connection: ConnectionId,
-        identity: Result<Identity, Refusal>,
+        identity: Result<Identity, Rejection>,
     ) {
         self.verified(now, connection, identity);
     }
 
     /// Storage answers.
-    pub fn handle_answer(&mut self, now: Micros, ask: AskId, answer: Result<ServerMessage, Refusal>) {
+    pub fn handle_answer(&mut self, now: Micros, ask: AskId, answer: Result<ServerMessage, Rejection>) {
         match (self.asked.remove(&ask), answer) {
             (Some(Asked::Rating { connection }), answer) => self.rated(now, connection, answer),
             (Some(Asked::Query { connection, id }), Ok(message)) => self.send(connection, id, message),
@@ -462,15 +462,15 @@ impl Node {
     /// Says goodbye to everybody and lets nobody in any more. They are asked to come back after so long.
     pub fn drain(&mut self, reconnect_ms: u64) {
         self.draining = Some(reconnect_ms);
-        let text = encode(None, Drain { reconnect_ms }.into());
+        let text = encode(None, Draining { reconnect_ms }.into());
         for connection in self.connections.keys() {
-            self.outputs.push_back(Output::Send { connection: *connection, text: text.clone() });
+            self.outputs.push_back(NodeOutput::Send { connection: *connection, text: text.clone() });
         }
     }
 
     /// The directory is another one, or has lost what it was told last: begins a new life, so that what was asked in the old
     /// one and is still on its way counts for nothing. Whoever is connected should be disconnected before.
-    pub fn begin_again(&mut self, now: Micros) {
+    pub fn restart(&mut self, now: Micros) {
         self.epoch += 1;
         self.asked.retain(|_, asked| !matches!(asked, Asked::Lease));
         self.renew_lease(now);
@@ -503,12 +503,12 @@ impl Node {
     }
 
     /// What the node wants done. Drain it after every call.
-    pub fn poll_output(&mut self) -> Option<Output> {
+    pub fn poll_output(&mut self) -> Option<NodeOutput> {
         self.outputs.pop_front()
     }
 
     /// What happened so far.
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &NodeStats {
         &self.tally
     }
 
@@ -545,13 +545,13 @@ impl Node {
             return;
         }
         let until = now.saturating_add(self.lease);
-        let request = Request::Lease { node: self.id, epoch: self.epoch, until };
+        let request = Command::Lease { node: self.id, epoch: self.epoch, until };
         self.ask(Asked::Lease, request);
     }
 
-    fn ask(&mut self, asked: Asked, request: Request) {
+    fn ask(&mut self, asked: Asked, request: Command) {
         let ask = self.remember(asked);
-        self.outputs.push_back(Output::Ask { ask, request: Box::new(request) });
+        self.outputs.push_back(NodeOutput::Ask { ask, request: Box::new(request) });
     }
 
     fn remember(&mut self, asked: Asked) -> AskId {
@@ -580,16 +580,16 @@ impl Node {
 
     fn send(&mut self, connection: ConnectionId, id: Option<u64>, message: impl Into<ServerMessage>) {
         let text = encode(id, message.into());
-        self.outputs.push_back(Output::Send { connection, text });
+        self.outputs.push_back(NodeOutput::Send { connection, text });
     }
 
     /// Says why something was not done. Who keeps doing what is refused is shown out.
-    fn refuse(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, refusal: Refusal) {
-        *self.tally.refused.entry(refusal.code).or_default() += 1;
+    fn refuse(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, refusal: Rejection) {
+        *self.tally.rejected.entry(refusal.code).or_default() += 1;
         if !self.connections.contains_key(&connection) {
             return;
         }
-        self.note(connection, Happening::Refused(refusal.clone()));
+        self.note(connection, AuditEvent::Rejected(refusal.clone()));
         let Some(known) = self.connections.get_mut(&connection) else { return };
         if known.strike(now, refusal.code) {
             self.disconnect(now, connection, refusal);
@@ -598,12 +598,12 @@ impl Node {
         }
     }
 
-    fn say_bye(&mut self, connection: ConnectionId, refusal: Refusal, reconnect: bool) {
-        self.note(connection, Happening::Ended(refusal.clone()));
-        let Refusal { code, text, .. } = refusal;
+    fn say_bye(&mut self, connection: ConnectionId, refusal: Rejection, reconnect: bool) {
+        self.note(connection, AuditEvent::RoomClosed(refusal.clone()));
+        let Rejection { code, text, .. } = refusal;
         *self.tally.closed.entry(code).or_default() += 1;
-        self.send(connection, None, Bye { code, text, reconnect });
-        self.outputs.push_back(Output::Close { connection, code });
+        self.send(connection, None, Closing { code, text, reconnect });
+        self.outputs.push_back(NodeOutput::Close { connection, code });
     }
 }
 
@@ -611,8 +611,8 @@ fn encode(id: Option<u64>, message: ServerMessage) -> Arc<str> {
     Envelope { id, message }.encode().into()
 }
 
-fn too_fast(wait: Micros) -> Refusal {
+fn too_fast(wait: Micros) -> Rejection {
     let retry_ms = wait.as_millis() + 1;
     let text = format!("too often: try again in {retry_ms} ms");
-    Refusal { code: RefusalCode::TooFast, text, retry_ms: Some(retry_ms), game: None }
+    Rejection { code: RejectionCode::TooFast, text, retry_after_ms: Some(retry_ms), game: None }
 }

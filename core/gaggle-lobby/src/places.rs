@@ -26,11 +26,11 @@ pub fn prefixes(network: u64) -> impl Iterator<Item = ((u8, u64), usize)> {
 
 /// How many places each prefix holds.
 #[derive(Debug, Clone, Default)]
-pub struct Places {
+pub struct ConcurrencyLimit {
     held: BTreeMap<(u8, u64), usize>,
 }
 
-impl Places {
+impl ConcurrencyLimit {
     /// Gives this network a place, unless one of its prefixes holds as many as it may: `share` for the smallest.
     pub fn take(&mut self, network: u64, share: usize) -> bool {
         let held = |prefix| self.held.get(&prefix).copied().unwrap_or(0);
@@ -74,7 +74,7 @@ impl Places {
 /// Those of `held` that make way, at most `count`: of the heaviest networks first, of one network the first in order. Networks
 /// lighter than `weight_min` are left alone: it is the weight the newcomer's network has with the newcomer.
 pub fn making_way<T: Ord + Copy>(
-    places: &Places,
+    places: &ConcurrencyLimit,
     weight_min: usize,
     held: impl Iterator<Item = (u64, T)>,
     count: usize,
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn network_has_its_share_and_leaves_nothing_behind() {
-        let mut places = Places::default();
+        let mut places = ConcurrencyLimit::default();
         assert_eq!((0..100).filter(|_| places.take(7, 10)).count(), 10);
         assert!(places.take(8, 10), "others have theirs");
         places.give_back(7);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn prefix_of_ipv6_is_bounded_as_a_whole() {
-        let mut places = Places::default();
+        let mut places = ConcurrencyLimit::default();
         let mut take = |text: &str, times: usize| (0..times).filter(|_| places.take(net(text), 10)).count();
         assert_eq!(take("2001:db8:0:1::", 50), 10);
         assert_eq!(
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn heaviest_network_makes_way_first_and_its_oldest_before() {
-        let mut places = Places::default();
+        let mut places = ConcurrencyLimit::default();
         let held: Vec<(u64, u32)> = [(1, 0), (2, 1), (2, 2), (2, 3), (3, 4), (3, 5)].to_vec();
         held.iter().for_each(|(network, _)| assert!(places.take(*network, 10)));
         let from =

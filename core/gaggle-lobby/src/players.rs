@@ -5,23 +5,23 @@ use crate::json::{Raw, Value};
 
 /// How many people play at one machine: one, unless somebody says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Players(u8);
+pub struct LocalPlayers(u8);
 
-impl Players {
+impl LocalPlayers {
     /// One person alone.
-    pub const ONE: Players = Players(1);
+    pub const ONE: LocalPlayers = LocalPlayers(1);
     /// As many as fit around one machine.
     pub const MAX: u8 = 8;
 
     /// So many, if it is 1 to 8.
     ///
     /// ```
-    /// use gaggle_lobby::Players;
-    /// assert_eq!(Players::new(2).map(Players::count), Some(2));
-    /// assert_eq!((Players::new(0), Players::new(9)), (None, None));
+    /// use gaggle_lobby::LocalPlayers;
+    /// assert_eq!(LocalPlayers::new(2).map(LocalPlayers::count), Some(2));
+    /// assert_eq!((LocalPlayers::new(0), LocalPlayers::new(9)), (None, None));
     /// ```
-    pub fn new(count: u8) -> Option<Players> {
-        (1..=Players::MAX).contains(&count).then_some(Players(count))
+    pub fn new(count: u8) -> Option<LocalPlayers> {
+        (1..=LocalPlayers::MAX).contains(&count).then_some(LocalPlayers(count))
     }
 
     /// How many.
@@ -30,31 +30,31 @@ impl Players {
     }
 }
 
-impl Default for Players {
-    fn default() -> Players {
-        Players::ONE
+impl Default for LocalPlayers {
+    fn default() -> LocalPlayers {
+        LocalPlayers::ONE
     }
 }
 
-impl Value for Players {
-    fn read(raw: Raw<'_>, field: &'static str) -> Result<Players, MessageError> {
-        let players = raw.u64().and_then(|count| count.try_into().ok()).and_then(Players::new);
+impl Value for LocalPlayers {
+    fn read(raw: Raw<'_>, field: &'static str) -> Result<LocalPlayers, MessageError> {
+        let players = raw.u64().and_then(|count| count.try_into().ok()).and_then(LocalPlayers::new);
         players.ok_or(MessageError::Invalid { field, expected: "a whole number from 1 to 8" })
     }
 
-    fn blank() -> Players {
-        Players::ONE
+    fn blank() -> LocalPlayers {
+        LocalPlayers::ONE
     }
 
     fn write(&self, out: &mut String) {
         self.0.write(out);
     }
 
-    fn missing() -> Option<Players> {
-        Some(Players::ONE)
+    fn missing() -> Option<LocalPlayers> {
+        Some(LocalPlayers::ONE)
     }
 
     fn is_missing(&self) -> bool {
-        *self == Players::ONE
+        *self == LocalPlayers::ONE
     }
 }

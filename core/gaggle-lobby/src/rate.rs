@@ -2,23 +2,23 @@
 
 use gaggle_kit::Micros;
 
-use crate::rules::Rate;
+use crate::rules::RateLimit;
 
-/// What is left of a [`Rate`]: the moment at which it would be as if nothing had been done (the *generic
+/// What is left of a [`RateLimit`]: the moment at which it would be as if nothing had been done (the *generic
 /// cell rate algorithm*: one number, no timer, nothing to refill).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Meter {
+pub(crate) struct RateLimiter {
     clear_at: Micros,
 }
 
-impl Meter {
+impl RateLimiter {
     /// Counts one, or says how long to wait until one more is allowed.
-    pub(crate) fn take(&mut self, now: Micros, rate: Rate) -> Result<(), Micros> {
+    pub(crate) fn take(&mut self, now: Micros, rate: RateLimit) -> Result<(), Micros> {
         self.take_many(now, rate, 1)
     }
 
     /// Counts so many, or says how long to wait until so many more are allowed.
-    pub(crate) fn take_many(&mut self, now: Micros, rate: Rate, count: u32) -> Result<(), Micros> {
+    pub(crate) fn take_many(&mut self, now: Micros, rate: RateLimit, count: u32) -> Result<(), Micros> {
         let wait = self.wait(now, rate, count);
         if wait > Micros::ZERO {
             return Err(wait);
@@ -28,29 +28,29 @@ impl Meter {
     }
 
     /// How long to wait until so many more are allowed.
-    pub(crate) fn wait(&self, now: Micros, rate: Rate, count: u32) -> Micros {
-        if rate.every == Micros::ZERO {
+    pub(crate) fn wait(&self, now: Micros, rate: RateLimit, count: u32) -> Micros {
+        if rate.per == Micros::ZERO {
             return Micros::ZERO;
         }
-        let burst = Micros::new(rate.every.get().saturating_mul(u64::from(rate.burst)));
+        let burst = Micros::new(rate.per.get().saturating_mul(u64::from(rate.burst)));
         self.clear_after(now, rate, count).since(now.saturating_add(burst))
     }
 
     /// Counts so many, allowed or not.
-    pub(crate) fn count(&mut self, now: Micros, rate: Rate, count: u32) {
-        if rate.every > Micros::ZERO {
+    pub(crate) fn count(&mut self, now: Micros, rate: RateLimit, count: u32) {
+        if rate.per > Micros::ZERO {
             self.clear_at = self.clear_after(now, rate, count);
         }
     }
 
-    fn clear_after(&self, now: Micros, rate: Rate, count: u32) -> Micros {
-        let cost = Micros::new(rate.every.get().saturating_mul(u64::from(count)));
+    fn clear_after(&self, now: Micros, rate: RateLimit, count: u32) -> Micros {
+        let cost = Micros::new(rate.per.get().saturating_mul(u64::from(count)));
         self.clear_at.max(now).saturating_add(cost)
     }
 
     /// Takes back what was counted and came to nothing.
-    pub(crate) fn give_back(&mut self, rate: Rate, count: u32) {
-        let cost = rate.every.get().saturating_mul(u64::from(count));
+    pub(crate) fn give_back(&mut self, rate: RateLimit, count: u32) {
+        let cost = rate.per.get().saturating_mul(u64::from(count));
         self.clear_at = Micros::new(self.clear_at.get().saturating_sub(cost));
     }
 
@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn a_burst_passes_and_then_one_at_a_time() {
-        let rate = Rate::per_secs(5, 10);
-        let mut meter = Meter::default();
+        let rate = RateLimit::per_secs(5, 10);
+        let mut meter = RateLimiter::default();
         let now = Micros::from_secs(100);
         for _ in 0..5 {
             assert_eq!(meter.take(now, rate), Ok(()));
@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn what_came_to_nothing_is_as_if_it_had_not_been_tried() {
-        let (rate, now) = (Rate::per_secs(2, 10), Micros::from_secs(100));
-        let mut meter = Meter::default();
+        let (rate, now) = (RateLimit::per_secs(2, 10), Micros::from_secs(100));
+        let mut meter = RateLimiter::default();
         assert_eq!(meter.take(now, rate), Ok(()));
         let before = meter;
         assert_eq!(meter.take(now, rate), Ok(()));
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn refused_attempts_cost_nothing() {
-        let rate = Rate::per_secs(1, 10);
-        let mut meter = Meter::default();
+        let rate = RateLimit::per_secs(1, 10);
+        let mut meter = RateLimiter::default();
         assert_eq!(meter.take(Micros::ZERO, rate), Ok(()));
         for _ in 0..1_000 {
             assert!(meter.take(Micros::from_secs(5), rate).is_err());

@@ -13,9 +13,9 @@ use crate::id::{PlayerId, RoomId};
 use crate::json::record;
 use crate::label::{DisplayName, Label};
 use crate::message::client::{Report, Score};
-use crate::message::{Refusal, RefusalCode};
+use crate::message::{Rejection, RejectionCode};
 use crate::room::Source;
-use crate::rules::ModeRules;
+use crate::rules::ModeConfig;
 use crate::view::Verdict;
 
 /// Longest digest a report may carry.
@@ -23,7 +23,7 @@ const DIGEST_LENGTH_MAX: usize = 64;
 
 record! {
     /// Somebody who played in a match, also if they left before its end.
-    pub struct Participant {
+    pub struct MatchPlayer {
         /// The machine.
         peer: PeerId,
         /// The person.
@@ -91,7 +91,7 @@ record! {
 
 record! {
     /// One member's report, as it is kept until the match is decided.
-    pub struct Testimony {
+    pub struct ResultClaim {
         /// Whose machine.
         peer: PeerId,
         /// Which person.
@@ -128,7 +128,7 @@ pub(crate) struct Voices {
 
 impl Voices {
     /// The voices of those who played, none of which weighs anything yet.
-    pub(crate) fn of(cast: &[Participant]) -> Voices {
+    pub(crate) fn of(cast: &[MatchPlayer]) -> Voices {
         let mut voice: Vec<Voice> = (0..cast.len()).collect();
         for at in 0..cast.len() {
             for earlier in 0..at {
@@ -165,11 +165,11 @@ impl Voices {
 /// Whether a report could be true, and in the one form that can be compared with others.
 pub(crate) fn check(
     mut report: Report,
-    cast: &[Participant],
-    rules: &ModeRules,
+    cast: &[MatchPlayer],
+    rules: &ModeConfig,
     played: Micros,
-) -> Result<Report, Refusal> {
-    let bad = |text: String| Refusal::new(RefusalCode::BadReport, text);
+) -> Result<Report, Rejection> {
+    let bad = |text: String| Rejection::new(RejectionCode::BadReport, text);
     let slots: BTreeSet<Slot> = report.scores.iter().map(|score| score.slot).collect();
     if slots.is_empty() || slots.len() != report.scores.len() {
         return Err(bad("a report names each slot that played once".into()));
@@ -196,7 +196,7 @@ pub(crate) fn check(
 }
 
 /// Whether a score is one the mode allows after so much play.
-pub(crate) fn check_score(score: i64, rules: &ModeRules, played: Micros) -> Result<(), Refusal> {
+pub(crate) fn check_score(score: i64, rules: &ModeConfig, played: Micros) -> Result<(), Rejection> {
     // A second more than the clock says: the match began before the server heard of it.
     let seconds = played.get() / 1_000_000 + 1;
     let speed_max = rules.score_per_second_max.map(|points| i64::from(points).saturating_mul(seconds as i64));
@@ -205,19 +205,19 @@ pub(crate) fn check_score(score: i64, rules: &ModeRules, played: Micros) -> Resu
         return Ok(());
     }
     let text = format!("a score is {} to {score_max} after {seconds} s", rules.score_min);
-    Err(Refusal::new(RefusalCode::BadReport, text))
+    Err(Rejection::new(RejectionCode::BadReport, text))
 }
 
 /// Whether a level is one the mode allows.
-pub(crate) fn check_level(level: Option<u32>, rules: &ModeRules) -> Result<(), Refusal> {
+pub(crate) fn check_level(level: Option<u32>, rules: &ModeConfig) -> Result<(), Rejection> {
     if level.is_none_or(|level| (1..=rules.level_max).contains(&level)) {
         return Ok(());
     }
-    Err(Refusal::new(RefusalCode::BadReport, format!("a level is 1 to {}", rules.level_max)))
+    Err(Rejection::new(RejectionCode::BadReport, format!("a level is 1 to {}", rules.level_max)))
 }
 
 /// The lines of those who told their score and are in no report.
-pub(crate) fn claims(told: &[Told], cast: &[Participant], known: &[PlayerScore]) -> Vec<PlayerScore> {
+pub(crate) fn claims(told: &[Told], cast: &[MatchPlayer], known: &[PlayerScore]) -> Vec<PlayerScore> {
     let line = |told: &Told| {
         let participant = cast.iter().find(|participant| participant.peer == told.peer)?;
         let is_known = |line: &PlayerScore| line.peer == told.peer || line.slot == participant.slot;
@@ -245,10 +245,10 @@ pub(crate) fn claims(told: &[Told], cast: &[Participant], known: &[PlayerScore])
 }
 
 /// What the reports amount to, and which one counts.
-pub(crate) fn judge<'a>(testimonies: &'a [Testimony], voices: &Voices) -> (Verdict, Option<&'a Report>) {
+pub(crate) fn judge<'a>(testimonies: &'a [ResultClaim], voices: &Voices) -> (Verdict, Option<&'a Report>) {
     // Those with one voice have none if they disagree.
     let mut said: BTreeMap<Voice, Option<&Report>> = BTreeMap::new();
-    for Testimony { peer, report, .. } in testimonies {
+    for ResultClaim { peer, report, .. } in testimonies {
         let Some(voice) = voices.of.get(peer) else { continue };
         let voice = said.entry(*voice).or_insert(Some(report));
         if voice.is_some_and(|known| known != report) {
@@ -273,7 +273,7 @@ pub(crate) fn judge<'a>(testimonies: &'a [Testimony], voices: &Voices) -> (Verdi
 }
 
 /// Everybody's part with who they are and which place they took.
-pub(crate) fn score_sheet(report: &Report, cast: &[Participant]) -> Vec<PlayerScore> {
+pub(crate) fn score_sheet(report: &Report, cast: &[MatchPlayer]) -> Vec<PlayerScore> {
     let better = |score: &Score| report.scores.iter().filter(|other| other.score > score.score).count() as u8;
     let line = |score: &Score| {
         // The slot tells apart two local players of one machine; the machine must be right in any case.
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn impossible_reports_are_refused_by_name() {
-        let rules = ModeRules { score_per_second_max: Some(100), ..ModeRules::default() };
+        let rules = ModeConfig { score_per_second_max: Some(100), ..ModeConfig::default() };
         let check = |report| check(report, &cast(2), &rules, Micros::from_secs(9));
         assert!(check(report(1_000)).is_ok());
         assert!(check(report(1_001)).unwrap_err().text.contains("after 10 s"));
@@ -404,14 +404,14 @@ mod tests {
         assert_eq!((decided, report.map(|report| report.scores[0].score)), (verdict, score), "{reports:?}");
     }
 
-    fn voices(cast: &[Participant], played: &[u64]) -> Voices {
+    fn voices(cast: &[MatchPlayer], played: &[u64]) -> Voices {
         let mut voices = Voices::of(cast);
         cast.iter().zip(played).for_each(|(who, secs)| voices.add(who.peer, Micros::from_secs(*secs)));
         voices
     }
 
-    fn testimonies(reports: &[(u8, i64)]) -> Vec<Testimony> {
-        let testimony = |&(who, score): &(u8, i64)| Testimony {
+    fn testimonies(reports: &[(u8, i64)]) -> Vec<ResultClaim> {
+        let testimony = |&(who, score): &(u8, i64)| ResultClaim {
             peer: PeerId::from_u128(u128::from(who)),
             player: player(who),
             report: report(score),
@@ -429,8 +429,8 @@ mod tests {
         Report { round: 1, scores: vec![score], level: None, digest: None }
     }
 
-    fn cast(count: u8) -> Vec<Participant> {
-        let participant = |who: u8| Participant {
+    fn cast(count: u8) -> Vec<MatchPlayer> {
+        let participant = |who: u8| MatchPlayer {
             peer: PeerId::from_u128(u128::from(who)),
             player: player(who),
             name: "Nia".parse().unwrap(),

@@ -4,12 +4,12 @@
 //! what happened in [`Room::take_change`] for those who keep copies. `roles.rs` has what only a host may
 //! do, `coming.rs` how people come, vanish and return, `names.rs` how they are told apart, `verdict.rs` how a result is found.
 
-mod coming;
+mod members;
 mod names;
+mod result_vote;
 mod roles;
-mod verdict;
 
-pub use coming::{Attached, Displace};
+pub use members::{Attached, Displace};
 pub(crate) use roles::check_settings;
 
 use std::collections::BTreeMap;
@@ -17,27 +17,29 @@ use std::collections::BTreeMap;
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
 use crate::MessageError;
-use crate::id::{NetworkId, NodeId, PlayerId, RoomCode, RoomId, Seed, SessionId};
+use crate::id::{NetworkId, NodeId, PlayerId, ResumeId, RoomCode, RoomId, Seed};
 use crate::json::{Raw, Value, record};
 use crate::label::{DisplayName, Label};
 use crate::message::client::{OwnScore, Report};
 use crate::message::server::Listing;
-use crate::message::{Refusal, RefusalCode};
-use crate::players::Players;
-use crate::results::{MatchRecord, Participant, Testimony, Told};
+use crate::message::{Rejection, RejectionCode};
+use crate::players::LocalPlayers;
+use crate::results::{MatchPlayer, MatchRecord, ResultClaim, Told};
 use crate::rules::Rules;
-use crate::view::{AccessChanged, HostChanged, Json, LeaveReason, Left, Member, RoomEvent, RoomView, Status};
+use crate::view::{
+    AccessChanged, HostChanged, LeaveReason, Left, Member, RawJson, RoomUpdate, RoomView, Status,
+};
 
 record! {
     /// Where a member's connection is: node, which life of that node, and which connection there.
     #[derive(Copy, PartialOrd, Ord)]
-    pub struct Link {
+    pub struct Attachment {
         /// The node.
         node: NodeId,
         /// Which life of the node: after a crash, or when it was taken for dead, it gets a new one.
         epoch: u32,
         /// The connection.
-        session: SessionId,
+        session: ResumeId,
     }
 }
 
@@ -54,13 +56,13 @@ record! {
 
 record! {
     /// What the server knows about a member and others need not.
-    pub struct Seat {
+    pub struct Reservation {
         /// Where the member comes from.
         source: Source,
         /// The connection, if there is one.
-        link: Option<Link>,
+        link: Option<Attachment>,
         /// The last connection there was.
-        session: SessionId,
+        session: ResumeId,
         /// When the connection was lost, if it is.
         away_since: Option<Micros>,
         /// It was not lost: they left, and may be back in a moment.
@@ -80,7 +82,7 @@ record! {
 
 record! {
     /// Somebody about to be seated.
-    pub struct Newcomer {
+    pub struct JoinRequest {
         /// The machine.
         peer: PeerId,
         /// The person.
@@ -92,7 +94,7 @@ record! {
         /// Only to watch.
         watch: bool,
         /// How many play at the machine.
-        players: Players,
+        players: LocalPlayers,
         /// Gives up the seat they have elsewhere, once it is certain that they get this one.
         switch: bool,
         /// Where they come from.
@@ -124,7 +126,7 @@ record! {
         /// Made by `find`, for players who meet there.
         matched: bool,
         /// The game's settings.
-        settings: Json,
+        settings: RawJson,
     }
 }
 
@@ -133,13 +135,13 @@ const AVOIDED: Micros = Micros::from_secs(60);
 
 /// What a member does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Act {
+pub enum RoomAction {
     /// Goes.
     Leave,
     /// Goes, and may be back in a moment: the page is perhaps only loaded again.
-    StepOut,
+    LeaveKeepingSlot,
     /// Is taken out by the server because nothing is heard of it.
-    FallSilent,
+    IdleTimeout,
     /// Is ready, or not any more.
     Ready(bool),
     /// Looks away from the game, or is back at it.
@@ -154,7 +156,7 @@ pub enum Act {
     /// Ends the match.
     Finish,
     /// Changes the game's settings.
-    Settings(Json),
+    Settings(RawJson),
     /// Changes who may come.
     Access {
         /// Nobody may join.
@@ -167,7 +169,7 @@ pub enum Act {
     /// Sends somebody away.
     Kick(PeerId),
     /// Makes somebody else host.
-    Host(PeerId),
+    TransferHost(PeerId),
     /// Changes name or colours.
     Profile {
         /// The name.
@@ -181,14 +183,21 @@ pub enum Act {
     Tell(OwnScore),
 }
 
-impl Act {
+impl RoomAction {
     /// Whether only a host may do it.
     pub fn needs_host(&self) -> bool {
         match self {
-            Act::Start { .. } | Act::Finish | Act::Settings(_) | Act::Access { .. } => true,
-            Act::Kick(_) | Act::Host(_) => true,
-            Act::Leave | Act::StepOut | Act::FallSilent => false,
-            Act::Ready(_) | Act::Rest(_) | Act::Profile { .. } | Act::Report(_) | Act::Tell(_) => false,
+            RoomAction::Start { .. }
+            | RoomAction::Finish
+            | RoomAction::Settings(_)
+            | RoomAction::Access { .. } => true,
+            RoomAction::Kick(_) | RoomAction::TransferHost(_) => true,
+            RoomAction::Leave | RoomAction::LeaveKeepingSlot | RoomAction::IdleTimeout => false,
+            RoomAction::Ready(_)
+            | RoomAction::Rest(_)
+            | RoomAction::Profile { .. }
+            | RoomAction::Report(_)
+            | RoomAction::Tell(_) => false,
         }
     }
 }
@@ -197,9 +206,9 @@ impl Act {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoomChange {
     /// What members see, in order.
-    pub events: Vec<RoomEvent>,
+    pub events: Vec<RoomUpdate>,
     /// Whose connection is where now.
-    pub links: Vec<(PeerId, Option<Link>)>,
+    pub links: Vec<(PeerId, Option<Attachment>)>,
     /// Matches to be stored.
     pub records: Vec<MatchRecord>,
 }
@@ -208,14 +217,14 @@ pub struct RoomChange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     view: RoomView,
-    seats: BTreeMap<PeerId, Seat>,
+    seats: BTreeMap<PeerId, Reservation>,
     state: RoomState,
     change: RoomChange,
 }
 
 record! {
     /// A seat somebody has left.
-    pub struct Vacated {
+    pub struct FreedSlot {
         /// Which.
         slot: Slot,
         /// Who, as a machine.
@@ -255,9 +264,9 @@ record! {
         /// The order of the next newcomer.
         next_order: u64,
         /// Who has played in this match.
-        cast: Vec<Participant>,
+        cast: Vec<MatchPlayer>,
         /// What was reported about it.
-        testimonies: Vec<Testimony>,
+        testimonies: Vec<ResultClaim>,
         /// What players said of their own scores.
         told: Vec<Told>,
         /// When the reports were counted last, the first time when the first one came.
@@ -281,7 +290,7 @@ record! {
         /// Who has left a match nobody can drop into.
         left: Vec<PeerId>,
         /// Seats somebody has left, each with who was the last.
-        vacated: Vec<Vacated>,
+        vacated: Vec<FreedSlot>,
         /// When the match was over.
         finished_at: Option<Micros>,
         /// The room was made again from a ticket: until when the others are waited for.
@@ -295,7 +304,7 @@ record! {
 
 impl Room {
     /// A new room with its founder in it.
-    pub fn create(now: Micros, new: NewRoom, founder: Newcomer, link: Link) -> Room {
+    pub fn create(now: Micros, new: NewRoom, founder: JoinRequest, link: Attachment) -> Room {
         let NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, matched, settings } = new;
         let status = if drop_in { Status::Playing } else { Status::Waiting };
         let (round, born) = if drop_in { (1, now.as_millis()) } else { (0, 0) };
@@ -361,12 +370,12 @@ impl Room {
     }
 
     /// What the server knows about a member.
-    pub fn seat_of(&self, peer: PeerId) -> Option<&Seat> {
+    pub fn reservation_of(&self, peer: PeerId) -> Option<&Reservation> {
         self.seats.get(&peer)
     }
 
     /// Everybody's connection.
-    pub fn links(&self) -> impl Iterator<Item = (PeerId, Link)> {
+    pub fn links(&self) -> impl Iterator<Item = (PeerId, Attachment)> {
         self.seats.iter().filter_map(|(peer, seat)| seat.link.map(|link| (*peer, link)))
     }
 
@@ -377,7 +386,9 @@ impl Room {
 
     /// Whether `find` may put somebody here: there is a seat, it is not shut, and somebody is really there.
     pub fn is_open(&self) -> bool {
-        !self.view.private && self.objection_to_join(Players::ONE).is_none() && self.links().next().is_some()
+        !self.view.private
+            && self.objection_to_join(LocalPlayers::ONE).is_none()
+            && self.links().next().is_some()
     }
 
     /// The one network whose players `find` may bring, if others would only fill up seats among it: it holds more than half of them, or
@@ -422,10 +433,10 @@ impl Room {
 
     /// Whether this person left the room so lately that another one suits them better.
     pub fn was_left_lately(&self, now: Micros, player: PlayerId) -> bool {
-        let is_it = |vacated: &Vacated| {
+        let is_it = |vacated: &FreedSlot| {
             vacated.player == Some(player)
                 && now.since(vacated.at) < AVOIDED
-                && !self.view.slots_taken().is_empty()
+                && !self.view.occupied_slots().is_empty()
         };
         self.state.vacated.iter().any(is_it)
     }
@@ -445,7 +456,7 @@ impl Room {
             status: view.status,
             players,
             seats: view.seats,
-            watchers: view.watchers().count() as u8,
+            watchers: view.spectators().count() as u8,
             open: self.is_open(),
             host: host.name.clone(),
         })
@@ -455,30 +466,36 @@ impl Room {
     ///
     /// # Errors
     /// If it may not; nothing changed then.
-    pub fn act(&mut self, now: Micros, rules: &Rules, peer: PeerId, act: Act) -> Result<(), Refusal> {
+    pub fn act(
+        &mut self,
+        now: Micros,
+        rules: &Rules,
+        peer: PeerId,
+        act: RoomAction,
+    ) -> Result<(), Rejection> {
         let Some(member) = self.view.member(peer) else {
-            return Err(Refusal::new(RefusalCode::NotInRoom, "you are not in this room"));
+            return Err(Rejection::new(RejectionCode::NotInRoom, "you are not in this room"));
         };
         match act {
-            Act::Leave => self.give_up(now, peer),
-            Act::StepOut => self.step_out(now, peer),
-            Act::FallSilent => self.remove(now, peer, LeaveReason::Silent),
-            Act::Ready(ready) => return self.set_ready(peer, ready),
-            Act::Rest(resting) => self.set_resting(peer, resting.then_some(now)),
-            Act::Profile { name, palette } => {
+            RoomAction::Leave => self.give_up(now, peer),
+            RoomAction::LeaveKeepingSlot => self.step_out(now, peer),
+            RoomAction::IdleTimeout => self.remove(now, peer, LeaveReason::IdleTimeout),
+            RoomAction::Ready(ready) => return self.set_ready(peer, ready),
+            RoomAction::Rest(resting) => self.set_resting(peer, resting.then_some(now)),
+            RoomAction::Profile { name, palette } => {
                 let (name, palette) =
                     (name.unwrap_or(member.name.clone()), palette.unwrap_or(member.palette));
                 self.set_profile(peer, name, palette);
             }
-            Act::Report(report) => return self.report(now, rules, peer, report),
-            Act::Tell(score) => return self.tell(now, rules, peer, &score),
-            Act::Kick(target) if self.view.matched => return self.vote(now, peer, target),
+            RoomAction::Report(report) => return self.report(now, rules, peer, report),
+            RoomAction::Tell(score) => return self.tell(now, rules, peer, &score),
+            RoomAction::Kick(target) if self.view.matched => return self.vote(now, peer, target),
             act if self.view.host != peer => {
                 let _ = act;
-                return Err(Refusal::new(RefusalCode::NotHost, "only the host may do that"));
+                return Err(Rejection::new(RejectionCode::NotHost, "only the host may do that"));
             }
-            Act::Kick(target) => return self.kick(now, target),
-            Act::Host(target) => return self.hand_over(target),
+            RoomAction::Kick(target) => return self.kick(now, target),
+            RoomAction::TransferHost(target) => return self.hand_over(target),
             act => {
                 // What the host says now counts more than any ticket from before.
                 self.state.reopened_by = None;
@@ -488,12 +505,12 @@ impl Room {
         Ok(())
     }
 
-    fn act_on_room(&mut self, now: Micros, rules: &Rules, act: Act) -> Result<(), Refusal> {
+    fn act_on_room(&mut self, now: Micros, rules: &Rules, act: RoomAction) -> Result<(), Rejection> {
         match act {
-            Act::Start { countdown_ms, seed } => self.start(now, countdown_ms, seed),
-            Act::Finish => self.finish(now),
-            Act::Settings(settings) => self.set_settings(rules, settings),
-            Act::Access { locked, private, seats } => self.set_access(rules, locked, private, seats),
+            RoomAction::Start { countdown_ms, seed } => self.start(now, countdown_ms, seed),
+            RoomAction::Finish => self.finish(now),
+            RoomAction::Settings(settings) => self.set_settings(rules, settings),
+            RoomAction::Access { locked, private, seats } => self.set_access(rules, locked, private, seats),
             _ => Ok(()),
         }
     }
@@ -507,13 +524,13 @@ impl Room {
     }
 
     /// Makes an event take effect and keeps it for others.
-    fn happen(&mut self, event: impl Into<RoomEvent>) {
+    fn happen(&mut self, event: impl Into<RoomUpdate>) {
         let event = event.into();
         self.view.apply(&event);
         self.change.events.push(event);
     }
 
-    fn set_link(&mut self, peer: PeerId, link: Option<Link>) {
+    fn set_link(&mut self, peer: PeerId, link: Option<Attachment>) {
         if let Some(seat) = self.seats.get_mut(&peer) {
             seat.link = link;
             if let Some(link) = link {
@@ -571,7 +588,7 @@ record! {
         /// What others see.
         member: Member,
         /// What the server knows.
-        seat: Seat,
+        seat: Reservation,
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use gaggle_kit::Micros;
 
 use crate::label::Label;
-use crate::message::{Refusal, RefusalCode};
+use crate::message::{Rejection, RejectionCode};
 
 /// Most seats a room can have.
-pub const SEATS_MAX: u8 = 64;
+pub const PLAYERS_MAX: u8 = 64;
 /// Fewest seats a room can have.
-pub const SEATS_MIN: u8 = 2;
+pub const PLAYERS_MIN: u8 = 2;
 
 /// Times, bounds, rates and games. The defaults suit one server for strangers on the open internet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,37 +18,37 @@ pub struct Rules {
     /// The games that are played, by name.
     pub games: BTreeMap<Label, GameRules>,
     /// The rules for games that are not in the list; none: they are refused.
-    pub unlisted: Option<ModeRules>,
+    pub unlisted_games: Option<ModeConfig>,
 
     /// How long the seat of somebody whose connection is lost is kept.
-    pub grace: Micros,
+    pub reconnect_grace: Micros,
     /// How long the seat of somebody is kept who left and may be back in a moment: about as long as a page takes to
     /// load again.
     pub reload_grace: Micros,
     /// How long a host may be away before another member becomes host.
     pub host_grace: Micros,
     /// A connected member that says nothing for so long is taken out of its room.
-    pub silent_after: Micros,
+    pub idle_timeout: Micros,
     /// A room whose match ended so long ago is closed.
-    pub finished_after: Micros,
+    pub finished_ttl: Micros,
     /// How long the others' reports of a result are waited for, from the first one on, before they are counted.
-    pub report_wait: Micros,
+    pub report_timeout: Micros,
     /// How long a ticket counts.
     pub ticket_ttl: Micros,
 
     /// How long a new connection may take to say hello.
-    pub hello_within: Micros,
+    pub hello_timeout: Micros,
     /// A connection that was silent for so long is pinged.
-    pub ping_after: Micros,
+    pub ping_interval: Micros,
     /// A ping must be answered within this time.
-    pub pong_within: Micros,
+    pub pong_timeout: Micros,
     /// How long the older of two connections with one key has to show that it lives.
-    pub probe_within: Micros,
+    pub probe_timeout: Micros,
     /// How often a changed list of rooms is told.
-    pub list_every: Micros,
+    pub list_interval: Micros,
 
     /// How many may watch one room.
-    pub watchers_max: usize,
+    pub spectators_max: usize,
     /// Rooms on all nodes together.
     pub rooms_max: usize,
     /// Connections of this node.
@@ -58,80 +58,80 @@ pub struct Rules {
     /// Connections of one person, in all tabs together. More than there are seats: a lost connection is not noticed at once.
     pub connections_per_player_max: usize,
     /// Seats one person can have at the same time, in all tabs together.
-    pub seats_per_player_max: usize,
+    pub rooms_per_player_max: usize,
     /// Longest settings of a room, in bytes.
     pub settings_bytes_max: usize,
     /// Longest signal, in bytes.
     pub signal_bytes_max: usize,
     /// Signals kept for a member that is away.
-    pub mail_max: usize,
+    pub queued_signals_max: usize,
     /// Bytes of signals kept for a member that is away.
-    pub mail_bytes_max: usize,
+    pub queued_signal_bytes_max: usize,
 
     /// How often things may be said.
-    pub rates: Rates,
+    pub limits: Limits,
     /// How the search for people of one's skill widens.
     pub search: SearchRules,
 }
 
 /// How often things may be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rates {
+pub struct Limits {
     /// New connections from one address.
-    pub connect: Rate,
+    pub connect: RateLimit,
     /// Any message on one connection.
-    pub message: Rate,
+    pub message: RateLimit,
     /// Any message from one address, on all its connections together.
-    pub message_per_address: Rate,
+    pub message_per_address: RateLimit,
     /// Bytes of messages on one connection.
-    pub message_bytes: Rate,
+    pub message_bytes: RateLimit,
     /// Bytes of messages from one address, on all its connections together.
-    pub message_bytes_per_address: Rate,
+    pub message_bytes_per_address: RateLimit,
     /// `find`, per person.
-    pub find: Rate,
+    pub find: RateLimit,
     /// `create`, per person.
-    pub create: Rate,
+    pub create: RateLimit,
     /// `create` and rooms made by `find`, per address.
-    pub create_per_address: Rate,
+    pub create_per_address: RateLimit,
     /// `join`, per person. Together with `join_per_address` it makes guessing codes hopeless.
-    pub join: Rate,
+    pub join: RateLimit,
     /// `join`, per address.
-    pub join_per_address: Rate,
+    pub join_per_address: RateLimit,
     /// `take_over`, per person.
-    pub take_over: Rate,
+    pub take_over: RateLimit,
     /// What changes the room: `ready`, `start`, `settings`, `profile` and the like, per person.
-    pub change: Rate,
+    pub change: RateLimit,
     /// `signal`, per person. A newcomer in a room of 64 sends an offer and a dozen candidates to each.
-    pub signal: Rate,
+    pub signal: RateLimit,
     /// Bytes of signals, per person.
-    pub signal_bytes: Rate,
+    pub signal_bytes: RateLimit,
     /// Bytes of signals from one member to another: one who is sent more than it takes loses its connection.
-    pub signal_bytes_to_one: Rate,
+    pub signal_bytes_to_one: RateLimit,
     /// `list`, `top`, `mine`, `look`, `ticket`, `ice`, `touch`, per person.
-    pub look: Rate,
+    pub look: RateLimit,
     /// `report`, per person.
-    pub report: Rate,
+    pub report: RateLimit,
     /// `report`, per address: whoever plays alone has each of them stored.
-    pub report_per_address: Rate,
+    pub report_per_address: RateLimit,
 }
 
 /// So many at once, and then one every `every`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rate {
+pub struct RateLimit {
     /// How many may come at once.
     pub burst: u32,
     /// How long until one more may come.
-    pub every: Micros,
+    pub per: Micros,
 }
 
-impl Rate {
+impl RateLimit {
     /// So many in so many seconds, in one go or spread.
-    pub const fn per_secs(count: u32, secs: u64) -> Rate {
-        Rate { burst: count, every: Micros::new(secs * 1_000_000 / count as u64) }
+    pub const fn per_secs(count: u32, secs: u64) -> RateLimit {
+        RateLimit { burst: count, per: Micros::new(secs * 1_000_000 / count as u64) }
     }
 
     /// No limit.
-    pub const UNLIMITED: Rate = Rate { burst: u32::MAX, every: Micros::ZERO };
+    pub const UNLIMITED: RateLimit = RateLimit { burst: u32::MAX, per: Micros::ZERO };
 }
 
 /// How the search for people of one's skill widens with waiting.
@@ -153,18 +153,18 @@ pub struct SearchRules {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GameRules {
     /// Its modes, by name. The empty name is the mode of a client that names none.
-    pub modes: BTreeMap<Label, ModeRules>,
+    pub modes: BTreeMap<Label, ModeConfig>,
 }
 
 /// The rules for one mode of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModeRules {
+pub struct ModeConfig {
     /// Fewest seats a room may be made with.
-    pub seats_min: u8,
+    pub players_min: u8,
     /// Most seats a room may be made with.
-    pub seats_max: u8,
+    pub players_max: u8,
     /// Seats, when nobody says how many.
-    pub seats: u8,
+    pub players_default: u8,
     /// Whether rooms made by `find` play at once and take people in while they run.
     pub drop_in: bool,
     /// Whether `find` looks for people of one's skill instead of the fullest room.
@@ -179,12 +179,12 @@ pub struct ModeRules {
     pub level_max: u32,
 }
 
-impl Default for ModeRules {
-    fn default() -> ModeRules {
-        ModeRules {
-            seats_min: SEATS_MIN,
-            seats_max: SEATS_MAX,
-            seats: 4,
+impl Default for ModeConfig {
+    fn default() -> ModeConfig {
+        ModeConfig {
+            players_min: PLAYERS_MIN,
+            players_max: PLAYERS_MAX,
+            players_default: 4,
             drop_in: true,
             skill: false,
             // Of a game that says nothing about its points: an hour of play is well within.
@@ -200,71 +200,71 @@ impl Default for Rules {
     fn default() -> Rules {
         Rules {
             games: BTreeMap::new(),
-            unlisted: Some(ModeRules::default()),
-            grace: Micros::from_secs(60),
+            unlisted_games: Some(ModeConfig::default()),
+            reconnect_grace: Micros::from_secs(60),
             reload_grace: Micros::from_secs(10),
             host_grace: Micros::from_secs(10),
-            silent_after: Micros::from_secs(300),
-            finished_after: Micros::from_secs(300),
-            report_wait: Micros::from_secs(10),
+            idle_timeout: Micros::from_secs(300),
+            finished_ttl: Micros::from_secs(300),
+            report_timeout: Micros::from_secs(10),
             ticket_ttl: Micros::from_secs(2 * 3_600),
-            hello_within: Micros::from_secs(10),
-            ping_after: Micros::from_secs(25),
-            pong_within: Micros::from_secs(15),
-            probe_within: Micros::from_millis(1_500),
-            list_every: Micros::from_millis(500),
-            watchers_max: 32,
+            hello_timeout: Micros::from_secs(10),
+            ping_interval: Micros::from_secs(25),
+            pong_timeout: Micros::from_secs(15),
+            probe_timeout: Micros::from_millis(1_500),
+            list_interval: Micros::from_millis(500),
+            spectators_max: 32,
             rooms_max: 50_000,
             connections_max: 18_000,
             connections_per_address_max: 200,
             connections_per_player_max: 32,
-            seats_per_player_max: 8,
+            rooms_per_player_max: 8,
             settings_bytes_max: 4_096,
             signal_bytes_max: 16_384,
-            mail_max: 64,
-            mail_bytes_max: 65_536,
-            rates: Rates::default(),
+            queued_signals_max: 64,
+            queued_signal_bytes_max: 65_536,
+            limits: Limits::default(),
             search: SearchRules::default(),
         }
     }
 }
 
-impl Default for Rates {
-    fn default() -> Rates {
-        Rates {
-            connect: Rate { burst: 200, every: Micros::from_millis(50) },
-            message: Rate { burst: 2_000, every: Micros::from_millis(5) },
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connect: RateLimit { burst: 200, per: Micros::from_millis(50) },
+            message: RateLimit { burst: 2_000, per: Micros::from_millis(5) },
             // As much as twenty connections may: more than two hundred people who play need.
-            message_per_address: Rate { burst: 40_000, every: Micros::new(250) },
+            message_per_address: RateLimit { burst: 40_000, per: Micros::new(250) },
             // Twice the signals one may send, and whatever else.
-            message_bytes: Rate { burst: 1 << 21, every: Micros::new(8) },
+            message_bytes: RateLimit { burst: 1 << 21, per: Micros::new(8) },
             // As much as twenty connections may, except that a byte takes at least a microsecond.
-            message_bytes_per_address: Rate { burst: 40 << 20, every: Micros::new(1) },
-            find: Rate::per_secs(5, 10),
-            create: Rate::per_secs(5, 10),
-            create_per_address: Rate { burst: 60, every: Micros::from_secs(1) },
-            join: Rate::per_secs(10, 10),
-            join_per_address: Rate { burst: 120, every: Micros::from_millis(500) },
-            take_over: Rate::per_secs(3, 10),
-            change: Rate::per_secs(20, 10),
-            signal: Rate { burst: 1_500, every: Micros::from_millis(10) },
+            message_bytes_per_address: RateLimit { burst: 40 << 20, per: Micros::new(1) },
+            find: RateLimit::per_secs(5, 10),
+            create: RateLimit::per_secs(5, 10),
+            create_per_address: RateLimit { burst: 60, per: Micros::from_secs(1) },
+            join: RateLimit::per_secs(10, 10),
+            join_per_address: RateLimit { burst: 120, per: Micros::from_millis(500) },
+            take_over: RateLimit::per_secs(3, 10),
+            change: RateLimit::per_secs(20, 10),
+            signal: RateLimit { burst: 1_500, per: Micros::from_millis(10) },
             // In a room of 64 as much as an offer and a dozen candidates to each, three times over; then 62 kB a second.
-            signal_bytes: Rate { burst: 1 << 20, every: Micros::new(16) },
+            signal_bytes: RateLimit { burst: 1 << 20, per: Micros::new(16) },
             // Several attempts at once, and then one a second. Four who mean it are needed to fill a socket's buffer.
-            signal_bytes_to_one: Rate { burst: 1 << 16, every: Micros::new(64) },
-            look: Rate::per_secs(20, 20),
-            report: Rate::per_secs(10, 10),
+            signal_bytes_to_one: RateLimit { burst: 1 << 16, per: Micros::new(64) },
+            look: RateLimit::per_secs(20, 20),
+            report: RateLimit::per_secs(10, 10),
             // As many as may be connected from there, all at once.
-            report_per_address: Rate { burst: 200, every: Micros::from_millis(500) },
+            report_per_address: RateLimit { burst: 200, per: Micros::from_millis(500) },
         }
     }
 }
 
-impl Rates {
+impl Limits {
     /// No limits at all: for tests and measurements.
-    pub fn unlimited() -> Rates {
-        let unlimited = Rate::UNLIMITED;
-        Rates {
+    pub fn unlimited() -> Limits {
+        let unlimited = RateLimit::UNLIMITED;
+        Limits {
             connect: unlimited,
             message: unlimited,
             message_per_address: unlimited,
@@ -304,35 +304,36 @@ impl Rules {
     ///
     /// # Errors
     /// If it is not played here.
-    pub fn mode(&self, game: &Label, mode: &Label) -> Result<&ModeRules, Refusal> {
+    pub fn mode(&self, game: &Label, mode: &Label) -> Result<&ModeConfig, Rejection> {
         if game.is_empty() {
-            return Err(Refusal::new(RefusalCode::BadGame, "field game is missing"));
+            return Err(Rejection::new(RejectionCode::BadGame, "field game is missing"));
         }
         let known = match self.games.get(game) {
             Some(rules) => rules.modes.get(mode),
-            None => self.unlisted.as_ref(),
+            None => self.unlisted_games.as_ref(),
         };
         known.ok_or_else(|| {
             let text = match mode.as_str() {
                 "" => format!("{game} is not played here without naming a mode"),
                 mode => format!("{game} in mode {mode} is not played here"),
             };
-            Refusal::new(RefusalCode::BadGame, text)
+            Rejection::new(RejectionCode::BadGame, text)
         })
     }
 }
 
-impl ModeRules {
+impl ModeConfig {
     /// The seats of a new room, if so many were asked for.
     ///
     /// # Errors
     /// If it cannot have so many.
-    pub fn seats(&self, wanted: Option<u8>) -> Result<u8, Refusal> {
-        let seats = wanted.unwrap_or(self.seats);
-        if (self.seats_min..=self.seats_max).contains(&seats) {
+    pub fn players(&self, wanted: Option<u8>) -> Result<u8, Rejection> {
+        let seats = wanted.unwrap_or(self.players_default);
+        if (self.players_min..=self.players_max).contains(&seats) {
             return Ok(seats);
         }
-        let text = format!("{seats} seats are not possible: {} to {} are", self.seats_min, self.seats_max);
-        Err(Refusal::new(RefusalCode::BadSettings, text))
+        let text =
+            format!("{seats} seats are not possible: {} to {} are", self.players_min, self.players_max);
+        Err(Rejection::new(RejectionCode::BadSettings, text))
     }
 }

@@ -9,7 +9,7 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use gaggle_kit::PeerId;
 use sha2::{Digest, Sha256};
 
-use crate::id::{NetworkId, PlayerId, RoomCode, RoomId, Seed, SessionId};
+use crate::id::{NetworkId, PlayerId, ResumeId, RoomCode, RoomId, Seed};
 
 /// Shortest guest key: 16 random characters of 64 kinds are 96 bits.
 const KEY_LENGTH_MIN: usize = 16;
@@ -83,9 +83,9 @@ pub(crate) fn seat(player: PlayerId, seat: &str) -> Option<PeerId> {
 }
 
 /// What can be stored and shown of a resume token without giving it away.
-pub(crate) fn session(resume: &str) -> SessionId {
+pub(crate) fn session(resume: &str) -> ResumeId {
     let hash = hash(b"session", &[resume.as_bytes()]);
-    SessionId(u64::from_le_bytes(std::array::from_fn(|at| hash[at])))
+    ResumeId(u64::from_le_bytes(std::array::from_fn(|at| hash[at])))
 }
 
 fn is_key_byte(byte: u8) -> bool {

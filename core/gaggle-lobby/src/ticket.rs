@@ -14,9 +14,9 @@ use crate::MessageError;
 use crate::id::{PlayerId, RoomCode, RoomId, Seed};
 use crate::json::{Raw, Value};
 use crate::label::Label;
-use crate::players::Players;
+use crate::players::LocalPlayers;
 use crate::secret;
-use crate::view::Json;
+use crate::view::RawJson;
 
 /// Signed in front of the ticket, so that no other signature of the same key can be taken for one.
 const CONTEXT: &[u8] = b"gaggle ticket 1\0";
@@ -64,7 +64,7 @@ pub struct Claims {
     /// The holder is the room's host.
     pub host: bool,
     /// How many play at the machine.
-    pub players: Players,
+    pub players: LocalPlayers,
     /// What is played.
     pub game: Label,
     /// In which of its ways.
@@ -81,10 +81,10 @@ pub struct Claims {
 pub enum TicketError {
     /// It is not base64url, too long, or not laid out as a ticket.
     #[error("the ticket cannot be read")]
-    Unreadable,
+    Malformed,
     /// It was not signed with the server's key, or changed since.
     #[error("the ticket's signature is wrong")]
-    Forged,
+    BadSignature,
     /// Its time is over.
     #[error("the ticket expired {seconds} seconds ago")]
     Expired {
@@ -93,10 +93,10 @@ pub enum TicketError {
     },
     /// It is for another room.
     #[error("the ticket is for another room")]
-    ForeignRoom,
+    WrongRoom,
     /// It is of an earlier epoch: somebody was sent away since, or a new match began.
     #[error("the ticket is of epoch {epoch}, but the room is in {current}")]
-    OldEpoch {
+    StaleEpoch {
         /// The ticket's.
         epoch: u32,
         /// The room's.
@@ -106,7 +106,7 @@ pub enum TicketError {
 
 impl From<DecodeError> for TicketError {
     fn from(_: DecodeError) -> TicketError {
-        TicketError::Unreadable
+        TicketError::Malformed
     }
 }
 
@@ -176,16 +176,16 @@ impl TicketKey {
     pub fn open(&self, ticket: &str, now_unix_seconds: u64) -> Result<Claims, TicketError> {
         // Four characters stand for three bytes.
         if ticket.len() > TICKET_BYTES_MAX.div_ceil(3) * 4 {
-            return Err(TicketError::Unreadable);
+            return Err(TicketError::Malformed);
         }
-        let bytes = Base64UrlUnpadded::decode_vec(ticket).map_err(|_| TicketError::Unreadable)?;
-        let at = bytes.len().checked_sub(SIGNATURE_BYTES).ok_or(TicketError::Unreadable)?;
+        let bytes = Base64UrlUnpadded::decode_vec(ticket).map_err(|_| TicketError::Malformed)?;
+        let at = bytes.len().checked_sub(SIGNATURE_BYTES).ok_or(TicketError::Malformed)?;
         let (body, signature) = bytes.split_at(at);
         let claims = Claims::read(body)?;
-        let signature = Signature::from_slice(signature).map_err(|_| TicketError::Unreadable)?;
+        let signature = Signature::from_slice(signature).map_err(|_| TicketError::Malformed)?;
         let signed = [CONTEXT, body].concat();
         // Strict: of the many signatures that other checks let through for one text, only one counts here.
-        self.0.verify_strict(&signed, &signature).map_err(|_| TicketError::Forged)?;
+        self.0.verify_strict(&signed, &signature).map_err(|_| TicketError::BadSignature)?;
         if now_unix_seconds >= claims.expires {
             return Err(TicketError::Expired { seconds: now_unix_seconds - claims.expires });
         }
@@ -217,7 +217,7 @@ impl Claims {
             drop_in: true,
             playing: true,
             host: false,
-            players: Players::ONE,
+            players: LocalPlayers::ONE,
             game: Label::default(),
             mode: Label::default(),
             build: Label::default(),
@@ -231,16 +231,16 @@ impl Claims {
     /// If it is for another room, or of an earlier epoch.
     pub fn admit(&self, room: RoomId, epoch: u32) -> Result<(), TicketError> {
         if self.room != room {
-            return Err(TicketError::ForeignRoom);
+            return Err(TicketError::WrongRoom);
         }
         if self.epoch < epoch {
-            return Err(TicketError::OldEpoch { epoch: self.epoch, current: epoch });
+            return Err(TicketError::StaleEpoch { epoch: self.epoch, current: epoch });
         }
         Ok(())
     }
 
     /// What stands for settings in a ticket.
-    pub fn digest(settings: &Json) -> [u8; 8] {
+    pub fn digest(settings: &RawJson) -> [u8; 8] {
         let hash = Sha256::digest(settings.as_str().as_bytes());
         std::array::from_fn(|at| hash[at])
     }
@@ -271,32 +271,32 @@ impl Claims {
     fn read(bytes: &[u8]) -> Result<Claims, TicketError> {
         let mut r = ByteReader::new(bytes);
         if r.u8("version")? != VERSION {
-            return Err(TicketError::Unreadable);
+            return Err(TicketError::Malformed);
         }
         let room = RoomId::from_bytes(r.array("room")?);
         let player = PlayerId::from_bytes(r.array("player")?);
         let peer = PeerId::from_bytes(r.array("peer")?);
         let slot = match r.u8("slot")? {
             NO_SLOT => None,
-            number => Some(Slot::new(number).ok_or(TicketError::Unreadable)?),
+            number => Some(Slot::new(number).ok_or(TicketError::Malformed)?),
         };
         let (epoch, round) = (r.u32("epoch")?, r.u32("round")?);
         let (seed, born) = (Seed(r.u64("seed")?), r.u64("born")?);
         let (issued, expires) = (r.u64("issued")?, r.u64("expires")?);
         let code = str::from_utf8(r.take("code", 6)?).ok().and_then(|text| text.parse().ok());
-        let code = code.ok_or(TicketError::Unreadable)?;
+        let code = code.ok_or(TicketError::Malformed)?;
         let (seats, flags) = (r.u8("seats")?, r.u8("flags")?);
         let flag = |bit: u8| flags >> bit & 1 == 1;
         let settings = r.array("settings")?;
         let mut label = || -> Result<Label, TicketError> {
             let length = r.u8("label")?;
             let text = str::from_utf8(r.take("label", usize::from(length))?);
-            text.ok().and_then(|text| text.parse().ok()).ok_or(TicketError::Unreadable)
+            text.ok().and_then(|text| text.parse().ok()).ok_or(TicketError::Malformed)
         };
         let (game, mode, build) = (label()?, label()?, label()?);
         r.finish("ticket")?;
         let (private, locked, drop_in, playing, host) = (flag(0), flag(1), flag(2), flag(3), flag(4));
-        let players = Players::new((flags >> 5) + 1).ok_or(TicketError::Unreadable)?;
+        let players = LocalPlayers::new((flags >> 5) + 1).ok_or(TicketError::Malformed)?;
         Ok(Claims {
             room,
             player,
@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn a_ticket_says_what_was_signed() {
         let watcher = Claims { slot: None, private: true, playing: false, ..claims() };
-        let crowd = Claims { players: Players::new(Players::MAX).unwrap(), host: true, ..claims() };
+        let crowd = Claims { players: LocalPlayers::new(LocalPlayers::MAX).unwrap(), host: true, ..claims() };
         for claims in [claims(), watcher, crowd] {
             let ticket = signer().sign(&claims);
             assert_eq!(signer().key().open(&ticket, 1_999), Ok(claims));
@@ -388,7 +388,7 @@ mod tests {
             altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
             let altered = String::from_utf8(altered).unwrap();
             let error = signer().key().open(&altered, 1_000).unwrap_err();
-            assert!(matches!(error, TicketError::Forged | TicketError::Unreadable), "{at}: {error}");
+            assert!(matches!(error, TicketError::BadSignature | TicketError::Malformed), "{at}: {error}");
         }
     }
 
@@ -399,14 +399,14 @@ mod tests {
             assert!(signer().key().open(&ticket[..length], 1_000).is_err(), "{length}");
         }
         assert!(signer().key().open(&format!("{ticket}AAAA"), 1_000).is_err());
-        assert_eq!(signer().key().open(&"A".repeat(100_000), 1_000), Err(TicketError::Unreadable));
+        assert_eq!(signer().key().open(&"A".repeat(100_000), 1_000), Err(TicketError::Malformed));
     }
 
     #[test]
     fn foreign_keys_and_old_tickets_do_not_count() {
         let ticket = signer().sign(&claims());
         let stranger = TicketSigner::from_secret(&[8; 32]).key();
-        assert_eq!(stranger.open(&ticket, 1_000), Err(TicketError::Forged));
+        assert_eq!(stranger.open(&ticket, 1_000), Err(TicketError::BadSignature));
         assert_eq!(signer().key().open(&ticket, 2_000), Err(TicketError::Expired { seconds: 0 }));
         assert_eq!(signer().key().open(&ticket, 2_060), Err(TicketError::Expired { seconds: 60 }));
     }
@@ -415,8 +415,8 @@ mod tests {
     fn a_ticket_admits_to_its_room_and_not_to_a_later_epoch() {
         let ticket = claims();
         assert_eq!(ticket.admit(ticket.room, 3), Ok(()));
-        assert_eq!(ticket.admit(ticket.room, 4), Err(TicketError::OldEpoch { epoch: 3, current: 4 }));
-        assert_eq!(ticket.admit(RoomId::from_bytes([9; 16]), 3), Err(TicketError::ForeignRoom));
+        assert_eq!(ticket.admit(ticket.room, 4), Err(TicketError::StaleEpoch { epoch: 3, current: 4 }));
+        assert_eq!(ticket.admit(RoomId::from_bytes([9; 16]), 3), Err(TicketError::WrongRoom));
     }
 
     #[test]
@@ -449,11 +449,11 @@ mod tests {
             drop_in: true,
             playing: true,
             host: false,
-            players: Players::ONE,
+            players: LocalPlayers::ONE,
             game: "gander".parse().unwrap(),
             mode: "team".parse().unwrap(),
             build: Label::default(),
-            settings: Claims::digest(&Json::default()),
+            settings: Claims::digest(&RawJson::default()),
         }
     }
 }

@@ -33,9 +33,9 @@ words! {
         /// The host sent them away.
         Kicked = "kicked",
         /// The connection was lost and did not come back within the grace time.
-        Lost = "lost",
+        ConnectionLost = "lost",
         /// Connected, but nothing was heard for too long.
-        Silent = "silent",
+        IdleTimeout = "silent",
         /// The room was closed.
         Closed = "closed",
     }
@@ -120,7 +120,7 @@ record! {
         /// Who may change the room. Always a player of the room.
         host: PeerId,
         /// What the game keeps about this room: a JSON object only the game understands.
-        settings: Json,
+        settings: RawJson,
         /// Counts the changes.
         version: u64,
         /// Who is here: players by slot, then watchers.
@@ -208,7 +208,7 @@ record! {
     /// The host changed the game's settings.
     pub struct SettingsChanged {
         /// All of them, as they are now.
-        settings: Json,
+        settings: RawJson,
     }
 }
 
@@ -290,7 +290,7 @@ record! {
 
 tagged! {
     /// One change of a room.
-    pub enum RoomEvent by "event" {
+    pub enum RoomUpdate by "event" {
         /// Somebody came.
         "joined" => Joined,
         /// Somebody is gone for good.
@@ -341,59 +341,59 @@ impl RoomView {
     }
 
     /// Those who only watch.
-    pub fn watchers(&self) -> impl Iterator<Item = &Member> {
+    pub fn spectators(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.slot.is_none())
     }
 
     /// Seats somebody has.
-    pub fn slots_taken(&self) -> SlotSet {
+    pub fn occupied_slots(&self) -> SlotSet {
         self.members.iter().fold(SlotSet::EMPTY, |slots, member| slots.union(member.slots()))
     }
 
     /// Seats nobody has.
-    pub fn seats_free(&self) -> u8 {
-        self.seats.saturating_sub(self.slots_taken().len() as u8)
+    pub fn free_slots(&self) -> u8 {
+        self.seats.saturating_sub(self.occupied_slots().len() as u8)
     }
 
     /// Makes one change take effect. A change about somebody who is not here changes nothing.
-    pub fn apply(&mut self, event: &RoomEvent) {
+    pub fn apply(&mut self, event: &RoomUpdate) {
         match event {
-            RoomEvent::Joined(Joined { member }) => {
+            RoomUpdate::Joined(Joined { member }) => {
                 self.members.retain(|known| known.peer != member.peer);
                 let rank = |member: &Member| (member.slot.map_or(u8::MAX, Slot::number), member.peer);
                 let at = self.members.partition_point(|known| rank(known) < rank(member));
                 self.members.insert(at, member.clone());
             }
-            RoomEvent::Left(Left { peer, .. }) => self.members.retain(|known| known.peer != *peer),
-            RoomEvent::Away(Away { peer, .. }) => self.change(*peer, |member| member.away = true),
-            RoomEvent::Returned(Returned { peer }) => self.change(*peer, |member| member.away = false),
-            RoomEvent::HostChanged(HostChanged { peer }) => self.host = *peer,
-            RoomEvent::ReadyChanged(ReadyChanged { peer, ready }) => {
+            RoomUpdate::Left(Left { peer, .. }) => self.members.retain(|known| known.peer != *peer),
+            RoomUpdate::Away(Away { peer, .. }) => self.change(*peer, |member| member.away = true),
+            RoomUpdate::Returned(Returned { peer }) => self.change(*peer, |member| member.away = false),
+            RoomUpdate::HostChanged(HostChanged { peer }) => self.host = *peer,
+            RoomUpdate::ReadyChanged(ReadyChanged { peer, ready }) => {
                 self.change(*peer, |member| member.ready = *ready);
             }
-            RoomEvent::RestChanged(RestChanged { peer, resting }) => {
+            RoomUpdate::RestChanged(RestChanged { peer, resting }) => {
                 self.change(*peer, |member| member.resting = *resting);
             }
-            RoomEvent::ProfileChanged(ProfileChanged { peer, name, palette }) => {
+            RoomUpdate::ProfileChanged(ProfileChanged { peer, name, palette }) => {
                 self.change(*peer, |member| {
                     member.name = name.clone();
                     member.palette = *palette;
                 });
             }
-            RoomEvent::SettingsChanged(SettingsChanged { settings }) => self.settings = settings.clone(),
-            RoomEvent::AccessChanged(AccessChanged { locked, private, seats, matched }) => {
+            RoomUpdate::SettingsChanged(SettingsChanged { settings }) => self.settings = settings.clone(),
+            RoomUpdate::AccessChanged(AccessChanged { locked, private, seats, matched }) => {
                 (self.locked, self.private, self.seats) = (*locked, *private, *seats);
                 self.matched = *matched;
             }
-            RoomEvent::StatusChanged(change) => self.change_status(change),
-            RoomEvent::EpochChanged(EpochChanged { epoch }) => self.epoch = *epoch,
-            RoomEvent::ResultDecided(_) | RoomEvent::VoteCast(_) => {}
+            RoomUpdate::StatusChanged(change) => self.change_status(change),
+            RoomUpdate::EpochChanged(EpochChanged { epoch }) => self.epoch = *epoch,
+            RoomUpdate::ResultDecided(_) | RoomUpdate::VoteCast(_) => {}
         }
     }
 
     /// The changes that turn this view into a later one of the same room, for whoever missed them.
     /// Somebody who came and went in between is not mentioned, nor is a result.
-    pub fn changes_to(&self, later: &RoomView) -> Vec<RoomEvent> {
+    pub fn changes_to(&self, later: &RoomView) -> Vec<RoomUpdate> {
         let mut events = Vec::new();
         // First, because a new match makes everybody unready.
         let status = later.status_change();
@@ -480,29 +480,29 @@ impl RoomView {
 
 /// A JSON value that passes through unread: a game's settings, what peers signal to each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Json(Box<str>);
+pub struct RawJson(Box<str>);
 
-impl Json {
+impl RawJson {
     /// Checks that the text is one JSON value, and leaves white space out.
     ///
     /// # Errors
     /// If it is not, or has more than 12 levels.
-    pub fn new(text: &str) -> Result<Json, MessageError> {
-        compact(Raw::parse(text)?, "value").map(Json)
+    pub fn new(text: &str) -> Result<RawJson, MessageError> {
+        compact(Raw::parse(text)?, "value").map(RawJson)
     }
 
     /// A string as a JSON value.
     ///
     /// ```
-    /// use gaggle_lobby::view::Json;
-    /// let said = Json::string("a \"word\"\n");
+    /// use gaggle_lobby::view::RawJson;
+    /// let said = RawJson::string("a \"word\"\n");
     /// assert_eq!(said.as_str(), r#""a \"word\"\n""#);
     /// assert_eq!(said.to_text().as_deref(), Some("a \"word\"\n"));
     /// ```
-    pub fn string(text: &str) -> Json {
+    pub fn string(text: &str) -> RawJson {
         let mut out = String::with_capacity(text.len() + 2);
         write_string(text, &mut out);
-        Json(out.into())
+        RawJson(out.into())
     }
 
     /// The string, if the value is one.
@@ -522,28 +522,28 @@ impl Json {
 }
 
 /// An empty object.
-impl Default for Json {
-    fn default() -> Json {
-        Json("{}".into())
+impl Default for RawJson {
+    fn default() -> RawJson {
+        RawJson("{}".into())
     }
 }
 
 /// Missing means an empty object.
-impl Value for Json {
-    fn read(raw: Raw<'_>, field: &'static str) -> Result<Json, MessageError> {
-        compact(raw, field).map(Json)
+impl Value for RawJson {
+    fn read(raw: Raw<'_>, field: &'static str) -> Result<RawJson, MessageError> {
+        compact(raw, field).map(RawJson)
     }
 
-    fn blank() -> Json {
-        Json::default()
+    fn blank() -> RawJson {
+        RawJson::default()
     }
 
     fn write(&self, out: &mut String) {
         out.push_str(&self.0);
     }
 
-    fn missing() -> Option<Json> {
-        Some(Json::default())
+    fn missing() -> Option<RawJson> {
+        Some(RawJson::default())
     }
 
     fn is_missing(&self) -> bool {
@@ -626,7 +626,7 @@ mod tests {
             born: 0,
             starts_at: None,
             host: PeerId::default(),
-            settings: Json::default(),
+            settings: RawJson::default(),
             version: 0,
             members: Vec::new(),
         }

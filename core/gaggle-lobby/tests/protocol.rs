@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use gaggle_kit::Prng;
-use gaggle_lobby::view::RoomEvent;
-use gaggle_lobby::{ClientMessage, Envelope, MessageError, RefusalCode, ServerMessage};
+use gaggle_lobby::view::RoomUpdate;
+use gaggle_lobby::{ClientMessage, Envelope, MessageError, RejectionCode, ServerMessage};
 
 const PROTOCOL: &str = include_str!("../../../PROTOCOL.md");
 
@@ -32,18 +32,18 @@ fn every_example_of_a_server_is_read_and_written_as_it_stands() {
         assert_eq!(envelope.encode(), example);
         kinds.insert(envelope.message.kind());
         if let ServerMessage::Change(change) = &envelope.message {
-            events.extend(change.events.iter().map(RoomEvent::kind));
+            events.extend(change.events.iter().map(RoomUpdate::kind));
         }
     }
     assert_eq!(kinds, ServerMessage::KINDS.iter().copied().collect());
-    assert_eq!(events, RoomEvent::KINDS.iter().copied().collect());
+    assert_eq!(events, RoomUpdate::KINDS.iter().copied().collect());
 }
 
 #[test]
 fn every_code_is_explained() {
-    for code in RefusalCode::ALL {
+    for code in RejectionCode::ALL {
         assert!(PROTOCOL.contains(&format!("`{code}`")), "{code} is not in PROTOCOL.md");
-        assert_eq!(RefusalCode::from_word(code.as_str()), Some(*code));
+        assert_eq!(RejectionCode::from_word(code.as_str()), Some(*code));
     }
 }
 

@@ -4,10 +4,11 @@
 //! `cargo run -p gaggle-replica --example push_about`
 
 use gaggle_kit::{Micros, Prng};
-use gaggle_link::sim::{Chance, Conditions, SimCarrier, World};
-use gaggle_link::{Link, LinkConfig};
+use gaggle_link::sim::{Chance, Conditions, SimCarrier, SimNet};
+use gaggle_link::{Endpoint, LinkConfig};
 use gaggle_replica::{
-    Entry, Event, Exchange, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig, SessionError,
+    AuthorityPolicy, Driver, JoinMode, Kind, Kinds, ObjectId, Player, ReplicaConfig, Session, SessionError,
+    SessionEvent,
 };
 
 const WIDTH: i32 = 30;
@@ -16,7 +17,7 @@ const HEIGHT: i32 = 7;
 /// What is shared. The ranges say how few bits a place takes. What others push is shown in sequence, a few ticks later: never
 /// where it has not been.
 #[derive(Debug, Clone, PartialEq, Kind)]
-#[kind(playout = buffered)]
+#[kind(interpolation = buffered)]
 struct Crate {
     #[kind(range = 0..=29)]
     x: i32,
@@ -29,30 +30,30 @@ struct Crate {
 /// One machine: a session, a link to the others, and a player who is somewhere.
 struct Machine {
     session: Session,
-    link: Link<SimCarrier>,
+    link: Endpoint<SimCarrier>,
     at: (i32, i32),
     chance: Prng,
 }
 
 impl Machine {
-    fn new(world: &World, me: usize) -> Result<Machine, SessionError> {
-        let config = SessionConfig { policy: Policy::Open, ..SessionConfig::default() };
-        let entry = if me == 0 { Entry::Found } else { Entry::Join };
+    fn new(world: &SimNet, me: usize) -> Result<Machine, SessionError> {
+        let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
+        let entry = if me == 0 { JoinMode::Create } else { JoinMode::Join };
         let session =
             Session::new(config, Kinds::new().with::<Crate>(), Player::at(me as u8), entry, 100 + me as u64)?;
-        let link = Link::new(world.carrier(me), LinkConfig::default(), me as u64);
+        let link = Endpoint::new(world.carrier(me), LinkConfig::default(), me as u64);
         Ok(Machine { session, link, at: (10 * me as i32 + 3, 3), chance: Prng::new(me as u64 + 7) })
     }
 
     /// What a program does in every frame: receive, play, send.
     fn frame(&mut self, now: Micros) {
-        Exchange.receive(now, &mut self.link, &mut self.session);
+        Driver.receive(now, &mut self.link, &mut self.session);
         self.wander();
         self.session.tick(now);
-        Exchange.send(now, &mut self.link, &mut self.session);
-        while let Some(event) = self.session.next_event() {
-            if let Event::LeadChanged { player } = event {
-                println!("  {}: {player} leads from now on", self.session.player());
+        Driver.send(now, &mut self.link, &mut self.session);
+        while let Some(event) = self.session.poll_event() {
+            if let SessionEvent::LeaderChanged { player } = event {
+                println!("  {}: {player} leads from now on", self.session.local_slot());
             }
         }
     }
@@ -68,11 +69,11 @@ impl Machine {
             return;
         }
         let in_the_way: Option<(ObjectId, Crate)> =
-            self.session.objects::<Crate>().find(|(_, there)| (there.x, there.y) == to);
+            self.session.iter::<Crate>().find(|(_, there)| (there.x, there.y) == to);
         if let Some((id, there)) = in_the_way {
             let beyond = (there.x + step.0, there.y + step.1);
             // Whoever touches something holds it, and says from then on where it is.
-            if !inside(beyond) || self.session.touch(id).is_err() {
+            if !inside(beyond) || self.session.claim(id).is_err() {
                 return;
             }
             let pushed = Crate { x: beyond.0, y: beyond.1, ..there };
@@ -95,7 +96,7 @@ fn inside((x, y): (i32, i32)) -> bool {
     (0..WIDTH).contains(&x) && (0..HEIGHT).contains(&y)
 }
 
-fn run(world: &mut World, machines: &mut [Option<Machine>], seconds: u64) {
+fn run(world: &mut SimNet, machines: &mut [Option<Machine>], seconds: u64) {
     world.run_for(Micros::from_secs(seconds), |me, now| {
         if let Some(machine) = &mut machines[me] {
             machine.frame(now);
@@ -105,13 +106,13 @@ fn run(world: &mut World, machines: &mut [Option<Machine>], seconds: u64) {
 }
 
 fn main() -> Result<(), SessionError> {
-    let mut world = World::of(3, 2026);
+    let mut world = SimNet::new(3, 2026);
     let bad_wifi = Conditions {
         jitter: Micros::from_millis(20),
         loss: Chance::percent(5),
         ..Conditions::latency_ms(60)
     };
-    world.everywhere(bad_wifi);
+    world.set_all(bad_wifi);
     let mut machines = Vec::new();
     for me in 0..3 {
         machines.push(Some(Machine::new(&world, me)?));
@@ -135,10 +136,10 @@ fn main() -> Result<(), SessionError> {
     }
     for machine in [one, other] {
         let stats = machine.session.stats();
-        let mine = machine.session.mine::<Crate>().count();
+        let mine = machine.session.iter_authoritative::<Crate>().count();
         println!(
             "  {}: holds {mine} crates after {} claims, {} inherited; sent {} updates in {} bytes",
-            machine.session.player(),
+            machine.session.local_slot(),
             stats.claims,
             stats.inherited,
             stats.updates_sent,

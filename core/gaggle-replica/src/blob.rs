@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use gaggle_kit::{Micros, PeerId, fnv1a_64};
 
-use crate::{Axis, Field, Nature, ObjectId};
+use crate::{Axis, Encoding, Field, ObjectId};
 
 /// Most bytes of one blob.
 pub const BLOB_BYTES_MAX: usize = 1 << 20;
@@ -61,7 +61,7 @@ impl Blob {
 
 impl Field for Blob {
     const WORDS: usize = 3;
-    const NATURE: Nature = Nature::Opaque;
+    const ENCODING: Encoding = Encoding::Opaque;
 
     fn to_words(&self, _: &[Axis], words: &mut [i32]) {
         words[0] = self.hash as i32;
@@ -74,7 +74,7 @@ impl Field for Blob {
         Blob { hash: half(words[0]) | half(words[1]) << 32, length: words[2] as u32 }
     }
 
-    fn from_shown(_: &[Axis], _: &[f64]) -> Blob {
+    fn from_interpolated(_: &[Axis], _: &[f64]) -> Blob {
         Blob::EMPTY
     }
 }
@@ -88,7 +88,7 @@ pub enum BlobError {
     TooLarge,
     /// There is no room beside those that are kept.
     #[error("no room: forget some that are not needed any more")]
-    NoRoom,
+    Full,
     /// Too many are being fetched.
     #[error("{WANTED_MAX} are being fetched already")]
     TooMany,
@@ -146,7 +146,7 @@ impl Blobs {
             return Ok(blob);
         }
         if self.bytes + bytes.len() > max {
-            return Err(BlobError::NoRoom);
+            return Err(BlobError::Full);
         }
         self.bytes += bytes.len();
         self.kept.insert(blob, bytes.to_vec());
@@ -170,7 +170,7 @@ impl Blobs {
         }
         let coming: usize = self.wanted.iter().map(|wanted| wanted.blob.len()).sum();
         if self.bytes + coming + blob.len() > max {
-            return Err(BlobError::NoRoom);
+            return Err(BlobError::Full);
         }
         if self.wanted.len() >= WANTED_MAX {
             return Err(BlobError::TooMany);
@@ -207,8 +207,8 @@ mod tests {
         let mut blobs = Blobs::default();
         let first = blobs.keep(&[1; 60], 100).unwrap();
         assert_eq!(blobs.keep(&[1; 60], 100), Ok(first), "twice is once");
-        assert_eq!(blobs.keep(&[2; 60], 100), Err(BlobError::NoRoom));
-        assert_eq!(blobs.want(Blob::of(&[3; 60]), ObjectId::from_bits(1), 100), Err(BlobError::NoRoom));
+        assert_eq!(blobs.keep(&[2; 60], 100), Err(BlobError::Full));
+        assert_eq!(blobs.want(Blob::of(&[3; 60]), ObjectId::from_bits(1), 100), Err(BlobError::Full));
         blobs.forget(first);
         assert!(blobs.get(first).is_none() && blobs.keep(&[2; 60], 100).is_ok());
         let absurd = Blob { hash: 1, length: u32::MAX };

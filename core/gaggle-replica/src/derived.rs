@@ -2,7 +2,7 @@
 
 use gaggle_kit::Micros;
 
-use crate::{Field, Nature};
+use crate::{Encoding, Field};
 
 pub use crate::rotation::{from_words as rotation_from_words, to_words as rotation_to_words};
 
@@ -16,10 +16,10 @@ pub const fn millis(millis: Option<u64>) -> Micros {
 
 /// Whether a field of this type can be told without a range.
 pub const fn needs_no_range<T: Field>() -> bool {
-    T::AXIS.is_some() || matches!(T::NATURE, Nature::Opaque | Nature::Turn { .. })
+    T::AXIS.is_some() || matches!(T::ENCODING, Encoding::Opaque | Encoding::Angle { .. })
 }
 
 /// Whether a range of this type can do without a precision: numbers with a fraction cannot.
 pub const fn needs_no_precision<T: Field>() -> bool {
-    !matches!(T::RANGED, Some(Nature::Number))
+    !matches!(T::RANGED, Some(Encoding::Continuous))
 }

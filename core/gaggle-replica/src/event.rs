@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use gaggle_kit::{DecodeError, PeerId};
 use thiserror::Error;
 
-use crate::{Blob, ObjectId, Part, Player};
+use crate::{Blob, ObjectId, Player, SchemaPart};
 
 /// Something worth telling a game, a player or a log. Each happening is told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum SessionEvent {
     /// This machine became a member: it can spawn and claim.
-    Admitted,
+    MembershipGranted,
     /// A player is present.
     Joined {
         /// Who.
@@ -27,9 +27,9 @@ pub enum Event {
         /// At which machine.
         peer: PeerId,
         /// It said so; else nothing was heard of it any more.
-        goodbye: bool,
+        graceful: bool,
     },
-    /// Nothing was heard from a player for a while. [`Resumed`](Event::Resumed) or [`Left`](Event::Left) follows.
+    /// Nothing was heard from a player for a while. [`Resumed`](SessionEvent::Resumed) or [`Left`](SessionEvent::Left) follows.
     Interrupted {
         /// Who.
         player: Player,
@@ -44,46 +44,46 @@ pub enum Event {
         peer: PeerId,
     },
     /// Somebody else leads from now on: the host, where there is one.
-    LeadChanged {
+    LeaderChanged {
         /// Who.
         player: Player,
     },
     /// Somebody else's object is known from now on.
-    Appeared {
+    Spawned {
         /// The object.
         id: ObjectId,
     },
     /// Somebody else deleted an object.
-    Deleted {
+    Despawned {
         /// The object.
         id: ObjectId,
     },
     /// Nobody tells about this object any more: it exists, but is none of this player's business.
-    Hidden {
+    InterestLost {
         /// The object.
         id: ObjectId,
     },
     /// A hidden object is told about again.
-    Shown {
+    InterestGained {
         /// The object.
         id: ObjectId,
     },
     /// Somebody else claimed what this machine held. Its changes since then are void.
-    Lost {
+    AuthorityLost {
         /// The object.
         id: ObjectId,
         /// Who has it.
         to: Player,
     },
     /// An object came to this machine: inherited from somebody who left, or kept for its player.
-    Gained {
+    AuthorityGained {
         /// The object.
         id: ObjectId,
         /// Who had it.
         from: Player,
     },
     /// Bytes that were fetched are here.
-    BlobArrived {
+    BlobReceived {
         /// Their name.
         blob: Blob,
     },
@@ -95,19 +95,19 @@ pub enum Event {
         value: &'static str,
     },
     /// The lead did not grant a signal of this machine.
-    Denied {
-        /// The name of the signal, as in [`Kinds::with_signal`](crate::Kinds::with_signal).
-        signal: &'static str,
+    EventRejected {
+        /// The name of the signal, as in [`Kinds::with_event`](crate::Kinds::with_event).
+        event: &'static str,
     },
     /// A peer plays by other rules and was refused; its link should be closed.
-    Refused {
+    Rejected {
         /// Who.
         peer: PeerId,
         /// Why.
-        reason: Refusal,
+        reason: RejectReason,
     },
     /// A peer did what no network can do to a packet; its link should be closed.
-    Fault {
+    PeerFault {
         /// Who.
         peer: PeerId,
         /// What.
@@ -118,7 +118,7 @@ pub enum Event {
 /// Why a peer was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RejectReason {
     /// Another version of the protocol.
     #[error("speaks version {theirs} of the replica protocol, this is version {ours}: update the older one")]
     Version {
@@ -129,9 +129,9 @@ pub enum Refusal {
     },
     /// It means something else by a part of the game.
     #[error("means something else by {part}: one of the two is another build of the game")]
-    Differs {
+    SchemaMismatch {
         /// Which part of ours it does not have as we do.
-        part: Part,
+        part: SchemaPart,
     },
     /// Another game: it has parts that we do not have.
     #[error(
@@ -145,7 +145,7 @@ pub enum Refusal {
     },
     /// It says it is another player than it is.
     #[error("says it is {said}, but is {is}")]
-    Player {
+    SlotMismatch {
         /// Who it says it is.
         said: Player,
         /// Who it is.
@@ -153,10 +153,10 @@ pub enum Refusal {
     },
     /// It says it is a member, but may only look on.
     #[error("says it is a member, but may only look on")]
-    Onlooker,
+    NotAPlayer,
     /// It goes by the name of another member.
     #[error("goes by the name of another member")]
-    NameTaken,
+    TagTaken,
 }
 
 /// What only a peer can do, never the network.
@@ -168,7 +168,7 @@ pub enum PeerFault {
     Malformed(#[from] DecodeError),
     /// It acknowledged what was never sent.
     #[error("acknowledged packet {seq}, although the newest is {newest}")]
-    AckOfUnsent {
+    AckBeyondSent {
         /// What it acknowledged.
         seq: u32,
         /// What was sent.
@@ -176,7 +176,7 @@ pub enum PeerFault {
     },
     /// Its clock ran backwards.
     #[error("sent tick {tick} after tick {before}")]
-    TickWentBack {
+    TickRegressed {
         /// The later packet's tick.
         tick: u32,
         /// The earlier packet's.
@@ -185,39 +185,39 @@ pub enum PeerFault {
     /// It brought more objects than one peer may.
     #[error("brought more objects than the {max} one peer may")]
     TooManyObjects {
-        /// [`SessionConfig::objects_per_peer_max`](crate::SessionConfig::objects_per_peer_max).
+        /// [`ReplicaConfig::objects_per_peer_max`](crate::ReplicaConfig::objects_per_peer_max).
         max: usize,
     },
     /// It started anew again and again.
     #[error("started anew more than {max} times in one link")]
-    TooManyStarts {
+    TooManyRestarts {
         /// How often it may.
         max: u32,
     },
     /// It said something in another player's name.
     #[error("said something in another player's name")]
-    InAnotherName,
+    Impersonation,
     /// It sent a signal nobody declared.
     #[error("sent a signal that is not among the session's kinds")]
-    UnknownSignal,
+    UnknownEvent,
     /// It sent a value nobody declared.
     #[error("sent a value that is not among the session's kinds")]
     UnknownValue,
     /// It said something although it only looks on.
     #[error("said something although it only looks on")]
-    OnlooksOnly,
+    SpectatorWrote,
     /// It insisted on a number above those who were here before it.
     #[error("insisted on being senior to those who were here before it")]
-    Outranks,
+    FalseJoinOrder,
     /// It became somebody else in the middle of a link.
     #[error("announced itself as somebody else")]
-    AnotherMember,
+    IdentityChanged,
 }
 
 /// Events waiting to be read. An application that never reads loses the oldest, not its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    queue: VecDeque<Event>,
+    queue: VecDeque<SessionEvent>,
     lost: u64,
 }
 
@@ -225,7 +225,7 @@ pub(crate) struct Events {
 const EVENTS_MAX: usize = 1 << 17;
 
 impl Events {
-    pub(crate) fn push(&mut self, event: Event) {
+    pub(crate) fn push(&mut self, event: SessionEvent) {
         if self.queue.len() == EVENTS_MAX {
             self.queue.pop_front();
             self.lost += 1;
@@ -233,7 +233,7 @@ impl Events {
         self.queue.push_back(event);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Event> {
+    pub(crate) fn pop(&mut self) -> Option<SessionEvent> {
         self.queue.pop_front()
     }
 
@@ -250,9 +250,9 @@ mod tests {
     fn unread_events_are_bounded_and_counted() {
         let mut events = Events::default();
         for number in 0..EVENTS_MAX as u64 + 3 {
-            events.push(Event::Appeared { id: ObjectId::from_bits(number) });
+            events.push(SessionEvent::Spawned { id: ObjectId::from_bits(number) });
         }
         assert_eq!(events.lost(), 3);
-        assert_eq!(events.pop(), Some(Event::Appeared { id: ObjectId::from_bits(3) }));
+        assert_eq!(events.pop(), Some(SessionEvent::Spawned { id: ObjectId::from_bits(3) }));
     }
 }

@@ -21,15 +21,15 @@ pub trait Field: Sized {
     /// How many words it takes.
     const WORDS: usize;
     /// How its words behave.
-    const NATURE: Nature;
+    const ENCODING: Encoding;
     /// How its words behave within a range, if it can have one.
-    const RANGED: Option<Nature> = None;
+    const RANGED: Option<Encoding> = None;
     /// The range of its words, if the type has one by itself.
     const AXIS: Option<Axis> = None;
     /// How many steps on one side of zero its type can tell apart.
     const STEPS_MAX: i32 = i32::MAX;
     /// What its words mean, where its nature and a range do not tell: such as the names of variants.
-    const MEANS: &'static str = "";
+    const MEANING: &'static str = "";
 
     /// Writes the words. There is one axis for all of them, or one each.
     fn to_words(&self, axes: &[Axis], words: &mut [i32]);
@@ -39,18 +39,18 @@ pub trait Field: Sized {
 
     /// The value of words between two words: what a smoothed object shows. Only asked where words can lie
     /// between words.
-    fn from_shown(axes: &[Axis], words: &[f64]) -> Self;
+    fn from_interpolated(axes: &[Axis], words: &[f64]) -> Self;
 }
 
 /// How words behave from one tick to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nature {
+pub enum Encoding {
     /// They glide: predicted on a line, shown between two received values.
-    Number,
+    Continuous,
     /// They jump: predicted unchanged, shown as received. Small differences are short.
-    Count,
+    Discrete,
     /// They glide around a turn of 2 to the power of this many steps.
-    Turn {
+    Angle {
         /// Bits of a turn.
         bits: u32,
     },
@@ -63,10 +63,10 @@ pub enum Nature {
     Opaque,
 }
 
-impl Nature {
+impl Encoding {
     /// Whether a value between two values makes sense.
     pub const fn glides(self) -> bool {
-        matches!(self, Nature::Number | Nature::Turn { .. } | Nature::Rotation { .. })
+        matches!(self, Encoding::Continuous | Encoding::Angle { .. } | Encoding::Rotation { .. })
     }
 }
 
@@ -74,7 +74,7 @@ impl Nature {
 #[derive(Debug, Clone, Copy)]
 pub struct FieldShape {
     pub(crate) name: &'static str,
-    pub(crate) nature: Nature,
+    pub(crate) nature: Encoding,
     pub(crate) means: &'static str,
     pub(crate) words: usize,
     pub(crate) axes: &'static [Axis],
@@ -104,27 +104,27 @@ impl FieldShape {
     ///
     /// # Panics
     /// If the type needs a range; in a constant that is an error of the compiler.
-    pub const fn natural<T: Field>(name: &'static str) -> FieldShape {
+    pub const fn unranged<T: Field>(name: &'static str) -> FieldShape {
         let axes: &'static [Axis] = match const { &T::AXIS } {
             Some(axis) => std::slice::from_ref(axis),
             None => {
                 assert!(
-                    matches!(T::NATURE, Nature::Opaque | Nature::Turn { .. }),
+                    matches!(T::ENCODING, Encoding::Opaque | Encoding::Angle { .. }),
                     "numbers need a range and a precision: #[kind(range = -1.0..=1.0, precision = 0.01)]"
                 );
                 &[]
             }
         };
-        FieldShape { means: T::MEANS, ..FieldShape::new(name, T::NATURE, T::WORDS, axes) }
+        FieldShape { means: T::MEANING, ..FieldShape::new(name, T::ENCODING, T::WORDS, axes) }
     }
 
     /// A direction told in 2 to the power of `bits` steps.
     ///
     /// # Panics
     /// If there are no bits or more than 24.
-    pub const fn turn(name: &'static str, bits: u32) -> FieldShape {
+    pub const fn angle(name: &'static str, bits: u32) -> FieldShape {
         assert!(bits > 0 && bits <= 24, "a direction has 1 to 24 bits");
-        FieldShape::new(name, Nature::Turn { bits }, 1, &[])
+        FieldShape::new(name, Encoding::Angle { bits }, 1, &[])
     }
 
     /// A rotation told in three components of `bits` each.
@@ -133,10 +133,10 @@ impl FieldShape {
     /// If there are fewer than 4 bits or more than 15.
     pub const fn rotation(name: &'static str, bits: u32) -> FieldShape {
         assert!(bits >= 4 && bits <= 15, "a component of a rotation has 4 to 15 bits");
-        FieldShape::new(name, Nature::Rotation { bits }, 4, &[])
+        FieldShape::new(name, Encoding::Rotation { bits }, 4, &[])
     }
 
-    const fn new(name: &'static str, nature: Nature, words: usize, axes: &'static [Axis]) -> FieldShape {
+    const fn new(name: &'static str, nature: Encoding, words: usize, axes: &'static [Axis]) -> FieldShape {
         FieldShape { name, nature, means: "", words, axes, constant: false, moved_by: None, steps: false }
     }
 
@@ -152,18 +152,18 @@ impl FieldShape {
     /// If it is no number.
     #[must_use]
     pub const fn moved_by(self, velocity: &'static str) -> FieldShape {
-        assert!(matches!(self.nature, Nature::Number), "only numbers move");
+        assert!(matches!(self.nature, Encoding::Continuous), "only numbers move");
         FieldShape { moved_by: Some(velocity), ..self }
     }
 
     /// The same field, shown as received and never between two values.
     #[must_use]
-    pub const fn stepped(self) -> FieldShape {
+    pub const fn discrete(self) -> FieldShape {
         FieldShape { steps: true, ..self }
     }
 
     /// Whether it is shown between two values.
-    pub const fn glides(&self) -> bool {
+    pub const fn is_interpolated(&self) -> bool {
         self.nature.glides() && !self.steps
     }
 
@@ -180,11 +180,11 @@ impl FieldShape {
     /// How many bits its value takes, told without reference to another.
     pub(crate) const fn bits(&self) -> u32 {
         match self.nature {
-            Nature::Turn { bits } => bits * self.words as u32,
-            Nature::Rotation { bits } => 2 + 3 * bits,
-            Nature::Opaque => 32 * self.words as u32,
+            Encoding::Angle { bits } => bits * self.words as u32,
+            Encoding::Rotation { bits } => 2 + 3 * bits,
+            Encoding::Opaque => 32 * self.words as u32,
             // One bit more, by which a velocity says that it is zero.
-            Nature::Number | Nature::Count => {
+            Encoding::Continuous | Encoding::Discrete => {
                 let mut bits = 1;
                 let mut index = 0;
                 while index < self.words {
@@ -209,8 +209,8 @@ fn axis(axes: &[Axis], word: usize) -> &Axis {
 
 impl Field for f32 {
     const WORDS: usize = 1;
-    const NATURE: Nature = Nature::Number;
-    const RANGED: Option<Nature> = Some(Nature::Number);
+    const ENCODING: Encoding = Encoding::Continuous;
+    const RANGED: Option<Encoding> = Some(Encoding::Continuous);
     // Each of 2^22 steps is at least two of an f32's 24 bits wide: no rounding moves a value to another step.
     const STEPS_MAX: i32 = 1 << 22;
 
@@ -224,15 +224,15 @@ impl Field for f32 {
         axis(axes, 0).value_of(f64::from(words[0])) as f32
     }
 
-    fn from_shown(axes: &[Axis], words: &[f64]) -> f32 {
+    fn from_interpolated(axes: &[Axis], words: &[f64]) -> f32 {
         axis(axes, 0).value_of(words[0]) as f32
     }
 }
 
 impl<const FRACTION: u32> Field for Fixed<FRACTION> {
     const WORDS: usize = 1;
-    const NATURE: Nature = Nature::Number;
-    const RANGED: Option<Nature> = Some(Nature::Number);
+    const ENCODING: Encoding = Encoding::Continuous;
+    const RANGED: Option<Encoding> = Some(Encoding::Continuous);
 
     #[inline]
     fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
@@ -241,10 +241,10 @@ impl<const FRACTION: u32> Field for Fixed<FRACTION> {
 
     #[inline]
     fn from_words(axes: &[Axis], words: &[i32]) -> Fixed<FRACTION> {
-        Self::from_shown(axes, &[f64::from(words[0])])
+        Self::from_interpolated(axes, &[f64::from(words[0])])
     }
 
-    fn from_shown(axes: &[Axis], words: &[f64]) -> Fixed<FRACTION> {
+    fn from_interpolated(axes: &[Axis], words: &[f64]) -> Fixed<FRACTION> {
         // Beyond what it can hold, `as` gives the nearer end.
         Fixed::from_bits((axis(axes, 0).value_of(words[0]) * one::<FRACTION>()).round() as i32)
     }
@@ -259,8 +259,8 @@ macro_rules! counts {
     ($($integer:ident)*) => {$(
         impl Field for $integer {
             const WORDS: usize = 1;
-            const NATURE: Nature = Nature::Count;
-            const RANGED: Option<Nature> = Some(Nature::Count);
+            const ENCODING: Encoding = Encoding::Discrete;
+            const RANGED: Option<Encoding> = Some(Encoding::Discrete);
             const AXIS: Option<Axis> = Some(Axis::whole($integer::MIN as i64, $integer::MAX as i64));
 
             #[inline]
@@ -274,7 +274,7 @@ macro_rules! counts {
                 words[0].clamp($integer::MIN.into(), $integer::MAX.into()) as $integer
             }
 
-            fn from_shown(axes: &[Axis], words: &[f64]) -> $integer {
+            fn from_interpolated(axes: &[Axis], words: &[f64]) -> $integer {
                 Self::from_words(axes, &[words[0].round() as i32])
             }
         }
@@ -285,9 +285,9 @@ counts!(u8 i8 u16 i16);
 
 impl Field for bool {
     const WORDS: usize = 1;
-    const NATURE: Nature = Nature::Count;
+    const ENCODING: Encoding = Encoding::Discrete;
     const AXIS: Option<Axis> = Some(Axis::whole(0, 1));
-    const MEANS: &'static str = "bool";
+    const MEANING: &'static str = "bool";
 
     #[inline]
     fn to_words(&self, _: &[Axis], words: &mut [i32]) {
@@ -299,7 +299,7 @@ impl Field for bool {
         words[0] != 0
     }
 
-    fn from_shown(_: &[Axis], words: &[f64]) -> bool {
+    fn from_interpolated(_: &[Axis], words: &[f64]) -> bool {
         words[0] >= 0.5
     }
 }
@@ -309,9 +309,9 @@ macro_rules! wide_counts {
     ($($integer:ident)*) => {$(
         impl Field for $integer {
             const WORDS: usize = 1;
-            const NATURE: Nature = Nature::Opaque;
-            const RANGED: Option<Nature> = Some(Nature::Count);
-            const MEANS: &'static str = stringify!($integer);
+            const ENCODING: Encoding = Encoding::Opaque;
+            const RANGED: Option<Encoding> = Some(Encoding::Discrete);
+            const MEANING: &'static str = stringify!($integer);
 
             #[inline]
             fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
@@ -323,7 +323,7 @@ macro_rules! wide_counts {
                 words[0] as $integer
             }
 
-            fn from_shown(_: &[Axis], words: &[f64]) -> $integer {
+            fn from_interpolated(_: &[Axis], words: &[f64]) -> $integer {
                 words[0].round() as i32 as $integer
             }
         }
@@ -334,8 +334,8 @@ wide_counts!(u32 i32);
 
 impl Field for u64 {
     const WORDS: usize = 2;
-    const NATURE: Nature = Nature::Opaque;
-    const MEANS: &'static str = "u64";
+    const ENCODING: Encoding = Encoding::Opaque;
+    const MEANING: &'static str = "u64";
 
     fn to_words(&self, _: &[Axis], words: &mut [i32]) {
         words[0] = *self as i32;
@@ -346,15 +346,15 @@ impl Field for u64 {
         u64::from(words[0] as u32) | u64::from(words[1] as u32) << 32
     }
 
-    fn from_shown(axes: &[Axis], words: &[f64]) -> u64 {
+    fn from_interpolated(axes: &[Axis], words: &[f64]) -> u64 {
         Self::from_words(axes, &[words[0] as i32, words[1] as i32])
     }
 }
 
 impl Field for ObjectId {
     const WORDS: usize = 2;
-    const NATURE: Nature = Nature::Opaque;
-    const MEANS: &'static str = "object";
+    const ENCODING: Encoding = Encoding::Opaque;
+    const MEANING: &'static str = "object";
 
     fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
         self.to_bits().to_words(axes, words);
@@ -364,16 +364,16 @@ impl Field for ObjectId {
         ObjectId::from_bits(u64::from_words(axes, words))
     }
 
-    fn from_shown(axes: &[Axis], words: &[f64]) -> ObjectId {
-        ObjectId::from_bits(u64::from_shown(axes, words))
+    fn from_interpolated(axes: &[Axis], words: &[f64]) -> ObjectId {
+        ObjectId::from_bits(u64::from_interpolated(axes, words))
     }
 }
 
 /// No object is written as the id no object has.
 impl Field for Option<ObjectId> {
     const WORDS: usize = 2;
-    const NATURE: Nature = Nature::Opaque;
-    const MEANS: &'static str = "object or none";
+    const ENCODING: Encoding = Encoding::Opaque;
+    const MEANING: &'static str = "object or none";
 
     fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
         self.map_or(0, ObjectId::to_bits).to_words(axes, words);
@@ -386,18 +386,18 @@ impl Field for Option<ObjectId> {
         }
     }
 
-    fn from_shown(axes: &[Axis], words: &[f64]) -> Option<ObjectId> {
+    fn from_interpolated(axes: &[Axis], words: &[f64]) -> Option<ObjectId> {
         Self::from_words(axes, &[words[0] as i32, words[1] as i32])
     }
 }
 
 impl<T: Field, const N: usize> Field for [T; N] {
     const WORDS: usize = N * T::WORDS;
-    const NATURE: Nature = T::NATURE;
-    const RANGED: Option<Nature> = T::RANGED;
+    const ENCODING: Encoding = T::ENCODING;
+    const RANGED: Option<Encoding> = T::RANGED;
     const AXIS: Option<Axis> = T::AXIS;
     const STEPS_MAX: i32 = T::STEPS_MAX;
-    const MEANS: &'static str = T::MEANS;
+    const MEANING: &'static str = T::MEANING;
 
     #[inline]
     fn to_words(&self, axes: &[Axis], words: &mut [i32]) {
@@ -413,9 +413,9 @@ impl<T: Field, const N: usize> Field for [T; N] {
         })
     }
 
-    fn from_shown(axes: &[Axis], words: &[f64]) -> [T; N] {
+    fn from_interpolated(axes: &[Axis], words: &[f64]) -> [T; N] {
         std::array::from_fn(|index| {
-            T::from_shown(own_axes::<T>(axes, index), &words[index * T::WORDS..][..T::WORDS])
+            T::from_interpolated(own_axes::<T>(axes, index), &words[index * T::WORDS..][..T::WORDS])
         })
     }
 }
@@ -473,7 +473,7 @@ impl Direction for Angle {
 /// As many steps as it has units. With `#[kind(angle = …)]` fewer.
 impl Field for Angle {
     const WORDS: usize = 1;
-    const NATURE: Nature = Nature::Turn { bits: 16 };
+    const ENCODING: Encoding = Encoding::Angle { bits: 16 };
 
     fn to_words(&self, _: &[Axis], words: &mut [i32]) {
         words[0] = self.to_step(16);
@@ -483,7 +483,7 @@ impl Field for Angle {
         Angle::from_bits(words[0] as u16)
     }
 
-    fn from_shown(_: &[Axis], words: &[f64]) -> Angle {
+    fn from_interpolated(_: &[Axis], words: &[f64]) -> Angle {
         Angle::from_step(words[0], 16)
     }
 }

@@ -96,16 +96,16 @@ impl fmt::Debug for MemberTag {
 /// One stay of a player: who leaves and returns is another member. The lower is the senior: the one that came
 /// first, by number; equal numbers arise only while a group is split.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Member {
+pub struct MemberId {
     /// One more than the highest the admitting peer knew.
-    pub number: u32,
+    pub join_order: u32,
     /// Tells members apart.
     pub tag: MemberTag,
 }
 
-impl fmt::Debug for Member {
+impl fmt::Debug for MemberId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "member {}:{:?}", self.number, self.tag)
+        write!(f, "member {}:{:?}", self.join_order, self.tag)
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn seniority_is_number_then_tag() {
-        let member = |number, tag| Member { number, tag: MemberTag(tag) };
+        let member = |number, tag| MemberId { join_order: number, tag: MemberTag(tag) };
         assert!(member(1, 9) < member(2, 0));
         assert!(member(1, 3) < member(1, 4));
     }

@@ -120,7 +120,7 @@ pub(crate) fn read_changes(
 ) -> Result<(), DecodeError> {
     let count = r.bits("input changes", 6)?;
     if count > CHANGES_MAX as u64 {
-        return Err(DecodeError::TooMany { what: "input changes", count, max: CHANGES_MAX as u64 });
+        return Err(DecodeError::CountTooLarge { what: "input changes", count, max: CHANGES_MAX as u64 });
     }
     let mut number = 0_u32;
     for index in 0..count {
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn absurd_counts_and_numbers_are_refused() {
         let read = |bytes: &[u8]| read_changes(&mut BitReader::new(bytes), 1, |_| {});
-        assert!(matches!(read(&[0xff; 40]), Err(DecodeError::TooMany { .. })));
+        assert!(matches!(read(&[0xff; 40]), Err(DecodeError::CountTooLarge { .. })));
         let mut buffer = [0; 40];
         let mut w = BitWriter::new(&mut buffer);
         w.bits(2, 6).unwrap();

@@ -4,8 +4,8 @@
 
 use gaggle_kit::PeerId;
 
-use crate::store::{Place, Store};
-use crate::{Kind, Kinds, Member, ObjectId, Player};
+use crate::store::{ObjectIndex, Store};
+use crate::{Kind, Kinds, MemberId, ObjectId, Player};
 
 /// Who is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,37 +15,37 @@ pub struct Receiver {
     /// The player at it.
     pub player: Player,
     /// This stay of the player.
-    pub member: Member,
+    pub member: MemberId,
 }
 
 /// How much an object matters: among those that wait, twice the weight is told twice as often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Weight(u16);
+pub struct Relevance(u16);
 
-impl Weight {
+impl Relevance {
     /// As much as anything.
-    pub const ONE: Weight = Weight(256);
+    pub const ONE: Relevance = Relevance(256);
     /// As little as something that matters can.
-    pub const LEAST: Weight = Weight(1);
+    pub const MIN: Relevance = Relevance(1);
 
     /// So many 256ths, at least one.
-    pub const fn from_256ths(parts: u16) -> Weight {
-        Weight(if parts == 0 { 1 } else { parts })
+    pub const fn from_256ths(parts: u16) -> Relevance {
+        Relevance(if parts == 0 { 1 } else { parts })
     }
 
     /// Full weight up to a distance, then falling with its fourth power to a thirtieth: what is near is told every
     /// tick, what is far off every few seconds.
     ///
     /// ```
-    /// use gaggle_replica::Weight;
-    /// assert_eq!(Weight::by_distance(10.0, 50.0), Weight::ONE);
-    /// assert!(Weight::by_distance(100.0, 50.0) < Weight::ONE);
-    /// assert_eq!(Weight::by_distance(1_000.0, 50.0), Weight::by_distance(9_000.0, 50.0));
+    /// use gaggle_replica::Relevance;
+    /// assert_eq!(Relevance::by_distance(10.0, 50.0), Relevance::ONE);
+    /// assert!(Relevance::by_distance(100.0, 50.0) < Relevance::ONE);
+    /// assert_eq!(Relevance::by_distance(1_000.0, 50.0), Relevance::by_distance(9_000.0, 50.0));
     /// ```
-    pub fn by_distance(distance: f64, near: f64) -> Weight {
+    pub fn by_distance(distance: f64, near: f64) -> Relevance {
         let nearness = near / distance.max(near.abs()).max(1e-9);
         let square = nearness * nearness;
-        Weight::from_256ths((square * square * 256.0).clamp(8.0, 256.0) as u16)
+        Relevance::from_256ths((square * square * 256.0).clamp(8.0, 256.0) as u16)
     }
 
     pub(crate) const fn get(self) -> u16 {
@@ -55,13 +55,13 @@ impl Weight {
 
 /// An object, as whoever decides about interest sees it.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct ObjectRef<'a> {
     pub(crate) store: &'a Store,
     pub(crate) kinds: &'a Kinds,
-    pub(crate) place: Place,
+    pub(crate) place: ObjectIndex,
 }
 
-impl Seen<'_> {
+impl ObjectRef<'_> {
     /// Which one.
     pub fn id(&self) -> ObjectId {
         self.store[self.place].id
@@ -93,21 +93,21 @@ impl Seen<'_> {
 /// for all that waits.
 pub trait Interest {
     /// How much an object matters to a receiver; none if it is not to be told at all.
-    fn weigh(&mut self, receiver: &Receiver, object: &Seen<'_>) -> Option<Weight>;
+    fn weigh(&mut self, receiver: &Receiver, object: &ObjectRef<'_>) -> Option<Relevance>;
 }
 
-impl<F: FnMut(&Receiver, &Seen<'_>) -> Option<Weight>> Interest for F {
-    fn weigh(&mut self, receiver: &Receiver, object: &Seen<'_>) -> Option<Weight> {
+impl<F: FnMut(&Receiver, &ObjectRef<'_>) -> Option<Relevance>> Interest for F {
+    fn weigh(&mut self, receiver: &Receiver, object: &ObjectRef<'_>) -> Option<Relevance> {
         self(receiver, object)
     }
 }
 
 /// Everything matters to everybody, by the weight of its kind.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Everything;
+pub struct AllRelevant;
 
-impl Interest for Everything {
-    fn weigh(&mut self, _: &Receiver, _: &Seen<'_>) -> Option<Weight> {
-        Some(Weight::ONE)
+impl Interest for AllRelevant {
+    fn weigh(&mut self, _: &Receiver, _: &ObjectRef<'_>) -> Option<Relevance> {
+        Some(Relevance::ONE)
     }
 }

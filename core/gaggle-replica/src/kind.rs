@@ -18,7 +18,7 @@ use crate::FieldShape;
 /// }
 ///
 /// #[derive(Clone, PartialEq, Debug, Kind)]
-/// #[kind(blend = 0.25, snap = 40.0)]
+/// #[kind(smoothing = 0.25, snap_distance = 40.0)]
 /// struct Boat {
 ///     #[kind(range = 0.0..=1024.0, precision = 1.0 / 64.0, moved_by = velocity)]
 ///     position: [Fixed16; 2],
@@ -46,8 +46,9 @@ use crate::FieldShape;
 /// - `constant`: told once, when the object becomes known.
 /// - `step`: shown as received, never between two values.
 ///
-/// On the type: `blend`, `snap`, `weight`, `playout = latest | buffered`, `on_leave = inherit | freeze | delete`,
-/// `grace_ms`, `rest_ms`, `name = "…"`, `crate = path`: see [`KindRules`].
+/// On the type: `smoothing`, `snap_distance`, `priority`, `interpolation = extrapolated | buffered`,
+/// `on_leave = transfer | hold | despawn`, `claim_cooldown_ms`, `idle_release_ms`, `name = "…"`, `crate = path`: see
+/// [`KindOptions`].
 #[diagnostic::on_unimplemented(message = "`{Self}` is no replicated kind", note = "derive `Kind` for it")]
 pub trait Kind: Sized + 'static {
     /// By which peers recognise it.
@@ -55,7 +56,7 @@ pub trait Kind: Sized + 'static {
     /// Its fields, those that change first.
     const FIELDS: &'static [FieldShape];
     /// How objects of this kind are treated.
-    const RULES: KindRules = KindRules::DEFAULT;
+    const RULES: KindOptions = KindOptions::DEFAULT;
 
     /// Writes the words of all fields.
     fn to_words(&self, words: &mut [i32]);
@@ -64,56 +65,56 @@ pub trait Kind: Sized + 'static {
     fn from_words(words: &[i32]) -> Self;
 
     /// The value to show: gliding fields from `shown`, the others from `words`.
-    fn from_shown(words: &[i32], shown: &[f64]) -> Self;
+    fn from_interpolated(words: &[i32], shown: &[f64]) -> Self;
 }
 
 /// How objects of a kind are treated. Every machine has the same rules for a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KindRules {
+pub struct KindOptions {
     /// How much an update of it is worth against those of other kinds when not everything fits.
-    pub weight: u16,
+    pub priority: u16,
     /// When received values are shown.
-    pub playout: Playout,
+    pub interpolation: Interpolation,
     /// Which part of an error of what is shown is taken away in a sixtieth of a second. 1 shows the truth at once.
-    pub blend: f32,
+    pub smoothing: f32,
     /// From which distance on an error is taken away at once, in units of the first position.
-    pub snap: f32,
+    pub snap_distance: f32,
     /// What becomes of it when its holder leaves.
     pub on_leave: OnLeave,
     /// For so long after somebody touched it others cannot.
-    pub grace: Micros,
+    pub claim_cooldown: Micros,
     /// After so long without a change whoever holds it lets go. [`Micros::MAX`]: never.
-    pub rest: Micros,
+    pub idle_release: Micros,
 }
 
-impl KindRules {
+impl KindOptions {
     /// What holds where a kind says nothing.
-    pub const DEFAULT: KindRules = KindRules {
-        weight: 1,
-        playout: Playout::Latest,
-        blend: 0.25,
-        snap: f32::INFINITY,
-        on_leave: OnLeave::Inherit,
-        grace: Micros::from_millis(250),
-        rest: Micros::from_millis(500),
+    pub const DEFAULT: KindOptions = KindOptions {
+        priority: 1,
+        interpolation: Interpolation::Extrapolated,
+        smoothing: 0.25,
+        snap_distance: f32::INFINITY,
+        on_leave: OnLeave::Transfer,
+        claim_cooldown: Micros::from_millis(250),
+        idle_release: Micros::from_millis(500),
     };
 }
 
-impl Default for KindRules {
-    fn default() -> KindRules {
-        KindRules::DEFAULT
+impl Default for KindOptions {
+    fn default() -> KindOptions {
+        KindOptions::DEFAULT
     }
 }
 
 /// When received values are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Playout {
+pub enum Interpolation {
     /// The newest, moved on by its velocity to the present. Quick, and wrong for a moment when something turns.
-    Latest,
+    Extrapolated,
     /// In sequence, a few ticks behind, between two received values. Never wrong, and late; deletions and what is said of an
     /// object come as late as its motion. How many ticks is a setting:
-    /// [`playout_ticks_min`](crate::SessionConfig::playout_ticks_min).
+    /// [`playout_ticks_min`](crate::ReplicaConfig::playout_ticks_min).
     Buffered,
 }
 
@@ -122,9 +123,9 @@ pub enum Playout {
 #[non_exhaustive]
 pub enum OnLeave {
     /// The heir takes it.
-    Inherit,
+    Transfer,
     /// It stays as it is until its player is back or the ticket has run out; then the heir takes it.
-    Freeze,
+    Hold,
     /// It goes with its holder.
-    Delete,
+    Despawn,
 }

@@ -8,7 +8,7 @@ use gaggle_kit::{DecodeError, Input, Micros, Shape, State, decode_state, fnv1a_6
 
 use crate::input_queue::INPUT_BYTES_MAX;
 use crate::layout::{self, Layout, RECORD_BITS_MAX};
-use crate::{FieldShape, Kind, KindRules, Nature, SignalRules, Writer};
+use crate::{Encoding, EventOptions, FieldShape, Kind, KindOptions, ValueWriter};
 
 /// Most kinds a game can have: their number travels as a byte.
 pub const KINDS_MAX: usize = 256;
@@ -40,33 +40,33 @@ pub struct Kinds {
 /// Something two peers must mean the same by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Part {
+pub enum SchemaPart {
     /// The kind of objects of this name.
     Kind(&'static str),
     /// The signal of this name.
-    Signal(&'static str),
+    Event(&'static str),
     /// The value of this name.
     Value(&'static str),
     /// What players do.
     Input,
     /// Who may hold what.
-    Policy,
+    Authority,
     /// How often is told what changed.
     Interval,
     /// The rest of the game, by the fingerprint it gives itself.
     Game,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for SchemaPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Part::Kind(name) => write!(f, "the kind `{name}`"),
-            Part::Signal(name) => write!(f, "the signal `{name}`"),
-            Part::Value(name) => write!(f, "the value `{name}`"),
-            Part::Input => f.write_str("inputs"),
-            Part::Policy => f.write_str("the policy"),
-            Part::Interval => f.write_str("the interval"),
-            Part::Game => f.write_str("the game's fingerprint"),
+            SchemaPart::Kind(name) => write!(f, "the kind `{name}`"),
+            SchemaPart::Event(name) => write!(f, "the signal `{name}`"),
+            SchemaPart::Value(name) => write!(f, "the value `{name}`"),
+            SchemaPart::Input => f.write_str("inputs"),
+            SchemaPart::Authority => f.write_str("the policy"),
+            SchemaPart::Interval => f.write_str("the interval"),
+            SchemaPart::Game => f.write_str("the game's fingerprint"),
         }
     }
 }
@@ -75,7 +75,7 @@ impl fmt::Display for Part {
 #[derive(Debug, Clone)]
 pub(crate) struct SignalEntry {
     pub(crate) name: &'static str,
-    pub(crate) rules: SignalRules,
+    pub(crate) rules: EventOptions,
     pub(crate) of: TypeId,
     pub(crate) check: Check,
     shape: u64,
@@ -85,7 +85,7 @@ pub(crate) struct SignalEntry {
 #[derive(Debug, Clone)]
 pub(crate) struct ValueEntry {
     pub(crate) name: &'static str,
-    pub(crate) writer: Writer,
+    pub(crate) writer: ValueWriter,
     pub(crate) of: TypeId,
     pub(crate) check: Check,
     shape: u64,
@@ -107,7 +107,7 @@ pub(crate) type Check = fn(&[u8]) -> Result<(), DecodeError>;
 #[derive(Debug, Clone)]
 pub(crate) struct KindEntry {
     pub(crate) name: &'static str,
-    pub(crate) rules: KindRules,
+    pub(crate) rules: KindOptions,
     fields: &'static [FieldShape],
     of: TypeId,
 }
@@ -164,7 +164,7 @@ impl Kinds {
     /// # Panics
     /// If the type or another of its name is named already, or there are more than 255.
     #[must_use]
-    pub fn with_signal<T: State + 'static>(mut self, name: &'static str, rules: SignalRules) -> Kinds {
+    pub fn with_event<T: State + 'static>(mut self, name: &'static str, rules: EventOptions) -> Kinds {
         let twice = |entry: &SignalEntry| entry.of == TypeId::of::<T>() || entry.name == name;
         assert!(!self.signals.iter().any(twice), "the signal `{name}` is named twice");
         assert!(self.signals.len() < 255, "at most 255 types of signals");
@@ -179,7 +179,7 @@ impl Kinds {
     /// # Panics
     /// If the type or another of its name is named already, or there are more than 255.
     #[must_use]
-    pub fn with_value<T: State + 'static>(mut self, name: &'static str, writer: Writer) -> Kinds {
+    pub fn with_value<T: State + 'static>(mut self, name: &'static str, writer: ValueWriter) -> Kinds {
         let twice = |entry: &ValueEntry| entry.of == TypeId::of::<T>() || entry.name == name;
         assert!(!self.values.iter().any(twice), "the value `{name}` is named twice");
         assert!(self.values.len() < 255, "at most 255 types of values");
@@ -248,7 +248,7 @@ impl Kinds {
     }
 
     /// Everything peers must mean the same by, and what that is as a number.
-    pub(crate) fn parts(&self) -> Vec<(Part, u64)> {
+    pub(crate) fn parts(&self) -> Vec<(SchemaPart, u64)> {
         let hash = |sort: u8, name: &str, write: &dyn Fn(&mut Vec<u8>)| {
             let mut text = vec![sort];
             put(&mut text, name.as_bytes());
@@ -258,24 +258,24 @@ impl Kinds {
         let kinds = self
             .entries
             .iter()
-            .map(|kind| (Part::Kind(kind.name), hash(0, kind.name, &|text| kind.describe(text))));
+            .map(|kind| (SchemaPart::Kind(kind.name), hash(0, kind.name, &|text| kind.describe(text))));
         let signals = self.signals.iter().map(|signal| {
             let describe = |text: &mut Vec<u8>| {
-                put(text, &[u8::from(signal.rules.checked)]);
+                put(text, &[u8::from(signal.rules.needs_approval)]);
                 put_type(text, signal.check, signal.shape);
             };
-            (Part::Signal(signal.name), hash(1, signal.name, &describe))
+            (SchemaPart::Event(signal.name), hash(1, signal.name, &describe))
         });
         let values = self.values.iter().map(|value| {
             let describe = |text: &mut Vec<u8>| {
-                put(text, &[u8::from(value.writer == Writer::Lead)]);
+                put(text, &[u8::from(value.writer == ValueWriter::Leader)]);
                 put_type(text, value.check, value.shape);
             };
-            (Part::Value(value.name), hash(2, value.name, &describe))
+            (SchemaPart::Value(value.name), hash(2, value.name, &describe))
         });
         let input = self.input.iter().map(|input| {
             let describe = |text: &mut Vec<u8>| put_type(text, input.check, input.shape);
-            (Part::Input, hash(3, "", &describe))
+            (SchemaPart::Input, hash(3, "", &describe))
         });
         kinds.chain(signals).chain(values).chain(input).collect()
     }
@@ -311,11 +311,11 @@ impl KindEntry {
             put(text, field.name.as_bytes());
             put(text, field.moved_by.unwrap_or_default().as_bytes());
             let (nature, bits) = match field.nature {
-                Nature::Number => (0, 0),
-                Nature::Count => (1, 0),
-                Nature::Turn { bits } => (2, bits),
-                Nature::Rotation { bits } => (3, bits),
-                Nature::Opaque => (4, 0),
+                Encoding::Continuous => (0, 0),
+                Encoding::Discrete => (1, 0),
+                Encoding::Angle { bits } => (2, bits),
+                Encoding::Rotation { bits } => (3, bits),
+                Encoding::Opaque => (4, 0),
             };
             put(text, &[nature, bits as u8, u8::from(field.constant)]);
             put(text, &(field.words as u64).to_le_bytes());
@@ -413,8 +413,8 @@ mod tests {
             let kinds = Kinds::new();
             let (signal, value) = (kinds.clone(), kinds);
             [
-                signal.with_signal::<T>("it", SignalRules::FREE).fingerprint(),
-                value.with_value::<T>("it", Writer::Lead).fingerprint(),
+                signal.with_event::<T>("it", EventOptions::DIRECT).fingerprint(),
+                value.with_value::<T>("it", ValueWriter::Leader).fingerprint(),
             ]
         }
         let all = [

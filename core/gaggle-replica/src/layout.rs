@@ -6,7 +6,7 @@
 use gaggle_kit::Micros;
 
 use crate::codec::SMALL_COUNT_BITS;
-use crate::{Axis, FieldShape, Nature, ladder, rotation};
+use crate::{Axis, Encoding, FieldShape, residual, rotation};
 
 /// A whole value must fit a packet beside its header. So must a difference, which can be longer: then the value is told whole.
 pub(crate) const RECORD_BITS_MAX: u32 = 900 * 8;
@@ -80,7 +80,7 @@ impl Layout {
                 layout.constants += field.words;
             } else {
                 layout.words += field.words;
-                layout.shown.extend(std::iter::repeat_n(field.glides(), field.words));
+                layout.shown.extend(std::iter::repeat_n(field.is_interpolated(), field.words));
             }
         }
         layout.fixed = places
@@ -102,7 +102,7 @@ impl Layout {
         for (field, first) in changing().filter(|(field, _)| !is_velocity(field)) {
             let count = field.words;
             match field.nature {
-                Nature::Number => {
+                Encoding::Continuous => {
                     layout.position = layout.position.or(Some((first, count)));
                     layout.glides.push(match velocity_of(field) {
                         Some((velocity, by)) => {
@@ -112,13 +112,13 @@ impl Layout {
                         None => Glide::Line { first, count, velocity: false },
                     });
                 }
-                Nature::Turn { bits } => layout.glides.push(Glide::Turn { first, count, bits }),
-                Nature::Rotation { bits } => {
+                Encoding::Angle { bits } => layout.glides.push(Glide::Turn { first, count, bits }),
+                Encoding::Rotation { bits } => {
                     layout.rotations.push(first);
                     layout.glides.push(Glide::Rotation { first, bits });
                 }
-                Nature::Count => layout.jumps.push(Jump { first, count, opaque: false }),
-                Nature::Opaque => layout.jumps.push(Jump { first, count, opaque: true }),
+                Encoding::Discrete => layout.jumps.push(Jump { first, count, opaque: false }),
+                Encoding::Opaque => layout.jumps.push(Jump { first, count, opaque: true }),
             }
         }
         if let Some((first, count)) =
@@ -153,11 +153,11 @@ impl Glide {
     /// What a difference takes at most.
     fn difference_bits(&self, axes: &[Axis]) -> u32 {
         match *self {
-            Glide::Turn { count, bits, .. } => count as u32 * ladder::bits_max(bits),
+            Glide::Turn { count, bits, .. } => count as u32 * residual::bits_max(bits),
             // Which component is left out comes first.
-            Glide::Rotation { bits, .. } => 3 + 3 * ladder::bits_max(bits),
+            Glide::Rotation { bits, .. } => 3 + 3 * residual::bits_max(bits),
             Glide::Line { first, count, .. } | Glide::Moved { first, count, .. } => {
-                axes[first..first + count].iter().map(|axis| ladder::bits_max(axis.bits())).sum()
+                axes[first..first + count].iter().map(|axis| residual::bits_max(axis.bits())).sum()
             }
         }
     }
@@ -169,7 +169,7 @@ impl Jump {
         let word = |axis: &Axis| match axis.bits() {
             _ if self.opaque => 32,
             bits if bits <= SMALL_COUNT_BITS => bits,
-            bits => ladder::bits_max(bits),
+            bits => residual::bits_max(bits),
         };
         axes[self.first..self.first + self.count].iter().map(word).sum()
     }
@@ -218,7 +218,7 @@ pub(crate) const fn velocities_fit(fields: &[FieldShape]) -> bool {
             while other < fields.len() {
                 let velocity = &fields[other];
                 found |= same(velocity.name, name)
-                    && matches!(velocity.nature, Nature::Number)
+                    && matches!(velocity.nature, Encoding::Continuous)
                     && !velocity.constant
                     && velocity.words == fields[index].words
                     && one_precision(velocity);

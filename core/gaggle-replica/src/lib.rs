@@ -5,20 +5,20 @@
 //!
 //! - **Objects** are declared with the [`Kind`] derive: per field its range and precision, what moves it, what is constant. The
 //!   quantised value is the truth on every machine; nothing is sent while nothing changes.
-//! - **Who holds what** is a [`Policy`]: everybody, the host alone, or everybody its own and the host the rest. [`Session::touch`],
-//!   [`grab`](Session::grab), [`release`](Session::release) and [`delete`](Session::delete); races end alike everywhere, and
+//! - **Who holds what** is a [`AuthorityPolicy`]: everybody, the host alone, or everybody its own and the host the rest. [`Session::claim`],
+//!   [`lock`](Session::lock), [`release`](Session::release) and [`despawn`](Session::despawn); races end alike everywhere, and
 //!   whoever lost one learns it. What leavers held is inherited; who returns has its own again; halves of a split become one.
 //! - **What matters to whom** is an [`Interest`]; each receiver has a budget, and what waits becomes more urgent.
-//! - **What is shown** is [`Session::shown`]: buffered or moved on to the present, errors fading instead of jumping.
-//! - **Beside the objects**: inputs to the lead ([`sample_input`](Session::sample_input)), signals that happen once
-//!   ([`signal`](Session::signal)), values of players ([`set_value`](Session::set_value)), contents larger than a packet
+//! - **What is shown** is [`Session::interpolated`]: buffered or moved on to the present, errors fading instead of jumping.
+//! - **Beside the objects**: inputs to the lead ([`set_input`](Session::set_input)), signals that happen once
+//!   ([`send_event`](Session::send_event)), values of players ([`set_value`](Session::set_value)), contents larger than a packet
 //!   ([`Blob`]), [`Rounds`].
 //!
 //! Two machines, with nothing between them but a function call:
 //!
 //! ```
 //! use gaggle_kit::{Micros, PeerId};
-//! use gaggle_replica::{Entry, Kind, Kinds, Player, Policy, Session, SessionConfig};
+//! use gaggle_replica::{JoinMode, Kind, Kinds, Player, AuthorityPolicy, Session, ReplicaConfig};
 //!
 //! #[derive(Clone, PartialEq, Debug, Kind)]
 //! struct Raft {
@@ -29,14 +29,14 @@
 //! }
 //!
 //! let peers = [PeerId::from_u128(1), PeerId::from_u128(2)];
-//! let config = SessionConfig { policy: Policy::Open, ..SessionConfig::default() };
+//! let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
 //! let new = |number, entry| {
 //!     // The last argument is a random number that a program draws.
 //!     Session::new(config.clone(), Kinds::new().with::<Raft>(), Player::at(number), entry, 40 + u64::from(number))
 //! };
-//! let mut machines = [new(0, Entry::Found)?, new(1, Entry::Join)?];
-//! machines[0].handle_linked(Micros::ZERO, peers[1]);
-//! machines[1].handle_linked(Micros::ZERO, peers[0]);
+//! let mut machines = [new(0, JoinMode::Create)?, new(1, JoinMode::Join)?];
+//! machines[0].handle_connected(Micros::ZERO, peers[1]);
+//! machines[1].handle_connected(Micros::ZERO, peers[0]);
 //!
 //! let raft = machines[0].spawn(&Raft { place: [10.0, 20.0], drift: [1.0, 0.0] })?;
 //! for frame in 1..=120 {
@@ -44,17 +44,17 @@
 //!     for me in 0..2 {
 //!         // Half a second in, the other machine takes hold of the raft; from then on it says where it is.
 //!         if me == 1 && frame == 30 {
-//!             machines[1].touch(raft)?;
+//!             machines[1].claim(raft)?;
 //!         }
-//!         if machines[me].is_mine(raft) {
-//!             machines[me].update(raft, |raft: &mut Raft| raft.place[0] += raft.drift[0] * 0.016)?;
+//!         if machines[me].has_authority(raft) {
+//!             machines[me].modify(raft, |raft: &mut Raft| raft.place[0] += raft.drift[0] * 0.016)?;
 //!         }
 //!         machines[me].tick(now);
 //!         let mut sent = Vec::new();
-//!         while let Some(out) = machines[me].next_packet() {
+//!         while let Some(out) = machines[me].poll_transmit() {
 //!             sent.push((out.reliable, out.bytes.to_vec()));
 //!         }
-//!         // A program hands these to a transport, see `Exchange`.
+//!         // A program hands these to a transport, see `Driver`.
 //!         for (reliable, bytes) in sent {
 //!             match reliable {
 //!                 true => machines[1 - me].handle_message(now, peers[me], &bytes),
@@ -63,7 +63,7 @@
 //!         }
 //!     }
 //! }
-//! assert_eq!(machines[0].holder(raft), Some(Player::at(1)));
+//! assert_eq!(machines[0].authority(raft), Some(Player::at(1)));
 //! assert!(machines[0].get::<Raft>(raft).is_some_and(|raft| raft.place[0] > 11.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -71,16 +71,16 @@
 // Derived code names this crate from outside, and its own tests derive too.
 extern crate self as gaggle_replica;
 
+mod ablation;
 mod axis;
 mod blob;
 mod codec;
 mod config;
 #[doc(hidden)]
 pub mod derived;
+mod driver;
 mod event;
-mod exchange;
 mod field;
-mod forgotten;
 mod history;
 mod id;
 mod id_table;
@@ -88,7 +88,6 @@ mod input_queue;
 mod interest;
 mod kind;
 mod kinds;
-mod ladder;
 mod layout;
 mod link;
 mod message;
@@ -96,36 +95,39 @@ mod packet;
 mod playout;
 mod policy;
 mod pool;
-mod quotient;
+mod reciprocal;
 mod record;
+mod remote_event;
+mod residual;
 mod roster;
 mod rotation;
 mod round;
-mod rule;
 mod sent;
 mod session;
-mod signal;
 mod sink;
 mod store;
+mod tombstone_ranges;
 mod value;
 mod version;
 
 pub use axis::Axis;
 pub use blob::{BLOB_BYTES_MAX, Blob, BlobError};
-pub use config::{Entry, ObjectError, SessionConfig, SessionError};
-pub use event::{Event, PeerFault, Refusal};
-pub use exchange::{BLOB_STREAM, Exchange, MESSAGE_STREAM};
-pub use field::{Direction, Field, FieldShape, Nature};
+pub use config::{JoinMode, ObjectError, ReplicaConfig, SessionError};
+pub use driver::{BLOB_STREAM, Driver, MESSAGE_STREAM};
+pub use event::{PeerFault, RejectReason, SessionEvent};
+pub use field::{Direction, Encoding, Field, FieldShape};
 pub use gaggle_derive::{Field, Kind};
-pub use id::{Member, MemberTag, ObjectId, Player};
-pub use interest::{Everything, Interest, Receiver, Seen, Weight};
-pub use kind::{Kind, KindRules, OnLeave, Playout};
-pub use kinds::{KINDS_MAX, Kinds, Part};
+pub use id::{MemberId, MemberTag, ObjectId, Player};
+pub use interest::{AllRelevant, Interest, ObjectRef, Receiver, Relevance};
+pub use kind::{Interpolation, Kind, KindOptions, OnLeave};
+pub use kinds::{KINDS_MAX, Kinds, SchemaPart};
 pub use message::PROTOCOL_VERSION;
-pub use policy::{Facts, Policy, PolicyRules};
-pub use roster::{Present, Roster};
-pub use round::{Phase, RoundRules, RoundState, Rounds};
-pub use session::{Arrival, Outgoing, Session, SessionStats};
-pub use signal::{Petition, SIGNAL_BYTES_MAX, SIGNAL_OBJECTS_MAX, Signal, SignalError, SignalRules, To};
-pub use value::{VALUE_BYTES_MAX, ValueError, Writer};
+pub use policy::{AuthorityPolicy, AuthorityRules, ObjectInfo};
+pub use remote_event::{
+    EVENT_BYTES_MAX, EVENT_OBJECTS_MAX, EventError, EventOptions, EventRequest, RemoteEvent, Target,
+};
+pub use roster::{Roster, RosterMember};
+pub use round::{RoundConfig, RoundPhase, RoundState, Rounds};
+pub use session::{Session, SessionStats, SyncProgress, Transmit};
+pub use value::{VALUE_BYTES_MAX, ValueError, ValueWriter};
 pub use version::Version;

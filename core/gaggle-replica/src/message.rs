@@ -3,9 +3,9 @@
 use gaggle_kit::{ByteReader, DecodeError};
 
 use crate::blob::{Blob, PIECE_BYTES};
-use crate::signal::{SIGNAL_BYTES_MAX, SIGNAL_OBJECTS_MAX};
+use crate::remote_event::{EVENT_BYTES_MAX, EVENT_OBJECTS_MAX};
 use crate::value::VALUE_BYTES_MAX;
-use crate::{KINDS_MAX, Member, MemberTag, ObjectId, Player, To};
+use crate::{KINDS_MAX, MemberId, MemberTag, ObjectId, Player, Target};
 
 /// Version of everything the replica engine puts on the wire.
 pub const PROTOCOL_VERSION: u16 = 1;
@@ -37,7 +37,7 @@ pub(crate) struct Hello {
     pub(crate) epoch: u32,
     pub(crate) echo: u32,
     /// The number is [`NUMBER_NONE`] for who is not admitted yet.
-    pub(crate) member: Member,
+    pub(crate) member: MemberId,
     pub(crate) player: Player,
     /// The highest member number the sender knows.
     pub(crate) highest: u32,
@@ -50,7 +50,7 @@ pub(crate) struct Hello {
     /// The receiver is not known here under the number it has: it is to come in again, as somebody new.
     pub(crate) unknown: bool,
     /// The sender only looks on, and is no member ever.
-    pub(crate) onlooker: bool,
+    pub(crate) spectator: bool,
     /// How many objects the sender is about to introduce.
     pub(crate) objects: u32,
     /// What the fingerprint is made of, part by part: to say where two differ.
@@ -61,7 +61,7 @@ pub(crate) struct Hello {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SignalMessage<'a> {
     pub(crate) kind: u8,
-    pub(crate) to: To,
+    pub(crate) to: Target,
     /// Who said it first: the lead passes on what others said.
     pub(crate) origin: Player,
     pub(crate) tag: u32,
@@ -79,7 +79,7 @@ pub(crate) struct ValueMessage<'a> {
     pub(crate) player: Player,
     pub(crate) key: u8,
     pub(crate) rev: u32,
-    pub(crate) writer: Member,
+    pub(crate) writer: MemberId,
     pub(crate) bytes: &'a [u8],
 }
 
@@ -99,9 +99,9 @@ pub(crate) enum Message<'a> {
     Forgotten(ObjectId),
     /// Somebody says this is how you left the object: is it?
     Ask(ObjectId),
-    Signal(SignalMessage<'a>),
+    RemoteEvent(SignalMessage<'a>),
     /// To be checked by the lead.
-    Petition(SignalMessage<'a>),
+    EventRequest(SignalMessage<'a>),
     /// Whether the petition of this number was granted.
     Verdict {
         number: u32,
@@ -125,7 +125,7 @@ impl<'a> Message<'a> {
                 for number in [
                     hello.epoch,
                     hello.echo,
-                    hello.member.number,
+                    hello.member.join_order,
                     hello.member.tag.0,
                     hello.highest,
                     hello.age_ms,
@@ -136,7 +136,7 @@ impl<'a> Message<'a> {
                 }
                 out.push(hello.player.number());
                 out.push(
-                    u8::from(hello.blank) | u8::from(hello.onlooker) << 1 | u8::from(hello.unknown) << 2,
+                    u8::from(hello.blank) | u8::from(hello.spectator) << 1 | u8::from(hello.unknown) << 2,
                 );
                 hello.parts.iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
             }
@@ -145,11 +145,11 @@ impl<'a> Message<'a> {
                 out.push(if forgotten { KIND_FORGOTTEN } else { KIND_ASK });
                 out.extend_from_slice(&id.to_bits().to_le_bytes());
             }
-            Message::Signal(signal) => {
+            Message::RemoteEvent(signal) => {
                 out.push(KIND_SIGNAL);
                 signal.encode(out);
             }
-            Message::Petition(signal) => {
+            Message::EventRequest(signal) => {
                 out.push(KIND_PETITION);
                 signal.encode(out);
             }
@@ -160,7 +160,7 @@ impl<'a> Message<'a> {
             }
             Message::Value(value) => {
                 out.extend_from_slice(&[KIND_VALUE, value.player.number(), value.key]);
-                for number in [value.rev, value.writer.number, value.writer.tag.0] {
+                for number in [value.rev, value.writer.join_order, value.writer.tag.0] {
                     out.extend_from_slice(&number.to_le_bytes());
                 }
                 out.extend_from_slice(value.bytes);
@@ -187,14 +187,16 @@ impl<'a> Message<'a> {
             }
             KIND_FORGOTTEN => Message::Forgotten(ObjectId::from_bits(r.u64("object")?)),
             KIND_ASK => Message::Ask(ObjectId::from_bits(r.u64("object")?)),
-            KIND_SIGNAL => Message::Signal(SignalMessage::decode(&mut r)?),
-            KIND_PETITION => Message::Petition(SignalMessage::decode(&mut r)?),
+            KIND_SIGNAL => Message::RemoteEvent(SignalMessage::decode(&mut r)?),
+            KIND_PETITION => Message::EventRequest(SignalMessage::decode(&mut r)?),
             KIND_VERDICT => Message::Verdict { number: r.u32("petition")?, granted: r.bool("granted")? },
             KIND_VALUE => {
                 let (player, key) = (read_player(&mut r)?, r.u8("key")?);
                 let rev = r.u32("revision")?;
-                let writer =
-                    Member { number: r.u32("member's number")?, tag: MemberTag(r.u32("member's tag")?) };
+                let writer = MemberId {
+                    join_order: r.u32("member's number")?,
+                    tag: MemberTag(r.u32("member's tag")?),
+                };
                 let bytes = limited(&mut r, "value", VALUE_BYTES_MAX)?;
                 Message::Value(ValueMessage { player, key, rev, writer, bytes })
             }
@@ -215,10 +217,10 @@ impl<'a> Message<'a> {
 impl<'a> SignalMessage<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         let (code, player) = match self.to {
-            To::All => (0, 0),
-            To::Others => (1, 0),
-            To::Lead => (2, 0),
-            To::Player(player) => (3, player.number()),
+            Target::All => (0, 0),
+            Target::Others => (1, 0),
+            Target::Leader => (2, 0),
+            Target::Slot(player) => (3, player.number()),
         };
         out.extend_from_slice(&[self.kind, code, player, self.origin.number()]);
         out.extend_from_slice(&self.tag.to_le_bytes());
@@ -235,23 +237,23 @@ impl<'a> SignalMessage<'a> {
         let kind = r.u8("signal")?;
         let (code, player) = (r.u8("receivers")?, r.u8("player")?);
         let to = match (code, player) {
-            (0, 0) => To::All,
-            (1, 0) => To::Others,
-            (2, 0) => To::Lead,
-            (3, player) if player != u8::MAX => To::Player(Player::at(player)),
+            (0, 0) => Target::All,
+            (1, 0) => Target::Others,
+            (2, 0) => Target::Leader,
+            (3, player) if player != u8::MAX => Target::Slot(Player::at(player)),
             _ => return Err(DecodeError::Unknown { what: "receivers", value: code.into() }),
         };
         let origin = read_player(r)?;
         let (tag, number) = (r.u32("member's tag")?, r.u32("petition")?);
         let tick = r.u16("tick")?;
         let count = r.u8("objects")?;
-        if usize::from(count) > SIGNAL_OBJECTS_MAX {
-            let max = SIGNAL_OBJECTS_MAX as u64;
-            return Err(DecodeError::TooMany { what: "objects", count: count.into(), max });
+        if usize::from(count) > EVENT_OBJECTS_MAX {
+            let max = EVENT_OBJECTS_MAX as u64;
+            return Err(DecodeError::CountTooLarge { what: "objects", count: count.into(), max });
         }
         let objects =
             (0..count).map(|_| r.u64("object").map(ObjectId::from_bits)).collect::<Result<_, _>>()?;
-        let bytes = limited(r, "signal", SIGNAL_BYTES_MAX)?;
+        let bytes = limited(r, "signal", EVENT_BYTES_MAX)?;
         Ok(SignalMessage { kind, to, origin, tag, number, tick, objects, bytes })
     }
 }
@@ -273,8 +275,8 @@ fn read_player(r: &mut ByteReader<'_>) -> Result<Player, DecodeError> {
 
 /// All that is left, which must not be too much.
 fn limited<'a>(r: &mut ByteReader<'a>, what: &'static str, max: usize) -> Result<&'a [u8], DecodeError> {
-    if r.left() > max {
-        return Err(DecodeError::TooMany { what, count: r.left() as u64, max: max as u64 });
+    if r.remaining() > max {
+        return Err(DecodeError::CountTooLarge { what, count: r.remaining() as u64, max: max as u64 });
     }
     Ok(r.rest())
 }
@@ -289,21 +291,22 @@ impl Hello {
                 fingerprint: 0,
                 epoch: 0,
                 echo: 0,
-                member: Member::default(),
+                member: MemberId::default(),
                 player: Player::at(0),
                 highest: 0,
                 age_ms: 0,
                 tick: 0,
                 blank: true,
                 unknown: false,
-                onlooker: false,
+                spectator: false,
                 objects: 0,
                 parts: Vec::new(),
             });
         }
         let fingerprint = r.u64("fingerprint")?;
         let (epoch, echo) = (r.u32("epoch")?, r.u32("echoed epoch")?);
-        let member = Member { number: r.u32("member's number")?, tag: MemberTag(r.u32("member's tag")?) };
+        let member =
+            MemberId { join_order: r.u32("member's number")?, tag: MemberTag(r.u32("member's tag")?) };
         let (highest, age_ms) = (r.u32("highest number")?, r.u32("age")?);
         let (tick, objects) = (r.u32("tick")?, r.u32("objects")?);
         let player = read_player(r)?;
@@ -318,14 +321,14 @@ impl Hello {
             return Err(DecodeError::Unknown { what: "flags", value: flags.into() });
         }
         let (blank, onlooker, unknown) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
-        if onlooker && member.number != NUMBER_NONE {
+        if onlooker && member.join_order != NUMBER_NONE {
             return Err(DecodeError::NotCanonical { what: "member's number" });
         }
-        if r.left() > PARTS_MAX * 4 {
-            let (count, max) = (r.left() as u64 / 4, PARTS_MAX as u64);
-            return Err(DecodeError::TooMany { what: "parts of the game", count, max });
+        if r.remaining() > PARTS_MAX * 4 {
+            let (count, max) = (r.remaining() as u64 / 4, PARTS_MAX as u64);
+            return Err(DecodeError::CountTooLarge { what: "parts of the game", count, max });
         }
-        let parts = (0..r.left() / 4).map(|_| r.u32("part of the game")).collect::<Result<_, _>>()?;
+        let parts = (0..r.remaining() / 4).map(|_| r.u32("part of the game")).collect::<Result<_, _>>()?;
         Ok(Hello {
             version,
             fingerprint,
@@ -338,7 +341,7 @@ impl Hello {
             tick,
             blank,
             unknown,
-            onlooker,
+            spectator: onlooker,
             objects,
             parts,
         })
@@ -356,22 +359,22 @@ pub(crate) mod tests {
                 fingerprint: 0x0102_0304_0506_0708,
                 epoch: 0xa0,
                 echo: 0xb1,
-                member: Member { number: 3, tag: MemberTag(0xc2c2_c2c2) },
+                member: MemberId { join_order: 3, tag: MemberTag(0xc2c2_c2c2) },
                 player: Player::at(2),
                 highest: 5,
                 age_ms: 61_000,
                 tick: 1_220,
                 blank: false,
                 unknown: false,
-                onlooker: false,
+                spectator: false,
                 objects: 400,
                 parts: vec![0x0d0c_0b0a, 0x1d1c_1b1a],
             }),
             Message::Forgotten(ObjectId::new(MemberTag(7), 9)),
             Message::Ask(ObjectId::new(MemberTag(8), 10)),
-            Message::Signal(SignalMessage {
+            Message::RemoteEvent(SignalMessage {
                 kind: 2,
-                to: To::All,
+                to: Target::All,
                 origin: Player::at(3),
                 tag: 0x0a0b_0c0d,
                 number: 7,
@@ -379,9 +382,9 @@ pub(crate) mod tests {
                 objects: vec![ObjectId::new(MemberTag(1), 2), ObjectId::new(MemberTag(1), 3)],
                 bytes: &[1, 2, 3],
             }),
-            Message::Petition(SignalMessage {
+            Message::EventRequest(SignalMessage {
                 kind: 0,
-                to: To::Player(Player::at(4)),
+                to: Target::Slot(Player::at(4)),
                 origin: Player::at(3),
                 tag: 0x0a0b_0c0d,
                 number: 8,
@@ -394,7 +397,7 @@ pub(crate) mod tests {
                 player: Player::at(1),
                 key: 4,
                 rev: 9,
-                writer: Member { number: 0, tag: MemberTag(0x1122_3344) },
+                writer: MemberId { join_order: 0, tag: MemberTag(0x1122_3344) },
                 bytes: &[5, 6],
             }),
             Message::BlobAsk(Blob { hash: 0x0102_0304_0506_0708, length: 70_000 }),
@@ -416,7 +419,7 @@ pub(crate) mod tests {
             // What follows a hello, a signal or a value is of whatever length.
             let payload = match &message {
                 Message::Hello(hello) => Some(4 * hello.parts.len()),
-                Message::Signal(signal) | Message::Petition(signal) => Some(signal.bytes.len()),
+                Message::RemoteEvent(signal) | Message::EventRequest(signal) => Some(signal.bytes.len()),
                 Message::Value(value) => Some(value.bytes.len()),
                 Message::BlobPiece(piece) => Some(piece.bytes.len()),
                 _ => None,

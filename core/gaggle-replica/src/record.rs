@@ -6,7 +6,7 @@ use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
 
 use crate::history::SLOTS;
 use crate::sink::Sink;
-use crate::{Member, MemberTag, ObjectId, Player};
+use crate::{MemberId, MemberTag, ObjectId, Player};
 
 /// What a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub(crate) struct Authority {
     pub(crate) seq: u32,
     pub(crate) held: bool,
     pub(crate) gone: bool,
-    pub(crate) trust: Option<Player>,
+    pub(crate) owner_claim: Option<Player>,
 }
 
 impl Authority {
@@ -110,7 +110,7 @@ impl Authority {
         w.varint(u64::from(self.seq))?;
         w.bool(self.held)?;
         w.bool(self.gone)?;
-        write_player(w, self.trust)
+        write_player(w, self.owner_claim)
     }
 
     pub(crate) fn read(r: &mut BitReader<'_>) -> Result<Authority, DecodeError> {
@@ -119,7 +119,7 @@ impl Authority {
             seq: read_u32(r, "seq")?,
             held: r.bool("held")?,
             gone: r.bool("gone")?,
-            trust: read_player(r, "trust")?,
+            owner_claim: read_player(r, "trust")?,
         })
     }
 }
@@ -154,21 +154,21 @@ impl Identity {
 /// Whose record is passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
-    pub(crate) holder: Member,
+    pub(crate) holder: MemberId,
     pub(crate) player: Player,
     pub(crate) tick: u32,
 }
 
 impl Origin {
     pub(crate) fn write(&self, w: &mut BitWriter<'_>) -> Result<(), BufferFull> {
-        w.varint(u64::from(self.holder.number))?;
+        w.varint(u64::from(self.holder.join_order))?;
         w.bits(u64::from(self.holder.tag.0), 32)?;
         w.bits(u64::from(self.player.number()), 8)?;
         w.bits(u64::from(self.tick), 32)
     }
 
     pub(crate) fn read(r: &mut BitReader<'_>) -> Result<Origin, DecodeError> {
-        let holder = Member { number: read_u32(r, "member")?, tag: read_tag(r)? };
+        let holder = MemberId { join_order: read_u32(r, "member")?, tag: read_tag(r)? };
         let player = r.bits("player", 8)?;
         let player =
             Player::new(player as u8).ok_or(DecodeError::Unknown { what: "player", value: player })?;
@@ -258,8 +258,9 @@ mod tests {
 
     #[test]
     fn what_is_said_about_an_object_reads_back() {
-        let member = Member { number: 300, tag: MemberTag(0xfeed_beef) };
-        let authority = Authority { hold: 5, seq: u32::MAX, held: true, gone: false, trust: Player::new(7) };
+        let member = MemberId { join_order: 300, tag: MemberTag(0xfeed_beef) };
+        let authority =
+            Authority { hold: 5, seq: u32::MAX, held: true, gone: false, owner_claim: Player::new(7) };
         check(&authority, Authority::write, Authority::read);
         let identity = Identity { kind: 3, id: ObjectId::new(member.tag, 1_000_000), home: Player::new(0) };
         check(&identity, Identity::write, |r| Identity::read(r, 4));

@@ -1,26 +1,26 @@
 //! Who is present, as this machine sees it. Every machine has its own view; equal views are what agreement needs in the
 //! end, not at every moment.
 
-use crate::{Member, Player};
+use crate::{MemberId, Player};
 
 /// Somebody present.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Present {
+pub struct RosterMember {
     /// This stay of the player.
-    pub member: Member,
+    pub id: MemberId,
     /// Who plays.
-    pub player: Player,
+    pub slot: Player,
 }
 
 /// Everybody present, this machine included, seniors first.
 #[derive(Clone, Debug, Default)]
 pub struct Roster {
-    present: Vec<Present>,
+    present: Vec<RosterMember>,
 }
 
 impl Roster {
     /// Everybody, seniors first.
-    pub fn iter(&self) -> impl Iterator<Item = Present> {
+    pub fn iter(&self) -> impl Iterator<Item = RosterMember> {
         self.present.iter().copied()
     }
 
@@ -35,49 +35,49 @@ impl Roster {
     }
 
     /// The one present longest: the host, where there is one.
-    pub fn lead(&self) -> Option<Present> {
+    pub fn leader(&self) -> Option<RosterMember> {
         self.present.first().copied()
     }
 
     /// Whether this member is present.
-    pub fn contains(&self, member: Member) -> bool {
-        self.present.binary_search_by_key(&member, |present| present.member).is_ok()
+    pub fn contains(&self, member: MemberId) -> bool {
+        self.present.binary_search_by_key(&member, |present| present.id).is_ok()
     }
 
     /// A member, if it is present.
-    pub(crate) fn of_member(&self, member: Member) -> Option<Present> {
-        let found = self.present.binary_search_by_key(&member, |present| present.member);
+    pub(crate) fn of_member(&self, member: MemberId) -> Option<RosterMember> {
+        let found = self.present.binary_search_by_key(&member, |present| present.id);
         found.ok().map(|index| self.present[index])
     }
 
     /// The roster as it would be if this one were present, too.
-    pub(crate) fn with(&self, present: Present) -> Roster {
+    pub(crate) fn with(&self, present: RosterMember) -> Roster {
         let mut roster = self.clone();
-        if !roster.contains(present.member) {
+        if !roster.contains(present.id) {
             roster.insert(present);
         }
         roster
     }
 
     /// The roster as it would be if this one were not present.
-    pub(crate) fn without(&self, member: Member) -> Roster {
+    pub(crate) fn without(&self, member: MemberId) -> Roster {
         let mut roster = self.clone();
         roster.remove(member);
         roster
     }
 
     /// The latest stay of a player, if it is present.
-    pub fn of_player(&self, player: Player) -> Option<Present> {
-        self.present.iter().rev().find(|present| present.player == player).copied()
+    pub fn by_slot(&self, player: Player) -> Option<RosterMember> {
+        self.present.iter().rev().find(|present| present.slot == player).copied()
     }
 
-    pub(crate) fn insert(&mut self, present: Present) {
-        let place = self.present.partition_point(|other| other.member < present.member);
+    pub(crate) fn insert(&mut self, present: RosterMember) {
+        let place = self.present.partition_point(|other| other.id < present.id);
         self.present.insert(place, present);
     }
 
-    pub(crate) fn remove(&mut self, member: Member) {
-        self.present.retain(|present| present.member != member);
+    pub(crate) fn remove(&mut self, member: MemberId) {
+        self.present.retain(|present| present.id != member);
     }
 }
 
@@ -88,18 +88,18 @@ mod tests {
 
     #[test]
     fn the_senior_leads_and_the_latest_stay_counts() {
-        let present = |number, tag, player| Present {
-            member: Member { number, tag: MemberTag(tag) },
-            player: Player::at(player),
+        let present = |number, tag, player| RosterMember {
+            id: MemberId { join_order: number, tag: MemberTag(tag) },
+            slot: Player::at(player),
         };
         let mut roster = Roster::default();
         for stay in [present(3, 1, 0), present(1, 7, 1), present(1, 5, 2), present(4, 2, 1)] {
             roster.insert(stay);
         }
-        assert_eq!(roster.lead(), Some(present(1, 5, 2)));
-        assert_eq!(roster.of_player(Player::at(1)), Some(present(4, 2, 1)));
-        roster.remove(present(4, 2, 1).member);
-        assert_eq!(roster.of_player(Player::at(1)), Some(present(1, 7, 1)));
-        assert!(!roster.contains(present(4, 2, 1).member) && roster.contains(present(3, 1, 0).member));
+        assert_eq!(roster.leader(), Some(present(1, 5, 2)));
+        assert_eq!(roster.by_slot(Player::at(1)), Some(present(4, 2, 1)));
+        roster.remove(present(4, 2, 1).id);
+        assert_eq!(roster.by_slot(Player::at(1)), Some(present(1, 7, 1)));
+        assert!(!roster.contains(present(4, 2, 1).id) && roster.contains(present(3, 1, 0).id));
     }
 }

@@ -12,7 +12,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use crate::axis::nearest;
-use crate::quotient::{Divisor, quotient};
+use crate::reciprocal::{Divisor, reciprocal};
 
 /// Three components, then the number of the one left out.
 pub(crate) const WORDS: usize = 4;
@@ -147,7 +147,7 @@ impl Prediction {
             }
         } else {
             for index in 0..4 {
-                q[index] = q1[index] + quotient(i64::from(q1[index] - q2[index]) * k, g) as i32;
+                q[index] = q1[index] + reciprocal(i64::from(q1[index] - q2[index]) * k, g) as i32;
             }
         }
         Prediction { q, bits }

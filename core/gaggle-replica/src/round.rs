@@ -3,43 +3,44 @@
 
 use gaggle_kit::{Micros, State};
 
-use crate::{Kinds, Player, Session, ValueError, Writer};
+use crate::{Kinds, Player, Session, ValueError, ValueWriter};
 
-/// The name of the value, as [`Event::ValueChanged`](crate::Event::ValueChanged) tells it.
+/// The name of the value, as [`SessionEvent::ValueChanged`](crate::SessionEvent::ValueChanged)
+/// tells it.
 pub(crate) const NAME: &str = "gaggle round";
 /// Whose value it is said to be: everybody's.
 const ALL: Player = Player::at(0);
 
 /// How rounds go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RoundRules {
+pub struct RoundConfig {
     /// With fewer players there is no round. Default 2.
     pub players_min: usize,
     /// From enough players, or the last result, to play. Default 3 s.
     pub countdown: Micros,
     /// A round without a winner ends after this. [`Micros::MAX`]: never. Default 90 s.
-    pub limit: Micros,
+    pub time_limit: Micros,
     /// For so long a result is shown. Default 4 s.
-    pub pause: Micros,
+    pub result_duration: Micros,
     /// Rounds to win the match; 0 for rounds without end. Default 5.
-    pub wins: u8,
+    pub wins_needed: u8,
 }
 
-impl Default for RoundRules {
-    fn default() -> RoundRules {
-        RoundRules {
+impl Default for RoundConfig {
+    fn default() -> RoundConfig {
+        RoundConfig {
             players_min: 2,
             countdown: Micros::from_secs(3),
-            limit: Micros::from_secs(90),
-            pause: Micros::from_secs(4),
-            wins: 5,
+            time_limit: Micros::from_secs(90),
+            result_duration: Micros::from_secs(4),
+            wins_needed: 5,
         }
     }
 }
 
 /// Where a match is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
-pub enum Phase {
+pub enum RoundPhase {
     /// There are too few players.
     #[default]
     Waiting,
@@ -57,7 +58,7 @@ pub enum Phase {
 #[derive(Debug, Clone, PartialEq, Eq, Default, State)]
 pub struct RoundState {
     /// What goes on.
-    pub phase: Phase,
+    pub phase: RoundPhase,
     /// Which round, from 1; 0 before the first.
     pub round: u16,
     /// The age of the session when the phase began, in milliseconds.
@@ -82,7 +83,7 @@ impl RoundState {
 
     /// Since when the phase goes on.
     pub fn elapsed(&self, session: &Session) -> Micros {
-        session.age().since(Micros::from_millis(self.since_ms.into()))
+        session.session_age().since(Micros::from_millis(self.since_ms.into()))
     }
 }
 
@@ -91,31 +92,31 @@ impl RoundState {
 /// ```
 /// # use gaggle_replica::*;
 /// # use gaggle_kit::Micros;
-/// let rounds = Rounds::new(RoundRules { players_min: 1, ..RoundRules::default() });
-/// let kinds = Rounds::name_in(Kinds::new());
-/// let mut session = Session::new(SessionConfig::default(), kinds, Player::at(0), Entry::Found, 7)?;
+/// let rounds = Rounds::new(RoundConfig { players_min: 1, ..RoundConfig::default() });
+/// let kinds = Rounds::register(Kinds::new());
+/// let mut session = Session::new(ReplicaConfig::default(), kinds, Player::at(0), JoinMode::Create, 7)?;
 /// for millis in (0..4_000).step_by(16) {
 ///     session.tick(Micros::from_millis(millis));
 ///     rounds.tick(&mut session);
 /// }
-/// assert_eq!(rounds.state(&session).phase, Phase::Playing);
+/// assert_eq!(rounds.state(&session).phase, RoundPhase::Playing);
 /// # Ok::<(), SessionError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Rounds {
-    rules: RoundRules,
+    rules: RoundConfig,
 }
 
 impl Rounds {
     /// By these rules, which all machines have in common.
-    pub const fn new(rules: RoundRules) -> Rounds {
+    pub const fn new(rules: RoundConfig) -> Rounds {
         Rounds { rules }
     }
 
     /// Names what the rounds are told by, beside a game's kinds.
     #[must_use]
-    pub fn name_in(kinds: Kinds) -> Kinds {
-        kinds.with_value::<RoundState>(NAME, Writer::Lead)
+    pub fn register(kinds: Kinds) -> Kinds {
+        kinds.with_value::<RoundState>(NAME, ValueWriter::Leader)
     }
 
     /// Where the match stands.
@@ -124,7 +125,7 @@ impl Rounds {
     }
 
     /// What is left of the phase; none if it does not end by itself.
-    pub fn left(&self, session: &Session) -> Option<Micros> {
+    pub fn remaining(&self, session: &Session) -> Option<Micros> {
         let state = self.state(session);
         let length = self.length(state.phase)?;
         Some(length.since(state.elapsed(session)))
@@ -132,33 +133,33 @@ impl Rounds {
 
     /// Once a frame, on every machine: the lead moves the match on.
     pub fn tick(&self, session: &mut Session) {
-        if !session.is_lead() {
+        if !session.is_leader() {
             return;
         }
         let state = self.state(session);
         let enough = session.roster().len() >= self.rules.players_min;
         let done = self.length(state.phase).is_some_and(|length| state.elapsed(session) >= length);
         let next = match state.phase {
-            Phase::Waiting if enough => Phase::Countdown,
-            Phase::Countdown if !enough => Phase::Waiting,
-            Phase::Countdown if done => Phase::Playing,
-            Phase::Playing if done => return self.finish(session, None),
-            Phase::Result if done && self.is_decided(&state) => Phase::Over,
-            Phase::Result if done && enough => Phase::Countdown,
-            Phase::Result if done => Phase::Waiting,
+            RoundPhase::Waiting if enough => RoundPhase::Countdown,
+            RoundPhase::Countdown if !enough => RoundPhase::Waiting,
+            RoundPhase::Countdown if done => RoundPhase::Playing,
+            RoundPhase::Playing if done => return self.finish(session, None),
+            RoundPhase::Result if done && self.is_decided(&state) => RoundPhase::Over,
+            RoundPhase::Result if done && enough => RoundPhase::Countdown,
+            RoundPhase::Result if done => RoundPhase::Waiting,
             _ => return,
         };
-        let round = state.round + u16::from(next == Phase::Playing);
+        let round = state.round + u16::from(next == RoundPhase::Playing);
         self.write(session, RoundState { phase: next, round, ..state });
     }
 
     /// The round has a winner, or is a draw. Only the lead can say so, while a round is played; anybody else's word is none.
     pub fn finish(&self, session: &mut Session, winner: Option<Player>) {
         let mut state = self.state(session);
-        if state.phase != Phase::Playing || !session.is_lead() {
+        if state.phase != RoundPhase::Playing || !session.is_leader() {
             return;
         }
-        state.phase = Phase::Result;
+        state.phase = RoundPhase::Result;
         state.winner = winner.map(Player::number);
         if let Some(number) = state.winner {
             match state.wins.iter_mut().find(|(other, _)| *other == number) {
@@ -175,30 +176,30 @@ impl Rounds {
     }
 
     fn is_decided(&self, state: &RoundState) -> bool {
-        self.rules.wins > 0 && state.wins.iter().any(|(_, wins)| *wins >= self.rules.wins)
+        self.rules.wins_needed > 0 && state.wins.iter().any(|(_, wins)| *wins >= self.rules.wins_needed)
     }
 
-    fn length(&self, phase: Phase) -> Option<Micros> {
+    fn length(&self, phase: RoundPhase) -> Option<Micros> {
         match phase {
-            Phase::Countdown => Some(self.rules.countdown),
-            Phase::Playing => Some(self.rules.limit).filter(|limit| *limit != Micros::MAX),
-            Phase::Result => Some(self.rules.pause),
-            Phase::Waiting | Phase::Over => None,
+            RoundPhase::Countdown => Some(self.rules.countdown),
+            RoundPhase::Playing => Some(self.rules.time_limit).filter(|limit| *limit != Micros::MAX),
+            RoundPhase::Result => Some(self.rules.result_duration),
+            RoundPhase::Waiting | RoundPhase::Over => None,
         }
     }
 
     fn write(&self, session: &mut Session, state: RoundState) {
-        let since_ms = u32::try_from(session.age().as_millis()).unwrap_or(u32::MAX);
+        let since_ms = u32::try_from(session.session_age().as_millis()).unwrap_or(u32::MAX);
         let written: Result<(), ValueError> = session.set_value(ALL, &RoundState { since_ms, ..state });
         // Refused to everybody but the lead, and that is as it should be.
-        debug_assert!(written.is_ok() || !session.is_lead(), "{written:?}");
+        debug_assert!(written.is_ok() || !session.is_leader(), "{written:?}");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Entry, SessionConfig};
+    use crate::{JoinMode, ReplicaConfig};
 
     fn run(session: &mut Session, rounds: &Rounds, from: u64, millis: u64) -> u64 {
         for now in (from..from + millis).step_by(10) {
@@ -210,32 +211,39 @@ mod tests {
 
     #[test]
     fn a_match_goes_through_its_phases() {
-        let rules =
-            RoundRules { players_min: 1, wins: 2, limit: Micros::from_secs(10), ..RoundRules::default() };
+        let rules = RoundConfig {
+            players_min: 1,
+            wins_needed: 2,
+            time_limit: Micros::from_secs(10),
+            ..RoundConfig::default()
+        };
         let rounds = Rounds::new(rules);
-        let kinds = Rounds::name_in(Kinds::new());
+        let kinds = Rounds::register(Kinds::new());
         let mut session =
-            Session::new(SessionConfig::default(), kinds, Player::at(3), Entry::Found, 1).unwrap();
+            Session::new(ReplicaConfig::default(), kinds, Player::at(3), JoinMode::Create, 1).unwrap();
         assert_eq!(rounds.state(&session), RoundState::default());
         let mut now = run(&mut session, &rounds, 0, 1_000);
-        assert_eq!(rounds.state(&session).phase, Phase::Countdown);
-        let left = rounds.left(&session).unwrap();
+        assert_eq!(rounds.state(&session).phase, RoundPhase::Countdown);
+        let left = rounds.remaining(&session).unwrap();
         assert!(left > Micros::from_millis(1_900) && left < Micros::from_millis(2_100), "{left:?}");
         now = run(&mut session, &rounds, now, 3_000);
-        assert_eq!((rounds.state(&session).phase, rounds.state(&session).round), (Phase::Playing, 1));
+        assert_eq!((rounds.state(&session).phase, rounds.state(&session).round), (RoundPhase::Playing, 1));
         now = run(&mut session, &rounds, now, 10_000);
-        assert_eq!((rounds.state(&session).phase, rounds.state(&session).winner()), (Phase::Result, None));
+        assert_eq!(
+            (rounds.state(&session).phase, rounds.state(&session).winner()),
+            (RoundPhase::Result, None)
+        );
         for wins in 1..=2 {
             now = run(&mut session, &rounds, now, 8_000);
-            assert_eq!(rounds.state(&session).phase, Phase::Playing);
+            assert_eq!(rounds.state(&session).phase, RoundPhase::Playing);
             rounds.finish(&mut session, Some(Player::at(3)));
             rounds.finish(&mut session, Some(Player::at(3)));
             assert_eq!(rounds.state(&session).wins(Player::at(3)), wins, "a round is won once");
         }
         now = run(&mut session, &rounds, now, 5_000);
-        assert_eq!(rounds.state(&session).phase, Phase::Over);
+        assert_eq!(rounds.state(&session).phase, RoundPhase::Over);
         rounds.restart(&mut session);
         run(&mut session, &rounds, now, 20);
-        assert_eq!((rounds.state(&session).phase, rounds.state(&session).round), (Phase::Countdown, 0));
+        assert_eq!((rounds.state(&session).phase, rounds.state(&session).round), (RoundPhase::Countdown, 0));
     }
 }

@@ -9,10 +9,10 @@ use crate::id_table::IdTable;
 use crate::layout::Layout;
 use crate::pool::{Block, Pool};
 use crate::version::{Record, Version};
-use crate::{KindRules, Kinds, ObjectId};
+use crate::{KindOptions, Kinds, ObjectId};
 
 /// A place in the store. Used again after its object is forgotten.
-pub(crate) type Place = u32;
+pub(crate) type ObjectIndex = u32;
 
 /// One object. What is looked at in every update comes first and together, because memory is fetched in lines of 64 bytes.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub(crate) struct Object {
     /// Our value changed since the last tick.
     pub(crate) dirty: bool,
     /// Without a rightful holder.
-    pub(crate) stray: bool,
+    pub(crate) orphan: bool,
     /// On the session's list of those.
     pub(crate) stray_listed: bool,
     /// And it is ours to take.
@@ -63,7 +63,7 @@ pub(crate) struct Object {
     /// The version somebody says a present member gave it, about which that member was asked.
     pub(crate) asked: Option<Version>,
     /// On the session's list of what nobody rightful made.
-    pub(crate) disowned: bool,
+    pub(crate) unauthorized: bool,
     /// Its constants are as its maker said itself.
     pub(crate) by_maker: bool,
     /// Who told of it first; none if it was made here.
@@ -74,7 +74,7 @@ pub(crate) struct Object {
 #[derive(Debug, Clone)]
 pub(crate) struct KindStore {
     pub(crate) layout: Layout,
-    pub(crate) rules: KindRules,
+    pub(crate) rules: KindOptions,
     pub(crate) values: Pool,
     pub(crate) histories: Histories,
     pub(crate) errors: Pool<f64>,
@@ -85,7 +85,7 @@ pub(crate) struct KindStore {
 pub(crate) struct Store {
     pub(crate) kinds: Vec<KindStore>,
     objects: Vec<Object>,
-    free: Vec<Place>,
+    free: Vec<ObjectIndex>,
     index: IdTable,
 }
 
@@ -109,12 +109,12 @@ impl Store {
         }
     }
 
-    pub(crate) fn find(&self, id: ObjectId) -> Option<Place> {
+    pub(crate) fn find(&self, id: ObjectId) -> Option<ObjectIndex> {
         self.index.get(id)
     }
 
     /// The place of an object, made if there is none.
-    pub(crate) fn place_of(&mut self, id: ObjectId) -> Place {
+    pub(crate) fn place_of(&mut self, id: ObjectId) -> ObjectIndex {
         if let Some(place) = self.index.get(id) {
             return place;
         }
@@ -128,7 +128,7 @@ impl Store {
             identity: 0,
             captured: NEVER,
             dirty: false,
-            stray: false,
+            orphan: false,
             stray_listed: false,
             asked: None,
             buried: false,
@@ -137,7 +137,7 @@ impl Store {
             claimed_at: Micros::ZERO,
             claimed_here: Micros::ZERO,
             changed_at: Micros::ZERO,
-            disowned: false,
+            unauthorized: false,
             by_maker: false,
             brought_by: None,
             mentions: 0,
@@ -152,7 +152,7 @@ impl Store {
             }
             None => {
                 self.objects.push(object);
-                self.objects.len() as Place - 1
+                self.objects.len() as ObjectIndex - 1
             }
         };
         self.index.insert(id, place);
@@ -160,7 +160,7 @@ impl Store {
     }
 
     /// Forgets an object of which the world has no record.
-    pub(crate) fn forget(&mut self, place: Place) {
+    pub(crate) fn forget(&mut self, place: ObjectIndex) {
         debug_assert!(self[place].record.is_none());
         self.index.remove(self[place].id);
         self.free.push(place);
@@ -177,19 +177,19 @@ impl Store {
     }
 
     /// Every place, those not in use included: their objects have no record.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Place, &Object)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ObjectIndex, &Object)> {
         (0..).zip(&self.objects)
     }
 
     /// The kind of an object the world has.
     #[inline]
-    pub(crate) fn kind(&self, place: Place) -> Option<&KindStore> {
+    pub(crate) fn kind(&self, place: ObjectIndex) -> Option<&KindStore> {
         self[place].record.as_ref().map(|record| &self.kinds[usize::from(record.kind)])
     }
 
     /// The value of an object the world has.
     #[inline]
-    pub(crate) fn value(&self, place: Place) -> &[i32] {
+    pub(crate) fn value(&self, place: ObjectIndex) -> &[i32] {
         let object = &self[place];
         match &object.record {
             Some(record) if !record.gone => self.kinds[usize::from(record.kind)].values.get(object.value),
@@ -198,7 +198,7 @@ impl Store {
     }
 
     #[inline]
-    pub(crate) fn value_mut(&mut self, place: Place) -> &mut [i32] {
+    pub(crate) fn value_mut(&mut self, place: ObjectIndex) -> &mut [i32] {
         let object = &self.objects[place as usize];
         match &object.record {
             Some(record) if !record.gone => self.kinds[usize::from(record.kind)].values.get_mut(object.value),
@@ -208,7 +208,7 @@ impl Store {
 
     /// Gives an object a record, and room for its value if it has one. The value itself stays if the kind does,
     /// and is zero otherwise.
-    pub(crate) fn set_record(&mut self, place: Place, record: Option<Record>) {
+    pub(crate) fn set_record(&mut self, place: ObjectIndex, record: Option<Record>) {
         let object = &mut self.objects[place as usize];
         let kind_of = |record: Option<Record>| record.filter(|record| !record.gone).map(|record| record.kind);
         let (before, after) = (kind_of(object.record), kind_of(record));
@@ -233,7 +233,7 @@ impl Store {
     }
 
     /// Forgets the values told under our name: a new claim begins a new history.
-    pub(crate) fn clear_history(&mut self, place: Place) {
+    pub(crate) fn clear_history(&mut self, place: ObjectIndex) {
         let object = &mut self.objects[place as usize];
         if let Some(record) = object.record {
             self.kinds[usize::from(record.kind)].histories.clear(&mut object.history);
@@ -241,7 +241,7 @@ impl Store {
     }
 
     /// Takes over the value a link has for it, which is of the kind of its record.
-    pub(crate) fn copy_value(&mut self, place: Place, from: Block) {
+    pub(crate) fn copy_value(&mut self, place: ObjectIndex, from: Block) {
         let object = &self.objects[place as usize];
         if let Some(record) = object.record.filter(|record| !record.gone) {
             self.kinds[usize::from(record.kind)].values.copy(from, object.value);
@@ -250,7 +250,7 @@ impl Store {
 
     /// Notes that the present value is the value of this tick.
     #[inline]
-    pub(crate) fn capture(&mut self, place: Place, tick: u32) {
+    pub(crate) fn capture(&mut self, place: ObjectIndex, tick: u32) {
         let object = &mut self.objects[place as usize];
         let Some(record) = object.record.as_ref().filter(|record| !record.gone) else { return };
         let kind = &mut self.kinds[usize::from(record.kind)];
@@ -261,7 +261,7 @@ impl Store {
     pub(crate) fn write_whole(
         &self,
         w: &mut BitWriter<'_>,
-        place: Place,
+        place: ObjectIndex,
         constants: bool,
     ) -> Result<(), BufferFull> {
         let Some(kind) = self.kind(place) else { return Ok(()) };
@@ -273,18 +273,18 @@ impl Store {
     }
 }
 
-impl std::ops::Index<Place> for Store {
+impl std::ops::Index<ObjectIndex> for Store {
     type Output = Object;
 
     #[inline]
-    fn index(&self, place: Place) -> &Object {
+    fn index(&self, place: ObjectIndex) -> &Object {
         &self.objects[place as usize]
     }
 }
 
-impl std::ops::IndexMut<Place> for Store {
+impl std::ops::IndexMut<ObjectIndex> for Store {
     #[inline]
-    fn index_mut(&mut self, place: Place) -> &mut Object {
+    fn index_mut(&mut self, place: ObjectIndex) -> &mut Object {
         &mut self.objects[place as usize]
     }
 }

@@ -3,18 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::{Member, Player};
+use crate::{MemberId, Player};
 
 /// Most bytes of one value.
 pub const VALUE_BYTES_MAX: usize = 1_024;
 
 /// Who may write values of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writer {
+pub enum ValueWriter {
     /// The player whose value it is.
     Player,
     /// Whoever leads, about every player.
-    Lead,
+    Leader,
 }
 
 /// Why a value was not set.
@@ -26,7 +26,7 @@ pub enum ValueError {
     UnknownType,
     /// It is another player's, or the lead's, to write.
     #[error("this machine may not write that value")]
-    NotYours,
+    NotWriter,
     /// It has too many bytes.
     #[error("too large: at most {VALUE_BYTES_MAX} bytes")]
     TooLarge,
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
     /// How often it was written.
     pub(crate) rev: u32,
     /// By whom last.
-    pub(crate) writer: Member,
+    pub(crate) writer: MemberId,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -96,7 +96,7 @@ mod tests {
     fn the_last_value_wins_in_any_order() {
         let entry = |rev, number, byte| Entry {
             rev,
-            writer: Member { number, tag: MemberTag(number + 1) },
+            writer: MemberId { join_order: number, tag: MemberTag(number + 1) },
             bytes: vec![byte],
         };
         let all = [entry(1, 5, 1), entry(2, 3, 2), entry(2, 1, 3), entry(1, 0, 4)];

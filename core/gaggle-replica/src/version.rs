@@ -3,29 +3,29 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use crate::{Member, Player};
+use crate::{MemberId, Player};
 
 /// How an object came to be as it is: how often it was grabbed, how often touched, by whom last, and when it was told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Version {
     /// Grabs and deletions so far: they beat touches.
-    pub hold: u32,
+    pub lock_seq: u32,
     /// Touches so far.
-    pub seq: u32,
+    pub claim_seq: u32,
     /// Who made the last claim. Of two equal claims the senior's wins.
-    pub holder: Member,
+    pub authority: MemberId,
     /// The holder's tick.
     pub tick: u32,
 }
 
 impl Version {
-    fn key(&self) -> (u32, u32, Reverse<Member>, u32) {
-        (self.hold, self.seq, Reverse(self.holder), self.tick)
+    fn key(&self) -> (u32, u32, Reverse<MemberId>, u32) {
+        (self.lock_seq, self.claim_seq, Reverse(self.authority), self.tick)
     }
 
     /// Whether both are of the same claim.
     pub(crate) fn same_claim(&self, other: &Version) -> bool {
-        (self.hold, self.seq, self.holder) == (other.hold, other.seq, other.holder)
+        (self.lock_seq, self.claim_seq, self.authority) == (other.lock_seq, other.claim_seq, other.authority)
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Record {
     /// Grabbed and not let go.
     pub(crate) held: bool,
     /// Who may take it back as soon as it sees it.
-    pub(crate) trust: Option<Player>,
+    pub(crate) owner_claim: Option<Player>,
     /// Whose it is under mixed policy. Never changes.
     pub(crate) home: Option<Player>,
     /// Deleted: there is no value.
@@ -72,7 +72,12 @@ mod tests {
     use gaggle_kit::Prng;
 
     fn version(hold: u32, seq: u32, number: u32, tick: u32) -> Version {
-        Version { hold, seq, holder: Member { number, tag: MemberTag(number) }, tick }
+        Version {
+            lock_seq: hold,
+            claim_seq: seq,
+            authority: MemberId { join_order: number, tag: MemberTag(number) },
+            tick,
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@
 mod world;
 
 use gaggle_kit::Micros;
-use gaggle_replica::{Entry, Kind, Kinds, Policy, SessionConfig};
-use world::{Weather, World};
+use gaggle_replica::{AuthorityPolicy, JoinMode, Kind, Kinds, ReplicaConfig};
+use world::{NetConditions, World};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Ball {
@@ -15,28 +15,30 @@ struct Ball {
 }
 
 /// A session of one, ten seconds old, and one that joins it over this network; what is said of the age comes so much later.
-fn joined(weather: Weather, held: Micros) -> World {
-    let config = SessionConfig { policy: Policy::Open, ..SessionConfig::default() };
+fn joined(weather: NetConditions, held: Micros) -> World {
+    let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
     let mut world = World::of(2, 5, config, Kinds::new().with::<Ball>());
     world.kill(1);
     world.run_ms(10_000);
     world.weather = weather;
     world.hold_messages = vec![(0, 1, held)];
-    world.start(1, Entry::Join);
+    world.start(1, JoinMode::Join);
     world.link(0, 1);
     world
 }
 
 /// By how much machine 1 takes the session for older, in ms.
 fn error_ms(world: &mut World) -> i64 {
-    let [there, here] = [0, 1].map(|index| world.session(index).age().get() as i64);
+    let [there, here] = [0, 1].map(|index| world.session(index).session_age().get() as i64);
     (here - there) / 1_000
 }
 
 #[test]
 fn age_counts_the_way_of_what_is_said_about_it() {
-    let far = Weather { latency: Micros::from_millis(150), ..Weather::CALM };
-    for (weather, held_ms) in [(Weather::CALM, 0), (far, 0), (far, 400), (Weather::rough(200, 100), 0)] {
+    let far = NetConditions { latency: Micros::from_millis(150), ..NetConditions::CALM };
+    for (weather, held_ms) in
+        [(NetConditions::CALM, 0), (far, 0), (far, 400), (NetConditions::rough(200, 100), 0)]
+    {
         let mut world = joined(weather, Micros::from_millis(held_ms));
         world.run_ms(5_000);
         let error = error_ms(&mut world);
@@ -47,17 +49,17 @@ fn age_counts_the_way_of_what_is_said_about_it() {
 #[test]
 fn age_is_corrected_without_going_back() {
     // A long way at first, and then a short one: what was measured over the long way is put right.
-    let far = Weather { latency: Micros::from_millis(200), ..Weather::CALM };
+    let far = NetConditions { latency: Micros::from_millis(200), ..NetConditions::CALM };
     let mut world = joined(far, Micros::ZERO);
     world.run_ms(2_000);
-    world.weather = Weather::CALM;
+    world.weather = NetConditions::CALM;
     let ball = world.session(0).spawn(&Ball { place: 0 }).unwrap();
     let (mut before, mut worst) = (Micros::ZERO, 0);
     for place in 0..1_000 {
         // Something moves: without, round trips would be measured once a second.
         world.session(0).set(ball, &Ball { place }).unwrap();
         world.run_ms(10);
-        let age = world.session(1).age();
+        let age = world.session(1).session_age();
         assert!(age >= before, "{before:?} and then {age:?}");
         (before, worst) = (age, error_ms(&mut world).abs().max(worst));
     }

@@ -6,10 +6,10 @@ mod world;
 
 use gaggle_kit::{Input, Micros, State};
 use gaggle_replica::{
-    Entry, Event, Kind, Kinds, ObjectId, Phase, Policy, RoundRules, Rounds, Session, SessionConfig,
-    SignalError, SignalRules, To, ValueError, Writer,
+    AuthorityPolicy, EventError, EventOptions, JoinMode, Kind, Kinds, ObjectId, ReplicaConfig, RoundConfig,
+    RoundPhase, Rounds, Session, SessionEvent, Target, ValueError, ValueWriter,
 };
-use world::{Weather, World, peer, player};
+use world::{NetConditions, World, peer, player};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
 struct Pad {
@@ -41,27 +41,27 @@ fn kinds() -> Kinds {
     let kinds = Kinds::new()
         .with::<Crate>()
         .with_input::<Pad>()
-        .with_signal::<Bang>("bang", SignalRules::FREE)
-        .with_signal::<Pickup>("pickup", SignalRules::CHECKED.at_most_every(Micros::from_millis(120)))
-        .with_value::<Name>("name", Writer::Player)
-        .with_value::<Score>("score", Writer::Lead);
-    Rounds::name_in(kinds)
+        .with_event::<Bang>("bang", EventOptions::DIRECT)
+        .with_event::<Pickup>("pickup", EventOptions::APPROVED.with_min_interval(Micros::from_millis(120)))
+        .with_value::<Name>("name", ValueWriter::Player)
+        .with_value::<Score>("score", ValueWriter::Leader);
+    Rounds::register(kinds)
 }
 
-fn world(count: usize, policy: Policy) -> World {
-    World::of(count, 17, SessionConfig { policy, ..SessionConfig::default() }, kinds())
+fn world(count: usize, policy: AuthorityPolicy) -> World {
+    World::of(count, 17, ReplicaConfig { authority: policy, ..ReplicaConfig::default() }, kinds())
 }
 
 /// The bangs each machine heard.
 fn bangs(session: &mut Session) -> Vec<u32> {
-    std::iter::from_fn(|| session.next_signal())
+    std::iter::from_fn(|| session.poll_remote_event())
         .filter_map(|signal| signal.get::<Bang>())
         .map(|b| b.0)
         .collect()
 }
 
 fn pickups(session: &mut Session) -> Vec<u32> {
-    let heard = std::iter::from_fn(|| session.next_signal());
+    let heard = std::iter::from_fn(|| session.poll_remote_event());
     heard.filter_map(|signal| signal.get::<Pickup>()).map(|pickup| pickup.0).collect()
 }
 
@@ -70,8 +70,8 @@ const LONGEST_GAP: u32 = 12 + 4 * 3 + 4;
 
 #[test]
 fn no_tap_is_lost_or_doubled_on_a_bad_network() {
-    let mut world = world(3, Policy::Host);
-    world.weather = Weather::rough(100, 200);
+    let mut world = world(3, AuthorityPolicy::Leader);
+    world.weather = NetConditions::rough(100, 200);
     world.frame = Micros::new(16_667);
     let (mut tapped, mut seen, mut longest_gap) = (0, 0, 0);
     let mut steered = Vec::new();
@@ -79,7 +79,7 @@ fn no_tap_is_lost_or_doubled_on_a_bad_network() {
     let mut run = |world: &mut World, seconds: u64, hammering: bool| {
         world.play(Micros::from_secs(seconds), |session, index, _| match index {
             0 => {
-                let pad: Pad = session.take_input(player(1)).unwrap_or_default();
+                let pad: Pad = session.input(player(1)).unwrap_or_default();
                 seen += u32::from(pad.dash);
                 silent = if pad.dash { 0 } else { silent + 1 };
                 longest_gap = longest_gap.max(silent);
@@ -92,7 +92,7 @@ fn no_tap_is_lost_or_doubled_on_a_bad_network() {
                 // A press of one frame, far shorter than an interval; directions in a cycle.
                 let dash = hammering && frame % 12 == 5;
                 tapped += u32::from(dash);
-                session.sample_input(Pad { steer: (frame / 45 % 3) as i8 - 1, dash });
+                session.set_input(Pad { steer: (frame / 45 % 3) as i8 - 1, dash });
             }
             _ => {}
         });
@@ -112,7 +112,7 @@ fn no_tap_is_lost_or_doubled_on_a_bad_network() {
 
 #[test]
 fn hands_are_known_to_the_next_host_and_no_press_counts_twice() {
-    let mut world = world(3, Policy::Host);
+    let mut world = world(3, AuthorityPolicy::Leader);
     world.frame = Micros::new(16_667);
     let mut presses = [0; 3];
     let mut frame = 0;
@@ -121,10 +121,10 @@ fn hands_are_known_to_the_next_host_and_no_press_counts_twice() {
         world.play(Micros::from_millis(millis), |session, index, _| {
             if index == 2 {
                 frame += 1;
-                session.sample_input(Pad { steer: 1, dash: frame == 10 });
+                session.set_input(Pad { steer: 1, dash: frame == 10 });
             }
-            if session.is_lead() && index < 2 {
-                let pad: Option<Pad> = session.take_input(player(2));
+            if session.is_leader() && index < 2 {
+                let pad: Option<Pad> = session.input(player(2));
                 presses[index] += u32::from(pad.is_some_and(|pad| pad.dash));
                 if index == 1 {
                     held_at_the_new = pad.or(held_at_the_new);
@@ -141,24 +141,24 @@ fn hands_are_known_to_the_next_host_and_no_press_counts_twice() {
 
 #[test]
 fn a_machine_that_leads_hears_its_own_player_at_once() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     let session = world.session(0);
-    assert_eq!(session.take_input::<Pad>(player(0)), None);
-    session.sample_input(Pad { steer: -1, dash: true });
-    assert_eq!(session.take_input::<Pad>(player(0)), Some(Pad { steer: -1, dash: true }));
-    assert_eq!(session.take_input::<Pad>(player(0)), Some(Pad { steer: -1, dash: false }));
+    assert_eq!(session.input::<Pad>(player(0)), None);
+    session.set_input(Pad { steer: -1, dash: true });
+    assert_eq!(session.input::<Pad>(player(0)), Some(Pad { steer: -1, dash: true }));
+    assert_eq!(session.input::<Pad>(player(0)), Some(Pad { steer: -1, dash: false }));
 }
 
 #[test]
 fn signals_go_to_whom_they_are_for_in_order() {
-    let mut world = world(4, Policy::Open);
-    world.weather = Weather::rough(80, 100);
+    let mut world = world(4, AuthorityPolicy::Anyone);
+    world.weather = NetConditions::rough(80, 100);
     for number in 0..50 {
         let session = world.session(1);
-        session.signal(To::All, &[], &Bang(number)).unwrap();
-        session.signal(To::Others, &[], &Bang(1_000 + number)).unwrap();
-        session.signal(To::Lead, &[], &Bang(2_000 + number)).unwrap();
-        session.signal(To::Player(player(3)), &[], &Bang(3_000 + number)).unwrap();
+        session.send_event(Target::All, &[], &Bang(number)).unwrap();
+        session.send_event(Target::Others, &[], &Bang(1_000 + number)).unwrap();
+        session.send_event(Target::Leader, &[], &Bang(2_000 + number)).unwrap();
+        session.send_event(Target::Slot(player(3)), &[], &Bang(3_000 + number)).unwrap();
     }
     world.run_ms(1_000);
     let expect = |parts: &[u32]| -> Vec<u32> {
@@ -173,14 +173,14 @@ fn signals_go_to_whom_they_are_for_in_order() {
 
 #[test]
 fn a_signal_waits_for_its_object_and_not_for_ever() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     world.weather.latency = Micros::from_millis(50);
     world.blocked[0][1] = false;
     let id = world.session(0).spawn(&Crate { place: [1.0; 2] }).unwrap();
     // Packets are held up, messages are not.
     world.weather.loss = 1_000;
-    world.session(0).signal(To::Others, &[id], &Bang(1)).unwrap();
-    world.session(0).signal(To::Others, &[], &Bang(2)).unwrap();
+    world.session(0).send_event(Target::Others, &[id], &Bang(1)).unwrap();
+    world.session(0).send_event(Target::Others, &[], &Bang(2)).unwrap();
     world.run_ms(400);
     assert_eq!(bangs(world.session(1)), [], "what comes after waits too: the order is the sender's");
     world.weather.loss = 0;
@@ -188,62 +188,64 @@ fn a_signal_waits_for_its_object_and_not_for_ever() {
     assert_eq!(bangs(world.session(1)), [1, 2]);
 
     let never = ObjectId::from_bits(77);
-    world.session(0).signal(To::Others, &[never], &Bang(3)).unwrap();
-    world.session(0).signal(To::Others, &[], &Bang(4)).unwrap();
+    world.session(0).send_event(Target::Others, &[never], &Bang(3)).unwrap();
+    world.session(0).send_event(Target::Others, &[], &Bang(4)).unwrap();
     world.run_ms(900);
     assert_eq!(bangs(world.session(1)), []);
     world.run_ms(300);
     assert_eq!(bangs(world.session(1)), [4], "dropped after a second");
 
-    world.session(1).signal(To::Others, &[id], &Bang(5)).unwrap();
-    world.session(0).delete(id).unwrap();
+    world.session(1).send_event(Target::Others, &[id], &Bang(5)).unwrap();
+    world.session(0).despawn(id).unwrap();
     world.run_ms(100);
     assert_eq!(bangs(world.session(0)), [], "about what is gone, at once");
-    assert_eq!(world.session(0).stats().signals_dropped, 1);
+    assert_eq!(world.session(0).stats().remote_events_dropped, 1);
 }
 
 #[test]
 fn what_the_lead_grants_comes_in_one_order_and_what_it_denies_does_not() {
-    let mut world = world(4, Policy::Host);
-    world.weather = Weather::rough(90, 50);
+    let mut world = world(4, AuthorityPolicy::Leader);
+    world.weather = NetConditions::rough(90, 50);
     let mut heard: [Vec<u32>; 4] = Default::default();
     let mut number = 0;
     world.play(Micros::from_secs(6), |session, index, now| {
         // Everybody asks for something every now and then; odd numbers are lies.
         if index > 0 && now.get() / 10_000 % 20 == index as u64 && now < Micros::from_secs(5) {
             number += 1;
-            session.signal(To::All, &[], &Pickup(number)).unwrap();
+            session.send_event(Target::All, &[], &Pickup(number)).unwrap();
         }
         heard[index].extend(pickups(session));
-        while let Some(petition) = session.next_petition() {
+        while let Some(petition) = session.poll_event_request() {
             assert_eq!(index, 0, "only the lead judges");
-            let Pickup(asked) = petition.signal.get().unwrap();
-            if asked % 2 == 0 { session.grant(petition) } else { session.deny(petition) }
+            let Pickup(asked) = petition.event.get().unwrap();
+            if asked % 2 == 0 { session.approve(petition) } else { session.reject(petition) }
         }
     });
     assert!(heard[0].len() > 20 && heard[0].iter().all(|number| number % 2 == 0), "{:?}", heard[0]);
     for index in 1..4 {
         assert_eq!(heard[index], heard[0], "the same order at {index}");
-        assert!(world.count_events(index, |event| *event == Event::Denied { signal: "pickup" }) > 3);
+        assert!(
+            world.count_events(index, |event| *event == SessionEvent::EventRejected { event: "pickup" }) > 3
+        );
     }
     world.expect_peace();
 }
 
 #[test]
 fn what_was_asked_of_a_dying_lead_is_asked_of_the_next_and_happens_once() {
-    let mut world = world(3, Policy::Host);
+    let mut world = world(3, AuthorityPolicy::Leader);
     let judge = |world: &mut World, lead: usize| {
         let session = world.session(lead);
         let heard = pickups(session);
         let mut judged = 0;
-        while let Some(petition) = session.next_petition() {
+        while let Some(petition) = session.poll_event_request() {
             judged += 1;
-            session.grant(petition);
+            session.approve(petition);
         }
         (heard, judged)
     };
     // Granted and told to machine 1 alone before the lead dies; machine 2 asked for it.
-    world.session(2).signal(To::All, &[], &Pickup(1)).unwrap();
+    world.session(2).send_event(Target::All, &[], &Pickup(1)).unwrap();
     world.run_ms(60);
     assert_eq!(judge(&mut world, 0).1, 1);
     world.blocked[0][2] = true;
@@ -252,7 +254,7 @@ fn what_was_asked_of_a_dying_lead_is_asked_of_the_next_and_happens_once() {
     // And one the lead never saw.
     world.blocked[2][0] = true;
     world.run_ms(120);
-    world.session(2).signal(To::All, &[], &Pickup(2)).unwrap();
+    world.session(2).send_event(Target::All, &[], &Pickup(2)).unwrap();
     world.run_ms(30);
     world.kill(0);
     world.run_ms(200);
@@ -265,32 +267,32 @@ fn what_was_asked_of_a_dying_lead_is_asked_of_the_next_and_happens_once() {
 
 #[test]
 fn sounds_keep_their_distance() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     let id = world.session(0).spawn(&Crate { place: [1.0; 2] }).unwrap();
     let session = world.session(0);
-    session.signal(To::All, &[id], &Pickup(1)).unwrap();
-    assert_eq!(session.signal(To::All, &[id], &Pickup(2)), Err(SignalError::TooSoon));
-    session.signal(To::All, &[], &Pickup(3)).unwrap();
+    session.send_event(Target::All, &[id], &Pickup(1)).unwrap();
+    assert_eq!(session.send_event(Target::All, &[id], &Pickup(2)), Err(EventError::RateLimited));
+    session.send_event(Target::All, &[], &Pickup(3)).unwrap();
     world.run_ms(130);
-    world.session(0).signal(To::All, &[id], &Pickup(4)).unwrap();
+    world.session(0).send_event(Target::All, &[id], &Pickup(4)).unwrap();
     world.run_ms(100);
     assert_eq!(pickups(world.session(1)), [1, 3, 4]);
 }
 
 #[test]
 fn values_reach_everybody_and_whoever_comes_later() {
-    let mut world = world(3, Policy::Host);
+    let mut world = world(3, AuthorityPolicy::Leader);
     world.session(1).set_value(player(1), &Name("Ada".into())).unwrap();
     world.session(0).set_value(player(1), &Score(3)).unwrap();
-    assert_eq!(world.session(1).set_value(player(1), &Score(99)), Err(ValueError::NotYours));
-    assert_eq!(world.session(0).set_value(player(1), &Name("Bob".into())), Err(ValueError::NotYours));
+    assert_eq!(world.session(1).set_value(player(1), &Score(99)), Err(ValueError::NotWriter));
+    assert_eq!(world.session(0).set_value(player(1), &Name("Bob".into())), Err(ValueError::NotWriter));
     world.run_ms(100);
-    let named = Event::ValueChanged { player: player(1), value: "name" };
+    let named = SessionEvent::ValueChanged { player: player(1), value: "name" };
     assert_eq!(world.count_events(2, |event| *event == named), 1);
     world.kill(1);
     world.machines.push(world::Machine::new(3));
     world.grow();
-    world.start(3, Entry::Join);
+    world.start(3, JoinMode::Join);
     world.link(3, 0);
     world.link(3, 2);
     world.run_ms(300);
@@ -299,7 +301,7 @@ fn values_reach_everybody_and_whoever_comes_later() {
         assert_eq!(world.session(index).value(player(1)), Some(Score(3)));
     }
     // The player comes back and goes on from there.
-    world.start(1, Entry::Join);
+    world.start(1, JoinMode::Join);
     [0, 2, 3].into_iter().for_each(|other| world.link(1, other));
     world.run_ms(300);
     assert_eq!(world.session(1).value(player(1)), Some(Score(3)));
@@ -311,7 +313,7 @@ fn values_reach_everybody_and_whoever_comes_later() {
 
 #[test]
 fn what_only_one_heard_of_a_dead_writer_everybody_learns() {
-    let mut world = world(3, Policy::Host);
+    let mut world = world(3, AuthorityPolicy::Leader);
     world.blocked[0][2] = true;
     world.session(0).set_value(player(2), &Score(8)).unwrap();
     world.run_ms(50);
@@ -323,7 +325,7 @@ fn what_only_one_heard_of_a_dead_writer_everybody_learns() {
 
 #[test]
 fn what_only_one_heard_of_the_dead_is_learnt_by_who_notices_last_too() {
-    let mut world = world(3, Policy::Host);
+    let mut world = world(3, AuthorityPolicy::Leader);
     world.blocked[2][0] = true;
     world.session(2).set_value(player(2), &Name("Eve".into())).unwrap();
     world.run_ms(50);
@@ -341,7 +343,7 @@ fn what_only_one_heard_of_the_dead_is_learnt_by_who_notices_last_too() {
 
 #[test]
 fn after_a_split_the_values_of_the_senior_side_stand() {
-    let mut world = world(4, Policy::Host);
+    let mut world = world(4, AuthorityPolicy::Leader);
     world.session(0).set_value(player(0), &Score(1)).unwrap();
     world.run_ms(100);
     world.split(&[&[0, 1], &[2, 3]]);
@@ -371,38 +373,41 @@ fn after_a_split_the_values_of_the_senior_side_stand() {
 
 #[test]
 fn a_match_goes_on_when_its_host_dies() {
-    let rounds = Rounds::new(RoundRules::default());
-    let mut world = world(3, Policy::Host);
+    let rounds = Rounds::new(RoundConfig::default());
+    let mut world = world(3, AuthorityPolicy::Leader);
     let play = |world: &mut World, millis: u64| {
         world.play(Micros::from_millis(millis), |session, _, _| rounds.tick(session));
     };
     play(&mut world, 1_000);
-    let before = rounds.left(world.session(2)).unwrap();
+    let before = rounds.remaining(world.session(2)).unwrap();
     world.kill(0);
     play(&mut world, 1_000);
-    let after = rounds.left(world.session(2)).unwrap();
-    assert_eq!(rounds.state(world.session(2)).phase, Phase::Countdown);
+    let after = rounds.remaining(world.session(2)).unwrap();
+    assert_eq!(rounds.state(world.session(2)).phase, RoundPhase::Countdown);
     let passed = before.since(after);
     assert!(
         passed > Micros::from_millis(950) && passed < Micros::from_millis(1_050),
         "{passed:?} of 1 s passed"
     );
     play(&mut world, 3_000);
-    assert_eq!(rounds.state(world.session(2)).phase, Phase::Playing);
+    assert_eq!(rounds.state(world.session(2)).phase, RoundPhase::Playing);
     rounds.finish(world.session(2), Some(player(2)));
-    assert_eq!(rounds.state(world.session(2)).phase, Phase::Playing, "only the lead says who won");
+    assert_eq!(rounds.state(world.session(2)).phase, RoundPhase::Playing, "only the lead says who won");
     rounds.finish(world.session(1), Some(player(2)));
     play(&mut world, 200);
     for index in 1..3 {
         let state = rounds.state(world.session(index));
-        assert_eq!((state.phase, state.winner(), state.wins(player(2))), (Phase::Result, Some(player(2)), 1));
+        assert_eq!(
+            (state.phase, state.winner(), state.wins(player(2))),
+            (RoundPhase::Result, Some(player(2)), 1)
+        );
     }
 }
 
 #[test]
 fn round_trips_are_measured_not_guessed() {
     for rtt in [20, 100, 300] {
-        let mut world = world(2, Policy::Host);
+        let mut world = world(2, AuthorityPolicy::Leader);
         world.weather.latency = Micros::from_millis(rtt / 2);
         world.run_ms(5_000);
         let measured = world.session(1).rtt(peer(0)).unwrap().as_millis();

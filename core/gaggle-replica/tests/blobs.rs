@@ -5,8 +5,8 @@
 mod world;
 
 use gaggle_kit::{Micros, Prng};
-use gaggle_replica::{Blob, Event, Kind, Kinds, ObjectId, Policy, SessionConfig};
-use world::{Weather, World, player};
+use gaggle_replica::{AuthorityPolicy, Blob, Kind, Kinds, ObjectId, ReplicaConfig, SessionEvent};
+use world::{NetConditions, World, player};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Level {
@@ -20,7 +20,8 @@ struct Ball {
 }
 
 fn world(count: usize, bytes_per_second: u32) -> World {
-    let config = SessionConfig { policy: Policy::Host, bytes_per_second, ..SessionConfig::default() };
+    let config =
+        ReplicaConfig { authority: AuthorityPolicy::Leader, bytes_per_second, ..ReplicaConfig::default() };
     World::of(count, 3, config, Kinds::new().with::<Level>().with::<Ball>())
 }
 
@@ -43,9 +44,9 @@ fn fetch(world: &mut World, id: ObjectId, millis: u64) {
 #[test]
 fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
     let mut world = world(3, 20_000);
-    world.weather = Weather::rough(80, 50);
+    world.weather = NetConditions::rough(80, 50);
     let bytes = ground(1, 60_000);
-    let blob = world.session(0).keep_blob(&bytes).unwrap();
+    let blob = world.session(0).store_blob(&bytes).unwrap();
     let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
     let ball = world.session(0).spawn(&Ball { place: 0 }).unwrap();
     // Long enough to tell of both again if the very first packet is lost.
@@ -63,7 +64,7 @@ fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
     fetch(&mut world, id, 3_000);
     for index in 1..3 {
         assert_eq!(world.session(index).blob(blob), Some(&bytes[..]), "at {index}");
-        assert_eq!(world.count_events(index, |event| *event == Event::BlobArrived { blob }), 1);
+        assert_eq!(world.count_events(index, |event| *event == SessionEvent::BlobReceived { blob }), 1);
     }
     world.expect_peace();
 }
@@ -72,18 +73,18 @@ fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
 fn a_newer_content_replaces_the_old_and_the_old_is_there_until_then() {
     let mut world = world(2, 64_000);
     let (old, new) = (ground(1, 5_000), ground(2, 90_000));
-    let first = world.session(0).keep_blob(&old).unwrap();
+    let first = world.session(0).store_blob(&old).unwrap();
     let id = world.session(0).spawn(&Level { ground: first }).unwrap();
     world.run_ms(500);
     fetch(&mut world, id, 1_000);
-    let second = world.session(0).keep_blob(&new).unwrap();
+    let second = world.session(0).store_blob(&new).unwrap();
     world.session(0).set(id, &Level { ground: second }).unwrap();
     fetch(&mut world, id, 500);
     assert_eq!(world.session(1).get(id), Some(Level { ground: second }));
     assert!(world.session(1).blob(second).is_none() && world.session(1).blob(first).is_some());
     fetch(&mut world, id, 4_000);
     assert_eq!(world.session(1).blob(second), Some(&new[..]));
-    world.session(1).forget_blob(first);
+    world.session(1).remove_blob(first);
     assert!(world.session(1).blob(first).is_none());
 }
 
@@ -91,7 +92,7 @@ fn a_newer_content_replaces_the_old_and_the_old_is_there_until_then() {
 fn when_the_holder_dies_whoever_has_the_bytes_gives_them() {
     let mut world = world(4, 64_000);
     let bytes = ground(5, 40_000);
-    let blob = world.session(0).keep_blob(&bytes).unwrap();
+    let blob = world.session(0).store_blob(&bytes).unwrap();
     let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
     world.run_ms(500);
     // Machine 3 has them, machine 2 is in the middle of fetching, machine 1 never asked.
@@ -102,7 +103,7 @@ fn when_the_holder_dies_whoever_has_the_bytes_gives_them() {
     world.run_ms(300);
     world.kill(0);
     world.run_ms(5_000);
-    assert_eq!(world.session(2).holder(id), Some(player(1)));
+    assert_eq!(world.session(2).authority(id), Some(player(1)));
     assert_eq!(
         world.session(2).blob(blob),
         Some(&bytes[..]),
@@ -115,7 +116,7 @@ fn when_the_holder_dies_whoever_has_the_bytes_gives_them() {
 fn whoever_was_asked_and_stays_silent_is_given_up() {
     let mut world = world(4, 64_000);
     let bytes = ground(6, 40_000);
-    let blob = world.session(0).keep_blob(&bytes).unwrap();
+    let blob = world.session(0).store_blob(&bytes).unwrap();
     let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
     world.run_ms(500);
     world.session(3).fetch_blob(id, blob).unwrap();
@@ -139,13 +140,13 @@ fn whoever_was_asked_and_stays_silent_is_given_up() {
 fn whoever_forgets_what_it_is_about_to_send_says_so() {
     let mut world = world(3, 20_000);
     let bytes = ground(7, 60_000);
-    let blob = world.session(0).keep_blob(&bytes).unwrap();
+    let blob = world.session(0).store_blob(&bytes).unwrap();
     let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
     world.run_ms(500);
-    world.session(1).keep_blob(&bytes).unwrap();
+    world.session(1).store_blob(&bytes).unwrap();
     world.session(2).fetch_blob(id, blob).unwrap();
     world.run_ms(2_000);
-    world.session(0).forget_blob(blob);
+    world.session(0).remove_blob(blob);
     // At 10 kB a second it takes 6 s from the beginning, and nobody waits for the silence to be too long.
     world.run_ms(8_000);
     assert_eq!(world.session(2).blob(blob), Some(&bytes[..]), "from whoever else has it");

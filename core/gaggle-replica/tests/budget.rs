@@ -7,11 +7,14 @@ mod world;
 
 use bodies::{Bodies, Body, Motion};
 use gaggle_kit::{Input, Micros, PeerId};
-use gaggle_replica::{Entry, Event, Kind, Kinds, ObjectId, Policy, Receiver, Seen, SessionConfig, Weight};
-use world::{Weather, World, peer, player};
+use gaggle_replica::{
+    AuthorityPolicy, JoinMode, Kind, Kinds, ObjectId, ObjectRef, Receiver, Relevance, ReplicaConfig,
+    SessionEvent,
+};
+use world::{NetConditions, World, peer, player};
 
-fn config(bytes_per_second: u32) -> SessionConfig {
-    SessionConfig { policy: Policy::Host, bytes_per_second, ..SessionConfig::default() }
+fn config(bytes_per_second: u32) -> ReplicaConfig {
+    ReplicaConfig { authority: AuthorityPolicy::Leader, bytes_per_second, ..ReplicaConfig::default() }
 }
 
 fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
@@ -21,7 +24,7 @@ fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
 /// Ages in milliseconds just before the next arrival, network aside: of the 16 nearest to body 0, and of all.
 fn ages(loss: u32) -> (Vec<u32>, Vec<u32>, f64) {
     let mut world = World::of(2, 11, config(8_000), Kinds::new().with::<Body>());
-    world.weather = Weather::rough(100, loss);
+    world.weather = NetConditions::rough(100, loss);
     world.frame = Micros::from_millis(50);
     let mut bodies = Bodies::new(500, Motion::Driven);
     let mut ids: Vec<ObjectId> = Vec::new();
@@ -43,11 +46,11 @@ fn ages(loss: u32) -> (Vec<u32>, Vec<u32>, f64) {
         let eye = bodies.bodies[0].position;
         session.tick_with(
             now,
-            Some(&mut |_: &Receiver, object: &Seen<'_>| {
+            Some(&mut |_: &Receiver, object: &ObjectRef<'_>| {
                 let place = object.position()?;
                 let away =
                     ((place[0] - f64::from(eye[0])).powi(2) + (place[2] - f64::from(eye[2])).powi(2)).sqrt();
-                Some(Weight::by_distance(away, 58.0))
+                Some(Relevance::by_distance(away, 58.0))
             }),
         );
         let tick = session.version(ids[0]).unwrap().tick;
@@ -119,11 +122,11 @@ fn a_newcomer_trickles_in_while_what_moves_stays_alive() {
     let rocks: Vec<ObjectId> =
         (0..5_000).map(|number| world.session(0).spawn(&rock(number)).unwrap()).collect();
     world.run_ms(15_000);
-    assert_eq!(world.session(1).objects::<Rock>().count(), 5_000);
+    assert_eq!(world.session(1).iter::<Rock>().count(), 5_000);
 
     world.machines.push(world::Machine::new(2));
     world.grow();
-    world.start(2, Entry::Join);
+    world.start(2, JoinMode::Join);
     world.link(2, 0);
     world.link(2, 1);
     let mut number = 0;
@@ -140,20 +143,20 @@ fn a_newcomer_trickles_in_while_what_moves_stays_alive() {
         });
         let tick = world.session(0).version(rocks[0]).unwrap().tick;
         let seen = world.session(2).version(rocks[0]).map(|version| version.tick);
-        known.push(world.session(2).objects::<Rock>().count());
+        known.push(world.session(2).iter::<Rock>().count());
         if let Some(seen) = seen.filter(|_| known.len() > 20) {
             oldest = oldest.max(tick - seen);
         }
     }
-    let progress = world.session(2).arrival();
+    let progress = world.session(2).sync_progress();
     assert!(known.is_sorted() && known[40] > 100, "{known:?}");
-    assert!(progress.known > 500 && progress.known < progress.announced, "{progress:?}");
+    assert!(progress.received > 500 && progress.received < progress.expected, "{progress:?}");
     assert!(oldest <= 4, "a moving rock was {oldest} ticks old while the newcomer caught up");
     world.run_ms(15_000);
-    assert_eq!(world.session(2).objects::<Rock>().count(), 5_000);
+    assert_eq!(world.session(2).iter::<Rock>().count(), 5_000);
     assert_eq!(world.session(2).get::<Rock>(rocks[4_999]), Some(rock(4_999)));
-    let progress = world.session(2).arrival();
-    assert_eq!((progress.known, progress.announced), (5_000, 5_000));
+    let progress = world.session(2).sync_progress();
+    assert_eq!((progress.received, progress.expected), (5_000, 5_000));
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn what_is_nobodys_business_is_not_told_and_comes_back_when_it_is() {
     let mut world = World::of(3, 3, config(64_000), Kinds::new().with::<Rock>());
     let near = world.session(0).spawn(&rock(10)).unwrap();
     let far = world.session(0).spawn(&rock(900)).unwrap();
-    let watched: fn(PeerId, &Seen<'_>, f64) -> bool = |receiver, object, sight| {
+    let watched: fn(PeerId, &ObjectRef<'_>, f64) -> bool = |receiver, object, sight| {
         receiver != peer(1) || object.position().is_some_and(|place| place[0] < sight)
     };
     let mut sight = 100.0;
@@ -172,8 +175,8 @@ fn what_is_nobodys_business_is_not_told_and_comes_back_when_it_is() {
             let now = world.now;
             world.session(0).tick_with(
                 now,
-                Some(&mut |receiver: &Receiver, object: &Seen<'_>| {
-                    watched(receiver.peer, object, sight).then_some(Weight::ONE)
+                Some(&mut |receiver: &Receiver, object: &ObjectRef<'_>| {
+                    watched(receiver.peer, object, sight).then_some(Relevance::ONE)
                 }),
             );
             for index in 1..3 {
@@ -193,10 +196,10 @@ fn what_is_nobodys_business_is_not_told_and_comes_back_when_it_is() {
 
     sight = 5.0;
     look(&mut world, sight, 1_000);
-    let hidden = |event: &Event| matches!(event, Event::Hidden { .. });
+    let hidden = |event: &SessionEvent| matches!(event, SessionEvent::InterestLost { .. });
     assert_eq!(world.count_events(1, hidden), 2);
     assert_eq!(
-        world.count_events(1, |event| matches!(event, Event::Deleted { .. })),
+        world.count_events(1, |event| matches!(event, SessionEvent::Despawned { .. })),
         0,
         "hidden is not deleted"
     );
@@ -205,7 +208,7 @@ fn what_is_nobodys_business_is_not_told_and_comes_back_when_it_is() {
     world.session(0).set(near, &moved).unwrap();
     look(&mut world, sight, 1_000);
     assert_eq!(world.session(1).get::<Rock>(near), Some(moved), "told anew");
-    assert_eq!(world.count_events(1, |event| *event == Event::Shown { id: near }), 1);
+    assert_eq!(world.count_events(1, |event| *event == SessionEvent::InterestGained { id: near }), 1);
     world.expect_peace();
 }
 
@@ -344,7 +347,7 @@ struct Strokes {
 
 #[test]
 fn what_takes_nearly_a_packet_arrives_while_its_holder_plays() {
-    let config = SessionConfig { policy: Policy::Open, ..config(64_000) };
+    let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..config(64_000) };
     let mut world = World::of(2, 3, config, Kinds::new().with::<Map>().with_input::<Strokes>());
     let map = |number: u32| Map { words: [number; 225] };
     let id = world.session(1).spawn(&map(1)).unwrap();
@@ -354,7 +357,7 @@ fn what_takes_nearly_a_packet_arrives_while_its_holder_plays() {
         world.play(Micros::from_secs(1), |session, index, _| {
             if index == 1 {
                 frame += 1;
-                session.sample_input(Strokes { of: [frame; 4] });
+                session.set_input(Strokes { of: [frame; 4] });
             }
         });
         assert_eq!(world.session(0).get::<Map>(id), Some(map(number)));
@@ -365,7 +368,7 @@ fn what_takes_nearly_a_packet_arrives_while_its_holder_plays() {
 #[test]
 fn however_fast_a_players_hands_are_its_things_are_told() {
     for rate in [1_000, 4_000] {
-        let config = SessionConfig { policy: Policy::Open, ..config(rate) };
+        let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..config(rate) };
         let mut world = World::of(2, 3, config, Kinds::new().with::<Rock>().with_input::<Strokes>());
         let id = world.session(1).spawn(&rock(0)).unwrap();
         let (mut frame, mut taken, mut latest) = (0, 0, 0);
@@ -374,11 +377,11 @@ fn however_fast_a_players_hands_are_its_things_are_told() {
         world.play(Micros::from_secs(20), |session, index, _| {
             if index == 1 {
                 frame += 1;
-                session.sample_input(Strokes { of: [frame; 4] });
+                session.set_input(Strokes { of: [frame; 4] });
                 session.set(id, &Rock { colour: 0, ..rock(frame as usize % 1_000) }).unwrap();
                 latest = session.version(id).unwrap().tick;
             } else {
-                let strokes: Strokes = session.take_input(player(1)).unwrap_or_default();
+                let strokes: Strokes = session.input(player(1)).unwrap_or_default();
                 assert!(strokes.of[0] >= taken, "in order");
                 taken = strokes.of[0];
                 ages.extend(session.version(id).map(|version| latest.saturating_sub(version.tick)));

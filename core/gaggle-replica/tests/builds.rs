@@ -2,8 +2,8 @@
 
 use gaggle_kit::{Input, Micros, PeerId, State};
 use gaggle_replica::{
-    Entry, Event, Field, Kind, Kinds, Part, Player, Policy, Refusal, Session, SessionConfig, SignalRules,
-    Writer,
+    AuthorityPolicy, EventOptions, Field, JoinMode, Kind, Kinds, Player, RejectReason, ReplicaConfig,
+    SchemaPart, Session, SessionEvent, ValueWriter,
 };
 
 #[derive(Kind)]
@@ -80,27 +80,27 @@ fn kinds<K: Kind, S: State + 'static, V: State + 'static, I: Input>() -> Kinds {
     Kinds::new()
         .with::<K>()
         .with::<Duck>()
-        .with_signal::<S>("splash", SignalRules::FREE)
-        .with_value::<V>("score", Writer::Lead)
+        .with_event::<S>("splash", EventOptions::DIRECT)
+        .with_value::<V>("score", ValueWriter::Leader)
         .with_input::<I>()
 }
 
 /// What two machines say of each other when they meet.
-fn meet(kinds: [Kinds; 2], configs: [SessionConfig; 2]) -> [Vec<Event>; 2] {
+fn meet(kinds: [Kinds; 2], configs: [ReplicaConfig; 2]) -> [Vec<SessionEvent>; 2] {
     let mut player = 0;
     let mut sessions = kinds.into_iter().zip(configs).map(|(kinds, config)| {
         player += 1;
-        let entry = if player == 1 { Entry::Found } else { Entry::Join };
+        let entry = if player == 1 { JoinMode::Create } else { JoinMode::Join };
         Session::new(config, kinds, Player::at(player), entry, player.into()).expect("settings that can be")
     });
     let mut both = [(); 2].map(|()| sessions.next().expect("two of them"));
     let peers = [1, 2].map(PeerId::from_u128);
-    both[0].handle_linked(Micros::ZERO, peers[1]);
-    both[1].handle_linked(Micros::ZERO, peers[0]);
+    both[0].handle_connected(Micros::ZERO, peers[1]);
+    both[1].handle_connected(Micros::ZERO, peers[0]);
     for _ in 0..8 {
         let mut under_way = Vec::new();
         for (from, session) in both.iter_mut().enumerate() {
-            while let Some(out) = session.next_packet() {
+            while let Some(out) = session.poll_transmit() {
                 under_way.extend(out.reliable.then(|| (from, out.bytes.to_vec())));
             }
         }
@@ -108,12 +108,12 @@ fn meet(kinds: [Kinds; 2], configs: [SessionConfig; 2]) -> [Vec<Event>; 2] {
             both[1 - from].handle_message(Micros::ZERO, peers[from], &bytes);
         }
     }
-    both.map(|mut session| std::iter::from_fn(|| session.next_event()).collect())
+    both.map(|mut session| std::iter::from_fn(|| session.poll_event()).collect())
 }
 
-fn refused(events: &[Event]) -> Vec<Refusal> {
-    let reason = |event: &Event| match event {
-        Event::Refused { reason, .. } => Some(*reason),
+fn refused(events: &[SessionEvent]) -> Vec<RejectReason> {
+    let reason = |event: &SessionEvent| match event {
+        SessionEvent::Rejected { reason, .. } => Some(*reason),
         _ => None,
     };
     events.iter().filter_map(reason).collect()
@@ -122,26 +122,36 @@ fn refused(events: &[Event]) -> Vec<Refusal> {
 #[test]
 fn builds_that_mean_something_else_refuse_each_other_and_say_by_what() {
     let ours = kinds::<Boat, Splash, Score, Pad>;
-    let same = SessionConfig::default;
-    let policy = || SessionConfig { policy: Policy::Open, ..same() };
-    let interval = || SessionConfig { interval: Micros::from_millis(25), ..same() };
-    let game = || SessionConfig { game_fingerprint: 7, ..same() };
+    let same = ReplicaConfig::default;
+    let policy = || ReplicaConfig { authority: AuthorityPolicy::Anyone, ..same() };
+    let interval = || ReplicaConfig { send_interval: Micros::from_millis(25), ..same() };
+    let game = || ReplicaConfig { game_fingerprint: 7, ..same() };
     let cases = [
-        (kinds::<changed::Boat, Splash, Score, Pad>(), same(), Part::Kind("boat"), "the kind `boat`"),
-        (kinds::<Boat, changed::Splash, Score, Pad>(), same(), Part::Signal("splash"), "the signal `splash`"),
-        (kinds::<Boat, Splash, changed::Score, Pad>(), same(), Part::Value("score"), "the value `score`"),
-        (kinds::<Boat, Splash, Score, changed::Pad>(), same(), Part::Input, "inputs"),
-        (ours(), policy(), Part::Policy, "the policy"),
-        (ours(), interval(), Part::Interval, "the interval"),
-        (ours(), game(), Part::Game, "the game's fingerprint"),
+        (kinds::<changed::Boat, Splash, Score, Pad>(), same(), SchemaPart::Kind("boat"), "the kind `boat`"),
+        (
+            kinds::<Boat, changed::Splash, Score, Pad>(),
+            same(),
+            SchemaPart::Event("splash"),
+            "the signal `splash`",
+        ),
+        (
+            kinds::<Boat, Splash, changed::Score, Pad>(),
+            same(),
+            SchemaPart::Value("score"),
+            "the value `score`",
+        ),
+        (kinds::<Boat, Splash, Score, changed::Pad>(), same(), SchemaPart::Input, "inputs"),
+        (ours(), policy(), SchemaPart::Authority, "the policy"),
+        (ours(), interval(), SchemaPart::Interval, "the interval"),
+        (ours(), game(), SchemaPart::Game, "the game's fingerprint"),
     ];
     for (theirs, config, part, words) in cases {
         let seen = meet([ours(), theirs], [same(), config]);
         for events in seen {
-            assert_eq!(refused(&events), [Refusal::Differs { part }]);
-            let said = Refusal::Differs { part }.to_string();
+            assert_eq!(refused(&events), [RejectReason::SchemaMismatch { part }]);
+            let said = RejectReason::SchemaMismatch { part }.to_string();
             assert!(said.contains(words), "{said}");
-            assert!(!events.iter().any(|event| matches!(event, Event::Joined { .. })));
+            assert!(!events.iter().any(|event| matches!(event, SessionEvent::Joined { .. })));
         }
     }
 }
@@ -149,9 +159,9 @@ fn builds_that_mean_something_else_refuse_each_other_and_say_by_what() {
 #[test]
 fn builds_that_mean_the_same_play_together() {
     let both = [kinds::<Boat, Splash, Score, Pad>(), kinds::<Boat, Splash, Score, Pad>()];
-    for events in meet(both, [SessionConfig::default(), SessionConfig::default()]) {
+    for events in meet(both, [ReplicaConfig::default(), ReplicaConfig::default()]) {
         assert_eq!(refused(&events), []);
-        assert!(events.iter().any(|event| matches!(event, Event::Joined { .. })));
+        assert!(events.iter().any(|event| matches!(event, SessionEvent::Joined { .. })));
     }
 }
 
@@ -159,12 +169,19 @@ fn builds_that_mean_the_same_play_together() {
 fn a_build_with_more_in_it_is_named_where_that_is_known() {
     let more = || kinds::<Boat, Splash, Score, Pad>();
     let less = || Kinds::new().with::<Boat>();
-    let [ours, theirs] = meet([more(), less()], [SessionConfig::default(), SessionConfig::default()]);
-    assert_eq!(refused(&ours), [Refusal::Differs { part: Part::Kind("Duck") }]);
-    assert!(matches!(refused(&theirs)[..], [Refusal::Game { .. } | Refusal::Differs { .. }]));
+    let [ours, theirs] = meet([more(), less()], [ReplicaConfig::default(), ReplicaConfig::default()]);
+    assert_eq!(refused(&ours), [RejectReason::SchemaMismatch { part: SchemaPart::Kind("Duck") }]);
+    assert!(matches!(
+        refused(&theirs)[..],
+        [RejectReason::Game { .. } | RejectReason::SchemaMismatch { .. }]
+    ));
     let turned = || Kinds::new().with::<Duck>().with::<Boat>();
     let straight = || Kinds::new().with::<Boat>().with::<Duck>();
-    let [ours, theirs] = meet([turned(), straight()], [SessionConfig::default(), SessionConfig::default()]);
-    assert_eq!(refused(&ours), [Refusal::Differs { part: Part::Kind("Duck") }], "the same in another order");
-    assert_eq!(refused(&theirs), [Refusal::Differs { part: Part::Kind("boat") }]);
+    let [ours, theirs] = meet([turned(), straight()], [ReplicaConfig::default(), ReplicaConfig::default()]);
+    assert_eq!(
+        refused(&ours),
+        [RejectReason::SchemaMismatch { part: SchemaPart::Kind("Duck") }],
+        "the same in another order"
+    );
+    assert_eq!(refused(&theirs), [RejectReason::SchemaMismatch { part: SchemaPart::Kind("boat") }]);
 }

@@ -7,8 +7,8 @@ mod world;
 
 use bodies::{Bodies, Body, Motion};
 use gaggle_kit::Micros;
-use gaggle_replica::{Kinds, ObjectId, Policy, SessionConfig};
-use world::{Weather, World, peer};
+use gaggle_replica::{AuthorityPolicy, Kinds, ObjectId, ReplicaConfig};
+use world::{NetConditions, World, peer};
 
 struct Measured {
     bytes_per_update: f64,
@@ -17,9 +17,12 @@ struct Measured {
 }
 
 /// Machine 0 moves all bodies every tick, the others watch.
-fn measure(motion: Motion, count: usize, receivers: usize, weather: Weather, ticks: usize) -> Measured {
-    let config =
-        SessionConfig { policy: Policy::Host, bytes_per_second: 10_000_000, ..SessionConfig::default() };
+fn measure(motion: Motion, count: usize, receivers: usize, weather: NetConditions, ticks: usize) -> Measured {
+    let config = ReplicaConfig {
+        authority: AuthorityPolicy::Leader,
+        bytes_per_second: 10_000_000,
+        ..ReplicaConfig::default()
+    };
     let mut world = World::of(receivers + 1, 5, config, Kinds::new().with::<Body>());
     world.weather = weather;
     world.frame = Micros::from_millis(50);
@@ -55,7 +58,7 @@ fn measure(motion: Motion, count: usize, receivers: usize, weather: Weather, tic
         }
         if tick == 60 {
             let stats = world.session(0).stats();
-            before = (stats.bytes_sent, stats.updates_sent, stats.updates_whole);
+            before = (stats.bytes_sent, stats.updates_sent, stats.updates_full);
         }
     }
     world.expect_peace();
@@ -64,7 +67,7 @@ fn measure(motion: Motion, count: usize, receivers: usize, weather: Weather, tic
     Measured {
         bytes_per_update: (stats.bytes_sent - before.0) as f64 / updates as f64,
         verified,
-        whole_percent: 100.0 * (stats.updates_whole - before.2) as f64 / updates as f64,
+        whole_percent: 100.0 * (stats.updates_full - before.2) as f64 / updates as f64,
     }
 }
 
@@ -76,7 +79,7 @@ fn a_thousand_moving_bodies_cost_what_was_promised() {
         (Motion::Ballistic, 150, 50, 6.5),
         (Motion::Driven, 50, 200, 7.4),
     ] {
-        let measured = measure(motion, 1_000, 2, Weather::rough(rtt, loss), 160);
+        let measured = measure(motion, 1_000, 2, NetConditions::rough(rtt, loss), 160);
         println!(
             "{motion:?}, round trip {rtt} ms, loss {} %: {:.2} B per update, {:.1} % whole, {} verified",
             loss / 10,
@@ -92,10 +95,13 @@ fn a_thousand_moving_bodies_cost_what_was_promised() {
 #[test]
 fn at_rest_nothing_is_told_and_the_last_value_is_everywhere() {
     for loss in [0, 50, 500] {
-        let config =
-            SessionConfig { policy: Policy::Host, bytes_per_second: 10_000_000, ..SessionConfig::default() };
+        let config = ReplicaConfig {
+            authority: AuthorityPolicy::Leader,
+            bytes_per_second: 10_000_000,
+            ..ReplicaConfig::default()
+        };
         let mut world = World::of(3, 9, config, Kinds::new().with::<Body>());
-        world.weather = Weather::rough(100, loss);
+        world.weather = NetConditions::rough(100, loss);
         let mut bodies = Bodies::new(100, Motion::Driven);
         let mut ids = Vec::new();
         world.play(Micros::from_secs(3), |session, index, _| {

@@ -6,13 +6,14 @@ mod world;
 
 use gaggle_kit::{Angle, Micros, Prng, State};
 use gaggle_replica::{
-    Event, Kind, Kinds, ObjectId, Policy, Session, SessionConfig, SessionError, SignalRules, To,
+    AuthorityPolicy, EventOptions, Kind, Kinds, ObjectId, ReplicaConfig, Session, SessionError, SessionEvent,
+    Target,
 };
-use world::{Weather, World};
+use world::{NetConditions, World};
 
 /// Shown ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
-#[kind(blend = 0.25, snap = 100.0)]
+#[kind(smoothing = 0.25, snap_distance = 100.0)]
 struct Ship {
     #[kind(range = -4000.0..=4000.0, precision = 0.05, moved_by = velocity)]
     place: [f32; 2],
@@ -25,7 +26,7 @@ struct Ship {
 
 /// Shown in sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
-#[kind(playout = buffered)]
+#[kind(interpolation = buffered)]
 struct Cart {
     #[kind(range = -4000.0..=4000.0, precision = 0.05)]
     place: [f32; 2],
@@ -34,7 +35,7 @@ struct Cart {
 
 /// Shown at once.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
-#[kind(blend = 1.0)]
+#[kind(smoothing = 1.0)]
 struct Mine {
     #[kind(range = -4000.0..=4000.0, precision = 0.05, moved_by = velocity)]
     place: [f32; 2],
@@ -48,22 +49,23 @@ struct Rings(u8);
 
 fn kinds() -> Kinds {
     let kinds = Kinds::new().with::<Ship>().with::<Cart>().with::<Mine>();
-    kinds.with_signal::<Rings>("rings", SignalRules::FREE)
+    kinds.with_event::<Rings>("rings", EventOptions::DIRECT)
 }
 
-fn world(weather: Weather) -> World {
-    world_with(weather, SessionConfig::default().playout_ticks_min)
+fn world(weather: NetConditions) -> World {
+    world_with(weather, ReplicaConfig::default().playout_ticks_min)
 }
 
-fn world_with(weather: Weather, playout_ticks_min: u32) -> World {
-    let config = SessionConfig { policy: Policy::Open, playout_ticks_min, ..SessionConfig::default() };
+fn world_with(weather: NetConditions, playout_ticks_min: u32) -> World {
+    let config =
+        ReplicaConfig { authority: AuthorityPolicy::Anyone, playout_ticks_min, ..ReplicaConfig::default() };
     let mut world = World::of(2, 4, config, kinds());
     world.weather = weather;
     world.frame = Micros::new(16_667);
     world
 }
 
-const WEATHER: Weather = Weather {
+const WEATHER: NetConditions = NetConditions {
     latency: Micros::from_millis(40),
     jitter: Micros::from_millis(20),
     loss: 20,
@@ -142,7 +144,7 @@ fn watch(show: impl Fn(&Session, ObjectId) -> Option<[f32; 2]>) -> Seen {
 #[test]
 fn smoothing_is_nearer_to_the_truth_than_snapping_and_calmer() {
     let snapped = watch(|session, id| session.get::<Ship>(id).map(|ship| ship.place));
-    let smoothed = watch(|session, id| session.shown::<Ship>(id).map(|ship| ship.place));
+    let smoothed = watch(|session, id| session.interpolated::<Ship>(id).map(|ship| ship.place));
     println!(
         "p95 error, p99 jump: snapped {:.2}, {:.2}; smoothed {:.2}, {:.2}",
         snapped.error, snapped.jump, smoothed.error, smoothed.jump
@@ -166,13 +168,13 @@ fn what_stops_is_shown_exactly_where_it_is() {
     world.run_ms(2_000);
     let truth: Ship = world.session(0).get(id).unwrap();
     assert_ne!(truth.velocity, [0.0; 2]);
-    assert_eq!(world.session(1).shown::<Ship>(id), Some(truth));
-    assert_eq!(world.session(0).shown::<Ship>(id), Some(truth), "whoever holds it sees it as it is");
+    assert_eq!(world.session(1).interpolated::<Ship>(id), Some(truth));
+    assert_eq!(world.session(0).interpolated::<Ship>(id), Some(truth), "whoever holds it sees it as it is");
 }
 
 #[test]
 fn what_is_not_heard_of_any_more_is_moved_on_for_a_moment_and_glides_back() {
-    let mut world = world(Weather::CALM);
+    let mut world = world(NetConditions::CALM);
     const SPEED: f32 = 300.0;
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [SPEED, 0.0], heading: Angle::ZERO, lives: 3 };
     let id = world.session(0).spawn(&at(0.0)).unwrap();
@@ -187,7 +189,7 @@ fn what_is_not_heard_of_any_more_is_moved_on_for_a_moment_and_glides_back() {
             }
         });
         let session = world.session(1);
-        if let (Some(told), Some(shown)) = (session.get::<Ship>(id), session.shown::<Ship>(id)) {
+        if let (Some(told), Some(shown)) = (session.get::<Ship>(id), session.interpolated::<Ship>(id)) {
             seen.push((frame, told.place[0], shown.place[0]));
         }
     }
@@ -207,7 +209,7 @@ fn what_is_not_heard_of_any_more_is_moved_on_for_a_moment_and_glides_back() {
 
 #[test]
 fn far_jumps_are_jumps_and_near_ones_are_not() {
-    let mut world = world(Weather::CALM);
+    let mut world = world(NetConditions::CALM);
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };
     let id = world.session(0).spawn(&at(0.0)).unwrap();
     world.run_ms(500);
@@ -216,7 +218,7 @@ fn far_jumps_are_jumps_and_near_ones_are_not() {
         world.session(0).set(id, &at(target)).unwrap();
         for _ in 0..frames {
             world.run(Micros::new(16_667));
-            seen.push(world.session(1).shown::<Ship>(id).unwrap().place[0]);
+            seen.push(world.session(1).interpolated::<Ship>(id).unwrap().place[0]);
         }
     }
     let between = |low: f32, high: f32| seen.iter().filter(|x| (low..high).contains(*x)).count();
@@ -227,14 +229,14 @@ fn far_jumps_are_jumps_and_near_ones_are_not() {
 
 #[test]
 fn mines_are_shown_where_they_are_told_to_be() {
-    let mut world = world(Weather::CALM);
+    let mut world = world(NetConditions::CALM);
     let mine = |x: f32| Mine { place: [x, 0.0], velocity: [0.0; 2] };
     let id = world.session(0).spawn(&mine(0.0)).unwrap();
     world.run_ms(500);
     world.session(0).set(id, &mine(70.0)).unwrap();
     for _ in 0..20 {
         world.run(Micros::new(16_667));
-        let x = world.session(1).shown::<Mine>(id).unwrap().place[0];
+        let x = world.session(1).interpolated::<Mine>(id).unwrap().place[0];
         assert!(x == 0.0 || x == 70.0, "{x}");
     }
 }
@@ -248,7 +250,7 @@ fn carts_run_in_sequence_and_never_leave_their_track() {
         let place = if side % 2 == 0 { [corner + along, corner] } else { [corner + 60.0, corner + along] };
         Cart { place, load: side as u8 }
     };
-    for weather in [Weather::CALM, WEATHER, Weather { loss: 150, ..WEATHER }] {
+    for weather in [NetConditions::CALM, WEATHER, NetConditions { loss: 150, ..WEATHER }] {
         let mut world = world(weather);
         let id = world.session(0).spawn(&track(0)).unwrap();
         world.run_ms(1_000);
@@ -261,7 +263,7 @@ fn carts_run_in_sequence_and_never_leave_their_track() {
                     session.set(id, &track(frame)).unwrap();
                 }
             });
-            shown.push(world.session(1).shown::<Cart>(id).unwrap());
+            shown.push(world.session(1).interpolated::<Cart>(id).unwrap());
         }
         let along = |cart: &Cart| cart.place[0] + cart.place[1];
         assert!(shown.is_sorted_by(|a, b| along(a) <= along(b) + 0.11), "never back");
@@ -298,20 +300,20 @@ fn a_claim_changes_hands_without_a_visible_jump() {
             // Whoever takes over goes on from where it sees the truth.
             holder = 1 - holder;
             let session = world.session(holder);
-            if session.touch(id).is_ok() {
+            if session.claim(id).is_ok() {
                 claims += 1;
                 let ship: Ship = session.get(id).unwrap();
                 (path.place, path.velocity) = (ship.place, ship.velocity);
             }
         }
         world.play(Micros::new(16_667), |session, index, _| {
-            if index == holder && session.is_mine(id) {
+            if index == holder && session.has_authority(id) {
                 path.step();
                 session.set(id, &path.ship()).unwrap();
             }
         });
         for (index, last) in last.iter_mut().enumerate() {
-            let shown = world.session(index).shown::<Ship>(id).map(|ship| ship.place);
+            let shown = world.session(index).interpolated::<Ship>(id).map(|ship| ship.place);
             if let (Some(shown), Some(last)) = (shown, *last) {
                 jumps.push(
                     (away(shown, last) - f64::from(path.velocity[0].hypot(path.velocity[1])) / 60.0).abs(),
@@ -328,7 +330,7 @@ fn a_claim_changes_hands_without_a_visible_jump() {
 
 #[test]
 fn silence_changes_nothing() {
-    let mut world = world(Weather::CALM);
+    let mut world = world(NetConditions::CALM);
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };
     let ids: Vec<ObjectId> = (0..20).map(|x| world.session(0).spawn(&at(x as f32)).unwrap()).collect();
     world.run_ms(1_000);
@@ -337,7 +339,7 @@ fn silence_changes_nothing() {
     world.blocked[0][1] = true;
     world.run_ms(2_000);
     for (x, id) in ids.iter().enumerate() {
-        assert_eq!(world.session(1).shown::<Ship>(*id), Some(at(x as f32)));
+        assert_eq!(world.session(1).interpolated::<Ship>(*id), Some(at(x as f32)));
     }
 }
 
@@ -355,13 +357,13 @@ fn roll(world: &mut World, id: ObjectId, frames: &mut usize) -> Option<f32> {
             session.set(id, &cart).unwrap();
         }
     });
-    world.session(1).shown::<Cart>(id).map(|cart| cart.place[0])
+    world.session(1).interpolated::<Cart>(id).map(|cart| cart.place[0])
 }
 
 #[test]
 fn buffer_is_as_deep_as_it_is_set() {
     let late = |playout_ticks_min: u32| {
-        let mut world = world_with(Weather::CALM, playout_ticks_min);
+        let mut world = world_with(NetConditions::CALM, playout_ticks_min);
         let id = world.session(0).spawn(&gone(0)).unwrap();
         let mut frames = 0;
         let shown: Vec<f32> =
@@ -372,8 +374,8 @@ fn buffer_is_as_deep_as_it_is_set() {
     // Between one and two buffers, and the way.
     assert!((0.07..0.24).contains(&two), "two ticks: {two} s");
     assert!((0.26..0.66).contains(&six), "six ticks: {six} s");
-    let config = SessionConfig { playout_ticks_min: 9, ..SessionConfig::default() };
-    let error = Session::new(config, kinds(), world::player(0), gaggle_replica::Entry::Found, 1).err();
+    let config = ReplicaConfig { playout_ticks_min: 9, ..ReplicaConfig::default() };
+    let error = Session::new(config, kinds(), world::player(0), gaggle_replica::JoinMode::Create, 1).err();
     let setting = SessionError::Setting { setting: "playout_ticks_min", value: 9, min: 1, max: 8 };
     assert_eq!(error, Some(setting), "more than at most");
 }
@@ -381,7 +383,7 @@ fn buffer_is_as_deep_as_it_is_set() {
 #[test]
 fn cart_waits_for_a_short_gap_and_skips_a_long_one() {
     for (gap, skips) in [(12, false), (60, true)] {
-        let mut world = world(Weather::CALM);
+        let mut world = world(NetConditions::CALM);
         let id = world.session(0).spawn(&gone(0)).unwrap();
         let (mut frames, mut shown) = (0, Vec::new());
         for frame in 0..300 {
@@ -401,18 +403,18 @@ fn cart_waits_for_a_short_gap_and_skips_a_long_one() {
 
 #[test]
 fn deletion_waits_for_the_motion_before_it() {
-    let mut world = world(Weather::CALM);
+    let mut world = world(NetConditions::CALM);
     let id = world.session(0).spawn(&gone(0)).unwrap();
     let mut frames = 0;
     (0..120).for_each(|_| _ = roll(&mut world, id, &mut frames));
-    world.session(0).delete(id).unwrap();
-    let deleted = |world: &World| world.count_events(1, |event| *event == Event::Deleted { id });
+    world.session(0).despawn(id).unwrap();
+    let deleted = |world: &World| world.count_events(1, |event| *event == SessionEvent::Despawned { id });
     let (mut shown, mut unknown) = (Vec::new(), 0);
     for _ in 0..30 {
         world.run(Micros::new(16_667));
         let told = deleted(&world);
         let session = world.session(1);
-        let Some(cart) = session.shown::<Cart>(id) else {
+        let Some(cart) = session.interpolated::<Cart>(id) else {
             assert_eq!(told, 1, "it is told when it is not shown any more");
             break;
         };
@@ -429,7 +431,7 @@ fn deletion_waits_for_the_motion_before_it() {
 
 #[test]
 fn what_is_said_of_a_cart_comes_with_its_motion() {
-    let mut world = world(Weather::CALM);
+    let mut world = world(NetConditions::CALM);
     let id = world.session(0).spawn(&gone(0)).unwrap();
     let ship = world
         .session(0)
@@ -438,13 +440,13 @@ fn what_is_said_of_a_cart_comes_with_its_motion() {
     let mut frames = 0;
     (0..120).for_each(|_| _ = roll(&mut world, id, &mut frames));
     // Of a ship, which is shown as new as it can be, it is heard at once; of a cart with its motion.
-    world.session(0).signal(To::Others, &[ship], &Rings(1)).unwrap();
-    world.session(0).signal(To::Others, &[id], &Rings(2)).unwrap();
+    world.session(0).send_event(Target::Others, &[ship], &Rings(1)).unwrap();
+    world.session(0).send_event(Target::Others, &[id], &Rings(2)).unwrap();
     let rung_at = frames as f32;
     let mut heard = Vec::new();
     for _ in 0..30 {
         let shown = roll(&mut world, id, &mut frames).unwrap();
-        while let Some(signal) = world.session(1).next_signal() {
+        while let Some(signal) = world.session(1).poll_remote_event() {
             heard.push((signal.get::<Rings>().unwrap().0, shown));
         }
     }
@@ -455,17 +457,17 @@ fn what_is_said_of_a_cart_comes_with_its_motion() {
         "the cart's is heard where it was said: {heard:?}, {rung_at}"
     );
     // What is said of a cart that is then deleted is heard, and before the deletion.
-    world.session(0).signal(To::Others, &[id], &Rings(3)).unwrap();
-    world.session(0).delete(id).unwrap();
+    world.session(0).send_event(Target::Others, &[id], &Rings(3)).unwrap();
+    world.session(0).despawn(id).unwrap();
     let mut order = Vec::new();
     for _ in 0..30 {
         world.run(Micros::new(16_667));
-        while let Some(signal) = world.session(1).next_signal() {
+        while let Some(signal) = world.session(1).poll_remote_event() {
             order.push(signal.get::<Rings>().unwrap().0);
-            assert_eq!(world.count_events(1, |event| *event == Event::Deleted { id }), 0);
+            assert_eq!(world.count_events(1, |event| *event == SessionEvent::Despawned { id }), 0);
         }
     }
     assert_eq!(order, [3]);
-    assert_eq!(world.count_events(1, |event| *event == Event::Deleted { id }), 1);
+    assert_eq!(world.count_events(1, |event| *event == SessionEvent::Despawned { id }), 1);
     world.expect_peace();
 }

@@ -10,11 +10,11 @@ use std::rc::Rc;
 
 use bodies::{Bodies, Body, Motion};
 use gaggle_kit::{Micros, PeerId};
-use gaggle_replica::{Entry, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig};
-use world::{Weather, World, peer};
+use gaggle_replica::{AuthorityPolicy, JoinMode, Kind, Kinds, ObjectId, Player, ReplicaConfig, Session};
+use world::{NetConditions, World, peer};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
-#[kind(weight = 8)]
+#[kind(priority = 8)]
 struct Ship {
     #[kind(range = 0..=1_000_000)]
     place: u32,
@@ -34,7 +34,8 @@ struct Crate {
 }
 
 fn world(count: usize, bytes_per_second: u32) -> World {
-    let config = SessionConfig { policy: Policy::Host, bytes_per_second, ..SessionConfig::default() };
+    let config =
+        ReplicaConfig { authority: AuthorityPolicy::Leader, bytes_per_second, ..ReplicaConfig::default() };
     World::of(count, 19, config, Kinds::new().with::<Ship>().with::<Leaf>().with::<Crate>())
 }
 
@@ -81,7 +82,7 @@ fn an_object_is_told_whole_once_and_then_by_what_changed() {
     }
     let after = world.session(0).stats();
     assert!(after.updates_sent - before.updates_sent >= 70);
-    assert_eq!(after.updates_whole, before.updates_whole, "never whole again");
+    assert_eq!(after.updates_full, before.updates_full, "never whole again");
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn what_was_overtaken_takes_nothing_back() {
     let id = world.session(0).spawn(&Leaf { place: 0 }).unwrap();
     world.run_ms(500);
     // Packets leave 50 ms apart and take 20 to 200 ms.
-    world.weather = Weather { jitter: Micros::from_millis(180), doubled: 100, ..Weather::CALM };
+    world.weather = NetConditions { jitter: Micros::from_millis(180), doubled: 100, ..NetConditions::CALM };
     let overtaken = Rc::new(Cell::new(0));
     let counter = Rc::clone(&overtaken);
     let mut newest = 0;
@@ -128,7 +129,7 @@ fn constants_stay_what_they_were() {
 #[test]
 fn without_acknowledgements_everything_stays_right_and_becomes_cheap_again() {
     let mut world = world(2, 64_000);
-    world.weather = Weather::rough(100, 50);
+    world.weather = NetConditions::rough(100, 50);
     let id = world.session(0).spawn(&ship(0)).unwrap();
     world.run_ms(2_000);
     let mut place = 0;
@@ -141,7 +142,7 @@ fn without_acknowledgements_everything_stays_right_and_becomes_cheap_again() {
             }
         });
         let after = world.session(0).stats();
-        (after.updates_sent - before.updates_sent, after.updates_whole - before.updates_whole)
+        (after.updates_sent - before.updates_sent, after.updates_full - before.updates_full)
     };
     let (_, whole) = play(&mut world, 2_000);
     assert_eq!(whole, 0);
@@ -215,7 +216,7 @@ impl Pair {
         exchange(&mut self.host, &mut self.watcher, peer(0), now, tick, &mut self.letters);
         exchange(&mut self.watcher, &mut self.host, peer(1), now, tick, &mut self.back);
         if let Some(id) = self.ids.first() {
-            let _ = self.watcher.shown::<Body>(*id);
+            let _ = self.watcher.interpolated::<Body>(*id);
         }
     }
 }
@@ -230,7 +231,7 @@ fn exchange(
 ) {
     from.tick(now);
     room.clear();
-    while let Some(out) = from.next_packet() {
+    while let Some(out) = from.poll_transmit() {
         let mut bytes = [0; 1_000];
         bytes[..out.bytes.len()].copy_from_slice(out.bytes);
         room.push((out.reliable, out.bytes.len(), bytes));
@@ -243,26 +244,29 @@ fn exchange(
             false => to.handle_packet(now, sender, &bytes[..*length]),
         }
     }
-    while from.next_event().is_some() {}
+    while from.poll_event().is_some() {}
 }
 
 #[test]
 fn a_tick_allocates_nothing() {
     let session = |number: u8, entry| {
-        let config =
-            SessionConfig { policy: Policy::Host, bytes_per_second: 1_000_000, ..SessionConfig::default() };
+        let config = ReplicaConfig {
+            authority: AuthorityPolicy::Leader,
+            bytes_per_second: 1_000_000,
+            ..ReplicaConfig::default()
+        };
         Session::new(config, Kinds::new().with::<Body>(), Player::at(number), entry, number.into()).unwrap()
     };
     let mut pair = Pair {
-        host: session(0, Entry::Found),
-        watcher: session(1, Entry::Join),
+        host: session(0, JoinMode::Create),
+        watcher: session(1, JoinMode::Join),
         letters: Vec::with_capacity(64),
         back: Vec::with_capacity(64),
         bodies: Bodies::new(300, Motion::Driven),
         ids: Vec::new(),
     };
-    pair.host.handle_linked(Micros::ZERO, peer(1));
-    pair.watcher.handle_linked(Micros::ZERO, peer(0));
+    pair.host.handle_connected(Micros::ZERO, peer(1));
+    pair.watcher.handle_connected(Micros::ZERO, peer(0));
     (1..20).for_each(|tick| pair.step(tick));
     pair.ids = pair.bodies.bodies.iter().map(|body| pair.host.spawn(body).unwrap()).collect();
     (20..400).for_each(|tick| pair.step(tick));
@@ -278,7 +282,7 @@ fn more_packets_a_tick_than_an_acknowledgement_names_are_all_acknowledged() {
     let mut world = world(2, 100_000_000);
     let crates: Vec<ObjectId> =
         (0..800).map(|number| world.session(0).spawn(&Crate { words: [number; 50] }).unwrap()).collect();
-    world.weather = Weather { latency: Micros::from_millis(50), ..Weather::CALM };
+    world.weather = NetConditions { latency: Micros::from_millis(50), ..NetConditions::CALM };
     let mut number = 1_000_u32;
     let mut change = |session: &mut Session, index: usize, _: Micros| {
         if index == 0 {
@@ -294,7 +298,7 @@ fn more_packets_a_tick_than_an_acknowledgement_names_are_all_acknowledged() {
     let after = world.session(0).stats();
     let a_tick = (world.machines[0].packets_sent - packets) / 20;
     assert!(a_tick > 160, "only {a_tick} packets a tick");
-    assert_eq!(after.updates_whole - before.updates_whole, 0, "all build on what was acknowledged");
+    assert_eq!(after.updates_full - before.updates_full, 0, "all build on what was acknowledged");
     // And when all rest, everybody has the last of everything, and nothing more is said.
     world.run_ms(300);
     let told = world.session(0).stats().updates_sent;

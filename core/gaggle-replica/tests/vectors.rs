@@ -5,7 +5,7 @@
 mod world;
 
 use gaggle_kit::Micros;
-use gaggle_replica::{Kind, Kinds, Policy, SessionConfig};
+use gaggle_replica::{AuthorityPolicy, Kind, Kinds, ReplicaConfig};
 use world::World;
 
 /// Every sort of field once.
@@ -49,7 +49,7 @@ fn packets_are_written_as_the_vectors_say() {
         ("deletion", include_str!("../vectors/deletion.hex")),
         ("keep_alive", include_str!("../vectors/keep_alive.hex")),
     ];
-    let config = SessionConfig { policy: Policy::Host, ..SessionConfig::default() };
+    let config = ReplicaConfig { authority: AuthorityPolicy::Leader, ..ReplicaConfig::default() };
     let mut world = World::of(2, 1, config, Kinds::new().with::<Boat>());
     world.run_ms(1_000);
     // Everything machine 0 sends in one tick, as one packet.
@@ -59,7 +59,7 @@ fn packets_are_written_as_the_vectors_say() {
         let now = world.now;
         world.session(0).tick(now);
         let mut sent = Vec::new();
-        while let Some(out) = world.session(0).next_packet() {
+        while let Some(out) = world.session(0).poll_transmit() {
             sent.push(out.bytes.to_vec());
         }
         assert!(sent.len() <= 1, "one packet");
@@ -67,7 +67,7 @@ fn packets_are_written_as_the_vectors_say() {
             world.session(1).handle_packet(now, world::peer(0), bytes);
         }
         world.session(1).tick(now);
-        while let Some(out) = world.session(1).next_packet() {
+        while let Some(out) = world.session(1).poll_transmit() {
             let bytes = out.bytes.to_vec();
             world.session(0).handle_packet(now, world::peer(1), &bytes);
         }
@@ -83,7 +83,7 @@ fn packets_are_written_as_the_vectors_say() {
             found.push(difference);
         }
     }
-    world.session(0).delete(ids[1]).unwrap();
+    world.session(0).despawn(ids[1]).unwrap();
     found.push(packet(&mut world).unwrap());
     let quiet = (0..40).filter_map(|_| packet(&mut world)).last().unwrap();
     found.push(quiet);

@@ -4,9 +4,11 @@
 //! `cargo run --example two_peers_in_memory`
 
 use gaggle_kit::{Input, Micros, Prng, Slot, State};
-use gaggle_link::sim::{Chance, Conditions, World};
-use gaggle_link::{Carrier, Link, LinkConfig};
-use gaggle_timeline::{Exchange, Game, Incarnation, Inputs, Pace, Seat, Session, SessionConfig, Timeline};
+use gaggle_link::sim::{Chance, Conditions, SimNet};
+use gaggle_link::{Carrier, Endpoint, LinkConfig};
+use gaggle_timeline::{
+    Driver, Game, Incarnation, Inputs, PeerSlots, Session, TickClock, Timeline, TimelineConfig,
+};
 
 const WIDTH: i32 = 36;
 const HEIGHT: i32 = 10;
@@ -78,9 +80,9 @@ impl Pond {
 /// One machine: a game on a session, and a link to the others.
 struct Machine<C: Carrier> {
     timeline: Timeline<Pond>,
-    link: Link<C>,
-    exchange: Exchange,
-    pace: Pace,
+    link: Endpoint<C>,
+    exchange: Driver,
+    pace: TickClock,
 }
 
 impl<C: Carrier> Machine<C> {
@@ -88,7 +90,7 @@ impl<C: Carrier> Machine<C> {
     fn frame(&mut self, now: Micros, me: usize) {
         self.exchange.receive(now, &mut self.link, self.timeline.session_mut());
         for _ in 0..self.pace.ticks_due(now, self.timeline.session().speed_ppm()) {
-            self.timeline.set_intent(Slot::at(me), |pond| pond.wish(me)).expect("our own slot");
+            self.timeline.set_input_with(Slot::at(me), |pond| pond.wish(me)).expect("our own slot");
             self.timeline.tick(now);
         }
         self.exchange.send(now, &mut self.link, self.timeline.session_mut());
@@ -96,23 +98,23 @@ impl<C: Carrier> Machine<C> {
 }
 
 fn main() {
-    let mut world = World::of(2, 2026);
+    let mut world = SimNet::new(2, 2026);
     let bad_wifi = Conditions {
         jitter: Micros::from_millis(30),
         loss: Chance::percent(5),
         ..Conditions::latency_ms(90)
     };
-    world.everywhere(bad_wifi);
-    let seats = [Seat::new(world.id(0), Slot::at(0)), Seat::new(world.id(1), Slot::at(1))];
+    world.set_all(bad_wifi);
+    let seats = [PeerSlots::new(world.id(0), Slot::at(0)), PeerSlots::new(world.id(1), Slot::at(1))];
     let mut machines = [0, 1].map(|me| {
         let incarnation = Incarnation(me as u32);
         let session =
-            Session::new(SessionConfig::default(), world.id(me), &seats, incarnation).expect("sensible");
+            Session::new(TimelineConfig::default(), world.id(me), &seats, incarnation).expect("sensible");
         Machine {
             timeline: Timeline::new(session, Pond::new(7)),
-            link: Link::new(world.carrier(me), LinkConfig::default(), me as u64),
-            exchange: Exchange::default(),
-            pace: Pace::new(60, Micros::ZERO),
+            link: Endpoint::new(world.carrier(me), LinkConfig::default(), me as u64),
+            exchange: Driver::default(),
+            pace: TickClock::new(60, Micros::ZERO),
         }
     });
     println!("Two machines, 180 ms of round trip, 5 % of the packets lost. A minute of their lives:\n");
@@ -137,7 +139,7 @@ fn main() {
             "machine {name}: {} frames, {} rollbacks ({} frames again), delay {}, {} kB sent; confirmed up to {confirmed}",
             stats.frames,
             stats.rollbacks,
-            stats.frames_again,
+            stats.frames_resimulated,
             stats.input_delay_frames,
             stats.bytes_sent / 1_000,
         );

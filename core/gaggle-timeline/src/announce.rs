@@ -23,7 +23,7 @@ pub(crate) struct Announce {
     pub(crate) incarnation: Incarnation,
     pub(crate) slots: SlotSet,
     /// A name for the company it starts a match with; 0 if it starts none.
-    pub(crate) company: u64,
+    pub(crate) cohort: u64,
 }
 
 /// What a peer found when it simulated a stretch again.
@@ -66,7 +66,7 @@ impl Message {
                 out.extend_from_slice(&announce.shape.to_le_bytes());
                 out.extend_from_slice(&announce.incarnation.0.to_le_bytes());
                 out.extend_from_slice(&announce.slots.bits().to_le_bytes());
-                out.extend_from_slice(&announce.company.to_le_bytes());
+                out.extend_from_slice(&announce.cohort.to_le_bytes());
             }
             Message::Recovered { through } => {
                 out.push(KIND_RECOVERED);
@@ -106,7 +106,7 @@ impl Message {
                         shape: 0,
                         incarnation: unknown,
                         slots: SlotSet::EMPTY,
-                        company: 0,
+                        cohort: 0,
                     }));
                 }
                 Message::Announce(Announce {
@@ -116,7 +116,7 @@ impl Message {
                     shape: r.u64("shape of the state")?,
                     incarnation: Incarnation(r.u32("incarnation")?),
                     slots: SlotSet::from_bits(r.u64("slots")?),
-                    company: r.u64("company")?,
+                    cohort: r.u64("company")?,
                 })
             }
             KIND_FINDINGS => Message::Findings(Findings::decode(&mut r)?),
@@ -137,15 +137,15 @@ impl Findings {
         let length = u64::from(to.since(from));
         if length == 0 || length > FINDINGS_FRAMES_MAX.into() {
             let max = FINDINGS_FRAMES_MAX.into();
-            return Err(DecodeError::TooMany { what: "frames", count: length, max });
+            return Err(DecodeError::CountTooLarge { what: "frames", count: length, max });
         }
         if count != 0 && u64::from(count) != length {
-            return Err(DecodeError::TooMany { what: "hashes", count: count.into(), max: length });
+            return Err(DecodeError::CountTooLarge { what: "hashes", count: count.into(), max: length });
         }
         let hashes = (0..count).map(|_| r.u32("state hash")).collect::<Result<_, _>>()?;
         let streams = r.u8("streams")?;
         if streams > 64 {
-            return Err(DecodeError::TooMany { what: "streams", count: streams.into(), max: 64 });
+            return Err(DecodeError::CountTooLarge { what: "streams", count: streams.into(), max: 64 });
         }
         let streams = (0..streams)
             .map(|_| Ok((PeerId::from_bytes(r.array("peer")?), r.u32("stream hash")?)))
@@ -167,7 +167,7 @@ mod tests {
                 shape: 0x3132_3334_3536_3738,
                 incarnation: Incarnation(0xa1a2_a3a4),
                 slots: SlotSet::first(2),
-                company: 0x2122_2324_2526_2728,
+                cohort: 0x2122_2324_2526_2728,
             }),
             Message::Findings(Findings {
                 from: Frame::new(60),
@@ -221,6 +221,6 @@ mod tests {
         bytes.extend_from_slice(&codec::FRAME_MAX.number().to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&u16::MAX.to_le_bytes());
-        assert!(matches!(Message::decode(&bytes), Err(DecodeError::TooMany { what: "frames", .. })));
+        assert!(matches!(Message::decode(&bytes), Err(DecodeError::CountTooLarge { what: "frames", .. })));
     }
 }

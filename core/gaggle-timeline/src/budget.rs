@@ -4,7 +4,7 @@ use gaggle_kit::Micros;
 
 /// What a peer is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Allowance {
+pub(crate) struct RateLimit {
     /// So many at once.
     pub(crate) burst: u32,
     /// And so many a second in the long run.
@@ -13,7 +13,7 @@ pub(crate) struct Allowance {
 
 /// What is left of it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Budget {
+pub(crate) struct RateLimiter {
     /// Spent and not made up for, in millionths.
     spent: u64,
     at: Micros,
@@ -21,16 +21,16 @@ pub(crate) struct Budget {
 
 const WHOLE: u64 = 1_000_000;
 
-impl Budget {
+impl RateLimiter {
     /// Spends one. False if there is none left; then nothing is spent.
     #[inline]
-    pub(crate) fn spend(&mut self, now: Micros, allowance: Allowance) -> bool {
+    pub(crate) fn spend(&mut self, now: Micros, allowance: RateLimit) -> bool {
         self.spend_many(now, 1, allowance)
     }
 
     /// Spends so many, or nothing.
     #[inline]
-    pub(crate) fn spend_many(&mut self, now: Micros, count: u32, allowance: Allowance) -> bool {
+    pub(crate) fn spend_many(&mut self, now: Micros, count: u32, allowance: RateLimit) -> bool {
         let cost = u64::from(count) * WHOLE;
         let made_up = now.since(self.at).get().saturating_mul(allowance.per_second.into());
         self.at = self.at.max(now);
@@ -49,14 +49,14 @@ mod tests {
 
     #[test]
     fn a_burst_is_free_and_then_the_rate_counts() {
-        let allowance = Allowance { burst: 10, per_second: 4 };
-        let mut budget = Budget::default();
-        let spent = |budget: &mut Budget, now| (0..100).filter(|_| budget.spend(now, allowance)).count();
+        let allowance = RateLimit { burst: 10, per_second: 4 };
+        let mut budget = RateLimiter::default();
+        let spent = |budget: &mut RateLimiter, now| (0..100).filter(|_| budget.spend(now, allowance)).count();
         assert_eq!(spent(&mut budget, Micros::ZERO), 10);
         assert_eq!(spent(&mut budget, Micros::from_secs(1)), 4);
         assert_eq!(spent(&mut budget, Micros::from_millis(1_500)), 2);
         assert_eq!(spent(&mut budget, Micros::from_secs(100)), 10, "no more than a burst is saved up");
-        assert!(!Budget::default().spend_many(Micros::ZERO, 11, allowance), "more than there ever is");
+        assert!(!RateLimiter::default().spend_many(Micros::ZERO, 11, allowance), "more than there ever is");
         assert_eq!(
             spent(&mut budget, Micros::from_secs(50)),
             0,

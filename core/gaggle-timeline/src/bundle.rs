@@ -3,8 +3,7 @@
 //! Written by the machine whose state was wrong, when it took another one. Reads no files: bytes in, bytes out.
 
 use gaggle_kit::{
-    ByteReader, DecodeError, Frame, Input, Slot, SlotSet, StateHasher, decode_state, differences,
-    encode_state,
+    ByteReader, DecodeError, Frame, Input, Slot, SlotSet, StateHasher, decode_state, diff, encode_state,
 };
 use thiserror::Error;
 
@@ -22,13 +21,13 @@ const STATE_BYTES_MAX: u64 = 256 << 20;
 ///
 /// `theirs`, simulated with the inputs on to the frame of `ours`, should equal it and does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bundle {
-    /// [`SessionConfig::game_fingerprint`](crate::SessionConfig::game_fingerprint).
+pub struct DesyncBundle {
+    /// [`TimelineConfig::game_fingerprint`](crate::TimelineConfig::game_fingerprint).
     pub game_fingerprint: u64,
     /// The state that was taken over, and its frame.
-    pub theirs: (Frame, Vec<u8>),
+    pub remote: (Frame, Vec<u8>),
     /// The state that was given up, and its frame, which is not earlier.
-    pub ours: (Frame, Vec<u8>),
+    pub local: (Frame, Vec<u8>),
     slots: u8,
     input_bytes: u32,
     /// For each frame between, who was present and what everybody did.
@@ -37,7 +36,7 @@ pub struct Bundle {
 
 /// What a bundle shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BundleView {
+pub struct DesyncDiff {
     /// The frame compared.
     pub frame: Frame,
     /// Every field that differs, `theirs` first: `riders[2].speed: 3 vs 4`.
@@ -50,10 +49,10 @@ pub struct BundleView {
 pub enum BundleError {
     /// The bytes are no bundle, or damaged.
     #[error("this is no bundle, or it is damaged: {0}")]
-    Damaged(#[from] DecodeError),
+    Corrupt(#[from] DecodeError),
     /// The inputs are not those of this game.
     #[error("an input has {theirs} bytes, in this game it has {ours}")]
-    OtherInput {
+    InputMismatch {
         /// In the bundle.
         theirs: usize,
         /// Here.
@@ -61,20 +60,20 @@ pub enum BundleError {
     },
     /// A state cannot be read.
     #[error("a state cannot be read: {0}")]
-    State(DecodeError),
+    StateMalformed(DecodeError),
 }
 
-impl Bundle {
+impl DesyncBundle {
     pub(crate) fn new<G: Game>(
         game_fingerprint: u64,
         slots: usize,
         theirs: (Frame, Vec<u8>),
         ours: (Frame, &G),
-    ) -> Bundle {
-        Bundle {
+    ) -> DesyncBundle {
+        DesyncBundle {
             game_fingerprint,
-            theirs,
-            ours: (ours.0, encode_state(ours.1)),
+            remote: theirs,
+            local: (ours.0, encode_state(ours.1)),
             slots: slots as u8,
             input_bytes: G::Input::SIZE as u32,
             rows: Vec::new(),
@@ -96,7 +95,7 @@ impl Bundle {
         out.extend_from_slice(&self.game_fingerprint.to_le_bytes());
         out.push(self.slots);
         out.extend_from_slice(&self.input_bytes.to_le_bytes());
-        for (frame, state) in [&self.theirs, &self.ours] {
+        for (frame, state) in [&self.remote, &self.local] {
             out.extend_from_slice(&frame.number().to_le_bytes());
             out.extend_from_slice(&(state.len() as u64).to_le_bytes());
             out.extend_from_slice(state);
@@ -115,7 +114,7 @@ impl Bundle {
     ///
     /// # Errors
     /// If the bytes are none, or damaged.
-    pub fn decode(bytes: &[u8]) -> Result<Bundle, BundleError> {
+    pub fn decode(bytes: &[u8]) -> Result<DesyncBundle, BundleError> {
         let Some((body, hash)) = bytes.split_last_chunk::<8>() else {
             return Err(DecodeError::Truncated { what: "bundle", needed: 8, left: bytes.len() }.into());
         };
@@ -130,14 +129,14 @@ impl Bundle {
         let (game_fingerprint, slots) = (r.u64("game")?, r.u8("slots")?);
         if usize::from(slots) > Slot::COUNT_MAX {
             let max = Slot::COUNT_MAX as u64;
-            return Err(DecodeError::TooMany { what: "slots", count: slots.into(), max }.into());
+            return Err(DecodeError::CountTooLarge { what: "slots", count: slots.into(), max }.into());
         }
         let input_bytes = r.u32("bytes of an input")?;
         let mut state = || {
             let (frame, length) = (Frame::new(r.u32("frame")?), r.u64("bytes of a state")?);
             if length > STATE_BYTES_MAX {
                 let max = STATE_BYTES_MAX;
-                return Err(DecodeError::TooMany { what: "bytes of a state", count: length, max });
+                return Err(DecodeError::CountTooLarge { what: "bytes of a state", count: length, max });
             }
             Ok((frame, r.take("state", length as usize)?.to_vec()))
         };
@@ -145,7 +144,7 @@ impl Bundle {
         let count = r.u32("frames")?;
         if count > FRAMES_MAX || i64::from(count) != ours.0.distance(theirs.0) {
             let max = FRAMES_MAX.into();
-            return Err(DecodeError::TooMany { what: "frames", count: count.into(), max }.into());
+            return Err(DecodeError::CountTooLarge { what: "frames", count: count.into(), max }.into());
         }
         let row_bytes = usize::from(slots).saturating_mul(input_bytes as usize);
         let mut rows = Vec::new();
@@ -154,7 +153,7 @@ impl Bundle {
             rows.push((present, r.take("inputs", row_bytes)?.to_vec()));
         }
         r.finish("bundle")?;
-        Ok(Bundle { game_fingerprint, theirs, ours, slots, input_bytes, rows })
+        Ok(DesyncBundle { game_fingerprint, remote: theirs, local: ours, slots, input_bytes, rows })
     }
 
     /// Bytes of one slot's input.
@@ -165,7 +164,7 @@ impl Bundle {
     /// For each frame between the two states: who was present, and the inputs of all slots, one after the other as they are
     /// written.
     pub fn rows(&self) -> impl Iterator<Item = (Frame, SlotSet, &[u8])> {
-        let first = self.theirs.0;
+        let first = self.remote.0;
         let numbered = self.rows.iter().zip(1..);
         numbered.map(move |((present, bytes), nth)| (first.saturating_add(nth), *present, &bytes[..]))
     }
@@ -174,14 +173,14 @@ impl Bundle {
     ///
     /// # Errors
     /// If it is of another game.
-    pub fn look<G: Game>(&self) -> Result<BundleView, BundleError> {
+    pub fn diff<G: Game>(&self) -> Result<DesyncDiff, BundleError> {
         let (ours, theirs) = (G::Input::SIZE, self.input_bytes as usize);
         if ours != theirs {
-            return Err(BundleError::OtherInput { theirs, ours });
+            return Err(BundleError::InputMismatch { theirs, ours });
         }
-        let mut theirs: G = decode_state(&self.theirs.1).map_err(BundleError::State)?;
-        let ours: G = decode_state(&self.ours.1).map_err(BundleError::State)?;
-        let mut frame = self.theirs.0;
+        let mut theirs: G = decode_state(&self.remote.1).map_err(BundleError::StateMalformed)?;
+        let ours: G = decode_state(&self.local.1).map_err(BundleError::StateMalformed)?;
+        let mut frame = self.remote.0;
         for (present, bytes) in &self.rows {
             frame = frame.next();
             let row = match G::Input::SIZE {
@@ -190,7 +189,7 @@ impl Bundle {
             };
             theirs.tick(&Inputs::confirmed(frame, &row, *present));
         }
-        Ok(BundleView { frame, differences: differences(&theirs, &ours) })
+        Ok(DesyncDiff { frame, differences: diff(&theirs, &ours) })
     }
 }
 
@@ -214,9 +213,9 @@ mod tests {
         }
     }
 
-    fn bundle() -> Bundle {
+    fn bundle() -> DesyncBundle {
         let theirs = (Frame::new(10), encode_state(&Tally { sum: 5, last: 0 }));
-        let mut bundle = Bundle::new(7, 2, theirs, (Frame::new(12), &Tally { sum: 99, last: 3 }));
+        let mut bundle = DesyncBundle::new(7, 2, theirs, (Frame::new(12), &Tally { sum: 99, last: 3 }));
         bundle.push(&[0u8, 2], SlotSet::first(2));
         bundle.push(&[0u8, 3], SlotSet::first(2));
         bundle
@@ -224,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_bundle_names_the_fields_that_differ() {
-        let view = bundle().look::<Tally>().expect("it is of this game");
+        let view = bundle().diff::<Tally>().expect("it is of this game");
         assert_eq!((view.frame, view.differences), (Frame::new(12), vec!["sum: 10 vs 99".to_owned()]));
     }
 
@@ -233,25 +232,25 @@ mod tests {
         let mut crowded = bundle();
         crowded.rows[1].0 = SlotSet::first(3);
         assert!(matches!(
-            Bundle::decode(&crowded.encode()),
-            Err(BundleError::Damaged(DecodeError::OutOfRange { what: "slot present", value: 2, .. }))
+            DesyncBundle::decode(&crowded.encode()),
+            Err(BundleError::Corrupt(DecodeError::OutOfRange { what: "slot present", value: 2, .. }))
         ));
     }
 
     #[test]
     fn a_bundle_has_one_row_for_each_frame_from_theirs_to_ours_and_no_more_slots_than_there_are() {
-        let changed = |change: fn(&mut Bundle)| {
+        let changed = |change: fn(&mut DesyncBundle)| {
             let mut bundle = bundle();
             change(&mut bundle);
-            Bundle::decode(&bundle.encode())
+            DesyncBundle::decode(&bundle.encode())
         };
-        let too_many = |read, of| matches!(read, Err(BundleError::Damaged(DecodeError::TooMany { what, .. })) if what == of);
+        let too_many = |read, of| matches!(read, Err(BundleError::Corrupt(DecodeError::CountTooLarge { what, .. })) if what == of);
         assert!(changed(|_| {}).is_ok());
-        assert!(too_many(changed(|bundle| bundle.ours.0 = Frame::new(13)), "frames"));
+        assert!(too_many(changed(|bundle| bundle.local.0 = Frame::new(13)), "frames"));
         assert!(too_many(changed(|bundle| _ = bundle.rows.pop()), "frames"));
         // As many rows as there are frames between, but theirs is the later one.
         let backwards = changed(|bundle| {
-            bundle.ours.0 = Frame::new(9);
+            bundle.local.0 = Frame::new(9);
             bundle.rows.clear();
         });
         assert!(too_many(backwards, "frames"));
@@ -265,14 +264,14 @@ mod tests {
     #[test]
     fn bundles_come_back_from_bytes_and_damage_is_an_error() {
         let bytes = bundle().encode();
-        assert_eq!(Bundle::decode(&bytes), Ok(bundle()));
+        assert_eq!(DesyncBundle::decode(&bytes), Ok(bundle()));
         for length in 0..bytes.len() {
-            assert!(Bundle::decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+            assert!(DesyncBundle::decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
         }
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x10;
-            assert!(Bundle::decode(&damaged).is_err(), "byte {at} was damaged");
+            assert!(DesyncBundle::decode(&damaged).is_err(), "byte {at} was damaged");
         }
     }
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// Something worth telling a player or a log. Each happening is told once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum SessionEvent {
     /// The hand-shake with a peer made progress: `count` of `total` steps are done.
     Synchronizing {
         /// With whom.
@@ -26,11 +26,11 @@ pub enum Event {
     /// Everybody is synchronized: the game runs.
     Started,
     /// A peer plays by other rules and was refused; its link should be closed.
-    Refused {
+    Rejected {
         /// Who.
         peer: PeerId,
         /// Why.
-        reason: Refusal,
+        reason: RejectReason,
     },
     /// Nothing was heard from a peer that plays for a while, or it came in unheard. Resumed or Gone follows, unless its part
     /// ends. Whoever watches is told only while nothing new is shown, and only of those it has a link to: in every frame that
@@ -46,7 +46,7 @@ pub enum Event {
     },
     /// A peer was silent for too long, or its link ended. It may still come back, which is told by
     /// Resumed.
-    Gone {
+    TimedOut {
         /// Who.
         peer: PeerId,
     },
@@ -56,12 +56,12 @@ pub enum Event {
         waiting_for: SlotSet,
     },
     /// The game goes on after a stall.
-    Unstalled {
+    StallEnded {
         /// How many ticks it stood still.
         ticks: u32,
     },
     /// This machine comes into a running match: how far it is, in percent.
-    Joining {
+    JoinProgress {
         /// 0 to 99.
         percent: u8,
     },
@@ -83,21 +83,24 @@ pub enum Event {
         last: Frame,
     },
     /// Another peer is present longest now: it admits those who come.
-    LeadChanged {
+    LeaderChanged {
         /// Who.
-        lead: PeerId,
+        leader: PeerId,
     },
-    /// The others agreed on who is still there (`ours_lost` is false), or another match or another half of
-    /// ours goes on instead of what was played or watched here since they parted (`ours_lost` is true). Joined, Left and
-    /// LeadChanged follow for whoever is present there and was not here, and the other way round.
-    HistoryChanged {
-        /// The last confirmed frame of what goes on.
+    /// The peers agreed on another set of members. Everything played here is kept.
+    ViewChanged {
+        /// The last frame confirmed in the view before.
         frame: Frame,
-        /// Whether something played here was lost.
-        ours_lost: bool,
+    },
+    /// Another branch of the match goes on, and this peer has taken its state over: the inputs played here since
+    /// the split are lost. [`Joined`](SessionEvent::Joined), [`Left`](SessionEvent::Left) and
+    /// [`LeaderChanged`](SessionEvent::LeaderChanged) follow for every difference between the two rosters.
+    BranchAbandoned {
+        /// The last confirmed frame of the branch that goes on.
+        frame: Frame,
     },
     /// Two machines hold different states for a confirmed frame, from equal inputs.
-    Desync {
+    DesyncDetected {
         /// With whom.
         peer: PeerId,
         /// The frame that was compared.
@@ -109,7 +112,7 @@ pub enum Event {
         /// The last frame known to be equal.
         agreed: Frame,
     },
-    /// Where the states of a [`Event::Desync`] part, and why.
+    /// Where the states of a [`SessionEvent::DesyncDetected`] part, and why.
     DesyncLocated {
         /// With whom.
         peer: PeerId,
@@ -117,24 +120,24 @@ pub enum Event {
         cause: DesyncCause,
     },
     /// A machine whose state differed took the others' and plays on; `peer` may be this machine.
-    Recovered {
+    DesyncRecovered {
         /// Who.
         peer: PeerId,
         /// The frame up to which what it had computed was wrong or in doubt.
         frame: Frame,
     },
     /// Two machines hold different inputs for one frame: somebody lies.
-    InputsDiffer {
+    InputsDiverged {
         /// Who told us of it.
         peer: PeerId,
         /// The frame that was compared.
         frame: Frame,
         /// Whose inputs differ, once that is known. It said so, or `peer` lies about it.
-        liar: Option<PeerId>,
+        suspect: Option<PeerId>,
     },
     /// Our own state cannot be read back from what it is written as, so nobody can come in by us. The game's `State` is to be
     /// mended: [`check_determinism`](crate::check_determinism) names the field.
-    StateUnsound {
+    StateNotDecodable {
         /// The frame whose state was asked for.
         frame: Frame,
     },
@@ -159,7 +162,7 @@ pub enum Event {
         max: Micros,
     },
     /// A peer did what no network can do to a packet; its link should be closed.
-    Fault {
+    PeerFault {
         /// Who.
         peer: PeerId,
         /// What.
@@ -170,7 +173,7 @@ pub enum Event {
 /// Why a peer was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RejectReason {
     /// Another version of the protocol.
     #[error("speaks version {theirs} of the timeline protocol, this is version {ours}: update the older one")]
     Version {
@@ -236,48 +239,48 @@ pub enum PeerFault {
     },
     /// It made up a ballot nobody can have got to.
     #[error("used ballot {number}, although nobody can have got there")]
-    BallotLeap {
+    BallotTooHigh {
         /// The number.
         number: u32,
     },
     /// It admitted somebody, which only the lead may.
     #[error("admitted somebody in {frame}, although it does not lead")]
-    NotLead {
+    NotLeader {
         /// In which of its entries.
         frame: Frame,
     },
     /// It gave somebody slots the game does not have.
     #[error("gave somebody slots the game does not have")]
-    NoSuchSlots,
+    UnknownSlots,
     /// Asked what it holds, it left out somebody who is present, or had confirmed frames without us.
     #[error(
         "said it holds what cannot be: somebody who is present is left out, or frames are confirmed without us"
     )]
-    ReportFalse,
+    FalseReport,
     /// It told a view with us in it that it had never asked us about.
     #[error("told a view made at ballot {number}, although it never asked what we hold")]
-    ViewUnasked {
+    UnsolicitedView {
         /// The view's ballot.
         number: u32,
     },
     /// It wants another view again and again.
     #[error("called for a change of the roster so often that nobody could play")]
-    TooManyChanges,
+    TooManyViewChanges,
     /// It told different machines different inputs.
     #[error("told others other inputs than us, as found at {frame}")]
-    ToldDifferently {
+    Equivocation {
         /// The frame that was compared.
         frame: Frame,
     },
     /// It sends more messages than anybody has reason to.
     #[error("sent more messages than anybody has reason to")]
-    Flood,
+    RateLimitExceeded,
     /// The state it gave is not what it said it gives.
     #[error("gave a state that is not the one it announced")]
-    SnapshotDiffers,
+    SnapshotMismatch,
     /// The state it gave cannot be read.
     #[error("gave a state that cannot be read")]
-    SnapshotUnreadable,
+    SnapshotMalformed,
     /// Helping us in, it kept from us what it had said it had.
     #[error("fed us up to {fed} for seconds, although it had said before that it had confirmed {confirmed}")]
     FeedWithheld {
@@ -296,7 +299,7 @@ pub enum PeerFault {
     },
     /// It acknowledged what was never sent.
     #[error("acknowledged {frame}, although our newest input is {newest}")]
-    AckOfUnsent {
+    AckBeyondSent {
         /// What it acknowledged.
         frame: Frame,
         /// What we sent.
@@ -304,7 +307,7 @@ pub enum PeerFault {
     },
     /// It says that it has more or fewer players than it said before.
     #[error("says that it has {players} players, although it came with {seats}")]
-    PlayersChanged {
+    SlotCountChanged {
         /// What it says.
         players: u8,
         /// What it said before.
@@ -312,7 +315,7 @@ pub enum PeerFault {
     },
     /// It gave itself other rules in the middle of a match.
     #[error("announced itself differently a second time")]
-    AnnouncedTwice,
+    DuplicateAnnounce,
 }
 
 /// What is behind a desync.
@@ -324,7 +327,7 @@ pub enum DesyncCause {
     #[error(
         "frame {frame} came out differently from equal states and inputs, so the tick is not deterministic"
     )]
-    Tick {
+    NondeterministicTick {
         /// The first frame that differs.
         frame: Frame,
     },
@@ -333,7 +336,7 @@ pub enum DesyncCause {
     #[error(
         "our state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
     )]
-    OursChanged {
+    LocalStateCorrupted {
         /// The compared frame, at which simulating again gives another state than we had.
         frame: Frame,
     },
@@ -341,7 +344,7 @@ pub enum DesyncCause {
     #[error(
         "their state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
     )]
-    TheirsChanged {
+    RemoteStateCorrupted {
         /// The compared frame.
         frame: Frame,
     },
@@ -353,7 +356,7 @@ pub enum DesyncCause {
 /// Events waiting to be read. An application that never reads loses the oldest, not its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    queue: VecDeque<Event>,
+    queue: VecDeque<SessionEvent>,
     lost: u64,
 }
 
@@ -361,7 +364,7 @@ pub(crate) struct Events {
 const EVENTS_MAX: usize = 512;
 
 impl Events {
-    pub(crate) fn push(&mut self, event: Event) {
+    pub(crate) fn push(&mut self, event: SessionEvent) {
         if self.queue.len() == EVENTS_MAX {
             self.queue.pop_front();
             self.lost += 1;
@@ -370,7 +373,7 @@ impl Events {
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Event> {
+    pub(crate) fn pop(&mut self) -> Option<SessionEvent> {
         self.queue.pop_front()
     }
 
@@ -387,9 +390,9 @@ mod tests {
     fn unread_events_are_bounded_and_counted() {
         let mut events = Events::default();
         for frame in 0..EVENTS_MAX as u32 + 3 {
-            events.push(Event::Unstalled { ticks: frame });
+            events.push(SessionEvent::StallEnded { ticks: frame });
         }
         assert_eq!(events.lost(), 3);
-        assert_eq!(events.pop(), Some(Event::Unstalled { ticks: 3 }));
+        assert_eq!(events.pop(), Some(SessionEvent::StallEnded { ticks: 3 }));
     }
 }

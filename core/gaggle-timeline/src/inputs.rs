@@ -109,7 +109,7 @@ impl<'a, I: Input> Inputs<'a, I> {
 
     /// Whether somebody sits in `slot` at this frame.
     #[inline]
-    pub fn present(&self, slot: Slot) -> bool {
+    pub fn is_present(&self, slot: Slot) -> bool {
         if self.unsure.contains(slot)
             && let Some(notebook) = &self.notebook
         {
@@ -120,7 +120,7 @@ impl<'a, I: Input> Inputs<'a, I> {
 
     /// All slots somebody sits in at this frame.
     #[inline]
-    pub fn slots(&self) -> SlotSet {
+    pub fn present_slots(&self) -> SlotSet {
         if !self.unsure.is_empty()
             && let Some(notebook) = &self.notebook
         {

@@ -9,23 +9,23 @@
 //!
 //! - [`Game`]: your state and its `tick`, which reads players through [`Inputs`];
 //! - [`check_determinism`] and [`SyncTest`]: whether it bears this, before anybody plays;
-//! - [`Session`] (who plays, by [`SessionConfig`] and [`Seat`]) inside a [`Timeline`] with your game;
-//! - [`Exchange`]: the session over any [`gaggle_link::Transport`];
-//! - [`Pace`]: when to tick, bent by [`Session::speed_ppm`].
+//! - [`Session`] (who plays, by [`TimelineConfig`] and [`PeerSlots`]) inside a [`Timeline`] with your game;
+//! - [`Driver`]: the session over any [`gaggle_link::Transport`];
+//! - [`TickClock`]: when to tick, bent by [`Session::speed_ppm`].
 //!
 //! The loop of a program is a few lines, whatever the transport:
 //!
 //! ```
 //! # use gaggle_kit::Micros;
 //! # use gaggle_link::Transport;
-//! # use gaggle_timeline::{Exchange, Game, Pace, Timeline};
+//! # use gaggle_timeline::{Driver, Game, TickClock, Timeline};
 //! fn frame<G: Game>(
 //!     now: Micros,
 //!     pressed: G::Input,
 //!     timeline: &mut Timeline<G>,
 //!     transport: &mut impl Transport,
-//!     exchange: &mut Exchange,
-//!     pace: &mut Pace,
+//!     exchange: &mut Driver,
+//!     pace: &mut TickClock,
 //! ) {
 //!     exchange.receive(now, transport, timeline.session_mut());
 //!     for _ in 0..pace.ticks_due(now, timeline.session().speed_ppm()) {
@@ -42,14 +42,14 @@
 //!
 //! Nobody waits in a lobby: one machine founds a match and plays at once, others join while it runs, and whoever
 //! leaves or falls asleep stops nobody; after a crash the others wait until it is given up
-//! ([`dead_after`](SessionConfig::dead_after), less the window). There is no host and no server; what is agreed is agreed by those who play.
+//! ([`timeout`](TimelineConfig::timeout), less the window). There is no host and no server; what is agreed is agreed by those who play.
 //!
 //! ```
 //! # use gaggle_kit::{Micros, Slot, State};
-//! # use gaggle_link::sim::{Conditions, World};
-//! # use gaggle_link::{Link, LinkConfig};
+//! # use gaggle_link::sim::{Conditions, SimNet};
+//! # use gaggle_link::{Endpoint, LinkConfig};
 //! # use gaggle_timeline::{
-//! #     Event, Exchange, Game, Incarnation, Inputs, MatchId, Pace, Session, SessionConfig, Timeline,
+//! #     SessionEvent, Driver, Game, Incarnation, Inputs, MatchId, TickClock, Session, TimelineConfig, Timeline,
 //! # };
 //! # #[derive(Clone, Default, State)]
 //! # struct Pond { ripples: [u32; 4] }
@@ -61,20 +61,20 @@
 //! #         }
 //! #     }
 //! # }
-//! # let mut world = World::of(2, 7);
-//! # world.everywhere(Conditions::latency_ms(40));
+//! # let mut world = SimNet::new(2, 7);
+//! # world.set_all(Conditions::latency_ms(40));
 //! # let [ana_id, ben_id] = [world.id(0), world.id(1)];
-//! // When it began and a random number: two matches that meet become one, the older.
-//! let match_id = MatchId { born: 1_790_000_000, number: 0x5eed };
-//! let config = SessionConfig { slots: 4, match_id, ..SessionConfig::default() };
+//! // When it began and a random nonce: two matches that meet become one, the older.
+//! let match_id = MatchId { started_at: 1_790_000_000, nonce: 0x5eed };
+//! let config = TimelineConfig { slot_count: 4, match_id, ..TimelineConfig::default() };
 //! // Incarnations are random, too: they tell this stay of a machine from those before.
-//! let ana = Session::found(config.clone(), ana_id, 1, Incarnation(0xa11a))?;
+//! let ana = Session::create(config.clone(), ana_id, 1, Incarnation(0xa11a))?;
 //! let ben = Session::join(config, ben_id, 1, Incarnation(0xbe2))?;
 //! let mut players = [Timeline::new(ana, Pond::default()), Timeline::new(ben, Pond::default())];
 //! // ... the loop above, on each machine ...
-//! # let mut links = [0, 1].map(|i| Link::new(world.carrier(i), LinkConfig::default(), i as u64));
-//! # let mut exchanges = [Exchange::default(), Exchange::default()];
-//! # let mut paces = [Pace::new(60, Micros::ZERO), Pace::new(60, Micros::ZERO)];
+//! # let mut links = [0, 1].map(|i| Endpoint::new(world.carrier(i), LinkConfig::default(), i as u64));
+//! # let mut exchanges = [Driver::default(), Driver::default()];
+//! # let mut paces = [TickClock::new(60, Micros::ZERO), TickClock::new(60, Micros::ZERO)];
 //! # let mut told = Vec::new();
 //! # let mut run = |players: &mut [Timeline<Pond>; 2], millis: u64| {
 //! #     for _ in 0..millis {
@@ -89,7 +89,7 @@
 //! #                 timeline.tick(now);
 //! #                 exchanges[i].send(now, &mut links[i], timeline.session_mut());
 //! #             }
-//! #             while let Some(event) = timeline.session_mut().next_event() {
+//! #             while let Some(event) = timeline.session_mut().poll_event() {
 //! #                 told.push((i, event));
 //! #             }
 //! #         }
@@ -100,20 +100,20 @@
 //! # run(&mut players, 1_500);
 //! # assert!(players[1].session().is_member());
 //! # assert_eq!(players[1].session().local_slots().lowest(), Some(Slot::at(1)));
-//! // Ben sees `Event::Joining` go up, both see `Event::Joined`. Some time later:
+//! // Ben sees `SessionEvent::JoinProgress` go up, both see `SessionEvent::Joined`. Some time later:
 //! players[1].session_mut().leave();
 //! // ... the loop goes on until it is over; then the links may be closed ...
 //! # run(&mut players, 500);
-//! assert!(players[1].session().is_over());
-//! # assert!(told.iter().any(|(i, event)| *i == 0 && matches!(event, Event::Joined { .. })));
-//! # assert!(told.iter().any(|(i, event)| *i == 0 && matches!(event, Event::Left { .. })));
+//! assert!(players[1].session().is_closed());
+//! # assert!(told.iter().any(|(i, event)| *i == 0 && matches!(event, SessionEvent::Joined { .. })));
+//! # assert!(told.iter().any(|(i, event)| *i == 0 && matches!(event, SessionEvent::Left { .. })));
 //! # Ok::<(), gaggle_timeline::SessionError>(())
 //! ```
 //!
-//! While coming in a machine has no slots: [`Session::local_slots`] says for whom to give input, every tick. A page
-//! that was closed and is opened again uses [`Session::rejoin`] with its old slots; [`Session::watch`] comes in without
-//! taking a seat. [`Event::HistoryChanged`] with
-//! `ours_lost` means that what was played here since a split gave way to what the others played.
+//! While coming in a machine has no slot_count: [`Session::local_slots`] says for whom to give input, every tick. A page
+//! that was closed and is opened again uses [`Session::rejoin`] with its old slots; [`Session::spectate`] comes in without
+//! taking a slot. [`SessionEvent::BranchAbandoned`]
+//! means that what was played here since a split gave way to what the others played.
 //!
 //! Whoever keeps its state elsewhere leaves [`Timeline`] out and fulfils [`Request`]s itself.
 
@@ -123,15 +123,13 @@ mod bundle;
 mod clock;
 mod config;
 mod delay;
+mod driver;
 mod event;
-mod exchange;
 mod game;
-mod hold_up;
+mod input_log;
 mod inputs;
-mod ledger;
 mod local;
 mod membership;
-mod pace;
 mod packet;
 mod question;
 mod question_log;
@@ -142,9 +140,11 @@ mod request;
 mod roster;
 mod session;
 mod snapshots;
+mod stall_timer;
 mod stats;
 mod sync_test;
 mod table;
+mod tick_clock;
 mod time_sync;
 mod timeline;
 mod transfer;
@@ -152,23 +152,25 @@ mod transfer;
 mod wire_vectors;
 
 pub use announce::PROTOCOL_VERSION;
-pub use bundle::{Bundle, BundleError, BundleView};
+pub use bundle::{BundleError, DesyncBundle, DesyncDiff};
 pub use config::{
-    CHECK_INTERVAL_FRAMES_MAX, INPUT_DELAY_FRAMES_MAX, LatePolicy, Seat, SessionConfig, SessionError,
-    WINDOW_FRAMES_MAX,
+    CHECKSUM_INTERVAL_FRAMES_MAX, INPUT_DELAY_FRAMES_MAX, LatePolicy, PREDICTION_FRAMES_MAX, PeerSlots,
+    SessionError, TimelineConfig,
 };
-pub use event::{DesyncCause, Event, PeerFault, Refusal};
-pub use exchange::{Exchange, MESSAGE_STREAM, TRANSFER_STREAM};
+pub use driver::{Driver, MESSAGE_STREAM, TRANSFER_STREAM};
+pub use event::{DesyncCause, PeerFault, RejectReason, SessionEvent};
 pub use game::Game;
 pub use inputs::Inputs;
-pub use pace::Pace;
 pub use question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
-pub use replay::{Damage, Divergence, Playback, Recorder, RecorderConfig, Replay, ReplayError, ReplayInfo};
-pub use request::{Request, Sim};
-pub use roster::{Incarnation, MatchId, Row, StreamId};
-pub use session::{Outgoing, Session, Tick};
+pub use replay::{
+    Corruption, Divergence, Playback, Recorder, RecorderConfig, Replay, ReplayError, ReplayInfo,
+};
+pub use request::{Request, SimId};
+pub use roster::{Incarnation, MatchId, RosterEntry, StreamId};
+pub use session::{Session, Tick, Transmit};
 pub use snapshots::{SNAPSHOTS_EXTRA, Snapshots};
 pub use stats::{PeerStats, SessionStats};
 pub use sync_test::{Nondeterminism, SyncTest, check_determinism};
+pub use tick_clock::TickClock;
 pub use timeline::{Timeline, shape_of};
 pub use transfer::STATE_BYTES_MAX;

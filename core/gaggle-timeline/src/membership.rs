@@ -17,53 +17,53 @@ mod admission;
 mod ballot;
 mod bootstrap;
 pub(crate) mod codec;
-mod collect;
 mod confirm;
-mod fence;
+mod entry_range;
 #[cfg(test)]
 mod harness;
 pub(crate) mod held;
 mod history;
 mod install;
 mod majority;
-mod meeting;
+mod merge;
 mod messages;
 mod peers;
+mod promise;
 mod rows;
 mod rules;
-mod tail;
 mod view;
+mod view_change;
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
-use gaggle_kit::{DecodeError, FewSet, Frame, Micros, PeerId, SlotSet};
+use gaggle_kit::{DecodeError, Frame, Micros, PeerId, SlotSet, VecSet};
 
 use crate::roster::{Incarnation, StreamId};
 
-use collect::Collection;
-use fence::Fence;
 use peers::Peers;
+use promise::Fence;
 use rules::Rules;
 pub(crate) use view::View;
+use view_change::Collection;
 
 pub(crate) use ballot::Ballot;
-pub(crate) use bootstrap::{Feed, Followed, Tidings};
-use held::Place;
-pub(crate) use held::{Entries, Extras, Held, Streams};
+pub(crate) use bootstrap::{Feed, Followed, JoinContext};
+pub(crate) use entry_range::EntryRange;
+use held::EntryIndex;
+pub(crate) use held::{Entries, EntryControl, Held, Streams};
 pub(crate) use history::{History, Lineage, MatchId, Relation, TIP_LINKS};
-pub(crate) use meeting::{Hearing, Sign};
-pub(crate) use messages::{Known, Message, Proposal, Standing};
+pub(crate) use merge::{Acceptance, SenderStatus};
+pub(crate) use messages::{Known, Message, PeerStatus, Proposal};
 #[cfg(test)]
 pub(crate) use messages::{Report, Told};
-pub(crate) use rows::{Row, lead_at, row_of};
-pub(crate) use tail::Tail;
+pub(crate) use rows::{RosterEntry, lead_at, row_of};
 
 /// Numbers the machine goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Settings {
     /// Window plus largest input delay: how far apart two members' confirmed frames can be.
-    pub(crate) reach_frames: u32,
+    pub(crate) lookahead_frames: u32,
     /// How many slots the game has.
     pub(crate) slot_count: usize,
     /// Only a majority may go on, so that there is one history.
@@ -99,7 +99,7 @@ pub(crate) enum Mode {
 
 /// Why a stay ended against one's will.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Lost {
+pub(crate) enum StayEnd {
     /// Nobody fed us, or we did not become full in time.
     Starved,
     /// A view says otherwise than what we have confirmed.
@@ -171,9 +171,9 @@ pub(crate) struct Membership {
     lineage: Lineage,
     view: View,
     /// The view's rows with what confirmed entries said since.
-    rows: Vec<Row>,
+    rows: Vec<RosterEntry>,
     /// The same with what entries say that are held but not confirmed.
-    known: Vec<Row>,
+    known: Vec<RosterEntry>,
     /// `known` changed since it was last asked.
     roster_changed: bool,
     /// Before this frame nothing changes about the roster.
@@ -182,7 +182,7 @@ pub(crate) struct Membership {
     epoch: Epoch,
     streams: Streams,
     /// Where the own one was last.
-    own_place: Place,
+    own_place: EntryIndex,
     /// The first frame of the own stream.
     begun_at: Option<Frame>,
     /// Its last one, once the goodbye is written: what is held of it may be forgotten before everybody has read it.
@@ -199,7 +199,7 @@ pub(crate) struct Membership {
     collection: Option<Collection>,
     peers: Peers,
     /// Streams the application wants gone.
-    condemned: FewSet<StreamId>,
+    condemned: VecSet<StreamId>,
     /// The highest ballot number ever seen.
     number_seen: u32,
     /// Somebody is left with a fence: a change must be finished.
@@ -210,13 +210,13 @@ pub(crate) struct Membership {
     /// A change is called for, and this one must act first: since when we wait for it, standing at which frame.
     held_up: Option<(StreamId, Micros, Frame)>,
     /// Nobody was missing when this epoch began.
-    calm_since: Option<Epoch>,
+    quiescent_since: Option<Epoch>,
     /// Nobody was missing or coming and nothing was being said when this epoch began.
     at_rest_since: Option<Epoch>,
     leaving: bool,
     slept: bool,
     ticked_at: Option<Micros>,
-    lost: Option<Lost>,
+    lost: Option<StayEnd>,
     /// An entry of which others hold another value.
     contested: Option<(StreamId, Frame)>,
     /// Somebody who admitted somebody without being the lead, and where.
@@ -231,7 +231,7 @@ impl Membership {
         settings: Settings,
         game: MatchId,
         me: StreamId,
-        rows: Vec<Row>,
+        rows: Vec<RosterEntry>,
         confirmed: Frame,
     ) -> Membership {
         let mut membership = Membership::out(settings, me, 0, SlotSet::EMPTY);
@@ -256,7 +256,7 @@ impl Membership {
             quiet_until: Frame::START,
             epoch: Epoch::default(),
             streams: Streams::default(),
-            own_place: Place::default(),
+            own_place: EntryIndex::default(),
             begun_at: None,
             ended_at: None,
             confirmed: Frame::START,
@@ -267,13 +267,13 @@ impl Membership {
             accepted: None,
             collection: None,
             peers: Peers::default(),
-            condemned: FewSet::new(),
+            condemned: VecSet::new(),
             number_seen: 0,
             unfinished: false,
             suspicious_since: None,
             doubtful: true,
             held_up: None,
-            calm_since: None,
+            quiescent_since: None,
             at_rest_since: None,
             leaving: false,
             slept: false,
@@ -286,22 +286,22 @@ impl Membership {
     }
 
     /// The match begins with everybody in these rows, after what is confirmed.
-    pub(crate) fn start_together(&mut self, game: MatchId, rows: Vec<Row>) {
+    pub(crate) fn start_together(&mut self, game: MatchId, rows: Vec<RosterEntry>) {
         self.epoch.advance();
         self.begin(game, rows, self.confirmed);
     }
 
-    fn begin(&mut self, game: MatchId, rows: Vec<Row>, confirmed: Frame) {
+    fn begin(&mut self, game: MatchId, rows: Vec<RosterEntry>, confirmed: Frame) {
         self.view = View::founding(game, rows);
         self.lineage = Lineage::founded(game, self.view.link());
         self.rows.clone_from(&self.view.rows);
         for row in &self.rows {
-            self.streams.insert(row.stream, Held::from(row.first));
+            self.streams.insert(row.stream, Held::from(row.first_frame));
         }
         if let Some(row) = row_of(&self.rows, self.me).copied() {
             self.wanted = row.slots;
             self.players = row.slots.len() as u8;
-            self.begun_at = Some(row.first);
+            self.begun_at = Some(row.first_frame);
         }
         self.mode = Mode::Member;
         self.confirmed = confirmed;
@@ -351,17 +351,17 @@ impl Membership {
     }
 
     /// How a peer stands: what packets with this tag mean.
-    pub(crate) fn standing_of(&self, peer: PeerId, tag: u8) -> Option<&Standing> {
+    pub(crate) fn standing_of(&self, peer: PeerId, tag: u8) -> Option<&PeerStatus> {
         self.peers.get(peer)?.standing(tag)
     }
 
     /// How a peer stands now.
-    pub(crate) fn latest_standing(&self, peer: PeerId) -> Option<&Standing> {
+    pub(crate) fn latest_standing(&self, peer: PeerId) -> Option<&PeerStatus> {
         self.peers.get(peer)?.latest()
     }
 
     /// A peer stands like this without having said so. False if it has said anything else.
-    pub(crate) fn imply_standing(&mut self, peer: PeerId, standing: Standing) -> bool {
+    pub(crate) fn imply_standing(&mut self, peer: PeerId, standing: PeerStatus) -> bool {
         let peer = self.peers.entry(peer);
         let silent = peer.latest().is_none();
         if silent {
@@ -431,7 +431,7 @@ impl Membership {
         if satisfied {
             self.starving_since = now;
         } else if now.since(self.starving_since) >= self.settings.feed_timeout {
-            self.give_up(Lost::Starved);
+            self.give_up(StayEnd::Starved);
             return;
         }
         if self.mode == Mode::Member {
@@ -462,7 +462,7 @@ impl Membership {
     }
 
     fn may_rest(&self) -> bool {
-        let calm = self.calm_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
+        let calm = self.quiescent_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
         calm && self.mode == Mode::Member
             && !(self.leaving || self.unfinished || self.is_busy())
             && self.is_full()
@@ -488,7 +488,7 @@ impl Membership {
             return Err(Fault::NoSuchSlots);
         }
         match message {
-            Message::Standing { tag, standing } => {
+            Message::PeerStatus { tag, standing } => {
                 let latest = self.latest_standing(from);
                 let same = latest.filter(|latest| latest.incarnation == standing.incarnation);
                 if let Some(same) = same.filter(|same| same.players != standing.players) {
@@ -534,7 +534,7 @@ impl Membership {
     }
 
     /// Why the stay ended, told once.
-    pub(crate) fn take_lost(&mut self) -> Option<Lost> {
+    pub(crate) fn take_lost(&mut self) -> Option<StayEnd> {
         self.lost.take()
     }
 
@@ -562,12 +562,12 @@ impl Membership {
     }
 
     /// The roster as confirmed entries have it.
-    pub(crate) fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[RosterEntry] {
         &self.rows
     }
 
     /// The roster with what is held beyond: what to simulate with.
-    pub(crate) fn known(&self) -> &[Row] {
+    pub(crate) fn known(&self) -> &[RosterEntry] {
         &self.known
     }
 
@@ -600,8 +600,8 @@ impl Membership {
     }
 
     /// What to tell others of oneself.
-    pub(crate) fn standing(&self) -> Option<Standing> {
-        (self.mode != Mode::Out).then(|| Standing {
+    pub(crate) fn standing(&self) -> Option<PeerStatus> {
+        (self.mode != Mode::Out).then(|| PeerStatus {
             tip: self.lineage.tip_since(self.lineage.depth().saturating_sub(self.settings.tip_links - 1)),
             incarnation: self.me.incarnation,
             first: self.begun_at,
@@ -627,7 +627,7 @@ impl Membership {
     /// A member with an open row that has confirmed all that was before it.
     fn is_full(&self) -> bool {
         row_of(&self.known, self.me)
-            .is_some_and(|row| row.is_open() && self.confirmed >= row.first.previous())
+            .is_some_and(|row| row.is_active() && self.confirmed >= row.first_frame.previous())
     }
 
     /// No join and no goodbye may be written.
@@ -648,7 +648,7 @@ impl Membership {
         self.leaving = false;
     }
 
-    fn give_up(&mut self, why: Lost) {
+    fn give_up(&mut self, why: StayEnd) {
         self.quit();
         self.lost = Some(why);
     }

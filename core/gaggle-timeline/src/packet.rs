@@ -4,7 +4,7 @@
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 
-use crate::membership::{Ballot, Extras, codec};
+use crate::membership::{Ballot, EntryControl, codec};
 
 /// Standings are numbered from 0 to this on each link.
 pub(crate) const TAG_MAX: u8 = 61;
@@ -87,7 +87,7 @@ pub(crate) const SAYINGS_MAX: usize = 4;
 impl<'a> Sayings<'a> {
     /// Writes what entries say, given by how many frames they are before the newest. At most
     /// [`SAYINGS_MAX`], newest last.
-    pub(crate) fn write(sayings: &[(u8, Extras)], out: &'a mut Vec<u8>) -> Sayings<'a> {
+    pub(crate) fn write(sayings: &[(u8, EntryControl)], out: &'a mut Vec<u8>) -> Sayings<'a> {
         out.clear();
         if !sayings.is_empty() {
             out.push(sayings.len() as u8);
@@ -109,7 +109,7 @@ impl<'a> Sayings<'a> {
         let count = r.u8("entries that say anything")?;
         if count == 0 || usize::from(count) > SAYINGS_MAX {
             let (count, max) = (count.into(), SAYINGS_MAX as u64);
-            return Err(DecodeError::TooMany { what: "entries that say anything", count, max });
+            return Err(DecodeError::CountTooLarge { what: "entries that say anything", count, max });
         }
         let mut before = carried;
         for _ in 0..count {
@@ -120,7 +120,7 @@ impl<'a> Sayings<'a> {
             before = age;
             codec::extras(r)?;
         }
-        Ok(Sayings { bytes: &all[..all.len() - r.left()] })
+        Ok(Sayings { bytes: &all[..all.len() - r.remaining()] })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -128,7 +128,7 @@ impl<'a> Sayings<'a> {
     }
 
     /// Each with how many frames it is before the newest entry, oldest first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, Extras)> + use<'a> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, EntryControl)> + use<'a> {
         let mut r = ByteReader::new(self.bytes);
         let count = r.u8("count").unwrap_or(0);
         (0..count).map_while(move |_| Some((r.u8("age").ok()?, codec::extras(&mut r).ok()?)))
@@ -154,7 +154,7 @@ pub(crate) struct Packet<'a> {
     pub(crate) observer: bool,
     /// What the sender promised, while it is fenced.
     pub(crate) promised: Option<Ballot>,
-    pub(crate) sayings: Sayings<'a>,
+    pub(crate) entry_controls: Sayings<'a>,
     pub(crate) runs: Runs<'a>,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Packet<'a> {
 
         let [newest0, newest1] = self.newest_low.to_le_bytes();
         out.extend_from_slice(&[
-            self.tag | flag(self.missing, TAG_MISSING) | flag(!self.sayings.is_empty(), TAG_EXTRAS),
+            self.tag | flag(self.missing, TAG_MISSING) | flag(!self.entry_controls.is_empty(), TAG_EXTRAS),
             changes
                 | flag(runs.dense, FLAG_DENSE)
                 | flag(self.time.is_some(), FLAG_TIME)
@@ -208,7 +208,7 @@ impl<'a> Packet<'a> {
         if let Some(promised) = self.promised {
             codec::put_ballot(out, promised);
         }
-        out.extend_from_slice(self.sayings.bytes);
+        out.extend_from_slice(self.entry_controls.bytes);
         if counted {
             out.push(runs.changes);
         }
@@ -270,7 +270,7 @@ impl<'a> Packet<'a> {
             check,
             observer: flags & FLAG_OBSERVER != 0,
             promised,
-            sayings,
+            entry_controls: sayings,
             runs,
         })
     }
@@ -321,7 +321,7 @@ impl<'a> Runs<'a> {
             let told: usize = (0..changes).map(|nth| 1 + gap(nth)).sum();
             if told > usize::from(carried) {
                 let max = u64::from(carried);
-                return Err(DecodeError::TooMany { what: "entries", count: told as u64, max });
+                return Err(DecodeError::CountTooLarge { what: "entries", count: told as u64, max });
             }
             (changes, bytes)
         };
@@ -372,7 +372,7 @@ fn is_dense(changes: u8, carried: u8) -> bool {
 fn exactly(what: &'static str, left: usize, needed: usize) -> Result<(), DecodeError> {
     match left {
         left if left < needed => Err(DecodeError::Truncated { what, needed, left }),
-        left if left > needed => Err(DecodeError::Trailing { what, left: left - needed }),
+        left if left > needed => Err(DecodeError::TrailingBytes { what, left: left - needed }),
         _ => Ok(()),
     }
 }
@@ -501,7 +501,7 @@ pub(crate) mod tests {
             check: None,
             observer: false,
             promised: None,
-            sayings: Sayings::default(),
+            entry_controls: Sayings::default(),
             runs: idle.finish(1),
         };
         let stream = |peer, incarnation| StreamId {
@@ -509,7 +509,8 @@ pub(crate) mod tests {
             incarnation: Incarnation(incarnation),
         };
         let join = Join { stream: stream(9, 0xc1c2_c3c4), slots: SlotSet::from_bits(0b100) };
-        let sayings = [(3, Extras { join: Some(join), end: false }), (0, Extras { join: None, end: true })];
+        let sayings =
+            [(3, EntryControl { join: Some(join), end: false }), (0, EntryControl { join: None, end: true })];
         let time =
             TimeBlock { clock_ms: 0x1234, echo_ms: 0x1200, hold_ms: 9, ahead_quarters: -2, delay_frames: 3 };
         let check = CheckBlock { age_frames: 20, state_hash: 0xa1a2_a3a4, inputs_hash: 0xb1b2_b3b4 };
@@ -520,7 +521,7 @@ pub(crate) mod tests {
             Packet {
                 observer: true,
                 promised: Some(Ballot { number: 7, by: stream(2, 0xd1d2_d3d4) }),
-                sayings: Sayings::write(&sayings, said),
+                entry_controls: Sayings::write(&sayings, said),
                 ..plain
             },
         ]
@@ -573,7 +574,7 @@ pub(crate) mod tests {
     fn entries_come_back_in_order_in_either_form() {
         let (mut writers, mut said) = Default::default();
         let [idle, sparse, dense, sayings] = samples(&mut writers, &mut said);
-        let ages: Vec<u8> = sayings.sayings.iter().map(|(age, _)| age).collect();
+        let ages: Vec<u8> = sayings.entry_controls.iter().map(|(age, _)| age).collect();
         assert_eq!(ages, [3, 0]);
         let told = |packet: &Packet<'_>| packet.runs.entries(1).map(|e| e.map(|b| b[0])).collect::<Vec<_>>();
         assert_eq!(told(&idle), [None; 9]);

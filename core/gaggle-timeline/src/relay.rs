@@ -3,7 +3,7 @@
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 
-use crate::membership::{Tail, codec};
+use crate::membership::{EntryRange, codec};
 use crate::packet::{TAG_MAX, TAG_OTHER};
 use crate::roster::StreamId;
 
@@ -13,42 +13,42 @@ const GIVE: u8 = 2;
 /// Streams asked for in one packet.
 pub(crate) const NEEDS_MAX: usize = 8;
 
-/// "Not linked to it" in [`Give::heard_age`].
+/// "Not linked to it" in [`Backfill::heard_age`].
 pub(crate) const HEARD_NEVER: u8 = 255;
-/// Milliseconds in one unit of [`Give::heard_age`].
+/// Milliseconds in one unit of [`Backfill::heard_age`].
 pub(crate) const HEARD_UNIT_MS: u64 = 16;
 
 /// Entries of somebody else, and how that one is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Give {
+pub(crate) struct Backfill {
     /// How the giver stands, as in packets of the running game.
     pub(crate) tag: u8,
     /// How long ago the giver heard the owner of the stream.
     pub(crate) heard_age: u8,
     /// The last frame the owner said it confirmed.
     pub(crate) confirmed: Frame,
-    pub(crate) tail: Tail,
+    pub(crate) tail: EntryRange,
 }
 
 /// A packet of another kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Other {
     /// Give us these streams from these frames on.
-    Need(Vec<(StreamId, Frame)>),
-    Give(Give),
+    BackfillRequest(Vec<(StreamId, Frame)>),
+    Backfill(Backfill),
 }
 
 impl Other {
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Other::Need(needs) => {
+            Other::BackfillRequest(needs) => {
                 out.extend_from_slice(&[TAG_OTHER, NEED, needs.len() as u8]);
                 for (stream, from) in needs {
                     codec::put_stream(out, *stream);
                     codec::put_frame(out, *from);
                 }
             }
-            Other::Give(give) => {
+            Other::Backfill(give) => {
                 out.extend_from_slice(&[TAG_OTHER, GIVE, give.tag, give.heard_age]);
                 codec::put_frame(out, give.confirmed);
                 give.tail.encode(out);
@@ -63,10 +63,10 @@ impl Other {
                 let count = r.u8("streams")?;
                 if usize::from(count) > NEEDS_MAX {
                     let (count, max) = (count.into(), NEEDS_MAX as u64);
-                    return Err(DecodeError::TooMany { what: "streams", count, max });
+                    return Err(DecodeError::CountTooLarge { what: "streams", count, max });
                 }
                 let need = |_| Ok((codec::stream(&mut r)?, codec::frame(&mut r, "frame")?));
-                Other::Need((0..count).map(need).collect::<Result<_, DecodeError>>()?)
+                Other::BackfillRequest((0..count).map(need).collect::<Result<_, DecodeError>>()?)
             }
             [TAG_OTHER, GIVE] => {
                 let (tag, heard_age) = (r.u8("tag")?, r.u8("how long ago")?);
@@ -74,7 +74,7 @@ impl Other {
                     return Err(DecodeError::Unknown { what: "tag", value: tag.into() });
                 }
                 let confirmed = codec::frame(&mut r, "confirmed frame")?;
-                Other::Give(Give { tag, heard_age, confirmed, tail: Tail::decode(&mut r)? })
+                Other::Backfill(Backfill { tag, heard_age, confirmed, tail: EntryRange::decode(&mut r)? })
             }
             [_, kind] => return Err(DecodeError::Unknown { what: "packet kind", value: kind.into() }),
         };
@@ -86,19 +86,19 @@ impl Other {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::membership::Extras;
+    use crate::membership::EntryControl;
     use crate::packet::tests::hex;
     use crate::roster::Incarnation;
     use gaggle_kit::PeerId;
 
     fn samples() -> [Other; 2] {
         let stream = StreamId { peer: PeerId::from_u128(3), incarnation: Incarnation(0xc1c2_c3c4) };
-        let mut tail = Tail::from(stream, Frame::new(0x0140));
+        let mut tail = EntryRange::from(stream, Frame::new(0x0140));
         for value in [5, 5, 6] {
-            tail.push(&[value], Extras::NONE);
+            tail.push(&[value], EntryControl::NONE);
         }
-        let give = Give { tag: 4, heard_age: 2, confirmed: Frame::new(0x013e), tail };
-        [Other::Need(vec![(stream, Frame::new(0x0140))]), Other::Give(give)]
+        let give = Backfill { tag: 4, heard_age: 2, confirmed: Frame::new(0x013e), tail };
+        [Other::BackfillRequest(vec![(stream, Frame::new(0x0140))]), Other::Backfill(give)]
     }
 
     #[test]

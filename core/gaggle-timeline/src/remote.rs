@@ -3,12 +3,12 @@
 use gaggle_kit::{Frame, Micros, PeerId};
 
 use crate::announce::Findings;
-use crate::budget::Budget;
+use crate::budget::RateLimiter;
 use crate::clock::EchoClock;
-use crate::hold_up::HoldUp;
-use crate::membership::{Hearing, Standing};
+use crate::membership::{Acceptance, PeerStatus};
 use crate::packet::{CheckBlock, TAG_NONE};
 use crate::roster::{Incarnation, StreamId};
+use crate::stall_timer::StallTimer;
 use crate::time_sync::Advantage;
 
 /// How the hand-shake with a peer stands.
@@ -54,14 +54,14 @@ const TOLD_CHECKS: usize = 4;
 
 /// What packets with the tag last seen mean, as long as nothing about membership changes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Meaning {
+pub(crate) struct SenderContext {
     pub(crate) tag: u8,
     pub(crate) epoch: u32,
     /// What its packets say of it.
     pub(crate) observer: bool,
     /// It need not be judged again while nothing changes.
     pub(crate) plain: bool,
-    pub(crate) hearing: Hearing,
+    pub(crate) hearing: Acceptance,
     /// The stream the sender stands for, and its first frame.
     pub(crate) stream: StreamId,
     pub(crate) first: Option<Frame>,
@@ -74,15 +74,15 @@ pub(crate) struct Meaning {
     pub(crate) track: Option<usize>,
 }
 
-impl Meaning {
+impl SenderContext {
     /// A tag that means nothing to us.
-    pub(crate) fn nothing(peer: PeerId, tag: u8) -> Meaning {
-        Meaning {
+    pub(crate) fn nothing(peer: PeerId, tag: u8) -> SenderContext {
+        SenderContext {
             tag,
             epoch: 0,
             observer: false,
             plain: false,
-            hearing: Hearing::Nothing,
+            hearing: Acceptance::Nothing,
             stream: StreamId { peer, incarnation: Incarnation(0) },
             first: None,
             players: 0,
@@ -95,7 +95,7 @@ impl Meaning {
 
 /// One other machine.
 #[derive(Debug)]
-pub(crate) struct Remote {
+pub(crate) struct Peer {
     pub(crate) peer: PeerId,
     /// As told when the link came up.
     pub(crate) incarnation: Option<Incarnation>,
@@ -113,14 +113,14 @@ pub(crate) struct Remote {
     pub(crate) watches: bool,
     /// It can be talked to, as the membership machine was told.
     pub(crate) reachable: bool,
-    pub(crate) meaning: Option<Meaning>,
+    pub(crate) meaning: Option<SenderContext>,
     /// The last of our entries it holds without a gap, once it told.
     pub(crate) acked: Option<Frame>,
     /// The last frame it said it confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) heard_at: Micros,
     /// How long others have waited for it.
-    pub(crate) hold_up: HoldUp,
+    pub(crate) hold_up: StallTimer,
     /// When somebody who hears it last told so.
     pub(crate) heard_via: Option<(PeerId, Micros)>,
     pub(crate) clock: EchoClock,
@@ -139,7 +139,7 @@ pub(crate) struct Remote {
     pub(crate) missing_until: Micros,
     pub(crate) sent: Sent,
     /// How we stand, as last told on this link.
-    pub(crate) told: Told,
+    pub(crate) told: SentStatus,
     /// Checks not yet compared, oldest first.
     pub(crate) checks: [Option<RemoteCheck>; 2],
     /// The last hashes it told, newest first, whatever became of them.
@@ -170,34 +170,34 @@ pub(crate) struct Remote {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Allowed {
     /// Packets.
-    pub(crate) packets: Budget,
+    pub(crate) packets: RateLimiter,
     /// Messages, but for those a transfer consists of.
-    pub(crate) messages: Budget,
+    pub(crate) messages: RateLimiter,
     /// Attempts to change the view.
-    pub(crate) changes: Budget,
+    pub(crate) changes: RateLimiter,
     /// Wishes for a state or a feed.
-    pub(crate) asks: Budget,
+    pub(crate) asks: RateLimiter,
     /// States it says it took from others.
-    pub(crate) recoveries: Budget,
+    pub(crate) recoveries: RateLimiter,
     /// Its highest attempt so far.
     pub(crate) ballot: u32,
     /// Promises it says it made to others, and the highest of these.
-    pub(crate) promises: Budget,
+    pub(crate) promises: RateLimiter,
     pub(crate) promise_ballot: u32,
     /// Bytes of letters that are passed on for it, and to it.
-    pub(crate) letter_bytes_from: Budget,
-    pub(crate) letter_bytes_to: Budget,
+    pub(crate) letter_bytes_from: RateLimiter,
+    pub(crate) letter_bytes_to: RateLimiter,
     /// Attempts it brings letters about, and the highest of these.
-    pub(crate) letters: Budget,
+    pub(crate) letters: RateLimiter,
     pub(crate) letter_ballot: u32,
 }
 
 /// Our standing as a peer was told it.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct SentStatus {
     /// How often; the tag follows from it.
     count: u64,
-    standing: Option<Standing>,
+    standing: Option<PeerStatus>,
     /// It was never said: it follows from starting together.
     pub(crate) implied: bool,
     /// Since what was looked at last, nothing changed that it should be told.
@@ -207,7 +207,7 @@ pub(crate) struct Told {
 /// Tags in use on one link at a time.
 const TAGS: u64 = TAG_NONE as u64;
 
-impl Told {
+impl SentStatus {
     /// The tag for our packets to this peer.
     pub(crate) fn tag(&self) -> u8 {
         match self.standing {
@@ -217,12 +217,12 @@ impl Told {
     }
 
     /// What the peer believes.
-    pub(crate) fn standing(&self) -> Option<&Standing> {
+    pub(crate) fn standing(&self) -> Option<&PeerStatus> {
         self.standing.as_ref()
     }
 
     /// It is told something else from now on, under a new tag.
-    pub(crate) fn tell(&mut self, standing: Standing) -> u8 {
+    pub(crate) fn tell(&mut self, standing: PeerStatus) -> u8 {
         self.count += 1;
         self.standing = Some(standing);
         self.implied = false;
@@ -230,7 +230,7 @@ impl Told {
     }
 
     /// It knows this without being told, by starting together with us. Nothing was told before.
-    pub(crate) fn imply(&mut self, standing: Standing) {
+    pub(crate) fn imply(&mut self, standing: PeerStatus) {
         self.standing = Some(standing);
         self.implied = true;
     }
@@ -260,9 +260,9 @@ pub(crate) struct Sent {
     pub(crate) check_tick: u64,
 }
 
-impl Remote {
+impl Peer {
     pub(crate) fn new(peer: PeerId) -> Self {
-        Remote {
+        Peer {
             peer,
             incarnation: None,
             handshake: Handshake::Unlinked,
@@ -277,7 +277,7 @@ impl Remote {
             acked: None,
             confirmed: Frame::START,
             heard_at: Micros::ZERO,
-            hold_up: HoldUp::default(),
+            hold_up: StallTimer::default(),
             heard_via: None,
             clock: EchoClock::new(),
             advantage: Advantage::default(),
@@ -289,7 +289,7 @@ impl Remote {
             lossy_until: Micros::ZERO,
             missing_until: Micros::ZERO,
             sent: Sent::default(),
-            told: Told::default(),
+            told: SentStatus::default(),
             checks: [None; 2],
             told_checks: [None; TOLD_CHECKS],
             agreed: Frame::START,
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn hashes_of_a_state_somebody_gave_up_are_forgotten_and_those_it_told_since_are_not() {
-        let mut remote = Remote::new(PeerId::from_u128(1));
+        let mut remote = Peer::new(PeerId::from_u128(1));
         for frame in [60, 120, 180].map(Frame::new) {
             let block = CheckBlock { age_frames: 0, state_hash: frame.number(), inputs_hash: 0 };
             remote.note_told_check(RemoteCheck { frame, block });

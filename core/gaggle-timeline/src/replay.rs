@@ -10,12 +10,12 @@ mod recorder;
 
 pub use player::{Divergence, Playback};
 pub(crate) use reader::read_present;
-pub use reader::{Damage, Replay, ReplayError, ReplayInfo};
+pub use reader::{Corruption, Replay, ReplayError, ReplayInfo};
 pub use recorder::{Recorder, RecorderConfig};
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::{Frame, Prng, Slot, SlotSet, State, encode_state, pack, state_hash};
+    use gaggle_kit::{Frame, Prng, Slot, SlotSet, State, compress, encode_state, state_hash};
 
     use super::*;
     use crate::{Game, Inputs};
@@ -30,14 +30,14 @@ mod tests {
         type Input = u16;
 
         fn tick(&mut self, inputs: &Inputs<'_, u16>) {
-            for slot in inputs.slots() {
+            for slot in inputs.present_slots() {
                 self.total = self.total.wrapping_mul(31) + u64::from(inputs.get(slot));
             }
-            self.present += inputs.slots().len() as u32;
+            self.present += inputs.present_slots().len() as u32;
         }
     }
 
-    const CONFIG: RecorderConfig = RecorderConfig { key_interval_frames: 100, chunk_frames: 30 };
+    const CONFIG: RecorderConfig = RecorderConfig { keyframe_interval_frames: 100, chunk_frames: 30 };
 
     fn info() -> ReplayInfo {
         ReplayInfo { game_fingerprint: 77, frames_per_second: 60, slots: 3 }
@@ -132,7 +132,8 @@ mod tests {
     /// A file is whole up to the beginning of the `broken`th chunk, is said to be, and plays up to there.
     fn expect_whole_up_to(file: &[u8], broken: usize, pieces: &[Piece], hashes: &[u64]) {
         let replay = Replay::<Sum>::read(file, 77).expect("its head is whole");
-        let Damage { at_byte, after, .. } = replay.damage().expect("no byte may be missing or another");
+        let Corruption { byte_offset: at_byte, valid_through: after, .. } =
+            replay.damage().expect("no byte may be missing or another");
         let last = pieces[broken - 1].plays;
         assert_eq!((at_byte, after, replay.last_frame()), (pieces[broken].start, Frame::new(last), after));
         let mut playback = replay.play();
@@ -242,7 +243,7 @@ mod tests {
         let frame = 1_000u32.to_le_bytes();
         let of = |state: &[u8]| {
             let mut content = frame.to_vec();
-            pack(state, &mut content);
+            compress(state, &mut content);
             content
         };
         let nonsense: [Vec<u8>; 4] = [
@@ -266,10 +267,10 @@ mod tests {
         let (bytes, _) = record();
         let refused = |bytes: &[u8], game| Replay::<Sum>::read(bytes, game).map(|_| ()).unwrap_err();
         assert_eq!(refused(b"hello, this is a letter", 77), ReplayError::NotAReplay);
-        assert_eq!(refused(&bytes, 78), ReplayError::OtherGame { theirs: 77, ours: 78 });
+        assert_eq!(refused(&bytes, 78), ReplayError::GameMismatch { theirs: 77, ours: 78 });
         let mut newer = bytes.clone();
         newer[7] = 9;
-        assert_eq!(refused(&newer, 77), ReplayError::OtherVersion { theirs: 9, ours: 1 });
+        assert_eq!(refused(&newer, 77), ReplayError::VersionMismatch { theirs: 9, ours: 1 });
         assert_eq!(ReplayError::NotAReplay.to_string(), "this is not a replay");
     }
 
@@ -293,7 +294,7 @@ mod tests {
             let file = played(present);
             let replay = Replay::<Sum>::read(&file, 77).expect("as far as it is whole");
             let damage = replay.damage().expect("somebody is there who cannot be");
-            let told = format!("{:?}", damage.why);
+            let told = format!("{:?}", damage.reason);
             assert!(replay.last_frame() == Frame::START && told.contains("slot present"), "{told}");
         }
     }

@@ -7,11 +7,11 @@ use crate::Inputs;
 /// Which of the simulations a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Sim {
+pub enum SimId {
     /// The one that is played.
     Live,
     /// One beside it that runs a stretch of the past again, to find out where machines parted.
-    Inquest,
+    Audit,
 }
 
 /// One thing to do, in the order given, before asking for the next.
@@ -28,26 +28,27 @@ pub enum Request<'a, I: 'static> {
         /// The number of the state.
         frame: Frame,
     },
-    /// Go back to a kept state: for [`Sim::Live`] one that was saved, for [`Sim::Inquest`] one that
+    /// Go back to a kept state: for [`SimId::Live`] one that was saved, for [`SimId::Audit`] one
+    /// that
     /// was set aside.
     Load {
         /// Which simulation goes back.
-        sim: Sim,
+        sim: SimId,
         /// The number of the state.
         frame: Frame,
     },
     /// Tick once with these inputs, which also tell the frame.
     Advance {
         /// Which simulation goes on.
-        sim: Sim,
+        sim: SimId,
         /// What everybody does.
         inputs: Inputs<'a, I>,
     },
-    /// Give the hash of a state: for [`Sim::Live`] of the one saved under this number, for
-    /// [`Sim::Inquest`] of the current one.
+    /// Give the hash of a state: for [`SimId::Live`] of the one saved under this number, for
+    /// [`SimId::Audit`] of the current one.
     Hash {
         /// Which simulation is hashed.
-        sim: Sim,
+        sim: SimId,
         /// The number of the state.
         frame: Frame,
         /// Where the hash goes.
@@ -67,13 +68,13 @@ pub enum Request<'a, I: 'static> {
         /// As it was exported.
         state: &'a [u8],
         /// Ours was wrong: what follows simulates the same frames again from the right one.
-        repairs: bool,
+        is_repair: bool,
         /// Whether it could be read; if not, nothing may have changed.
-        taken: &'a mut bool,
+        accepted: &'a mut bool,
     },
     /// Set a copy of a saved state aside, to explain a desync with. Those set aside before
     /// `forget_before` are no longer needed.
-    Keep {
+    Retain {
         /// The number of the state.
         frame: Frame,
         /// The oldest that is still needed.

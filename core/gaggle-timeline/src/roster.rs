@@ -36,47 +36,47 @@ impl fmt::Debug for StreamId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MatchId {
     /// When it was founded, in a unit all founders share: best a server's time, else a local clock.
-    pub born: u64,
+    pub started_at: u64,
     /// Drawn at random by its founder.
-    pub number: u64,
+    pub nonce: u64,
 }
 
 /// One stream's place in the roster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Row {
+pub struct RosterEntry {
     /// Whose, and of which stay.
     pub stream: StreamId,
     /// Which players.
     pub slots: SlotSet,
     /// The first frame in which it counts.
-    pub first: Frame,
+    pub first_frame: Frame,
     /// The last frame in which it counts; [`Frame::NEVER`] while it is open.
-    pub last: Frame,
+    pub last_frame: Frame,
 }
 
-impl Row {
+impl RosterEntry {
     /// Whether it has no end yet.
-    pub fn is_open(&self) -> bool {
-        self.last == Frame::NEVER
+    pub fn is_active(&self) -> bool {
+        self.last_frame == Frame::NEVER
     }
 
     /// Whether it counts at `frame`.
-    pub fn counts_at(&self, frame: Frame) -> bool {
-        self.first <= frame && frame <= self.last
+    pub fn is_present_at(&self, frame: Frame) -> bool {
+        self.first_frame <= frame && frame <= self.last_frame
     }
 
     /// Longest present first; of those who came together, the lowest slot. The stream only breaks ties
     /// between rows without slots.
     pub(crate) fn rank(&self) -> (Frame, u32, StreamId) {
-        (self.first, self.slots.bits().trailing_zeros(), self.stream)
+        (self.first_frame, self.slots.bits().trailing_zeros(), self.stream)
     }
 
     /// Whether both ever need the same slot in the same frame.
-    pub(crate) fn collides(&self, other: &Row) -> bool {
+    pub(crate) fn collides(&self, other: &RosterEntry) -> bool {
         !self.slots.intersection(other.slots).is_empty()
-            && self.first <= other.last
-            && other.first <= self.last
-            && self.first <= self.last
-            && other.first <= other.last
+            && self.first_frame <= other.last_frame
+            && other.first_frame <= self.last_frame
+            && self.first_frame <= self.last_frame
+            && other.first_frame <= other.last_frame
     }
 }

@@ -8,9 +8,10 @@
 //! `pacing.rs` which frame to be at and how fast to run, `relaying.rs` those who cannot hear each other.
 
 mod checks;
-mod donating;
+mod donor;
 mod entry;
-mod headway;
+mod feed_progress;
+mod gossip;
 #[cfg(test)]
 mod hostile;
 mod joining;
@@ -19,37 +20,36 @@ mod pacing;
 mod presence;
 mod receive;
 mod recovery;
-mod relaying;
 mod requests;
+mod roster_events;
 mod send;
-mod standing;
-mod standstill;
-mod stays;
+mod stall_eviction;
+mod status;
 mod watching;
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Prng, Slot, SlotSet};
-use gaggle_link::Goodbye;
+use gaggle_link::CloseCode;
 
-use crate::config::{Seat, SessionConfig, SessionError};
+use crate::config::{PeerSlots, SessionError, TimelineConfig};
 use crate::delay::DelayControl;
-use crate::event::{Event, Events};
-use crate::ledger::Ledger;
+use crate::event::{Events, SessionEvent};
+use crate::input_log::InputLog;
 use crate::membership::{self, Membership, Mode, Settings};
-use crate::remote::{Handshake, Remote};
-use crate::roster::{Incarnation, Row, StreamId};
+use crate::remote::{Handshake, Peer};
+use crate::roster::{Incarnation, RosterEntry, StreamId};
 use crate::stats::{PeerStats, SessionStats};
 use crate::time_sync::{FRAME_Q16, Speed};
 
 use checks::Checks;
-use donating::Donations;
+use donor::Donations;
+use gossip::Relaying;
 use joining::Joining;
-use pacing::MakeUp;
+use pacing::CatchUp;
 use recovery::Recovery;
-use relaying::Relaying;
-use requests::Plan;
+use requests::SimScheduler;
 use send::Outbox;
 
-pub use send::Outgoing;
+pub use send::Transmit;
 
 /// Steps of a hand-shake: each side's announcement, and the time between.
 const HANDSHAKE_STEPS: u32 = 2;
@@ -74,60 +74,60 @@ const REPEAT_AFTER: Micros = Micros::from_millis(250);
 ///
 /// A pure state machine: give it input, packets and the time, then drain what it wants.
 ///
-/// 1. [`handle_linked`](Session::handle_linked) / [`handle_packet`](Session::handle_packet) /
-///    [`handle_message`](Session::handle_message) / [`handle_unlinked`](Session::handle_unlinked): what the
+/// 1. [`handle_connected`](Session::handle_connected) / [`handle_packet`](Session::handle_packet) /
+///    [`handle_message`](Session::handle_message) / [`handle_disconnected`](Session::handle_disconnected): what the
 ///    links bring;
 /// 2. [`set_input`](Session::set_input) for every local player, then [`tick`](Session::tick), once a frame;
-/// 3. [`next_request`](Session::next_request) until it is empty: save, load, advance;
-/// 4. [`next_packet`](Session::next_packet) until it is empty: what to send;
-/// 5. [`next_event`](Session::next_event) until it is empty: what to tell people.
+/// 3. [`poll_request`](Session::poll_request) until it is empty: save, load, advance;
+/// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: what to send;
+/// 5. [`poll_event`](Session::poll_event) until it is empty: what to tell people.
 ///
-/// [`Timeline`](crate::Timeline) does 2 and 3 for a [`Game`](crate::Game), [`Exchange`](crate::Exchange)
+/// [`Timeline`](crate::Timeline) does 2 and 3 for a [`Game`](crate::Game), [`Driver`](crate::Driver)
 /// 1 and 4 for a transport.
 ///
 /// Who plays may change at any frame: others [join](Session::join), [leave](Session::leave) or fall silent, and
 /// nobody waits for the first two.
 #[derive(Debug)]
 pub struct Session<I: Input> {
-    config: SessionConfig,
+    config: TimelineConfig,
     settings_fingerprint: u64,
     /// What the bytes of the game's state mean; 0 if the session was not told.
     shape: u64,
     slot_count: usize,
     local_peer: PeerId,
     /// Everybody the match starts with, until it does.
-    seats: Vec<Seat>,
+    seats: Vec<PeerSlots>,
     /// Everybody it started with.
-    founders: Vec<Seat>,
+    founders: Vec<PeerSlots>,
     membership: Membership,
-    ledger: Ledger<I>,
+    ledger: InputLog<I>,
     /// The ledger holds entries the membership machine has not been told of.
     held_news: bool,
     /// Sorted by peer, as everything every machine must do in the same order.
-    remotes: Vec<Remote>,
+    remotes: Vec<Peer>,
     /// Whose packet probably comes next.
     next_sender: usize,
     rng: Prng,
     /// Up to which frame everybody else's input is held, as far as the last tick knew.
-    horizon: Frame,
+    received_frame: Frame,
     running: bool,
     /// The frame whose state this stay began with.
     origin: Frame,
     /// Who is present, as far as events told, and who was when this stay began.
-    present_told: Vec<Row>,
+    present_told: Vec<RosterEntry>,
     /// The slots present in every frame until the roster changes next.
     everybody: Option<SlotSet>,
-    lead: Option<PeerId>,
+    leader: Option<PeerId>,
     /// Before this nobody can have been silent for long, and everybody knows how we stand.
-    calm_until: Micros,
+    quiescent_until: Micros,
     /// The history people were told of last.
-    told_history: Option<membership::History>,
+    reported_branch: Option<membership::History>,
     /// The frame we would be at if we were in step with the others, while we come in.
     pace_frame: Frame,
     /// We are behind our own entries, having just come in.
     catching_up: bool,
     /// We only watch.
-    watches: bool,
+    spectates: bool,
     /// How far the newest local entry is ahead of the frame being simulated.
     input_delay: u32,
     /// The newest local entry that says something new.
@@ -146,8 +146,8 @@ pub struct Session<I: Input> {
     standstill_looked_at: Micros,
     speed: Speed,
     delay: DelayControl,
-    make_up: MakeUp,
-    plan: Plan,
+    catch_up: CatchUp,
+    plan: SimScheduler,
     outbox: Outbox,
     checks: Checks,
     recovery: Recovery,
@@ -160,7 +160,7 @@ pub struct Session<I: Input> {
     leaving_since: Option<Micros>,
     over: bool,
     /// Peers whose links should end, at most one entry each.
-    refused: Vec<(PeerId, Goodbye)>,
+    refused: Vec<(PeerId, CloseCode)>,
     events: Events,
     stats: SessionStats,
     now: Micros,
@@ -182,7 +182,7 @@ pub enum Tick {
 
 impl<I: Input> Session<I> {
     fn with(
-        config: SessionConfig,
+        config: TimelineConfig,
         local: PeerId,
         slot_count: usize,
         players: usize,
@@ -192,17 +192,17 @@ impl<I: Input> Session<I> {
         let me = StreamId { peer: local, incarnation };
         let frames = config.table_frames();
         let settings = Settings {
-            reach_frames: config.reach_frames(),
+            lookahead_frames: config.reach_frames(),
             slot_count,
             majority: config.majority,
-            circle_min: config.circle_min,
+            circle_min: config.quorum_min,
             tip_links: membership::TIP_LINKS as u32,
             repeat_after: REPEAT_AFTER,
             gather: GATHER,
             patience: PATIENCE,
             feed_timeout: FEED_TIMEOUT,
-            hold_up: config.stall_after,
-            sleep_after: config.dead_after,
+            hold_up: config.evict_stalled_after,
+            sleep_after: config.timeout,
         };
         let seed = local.to_u128() as u64 ^ (local.to_u128() >> 64) as u64;
         Session {
@@ -213,39 +213,39 @@ impl<I: Input> Session<I> {
             seats: Vec::new(),
             founders: Vec::new(),
             membership: Membership::out(settings, me, players as u8, wanted),
-            ledger: Ledger::new(me, players, frames, slot_count),
+            ledger: InputLog::new(me, players, frames, slot_count),
             held_news: false,
             remotes: Vec::new(),
             next_sender: 0,
             rng: Prng::stream(seed, incarnation.0.into()),
-            horizon: Frame::START,
+            received_frame: Frame::START,
             running: false,
             origin: Frame::START,
             present_told: Vec::new(),
             everybody: None,
-            lead: None,
-            calm_until: Micros::ZERO,
-            told_history: None,
+            leader: None,
+            quiescent_until: Micros::ZERO,
+            reported_branch: None,
             pace_frame: Frame::START,
             catching_up: false,
-            watches: false,
+            spectates: false,
             input_delay: 0,
             newest_change: Frame::START,
             told_for: Frame::START,
-            frame: config.frame_micros(),
-            silence_max: Micros::new((send::INTERVAL_TICKS_MAX + 2) * config.frame_micros().get()),
+            frame: config.frame_duration(),
+            silence_max: Micros::new((send::INTERVAL_TICKS_MAX + 2) * config.frame_duration().get()),
             ticks: 0,
             stalled_ticks: 0,
             standstill_looked_at: Micros::ZERO,
-            speed: Speed::new(config.frames_per_second, pacing::TIME_TICKS as u32),
+            speed: Speed::new(config.tick_rate, pacing::TIME_TICKS as u32),
             delay: DelayControl::new(
                 config.input_delay_frames,
-                config.input_delay_limits,
-                config.frame_micros(),
+                config.input_delay_range,
+                config.frame_duration(),
                 config.guessing_quarters(),
             ),
-            make_up: MakeUp::default(),
-            plan: Plan::default(),
+            catch_up: CatchUp::default(),
+            plan: SimScheduler::default(),
             outbox: Outbox::new(config.packet_bytes_max),
             checks: Checks::new(&config, frames),
             recovery: Recovery::default(),
@@ -274,7 +274,7 @@ impl<I: Input> Session<I> {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn handle_linked(&mut self, now: Micros, peer: PeerId) -> Result<(), SessionError> {
+    pub fn handle_connected(&mut self, now: Micros, peer: PeerId) -> Result<(), SessionError> {
         self.now = self.now.max(now);
         if self.links() >= LINKS_MAX && self.remote_index(peer).is_none() {
             self.forget_refused();
@@ -285,7 +285,7 @@ impl<I: Input> Session<I> {
                 return Err(SessionError::TooManyLinks { max: LINKS_MAX });
             }
             Err(index) => {
-                self.remotes.insert(index, Remote::new(peer));
+                self.remotes.insert(index, Peer::new(peer));
                 self.outbox.close();
                 index
             }
@@ -296,20 +296,20 @@ impl<I: Input> Session<I> {
             return Ok(());
         }
         remote.handshake = Handshake::Linked;
-        self.calm_until = Micros::ZERO;
+        self.quiescent_until = Micros::ZERO;
         remote.told.forget();
         // It may have forgotten us meanwhile: what it holds it will say.
         remote.acked = None;
         remote.heard_at = now;
         (remote.slow_since, remote.slow_told) = (None, false);
-        self.events.push(Event::Synchronizing { peer, count: 0, total: HANDSHAKE_STEPS });
+        self.events.push(SessionEvent::Synchronizing { peer, count: 0, total: HANDSHAKE_STEPS });
         self.say_hello(peer);
         Ok(())
     }
 
     /// The link to a peer ended. It may come back; if it is in the roster and nobody else hears it either,
     /// the others soon agree on its last frame.
-    pub fn handle_unlinked(&mut self, now: Micros, peer: PeerId) {
+    pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId) {
         self.now = self.now.max(now);
         let Some(index) = self.remote_index(peer) else { return };
         let remote = &mut self.remotes[index];
@@ -318,7 +318,7 @@ impl<I: Input> Session<I> {
             remote.handshake = Handshake::Unlinked;
         }
         remote.told.forget();
-        self.calm_until = Micros::ZERO;
+        self.quiescent_until = Micros::ZERO;
         if !self.is_heard_via(index) {
             self.set_gone(index);
         }
@@ -327,7 +327,7 @@ impl<I: Input> Session<I> {
     }
 
     /// The link saw packets of this peer get lost: both sides now tell more often.
-    pub fn handle_loss(&mut self, now: Micros, peer: PeerId) {
+    pub fn handle_packet_loss(&mut self, now: Micros, peer: PeerId) {
         self.now = self.now.max(now);
         if let Some(index) = self.remote_index(peer) {
             let until = now + send::LOSS_MEMORY;
@@ -344,12 +344,12 @@ impl<I: Input> Session<I> {
         if self.ledger.local.sample(slot, input) {
             Ok(())
         } else {
-            Err(SessionError::NotLocal { slot, local: self.local_slots() })
+            Err(SessionError::SlotNotLocal { slot, local: self.local_slots() })
         }
     }
 
     /// One frame's time has passed: decides whether a frame can be simulated, and what else is due.
-    /// Call it [`frames_per_second`](SessionConfig::frames_per_second) times a second, bent by
+    /// Call it [`tick_rate`](TimelineConfig::tick_rate) times a second, bent by
     /// [`speed_ppm`](Session::speed_ppm), then drain requests and packets.
     pub fn tick(&mut self, now: Micros) -> Tick {
         if now.since(self.ticked_at) > self.config.interrupted_after {
@@ -360,7 +360,7 @@ impl<I: Input> Session<I> {
         self.ticked_at = now;
         self.now = self.now.max(now);
         self.ticks += 1;
-        if self.is_calm() {
+        if self.is_quiescent() {
             self.tick_membership();
             self.feed_all();
         } else {
@@ -373,21 +373,21 @@ impl<I: Input> Session<I> {
             self.tend_donations();
             self.tend_relaying();
             self.tell_standing();
-            self.find_calm();
+            self.find_quiescence();
         }
         self.outbox.open(self.remotes.len());
-        if !self.watches && !self.over {
+        if !self.spectates && !self.over {
             self.watch_lines();
         }
         if !self.running || self.over {
             return Tick::Waiting;
         }
-        if self.watches {
+        if self.spectates {
             return self.tick_watching();
         }
         self.keep_time();
         let next = self.ledger.current.next();
-        let limit = self.sure().saturating_add(self.config.window_frames());
+        let limit = self.sure().saturating_add(self.config.prediction_frames());
         let waits = next > limit;
         let goal = self.pace(next, waits);
         let target = if waits {
@@ -404,7 +404,7 @@ impl<I: Input> Session<I> {
     }
 
     /// The local players leave: their last input is the next one, and everybody knows it is. Go on ticking and
-    /// sending until [`is_over`](Session::is_over).
+    /// sending until [`is_closed`](Session::is_closed).
     pub fn leave(&mut self) {
         if self.membership.mode() == Mode::Member {
             self.leaving_since.get_or_insert(self.now);
@@ -416,7 +416,7 @@ impl<I: Input> Session<I> {
     }
 
     /// Whether the goodbye is done: the links may be closed.
-    pub fn is_over(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         self.over
     }
 
@@ -424,25 +424,25 @@ impl<I: Input> Session<I> {
     ///
     /// # Errors
     /// If the peer is not part of the session.
-    pub fn remove(&mut self, peer: PeerId) -> Result<(), SessionError> {
+    pub fn evict(&mut self, peer: PeerId) -> Result<(), SessionError> {
         if !self.running && self.seats.iter().any(|seat| seat.peer == peer && peer != self.local_peer) {
             self.seats.retain(|seat| seat.peer != peer);
             self.start_when_ready();
             return Ok(());
         }
-        let row = self.membership.known().iter().find(|row| row.stream.peer == peer && row.is_open());
+        let row = self.membership.known().iter().find(|row| row.stream.peer == peer && row.is_active());
         let stream = row.map(|row| row.stream).ok_or(SessionError::UnknownPeer { peer })?;
         self.membership.condemn(stream);
         Ok(())
     }
 
     /// The next thing to tell people.
-    pub fn next_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<SessionEvent> {
         self.events.pop()
     }
 
     /// The next peer whose link should be closed, and what to tell it: it plays by other rules or broke them.
-    pub fn next_refused(&mut self) -> Option<(PeerId, Goodbye)> {
+    pub fn poll_disconnect(&mut self) -> Option<(PeerId, CloseCode)> {
         self.refused.pop()
     }
 
@@ -457,7 +457,7 @@ impl<I: Input> Session<I> {
     }
 
     /// The newest frame for which the local players' input is decided: what they do now counts after it.
-    pub fn newest_input_frame(&self) -> Frame {
+    pub fn local_input_frame(&self) -> Frame {
         self.ledger.local.newest()
     }
 
@@ -468,7 +468,7 @@ impl<I: Input> Session<I> {
 
     /// The frame whose state this machine began with: 0 for who was there from the start, else the frame
     /// of the state it took over last.
-    pub fn origin_frame(&self) -> Frame {
+    pub fn start_frame(&self) -> Frame {
         self.origin
     }
 
@@ -491,31 +491,31 @@ impl<I: Input> Session<I> {
     }
 
     /// Everybody who is, was lately, or will be there, as far as is known.
-    pub fn roster(&self) -> &[Row] {
+    pub fn roster(&self) -> &[RosterEntry] {
         self.membership.known()
     }
 
     /// Whose agreement it takes to go on without somebody who fell silent, longest present first: with
-    /// [`SessionConfig::majority`] more than half of these, or half with the first. Whoever came in lately has a vote
+    /// [`TimelineConfig::majority`] more than half of these, or half with the first. Whoever came in lately has a vote
     /// from the next change on. While too few of them are heard everybody waits: the application may
     /// [leave](Session::leave) for a match of its own.
-    pub fn voters(&self) -> Vec<StreamId> {
+    pub fn quorum_members(&self) -> Vec<StreamId> {
         self.membership.voters()
     }
 
     /// The slots present at a frame.
-    pub fn present_at(&self, frame: Frame) -> SlotSet {
+    pub fn slots_at(&self, frame: Frame) -> SlotSet {
         self.ledger.present_at(frame)
     }
 
     /// The peer present longest at a frame.
-    pub fn lead_at(&self, frame: Frame) -> Option<PeerId> {
+    pub fn leader_at(&self, frame: Frame) -> Option<PeerId> {
         membership::lead_at(self.membership.known(), frame).map(|row| row.stream.peer)
     }
 
     /// A name for the history this machine is in: those who have the same one agree on everything they
     /// confirm. It changes when somebody falls silent and the others go on without it.
-    pub fn history(&self) -> u64 {
+    pub fn branch_id(&self) -> u64 {
         self.membership.lineage().history().0
     }
 
@@ -530,7 +530,7 @@ impl<I: Input> Session<I> {
     }
 
     /// The settings.
-    pub fn config(&self) -> &SessionConfig {
+    pub fn config(&self) -> &TimelineConfig {
         &self.config
     }
 
@@ -538,10 +538,10 @@ impl<I: Input> Session<I> {
     pub fn stats(&self) -> SessionStats {
         SessionStats {
             input_delay_frames: self.input_delay,
-            apart_thousandths: (self.speed.apart() * 1_000 / FRAME_Q16) as i32,
-            events_lost: self.events.lost(),
-            corrections_harmless: self.ledger.harmless,
-            entries_held_most: self.membership.entries_held_most(),
+            frame_advantage_permille: (self.speed.apart() * 1_000 / FRAME_Q16) as i32,
+            events_dropped: self.events.lost(),
+            corrections_without_rollback: self.ledger.harmless,
+            entries_buffered_max: self.membership.entries_held_most(),
             ..self.stats
         }
     }
@@ -553,11 +553,14 @@ impl<I: Input> Session<I> {
         let acked = remote.acked.unwrap_or(self.ledger.local.newest());
         Some(PeerStats {
             rtt: remote.clock.rtt(),
-            have: self.have_of(index),
-            acked,
-            confirmed: remote.confirmed,
+            received_frame: self.have_of(index),
+            acked_frame: acked,
+            confirmed_frame: remote.confirmed,
             input_delay_frames: remote.delay_frames,
-            ahead_thousandths: remote.advantage.apart().map(|apart| (apart * 1_000 / FRAME_Q16) as i32),
+            frame_advantage_permille: remote
+                .advantage
+                .apart()
+                .map(|apart| (apart * 1_000 / FRAME_Q16) as i32),
             unacked_frames: self.ledger.local.newest().since(acked),
         })
     }
@@ -581,7 +584,7 @@ impl<I: Input> Session<I> {
     /// Up to which frame everything is certain: nothing before it can turn out otherwise.
     fn sure(&self) -> Frame {
         match self.membership.mode() {
-            Mode::Member => self.horizon,
+            Mode::Member => self.received_frame,
             _ => self.membership.confirmed(),
         }
     }
@@ -624,7 +627,7 @@ impl<I: Input> Session<I> {
                 self.sync_held();
                 self.membership.extras_due(self.now, frame)
             } else {
-                membership::Extras::NONE
+                membership::EntryControl::NONE
             };
             self.membership.push_own(frame, extras);
             if extras.is_some() {
@@ -649,9 +652,14 @@ impl<I: Input> Session<I> {
             };
             let Some(incarnation) = incarnation else { return };
             let stream = StreamId { peer: seat.peer, incarnation };
-            rows.push(Row { stream, slots: seat.slots, first: Frame::new(1), last: Frame::NEVER });
+            rows.push(RosterEntry {
+                stream,
+                slots: seat.slots,
+                first_frame: Frame::new(1),
+                last_frame: Frame::NEVER,
+            });
         }
-        let company = self.company();
+        let company = self.cohort();
         self.founders = std::mem::take(&mut self.seats);
         self.membership.start_together(self.config.match_id, rows);
         self.imply_standings(company);
@@ -661,11 +669,11 @@ impl<I: Input> Session<I> {
         self.ledger.emit_neutral(self.delay.target());
         self.write_own(before);
         self.input_delay = self.delay.target();
-        self.lead = self.lead_at(Frame::new(1));
-        self.told_history = Some(self.membership.lineage().history());
+        self.leader = self.leader_at(Frame::new(1));
+        self.reported_branch = Some(self.membership.lineage().history());
         self.begin_with_present();
         self.update_confirmed();
-        self.events.push(Event::Started);
+        self.events.push(SessionEvent::Started);
     }
 
     /// There is a match here from now on.
@@ -681,7 +689,7 @@ impl<I: Input> Session<I> {
     }
 
     /// Machines that are in the roster, or will be when the match starts.
-    fn members(&self) -> impl Iterator<Item = &Remote> {
+    fn members(&self) -> impl Iterator<Item = &Peer> {
         let gathering = !self.seats.is_empty();
         self.remotes.iter().filter(move |remote| gathering || remote.is_open)
     }

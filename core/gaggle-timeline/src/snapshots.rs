@@ -52,7 +52,7 @@ impl<S: State> Snapshots<S> {
     }
 
     /// Sets a recent state aside, and forgets those set aside before `forget_before`.
-    pub fn keep(&mut self, frame: Frame, forget_before: Frame) {
+    pub fn retain(&mut self, frame: Frame, forget_before: Frame) {
         let Some(state) = self.recent[self.place(frame)].as_ref().filter(|(held, _)| *held == frame) else {
             return;
         };
@@ -71,7 +71,7 @@ impl<S: State> Snapshots<S> {
     }
 
     /// A state that was set aside.
-    pub fn kept(&self, frame: Frame) -> Option<&S> {
+    pub fn retained(&self, frame: Frame) -> Option<&S> {
         self.kept.iter().find(|(held, _)| *held == frame).map(|(_, state)| state)
     }
 
@@ -101,8 +101,11 @@ mod tests {
         let mut snapshots = Snapshots::<u32>::new(3);
         let mut keep = |number: u32, forget_before: u32| {
             snapshots.save(Frame::new(number), &number);
-            snapshots.keep(Frame::new(number), Frame::new(forget_before));
-            (0..700).step_by(60).filter(|n| snapshots.kept(Frame::new(*n)).is_some()).collect::<Vec<u32>>()
+            snapshots.retain(Frame::new(number), Frame::new(forget_before));
+            (0..700)
+                .step_by(60)
+                .filter(|n| snapshots.retained(Frame::new(*n)).is_some())
+                .collect::<Vec<u32>>()
         };
         assert_eq!(keep(0, 0), [0]);
         assert_eq!(keep(60, 0), [0, 60]);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{Frame, SlotSet, State, decode_state, differences, encode_state, state_hash};
+use gaggle_kit::{Frame, SlotSet, State, decode_state, diff, encode_state, state_hash};
 use thiserror::Error;
 
 use crate::{Game, Inputs};
@@ -23,7 +23,7 @@ pub enum Nondeterminism {
     },
     /// The same inputs from the same start led elsewhere.
     #[error("at {frame}, a second run with the same inputs gave another state: {}", list(.fields))]
-    SecondRun {
+    Rerun {
         /// Where it was noticed.
         frame: Frame,
         /// What differs.
@@ -47,7 +47,7 @@ pub enum Nondeterminism {
     },
     /// A copied state is not the same.
     #[error("at {frame}, a copy of the state differs from it: {}", list(.fields))]
-    Copy {
+    CopyFrom {
         /// Where it was noticed.
         frame: Frame,
         /// What differs.
@@ -67,7 +67,7 @@ fn list(fields: &[String]) -> String {
 }
 
 fn compare<S: State>(left: &S, right: &S) -> Option<Vec<String>> {
-    (state_hash(left) != state_hash(right)).then(|| differences(left, right))
+    (state_hash(left) != state_hash(right)).then(|| diff(left, right))
 }
 
 /// Plays a game and goes back in every frame, as far as a rollback would.
@@ -147,7 +147,7 @@ impl<G: Game> SyncTest<G> {
 
 /// Runs a game four ways from one start and the same inputs, and compares them in every frame: straight,
 /// straight once more, rolled back by `depth` in every frame, and copied, written and read back in every
-/// frame. `inputs(frame)` says what everybody does, `present(frame)` who is there.
+/// frame. `inputs(frame)` says what everybody does, `is_present(frame)` who is there.
 ///
 /// ```
 /// use gaggle_kit::{Frame, Slot, SlotSet, State};
@@ -187,7 +187,7 @@ pub fn check_determinism<G: Game>(
         straight.tick(&row_inputs);
         second.tick(&row_inputs);
         if let Some(fields) = compare(&straight, &second) {
-            return Err(Nondeterminism::SecondRun { frame, fields });
+            return Err(Nondeterminism::Rerun { frame, fields });
         }
         if roster != now_present {
             // The sync test holds one roster for the frames it goes back: it starts anew with another.
@@ -204,7 +204,7 @@ pub fn check_determinism<G: Game>(
         }
         copy.copy_from(&straight);
         if let Some(fields) = compare(&straight, &copy) {
-            return Err(Nondeterminism::Copy { frame, fields });
+            return Err(Nondeterminism::CopyFrom { frame, fields });
         }
     }
     Ok(straight)
@@ -213,7 +213,7 @@ pub fn check_determinism<G: Game>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gaggle_kit::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Slot};
+    use gaggle_kit::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Slot};
     use std::cell::Cell;
 
     thread_local! {
@@ -277,7 +277,7 @@ mod tests {
             Ok(Counter { ticks, forgets, readable })
         }
 
-        fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+        fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
             path.field("ticks", |path| self.ticks.diff(&other.ticks, path, report));
         }
 
@@ -305,7 +305,7 @@ mod tests {
         let sound = Counter { readable: 99, ..Counter::default() };
         assert_eq!(check(&sound), Ok(()));
         let error = check(&Counter { forgets: true, ..sound.clone() }).unwrap_err();
-        assert!(matches!(&error, Nondeterminism::Copy { frame, .. } if frame.number() == 1), "{error:?}");
+        assert!(matches!(&error, Nondeterminism::CopyFrom { frame, .. } if frame.number() == 1), "{error:?}");
         assert!(error.to_string().contains("ticks"), "{error}");
         let error = check(&Counter { readable: 12, ..sound }).unwrap_err();
         assert!(
@@ -323,8 +323,6 @@ mod tests {
             |f| vec![u8::from(f.number() == 20)],
             |_| SlotSet::first(1),
         );
-        assert!(
-            matches!(run.map(|_| ()), Err(Nondeterminism::SecondRun { frame, .. }) if frame.number() == 20)
-        );
+        assert!(matches!(run.map(|_| ()), Err(Nondeterminism::Rerun { frame, .. }) if frame.number() == 20));
     }
 }

@@ -4,17 +4,17 @@ use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
 /// A ring of rows, one per frame, one cell per slot.
 #[derive(Debug)]
-pub(crate) struct InputTable<I> {
+pub(crate) struct InputRing<I> {
     cells: Vec<I>,
     slots: usize,
     frames_mask: u32,
 }
 
-impl<I: Input> InputTable<I> {
+impl<I: Input> InputRing<I> {
     /// `frames` is a power of two.
     pub(crate) fn new(frames: usize, slots: usize) -> Self {
         debug_assert!(frames.is_power_of_two());
-        InputTable { cells: vec![I::default(); frames * slots], slots, frames_mask: frames as u32 - 1 }
+        InputRing { cells: vec![I::default(); frames * slots], slots, frames_mask: frames as u32 - 1 }
     }
 
     fn at(&self, frame: Frame) -> usize {

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use gaggle_kit::{Frame, Micros, Shape, Slot, decode_state, encode_state, state_hash};
 
-use crate::bundle::Bundle;
+use crate::bundle::DesyncBundle;
 use crate::config::SessionError;
-use crate::request::{Request, Sim};
+use crate::request::{Request, SimId};
 use crate::session::Session;
 use crate::snapshots::Snapshots;
 use crate::transfer::STATE_BYTES_MAX;
@@ -16,7 +16,7 @@ use crate::{Game, Tick};
 ///
 /// ```
 /// use gaggle_kit::{Micros, PeerId, Slot, State};
-/// use gaggle_timeline::{Game, Incarnation, Inputs, Seat, Session, SessionConfig, Timeline};
+/// use gaggle_timeline::{Game, Incarnation, Inputs, PeerSlots, Session, TimelineConfig, Timeline};
 ///
 /// #[derive(Clone, Default, State)]
 /// struct Counter { presses: u32 }
@@ -29,7 +29,7 @@ use crate::{Game, Tick};
 /// }
 ///
 /// let me = PeerId::from_u128(1);
-/// let session = Session::new(SessionConfig::default(), me, &[Seat::new(me, Slot::at(0))], Incarnation(7))?;
+/// let session = Session::new(TimelineConfig::default(), me, &[PeerSlots::new(me, Slot::at(0))], Incarnation(7))?;
 /// let mut timeline = Timeline::new(session, Counter::default());
 /// for frame in 1..=10 {
 ///     timeline.session_mut().set_input(Slot::at(0), 1)?;
@@ -46,7 +46,7 @@ pub struct Timeline<G: Game> {
     /// A second game, while a stretch of the past is simulated again.
     inquest: Option<G>,
     /// What the last recoveries left, oldest first.
-    bundles: VecDeque<Bundle>,
+    bundles: VecDeque<DesyncBundle>,
 }
 
 /// Bundles kept for somebody to take. They hold two states each, and who never takes them needs none.
@@ -56,7 +56,7 @@ impl<G: Game> Timeline<G> {
     /// A match that begins with this state. Everybody must begin with the same.
     pub fn new(mut session: Session<G::Input>, game: G) -> Self {
         session.set_shape(shape_of::<G>());
-        let snapshots = Snapshots::new(session.config().window_frames());
+        let snapshots = Snapshots::new(session.config().prediction_frames());
         Timeline { session, game, snapshots, inquest: None, bundles: VecDeque::new() }
     }
 
@@ -80,7 +80,7 @@ impl<G: Game> Timeline<G> {
     ///
     /// # Errors
     /// If the slot is not local.
-    pub fn set_intent(
+    pub fn set_input_with(
         &mut self,
         slot: Slot,
         intent: impl FnOnce(&G) -> G::Input,
@@ -89,7 +89,7 @@ impl<G: Game> Timeline<G> {
     }
 
     /// One frame's time has passed. Afterwards drain
-    /// [`next_packet`](Session::next_packet) and [`next_event`](Session::next_event).
+    /// [`poll_transmit`](Session::poll_transmit) and [`poll_event`](Session::poll_event).
     pub fn tick(&mut self, now: Micros) -> Tick {
         let tick = self.session.tick(now);
         self.fulfil_requests();
@@ -97,17 +97,17 @@ impl<G: Game> Timeline<G> {
     }
 
     fn fulfil_requests(&mut self) {
-        while let Some(request) = self.session.next_request() {
+        while let Some(request) = self.session.poll_request() {
             match request {
                 Request::Save { frame } => self.snapshots.save(frame, &self.game),
-                Request::Load { sim: Sim::Live, frame } => {
+                Request::Load { sim: SimId::Live, frame } => {
                     let saved = self.snapshots.get(frame);
                     self.game
                         .copy_from(saved.expect("the session loads what it had saved within its window"));
                 }
-                Request::Advance { sim: Sim::Live, inputs } => self.game.tick(&inputs),
-                Request::Hash { sim: Sim::Live, frame, hash } => *hash = self.snapshots.hash(frame),
-                Request::Keep { frame, forget_before } => self.snapshots.keep(frame, forget_before),
+                Request::Advance { sim: SimId::Live, inputs } => self.game.tick(&inputs),
+                Request::Hash { sim: SimId::Live, frame, hash } => *hash = self.snapshots.hash(frame),
+                Request::Retain { frame, forget_before } => self.snapshots.retain(frame, forget_before),
                 Request::Export { frame, state } => {
                     let written = self.snapshots.get(frame).map(encode_state);
                     match written {
@@ -119,7 +119,7 @@ impl<G: Game> Timeline<G> {
                         None => {}
                     }
                 }
-                Request::Import { frame, state, repairs, taken } => {
+                Request::Import { frame, state, is_repair: repairs, accepted: taken } => {
                     // What an honest machine writes it has read itself: only that is the same when it is written again.
                     let same = |game: &G| repairs || encode_state(game) == state;
                     if let Some(game) = decode_state(state).ok().filter(same) {
@@ -128,15 +128,15 @@ impl<G: Game> Timeline<G> {
                         self.take_state(game, theirs);
                     }
                 }
-                Request::Load { sim: Sim::Inquest, frame } => {
-                    self.inquest = self.snapshots.kept(frame).cloned();
+                Request::Load { sim: SimId::Audit, frame } => {
+                    self.inquest = self.snapshots.retained(frame).cloned();
                 }
-                Request::Advance { sim: Sim::Inquest, inputs } => {
+                Request::Advance { sim: SimId::Audit, inputs } => {
                     if let Some(game) = &mut self.inquest {
                         game.tick(&inputs);
                     }
                 }
-                Request::Hash { sim: Sim::Inquest, hash, .. } => {
+                Request::Hash { sim: SimId::Audit, hash, .. } => {
                     *hash = self.inquest.as_ref().map(state_hash);
                 }
             }
@@ -157,24 +157,24 @@ impl<G: Game> Timeline<G> {
         self.inquest = None;
     }
 
-    fn bundle_with(&self, theirs: (Frame, Vec<u8>)) -> Option<Bundle> {
+    fn bundle_with(&self, theirs: (Frame, Vec<u8>)) -> Option<DesyncBundle> {
         let from = theirs.0;
         let ours = self.confirmed_game().filter(|(frame, _)| *frame >= from)?;
         let slots = self.session.slot_count();
-        let mut bundle = Bundle::new(self.session.config().game_fingerprint, slots, theirs, ours);
+        let mut bundle = DesyncBundle::new(self.session.config().game_fingerprint, slots, theirs, ours);
         for number in from.next().number()..=ours.0.number() {
             let inputs = self.session.confirmed_inputs(Frame::new(number))?;
             let row: Vec<G::Input> = (0..slots).map(|slot| inputs.get(Slot::at(slot))).collect();
-            bundle.push(&row, inputs.slots());
+            bundle.push(&row, inputs.present_slots());
         }
         Some(bundle)
     }
 
-    /// After an [`Event::Recovered`](crate::Event::Recovered) of this machine, or an
-    /// [`Event::HistoryChanged`](crate::Event::HistoryChanged) if inputs differed, too: the state that was given up, the
-    /// one that was taken over and the inputs between, to keep and to look at. The oldest of the last few nobody has taken;
-    /// each is told once. Whoever watches leaves none: it has never been as far as the state it takes.
-    pub fn take_bundle(&mut self) -> Option<Bundle> {
+    /// The state this peer gave up, the one it took over and the inputs between, to keep for debugging. There is one
+    /// after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered) of this peer, and after each
+    /// [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where inputs differed. Returns the oldest of the last
+    /// few, each once. A spectator has none: it has never been as far as the state it takes.
+    pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
         self.bundles.pop_front()
     }
 
@@ -220,8 +220,8 @@ mod tests {
     use gaggle_kit::{PeerId, State};
 
     use super::*;
-    use crate::event::Event;
-    use crate::{Incarnation, Inputs, Seat, SessionConfig};
+    use crate::event::SessionEvent;
+    use crate::{Incarnation, Inputs, PeerSlots, TimelineConfig};
 
     /// Its speed is soon more than it says it can be: it can be written, but not read.
     #[derive(Clone, Debug, Default, State)]
@@ -241,11 +241,11 @@ mod tests {
     #[test]
     fn a_state_that_cannot_be_read_back_is_ours_to_mend_and_nobody_elses_fault() {
         let peers = [1, 2].map(PeerId::from_u128);
-        let seats = [0, 1].map(|index| Seat::new(peers[index], Slot::at(index)));
+        let seats = [0, 1].map(|index| PeerSlots::new(peers[index], Slot::at(index)));
         let mut both = [0, 1].map(|index| {
-            let config = SessionConfig::default();
+            let config = TimelineConfig::default();
             let mut session = Session::new(config, peers[index], &seats, Incarnation(1)).expect("sensible");
-            session.handle_linked(Micros::ZERO, peers[1 - index]).expect("few links");
+            session.handle_connected(Micros::ZERO, peers[1 - index]).expect("few links");
             Timeline::new(session, Speeding::default())
         });
         let (mut events, mut declined) = (Vec::new(), 0);
@@ -257,9 +257,9 @@ mod tests {
             for from in 0..2 {
                 both[from].tick(now);
                 let session = both[from].session_mut();
-                events.extend(std::iter::from_fn(|| session.next_event()).filter(|_| from == 0));
+                events.extend(std::iter::from_fn(|| session.poll_event()).filter(|_| from == 0));
                 let mut said = Vec::new();
-                while let Some(packet) = session.next_packet() {
+                while let Some(packet) = session.poll_transmit() {
                     said.push((packet.is_reliable(), packet.bytes.to_vec()));
                 }
                 for (reliable, bytes) in said {
@@ -272,8 +272,9 @@ mod tests {
                 }
             }
         }
-        let unsound = events.iter().filter(|event| matches!(event, Event::StateUnsound { .. })).count();
+        let unsound =
+            events.iter().filter(|event| matches!(event, SessionEvent::StateNotDecodable { .. })).count();
         assert_eq!((unsound, declined), (1, 1), "{events:?}");
-        assert!(!events.iter().any(|event| matches!(event, Event::Fault { .. })), "{events:?}");
+        assert!(!events.iter().any(|event| matches!(event, SessionEvent::PeerFault { .. })), "{events:?}");
     }
 }

@@ -3,7 +3,7 @@
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId};
 
-use crate::membership::{Feed, History, Tidings, codec};
+use crate::membership::{Feed, History, JoinContext, codec};
 
 /// Bytes of the largest state that is sent to a joiner: no player waits for a larger one.
 pub const STATE_BYTES_MAX: u64 = 64 << 20;
@@ -24,7 +24,7 @@ pub(crate) struct Offer {
     pub(crate) state_hash: u64,
     /// Hash of all inputs up to the snapshot's frame.
     pub(crate) inputs_hash: u64,
-    pub(crate) tidings: Tidings,
+    pub(crate) tidings: JoinContext,
 }
 
 /// Why somebody cannot be helped.
@@ -71,12 +71,12 @@ pub(crate) enum Message<'a> {
     /// We need no more.
     Enough,
     /// Pass this on.
-    Letter {
+    Forward {
         to: PeerId,
         bytes: &'a [u8],
     },
     /// Somebody else said this.
-    LetterFrom {
+    ForwardFrom {
         from: PeerId,
         bytes: &'a [u8],
     },
@@ -142,8 +142,8 @@ impl<'a> Message<'a> {
                 out.extend_from_slice(&depth.to_le_bytes());
             }
             Message::Enough => out.push(ENOUGH),
-            Message::Letter { to: peer, bytes } | Message::LetterFrom { from: peer, bytes } => {
-                out.push(if matches!(self, Message::Letter { .. }) { LETTER } else { LETTER_FROM });
+            Message::Forward { to: peer, bytes } | Message::ForwardFrom { from: peer, bytes } => {
+                out.push(if matches!(self, Message::Forward { .. }) { LETTER } else { LETTER_FROM });
                 out.extend_from_slice(peer.as_bytes());
                 out.extend_from_slice(bytes);
             }
@@ -163,10 +163,14 @@ impl<'a> Message<'a> {
                 let state_bytes = r.u64("bytes of a state")?;
                 if state_bytes > STATE_BYTES_MAX {
                     let max = STATE_BYTES_MAX;
-                    return Err(DecodeError::TooMany { what: "bytes of a state", count: state_bytes, max });
+                    return Err(DecodeError::CountTooLarge {
+                        what: "bytes of a state",
+                        count: state_bytes,
+                        max,
+                    });
                 }
                 let (state_hash, inputs_hash) = (r.u64("state hash")?, r.u64("inputs hash")?);
-                let tidings = Tidings::decode(&mut r)?;
+                let tidings = JoinContext::decode(&mut r)?;
                 let offer = Offer { number, state_bytes, state_hash, inputs_hash, tidings };
                 Message::Offer(Box::new(offer))
             }
@@ -195,12 +199,12 @@ impl<'a> Message<'a> {
             ENOUGH => Message::Enough,
             LETTER => {
                 let to = PeerId::from_bytes(r.array("peer")?);
-                Message::Letter { to, bytes: bounded("bytes of a letter", r.rest(), LETTER_BYTES_MAX)? }
+                Message::Forward { to, bytes: bounded("bytes of a letter", r.rest(), LETTER_BYTES_MAX)? }
             }
             LETTER_FROM => {
                 let from = PeerId::from_bytes(r.array("peer")?);
                 let bytes = bounded("bytes of a letter", r.rest(), LETTER_BYTES_MAX)?;
-                Message::LetterFrom { from, bytes }
+                Message::ForwardFrom { from, bytes }
             }
             kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
         };
@@ -211,7 +215,7 @@ impl<'a> Message<'a> {
 
 fn bounded<'a>(what: &'static str, bytes: &'a [u8], max: usize) -> Result<&'a [u8], DecodeError> {
     if bytes.len() > max {
-        return Err(DecodeError::TooMany { what, count: bytes.len() as u64, max: max as u64 });
+        return Err(DecodeError::CountTooLarge { what, count: bytes.len() as u64, max: max as u64 });
     }
     Ok(bytes)
 }
@@ -231,8 +235,8 @@ mod tests {
             Message::Decline(Decline::TooLarge { bytes: 70 << 20 }),
             Message::AskFeed { from: Frame::new(9), known: History(5), depth: 2 },
             Message::Enough,
-            Message::Letter { to: peer, bytes: &[9] },
-            Message::LetterFrom { from: peer, bytes: &[] },
+            Message::Forward { to: peer, bytes: &[9] },
+            Message::ForwardFrom { from: peer, bytes: &[] },
         ];
         for message in messages {
             let mut bytes = Vec::new();
@@ -253,7 +257,7 @@ mod tests {
         bytes.extend_from_slice(&u64::MAX.to_le_bytes());
         assert!(matches!(
             Message::decode(&bytes),
-            Err(DecodeError::TooMany { what: "bytes of a state", .. })
+            Err(DecodeError::CountTooLarge { what: "bytes of a state", .. })
         ));
         for kind in [PIECE, PACKED] {
             let piece = [&[kind, 0, 0, 0, 0][..], &[0; PIECE_BYTES + 1]].concat();

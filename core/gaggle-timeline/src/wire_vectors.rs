@@ -2,22 +2,22 @@
 
 use gaggle_kit::{Frame, PeerId, Slot, SlotSet};
 
-use crate::membership::held::{Extras, Join};
+use crate::membership::held::{EntryControl, Join};
 use crate::membership::{
-    self, Ballot, Feed, History, Known, Lineage, MatchId, Proposal, Report, Standing, Tail, Tidings, Told,
-    View,
+    self, Ballot, EntryRange, Feed, History, JoinContext, Known, Lineage, MatchId, PeerStatus, Proposal,
+    Report, Told, View,
 };
 use crate::packet::tests::hex;
-use crate::roster::{Incarnation, Row, StreamId};
+use crate::roster::{Incarnation, RosterEntry, StreamId};
 use crate::transfer::{self, Decline, Offer};
 
 fn stream(peer: u128) -> StreamId {
     StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(0xa0b0_c000 + peer as u32) }
 }
 
-fn row(peer: u128, last: Frame) -> Row {
+fn row(peer: u128, last: Frame) -> RosterEntry {
     let slots = SlotSet::of(Slot::at(peer as usize - 1));
-    Row { stream: stream(peer), slots, first: Frame::new(1), last }
+    RosterEntry { stream: stream(peer), slots, first_frame: Frame::new(1), last_frame: last }
 }
 
 fn ballot() -> Ballot {
@@ -26,7 +26,7 @@ fn ballot() -> Ballot {
 
 /// The view two machines made after a third fell silent at frame 0x0143.
 fn told() -> Told {
-    let game = MatchId { born: 0x1122_3344, number: 0x5566_7788 };
+    let game = MatchId { started_at: 0x1122_3344, nonce: 0x5566_7788 };
     let founding = View::founding(game, (1..=3).map(|peer| row(peer, Frame::NEVER)).collect());
     let rows = vec![row(1, Frame::new(0x0143)), row(2, Frame::NEVER), row(3, Frame::NEVER)];
     let view = View::new(game, founding.history, ballot(), rows, 2, false);
@@ -35,19 +35,19 @@ fn told() -> Told {
     Told { tip: lineage.tip(), view }
 }
 
-fn tails() -> Vec<Tail> {
-    let mut tail = Tail::from(stream(3), Frame::new(0x0142));
-    tail.push(&[7], Extras::NONE);
+fn tails() -> Vec<EntryRange> {
+    let mut tail = EntryRange::from(stream(3), Frame::new(0x0142));
+    tail.push(&[7], EntryControl::NONE);
     tail.push(
         &[7],
-        Extras { join: Some(Join { stream: stream(4), slots: SlotSet::of(Slot::at(0)) }), end: false },
+        EntryControl { join: Some(Join { stream: stream(4), slots: SlotSet::of(Slot::at(0)) }), end: false },
     );
     vec![tail]
 }
 
 fn about_membership() -> Vec<(membership::Message, &'static str)> {
     use membership::Message;
-    let standing = Standing {
+    let standing = PeerStatus {
         tip: told().tip,
         incarnation: stream(2).incarnation,
         first: Some(Frame::new(1)),
@@ -66,7 +66,7 @@ fn about_membership() -> Vec<(membership::Message, &'static str)> {
     };
     let incarnation = stream(3).incarnation;
     vec![
-        (Message::Standing { tag: 3, standing }, include_str!("../vectors/standing.hex")),
+        (Message::PeerStatus { tag: 3, standing }, include_str!("../vectors/standing.hex")),
         (Message::AskPath, include_str!("../vectors/ask_path.hex")),
         (Message::Path(told().tip), include_str!("../vectors/path.hex")),
         (
@@ -89,7 +89,7 @@ fn about_membership() -> Vec<(membership::Message, &'static str)> {
 fn of_transfers() -> Vec<(transfer::Message<'static>, &'static str)> {
     use transfer::Message;
     let confirmed = Frame::new(0x0143);
-    let tidings = Tidings { told: told(), rows: told().view.rows, confirmed, tails: tails() };
+    let tidings = JoinContext { told: told(), rows: told().view.rows, confirmed, tails: tails() };
     let (number, state_bytes) = (9, 3);
     let (state_hash, inputs_hash) = (0x0102_0304_0506_0708, 0x1112_1314_1516_1718);
     let offer = Offer { number, state_bytes, state_hash, inputs_hash, tidings };
@@ -107,9 +107,12 @@ fn of_transfers() -> Vec<(transfer::Message<'static>, &'static str)> {
             include_str!("../vectors/ask_feed.hex"),
         ),
         (Message::Enough, include_str!("../vectors/enough.hex")),
-        (Message::Letter { to: PeerId::from_u128(3), bytes: &[0x11] }, include_str!("../vectors/letter.hex")),
         (
-            Message::LetterFrom { from: PeerId::from_u128(3), bytes: &[0x11] },
+            Message::Forward { to: PeerId::from_u128(3), bytes: &[0x11] },
+            include_str!("../vectors/letter.hex"),
+        ),
+        (
+            Message::ForwardFrom { from: PeerId::from_u128(3), bytes: &[0x11] },
             include_str!("../vectors/letter_from.hex"),
         ),
     ]
@@ -142,8 +145,8 @@ fn messages_of_transfers_are_written_as_the_vectors_say_and_read_back() {
         let open_ended = match &message {
             Message::Piece { bytes, .. }
             | Message::Packed { bytes, .. }
-            | Message::Letter { bytes, .. }
-            | Message::LetterFrom { bytes, .. } => bytes.len(),
+            | Message::Forward { bytes, .. }
+            | Message::ForwardFrom { bytes, .. } => bytes.len(),
             _ => 0,
         };
         check(&bytes, vector, open_ended, |bytes| Message::decode(bytes).is_ok());

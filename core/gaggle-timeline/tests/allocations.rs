@@ -3,8 +3,8 @@
 mod world;
 
 use gaggle_kit::{Micros, Slot};
-use gaggle_timeline::{Incarnation, Seat, Session, SessionConfig, Timeline};
-use world::{Stew, peer};
+use gaggle_timeline::{Incarnation, PeerSlots, Session, Timeline, TimelineConfig};
+use world::{MixGame, peer};
 
 const LATENCY_TICKS: usize = 5;
 const PACKET_BYTES: usize = 256;
@@ -22,13 +22,13 @@ impl Pipe {
 
 #[test]
 fn nothing_is_allocated_once_a_match_runs() {
-    let seats = [Seat::new(peer(0), Slot::at(0)), Seat::new(peer(1), Slot::at(1))];
+    let seats = [PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(1))];
     let mut machines = [0, 1].map(|index| {
-        let config = SessionConfig::default();
+        let config = TimelineConfig::default();
         let mut session =
             Session::new(config, peer(index), &seats, Incarnation(index as u32)).expect("sensible");
-        session.handle_linked(Micros::ZERO, peer(1 - index)).expect("seated");
-        Timeline::new(session, Stew::new())
+        session.handle_connected(Micros::ZERO, peer(1 - index)).expect("seated");
+        Timeline::new(session, MixGame::new())
     });
     let mut pipes = [Pipe::new(), Pipe::new()];
     for tick in 1..600 {
@@ -46,7 +46,7 @@ fn nothing_is_allocated_once_a_match_runs() {
     assert_eq!(counted.count_total, 0, "in 2,400 ticks of two machines with {rollbacks} rollbacks");
 }
 
-fn run_tick(tick: usize, machines: &mut [Timeline<Stew>; 2], pipes: &mut [Pipe; 2]) {
+fn run_tick(tick: usize, machines: &mut [Timeline<MixGame>; 2], pipes: &mut [Pipe; 2]) {
     let now = Micros::from_millis(tick as u64 * 16);
     for (index, machine) in machines.iter_mut().enumerate() {
         let pressed = (tick / (7 + index)) as u8;
@@ -54,12 +54,12 @@ fn run_tick(tick: usize, machines: &mut [Timeline<Stew>; 2], pipes: &mut [Pipe; 
         machine.tick(now);
         let due = &mut pipes[index].ring[tick % LATENCY_TICKS];
         due.clear();
-        while let Some(packet) = machine.session_mut().next_packet() {
+        while let Some(packet) = machine.session_mut().poll_transmit() {
             let mut bytes = [0; PACKET_BYTES];
             bytes[..packet.bytes.len()].copy_from_slice(packet.bytes);
             due.push((packet.is_reliable(), packet.bytes.len(), bytes));
         }
-        while machine.session_mut().next_event().is_some() {}
+        while machine.session_mut().poll_event().is_some() {}
     }
     for from in 0..2 {
         let session = machines[1 - from].session_mut();

@@ -1,9 +1,10 @@
 //! Peers that mean different things by the same bytes, or claim what they were not given, are refused and told apart.
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet, State};
-use gaggle_link::Goodbye;
+use gaggle_link::CloseCode;
 use gaggle_timeline::{
-    Event, Game, Incarnation, Inputs, Refusal, Seat, Session, SessionConfig, Timeline, shape_of,
+    Game, Incarnation, Inputs, PeerSlots, RejectReason, Session, SessionEvent, Timeline, TimelineConfig,
+    shape_of,
 };
 
 #[derive(Clone, Default, State)]
@@ -42,7 +43,7 @@ fn peer(index: usize) -> PeerId {
 /// What a session has to say, by whether it is a message, and to whom.
 fn said<G: Game<Input = u8>>(timeline: &mut Timeline<G>) -> Vec<(bool, PeerId, Vec<u8>)> {
     let mut said = Vec::new();
-    while let Some(packet) = timeline.session_mut().next_packet() {
+    while let Some(packet) = timeline.session_mut().poll_transmit() {
         said.push((packet.is_reliable(), packet.to, packet.bytes.to_vec()));
     }
     said
@@ -61,7 +62,7 @@ fn hear<G: Game<Input = u8>>(
 }
 
 /// Events of a session, and the links it wants closed.
-type Outcome = (Vec<Event>, Vec<(PeerId, Goodbye)>);
+type Outcome = (Vec<SessionEvent>, Vec<(PeerId, CloseCode)>);
 
 /// Two games over a perfect line for two seconds. What each was told, and whose link it wants closed.
 fn play<A: Game<Input = u8>, B: Game<Input = u8>>(
@@ -69,30 +70,30 @@ fn play<A: Game<Input = u8>, B: Game<Input = u8>>(
     two: &mut Timeline<B>,
 ) -> [Outcome; 2] {
     let mut told = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
-    one.session_mut().handle_linked(Micros::ZERO, peer(1)).expect("few links");
-    two.session_mut().handle_linked(Micros::ZERO, peer(0)).expect("few links");
+    one.session_mut().handle_connected(Micros::ZERO, peer(1)).expect("few links");
+    two.session_mut().handle_connected(Micros::ZERO, peer(0)).expect("few links");
     for tick in 1..=120 {
         let now = Micros::from_millis(16 * tick);
         one.tick(now);
         two.tick(now);
         said(one).iter().for_each(|words| hear(two, now, peer(0), words));
         said(two).iter().for_each(|words| hear(one, now, peer(1), words));
-        told[0].0.extend(std::iter::from_fn(|| one.session_mut().next_event()));
-        told[1].0.extend(std::iter::from_fn(|| two.session_mut().next_event()));
-        told[0].1.extend(std::iter::from_fn(|| one.session_mut().next_refused()));
-        told[1].1.extend(std::iter::from_fn(|| two.session_mut().next_refused()));
+        told[0].0.extend(std::iter::from_fn(|| one.session_mut().poll_event()));
+        told[1].0.extend(std::iter::from_fn(|| two.session_mut().poll_event()));
+        told[0].1.extend(std::iter::from_fn(|| one.session_mut().poll_disconnect()));
+        told[1].1.extend(std::iter::from_fn(|| two.session_mut().poll_disconnect()));
     }
     told
 }
 
-fn session(index: usize, seats: &[Seat]) -> Session<u8> {
-    let config = SessionConfig { slots: 4, ..SessionConfig::default() };
+fn session(index: usize, seats: &[PeerSlots]) -> Session<u8> {
+    let config = TimelineConfig { slot_count: 4, ..TimelineConfig::default() };
     Session::new(config, peer(index), seats, Incarnation(index as u32 + 1)).expect("sensible")
 }
 
-fn refusals(told: &[Event]) -> Vec<Refusal> {
-    let reason = |event: &Event| match event {
-        Event::Refused { reason, .. } => Some(*reason),
+fn refusals(told: &[SessionEvent]) -> Vec<RejectReason> {
+    let reason = |event: &SessionEvent| match event {
+        SessionEvent::Rejected { reason, .. } => Some(*reason),
         _ => None,
     };
     told.iter().filter_map(reason).collect()
@@ -100,58 +101,59 @@ fn refusals(told: &[Event]) -> Vec<Refusal> {
 
 #[test]
 fn builds_with_other_fields_in_the_state_refuse_each_other() {
-    let seats = [0, 1].map(|index| Seat::new(peer(index), Slot::at(index)));
+    let seats = [0, 1].map(|index| PeerSlots::new(peer(index), Slot::at(index)));
     let mut same = [0, 1].map(|index| Timeline::new(session(index, &seats), Rope::default()));
     let [one, two] = &mut same;
     for (events, closed) in play(one, two) {
         assert_eq!((refusals(&events), closed), (Vec::new(), Vec::new()), "of one build: {events:?}");
-        assert!(events.contains(&Event::Started), "{events:?}");
+        assert!(events.contains(&SessionEvent::Started), "{events:?}");
     }
     let mut one = Timeline::new(session(0, &seats), Rope::default());
     let mut two = Timeline::new(session(1, &seats), LongRope::default());
     let (ours, theirs) = (shape_of::<Rope>(), shape_of::<LongRope>());
     let told = play(&mut one, &mut two);
-    assert_eq!(refusals(&told[0].0), [Refusal::Shape { ours, theirs }]);
-    assert_eq!(refusals(&told[1].0), [Refusal::Shape { ours: theirs, theirs: ours }]);
-    assert_eq!(told[0].1, [(peer(1), Goodbye::INCOMPATIBLE)]);
-    assert_eq!(told[1].1, [(peer(0), Goodbye::INCOMPATIBLE)]);
-    assert!(!told[0].0.contains(&Event::Started) && !told[1].0.contains(&Event::Started));
+    assert_eq!(refusals(&told[0].0), [RejectReason::Shape { ours, theirs }]);
+    assert_eq!(refusals(&told[1].0), [RejectReason::Shape { ours: theirs, theirs: ours }]);
+    assert_eq!(told[0].1, [(peer(1), CloseCode::INCOMPATIBLE)]);
+    assert_eq!(told[1].1, [(peer(0), CloseCode::INCOMPATIBLE)]);
+    assert!(!told[0].0.contains(&SessionEvent::Started) && !told[1].0.contains(&SessionEvent::Started));
 }
 
 #[test]
 fn a_session_without_a_shape_is_compared_with_nobody() {
-    let seats = [0, 1].map(|index| Seat::new(peer(index), Slot::at(index)));
+    let seats = [0, 1].map(|index| PeerSlots::new(peer(index), Slot::at(index)));
     let mut one = Timeline::new(session(0, &seats), Rope::default());
     let mut two = Timeline::new(session(1, &seats), Rope::default());
     two.session_mut().set_shape(0);
     for (events, _) in play(&mut one, &mut two) {
-        assert!(refusals(&events).is_empty() && events.contains(&Event::Started), "{events:?}");
+        assert!(refusals(&events).is_empty() && events.contains(&SessionEvent::Started), "{events:?}");
     }
 }
 
 #[test]
 fn a_latecomer_that_claims_other_slots_is_refused() {
-    let seats = [0, 1].map(|index| Seat::new(peer(index), Slot::at(index)));
+    let seats = [0, 1].map(|index| PeerSlots::new(peer(index), Slot::at(index)));
     let mut one = Timeline::new(session(0, &seats), Rope::default());
     let mut two = Timeline::new(session(1, &seats), Rope::default());
     let started = play(&mut one, &mut two);
-    assert!(started.iter().all(|(events, _)| events.contains(&Event::Started)), "{started:?}");
+    assert!(started.iter().all(|(events, _)| events.contains(&SessionEvent::Started)), "{started:?}");
     // Both begin anew and meet a match that runs: who says what it was given may come in, who says something else may not.
     for (slot, expected) in [(1, None), (3, Some(Slot::at(3)))] {
-        one.session_mut().handle_unlinked(Micros::from_secs(3), peer(1));
-        let claimed = [Seat::new(peer(0), Slot::at(0)), Seat::new(peer(1), Slot::at(slot))];
+        one.session_mut().handle_disconnected(Micros::from_secs(3), peer(1));
+        let claimed = [PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(slot))];
         let mut late = session(1, &claimed);
-        late.handle_linked(Micros::from_secs(3), peer(0)).expect("few links");
-        one.session_mut().handle_linked(Micros::from_secs(3), peer(1)).expect("few links");
+        late.handle_connected(Micros::from_secs(3), peer(0)).expect("few links");
+        one.session_mut().handle_connected(Micros::from_secs(3), peer(1)).expect("few links");
         late.tick(Micros::from_secs(3));
-        while let Some(packet) = late.next_packet() {
+        while let Some(packet) = late.poll_transmit() {
             if packet.is_reliable() {
                 let bytes = packet.bytes.to_vec();
                 one.session_mut().handle_message(Micros::from_secs(3), peer(1), &bytes);
             }
         }
-        let events: Vec<Event> = std::iter::from_fn(|| one.session_mut().next_event()).collect();
-        let slots = |theirs| Refusal::Slots { ours: SlotSet::of(Slot::at(1)), theirs: SlotSet::of(theirs) };
+        let events: Vec<SessionEvent> = std::iter::from_fn(|| one.session_mut().poll_event()).collect();
+        let slots =
+            |theirs| RejectReason::Slots { ours: SlotSet::of(Slot::at(1)), theirs: SlotSet::of(theirs) };
         assert_eq!(refusals(&events), expected.map(slots).into_iter().collect::<Vec<_>>(), "{events:?}");
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gaggle_timeline::{Bundle, Replay};
+use gaggle_timeline::{DesyncBundle, Replay};
 
 #[path = "../../../fuzz/src/timeline.rs"]
 pub mod timeline;
@@ -43,7 +43,7 @@ fn no_number_in_a_file_claims_memory() {
         ("timeline_replay", |bytes| {
             drop(Replay::<timeline::Log>::read(&timeline::resealed_replay(bytes), timeline::GAME));
         }),
-        ("timeline_bundle", |bytes| drop(Bundle::decode(&timeline::resealed_bundle(bytes)))),
+        ("timeline_bundle", |bytes| drop(DesyncBundle::decode(&timeline::resealed_bundle(bytes)))),
     ];
     for (name, read) in reads {
         for entry in entries(name) {

@@ -6,9 +6,10 @@ use std::cell::Cell;
 
 use gaggle_kit::{Frame, Micros, Slot, SlotSet, State};
 use gaggle_timeline::{
-    DesyncCause, Event, Game, Incarnation, Inputs, LatePolicy, Request, Seat, Session, SessionConfig,
+    DesyncCause, Game, Incarnation, Inputs, LatePolicy, PeerSlots, Request, Session, SessionEvent,
+    TimelineConfig,
 };
-use world::{Stew, Weather, World, peer};
+use world::{MixGame, NetConditions, World, peer};
 
 thread_local! {
     /// Something outside the state, which a good game would not look at.
@@ -18,14 +19,14 @@ thread_local! {
 /// A stew that takes a pinch of what lies around, in some frames.
 #[derive(Clone, Debug, State)]
 struct Pinched {
-    stew: Stew,
+    stew: MixGame,
     from: u32,
     to: u32,
 }
 
 impl Pinched {
     fn new(from: u32, to: u32) -> Pinched {
-        Pinched { stew: Stew::new(), from, to }
+        Pinched { stew: MixGame::new(), from, to }
     }
 }
 
@@ -43,7 +44,7 @@ impl Game for Pinched {
 /// A crowd of which only the last takes a pinch, and only in its lowest bit.
 #[derive(Clone, Debug, State)]
 struct Crowd {
-    stew: Stew,
+    stew: MixGame,
     people: [u16; CROWD],
 }
 
@@ -60,16 +61,21 @@ impl Game for Crowd {
     }
 }
 
-fn desyncs(world: &World<impl Game<Input = u8>>, index: usize) -> Vec<Event> {
-    let wanted = |event: &&Event| {
-        matches!(event, Event::Desync { .. } | Event::DesyncLocated { .. } | Event::InputsDiffer { .. })
+fn desyncs(world: &World<impl Game<Input = u8>>, index: usize) -> Vec<SessionEvent> {
+    let wanted = |event: &&SessionEvent| {
+        matches!(
+            event,
+            SessionEvent::DesyncDetected { .. }
+                | SessionEvent::DesyncLocated { .. }
+                | SessionEvent::InputsDiverged { .. }
+        )
     };
     world.machines[index].events.iter().filter(wanted).cloned().collect()
 }
 
 #[test]
 fn a_tick_that_is_not_deterministic_is_located_to_the_frame() {
-    let mut world = World::with(2, 1, &SessionConfig::default(), |_| Pinched::new(137, 137));
+    let mut world = World::with(2, 1, &TimelineConfig::default(), |_| Pinched::new(137, 137));
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
     world.compare_with_straight = false;
     world.run_seconds(6);
@@ -78,11 +84,11 @@ fn a_tick_that_is_not_deterministic_is_located_to_the_frame() {
         assert_eq!(events.len(), 2, "each is told once: {events:?}");
         let at = |frame: Frame, number| frame.number() == number;
         assert!(
-            matches!(events[0], Event::Desync { frame, agreed, .. } if at(frame, 180) && at(agreed, 120)),
+            matches!(events[0], SessionEvent::DesyncDetected { frame, agreed, .. } if at(frame, 180) && at(agreed, 120)),
             "{events:?}"
         );
         assert!(
-            matches!(events[1], Event::DesyncLocated { cause: DesyncCause::Tick { frame }, .. } if at(frame, 137)),
+            matches!(events[1], SessionEvent::DesyncLocated { cause: DesyncCause::NondeterministicTick { frame }, .. } if at(frame, 137)),
             "{events:?}"
         );
     }
@@ -90,39 +96,40 @@ fn a_tick_that_is_not_deterministic_is_located_to_the_frame() {
 
 #[test]
 fn one_bit_of_the_last_of_a_thousand_is_missed_by_nobody() {
-    let crowd = |_| Crowd { stew: Stew::new(), people: [7; CROWD] };
-    let mut world = World::with(2, 1, &SessionConfig::default(), crowd);
+    let crowd = |_| Crowd { stew: MixGame::new(), people: [7; CROWD] };
+    let mut world = World::with(2, 1, &TimelineConfig::default(), crowd);
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
     world.compare_with_straight = false;
     world.run_seconds(6);
     for index in 0..2 {
-        let located = |event: &Event| matches!(event, Event::DesyncLocated { cause: DesyncCause::Tick { frame }, .. } if frame.number() == 137);
+        let located = |event: &SessionEvent| matches!(event, SessionEvent::DesyncLocated { cause: DesyncCause::NondeterministicTick { frame }, .. } if frame.number() == 137);
         let events = desyncs(&world, index);
         assert!(events.iter().any(located), "machine {index}: {events:?}");
     }
-    let bundle =
-        world.machines[1].timeline.take_bundle().expect("the one that took the other's state explains it");
-    let view = bundle.look::<Crowd>().expect("it is of this game");
+    let bundle = world.machines[1]
+        .timeline
+        .take_desync_bundle()
+        .expect("the one that took the other's state explains it");
+    let view = bundle.diff::<Crowd>().expect("it is of this game");
     assert_eq!(view.differences.len(), 1, "{view:?}");
     assert!(view.differences[0].starts_with("people[999]: "), "{view:?}");
 }
 
 #[test]
 fn different_starts_are_found_in_the_first_frame() {
-    let mut world = World::with(2, 1, &SessionConfig::default(), |index| Pinched::new(index as u32, 0));
+    let mut world = World::with(2, 1, &TimelineConfig::default(), |index| Pinched::new(index as u32, 0));
     world.compare_with_straight = false;
     world.run_seconds(4);
     for index in 0..2 {
         let events = desyncs(&world, index);
-        let first =
-            |cause: DesyncCause| matches!(cause, DesyncCause::Tick { frame } if frame == Frame::new(1));
-        assert!(matches!(events[1], Event::DesyncLocated { cause, .. } if first(cause)), "{events:?}");
+        let first = |cause: DesyncCause| matches!(cause, DesyncCause::NondeterministicTick { frame } if frame == Frame::new(1));
+        assert!(matches!(events[1], SessionEvent::DesyncLocated { cause, .. } if first(cause)), "{events:?}");
     }
 }
 
 #[test]
 fn a_state_changed_outside_the_tick_is_told_from_a_tick_that_differs() {
-    let mut world = World::with(2, 3, &SessionConfig::default(), |_| Pinched::new(0, u32::MAX));
+    let mut world = World::with(2, 3, &TimelineConfig::default(), |_| Pinched::new(0, u32::MAX));
     world.compare_with_straight = false;
     // For half a second bits flip on machine 0, and never when the stretch is simulated again.
     world.before_tick =
@@ -130,18 +137,22 @@ fn a_state_changed_outside_the_tick_is_told_from_a_tick_that_differs() {
     world.run_seconds(6);
     let cause = |index: usize| {
         desyncs(&world, index).into_iter().find_map(|event| match event {
-            Event::DesyncLocated { cause, .. } => Some(cause),
+            SessionEvent::DesyncLocated { cause, .. } => Some(cause),
             _ => None,
         })
     };
-    assert!(matches!(cause(0), Some(DesyncCause::OursChanged { .. })), "{:?}", cause(0));
-    assert!(matches!(cause(1), Some(DesyncCause::TheirsChanged { .. })), "{:?}", cause(1));
+    assert!(matches!(cause(0), Some(DesyncCause::LocalStateCorrupted { .. })), "{:?}", cause(0));
+    assert!(matches!(cause(1), Some(DesyncCause::RemoteStateCorrupted { .. })), "{:?}", cause(1));
 }
 
 #[test]
 fn guesses_that_are_wrong_for_long_are_no_desync() {
     let mut world = World::of(4, 9);
-    world.weather(Weather { latency: Micros::from_millis(110), jitter: Micros::from_millis(60), loss: 100 });
+    world.weather(NetConditions {
+        latency: Micros::from_millis(110),
+        jitter: Micros::from_millis(60),
+        loss: 100,
+    });
     world.run_seconds(40);
     world.expect_rollbacks(100).expect_agreement();
     let compared = (0..4).map(|index| world.session(index).confirmed_frame().number() / 60).min();
@@ -179,11 +190,10 @@ fn somebody_who_tells_everybody_something_else_is_named() {
     world.run_seconds(8);
     for index in 0..2 {
         let events = desyncs(&world, index);
-        let named =
-            |event: &Event| matches!(event, Event::InputsDiffer { liar: Some(liar), .. } if *liar == peer(2));
+        let named = |event: &SessionEvent| matches!(event, SessionEvent::InputsDiverged { suspect: Some(liar), .. } if *liar == peer(2));
         assert!(events.iter().any(named), "machine {index}: {events:?}");
         assert!(
-            !events.iter().any(|event| matches!(event, Event::Desync { .. })),
+            !events.iter().any(|event| matches!(event, SessionEvent::DesyncDetected { .. })),
             "the game is not to blame"
         );
     }
@@ -191,18 +201,18 @@ fn somebody_who_tells_everybody_something_else_is_named() {
 
 /// Two machines, three players against one, with wide inputs that change in every frame and packets that hold only a
 /// few of them. What they complained of.
-fn crowded_match(packet_bytes_max: usize) -> (Vec<Event>, Frame) {
-    let seats = [Seat { peer: peer(0), slots: SlotSet::first(3) }, Seat::new(peer(1), Slot::at(3))];
-    let config = SessionConfig {
-        late: LatePolicy::Stall { window_frames: 20 },
-        check_interval_frames: 1,
+fn crowded_match(packet_bytes_max: usize) -> (Vec<SessionEvent>, Frame) {
+    let seats = [PeerSlots { peer: peer(0), slots: SlotSet::first(3) }, PeerSlots::new(peer(1), Slot::at(3))];
+    let config = TimelineConfig {
+        late_policy: LatePolicy::Stall { prediction_frames: 20 },
+        checksum_interval_frames: 1,
         packet_bytes_max,
-        ..SessionConfig::default()
+        ..TimelineConfig::default()
     };
     let mut sessions = [0, 1].map(|index| {
         let mut session =
             Session::<[u64; 3]>::new(config.clone(), peer(index), &seats, Incarnation(9)).expect("fits");
-        session.handle_linked(Micros::ZERO, peer(1 - index)).expect("seated");
+        session.handle_connected(Micros::ZERO, peer(1 - index)).expect("seated");
         session
     });
     let (mut complaints, mut flying) = (vec![], Vec::<(u64, usize, bool, Vec<u8>)>::new());
@@ -213,20 +223,25 @@ fn crowded_match(packet_bytes_max: usize) -> (Vec<Event>, Frame) {
                 session.set_input(slot, [tick, slot.number().into(), tick / 3]).expect("local");
             }
             session.tick(now);
-            while let Some(request) = session.next_request() {
+            while let Some(request) = session.poll_request() {
                 if let Request::Hash { frame, hash, .. } = request {
                     *hash = Some(frame.number().into());
                 }
             }
-            while let Some(packet) = session.next_packet() {
+            while let Some(packet) = session.poll_transmit() {
                 // Now and then nothing gets through in one direction for a while.
                 let outage = index == 1 && tick % 60 > 35;
                 if packet.is_reliable() || !outage {
                     flying.push((tick + 3, 1 - index, packet.is_reliable(), packet.bytes.to_vec()));
                 }
             }
-            while let Some(event) = session.next_event() {
-                if matches!(event, Event::Desync { .. } | Event::InputsDiffer { .. } | Event::Fault { .. }) {
+            while let Some(event) = session.poll_event() {
+                if matches!(
+                    event,
+                    SessionEvent::DesyncDetected { .. }
+                        | SessionEvent::InputsDiverged { .. }
+                        | SessionEvent::PeerFault { .. }
+                ) {
                     complaints.push(event);
                 }
             }
@@ -254,7 +269,7 @@ fn hashes_that_do_not_fit_the_packet_are_told_later_not_wrongly() {
 
 #[test]
 fn an_inquest_nobody_answers_does_not_block_the_next() {
-    let mut world = World::with(3, 1, &SessionConfig::default(), |_| Pinched::new(137, 137));
+    let mut world = World::with(3, 1, &TimelineConfig::default(), |_| Pinched::new(137, 137));
     world.compare_with_straight = false;
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
     // Machine 1 never tells what it found, and nobody gets somebody else's state before the next inquest: who asks
@@ -269,7 +284,6 @@ fn an_inquest_nobody_answers_does_not_block_the_next() {
         }
     });
     world.run_seconds(25);
-    let located =
-        |event: &Event| matches!(event, Event::DesyncLocated { peer: with, .. } if *with == peer(2));
+    let located = |event: &SessionEvent| matches!(event, SessionEvent::DesyncLocated { peer: with, .. } if *with == peer(2));
     assert!(desyncs(&world, 0).iter().any(located), "{:?}", desyncs(&world, 0));
 }

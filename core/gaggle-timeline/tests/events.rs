@@ -3,8 +3,8 @@
 mod world;
 
 use gaggle_kit::{Micros, SlotSet};
-use gaggle_timeline::Event;
-use world::{Weather, World, peer};
+use gaggle_timeline::SessionEvent;
+use world::{NetConditions, World, peer};
 
 fn ms(millis: u64) -> Micros {
     Micros::from_millis(millis)
@@ -18,11 +18,11 @@ fn a_hand_shake_is_told_step_by_step() {
     assert_eq!(
         world.machines[0].events[..5],
         [
-            Event::Synchronizing { peer, count: 0, total },
-            Event::Synchronizing { peer, count: 1, total },
-            Event::Synchronizing { peer, count: 2, total },
-            Event::Synchronized { peer },
-            Event::Started,
+            SessionEvent::Synchronizing { peer, count: 0, total },
+            SessionEvent::Synchronizing { peer, count: 1, total },
+            SessionEvent::Synchronizing { peer, count: 2, total },
+            SessionEvent::Synchronized { peer },
+            SessionEvent::Started,
         ]
     );
 }
@@ -40,31 +40,33 @@ fn the_game_starts_when_everybody_is_there() {
 #[test]
 fn silence_is_told_as_interrupted_then_gone_then_left() {
     let mut world = World::of(2, 1);
-    world.weather(Weather::calm(20)).run_seconds(2);
+    world.weather(NetConditions::calm(20)).run_seconds(2);
     world.machines.iter_mut().for_each(|machine| machine.events.clear());
     world.blocked[1][0] = true;
     world.run(ms(1_400));
-    let told = |world: &World<world::Stew>| {
-        let stall = |event: &&Event| !matches!(event, Event::Stalled { .. } | Event::Unstalled { .. });
+    let told = |world: &World<world::MixGame>| {
+        let stall = |event: &&SessionEvent| {
+            !matches!(event, SessionEvent::Stalled { .. } | SessionEvent::StallEnded { .. })
+        };
         world.machines[0].events.iter().filter(stall).cloned().collect::<Vec<_>>()
     };
     let peer = peer(1);
     assert_eq!(told(&world), []);
     world.run(ms(300));
-    assert_eq!(told(&world), [Event::Interrupted { peer }]);
+    assert_eq!(told(&world), [SessionEvent::Interrupted { peer }]);
     world.run(ms(3_000));
     let events = told(&world);
-    assert_eq!(events[..2], [Event::Interrupted { peer }, Event::Gone { peer }]);
+    assert_eq!(events[..2], [SessionEvent::Interrupted { peer }, SessionEvent::TimedOut { peer }]);
     assert!(
         matches!(
             events[2..],
-            [Event::Left { peer: who, .. }, Event::HistoryChanged { ours_lost: false, .. }] if who == peer
+            [SessionEvent::Left { peer: who, .. }, SessionEvent::ViewChanged { .. }] if who == peer
         ),
         "{events:?}"
     );
     assert_eq!(
         world.machines[0].events[0],
-        Event::Stalled { waiting_for: SlotSet::from_bits(0b10) },
+        SessionEvent::Stalled { waiting_for: SlotSet::from_bits(0b10) },
         "a stall says for whom"
     );
 }
@@ -72,41 +74,46 @@ fn silence_is_told_as_interrupted_then_gone_then_left() {
 #[test]
 fn a_peer_that_is_back_in_time_is_told_as_resumed() {
     let mut world = World::of(2, 1);
-    world.weather(Weather::calm(20)).run_seconds(2);
+    world.weather(NetConditions::calm(20)).run_seconds(2);
     world.machines.iter_mut().for_each(|machine| machine.events.clear());
     world.blocked[1][0] = true;
     world.run(ms(2_500));
     world.blocked[1][0] = false;
     world.run(ms(500));
     let peer = peer(1);
-    let liveness = |event: &&Event| matches!(event, Event::Interrupted { .. } | Event::Resumed { .. });
-    let told: Vec<&Event> = world.machines[0].events.iter().filter(liveness).collect();
-    assert_eq!(told, [&Event::Interrupted { peer }, &Event::Resumed { peer }]);
+    let liveness = |event: &&SessionEvent| {
+        matches!(event, SessionEvent::Interrupted { .. } | SessionEvent::Resumed { .. })
+    };
+    let told: Vec<&SessionEvent> = world.machines[0].events.iter().filter(liveness).collect();
+    assert_eq!(told, [&SessionEvent::Interrupted { peer }, &SessionEvent::Resumed { peer }]);
     world.settle().expect_agreement();
 }
 
 #[test]
 fn who_slept_itself_does_not_blame_the_others() {
     let mut world = World::of(2, 1);
-    world.weather(Weather::calm(20)).run_seconds(2);
+    world.weather(NetConditions::calm(20)).run_seconds(2);
     world.machines[0].asleep_until = world.now + Micros::from_secs(20);
     world.run_seconds(22);
     println!("{:?}\n{:?}", world.machines[0].events, world.machines[1].events);
     assert_eq!(
-        world.count_events(0, |event| matches!(event, Event::Interrupted { .. } | Event::Gone { .. })),
+        world.count_events(0, |event| matches!(
+            event,
+            SessionEvent::Interrupted { .. } | SessionEvent::TimedOut { .. }
+        )),
         0
     );
-    assert_eq!(world.count_events(1, |event| matches!(event, Event::Gone { .. })), 1);
+    assert_eq!(world.count_events(1, |event| matches!(event, SessionEvent::TimedOut { .. })), 1);
 }
 
 #[test]
 fn two_players_go_on_alone_when_the_other_is_gone() {
     let mut world = World::of(2, 1);
-    world.weather(Weather::calm(20)).run_seconds(2);
+    world.weather(NetConditions::calm(20)).run_seconds(2);
     world.machines[1].asleep_until = Micros::from_secs(1_000);
     world.run_seconds(5);
     let frame = world.session(0).current_frame();
     world.run_seconds(1);
     assert!(world.session(0).current_frame().since(frame) >= 55);
-    assert_eq!(world.count_events(0, |event| matches!(event, Event::Left { .. })), 1);
+    assert_eq!(world.count_events(0, |event| matches!(event, SessionEvent::Left { .. })), 1);
 }

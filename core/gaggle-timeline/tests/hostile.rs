@@ -6,17 +6,18 @@ mod world;
 
 use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
 use gaggle_timeline::{
-    Event, Incarnation, LatePolicy, PeerFault, Refusal, Seat, Session, SessionConfig, SessionError,
+    Incarnation, LatePolicy, PeerFault, PeerSlots, RejectReason, Session, SessionError, SessionEvent,
+    TimelineConfig,
 };
-use world::{Weather, World, peer};
+use world::{NetConditions, World, peer};
 
-fn two_seats() -> [Seat; 2] {
-    [Seat::new(peer(0), Slot::at(0)), Seat::new(peer(1), Slot::at(1))]
+fn two_seats() -> [PeerSlots; 2] {
+    [PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(1))]
 }
 
-fn faults(world: &World<world::Stew>, index: usize) -> Vec<PeerFault> {
-    let fault = |event: &Event| match event {
-        Event::Fault { fault, .. } => Some(*fault),
+fn faults(world: &World<world::MixGame>, index: usize) -> Vec<PeerFault> {
+    let fault = |event: &SessionEvent| match event {
+        SessionEvent::PeerFault { fault, .. } => Some(*fault),
         _ => None,
     };
     world.machines[index].events.iter().filter_map(fault).collect()
@@ -43,11 +44,11 @@ fn damaged_packets_never_harm_anybody_but_their_sender() {
             }
         });
         world.compare_with_straight = false;
-        world.weather(Weather::calm(30)).run_seconds(5);
+        world.weather(NetConditions::calm(30)).run_seconds(5);
         for honest in 0..2 {
             let blamed = world.count_events(
                 honest,
-                |event| matches!(event, Event::Fault { peer: who, .. } if *who == peer(1 - honest)),
+                |event| matches!(event, SessionEvent::PeerFault { peer: who, .. } if *who == peer(1 - honest)),
             );
             assert_eq!(
                 blamed, 0,
@@ -86,9 +87,9 @@ fn any_lie_at_any_time_is_survived() {
 fn a_state_that_cannot_be_written_is_declined() {
     let seats = two_seats();
     let mut sessions = [0, 1].map(|index| {
-        let config = SessionConfig::default();
+        let config = TimelineConfig::default();
         let mut session = Session::<u8>::new(config, peer(index), &seats, Incarnation(9)).unwrap();
-        session.handle_linked(Micros::ZERO, peer(1 - index)).unwrap();
+        session.handle_connected(Micros::ZERO, peer(1 - index)).unwrap();
         session
     });
     let mut declined = 0;
@@ -101,10 +102,10 @@ fn a_state_that_cannot_be_written_is_declined() {
         for from in 0..2 {
             sessions[from].tick(now);
             // Nothing is ever written: that is a game's good right.
-            let requests = (0..1_000).take_while(|_| sessions[from].next_request().is_some()).count();
+            let requests = (0..1_000).take_while(|_| sessions[from].poll_request().is_some()).count();
             assert!(requests < 1_000, "it is asked for again and again");
             let mut packets = vec![];
-            while let Some(packet) = sessions[from].next_packet() {
+            while let Some(packet) = sessions[from].poll_transmit() {
                 packets.push((packet.is_reliable(), packet.bytes.to_vec()));
             }
             for (reliable, bytes) in packets {
@@ -123,27 +124,27 @@ fn a_state_that_cannot_be_written_is_declined() {
 #[test]
 fn those_who_were_refused_make_room_for_others() {
     let mut session =
-        Session::<u8>::new(SessionConfig::default(), peer(0), &two_seats(), Incarnation(1)).unwrap();
-    let outdated = SessionConfig { game_fingerprint: 5, slots: 4, ..SessionConfig::default() };
+        Session::<u8>::new(TimelineConfig::default(), peer(0), &two_seats(), Incarnation(1)).unwrap();
+    let outdated = TimelineConfig { game_fingerprint: 5, slot_count: 4, ..TimelineConfig::default() };
     let stranger = |number: u128| PeerId::from_u128(1_000 + number);
     let refuse = |session: &mut Session<u8>, number: u128| {
         let now = Micros::from_millis(number as u64);
-        session.handle_linked(now, stranger(number))?;
+        session.handle_connected(now, stranger(number))?;
         let mut theirs = Session::<u8>::join(outdated.clone(), stranger(number), 1, Incarnation(2))?;
-        theirs.handle_linked(now, peer(0))?;
-        let announce = theirs.next_packet().expect("it says who it is").bytes.to_vec();
+        theirs.handle_connected(now, peer(0))?;
+        let announce = theirs.poll_transmit().expect("it says who it is").bytes.to_vec();
         session.handle_message(now, stranger(number), &announce);
-        let (refused, _) = session.next_refused().expect("it is refused");
+        let (refused, _) = session.poll_disconnect().expect("it is refused");
         assert_eq!(refused, stranger(number));
         Ok::<(), SessionError>(())
     };
     for number in 0..600 {
         refuse(&mut session, number).unwrap_or_else(|error| panic!("{number}: {error}"));
-        session.handle_unlinked(Micros::from_millis(number as u64), stranger(number));
+        session.handle_disconnected(Micros::from_millis(number as u64), stranger(number));
     }
     // One that was refused lately is remembered, links that are up take their places.
-    session.handle_linked(Micros::from_secs(1), stranger(599)).unwrap();
-    assert!(session.next_packet().is_none_or(|packet| packet.to != stranger(599)), "nothing is said to it");
+    session.handle_connected(Micros::from_secs(1), stranger(599)).unwrap();
+    assert!(session.poll_transmit().is_none_or(|packet| packet.to != stranger(599)), "nothing is said to it");
     let full = (1_000..2_000).find(|number| refuse(&mut session, *number).is_err());
     assert!(full.is_some(), "links that are up are not forgotten");
 }
@@ -184,25 +185,25 @@ fn inputs_from_the_future_are_a_fault_with_numbers() {
 
 #[test]
 fn peers_with_other_rules_are_refused_with_the_reason() {
-    let base = SessionConfig::default();
-    type Expected = fn(&Refusal) -> bool;
-    let cases: [(SessionConfig, Expected); 3] = [
-        (SessionConfig { game_fingerprint: 5, ..base.clone() }, |r| matches!(r, Refusal::Game { .. })),
-        (SessionConfig { frames_per_second: 30, ..base.clone() }, |r| matches!(r, Refusal::Settings)),
-        (SessionConfig { late: LatePolicy::Stall { window_frames: 0 }, ..base.clone() }, |r| {
-            matches!(r, Refusal::Settings)
+    let base = TimelineConfig::default();
+    type Expected = fn(&RejectReason) -> bool;
+    let cases: [(TimelineConfig, Expected); 3] = [
+        (TimelineConfig { game_fingerprint: 5, ..base.clone() }, |r| matches!(r, RejectReason::Game { .. })),
+        (TimelineConfig { tick_rate: 30, ..base.clone() }, |r| matches!(r, RejectReason::Settings)),
+        (TimelineConfig { late_policy: LatePolicy::Stall { prediction_frames: 0 }, ..base.clone() }, |r| {
+            matches!(r, RejectReason::Settings)
         }),
     ];
     for (other, expected) in cases {
         let mut ours = Session::<u8>::new(base.clone(), peer(0), &two_seats(), Incarnation(1)).unwrap();
         let mut theirs = Session::<u8>::new(other, peer(1), &two_seats(), Incarnation(2)).unwrap();
-        ours.handle_linked(Micros::ZERO, peer(1)).unwrap();
-        theirs.handle_linked(Micros::ZERO, peer(0)).unwrap();
-        let announce = theirs.next_packet().expect("it says who it is");
+        ours.handle_connected(Micros::ZERO, peer(1)).unwrap();
+        theirs.handle_connected(Micros::ZERO, peer(0)).unwrap();
+        let announce = theirs.poll_transmit().expect("it says who it is");
         assert!(announce.is_reliable());
         ours.handle_message(Micros::ZERO, peer(1), announce.bytes);
-        let refused = std::iter::from_fn(|| ours.next_event()).find_map(|event| match event {
-            Event::Refused { reason, .. } => Some(reason),
+        let refused = std::iter::from_fn(|| ours.poll_event()).find_map(|event| match event {
+            SessionEvent::Rejected { reason, .. } => Some(reason),
             _ => None,
         });
         assert!(refused.as_ref().is_some_and(expected), "{refused:?}");
@@ -211,31 +212,31 @@ fn peers_with_other_rules_are_refused_with_the_reason() {
 
 #[test]
 fn settings_that_cannot_be_say_what_to_change() {
-    let new = |config: SessionConfig, seats: &[Seat]| {
+    let new = |config: TimelineConfig, seats: &[PeerSlots]| {
         Session::<u8>::new(config, peer(0), seats, Incarnation(1))
             .map(|_| ())
             .expect_err("cannot be")
             .to_string()
     };
-    let base = SessionConfig::default();
+    let base = TimelineConfig::default();
     let cases = [
         (
             new(
-                SessionConfig { late: LatePolicy::Stall { window_frames: 61 }, ..base.clone() },
+                TimelineConfig { late_policy: LatePolicy::Stall { prediction_frames: 61 }, ..base.clone() },
                 &two_seats(),
             ),
             "window_frames is 61, choose 0 to 60",
         ),
         (
-            new(SessionConfig { frames_per_second: 0, ..base.clone() }, &two_seats()),
+            new(TimelineConfig { tick_rate: 0, ..base.clone() }, &two_seats()),
             "frames_per_second is 0, choose 1 to 1000",
         ),
         (
-            new(SessionConfig { input_delay_limits: (4, 2), ..base.clone() }, &two_seats()),
+            new(TimelineConfig { input_delay_range: (4, 2), ..base.clone() }, &two_seats()),
             "input_delay_limits.0 is 4, choose 0 to 2",
         ),
         (
-            new(base.clone(), &[Seat::new(peer(0), Slot::at(0)), Seat::new(peer(1), Slot::at(0))]),
+            new(base.clone(), &[PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(0))]),
             "slot 0 is given to two peers, give it to one",
         ),
         (new(base.clone(), &two_seats()[1..]), "peer:1, the local peer, is not among the seats"),
@@ -243,7 +244,7 @@ fn settings_that_cannot_be_say_what_to_change() {
     for (said, expected) in cases {
         assert_eq!(said, expected);
     }
-    let seat = Seat { peer: peer(0), slots: SlotSet::first(64) };
+    let seat = PeerSlots { peer: peer(0), slots: SlotSet::first(64) };
     let large = Session::<[u64; 16]>::new(base, peer(0), &[seat], Incarnation(1)).map(|_| ());
     assert!(
         matches!(large, Err(SessionError::InputTooLarge { slots: 64, input_bytes: 128, .. })),
@@ -255,15 +256,15 @@ fn settings_that_cannot_be_say_what_to_change() {
 fn a_packet_too_small_for_one_entry_is_refused_and_one_just_large_enough_plays() {
     let seats = two_seats();
     let smallest = (64..200).find(|bytes| {
-        let config = SessionConfig { packet_bytes_max: *bytes, ..SessionConfig::default() };
+        let config = TimelineConfig { packet_bytes_max: *bytes, ..TimelineConfig::default() };
         Session::<[u64; 6]>::new(config, peer(0), &seats, Incarnation(1)).is_ok()
     });
     let packet_bytes_max = smallest.expect("some size is enough");
-    let config = SessionConfig { packet_bytes_max, ..SessionConfig::default() };
+    let config = TimelineConfig { packet_bytes_max, ..TimelineConfig::default() };
     let mut sessions = [0, 1].map(|index| {
         let mut session =
             Session::<[u64; 6]>::new(config.clone(), peer(index), &seats, Incarnation(9)).unwrap();
-        session.handle_linked(Micros::ZERO, peer(1 - index)).unwrap();
+        session.handle_connected(Micros::ZERO, peer(1 - index)).unwrap();
         session
     });
     for tick in 1..=200u64 {
@@ -271,11 +272,11 @@ fn a_packet_too_small_for_one_entry_is_refused_and_one_just_large_enough_plays()
         for (index, session) in sessions.iter_mut().enumerate() {
             session.set_input(Slot::at(index), [tick; 6]).unwrap();
             session.tick(now);
-            while session.next_request().is_some() {}
+            while session.poll_request().is_some() {}
         }
         for from in 0..2 {
             let mut packets = vec![];
-            while let Some(packet) = sessions[from].next_packet() {
+            while let Some(packet) = sessions[from].poll_transmit() {
                 assert!(packet.bytes.len() <= packet_bytes_max, "{} bytes", packet.bytes.len());
                 packets.push((packet.is_reliable(), packet.bytes.to_vec()));
             }

@@ -1,15 +1,15 @@
 //! A whole evening: people drop in one after the other, fall out, come back, and nobody's clock or counter runs over.
 
-mod company;
+mod cluster;
 
-use company::{Company, config, ms};
+use cluster::{Cluster, config, ms};
 use gaggle_kit::{Frame, Micros, Slot, SlotSet};
-use gaggle_link::sim::{Chance, Change, Conditions};
-use gaggle_timeline::{Event, SessionConfig};
+use gaggle_link::sim::{Chance, Conditions, NetChange};
+use gaggle_timeline::{SessionEvent, TimelineConfig};
 
 /// Four come in one by one, each while the others play.
-fn staggered(seed: u64, conditions: Conditions) -> Company {
-    let mut company = Company::empty(4, seed);
+fn staggered(seed: u64, conditions: Conditions) -> Cluster {
+    let mut company = Cluster::empty(4, seed);
     company.weather(conditions);
     company.found(0, 1).run_ms(700);
     for index in 1..4 {
@@ -25,7 +25,7 @@ fn four_come_one_by_one() {
     company.run_ms(5_000).expect_together(&[0, 1, 2, 3]);
     assert_eq!(company.stalls()[0], 0, "nobody waited for anybody who came:\n{}", company.describe());
     for index in 0..4 {
-        let joined = company.count(index, |event| matches!(event, Event::Joined { .. }));
+        let joined = company.count(index, |event| matches!(event, SessionEvent::Joined { .. }));
         assert_eq!(joined, 4 - index.max(1), "each is told once of everybody from itself on");
     }
 }
@@ -45,23 +45,23 @@ fn four_come_one_by_one_while_packets_get_lost() {
 fn a_state_of_many_packets_comes_over_a_line_that_loses_a_tenth_of_them() {
     let lossy = Conditions { loss: Chance::percent(10), jitter: ms(15), ..Conditions::latency_ms(40) };
     for (seed, state_bytes) in [(80, 2_400), (81, 40_000)] {
-        let mut company = Company::configured(3, 2, seed, config(4), state_bytes);
+        let mut company = Cluster::configured(3, 2, seed, config(4), state_bytes);
         company.weather(lossy).run_ms(2_000);
         company.join(2).run_until("it is in", 8_000, |c| c.session(2).is_member());
         company.run_ms(2_000).expect_together(&[0, 1, 2]);
-        assert_eq!(company.session(2).stats().states_taken, 1, "{}", company.describe());
+        assert_eq!(company.session(2).stats().snapshots_received, 1, "{}", company.describe());
     }
 }
 
 #[test]
 fn somebody_who_comes_is_there_from_the_same_frame_on_for_everybody() {
     for seed in 82..86 {
-        let mut company = Company::of(3, 2, seed);
+        let mut company = Cluster::of(3, 2, seed);
         company.weather(Conditions { jitter: ms(20), ..Conditions::latency_ms(45) }).run_ms(2_000);
         company.join(2).run_until("it is in", 4_000, |c| c.session(2).is_member());
         company.run_ms(1_000).expect_together(&[0, 1, 2]);
         let first = company.machines[0].events.iter().find_map(|event| match event {
-            Event::Joined { peer, first, .. } if *peer == company.id(2) => Some(*first),
+            SessionEvent::Joined { peer, first, .. } if *peer == company.id(2) => Some(*first),
             _ => None,
         });
         let first = first.expect("machine 0 was told");
@@ -76,28 +76,28 @@ fn somebody_who_comes_is_there_from_the_same_frame_on_for_everybody() {
 
 #[test]
 fn the_same_one_comes_and_goes_and_comes() {
-    let mut company = Company::of(3, 2, 64);
+    let mut company = Cluster::of(3, 2, 64);
     company.run_ms(1_500);
     for round in 0..3 {
         company.join(2).run_until("it is in", 3_000, |c| c.session(2).is_member());
         // Gone again before it has settled in.
-        company.run_ms(100).leave(2).run_until("it is out", 2_000, |c| c.session(2).is_over());
+        company.run_ms(100).leave(2).run_until("it is out", 2_000, |c| c.session(2).is_closed());
         company.crash(2).run_ms(200).expect_together(&[0, 1]);
-        let present = company.session(0).present_at(company.session(0).confirmed_frame());
+        let present = company.session(0).slots_at(company.session(0).confirmed_frame());
         assert_eq!(present.len(), 2, "round {round}");
     }
     assert_eq!(company.stalls()[..2], [0, 0], "{}", company.describe());
-    let left = |event: &Event| matches!(event, Event::Left { .. });
+    let left = |event: &SessionEvent| matches!(event, SessionEvent::Left { .. });
     assert_eq!((company.count(0, left), company.count(1, left)), (3, 3));
 }
 
 #[test]
 fn somebody_who_comes_and_is_gone_before_anybody_looked_leaves_no_trace() {
-    let mut company = Company::of(3, 2, 65);
+    let mut company = Cluster::of(3, 2, 65);
     company.run_ms(1_500);
     for after_ms in [1, 60, 140, 220] {
         company.join(2).run_ms(after_ms).crash(2).run_ms(5_000).expect_together(&[0, 1]);
-        assert_eq!(company.session(0).roster().iter().filter(|row| row.is_open()).count(), 2);
+        assert_eq!(company.session(0).roster().iter().filter(|row| row.is_active()).count(), 2);
     }
 }
 
@@ -105,15 +105,15 @@ fn somebody_who_comes_and_is_gone_before_anybody_looked_leaves_no_trace() {
 fn three_fall_out_with_a_fourth_and_agree_on_its_last_frame() {
     // Each of the others heard it up to another frame when it fell silent.
     for seed in 66..70 {
-        let mut company = Company::of(4, 4, seed);
+        let mut company = Cluster::of(4, 4, seed);
         company.run_ms(2_000);
         for (other, latency) in [(0, 10), (1, 60), (2, 110)] {
-            company.net.between(3, other, Conditions::latency_ms(latency));
+            company.net.set_both(3, other, Conditions::latency_ms(latency));
         }
         company.run_ms(1_000 + seed).crash(3).run_ms(6_000).expect_together(&[0, 1, 2]);
         let last = |index: usize| {
             company.machines[index].events.iter().find_map(|event| match event {
-                Event::Left { peer, last } if *peer == company.id(3) => Some(*last),
+                SessionEvent::Left { peer, last } if *peer == company.id(3) => Some(*last),
                 _ => None,
             })
         };
@@ -124,49 +124,49 @@ fn three_fall_out_with_a_fourth_and_agree_on_its_last_frame() {
 
 #[test]
 fn a_link_that_breaks_for_a_moment_costs_nobody_a_seat() {
-    let mut company = Company::of(4, 4, 70);
+    let mut company = Cluster::of(4, 4, 70);
     company.run_ms(2_000).clear_events();
     for _ in 0..3 {
-        company.net.apply(&Change::Disconnect(0, 3));
+        company.net.apply(&NetChange::Disconnect(0, 3));
         company.run_ms(400);
-        company.net.apply(&Change::Connect(0, 3));
+        company.net.apply(&NetChange::Connect(0, 3));
         company.run_ms(1_500);
     }
     company.expect_together(&[0, 1, 2, 3]);
-    let left = |event: &Event| matches!(event, Event::Left { .. });
+    let left = |event: &SessionEvent| matches!(event, SessionEvent::Left { .. });
     assert_eq!((0..4).map(|index| company.count(index, left)).sum::<usize>(), 0, "{}", company.describe());
 }
 
 #[test]
 fn whoever_returns_sits_where_it_sat_even_if_the_lead_is_new() {
-    let mut company = Company::of(3, 3, 71);
+    let mut company = Cluster::of(3, 3, 71);
     company.run_ms(2_000).crash(0).run_ms(5_000).expect_together(&[1, 2]);
     company.rejoin(0, SlotSet::of(Slot::at(0)));
     company.run_until("it is back", 4_000, |c| c.session(0).is_member());
     company.run_ms(1_000).expect_together(&[0, 1, 2]);
     let session = company.session(0);
     assert_eq!(session.local_slots(), SlotSet::of(Slot::at(0)));
-    assert_eq!(session.lead_at(session.confirmed_frame()), Some(company.id(1)), "not the lead any more");
+    assert_eq!(session.leader_at(session.confirmed_frame()), Some(company.id(1)), "not the lead any more");
 }
 
 #[test]
 fn counters_that_run_over_harm_nobody() {
     // Twice as many frames as 16 bits can count: at 60 a second they run over after 18 minutes, and again after 36.
-    let fast = SessionConfig { frames_per_second: 250, ..config(4) };
-    let mut company = Company::configured(3, 2, 72, fast, 0);
+    let fast = TimelineConfig { tick_rate: 250, ..config(4) };
+    let mut company = Cluster::configured(3, 2, 72, fast, 0);
     company.weather(Conditions::latency_ms(8)).run_ms(523_000).clear_events();
     company.join(2).run_until("it is in", 3_000, |c| c.session(2).is_member());
     company.run_ms(2_000).expect_together(&[0, 1, 2]);
     assert!(company.session(2).confirmed_frame() > Frame::new(2 * 65_536), "{}", company.describe());
     company.crash(1).run_ms(5_000).expect_together(&[0, 2]);
     company.leave(0).run_ms(1_500).crash(0).run_ms(200);
-    assert_eq!(company.session(2).present_at(company.session(2).confirmed_frame()).len(), 1);
+    assert_eq!(company.session(2).slots_at(company.session(2).confirmed_frame()).len(), 1);
 }
 
 #[test]
 fn clocks_that_show_another_hour_measure_the_same_way() {
-    let mut company = Company::empty(2, 75);
-    company.net.apply(&Change::Clock { peer: 1, shows: Micros::from_secs(3_600) });
+    let mut company = Cluster::empty(2, 75);
+    company.net.apply(&NetChange::Clock { peer: 1, shows: Micros::from_secs(3_600) });
     company.found(0, 1).run_ms(200).join(1);
     company.run_until("it is in", 3_000, |c| c.session(1).is_member());
     company.run_ms(2_000).expect_together(&[0, 1]);

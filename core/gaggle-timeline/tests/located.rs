@@ -1,16 +1,16 @@
 //! Where states part is found, however soon after a join or a repair it happens.
 
-mod company;
+mod cluster;
 
-use company::Company;
-use gaggle_timeline::{DesyncCause, Event};
+use cluster::Cluster;
+use gaggle_timeline::{DesyncCause, SessionEvent};
 
 /// Everybody who compared notes with this machine, and the machine itself, name this frame and no other.
-fn expect_located(company: &mut Company, odd: usize, frame: u32, story: &str) {
-    let is_told = |company: &Company, index: usize| {
-        company.count(index, |event| matches!(event, Event::DesyncLocated { .. })) > 0
+fn expect_located(company: &mut Cluster, odd: usize, frame: u32, story: &str) {
+    let is_told = |company: &Cluster, index: usize| {
+        company.count(index, |event| matches!(event, SessionEvent::DesyncLocated { .. })) > 0
     };
-    let end = company.now() + company::ms(12_000);
+    let end = company.now() + cluster::ms(12_000);
     while !(0..3).all(|index| is_told(company, index)) && company.now() < end {
         company.run_ms(50);
     }
@@ -19,12 +19,11 @@ fn expect_located(company: &mut Company, odd: usize, frame: u32, story: &str) {
             .events
             .iter()
             .filter_map(|event| match event {
-                Event::DesyncLocated { cause, .. } => Some(*cause),
+                SessionEvent::DesyncLocated { cause, .. } => Some(*cause),
                 _ => None,
             })
             .collect();
-        let right =
-            |cause: &DesyncCause| matches!(cause, DesyncCause::Tick { frame: at } if at.number() == frame);
+        let right = |cause: &DesyncCause| matches!(cause, DesyncCause::NondeterministicTick { frame: at } if at.number() == frame);
         let all_right = !located.is_empty() && located.iter().all(right);
         assert!(
             all_right,
@@ -38,10 +37,10 @@ fn expect_located(company: &mut Company, odd: usize, frame: u32, story: &str) {
 fn a_desync_soon_after_a_join_is_located_to_the_frame() {
     for later in [1, 10, 25, 40, 55] {
         for seed in 0..3 {
-            let mut company = Company::of(3, 2, 90 + seed);
+            let mut company = Cluster::of(3, 2, 90 + seed);
             company.run_ms(2_000 + 330 * seed).clear_events().join(2);
             company.run_until("it is in", 6_000, |c| c.session(2).is_member());
-            let first = company.session(2).roster().iter().map(|row| row.first.number()).max();
+            let first = company.session(2).roster().iter().map(|row| row.first_frame.number()).max();
             let frame = first.expect("a roster").max(company.session(2).current_frame().number()) + later;
             company.compute_oddly(2, frame);
             expect_located(&mut company, 2, frame, &format!("{later} after a join, {seed}"));
@@ -52,10 +51,10 @@ fn a_desync_soon_after_a_join_is_located_to_the_frame() {
 #[test]
 fn a_desync_while_coming_in_is_located_to_the_frame() {
     for later in [2, 8, 20] {
-        let mut company = Company::of(3, 2, 95);
+        let mut company = Cluster::of(3, 2, 95);
         company.run_ms(2_500).clear_events().join(2);
         company.run_until("it has a state", 6_000, |c| c.session(2).is_running());
-        let frame = company.session(2).origin_frame().number() + later;
+        let frame = company.session(2).start_frame().number() + later;
         if frame > company.session(2).current_frame().number() {
             company.compute_oddly(2, frame);
             expect_located(&mut company, 2, frame, &format!("{later} after the state"));
@@ -67,7 +66,7 @@ fn a_desync_while_coming_in_is_located_to_the_frame() {
 fn a_desync_soon_after_a_repair_is_located_to_the_frame() {
     for later in [10, 30, 50] {
         for seed in 0..3 {
-            let mut company = Company::of(3, 3, 70 + seed);
+            let mut company = Cluster::of(3, 3, 70 + seed);
             company.run_ms(2_000).clear_events();
             for _ in 0..4 {
                 company.flip_a_bit(2).run_ms(90);

@@ -1,23 +1,23 @@
 //! The option that a match has one history: those who are fewer wait, and nothing anybody played is ever taken back.
 
-mod company;
+mod cluster;
 
-use company::{Company, config};
+use cluster::{Cluster, config};
 use gaggle_kit::Frame;
-use gaggle_link::sim::Change;
-use gaggle_timeline::{Event, SessionConfig};
+use gaggle_link::sim::NetChange;
+use gaggle_timeline::{SessionEvent, TimelineConfig};
 
-fn of(machines: usize, players: usize, seed: u64) -> Company {
-    let config = SessionConfig { majority: true, ..config(machines.max(4)) };
-    Company::configured(machines, players, seed, config, 0)
+fn of(machines: usize, players: usize, seed: u64) -> Cluster {
+    let config = TimelineConfig { majority: true, ..config(machines.max(4)) };
+    Cluster::configured(machines, players, seed, config, 0)
 }
 
-fn confirmed(company: &Company, index: usize) -> Frame {
+fn confirmed(company: &Cluster, index: usize) -> Frame {
     company.session(index).confirmed_frame()
 }
 
-fn nothing_was_lost(company: &Company, who: &[usize]) {
-    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+fn nothing_was_lost(company: &Cluster, who: &[usize]) {
+    let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     for index in who {
         assert_eq!(company.count(*index, lost), 0, "{}", company.describe());
     }
@@ -27,17 +27,17 @@ fn nothing_was_lost(company: &Company, who: &[usize]) {
 fn of_a_match_that_splits_the_larger_part_goes_on_and_the_smaller_waits() {
     let mut company = of(5, 5, 80);
     company.run_ms(3_000);
-    company.net.apply(&Change::Partition(vec![vec![0, 1], vec![2, 3, 4]]));
+    company.net.apply(&NetChange::Partition(vec![vec![0, 1], vec![2, 3, 4]]));
     company.run_ms(6_000);
     let stood = [0, 1].map(|index| confirmed(&company, index));
     let went = confirmed(&company, 2);
     company.run_ms(6_000).expect_together(&[2, 3, 4]);
     assert_eq!([0, 1].map(|index| confirmed(&company, index)), stood, "two of five decide nothing");
     assert!(confirmed(&company, 2).since(went) > 300, "three of five play on");
-    company.net.apply(&Change::Heal);
+    company.net.apply(&NetChange::Heal);
     company.run_until("all are in one match", 20_000, |c| {
-        let history = c.session(2).history();
-        (0..5).all(|index| c.session(index).is_member() && c.session(index).history() == history)
+        let history = c.session(2).branch_id();
+        (0..5).all(|index| c.session(index).is_member() && c.session(index).branch_id() == history)
     });
     company.run_ms(2_000).expect_together(&[0, 1, 2, 3, 4]);
     nothing_was_lost(&company, &[2, 3, 4]);
@@ -48,16 +48,16 @@ fn where_no_part_is_large_enough_all_wait_and_then_go_on_together() {
     let mut company = of(3, 3, 81);
     company.run_ms(3_000).clear_events();
     let parts = vec![vec![0], vec![1], vec![2]];
-    company.net.apply(&Change::Partition(parts));
+    company.net.apply(&NetChange::Partition(parts));
     company.run_ms(8_000);
     let stood = [0, 1, 2].map(|index| confirmed(&company, index));
     company.run_ms(4_000);
     assert_eq!([0, 1, 2].map(|index| confirmed(&company, index)), stood, "one of three decides nothing");
-    company.net.apply(&Change::Heal);
+    company.net.apply(&NetChange::Heal);
     company.run_until("they go on", 15_000, |c| (0..3).all(|index| confirmed(c, index) > stood[index] + 60));
     company.run_ms(1_000).expect_together(&[0, 1, 2]);
     // Two who find each other first may decide without the third, who then comes in again.
-    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     assert!((0..3).filter(|index| company.count(*index, lost) > 0).count() <= 1, "{}", company.describe());
 }
 
@@ -69,8 +69,8 @@ fn whoever_was_waited_for_under_a_former_name_may_come_in() {
     company.run_ms(2_000).crash(0).run_ms(1_000).join(2).join(0);
     let frame = confirmed(&company, 1);
     for _ in 0..3 {
-        company.run_ms(15_000).net.apply(&Change::Partition(vec![vec![0, 1], vec![2]]));
-        company.run_ms(6_000).net.apply(&Change::Heal);
+        company.run_ms(15_000).net.apply(&NetChange::Partition(vec![vec![0, 1], vec![2]]));
+        company.run_ms(6_000).net.apply(&NetChange::Heal);
         company.connect_all();
     }
     company.run_ms(15_000);
@@ -121,7 +121,7 @@ fn whoever_said_goodbye_has_no_vote() {
     let mut company = of(5, 5, 85);
     company.run_ms(2_000);
     for index in [3, 4] {
-        company.leave(index).run_until("the goodbye is done", 3_000, |c| c.session(index).is_over());
+        company.leave(index).run_until("the goodbye is done", 3_000, |c| c.session(index).is_closed());
         company.crash(index);
     }
     company.run_ms(500).crash(0).run_ms(6_000);
@@ -134,23 +134,23 @@ fn whoever_said_goodbye_has_no_vote() {
 fn whoever_waits_for_a_majority_may_still_leave() {
     let mut company = of(3, 3, 86);
     company.run_ms(2_000).crash(0).crash(1).run_ms(6_000);
-    company.leave(2).run_until("it is out", 6_000, |c| c.session(2).is_over());
+    company.leave(2).run_until("it is out", 6_000, |c| c.session(2).is_closed());
 }
 
-fn of_at_least_two(seed: u64) -> Company {
-    Company::configured(2, 2, seed, SessionConfig { circle_min: 2, ..config(4) }, 0)
+fn of_at_least_two(seed: u64) -> Cluster {
+    Cluster::configured(2, 2, seed, TimelineConfig { quorum_min: 2, ..config(4) }, 0)
 }
 
 #[test]
 fn where_it_takes_two_to_go_on_one_alone_waits_until_they_meet_again() {
     let mut company = of_at_least_two(87);
     company.run_ms(2_000);
-    company.net.apply(&Change::Partition(vec![vec![0], vec![1]]));
+    company.net.apply(&NetChange::Partition(vec![vec![0], vec![1]]));
     company.run_ms(6_000);
     let stood = [0, 1].map(|index| confirmed(&company, index));
     company.run_ms(4_000);
     assert_eq!([0, 1].map(|index| confirmed(&company, index)), stood, "nobody goes on alone");
-    company.net.apply(&Change::Heal);
+    company.net.apply(&NetChange::Heal);
     company.run_until("they go on", 10_000, |c| (0..2).all(|index| confirmed(c, index) > stood[index] + 60));
     company.run_ms(1_000).expect_together(&[0, 1]);
     nothing_was_lost(&company, &[0, 1]);
@@ -177,14 +177,14 @@ fn where_it_takes_two_to_go_on_one_waits_for_the_other_that_crashed() {
 fn whoever_waits_and_then_takes_what_the_others_played_is_told_that_it_goes_on() {
     let mut company = of(3, 3, 84);
     company.run_ms(3_000).clear_events();
-    company.net.apply(&Change::Isolate(2));
+    company.net.apply(&NetChange::Isolate(2));
     company.run_ms(6_000);
-    company.net.apply(&Change::Heal);
-    company.run_until("it plays again", 20_000, |c| c.session(2).stats().states_taken > 0);
+    company.net.apply(&NetChange::Heal);
+    company.run_until("it plays again", 20_000, |c| c.session(2).stats().snapshots_received > 0);
     company.run_ms(2_000).expect_together(&[0, 1, 2]);
     let stalls = company.machines[2].events.iter().filter_map(|event| match event {
-        Event::Stalled { .. } => Some(true),
-        Event::Unstalled { .. } => Some(false),
+        SessionEvent::Stalled { .. } => Some(true),
+        SessionEvent::StallEnded { .. } => Some(false),
         _ => None,
     });
     let stalls: Vec<bool> = stalls.collect();

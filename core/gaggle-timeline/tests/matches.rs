@@ -6,19 +6,19 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use gaggle_kit::Micros;
-use gaggle_timeline::{Event, LatePolicy, SessionConfig};
-use world::{Weather, World};
+use gaggle_timeline::{LatePolicy, SessionEvent, TimelineConfig};
+use world::{NetConditions, World};
 
 fn ms(millis: u64) -> Micros {
     Micros::from_millis(millis)
 }
 
-fn rough(latency_ms: u64, jitter_ms: u64, loss_thousandths: u32) -> Weather {
-    Weather { latency: ms(latency_ms), jitter: ms(jitter_ms), loss: loss_thousandths }
+fn rough(latency_ms: u64, jitter_ms: u64, loss_thousandths: u32) -> NetConditions {
+    NetConditions { latency: ms(latency_ms), jitter: ms(jitter_ms), loss: loss_thousandths }
 }
 
 /// Runs a match and demands agreement at its end, with proof that guesses were wrong on the way.
-fn play(players: usize, frames: u32, weather: Weather) -> World<world::Stew> {
+fn play(players: usize, frames: u32, weather: NetConditions) -> World<world::MixGame> {
     let mut world = World::of(players, 7 + players as u64);
     world.weather(weather).run_to_frame(frames).settle().expect_agreement();
     if frames >= 600 {
@@ -29,7 +29,7 @@ fn play(players: usize, frames: u32, weather: Weather) -> World<world::Stew> {
 
 #[test]
 fn two_players_agree_after_ten_seconds() {
-    play(2, 600, Weather::calm(40));
+    play(2, 600, NetConditions::calm(40));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn packets_that_take_up_to_four_frames_may_overtake_each_other() {
 
 #[test]
 fn three_players_agree() {
-    play(3, 600, Weather::calm(40));
+    play(3, 600, NetConditions::calm(40));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn three_players_agree_with_loss() {
 
 #[test]
 fn four_players_agree() {
-    play(4, 600, Weather::calm(40));
+    play(4, 600, NetConditions::calm(40));
 }
 
 #[test]
@@ -81,14 +81,14 @@ fn four_players_agree_when_everything_is_slow() {
 
 #[test]
 fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
-    let config = SessionConfig {
-        late: LatePolicy::Stall { window_frames: 0 },
+    let config = TimelineConfig {
+        late_policy: LatePolicy::Stall { prediction_frames: 0 },
         input_delay_frames: 5,
-        input_delay_limits: (5, 5),
-        ..SessionConfig::default()
+        input_delay_range: (5, 5),
+        ..TimelineConfig::default()
     };
     let mut world = World::configured(4, 3, &config);
-    world.weather(Weather::calm(50)).run_to_frame(120);
+    world.weather(NetConditions::calm(50)).run_to_frame(120);
     let before: Vec<u64> = world.machines.iter().map(|m| m.stalled).collect();
     world.run_to_frame(1_200);
     for (index, machine) in world.machines.iter().enumerate() {
@@ -101,8 +101,8 @@ fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
 #[test]
 fn lockstep_finds_the_delay_it_needs() {
     for latency in [20, 50, 100] {
-        let mut world = World::configured(3, 3, &SessionConfig::lockstep());
-        world.weather(Weather::calm(latency)).run_to_frame(300);
+        let mut world = World::configured(3, 3, &TimelineConfig::lockstep());
+        world.weather(NetConditions::calm(latency)).run_to_frame(300);
         let before: Vec<u64> = world.machines.iter().map(|m| m.stalled).collect();
         world.run_to_frame(1_200);
         for (index, machine) in world.machines.iter().enumerate() {
@@ -115,14 +115,14 @@ fn lockstep_finds_the_delay_it_needs() {
 
 #[test]
 fn lockstep_without_any_delay_waits_for_everybody_and_not_for_ever() {
-    let config = SessionConfig {
-        late: LatePolicy::Stall { window_frames: 0 },
+    let config = TimelineConfig {
+        late_policy: LatePolicy::Stall { prediction_frames: 0 },
         input_delay_frames: 0,
-        input_delay_limits: (0, 0),
-        ..SessionConfig::default()
+        input_delay_range: (0, 0),
+        ..TimelineConfig::default()
     };
     let mut world = World::configured(3, 5, &config);
-    world.weather(Weather { loss: 100, ..Weather::calm(20) }).run_to_frame(200);
+    world.weather(NetConditions { loss: 100, ..NetConditions::calm(20) }).run_to_frame(200);
     for machine in &world.machines {
         assert_eq!(machine.timeline.session().stats().rollbacks, 0);
         assert!(machine.stalled > 100, "every frame takes the way there");
@@ -133,13 +133,13 @@ fn lockstep_without_any_delay_waits_for_everybody_and_not_for_ever() {
 #[test]
 fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
     let mut world = World::of(2, 11);
-    world.weather(Weather::calm(50)).run_to_frame(120);
-    let lossy = Weather { loss: 1_000, ..Weather::calm(50) };
-    world.weather(lossy).run(ms(500)).weather(Weather::calm(50)).run_seconds(2);
+    world.weather(NetConditions::calm(50)).run_to_frame(120);
+    let lossy = NetConditions { loss: 1_000, ..NetConditions::calm(50) };
+    world.weather(lossy).run(ms(500)).weather(NetConditions::calm(50)).run_seconds(2);
     for index in 0..2 {
         assert!(world.machines[index].stalled > 10, "a blackout of 30 frames exceeds the window");
-        assert_eq!(world.count_events(index, |e| matches!(e, Event::Stalled { .. })), 1);
-        assert_eq!(world.count_events(index, |e| matches!(e, Event::Unstalled { .. })), 1);
+        assert_eq!(world.count_events(index, |e| matches!(e, SessionEvent::Stalled { .. })), 1);
+        assert_eq!(world.count_events(index, |e| matches!(e, SessionEvent::StallEnded { .. })), 1);
     }
     world.settle().expect_agreement();
 }
@@ -147,10 +147,10 @@ fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
 #[test]
 fn any_one_packet_may_be_lost() {
     // Whichever it is, in lockstep, where everybody waits for everybody, and with guesses.
-    for config in [SessionConfig::lockstep(), SessionConfig::default()] {
+    for config in [TimelineConfig::lockstep(), TimelineConfig::default()] {
         for lost in 0..24 {
             let mut world = World::configured(2, 13, &config);
-            world.weather(Weather::calm(30)).run_to_frame(60).run(ms(5 * lost));
+            world.weather(NetConditions::calm(30)).run_to_frame(60).run(ms(5 * lost));
             let (direction, before) = ((lost % 2) as usize, world.dropped);
             world.blocked[direction][1 - direction] = true;
             while world.dropped == before {
@@ -174,7 +174,7 @@ fn whoever_stands_still_goes_on_talking_and_gives_no_frame_a_second_input() {
     // Machine 0 hears nothing and stands still; machine 1 hears all that is said meanwhile, while other keys go down in every tick.
     let mut world = World::of(2, 23);
     world.players_press(|rng, _, _| 1 + rng.below(255) as u8);
-    world.weather(Weather::calm(40)).run_to_frame(120);
+    world.weather(NetConditions::calm(40)).run_to_frame(120);
     world.blocked[1][0] = true;
     world.run(ms(300));
     let (stalled, sent) = (world.machines[0].stalled, world.session(0).stats().packets_sent);
@@ -194,10 +194,10 @@ fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
     // Machine 0 waits for machine 2, almost for so long that it goes on without it. What it holds of machine 1 is as
     // far ahead then as it can be.
     let config =
-        SessionConfig { input_delay_frames: 0, input_delay_limits: (0, 0), ..SessionConfig::default() };
+        TimelineConfig { input_delay_frames: 0, input_delay_range: (0, 0), ..TimelineConfig::default() };
     for late_ms in [500, 2_950, 3_050, 3_100] {
         let mut world = World::configured(3, 9, &config);
-        world.weather(Weather::calm(60));
+        world.weather(NetConditions::calm(60));
         // Nobody passes on what others said: a question for entries asks for none.
         world.tamper = Box::new(|_, _, bytes| {
             if bytes.starts_with(&[63, 1]) {
@@ -246,7 +246,7 @@ fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
     world.blocked[1][0] = false;
     world.run_seconds(18);
     for machine in &world.machines {
-        let fault = machine.events.iter().find(|event| matches!(event, Event::Fault { .. }));
+        let fault = machine.events.iter().find(|event| matches!(event, SessionEvent::PeerFault { .. }));
         assert_eq!(fault, None, "a lost packet is no fault:\n{}", world.describe());
     }
     let stalled = world.machines.iter().map(|machine| machine.stalled).max();

@@ -1,31 +1,31 @@
 //! People come and go: anyone joins or leaves at any frame, nobody pauses, nothing diverges.
 
-mod company;
+mod cluster;
 
-use company::{Company, config, ms};
+use cluster::{Cluster, config, ms};
 use gaggle_kit::{Frame, Micros, Slot, SlotSet};
-use gaggle_link::sim::{Chance, Change, Conditions};
-use gaggle_timeline::Event;
+use gaggle_link::sim::{Chance, Conditions, NetChange};
+use gaggle_timeline::SessionEvent;
 
-fn joined(event: &Event) -> bool {
-    matches!(event, Event::Joined { .. })
+fn joined(event: &SessionEvent) -> bool {
+    matches!(event, SessionEvent::Joined { .. })
 }
 
-fn left(event: &Event) -> bool {
-    matches!(event, Event::Left { .. })
+fn left(event: &SessionEvent) -> bool {
+    matches!(event, SessionEvent::Left { .. })
 }
 
-fn lead_changed(event: &Event) -> bool {
-    matches!(event, Event::LeadChanged { .. })
+fn lead_changed(event: &SessionEvent) -> bool {
+    matches!(event, SessionEvent::LeaderChanged { .. })
 }
 
-fn slots(company: &Company, index: usize) -> u64 {
+fn slots(company: &Cluster, index: usize) -> u64 {
     company.session(index).local_slots().bits()
 }
 
 #[test]
 fn three_play_and_a_fourth_joins() {
-    let mut company = Company::of(4, 3, 1);
+    let mut company = Cluster::of(4, 3, 1);
     company.run_ms(3_000);
     let stalls = company.stalls();
     company.join(3).run_until("the fourth is a member", 3_000, |c| c.session(3).is_member());
@@ -34,13 +34,13 @@ fn three_play_and_a_fourth_joins() {
     for index in 0..4 {
         assert_eq!(company.count(index, joined), 1, "{}", company.describe());
     }
-    let progress = company.count(3, |event| matches!(event, Event::Joining { .. }));
+    let progress = company.count(3, |event| matches!(event, SessionEvent::JoinProgress { .. }));
     assert!(progress >= 3, "a joiner sees how far it is: {progress} steps");
 }
 
 #[test]
 fn one_plays_alone_at_once_and_others_drop_in() {
-    let mut company = Company::empty(4, 2);
+    let mut company = Cluster::empty(4, 2);
     company.found(0, 1).run_ms(2_000);
     let frame = company.session(0).current_frame();
     assert!(frame >= Frame::new(115), "alone at full speed, but only at {frame}");
@@ -56,7 +56,7 @@ fn one_plays_alone_at_once_and_others_drop_in() {
 
 #[test]
 fn three_who_come_at_once_all_get_in() {
-    let mut company = Company::empty(4, 3);
+    let mut company = Cluster::empty(4, 3);
     company.found(0, 1).run_ms(500);
     company.join(1).join(2).join(3);
     company.run_until("all are members", 4_000, |c| (1..4).all(|index| c.session(index).is_member()));
@@ -66,63 +66,75 @@ fn three_who_come_at_once_all_get_in() {
 
 #[test]
 fn whoever_leaves_is_not_waited_for() {
-    let mut company = Company::of(4, 4, 4);
+    let mut company = Cluster::of(4, 4, 4);
     company.run_ms(3_000);
     let stalls = company.stalls();
-    company.leave(2).run_until("the goodbye is done", 1_000, |c| c.session(2).is_over());
+    company.leave(2).run_until("the goodbye is done", 1_000, |c| c.session(2).is_closed());
     company.crash(2).run_ms(5_000).expect_together(&[0, 1, 3]);
     assert_eq!(company.stalls(), stalls, "a goodbye stalls nobody");
     for index in [0, 1, 3] {
         assert_eq!(company.count(index, left), 1, "{}", company.describe());
-        assert_eq!(company.count(index, |e| matches!(e, Event::HistoryChanged { .. })), 0);
-        assert_eq!(company.session(index).present_at(company.session(index).confirmed_frame()).len(), 3);
+        assert_eq!(
+            company.count(index, |e| matches!(
+                e,
+                SessionEvent::ViewChanged { .. } | SessionEvent::BranchAbandoned { .. }
+            )),
+            0
+        );
+        assert_eq!(company.session(index).slots_at(company.session(index).confirmed_frame()).len(), 3);
     }
 }
 
 #[test]
 fn whoever_does_not_hear_that_its_goodbye_was_read_goes_all_the_same() {
-    let mut company = Company::of(3, 3, 33);
+    let mut company = Cluster::of(3, 3, 33);
     company.run_ms(3_000);
     // 0 hears what 1 plays through 2, but never what 1 has read.
-    company.net.direction(1, 0, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    company.net.set_direction(1, 0, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     company.run_ms(1_000).clear_events();
-    company.leave(0).run_until("the goodbye is done", 1_200, |c| c.session(0).is_over());
+    company.leave(0).run_until("the goodbye is done", 1_200, |c| c.session(0).is_closed());
     let confirmed = company.session(0).confirmed_frame();
-    let Some(Event::Left { last, .. }) = company.machines[0].events.iter().find(|event| left(event)) else {
+    let Some(SessionEvent::Left { last, .. }) = company.machines[0].events.iter().find(|event| left(event))
+    else {
         panic!("it saw itself go:\n{}", company.describe());
     };
     assert!(confirmed.since(*last) > 40, "it did not go on: {last}\n{}", company.describe());
-    assert_eq!(company.count(0, |e| matches!(e, Event::Joining { .. })), 0, "{}", company.describe());
+    assert_eq!(
+        company.count(0, |e| matches!(e, SessionEvent::JoinProgress { .. })),
+        0,
+        "{}",
+        company.describe()
+    );
     company.crash(0).run_ms(2_000).expect_together(&[1, 2]);
     assert_eq!(company.count(1, left), 1, "{}", company.describe());
 }
 
 #[test]
 fn whoever_said_goodbye_may_find_the_others_far_ahead() {
-    let mut company = Company::of(2, 2, 34);
+    let mut company = Cluster::of(2, 2, 34);
     company.run_ms(3_000).leave(0).run_ms(20);
-    company.net.direction(1, 0, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    company.net.set_direction(1, 0, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     company.run_ms(850);
-    company.net.direction(1, 0, Conditions::latency_ms(50));
+    company.net.set_direction(1, 0, Conditions::latency_ms(50));
     let behind = company.session(1).confirmed_frame().since(company.session(0).confirmed_frame());
     assert!(behind > 40, "the other went on alone: {behind}\n{}", company.describe());
     company.run_ms(120);
-    assert!(!company.session(0).is_over(), "it still listens");
+    assert!(!company.session(0).is_closed(), "it still listens");
     company.run_ms(400).expect_agreement();
-    assert!(company.session(0).is_over(), "{}", company.describe());
+    assert!(company.session(0).is_closed(), "{}", company.describe());
 }
 
 #[test]
 fn the_lead_leaves_and_the_next_one_admits() {
-    let mut company = Company::of(4, 3, 5);
+    let mut company = Cluster::of(4, 3, 5);
     company.run_ms(3_000);
     let stalls = company.stalls();
-    company.leave(0).run_until("the goodbye is done", 1_000, |c| c.session(0).is_over());
+    company.leave(0).run_until("the goodbye is done", 1_000, |c| c.session(0).is_closed());
     company.crash(0).run_ms(1_000);
     for index in [1, 2] {
         assert_eq!(company.count(index, lead_changed), 1, "{}", company.describe());
         assert_eq!(
-            company.session(index).lead_at(company.session(index).confirmed_frame()),
+            company.session(index).leader_at(company.session(index).confirmed_frame()),
             Some(company.id(1))
         );
     }
@@ -134,7 +146,7 @@ fn the_lead_leaves_and_the_next_one_admits() {
 
 #[test]
 fn the_last_but_one_leaves_and_the_last_plays_on_alone() {
-    let mut company = Company::of(2, 2, 6);
+    let mut company = Cluster::of(2, 2, 6);
     company.run_ms(2_000);
     company.leave(0).run_ms(1_000).crash(0);
     let (frame, stalls) = (company.session(1).current_frame(), company.stalls()[1]);
@@ -148,7 +160,7 @@ fn the_last_but_one_leaves_and_the_last_plays_on_alone() {
 #[test]
 fn somebody_falls_silent_and_the_others_go_on() {
     for (seed, gone) in [(7, 2), (8, 0)] {
-        let mut company = Company::of(3, 3, seed);
+        let mut company = Cluster::of(3, 3, seed);
         company.run_ms(3_000).clear_events();
         let before = company.stalls();
         company.crash(gone).run_ms(8_000);
@@ -159,7 +171,7 @@ fn somebody_falls_silent_and_the_others_go_on() {
             // Three seconds until it is given up, two round trips, less the window of eight frames.
             assert!(stalled > 100 && stalled <= 180 + 12 - 8, "{stalled}:\n{}", company.describe());
             assert_eq!(company.count(index, left), 1, "{}", company.describe());
-            assert_eq!(company.count(index, |e| matches!(e, Event::Gone { .. })), 1);
+            assert_eq!(company.count(index, |e| matches!(e, SessionEvent::TimedOut { .. })), 1);
             assert_eq!(company.count(index, lead_changed), usize::from(gone == 0));
         }
     }
@@ -167,7 +179,7 @@ fn somebody_falls_silent_and_the_others_go_on() {
 
 #[test]
 fn a_page_that_is_closed_and_opened_again_gets_its_slot_back_without_a_timeout() {
-    let mut company = Company::of(3, 3, 9);
+    let mut company = Cluster::of(3, 3, 9);
     company.run_ms(3_000).clear_events();
     let stalls = company.stalls();
     company.crash(1).run_ms(150);
@@ -186,7 +198,7 @@ fn a_page_that_is_closed_and_opened_again_gets_its_slot_back_without_a_timeout()
 fn the_lead_is_lost_while_somebody_comes_in() {
     let mut exercised = 0;
     for after_ms in [20, 120, 200, 280, 340, 380, 420, 460, 520, 600] {
-        let mut company = Company::configured(4, 3, after_ms, config(4), 40_000);
+        let mut company = Cluster::configured(4, 3, after_ms, config(4), 40_000);
         company.run_ms(2_000).join(3).run_ms(after_ms);
         exercised += u32::from(!company.session(3).is_member());
         company.crash(0).run_until("it is in", 12_000, |c| c.session(3).is_member());
@@ -200,9 +212,9 @@ fn the_lead_and_the_next_one_are_lost_together_while_somebody_comes_in() {
     // By how far it had come: nothing heard yet, a state on its way, a state to follow on from.
     let mut exercised = [0; 3];
     for after_ms in [60, 160, 240, 320, 400, 460, 500, 540, 580] {
-        let mut company = Company::configured(5, 4, after_ms, config(5), 40_000);
+        let mut company = Cluster::configured(5, 4, after_ms, config(5), 40_000);
         company.run_ms(2_000).join(4).run_ms(after_ms);
-        let asked = company.count(4, |event| matches!(event, Event::Joining { .. })) > 0;
+        let asked = company.count(4, |event| matches!(event, SessionEvent::JoinProgress { .. })) > 0;
         let session = company.session(4);
         if !session.is_member() {
             exercised[usize::from(asked) + usize::from(session.is_running())] += 1;
@@ -211,19 +223,19 @@ fn the_lead_and_the_next_one_are_lost_together_while_somebody_comes_in() {
         company.run_until("it is in", 12_000, |c| c.session(4).is_member());
         company.run_ms(6_000).expect_together(&[2, 3, 4]);
         let session = company.session(4);
-        assert_eq!(session.lead_at(session.confirmed_frame()), Some(company.id(2)));
+        assert_eq!(session.leader_at(session.confirmed_frame()), Some(company.id(2)));
     }
     assert!(exercised.iter().all(|count| *count >= 2), "only {exercised:?} of these were under way");
 }
 
 #[test]
 fn two_who_do_not_hear_each_other_play_on_through_a_third() {
-    let mut company = Company::of(3, 3, 12);
+    let mut company = Cluster::of(3, 3, 12);
     company.run_ms(3_000).clear_events();
-    let history = company.session(0).history();
-    company.net.apply(&Change::Disconnect(0, 1));
+    let history = company.session(0).branch_id();
+    company.net.apply(&NetChange::Disconnect(0, 1));
     company.run_ms(10_000).expect_together(&[0, 1, 2]);
-    assert_eq!(company.session(0).history(), history, "nobody is cut:\n{}", company.describe());
+    assert_eq!(company.session(0).branch_id(), history, "nobody is cut:\n{}", company.describe());
     let frames: Vec<Frame> = (0..3).map(|index| company.session(index).confirmed_frame()).collect();
     assert!(frames.iter().all(|frame| *frame > Frame::new(700)), "{frames:?}\n{}", company.describe());
     assert_eq!(company.count(2, left), 0);
@@ -231,10 +243,10 @@ fn two_who_do_not_hear_each_other_play_on_through_a_third() {
 
 #[test]
 fn a_link_that_goes_dead_without_a_word_is_made_up_for_by_a_third() {
-    let mut company = Company::of(3, 3, 13);
+    let mut company = Cluster::of(3, 3, 13);
     company.run_ms(3_000).clear_events();
-    let cut = Conditions { cut: true, ..Conditions::latency_ms(50) };
-    company.net.between(0, 1, cut);
+    let cut = Conditions { is_cut: true, ..Conditions::latency_ms(50) };
+    company.net.set_both(0, 1, cut);
     company.run_ms(10_000).expect_together(&[0, 1, 2]);
     assert_eq!(company.count(2, left), 0, "{}", company.describe());
     let stalled: u64 = company.stalls().iter().sum();
@@ -243,79 +255,84 @@ fn a_link_that_goes_dead_without_a_word_is_made_up_for_by_a_third() {
 
 #[test]
 fn somebody_who_does_not_reach_everybody_plays_with_all() {
-    let mut company = Company::of(4, 3, 26);
+    let mut company = Cluster::of(4, 3, 26);
     company.run_ms(2_000);
     company.join_via(3, &[0, 1]).run_until("it is a member", 4_000, |c| c.session(3).is_member());
-    let history = company.session(0).history();
+    let history = company.session(0).branch_id();
     company.run_ms(8_000).expect_together(&[0, 1, 2, 3]);
-    assert_eq!(company.session(0).history(), history, "nobody is cut:\n{}", company.describe());
+    assert_eq!(company.session(0).branch_id(), history, "nobody is cut:\n{}", company.describe());
     let stalled: u64 = company.stalls().iter().sum();
     assert!(stalled < 200, "{stalled} ticks stalled:\n{}", company.describe());
 }
 
 #[test]
 fn whoever_comes_in_while_it_is_not_heard_is_told_to_be_away_before_it_is_told_to_be_back() {
-    let mut company = Company::configured(4, 3, 41, config(3), 0);
+    let mut company = Cluster::configured(4, 3, 41, config(3), 0);
     company.run_ms(2_000).join(3).run_ms(2_000);
     assert!(!company.session(3).is_member(), "all seats are taken");
-    company.net.direction(3, 1, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    company.net.set_direction(3, 1, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     company.run_ms(2_000).leave(2);
     company.run_until("it is let in", 4_000, |c| c.session(3).is_member()).run_ms(1_000);
-    company.net.direction(3, 1, Conditions::latency_ms(50));
+    company.net.set_direction(3, 1, Conditions::latency_ms(50));
     company.run_ms(1_000);
     let peer = company.id(3);
-    let about = |event: &&Event| match event {
-        Event::Interrupted { peer: who } | Event::Gone { peer: who } | Event::Resumed { peer: who } => {
-            *who == peer
-        }
+    let about = |event: &&SessionEvent| match event {
+        SessionEvent::Interrupted { peer: who }
+        | SessionEvent::TimedOut { peer: who }
+        | SessionEvent::Resumed { peer: who } => *who == peer,
         _ => false,
     };
-    let told: Vec<Event> = company.machines[1].events.iter().filter(about).cloned().collect();
-    assert_eq!(told, [Event::Interrupted { peer }, Event::Resumed { peer }], "{}", company.describe());
+    let told: Vec<SessionEvent> = company.machines[1].events.iter().filter(about).cloned().collect();
+    assert_eq!(
+        told,
+        [SessionEvent::Interrupted { peer }, SessionEvent::Resumed { peer }],
+        "{}",
+        company.describe()
+    );
     assert_eq!(company.count(0, |event| about(&event)), 0, "0 heard it all the time");
 }
 
 #[test]
 fn a_match_that_splits_becomes_one_again() {
-    let mut company = Company::of(5, 5, 14);
+    let mut company = Cluster::of(5, 5, 14);
     company.run_ms(3_000);
-    company.net.apply(&Change::Partition(vec![vec![0, 1], vec![2, 3, 4]]));
+    company.net.apply(&NetChange::Partition(vec![vec![0, 1], vec![2, 3, 4]]));
     company.run_ms(10_000);
     company.expect_together(&[0, 1]).expect_together(&[2, 3, 4]);
-    assert_ne!(company.session(0).history(), company.session(2).history(), "both halves play");
-    company.clear_events().net.apply(&Change::Heal);
+    assert_ne!(company.session(0).branch_id(), company.session(2).branch_id(), "both halves play");
+    company.clear_events().net.apply(&NetChange::Heal);
     company.run_until("all are in one match", 20_000, |c| {
-        let history = c.session(2).history();
-        (0..5).all(|index| c.session(index).is_member() && c.session(index).history() == history)
+        let history = c.session(2).branch_id();
+        (0..5).all(|index| c.session(index).is_member() && c.session(index).branch_id() == history)
     });
     company.run_ms(2_000).expect_together(&[0, 1, 2, 3, 4]);
-    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     assert_eq!((0..5).map(|index| company.count(index, lost)).collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
     assert_eq!((0..5).map(|index| slots(&company, index)).collect::<Vec<_>>(), [1, 2, 4, 8, 16]);
     // Whoever takes the other half's match over is told who is there, and each of them once.
     let came = |index: usize, other: usize| {
         let peer = company.id(other);
-        company.count(index, |event| matches!(event, Event::Joined { peer: who, .. } if *who == peer))
+        company.count(index, |event| matches!(event, SessionEvent::Joined { peer: who, .. } if *who == peer))
     };
     assert_eq!([2, 3, 4].map(|other| came(0, other)), [1, 1, 1], "{}", company.describe());
     assert_eq!([0, 1].map(|other| came(2, other)), [1, 1], "{}", company.describe());
-    let lead = Event::LeadChanged { lead: company.id(2) };
+    let lead = SessionEvent::LeaderChanged { leader: company.id(2) };
     assert_eq!((0..5).map(|index| company.count(index, |e| *e == lead)).collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
 }
 
 #[test]
 fn somebody_sleeps_and_comes_back_as_the_same_player() {
-    let mut company = Company::of(3, 3, 15);
+    let mut company = Cluster::of(3, 3, 15);
     company.run_ms(3_000).clear_events();
     company.machines[1].asleep_until = company.now() + Micros::from_secs(8);
     company.run_ms(7_900).expect_together(&[0, 2]);
-    let history = company.session(0).history();
+    let history = company.session(0).branch_id();
     company.run_until("it is back", 10_000, |c| {
-        c.session(1).is_member() && c.session(1).history() == c.session(0).history()
+        c.session(1).is_member() && c.session(1).branch_id() == c.session(0).branch_id()
     });
     company.run_ms(2_000).expect_together(&[0, 1, 2]);
     assert_eq!(
-        company.session(0).history(),
+        company.session(0).branch_id(),
         history,
         "who was awake does not yield:\n{}",
         company.describe()
@@ -325,7 +342,7 @@ fn somebody_sleeps_and_comes_back_as_the_same_player() {
 
 #[test]
 fn a_short_nap_costs_nobody_its_place() {
-    let mut company = Company::of(3, 3, 16);
+    let mut company = Cluster::of(3, 3, 16);
     company.run_ms(3_000).clear_events();
     company.machines[1].asleep_until = company.now() + Micros::from_millis(2_000);
     company.run_ms(8_000).expect_together(&[0, 1, 2]);
@@ -336,24 +353,24 @@ fn a_short_nap_costs_nobody_its_place() {
 
 #[test]
 fn two_matches_meet_and_the_later_one_comes_over() {
-    let mut company = Company::empty(4, 17);
+    let mut company = Cluster::empty(4, 17);
     company.found(0, 5).found(2, 9).run_ms(1_000);
     company.join_via(1, &[0]).join_via(3, &[2]);
     company.run_until("both have company", 3_000, |c| c.session(1).is_member() && c.session(3).is_member());
     company.run_ms(500).clear_events();
     company.connect_all();
     company.run_until("all are in one match", 8_000, |c| {
-        let history = c.session(0).history();
-        (0..4).all(|index| c.session(index).is_member() && c.session(index).history() == history)
+        let history = c.session(0).branch_id();
+        (0..4).all(|index| c.session(index).is_member() && c.session(index).branch_id() == history)
     });
     company.run_ms(1_000).expect_together(&[0, 1, 2, 3]);
-    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     assert_eq!((0..4).map(|index| company.count(index, lost)).collect::<Vec<_>>(), [0, 0, 1, 1]);
 }
 
 #[test]
 fn a_large_state_comes_over_in_under_a_second() {
-    let mut company = Company::configured(3, 2, 18, config(4), 100_000);
+    let mut company = Cluster::configured(3, 2, 18, config(4), 100_000);
     company.run_ms(3_000);
     let (stalls, began) = (company.stalls(), company.now());
     company.join(2).run_until("it is a member", 3_000, |c| c.session(2).is_member());
@@ -368,7 +385,7 @@ fn a_large_state_comes_over_in_under_a_second() {
 fn a_donor_that_goes_is_replaced() {
     for how in ["crash", "leave"] {
         for donor in 0..3 {
-            let mut company = Company::configured(4, 3, 19, config(4), 1_000_000);
+            let mut company = Cluster::configured(4, 3, 19, config(4), 1_000_000);
             let slow = Conditions { bytes_per_second: Some(150_000), ..Conditions::latency_ms(50) };
             company.weather(slow).run_ms(2_000).join(3).run_ms(1_500);
             assert!(!company.session(3).is_member());
@@ -388,14 +405,14 @@ fn a_donor_that_goes_is_replaced() {
 fn those_on_their_way_in_find_each_other_when_everybody_they_came_to_is_gone() {
     // They hear of each other while they still hope for those who are gone, or later.
     for found_after_ms in (0..4_000).step_by(100) {
-        let mut company = Company::configured(4, 2, 33, config(4), 2_400);
+        let mut company = Cluster::configured(4, 2, 33, config(4), 2_400);
         company.weather(Conditions::latency_ms(90)).run_ms(1_500);
         company.join_via(2, &[0, 1]).join_via(3, &[0, 1]);
         company.run_until("both have a state", 3_000, |c| (2..4).all(|index| c.session(index).is_running()));
         company.crash(0).crash(1).run_ms(found_after_ms).connect_all();
         company.run_until("they play together", 20_000, |c| {
             let (one, other) = (c.session(2), c.session(3));
-            one.is_member() && other.is_member() && one.history() == other.history()
+            one.is_member() && other.is_member() && one.branch_id() == other.branch_id()
         });
         company.run_ms(1_000).expect_together(&[2, 3]);
     }
@@ -406,12 +423,12 @@ fn somebody_who_takes_long_to_come_in_misses_nobody_who_came_meanwhile() {
     // What 1 gives takes seconds, while 0 is heard at once: its entry that admits 3 is long ago by then.
     let mut exercised = 0;
     for seed in 60..68 {
-        let mut company = Company::configured(4, 2, seed, config(4), 400_000);
+        let mut company = Cluster::configured(4, 2, seed, config(4), 400_000);
         company.run_ms(2_000);
         let slow = Conditions { bytes_per_second: Some(110_000), ..Conditions::latency_ms(50) };
-        company.net.between(1, 2, slow);
+        company.net.set_both(1, 2, slow);
         company.join(2).run_ms(400);
-        let slowly = company.session(1).stats().states_given == 1;
+        let slowly = company.session(1).stats().snapshots_sent == 1;
         company.join(3).run_until("one is in", 12_000, |c| c.session(3).is_member());
         exercised += u32::from(slowly && !company.session(2).is_running());
         company.run_until("all are in", 20_000, |c| c.session(2).is_member() && c.session(3).is_member());
@@ -424,10 +441,10 @@ fn somebody_who_takes_long_to_come_in_misses_nobody_who_came_meanwhile() {
 fn every_member_is_a_donor_now_and_then() {
     let mut donated = [0; 3];
     for seed in 0..24 {
-        let mut company = Company::of(4, 3, 100 + seed);
+        let mut company = Cluster::of(4, 3, 100 + seed);
         company.run_ms(600).join(3).run_until("it is a member", 3_000, |c| c.session(3).is_member());
         for (index, count) in donated.iter_mut().enumerate() {
-            *count += company.session(index).stats().states_given;
+            *count += company.session(index).stats().snapshots_sent;
         }
     }
     assert_eq!(donated.iter().sum::<u64>(), 24, "{donated:?}");
@@ -437,7 +454,7 @@ fn every_member_is_a_donor_now_and_then() {
 #[test]
 fn people_come_and_go_on_a_bad_network() {
     for seed in 20..24 {
-        let mut company = Company::of(4, 3, seed);
+        let mut company = Cluster::of(4, 3, seed);
         let bad = Conditions {
             jitter: ms(30),
             loss: Chance::percent(8),
@@ -450,7 +467,7 @@ fn people_come_and_go_on_a_bad_network() {
             company.join(3).run_until("it is a member", 10_000, |c| c.session(3).is_member());
             company.run_ms(2_000);
             if round % 2 == 0 {
-                company.leave(3).run_until("it is out", 2_000, |c| c.session(3).is_over());
+                company.leave(3).run_until("it is out", 2_000, |c| c.session(3).is_closed());
             }
             company.crash(3).run_ms(6_000).expect_together(&[0, 1, 2]);
         }
@@ -459,10 +476,10 @@ fn people_come_and_go_on_a_bad_network() {
 
 #[test]
 fn nobody_is_removed_by_name_and_forgotten() {
-    let mut company = Company::of(3, 3, 25);
+    let mut company = Cluster::of(3, 3, 25);
     company.run_ms(2_000).clear_events();
     let victim = company.id(2);
-    company.machines[0].timeline.session_mut().remove(victim).expect("it plays");
+    company.machines[0].timeline.session_mut().evict(victim).expect("it plays");
     company.run_ms(1_000);
     company.crash(2).run_ms(1_000).expect_together(&[0, 1]);
     assert_eq!((company.count(0, left), company.count(1, left)), (1, 1), "{}", company.describe());
@@ -470,16 +487,16 @@ fn nobody_is_removed_by_name_and_forgotten() {
 
 #[test]
 fn one_that_heard_nobody_for_a_while_comes_back_alone() {
-    let mut company = Company::of(5, 5, 38);
+    let mut company = Cluster::of(5, 5, 38);
     company.run_ms(2_000).clear_events();
     // It is heard all the time, so nobody but itself sees anything wrong but that it stands still.
     for other in 0..4 {
-        company.net.direction(other, 4, Conditions { cut: true, ..Conditions::latency_ms(50) });
+        company.net.set_direction(other, 4, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     }
-    company.run_until("it goes on alone", 5_000, |c| c.session(4).history() != c.session(0).history());
-    company.net.everywhere(Conditions::latency_ms(50));
+    company.run_until("it goes on alone", 5_000, |c| c.session(4).branch_id() != c.session(0).branch_id());
+    company.net.set_all(Conditions::latency_ms(50));
     company.run_ms(6_000).expect_together(&[0, 1, 2, 3, 4]);
-    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     let lost: Vec<usize> = (0..5).map(|index| company.count(index, lost)).collect();
     assert_eq!(lost, [0, 0, 0, 0, 1], "{}", company.describe());
 }
@@ -489,7 +506,7 @@ fn one_that_heard_nobody_for_a_while_comes_back_alone() {
 #[test]
 fn packets_in_which_nothing_changes_have_seven_bytes_whoever_came_and_went() {
     const SECONDS: u64 = 20;
-    let mut company = Company::empty(4, 24);
+    let mut company = Cluster::empty(4, 24);
     company.found(0, 1).run_ms(500);
     for index in 1..4 {
         company.join(index).run_until("it is a member", 3_000, |c| c.session(index).is_member());

@@ -3,8 +3,8 @@
 mod world;
 
 use gaggle_kit::{Frame, Slot, SlotSet, State};
-use gaggle_timeline::{Game, Inputs, SessionConfig};
-use world::{Weather, World, peer};
+use gaggle_timeline::{Game, Inputs, TimelineConfig};
+use world::{NetConditions, World, peer};
 
 const SIDE: i32 = 16;
 /// Steps through a corridor before the next junction.
@@ -70,19 +70,20 @@ impl Game for Maze {
 
 fn run_maze(asks: bool) -> World<Maze> {
     let config =
-        SessionConfig { input_delay_frames: 0, input_delay_limits: (0, 0), ..SessionConfig::default() };
+        TimelineConfig { input_delay_frames: 0, input_delay_range: (0, 0), ..TimelineConfig::default() };
     let mut world = World::with(4, 77, &config, |_| Maze::new(asks));
-    world.weather(Weather::calm(67)).run_to_frame(3_600);
+    world.weather(NetConditions::calm(67)).run_to_frame(3_600);
     world.settle().expect_agreement();
     world
 }
 
 #[test]
 fn a_maze_that_asks_simulates_a_sixth_again_of_one_that_reads_everything() {
-    let again = |world: &World<Maze>| (0..4).map(|i| world.session(i).stats().frames_again).sum::<u64>();
+    let again =
+        |world: &World<Maze>| (0..4).map(|i| world.session(i).stats().frames_resimulated).sum::<u64>();
     let (reads, asks) = (run_maze(false), run_maze(true));
     assert!(asks.machines[0].timeline.game().runners.iter().all(|runner| runner.turns > 20), "nobody turned");
-    let harmless = asks.session(0).stats().corrections_harmless;
+    let harmless = asks.session(0).stats().corrections_without_rollback;
     let (reads, asks) = (again(&reads), again(&asks));
     assert!(harmless > 100, "no wrong guess was harmless");
     assert!(asks > 100, "questions whose answers never change prove nothing: {asks}");
@@ -101,7 +102,7 @@ impl Game for Roll {
 
     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
         if self.asks {
-            self.present = self.present.wrapping_mul(3) + u32::from(inputs.present(Slot::at(1)));
+            self.present = self.present.wrapping_mul(3) + u32::from(inputs.is_present(Slot::at(1)));
         }
     }
 }
@@ -109,17 +110,17 @@ impl Game for Roll {
 #[test]
 fn an_end_in_the_past_rolls_back_only_who_asked_for_presence() {
     for asks in [true, false] {
-        let mut world = World::with(2, 3, &SessionConfig::default(), |_| Roll { present: 0, asks });
+        let mut world = World::with(2, 3, &TimelineConfig::default(), |_| Roll { present: 0, asks });
         world.compare_with_straight = false;
         world.run_seconds(2);
         let session = world.machines[0].timeline.session_mut();
         let known = session.confirmed_frame();
         assert!(session.current_frame() > known, "something must be guessed");
-        session.remove(peer(1)).expect("seated");
+        session.evict(peer(1)).expect("seated");
         let before = session.stats().rollbacks;
         world.run(gaggle_kit::Micros::from_millis(100));
         assert_eq!(world.session(0).stats().rollbacks - before, u64::from(asks));
-        assert_eq!(world.session(0).present_at(world.session(0).current_frame()), SlotSet::of(Slot::at(0)));
+        assert_eq!(world.session(0).slots_at(world.session(0).current_frame()), SlotSet::of(Slot::at(0)));
     }
 }
 

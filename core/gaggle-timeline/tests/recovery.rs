@@ -1,26 +1,26 @@
 //! A state that went wrong is found, explained and made good, and nobody else notices.
 
-mod company;
+mod cluster;
 mod world;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use company::{Broth, Company, config};
+use cluster::{Broth, Cluster, config};
 use gaggle_kit::{Frame, Micros, State, state_hash};
 use gaggle_link::sim::Conditions;
-use gaggle_timeline::{Bundle, DesyncCause, Event, Game, Inputs, SessionConfig};
-use world::{Stew, Weather, World};
+use gaggle_timeline::{DesyncBundle, DesyncCause, Game, Inputs, SessionEvent, TimelineConfig};
+use world::{MixGame, NetConditions, World};
 
-fn recovered(event: &Event) -> bool {
-    matches!(event, Event::Recovered { .. })
+fn recovered(event: &SessionEvent) -> bool {
+    matches!(event, SessionEvent::DesyncRecovered { .. })
 }
 
 /// Flips bits until a difference lasts: what is simulated again heals by itself.
-fn damage(company: &mut Company, index: usize) {
+fn damage(company: &mut Cluster, index: usize) {
     for _ in 0..40 {
         company.flip_a_bit(index).run_ms(1_500);
-        if company.count(index, |event| matches!(event, Event::Desync { .. })) > 0 {
+        if company.count(index, |event| matches!(event, SessionEvent::DesyncDetected { .. })) > 0 {
             return;
         }
     }
@@ -30,7 +30,7 @@ fn damage(company: &mut Company, index: usize) {
 #[test]
 fn a_flipped_bit_is_outvoted_and_made_good() {
     for victim in 0..3 {
-        let mut company = Company::of(3, 3, 30 + victim as u64);
+        let mut company = Cluster::of(3, 3, 30 + victim as u64);
         company.run_ms(2_000).clear_events();
         let stalls = company.stalls();
         damage(&mut company, victim);
@@ -45,18 +45,19 @@ fn a_flipped_bit_is_outvoted_and_made_good() {
         assert_eq!(company.stalls(), stalls, "nobody waits for it");
         company.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
 
-        let bundle = company.machines[victim].timeline.take_bundle().expect("there is something to look at");
-        let bundle = Bundle::decode(&bundle.encode()).expect("just written");
-        let view = bundle.look::<Broth>().expect("it is of this game");
+        let bundle =
+            company.machines[victim].timeline.take_desync_bundle().expect("there is something to look at");
+        let bundle = DesyncBundle::decode(&bundle.encode()).expect("just written");
+        let view = bundle.diff::<Broth>().expect("it is of this game");
         assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");
-        assert!(company.machines[victim].timeline.take_bundle().is_none(), "told once");
+        assert!(company.machines[victim].timeline.take_desync_bundle().is_none(), "told once");
     }
 }
 
 #[test]
 fn of_two_the_one_whose_state_was_changed_from_outside_gives_way() {
     for victim in 0..2 {
-        let mut company = Company::of(2, 2, 40 + victim as u64);
+        let mut company = Cluster::of(2, 2, 40 + victim as u64);
         company.run_ms(2_000).clear_events();
         damage(&mut company, victim);
         company.run_until("it is made good", 8_000, |c| c.session(victim).stats().recoveries == 1);
@@ -67,16 +68,16 @@ fn of_two_the_one_whose_state_was_changed_from_outside_gives_way() {
 }
 
 /// Flips bits of one machine for a while: at least one lasts.
-fn batter(company: &mut Company, index: usize) {
+fn batter(company: &mut Cluster, index: usize) {
     for _ in 0..4 {
         company.flip_a_bit(index).run_ms(90);
     }
 }
 
 /// However it went: within seconds everybody holds what a straight run gives, and nobody who was right has given way.
-fn expect_made_good(company: &mut Company, damaged: &[usize], story: &str) {
+fn expect_made_good(company: &mut Cluster, damaged: &[usize], story: &str) {
     company.run_ms(20_000);
-    let desync = |event: &Event| matches!(event, Event::Desync { .. });
+    let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
     for index in 0..company.machines.len() {
         assert!(company.count(index, desync) > 0, "{story}: nothing happened\n{}", company.describe());
         let recoveries = company.session(index).stats().recoveries;
@@ -92,7 +93,7 @@ fn expect_made_good(company: &mut Company, damaged: &[usize], story: &str) {
 fn two_that_are_wrong_at_once_are_made_good_both() {
     for (players, victims) in [(3, [1, 2]), (3, [0, 1]), (3, [0, 2]), (4, [2, 3]), (4, [0, 1])] {
         for seed in 0..4 {
-            let mut company = Company::of(players, players, 60 + seed);
+            let mut company = Cluster::of(players, players, 60 + seed);
             company.run_ms(2_000).clear_events();
             for _ in 0..4 {
                 company.flip_a_bit(victims[0]).run_ms(45).flip_a_bit(victims[1]).run_ms(45);
@@ -107,7 +108,7 @@ fn one_that_goes_wrong_while_another_is_made_good_is_made_good_after_it() {
     for (first, second) in [(2, 1), (1, 2), (2, 0), (0, 2)] {
         for later_ms in [300, 900, 1_500, 2_100] {
             // A state that takes a while to arrive.
-            let mut company = Company::configured(3, 3, 70 + later_ms, config(4), 200_000);
+            let mut company = Cluster::configured(3, 3, 70 + later_ms, config(4), 200_000);
             company.run_ms(2_000).clear_events();
             batter(&mut company, first);
             company.run_ms(later_ms);
@@ -121,7 +122,7 @@ fn one_that_goes_wrong_while_another_is_made_good_is_made_good_after_it() {
 #[test]
 fn one_that_goes_wrong_again_while_it_is_made_good_is_right_in_the_end() {
     for later_ms in [300, 900, 1_500, 2_100] {
-        let mut company = Company::configured(3, 3, 80 + later_ms, config(4), 200_000);
+        let mut company = Cluster::configured(3, 3, 80 + later_ms, config(4), 200_000);
         company.run_ms(2_000).clear_events();
         batter(&mut company, 2);
         company.run_ms(later_ms);
@@ -133,10 +134,10 @@ fn one_that_goes_wrong_again_while_it_is_made_good_is_right_in_the_end() {
 #[test]
 fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accuse_nobody() {
     // Inputs are kept for 128 frames: less than the time it takes two who look into a difference to hear each other again.
-    let config = SessionConfig { check_interval_frames: 32, ..config(4) };
-    let mut company = Company::configured(3, 3, 46, config, 0);
+    let config = TimelineConfig { checksum_interval_frames: 32, ..config(4) };
+    let mut company = Cluster::configured(3, 3, 46, config, 0);
     company.run_ms(2_000).clear_events();
-    let desync = |event: &Event| matches!(event, Event::Desync { .. });
+    let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
     for _ in 0..4_000 {
         if company.count(0, desync) > 0 && company.count(2, desync) > 0 {
             break;
@@ -146,15 +147,15 @@ fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accus
         }
         company.run_ms(1);
     }
-    let cut = Conditions { cut: true, ..Conditions::PERFECT };
-    company.net.between(0, 2, cut);
+    let cut = Conditions { is_cut: true, ..Conditions::PERFECT };
+    company.net.set_both(0, 2, cut);
     company.run_until("it is made good", 2_400, |c| c.session(2).stats().recoveries == 1);
     company.machines[2].damaged = false;
     let recovered_at = company.now();
-    company.run_ms(2_400).net.between(0, 2, Conditions::latency_ms(50));
+    company.run_ms(2_400).net.set_both(0, 2, Conditions::latency_ms(50));
     company.run_ms(4_000);
     for index in 0..3 {
-        let accused = company.count(index, |event| matches!(event, Event::InputsDiffer { .. }));
+        let accused = company.count(index, |event| matches!(event, SessionEvent::InputsDiverged { .. }));
         assert_eq!(accused, 0, "nobody lied, {recovered_at}:\n{}", company.describe());
     }
     company.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
@@ -162,14 +163,15 @@ fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accus
 
 #[test]
 fn whoever_knows_that_it_is_wrong_asks_again_when_nobody_answered() {
-    let mut company = Company::of(3, 3, 47);
+    let mut company = Cluster::of(3, 3, 47);
     company.run_ms(2_000);
     // 1 and 2 do not hear each other: of what 0 and 1 say neither outvotes the other.
-    let cut = Conditions { cut: true, ..Conditions::latency_ms(50) };
-    company.net.between(1, 2, cut);
+    let cut = Conditions { is_cut: true, ..Conditions::latency_ms(50) };
+    company.net.set_both(1, 2, cut);
     company.run_ms(1_000).clear_events();
-    let ours =
-        |event: &Event| matches!(event, Event::DesyncLocated { cause: DesyncCause::OursChanged { .. }, .. });
+    let ours = |event: &SessionEvent| {
+        matches!(event, SessionEvent::DesyncLocated { cause: DesyncCause::LocalStateCorrupted { .. }, .. })
+    };
     for _ in 0..40_000 {
         if company.count(1, ours) > 0 {
             break;
@@ -181,9 +183,9 @@ fn whoever_knows_that_it_is_wrong_asks_again_when_nobody_answered() {
     }
     assert_eq!(company.count(1, ours), 1, "{}", company.describe());
     assert_eq!(company.session(1).stats().recoveries, 0, "it has not asked yet");
-    company.net.direction(0, 1, cut);
+    company.net.set_direction(0, 1, cut);
     company.run_ms(2_700);
-    company.net.direction(0, 1, Conditions::latency_ms(50));
+    company.net.set_direction(0, 1, Conditions::latency_ms(50));
     company.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
     company.machines[1].damaged = false;
     company.run_ms(2_000).clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
@@ -191,7 +193,7 @@ fn whoever_knows_that_it_is_wrong_asks_again_when_nobody_answered() {
 
 #[test]
 fn a_machine_that_is_always_wrong_is_made_good_ever_more_rarely() {
-    let mut company = Company::of(3, 3, 44);
+    let mut company = Cluster::of(3, 3, 44);
     company.run_ms(2_000);
     for _ in 0..600 {
         company.flip_a_bit(2).run_ms(100);
@@ -214,7 +216,7 @@ const WHIM: u32 = 137;
 /// A game in whose tick of one frame each machine adds something of its own, however often it simulates it.
 #[derive(Clone, Debug, State)]
 struct Whims {
-    stew: Stew,
+    stew: MixGame,
     by_machine: [u8; 5],
 }
 
@@ -233,11 +235,11 @@ impl Game for Whims {
 fn whimsical(whims: &[u8], seed: u64) -> World<Whims> {
     let mut by_machine = [0; 5];
     by_machine[..whims.len()].copy_from_slice(whims);
-    let start = |_| Whims { stew: Stew::new(), by_machine };
-    let mut world = World::with(whims.len(), seed, &SessionConfig::default(), start);
+    let start = |_| Whims { stew: MixGame::new(), by_machine };
+    let mut world = World::with(whims.len(), seed, &TimelineConfig::default(), start);
     world.compare_with_straight = false;
     world.before_tick = Box::new(|index, _| HERE.set(index));
-    world.weather(Weather::calm(40));
+    world.weather(NetConditions::calm(40));
     world
 }
 
@@ -290,7 +292,9 @@ fn where_ticks_differ_the_larger_group_is_right_and_of_equal_ones_the_one_with_t
         }
         world.machines.iter_mut().for_each(|machine| machine.events.clear());
         expect_same_states(&mut world, 8, &story);
-        let differ = |event: &Event| matches!(event, Event::Desync { .. } | Event::InputsDiffer { .. });
+        let differ = |event: &SessionEvent| {
+            matches!(event, SessionEvent::DesyncDetected { .. } | SessionEvent::InputsDiverged { .. })
+        };
         for index in 0..whims.len() {
             assert_eq!(world.count_events(index, differ), 0, "{story}:\n{}", world.describe());
         }

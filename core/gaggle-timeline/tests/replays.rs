@@ -1,14 +1,14 @@
 //! A match that is recorded while it is played, on every machine.
 
-mod company;
+mod cluster;
 mod world;
 
 use std::collections::BTreeMap;
 
-use company::{Broth, Company, config};
+use cluster::{Broth, Cluster, config};
 use gaggle_kit::{Frame, Micros, state_hash};
 use gaggle_timeline::{Game, Recorder, RecorderConfig, Replay, ReplayInfo, Timeline};
-use world::{Stew, Weather, World};
+use world::{MixGame, NetConditions, World};
 
 /// By frame, the hash of what a machine showed as confirmed.
 type Shown = BTreeMap<Frame, u64>;
@@ -40,8 +40,12 @@ fn expect_shown<G: Game>(replay: &Replay<'_, G>, shown: &Shown, at_least: usize)
 fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
     let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 3 };
     let mut world = World::of(3, 5);
-    world.weather(Weather { latency: Micros::from_millis(60), jitter: Micros::from_millis(30), loss: 30 });
-    let recorder = || Recorder::new(&Stew::new(), info, RecorderConfig::default());
+    world.weather(NetConditions {
+        latency: Micros::from_millis(60),
+        jitter: Micros::from_millis(30),
+        loss: 30,
+    });
+    let recorder = || Recorder::new(&MixGame::new(), info, RecorderConfig::default());
     let mut recorders = [recorder(), recorder(), recorder()];
     let mut shown = [(); 3].map(|()| Shown::new());
     for _ in 0..400 {
@@ -58,10 +62,10 @@ fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
         while recorder.frame() < until {
             recorder.record(&session.confirmed_inputs(recorder.frame().next()).expect("not yet forgotten"));
         }
-        std::mem::replace(recorder, Recorder::new(&Stew::new(), info, RecorderConfig::default())).finish()
+        std::mem::replace(recorder, Recorder::new(&MixGame::new(), info, RecorderConfig::default())).finish()
     });
     assert!(files[0] == files[1] && files[1] == files[2], "the files differ");
-    let replay = Replay::<Stew>::read(&files[0], 0).expect("just written");
+    let replay = Replay::<MixGame>::read(&files[0], 0).expect("just written");
     assert_eq!((replay.last_frame(), replay.damage(), replay.verify()), (until, None, Ok(())));
     assert!(until > Frame::new(1_200), "{until}");
     shown.iter().for_each(|shown| expect_shown(&replay, shown, 200));
@@ -69,12 +73,12 @@ fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
 
 #[test]
 fn a_replay_shows_what_was_played_while_people_came_and_went() {
-    let mut company = Company::configured(4, 3, 6, config(4), 0);
+    let mut company = Cluster::configured(4, 3, 6, config(4), 0);
     let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 4 };
-    let config = RecorderConfig { key_interval_frames: 150, ..RecorderConfig::default() };
+    let config = RecorderConfig { keyframe_interval_frames: 150, ..RecorderConfig::default() };
     let mut recorder = Recorder::new(&Broth::of(0), info, config);
     let mut shown = Shown::new();
-    let mut play = |company: &mut Company, millis: u64| {
+    let mut play = |company: &mut Cluster, millis: u64| {
         for _ in 0..millis / 20 {
             company.run_ms(20);
             keep_up(&mut recorder, &company.machines[0].timeline, &mut shown);
@@ -84,10 +88,10 @@ fn a_replay_shows_what_was_played_while_people_came_and_went() {
     play(company.join(3), 2_000);
     assert!(company.session(3).is_member(), "it joined:\n{}", company.describe());
     play(company.leave(1), 2_000);
-    assert!(company.session(1).is_over(), "it left:\n{}", company.describe());
+    assert!(company.session(1).is_closed(), "it left:\n{}", company.describe());
     play(company.crash(1).crash(2), 6_000);
     company.expect_together(&[0, 3]);
-    assert_eq!(company.session(0).roster().iter().filter(|row| row.is_open()).count(), 2, "one crashed");
+    assert_eq!(company.session(0).roster().iter().filter(|row| row.is_active()).count(), 2, "one crashed");
     let file = recorder.finish();
     let replay = Replay::<Broth>::read(&file, 0).expect("just written");
     assert_eq!((replay.damage(), replay.verify()), (None, Ok(())));

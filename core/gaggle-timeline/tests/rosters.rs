@@ -1,19 +1,19 @@
 //! Whoever goes by events alone knows who is present: everybody is told to come and to go once, whatever happens meanwhile.
 
-mod company;
+mod cluster;
 
 use std::collections::BTreeSet;
 
-use company::{Company, config};
+use cluster::{Cluster, config};
 use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_link::sim::{Change, Conditions};
-use gaggle_timeline::{Event, SessionConfig};
+use gaggle_link::sim::{Conditions, NetChange};
+use gaggle_timeline::{SessionEvent, TimelineConfig};
 
 /// Who is present at a machine.
-fn present(company: &Company, index: usize) -> BTreeSet<PeerId> {
+fn present(company: &Cluster, index: usize) -> BTreeSet<PeerId> {
     let session = company.session(index);
-    let frame = session.confirmed_frame().max(session.origin_frame().next());
-    session.roster().iter().filter(|row| row.counts_at(frame)).map(|row| row.stream.peer).collect()
+    let frame = session.confirmed_frame().max(session.start_frame().next());
+    session.roster().iter().filter(|row| row.is_present_at(frame)).map(|row| row.stream.peer).collect()
 }
 
 /// What a machine was told since somebody looked at who is present there.
@@ -23,17 +23,17 @@ struct Account {
 }
 
 impl Account {
-    fn begin(company: &Company, index: usize) -> Account {
+    fn begin(company: &Cluster, index: usize) -> Account {
         Account { here: present(company, index), read: company.machines[index].events.len() }
     }
 
     /// Reads on, and finds what cannot be: whoever is here comes again, or whoever is not goes.
-    fn follow(&mut self, company: &Company, index: usize) {
+    fn follow(&mut self, company: &Cluster, index: usize) {
         let events = &company.machines[index].events;
         for event in &events[self.read..] {
             let possible = match event {
-                Event::Joined { peer, .. } => self.here.insert(*peer),
-                Event::Left { peer, .. } => self.here.remove(peer),
+                SessionEvent::Joined { peer, .. } => self.here.insert(*peer),
+                SessionEvent::Left { peer, .. } => self.here.remove(peer),
                 _ => true,
             };
             assert!(possible, "machine {index}: {event:?}\n{}", company.describe());
@@ -41,7 +41,7 @@ impl Account {
         self.read = events.len();
     }
 
-    fn expect_true(&mut self, company: &Company, index: usize) {
+    fn expect_true(&mut self, company: &Cluster, index: usize) {
         self.follow(company, index);
         assert_eq!(self.here, present(company, index), "machine {index}:\n{}", company.describe());
     }
@@ -50,7 +50,7 @@ impl Account {
 #[test]
 fn whoever_comes_while_the_others_wait_for_somebody_is_told_that_it_went() {
     for watches in [true, false] {
-        let mut company = Company::of(4, 3, 901);
+        let mut company = Cluster::of(4, 3, 901);
         company.run_ms(2_000).crash(2).run_ms(700);
         if watches {
             company.watch(3);
@@ -69,7 +69,7 @@ fn whoever_comes_while_the_others_wait_for_somebody_is_told_that_it_went() {
 fn whoever_is_let_in_and_gone_before_it_played_has_not_come() {
     let mut let_in = 0;
     for moment in 40..58 {
-        let mut company = Company::of(3, 2, 902);
+        let mut company = Cluster::of(3, 2, 902);
         company.weather(Conditions::latency_ms(150)).run_ms(2_000);
         let mut accounts = [0, 1].map(|index| Account::begin(&company, index));
         company.join(2).run_ms(600 + moment * 15).crash(2);
@@ -77,13 +77,13 @@ fn whoever_is_let_in_and_gone_before_it_played_has_not_come() {
         let mut was_empty = false;
         for _ in 0..350 {
             let rows = company.run_ms(20).session(0).roster();
-            was_empty |= rows.iter().any(|row| row.stream.peer == who && row.last < row.first);
+            was_empty |= rows.iter().any(|row| row.stream.peer == who && row.last_frame < row.first_frame);
         }
         let_in += usize::from(was_empty);
         for (index, account) in accounts.iter_mut().enumerate() {
             account.expect_true(&company, index);
             let told = company.count(index, |event| {
-                matches!(event, Event::Joined { peer, .. } | Event::Left { peer, .. } if *peer == who)
+                matches!(event, SessionEvent::Joined { peer, .. } | SessionEvent::Left { peer, .. } if *peer == who)
             });
             assert!(told == 0 || !was_empty, "{}", company.describe());
         }
@@ -93,7 +93,7 @@ fn whoever_is_let_in_and_gone_before_it_played_has_not_come() {
 
 #[test]
 fn whoever_goes_on_alone_is_told_that_its_part_begins() {
-    let mut company = Company::configured(3, 2, 911, config(2), 0);
+    let mut company = Cluster::configured(3, 2, 911, config(2), 0);
     company.run_ms(1_500).join(2).run_until("it sees the match", 4_000, |c| c.session(2).is_running());
     let mut account = Account::begin(&company, 2);
     company.run_ms(500).crash(0).crash(1).run_ms(20_000);
@@ -105,23 +105,28 @@ fn whoever_goes_on_alone_is_told_that_its_part_begins() {
 #[test]
 fn whoever_was_shown_what_the_others_never_had_is_told_that_it_is_lost() {
     for seed in 903..907 {
-        let config = SessionConfig { dead_after: Micros::from_secs(8), ..config(4) };
-        let mut company = Company::configured(4, 3, seed, config, 0);
+        let config = TimelineConfig { timeout: Micros::from_secs(8), ..config(4) };
+        let mut company = Cluster::configured(4, 3, seed, config, 0);
         company.run_ms(1_500).watch(3).run_ms(2_500);
-        let feeder = (0..3).find(|index| company.session(*index).stats().states_given > 0);
+        let feeder = (0..3).find(|index| company.session(*index).stats().snapshots_sent > 0);
         let feeder = feeder.expect("somebody gave it a state");
         for other in (0..3).filter(|other| *other != feeder) {
-            company.net.direction(feeder, other, Conditions { cut: true, ..Conditions::latency_ms(50) });
+            company.net.set_direction(
+                feeder,
+                other,
+                Conditions { is_cut: true, ..Conditions::latency_ms(50) },
+            );
         }
         company.run_ms(1_000).crash(feeder);
-        let (shown, taken) = (company.session(3).current_frame(), company.session(3).stats().states_taken);
+        let (shown, taken) =
+            (company.session(3).current_frame(), company.session(3).stats().snapshots_received);
         company
             .clear_events()
-            .run_until("it takes another state", 20_000, |c| c.session(3).stats().states_taken > taken);
-        assert!(company.session(3).origin_frame() < shown, "it goes back:\n{}", company.describe());
+            .run_until("it takes another state", 20_000, |c| c.session(3).stats().snapshots_received > taken);
+        assert!(company.session(3).start_frame() < shown, "it goes back:\n{}", company.describe());
         let dead = company.id(feeder);
-        let back = |event: &Event| matches!(event, Event::Resumed { peer } if *peer == dead);
-        let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+        let back = |event: &SessionEvent| matches!(event, SessionEvent::Resumed { peer } if *peer == dead);
+        let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
         assert_eq!((company.count(3, lost), company.count(3, back)), (1, 0), "{}", company.describe());
     }
 }
@@ -130,7 +135,7 @@ fn whoever_was_shown_what_the_others_never_had_is_told_that_it_is_lost() {
 fn whatever_happens_the_roster_is_what_was_told() {
     let mut rng = Prng::new(7);
     for seed in 0..24 {
-        let mut company = Company::configured(6, 3, 5_000 + seed, config(4), 0);
+        let mut company = Cluster::configured(6, 3, 5_000 + seed, config(4), 0);
         let mut accounts: [Option<Account>; 6] = [const { None }; 6];
         for _ in 0..24 {
             let index = rng.below(6) as usize;
@@ -146,10 +151,10 @@ fn whatever_happens_the_roster_is_what_was_told() {
                 }
                 5 => {
                     let (one, other) = (0..6).partition(|_| rng.below(2) == 0);
-                    company.net.apply(&Change::Partition(vec![one, other]));
+                    company.net.apply(&NetChange::Partition(vec![one, other]));
                 }
                 6 | 7 => {
-                    company.net.apply(&Change::Heal);
+                    company.net.apply(&NetChange::Heal);
                     company.connect_all();
                 }
                 _ => _ = company.weather(Conditions::latency_ms(20 + u64::from(rng.below(150)))),
@@ -165,7 +170,7 @@ fn whatever_happens_the_roster_is_what_was_told() {
                 }
             }
         }
-        company.net.apply(&Change::Heal);
+        company.net.apply(&NetChange::Heal);
         company.connect_all().run_ms(15_000);
         for (index, account) in accounts.iter_mut().enumerate() {
             if let Some(account) = account.as_mut().filter(|_| company.machines[index].on) {
@@ -177,7 +182,7 @@ fn whatever_happens_the_roster_is_what_was_told() {
 
 #[test]
 fn however_many_have_fallen_silent_others_can_come() {
-    let mut company = Company::configured(40, 2, 913, config(4), 0);
+    let mut company = Cluster::configured(40, 2, 913, config(4), 0);
     company.run_ms(1_500);
     for index in 2..40 {
         company.join_via(index, &[0, 1]).run_until("it plays", 8_000, |c| c.session(index).is_member());

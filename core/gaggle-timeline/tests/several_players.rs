@@ -1,7 +1,7 @@
 //! Several players at one machine, different kinds of input, and a look at what steady state costs.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State};
-use gaggle_timeline::{Game, Incarnation, Inputs, Seat, Session, SessionConfig, Timeline};
+use gaggle_timeline::{Game, Incarnation, Inputs, PeerSlots, Session, Timeline, TimelineConfig};
 
 /// Slots may want different things: a pilot steers, a gunner aims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
@@ -27,7 +27,7 @@ impl Game for Ship {
 
     fn tick(&mut self, inputs: &Inputs<'_, Order>) {
         self.frame = inputs.frame().number();
-        for slot in inputs.slots() {
+        for slot in inputs.present_slots() {
             match inputs.get(slot) {
                 Order::Nothing => {}
                 Order::Steer(by) => self.heading += i32::from(by),
@@ -38,7 +38,7 @@ impl Game for Ship {
 }
 
 /// A packet under way: when it arrives, at which machine.
-struct Flying {
+struct InFlight {
     at_tick: u64,
     to: usize,
     reliable: bool,
@@ -48,11 +48,11 @@ struct Flying {
 const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
 
 /// Everything takes five ticks to the other machine.
-fn exchange(tick: u64, ships: &mut [Timeline<Ship>; 2], flying: &mut Vec<Flying>) {
+fn exchange(tick: u64, ships: &mut [Timeline<Ship>; 2], flying: &mut Vec<InFlight>) {
     for (index, ship) in ships.iter_mut().enumerate() {
-        while let Some(packet) = ship.session_mut().next_packet() {
+        while let Some(packet) = ship.session_mut().poll_transmit() {
             let bytes = packet.bytes.to_vec();
-            flying.push(Flying { at_tick: tick + 5, to: 1 - index, reliable: packet.is_reliable(), bytes });
+            flying.push(InFlight { at_tick: tick + 5, to: 1 - index, reliable: packet.is_reliable(), bytes });
         }
     }
     let now = Micros::from_millis(tick * 16);
@@ -70,14 +70,14 @@ fn exchange(tick: u64, ships: &mut [Timeline<Ship>; 2], flying: &mut Vec<Flying>
 fn two_players_at_one_machine_and_one_at_another_steer_one_ship() {
     // The slots of one machine need not be neighbours.
     let seats = [
-        Seat { peer: PEERS[0], slots: [Slot::at(0), Slot::at(2)].into_iter().collect() },
-        Seat::new(PEERS[1], Slot::at(1)),
+        PeerSlots { peer: PEERS[0], slots: [Slot::at(0), Slot::at(2)].into_iter().collect() },
+        PeerSlots::new(PEERS[1], Slot::at(1)),
     ];
     let mut ships = [0, 1].map(|index| {
         let incarnation = Incarnation(index as u32);
-        let config = SessionConfig::default();
+        let config = TimelineConfig::default();
         let mut session = Session::new(config, PEERS[index], &seats, incarnation).expect("sensible");
-        session.handle_linked(Micros::ZERO, PEERS[1 - index]).expect("seated");
+        session.handle_connected(Micros::ZERO, PEERS[1 - index]).expect("seated");
         Timeline::new(session, Ship::default())
     });
     let mut flying = Vec::new();
@@ -90,7 +90,7 @@ fn two_players_at_one_machine_and_one_at_another_steer_one_ship() {
         ships[0].session_mut().set_input(Slot::at(2), order(aim)).expect("local");
         // An intent is made from what the player sees.
         ships[1]
-            .set_intent(Slot::at(1), |ship| {
+            .set_input_with(Slot::at(1), |ship| {
                 order(if ship.frame % 26 < 13 { Order::Steer(-1) } else { Order::Nothing })
             })
             .expect("local");
@@ -100,7 +100,7 @@ fn two_players_at_one_machine_and_one_at_another_steer_one_ship() {
         }
         exchange(tick, &mut ships, &mut flying);
     }
-    assert_eq!(ships[0].session().present_at(Frame::new(9)), SlotSet::first(3));
+    assert_eq!(ships[0].session().slots_at(Frame::new(9)), SlotSet::first(3));
     let rest = |ship: &Ship| (ship.heading, ship.aim);
     assert_eq!(rest(ships[0].game()), rest(ships[1].game()));
     assert_ne!(rest(ships[0].game()), (0, (0, 0)));

@@ -1,18 +1,18 @@
 //! Whoever watches sees what is confirmed, soon, and nobody who plays notices.
 
-mod company;
+mod cluster;
 
-use company::{Company, config};
-use gaggle_link::sim::{Change, Conditions};
-use gaggle_timeline::Event;
+use cluster::{Cluster, config};
+use gaggle_link::sim::{Conditions, NetChange};
+use gaggle_timeline::SessionEvent;
 
-fn recovered(event: &Event) -> bool {
-    matches!(event, Event::Recovered { .. })
+fn recovered(event: &SessionEvent) -> bool {
+    matches!(event, SessionEvent::DesyncRecovered { .. })
 }
 
 #[test]
 fn somebody_watches_while_people_come_and_go() {
-    let mut company = Company::configured(6, 3, 51, config(4), 20_000);
+    let mut company = Cluster::configured(6, 3, 51, config(4), 20_000);
     company.run_ms(2_000);
     let stalls = company.stalls();
     company.watch(4).watch(5).run_until("it shows the match", 3_000, |c| c.session(4).is_running());
@@ -24,35 +24,39 @@ fn somebody_watches_while_people_come_and_go() {
     let playing = company.session(1).confirmed_frame();
     for index in [4, 5] {
         let session = company.session(index);
-        assert!(session.is_watching() && !session.is_member() && session.local_slots().is_empty());
+        assert!(session.is_spectating() && !session.is_member() && session.local_slots().is_empty());
         assert!(session.current_frame() <= session.confirmed_frame(), "nothing guessed is shown");
         let behind = playing.since(session.current_frame());
         assert!(behind < 40, "{behind} frames behind:\n{}", company.describe());
         assert_eq!(session.stats().rollbacks, 0);
         assert!(company.machines[index].compared > 300, "{}", company.machines[index].compared);
     }
-    assert_eq!(company.session(1).roster().iter().filter(|row| row.is_open()).count(), 3, "no seat is taken");
+    assert_eq!(
+        company.session(1).roster().iter().filter(|row| row.is_active()).count(),
+        3,
+        "no seat is taken"
+    );
 }
 
 #[test]
 fn whoever_fed_those_who_watch_may_go() {
     for seed in 52..56 {
-        let mut company = Company::of(4, 3, seed);
+        let mut company = Cluster::of(4, 3, seed);
         company.run_ms(1_500).watch(3).run_ms(2_000);
-        let donor = (0..3).find(|index| company.session(*index).stats().states_given > 0);
+        let donor = (0..3).find(|index| company.session(*index).stats().snapshots_sent > 0);
         let donor = donor.expect("somebody gave it a state");
         company.crash(donor).run_ms(9_000);
         let others: Vec<usize> = (0..3).filter(|index| *index != donor).collect();
         company.expect_together(&others);
         let behind = company.session(others[0]).confirmed_frame().since(company.session(3).current_frame());
         assert!(behind < 40, "{behind} frames behind:\n{}", company.describe());
-        assert_eq!(company.count(3, |event| matches!(event, Event::Fault { .. })), 0);
+        assert_eq!(company.count(3, |event| matches!(event, SessionEvent::PeerFault { .. })), 0);
     }
 }
 
 #[test]
 fn those_who_watch_pass_it_on_to_each_other() {
-    let mut company = Company::configured(24, 2, 57, config(4), 0);
+    let mut company = Cluster::configured(24, 2, 57, config(4), 0);
     company.run_ms(1_500);
     for index in 2..24 {
         company.watch(index).run_ms(60);
@@ -65,18 +69,18 @@ fn those_who_watch_pass_it_on_to_each_other() {
         let behind = playing.since(company.session(index).current_frame());
         assert!(behind < 60, "machine {index} is {behind} frames behind:\n{}", company.describe());
     }
-    let passed_on: u64 = (2..24).map(|index| company.session(index).stats().states_given).sum();
+    let passed_on: u64 = (2..24).map(|index| company.session(index).stats().snapshots_sent).sum();
     assert!(passed_on >= 6, "only {passed_on} were fed by others who watch");
 }
 
 /// What a machine was told of whether another one is heard, and of its end.
-fn told_of(company: &Company, index: usize, other: usize) -> Vec<&'static str> {
+fn told_of(company: &Cluster, index: usize, other: usize) -> Vec<&'static str> {
     let who = company.id(other);
-    let name = |event: &Event| match event {
-        Event::Interrupted { peer } if *peer == who => Some("interrupted"),
-        Event::Gone { peer } if *peer == who => Some("gone"),
-        Event::Resumed { peer } if *peer == who => Some("resumed"),
-        Event::Left { peer, .. } if *peer == who => Some("left"),
+    let name = |event: &SessionEvent| match event {
+        SessionEvent::Interrupted { peer } if *peer == who => Some("interrupted"),
+        SessionEvent::TimedOut { peer } if *peer == who => Some("gone"),
+        SessionEvent::Resumed { peer } if *peer == who => Some("resumed"),
+        SessionEvent::Left { peer, .. } if *peer == who => Some("left"),
         _ => None,
     };
     company.machines[index].events.iter().filter_map(name).collect()
@@ -84,11 +88,11 @@ fn told_of(company: &Company, index: usize, other: usize) -> Vec<&'static str> {
 
 #[test]
 fn whoever_watches_through_others_who_do_misses_nobody_who_plays_on() {
-    let mut company = Company::configured(5, 3, 61, config(4), 0);
+    let mut company = Cluster::configured(5, 3, 61, config(4), 0);
     company.run_ms(1_500).watch_via(3, &[0, 1, 2]).run_ms(1_500).watch_via(4, &[3]);
     company.run_until("the second one shows it, too", 5_000, |c| c.session(4).is_running());
     company.run_ms(10_000);
-    assert!(company.session(3).stats().states_given > 0, "the first one passes it on");
+    assert!(company.session(3).stats().snapshots_sent > 0, "the first one passes it on");
     let playing = company.session(0).confirmed_frame();
     assert!(playing.since(company.session(4).current_frame()) < 60, "{}", company.describe());
     for player in 0..3 {
@@ -100,33 +104,33 @@ fn whoever_watches_through_others_who_do_misses_nobody_who_plays_on() {
 }
 
 /// Somebody watches three who play, fed by one of them. Returns who of the others will fall silent.
-fn watched(company: &mut Company) -> usize {
+fn watched(company: &mut Cluster) -> usize {
     company.run_ms(1_500).watch(3).run_ms(2_000);
-    let feeder = (0..3).find(|index| company.session(*index).stats().states_given > 0);
+    let feeder = (0..3).find(|index| company.session(*index).stats().snapshots_sent > 0);
     (feeder.expect("somebody gave it a state") + 1) % 3
 }
 
 #[test]
 fn whoever_watches_sees_those_play_on_to_whom_its_own_link_is_dead() {
-    let mut company = Company::of(4, 3, 62);
+    let mut company = Cluster::of(4, 3, 62);
     let silent = watched(&mut company);
-    company.net.between(silent, 3, Conditions { cut: true, ..Conditions::latency_ms(50) });
+    company.net.set_both(silent, 3, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     company.run_ms(8_000).expect_together(&[0, 1, 2]);
     assert_eq!(told_of(&company, 3, silent), [""; 0], "{}", company.describe());
 }
 
 #[test]
 fn whoever_watches_is_told_who_is_waited_for_and_that_it_goes_on() {
-    let mut company = Company::of(4, 3, 63);
+    let mut company = Cluster::of(4, 3, 63);
     let silent = watched(&mut company);
     let others: Vec<usize> = (0..4).filter(|other| *other != silent).collect();
     for other in &others {
-        company.net.between(silent, *other, Conditions { cut: true, ..Conditions::latency_ms(50) });
+        company.net.set_both(silent, *other, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     }
     company.run_ms(2_400);
     assert_eq!(told_of(&company, 3, silent), ["interrupted"], "{}", company.describe());
     for other in others.iter().filter(|other| **other != 3) {
-        company.net.between(silent, *other, Conditions::latency_ms(50));
+        company.net.set_both(silent, *other, Conditions::latency_ms(50));
     }
     company.run_ms(4_000).expect_together(&[0, 1, 2]);
     assert_eq!(told_of(&company, 3, silent), ["interrupted", "resumed"], "though its own link stays dead");
@@ -134,31 +138,35 @@ fn whoever_watches_is_told_who_is_waited_for_and_that_it_goes_on() {
 
 #[test]
 fn whoever_watches_the_half_that_gives_way_is_told_what_goes_on_instead() {
-    let mut company = Company::of(4, 3, 64);
+    let mut company = Cluster::of(4, 3, 64);
     company.run_ms(1_500).watch(3).run_ms(2_000);
-    company.net.apply(&Change::Partition(vec![vec![0, 3], vec![1, 2]]));
+    company.net.apply(&NetChange::Partition(vec![vec![0, 3], vec![1, 2]]));
     company.run_ms(12_000).expect_together(&[1, 2]);
-    assert_eq!(company.session(3).history(), company.session(0).history(), "it watches who went on alone");
-    let roster = |company: &Company| company.session(3).roster().iter().filter(|row| row.is_open()).count();
+    assert_eq!(
+        company.session(3).branch_id(),
+        company.session(0).branch_id(),
+        "it watches who went on alone"
+    );
+    let roster = |company: &Cluster| company.session(3).roster().iter().filter(|row| row.is_active()).count();
     assert_eq!((roster(&company), told_of(&company, 3, 1)), (1, vec!["interrupted", "left"]));
-    company.clear_events().net.apply(&Change::Heal);
+    company.clear_events().net.apply(&NetChange::Heal);
     company.connect_all().run_until("it watches what goes on", 20_000, |c| {
-        c.session(3).history() == c.session(1).history() && c.session(0).is_member()
+        c.session(3).branch_id() == c.session(1).branch_id() && c.session(0).is_member()
     });
     company.run_ms(3_000).expect_together(&[0, 1, 2]);
     assert_eq!(roster(&company), 3);
-    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     let came = |other: usize| {
         let peer = company.id(other);
-        company.count(3, |event| matches!(event, Event::Joined { peer: who, .. } if *who == peer))
+        company.count(3, |event| matches!(event, SessionEvent::Joined { peer: who, .. } if *who == peer))
     };
-    let lead = Event::LeadChanged { lead: company.id(1) };
+    let lead = SessionEvent::LeaderChanged { leader: company.id(1) };
     assert_eq!(company.count(3, lost), 1, "{}", company.describe());
     assert_eq!([1, 2].map(came), [1, 1], "{}", company.describe());
     assert_eq!(company.count(3, |event| *event == lead), 1, "{}", company.describe());
 }
 
-fn expect_shown(company: &Company, watchers: std::ops::Range<usize>) {
+fn expect_shown(company: &Cluster, watchers: std::ops::Range<usize>) {
     for index in watchers {
         let behind = company.session(0).confirmed_frame().since(company.session(index).current_frame());
         assert!(behind < 60, "machine {index} is {behind} frames behind:\n{}", company.describe());
@@ -169,18 +177,19 @@ fn expect_shown(company: &Company, watchers: std::ops::Range<usize>) {
 fn however_many_watch_somebody_may_come_to_play_and_whoever_is_wrong_is_made_good() {
     for seed in 61..64 {
         // All at once, and those who can be fed by the fewest others last.
-        let mut company = Company::configured(14, 1, seed, config(4), 0);
+        let mut company = Cluster::configured(14, 1, seed, config(4), 0);
         company.run_ms(1_000);
         (2..13).rev().for_each(|index| _ = company.watch(index));
         company.run_until("all of them watch", 8_000, |c| (2..13).all(|index| c.session(index).is_running()));
         company.run_ms(4_000);
         expect_shown(&company, 2..13);
         // Whoever is fed is fed on, and not brought in again and again.
-        let taken = |c: &Company| (2..13).map(|index| c.session(index).stats().states_taken).sum::<u64>();
+        let taken =
+            |c: &Cluster| (2..13).map(|index| c.session(index).stats().snapshots_received).sum::<u64>();
         assert!(taken(&company) <= 13, "{}:\n{}", taken(&company), company.describe());
         company.join(1).run_until("one more plays", 4_000, |c| c.session(1).is_member());
         company.run_ms(1_500).clear_events();
-        let desync = |event: &Event| matches!(event, Event::Desync { .. });
+        let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
         // What is simulated again heals by itself.
         while company.count(1, desync) == 0 {
             company.flip_a_bit(1).run_ms(1_500);
@@ -198,7 +207,7 @@ fn however_many_watch_somebody_may_come_to_play_and_whoever_is_wrong_is_made_goo
 #[test]
 fn whoever_watches_a_wrong_state_is_given_the_right_one() {
     for bulk_bytes in [0, 400_000] {
-        let mut company = Company::configured(4, 3, 58, config(4), bulk_bytes);
+        let mut company = Cluster::configured(4, 3, 58, config(4), bulk_bytes);
         company.run_ms(1_500).watch(3);
         company.run_until("it shows the match", 6_000, |c| c.session(3).is_running());
         company.run_ms(2_000).clear_events();
@@ -221,7 +230,7 @@ fn whoever_watches_a_wrong_state_is_given_the_right_one() {
 
 #[test]
 fn whoever_is_fed_by_others_who_watch_is_made_good_like_them() {
-    let mut company = Company::of(4, 2, 59);
+    let mut company = Cluster::of(4, 2, 59);
     company.run_ms(1_500).watch_via(2, &[0, 1]);
     company.run_until("it shows the match", 4_000, |c| c.session(2).is_running());
     company.run_ms(2_500).flip_a_bit(2).run_ms(50);
@@ -231,7 +240,7 @@ fn whoever_is_fed_by_others_who_watch_is_made_good_like_them() {
     company.run_until("so does who comes by it", 1_000, |c| c.session(3).is_running());
     company.run_until("it is made good", 8_000, |c| c.session(2).stats().recoveries == 1);
     company.machines[2].damaged = false;
-    company.run_until("so is who came by it", 1_000, |c| c.session(3).stats().states_taken == 2);
+    company.run_until("so is who came by it", 1_000, |c| c.session(3).stats().snapshots_received == 2);
     company.machines[3].damaged = false;
     company.machines[3].confirmed.clear();
     company.clear_events().run_ms(5_000).expect_together(&[0, 1]);
@@ -248,7 +257,7 @@ fn whoever_is_fed_by_others_who_watch_is_made_good_like_them() {
 
 #[test]
 fn whoever_is_wrong_ever_again_asks_ever_more_rarely() {
-    let mut company = Company::of(3, 2, 60);
+    let mut company = Cluster::of(3, 2, 60);
     company.run_ms(1_500).watch(2).run_ms(2_000);
     for _ in 0..60 {
         company.flip_a_bit(2).run_ms(1_000);

@@ -3,32 +3,32 @@
 mod world;
 
 use gaggle_kit::{Frame, Micros};
-use gaggle_timeline::{LatePolicy, Pace, SessionConfig};
-use world::{Stew, Weather, World};
+use gaggle_timeline::{LatePolicy, TickClock, TimelineConfig};
+use world::{MixGame, NetConditions, World};
 
 fn ms(millis: u64) -> Micros {
     Micros::from_millis(millis)
 }
 
-fn window(frames: u32) -> SessionConfig {
-    SessionConfig {
-        late: LatePolicy::Stall { window_frames: frames },
-        input_delay_limits: (2, 2),
-        ..SessionConfig::default()
+fn window(frames: u32) -> TimelineConfig {
+    TimelineConfig {
+        late_policy: LatePolicy::Stall { prediction_frames: frames },
+        input_delay_range: (2, 2),
+        ..TimelineConfig::default()
     }
 }
 
 /// Where a machine is right now, in thousandths of a frame.
-fn position(world: &World<Stew>, index: usize) -> i64 {
+fn position(world: &World<MixGame>, index: usize) -> i64 {
     let machine = &world.machines[index];
     let frame = machine.timeline.session().current_frame();
-    i64::from(frame.number()) * 1_000 + i64::from(machine.pace.thousandths())
+    i64::from(frame.number()) * 1_000 + i64::from(machine.pace.alpha_permille())
 }
 
 /// How far the first two machines are from where they should be, in thousandths of a frame. Together
 /// means that both guess equally far ahead: with a slower way in one direction, the machine that hears
 /// the other later runs behind by half the difference.
-fn apart(world: &World<Stew>) -> u64 {
+fn apart(world: &World<MixGame>) -> u64 {
     let way =
         |from: usize, to: usize| world.directions[from][to].unwrap_or(world.weather.latency).get() as i64;
     let due = (way(0, 1) - way(1, 0)) * 60 / 1_000 / 2;
@@ -37,7 +37,7 @@ fn apart(world: &World<Stew>) -> u64 {
 
 /// Starts ten frames apart with clocks one per cent apart; true seconds until they are within a frame
 /// for good, over the next twelve seconds.
-fn time_to_meet(world: &mut World<Stew>) -> Micros {
+fn time_to_meet(world: &mut World<MixGame>) -> Micros {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;
     world.run_to_frame(1);
@@ -54,7 +54,7 @@ fn time_to_meet(world: &mut World<Stew>) -> Micros {
     last_apart - start
 }
 
-fn check_time(window_frames: u32, weather: Weather, asymmetric: bool) {
+fn check_time(window_frames: u32, weather: NetConditions, asymmetric: bool) {
     let mut world = World::configured(2, 21, &window(window_frames));
     world.weather(weather);
     if asymmetric {
@@ -65,7 +65,7 @@ fn check_time(window_frames: u32, weather: Weather, asymmetric: bool) {
     assert!(time < Micros::from_secs(4), "together only after {time}");
     let before: Vec<_> = (0..2).map(|i| world.session(i).stats()).collect();
     world.run_seconds(60);
-    let again = [0, 1].map(|i| world.session(i).stats().frames_again - before[i].frames_again);
+    let again = [0, 1].map(|i| world.session(i).stats().frames_resimulated - before[i].frames_resimulated);
     assert!(again[0] > 100, "hardly anything was guessed wrong: {again:?}");
     assert!(
         again.iter().max() < again.iter().min().map(|least| least * 14 / 10).as_ref(),
@@ -79,31 +79,31 @@ fn check_time(window_frames: u32, weather: Weather, asymmetric: bool) {
 
 #[test]
 fn machines_that_start_apart_meet_within_four_seconds() {
-    check_time(8, Weather::calm(50), false);
+    check_time(8, NetConditions::calm(50), false);
 }
 
 #[test]
 fn they_meet_without_the_help_of_the_window() {
-    check_time(60, Weather::calm(50), false);
+    check_time(60, NetConditions::calm(50), false);
 }
 
 #[test]
 fn they_meet_in_spite_of_jitter() {
-    check_time(8, Weather { jitter: ms(20), ..Weather::calm(40) }, false);
+    check_time(8, NetConditions { jitter: ms(20), ..NetConditions::calm(40) }, false);
 }
 
 #[test]
 fn they_meet_when_one_direction_is_slower() {
-    check_time(8, Weather::calm(50), true);
-    check_time(60, Weather::calm(50), true);
+    check_time(8, NetConditions::calm(50), true);
+    check_time(60, NetConditions::calm(50), true);
 }
 
 #[test]
 fn input_delay_follows_the_round_trip_without_losing_a_press() {
     let mut world = World::of(2, 31);
-    let at_rtt = |rtt: u64| Weather { latency: ms(rtt / 2 - 10), jitter: ms(20), loss: 0 };
+    let at_rtt = |rtt: u64| NetConditions { latency: ms(rtt / 2 - 10), jitter: ms(20), loss: 0 };
     world.weather(at_rtt(40)).run_seconds(6);
-    let delays = |world: &World<Stew>| [0, 1].map(|i| world.session(i).stats().input_delay_frames);
+    let delays = |world: &World<MixGame>| [0, 1].map(|i| world.session(i).stats().input_delay_frames);
     assert!(delays(&world).iter().all(|d| (1..=2).contains(d)), "{:?}", delays(&world));
     let stalled: u64 = world.machines.iter().map(|m| m.stalled).sum();
     world.weather(at_rtt(200)).run(ms(2_500));
@@ -142,10 +142,10 @@ fn a_machine_that_slept_catches_up_and_bends_nobodys_time() {
     world.machines[2].asleep_until = world.now + ms(800);
     let marks: Vec<usize> = world.machines.iter().map(|m| m.speeds.len()).collect();
     world.run(ms(799));
-    let behind = |world: &World<Stew>| (position(world, 0) - position(world, 2)) / 1_000;
+    let behind = |world: &World<MixGame>| (position(world, 0) - position(world, 2)) / 1_000;
     assert!(behind(&world) >= 40, "only {} frames behind", behind(&world));
     // The time it slept is lost to its clock, as to a suspended page's.
-    world.machines[2].pace = Pace::new(60, world.now);
+    world.machines[2].pace = TickClock::new(60, world.now);
     world.run(ms(1_000));
     assert!(behind(&world).abs() <= 5, "still {} frames behind after a second", behind(&world));
     world.run(ms(3_000));

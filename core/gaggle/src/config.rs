@@ -2,63 +2,63 @@
 
 use gaggle_kit::{Micros, Slot, SlotSet};
 use gaggle_lobby::client::ClientConfig;
-use gaggle_lobby::view::Json;
+use gaggle_lobby::view::RawJson;
 use gaggle_lobby::{Label, ParseLabelError, RoomCode};
-use gaggle_replica::Policy;
-use gaggle_timeline::{Game, SessionConfig, shape_of};
+use gaggle_replica::AuthorityPolicy;
+use gaggle_timeline::{Game, TimelineConfig, shape_of};
 
 /// Which room to be in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Wish {
+pub enum JoinTarget {
     /// The fullest open one of this game and mode, or a new one.
     #[default]
-    Find,
+    Matchmake,
     /// A new one, which only those find who have the code.
-    Private,
+    CreatePrivate,
     /// The one with this code.
     Code(RoomCode),
     /// The one with this code, without a seat: to look on.
-    Watch(RoomCode),
+    Spectate(RoomCode),
     /// None for the time being: be connected, look at the list of rooms, play alone.
-    Look,
+    Browse,
     /// None, and no word to any server.
     Offline,
 }
 
-/// What a room is opened with: a [`Room`](crate::Room) for a game on one timeline, a [`SharedRoom`](crate::SharedRoom) for
+/// What a room is opened with: a [`Room`](crate::Room) for a game on one timeline, a [`WorldRoom`](crate::WorldRoom) for
 /// a world of shared objects.
 ///
 /// ```
 /// use gaggle::RoomConfig;
 /// let config = RoomConfig::new("tug-of-war", 2)?;
-/// assert_eq!(config.session.slots, 2);
+/// assert_eq!(config.engine.slot_count, 2);
 /// # Ok::<(), gaggle::ParseLabelError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RoomConfig<S = SessionConfig> {
+pub struct RoomConfig<S = TimelineConfig> {
     /// Which game, as the server calls it.
     pub game: Label,
     /// Which of its modes.
     pub mode: Label,
     /// How many may play.
-    pub seats: u8,
+    pub max_players: u8,
     /// Which room.
-    pub wish: Wish,
+    pub join: JoinTarget,
     /// What the game wants to keep about a room that is made for us: a JSON object.
-    pub settings: Json,
+    pub room_settings: RawJson,
     /// The colours wished for. Alone, and among seats nobody had, the seat of this number is ours: to many games a seat is a colour.
-    pub palette: Option<u8>,
+    pub preferred_slot: Option<u8>,
     /// Players at this machine. Default 1, and always 1 where objects are shared.
     pub local_players: usize,
     /// Who we are, and how to reconnect.
-    pub client: ClientConfig,
-    /// The rules of the match. [`SessionConfig::game_fingerprint`] keeps versions of a game apart.
-    pub session: S,
-    /// Keep the match on the screen as a [replay](crate::Room::replay) and note its [states](crate::Room::marks): every confirmed
-    /// frame is played once more for it, and up to 8 MiB are kept. Default no; a [`SharedRoom`](crate::SharedRoom) records nothing.
-    pub record: bool,
+    pub lobby: ClientConfig,
+    /// The rules of the match. [`TimelineConfig::game_fingerprint`] keeps versions of a game apart.
+    pub engine: S,
+    /// Keep the match on the screen as a [replay](crate::Room::replay_bytes) and note its [states](crate::Room::checksums): every confirmed
+    /// frame is played once more for it, and up to 8 MiB are kept. Default no; a [`WorldRoom`](crate::WorldRoom) records nothing.
+    pub record_replay: bool,
     /// Coming into a running match must work within this time, or we go on alone. Default 15 s.
-    pub join_within: Micros,
+    pub join_timeout: Micros,
 }
 
 impl RoomConfig {
@@ -67,7 +67,7 @@ impl RoomConfig {
     /// # Errors
     /// If the name cannot be one.
     pub fn new(game: &str, seats: u8) -> Result<RoomConfig, ParseLabelError> {
-        let session = SessionConfig { slots: seats.into(), ..SessionConfig::default() };
+        let session = TimelineConfig { slot_count: seats.into(), ..TimelineConfig::default() };
         Ok(RoomConfig::with(game.parse()?, seats, session))
     }
 
@@ -82,31 +82,31 @@ impl RoomConfig {
     /// ```
     #[must_use]
     pub fn version(mut self, version: &str) -> RoomConfig {
-        self.session.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
+        self.engine.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
         self
     }
 
     /// Plays by these rules instead, with as many slots as there are seats and the version that was said.
     ///
     /// ```
-    /// use gaggle::{RoomConfig, SessionConfig};
-    /// let config = RoomConfig::new("generals", 4)?.version("1").with_session(SessionConfig::lockstep());
-    /// assert_eq!(config.session.slots, 4);
+    /// use gaggle::{RoomConfig, TimelineConfig};
+    /// let config = RoomConfig::new("generals", 4)?.version("1").with_engine(TimelineConfig::lockstep());
+    /// assert_eq!(config.engine.slot_count, 4);
     /// # Ok::<(), gaggle::ParseLabelError>(())
     /// ```
     #[must_use]
-    pub fn with_session(mut self, session: SessionConfig) -> RoomConfig {
-        let before = std::mem::replace(&mut self.session, session);
-        self.session.slots = self.seats.into();
-        self.session.game_fingerprint = before.game_fingerprint;
+    pub fn with_engine(mut self, session: TimelineConfig) -> RoomConfig {
+        let before = std::mem::replace(&mut self.engine, session);
+        self.engine.slot_count = self.max_players.into();
+        self.engine.game_fingerprint = before.game_fingerprint;
         self
     }
 
     /// What peers must have in common, as the lobby calls it: the version of the game, the fields of its state and input, and
     /// the settings of the match.
-    pub(crate) fn build<G: Game>(&self) -> Label {
-        let session = &self.session;
-        let settings = session.settings_fingerprint::<G::Input>(session.slots);
+    pub(crate) fn build_id<G: Game>(&self) -> Label {
+        let session = &self.engine;
+        let settings = session.settings_fingerprint::<G::Input>(session.slot_count);
         let parts = [session.game_fingerprint, settings, shape_of::<G>()];
         let mut bytes = [0; 24];
         for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
@@ -116,20 +116,21 @@ impl RoomConfig {
     }
 }
 
-impl RoomConfig<gaggle_replica::SessionConfig> {
+impl RoomConfig<gaggle_replica::ReplicaConfig> {
     /// A room for this many players of a world of shared objects, and who may hold what in it.
     ///
     /// # Errors
     /// If the name cannot be one.
-    pub fn shared(game: &str, seats: u8, policy: Policy) -> Result<SharedConfig, ParseLabelError> {
-        let session = gaggle_replica::SessionConfig { policy, ..gaggle_replica::SessionConfig::default() };
+    pub fn world(game: &str, seats: u8, policy: AuthorityPolicy) -> Result<SharedConfig, ParseLabelError> {
+        let session =
+            gaggle_replica::ReplicaConfig { authority: policy, ..gaggle_replica::ReplicaConfig::default() };
         Ok(RoomConfig::with(game.parse()?, seats, session))
     }
 
     /// Only those meet whose version is the same: see [`RoomConfig::version`] of a game on one timeline.
     #[must_use]
     pub fn version(mut self, version: &str) -> SharedConfig {
-        self.session.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
+        self.engine.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
         self
     }
 }
@@ -137,7 +138,7 @@ impl RoomConfig<gaggle_replica::SessionConfig> {
 impl<S> RoomConfig<S> {
     /// Where so many sit who begin a match, as the lobby would seat them in an empty room.
     pub(crate) fn first_slots(&self, players: usize) -> SlotSet {
-        let liked = self.palette.filter(|liked| *liked < self.seats).map(usize::from);
+        let liked = self.preferred_slot.filter(|liked| *liked < self.max_players).map(usize::from);
         let others = (0..=players).filter(|slot| Some(*slot) != liked);
         liked.into_iter().chain(others).take(players).map(Slot::at).collect()
     }
@@ -146,21 +147,21 @@ impl<S> RoomConfig<S> {
         RoomConfig {
             game,
             mode: Label::default(),
-            seats,
-            wish: Wish::Find,
-            settings: Json::default(),
-            palette: None,
+            max_players: seats,
+            join: JoinTarget::Matchmake,
+            room_settings: RawJson::default(),
+            preferred_slot: None,
             local_players: 1,
-            client: ClientConfig::default(),
-            session,
-            record: false,
-            join_within: Micros::from_secs(15),
+            lobby: ClientConfig::default(),
+            engine: session,
+            record_replay: false,
+            join_timeout: Micros::from_secs(15),
         }
     }
 }
 
-/// What a [`SharedRoom`](crate::SharedRoom) is opened with.
-pub type SharedConfig = RoomConfig<gaggle_replica::SessionConfig>;
+/// What a [`WorldRoom`](crate::WorldRoom) is opened with.
+pub type SharedConfig = RoomConfig<gaggle_replica::ReplicaConfig>;
 
 /// A number by which peers know that they have the same game, as the lobby calls it.
 pub(crate) fn build_label(fingerprint: u64) -> Label {

@@ -6,46 +6,46 @@ use gaggle_kit::{Frame, Micros, PeerId};
 use gaggle_link::{Path, PathReason};
 use gaggle_lobby::client::RequestId;
 use gaggle_lobby::view::LeaveReason;
-use gaggle_lobby::{Refusal, RoomCode, ServerMessage};
+use gaggle_lobby::{Rejection, RoomCode, ServerMessage};
 use gaggle_timeline::DesyncCause;
 
 /// How somebody's part in a match ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Parting {
+pub enum LeaveCause {
     /// They said so, to the match or to the lobby: nobody had to wait for them.
-    Goodbye,
+    Left,
     /// Nothing was heard of them any more. Their seat is kept for a while.
-    Silence,
+    TimedOut,
 }
 
 /// Why a peer's link was closed. Shown as text it says what a developer has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Rejection {
+pub enum PeerRejection {
     /// In a [`Room`](crate::Room): it plays by other rules than we do.
-    Match(gaggle_timeline::Refusal),
+    Match(gaggle_timeline::RejectReason),
     /// In a [`Room`](crate::Room): it did what no network can do to a packet.
     MatchFault(gaggle_timeline::PeerFault),
-    /// In a [`SharedRoom`](crate::SharedRoom): it plays by other rules than we do.
-    World(gaggle_replica::Refusal),
-    /// In a [`SharedRoom`](crate::SharedRoom): it did what no network can do to a packet.
+    /// In a [`WorldRoom`](crate::WorldRoom): it plays by other rules than we do.
+    World(gaggle_replica::RejectReason),
+    /// In a [`WorldRoom`](crate::WorldRoom): it did what no network can do to a packet.
     WorldFault(gaggle_replica::PeerFault),
 }
 
-impl Rejection {
+impl PeerRejection {
     /// Whether it is another build of the game, and did nothing wrong.
     pub fn is_other_build(&self) -> bool {
-        matches!(self, Rejection::Match(_) | Rejection::World(_))
+        matches!(self, PeerRejection::Match(_) | PeerRejection::World(_))
     }
 }
 
-impl fmt::Display for Rejection {
+impl fmt::Display for PeerRejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rejection::Match(refusal) => write!(f, "{refusal}"),
-            Rejection::MatchFault(fault) => write!(f, "{fault}"),
-            Rejection::World(refusal) => write!(f, "{refusal}"),
-            Rejection::WorldFault(fault) => write!(f, "{fault}"),
+            PeerRejection::Match(refusal) => write!(f, "{refusal}"),
+            PeerRejection::MatchFault(fault) => write!(f, "{fault}"),
+            PeerRejection::World(refusal) => write!(f, "{refusal}"),
+            PeerRejection::WorldFault(fault) => write!(f, "{fault}"),
         }
     }
 }
@@ -53,46 +53,46 @@ impl fmt::Display for Rejection {
 /// Something players should know, each told once. Shown as text it is a calm sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum RoomEvent {
     /// The server made up a secret for us: keep it and give it the next time, to be the same person.
-    Key(String),
+    GuestKey(String),
     /// We have a seat in a room.
-    Seated {
+    RoomJoined {
         /// The six letters others join by.
         code: RoomCode,
         /// We had it before.
-        returned: bool,
+        resumed: bool,
     },
     /// We are not in the room any more and play alone.
-    Unseated {
+    RoomLeft {
         /// Why.
         reason: LeaveReason,
     },
     /// Another tab or machine has our seat. See [`Room::take_over`](crate::Room::take_over).
-    Elsewhere,
+    OpenedElsewhere,
     /// The server cannot be reached at the moment; the game goes on.
-    ServerLost,
+    LobbyDisconnected,
     /// The server is back.
-    ServerBack,
+    LobbyReconnected,
     /// The server refused what we asked for.
-    Refused(Refusal),
-    /// The list of open rooms changed: see [`Client::listed`](gaggle_lobby::client::Client::listed).
-    Rooms,
-    /// The answer to something asked through [`Room::lobby`](crate::Room::lobby).
-    Answer {
+    RequestRejected(Rejection),
+    /// The list of open rooms changed: see [`Client::room_list`](gaggle_lobby::client::Client::room_list).
+    RoomListChanged,
+    /// The answer to something asked through [`Room::lobby_client`](crate::Room::lobby_client).
+    LobbyReply {
         /// What was asked.
         request: RequestId,
         /// What the server says.
         answer: Box<ServerMessage>,
     },
     /// How the match ended is decided and kept: ask for the best, or one's own best, again.
-    ResultKept,
+    ResultStored,
     /// We are coming into a running match.
     Joining {
         /// How far it is.
         percent: u8,
     },
-    /// That did not work, and we go on alone. [`Event::Rejected`], [`Event::StateTooLarge`] or [`Event::LineTooSlow`] said why, if
+    /// That did not work, and we go on alone. [`RoomEvent::Rejected`], [`RoomEvent::StateTooLarge`] or [`RoomEvent::LineTooSlow`] said why, if
     /// more is known than that the others could not be reached in time.
     JoinFailed,
     /// The link to a peer was closed for good: it has another build of the game, or did what only a bug does. If that holds for
@@ -103,7 +103,7 @@ pub enum Event {
         /// What they are called.
         name: String,
         /// Why.
-        reason: Rejection,
+        reason: PeerRejection,
     },
     /// The state of the match is larger than can be sent, so no peer can join. To mend in the game: what never changes, such as
     /// levels and tables, belongs outside of its state.
@@ -125,42 +125,42 @@ pub enum Event {
         /// How long it may take.
         max: Micros,
     },
-    /// We are in the match of the room, for the first time or again after [`Room::rest`](crate::Room::rest). Whoever is there is told by
-    /// [`Room::people`](crate::Room::people); Came and Went say what changes from here on.
-    Together,
+    /// We are in the match of the room, for the first time or again after [`Room::suspend`](crate::Room::suspend). Whoever is there is told by
+    /// [`Room::members`](crate::Room::members); Came and Went say what changes from here on.
+    MatchJoined,
     /// We look on at the match of the room; the same holds.
-    Watching,
+    SpectatingStarted,
     /// Somebody came into the match.
-    Came {
+    PlayerJoined {
         /// Who.
         peer: PeerId,
         /// What they are called.
         name: String,
     },
     /// Somebody left the match.
-    Went {
+    PlayerLeft {
         /// Who.
         peer: PeerId,
         /// What they are called.
         name: String,
         /// Why.
-        parting: Parting,
+        cause: LeaveCause,
     },
     /// Nothing is heard of somebody.
-    Interrupted {
+    PlayerInterrupted {
         /// Who.
         peer: PeerId,
         /// What they are called.
         name: String,
     },
     /// They are back.
-    Resumed {
+    PlayerResumed {
         /// Who.
         peer: PeerId,
         /// What they are called.
         name: String,
     },
-    /// Another way leads to somebody now: see [`Person::path`](crate::Person::path). Links and the match go on.
+    /// Another way leads to somebody now: see [`Member::path`](crate::Member::path). Links and the match go on.
     PathChanged {
         /// To whom.
         peer: PeerId,
@@ -172,7 +172,7 @@ pub enum Event {
         reason: PathReason,
     },
     /// Somebody else is present longest now.
-    LeadChanged {
+    LeaderChanged {
         /// Who.
         peer: PeerId,
         /// What they are called.
@@ -180,10 +180,10 @@ pub enum Event {
     },
     /// Another part of a split match goes on instead of ours. Came and Went follow for whoever is there and was not here, and
     /// the other way round.
-    HistoryChanged,
+    BranchAbandoned,
     /// Two machines computed different games from the same inputs: a bug in the game. Whoever is alone with theirs takes the
     /// others'.
-    Desync {
+    DesyncDetected {
         /// With whom.
         peer: PeerId,
         /// What they are called.
@@ -191,7 +191,8 @@ pub enum Event {
         /// The frame that was compared. Up to a second before the games may have parted.
         frame: Frame,
     },
-    /// Where the games of an [`Event::Desync`] part, and what could be found out about it.
+    /// Where the games of an [`RoomEvent::DesyncDetected`] part, and what could be found out about
+    /// it.
     DesyncLocated {
         /// With whom.
         peer: PeerId,
@@ -200,9 +201,9 @@ pub enum Event {
         /// What was found.
         cause: DesyncCause,
     },
-    /// Somebody whose game differed has taken the others'. If it was us, and we play, [`Room::take_bundle`](crate::Room::take_bundle)
+    /// Somebody whose game differed has taken the others'. If it was us, and we play, [`Room::take_desync_bundle`](crate::Room::take_desync_bundle)
     /// has both games, to see which fields differ.
-    Recovered {
+    DesyncRecovered {
         /// Who; perhaps us.
         peer: PeerId,
         /// What they are called.
@@ -212,51 +213,53 @@ pub enum Event {
     },
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for RoomEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Event::Key(_) => f.write_str("the server knows you now"),
-            Event::Seated { code, returned: false } => write!(f, "you are in room {code}"),
-            Event::Seated { code, returned: true } => write!(f, "welcome back to room {code}"),
-            Event::Unseated { reason } => write!(f, "{}, you play alone", why(*reason)),
-            Event::Elsewhere => f.write_str("another tab of yours has this seat"),
-            Event::ServerLost => f.write_str("the server is out of reach, the game goes on"),
-            Event::ServerBack => f.write_str("the server is back"),
-            Event::Refused(refusal) => write!(f, "{}", refusal.text),
-            Event::Rooms => f.write_str("the open rooms changed"),
-            Event::Answer { answer, .. } => write!(f, "the server answered: {}", answer.kind()),
-            Event::ResultKept => f.write_str("the result is kept"),
-            Event::Joining { percent } => write!(f, "joining, {percent} %"),
-            Event::JoinFailed => f.write_str("joining did not work, you play alone"),
-            Event::Rejected { name, reason, .. } if reason.is_other_build() => {
+            RoomEvent::GuestKey(_) => f.write_str("the server knows you now"),
+            RoomEvent::RoomJoined { code, resumed: false } => write!(f, "you are in room {code}"),
+            RoomEvent::RoomJoined { code, resumed: true } => write!(f, "welcome back to room {code}"),
+            RoomEvent::RoomLeft { reason } => write!(f, "{}, you play alone", why(*reason)),
+            RoomEvent::OpenedElsewhere => f.write_str("another tab of yours has this seat"),
+            RoomEvent::LobbyDisconnected => f.write_str("the server is out of reach, the game goes on"),
+            RoomEvent::LobbyReconnected => f.write_str("the server is back"),
+            RoomEvent::RequestRejected(refusal) => write!(f, "{}", refusal.text),
+            RoomEvent::RoomListChanged => f.write_str("the open rooms changed"),
+            RoomEvent::LobbyReply { answer, .. } => write!(f, "the server answered: {}", answer.kind()),
+            RoomEvent::ResultStored => f.write_str("the result is kept"),
+            RoomEvent::Joining { percent } => write!(f, "joining, {percent} %"),
+            RoomEvent::JoinFailed => f.write_str("joining did not work, you play alone"),
+            RoomEvent::Rejected { name, reason, .. } if reason.is_other_build() => {
                 write!(f, "{name} has another build of the game, you cannot play together")
             }
-            Event::Rejected { name, .. } => write!(f, "the link to {name} was closed after a fault"),
-            Event::StateTooLarge { bytes, max } => {
+            RoomEvent::Rejected { name, .. } => write!(f, "the link to {name} was closed after a fault"),
+            RoomEvent::StateTooLarge { bytes, max } => {
                 write!(f, "nobody can join: the game's state has {bytes} bytes, at most {max} can be sent")
             }
-            Event::LineTooSlow { name, rtt, max, .. } => write!(
+            RoomEvent::LineTooSlow { name, rtt, max, .. } => write!(
                 f,
                 "the line to {name} is too slow: {} ms, at most {} ms can be played over",
                 rtt.as_millis(),
                 max.as_millis()
             ),
-            Event::Together => f.write_str("you are in"),
-            Event::Watching => f.write_str("you are watching"),
-            Event::Came { name, .. } => write!(f, "{name} dropped in"),
-            Event::Went { name, parting: Parting::Goodbye, .. } => write!(f, "{name} left"),
-            Event::Went { name, parting: Parting::Silence, .. } => write!(f, "lost contact with {name}"),
-            Event::Interrupted { name, .. } => write!(f, "waiting for {name}"),
-            Event::Resumed { name, .. } => write!(f, "{name} is back"),
-            Event::PathChanged { name, path: Some(path), reason, .. } => {
+            RoomEvent::MatchJoined => f.write_str("you are in"),
+            RoomEvent::SpectatingStarted => f.write_str("you are watching"),
+            RoomEvent::PlayerJoined { name, .. } => write!(f, "{name} dropped in"),
+            RoomEvent::PlayerLeft { name, cause: LeaveCause::Left, .. } => write!(f, "{name} left"),
+            RoomEvent::PlayerLeft { name, cause: LeaveCause::TimedOut, .. } => {
+                write!(f, "lost contact with {name}")
+            }
+            RoomEvent::PlayerInterrupted { name, .. } => write!(f, "waiting for {name}"),
+            RoomEvent::PlayerResumed { name, .. } => write!(f, "{name} is back"),
+            RoomEvent::PathChanged { name, path: Some(path), reason, .. } => {
                 write!(f, "the way to {name} is now {path}: {reason}")
             }
-            Event::PathChanged { name, path: None, .. } => write!(f, "looking for another way to {name}"),
-            Event::LeadChanged { name, .. } => write!(f, "{name} is the host now"),
-            Event::HistoryChanged => f.write_str("another part of the match went on"),
-            Event::Desync { name, .. } => write!(f, "out of sync with {name}, repairing"),
-            Event::DesyncLocated { name, cause, .. } => write!(f, "out of sync with {name}: {cause}"),
-            Event::Recovered { name, .. } => write!(f, "{name} is in sync again"),
+            RoomEvent::PathChanged { name, path: None, .. } => write!(f, "looking for another way to {name}"),
+            RoomEvent::LeaderChanged { name, .. } => write!(f, "{name} is the host now"),
+            RoomEvent::BranchAbandoned => f.write_str("another part of the match went on"),
+            RoomEvent::DesyncDetected { name, .. } => write!(f, "out of sync with {name}, repairing"),
+            RoomEvent::DesyncLocated { name, cause, .. } => write!(f, "out of sync with {name}: {cause}"),
+            RoomEvent::DesyncRecovered { name, .. } => write!(f, "{name} is in sync again"),
         }
     }
 }
@@ -265,8 +268,8 @@ fn why(reason: LeaveReason) -> &'static str {
     match reason {
         LeaveReason::Left => "you left the room",
         LeaveReason::Kicked => "the host sent you away",
-        LeaveReason::Lost => "your seat was given away",
-        LeaveReason::Silent => "the server had not heard from you for long",
+        LeaveReason::ConnectionLost => "your seat was given away",
+        LeaveReason::IdleTimeout => "the server had not heard from you for long",
         _ => "the room was closed",
     }
 }

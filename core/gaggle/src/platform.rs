@@ -9,7 +9,7 @@ mod online;
 
 use gaggle_kit::{IceServer, Micros, PeerId};
 use gaggle_link::Mesh;
-use gaggle_lobby::client::Socket;
+use gaggle_lobby::client::LobbySocket;
 use gaggle_lobby::message::server::Relay;
 
 pub use no_network::{NoLobby, NoMesh, NoNetwork};
@@ -34,7 +34,7 @@ pub struct MeshSetup<'a> {
 /// room is `Send` where its platform, the socket and the mesh are.
 pub trait Platform {
     /// The connection to the lobby.
-    type Lobby: Socket;
+    type Lobby: LobbySocket;
     /// The links to the members of a room.
     type Mesh: Mesh;
 

@@ -40,7 +40,7 @@ impl<G: Game> Recording<G> {
         let (config, slots) = (timeline.session().config(), timeline.session().slot_count());
         let info = ReplayInfo {
             game_fingerprint: config.game_fingerprint,
-            frames_per_second: config.frames_per_second,
+            frames_per_second: config.tick_rate,
             slots: slots as u8,
         };
         let recorder = Recorder::new(game, info, RecorderConfig::default());
@@ -56,7 +56,7 @@ impl<G: Game> Recording<G> {
     fn follow(&mut self, timeline: &Timeline<G>) -> Result<(), Gap> {
         let session = timeline.session();
         // Those who look on are not told what everybody has; what they are shown is confirmed.
-        let last = match session.is_watching() {
+        let last = match session.is_spectating() {
             true => session.confirmed_frame().min(session.current_frame()),
             false => session.settled_frame(),
         };
@@ -67,7 +67,7 @@ impl<G: Game> Recording<G> {
                 return Ok(());
             }
             let inputs = session.confirmed_inputs(next).ok_or(Gap)?;
-            let present = inputs.slots();
+            let present = inputs.present_slots();
             for (index, input) in self.row.iter_mut().enumerate() {
                 let slot = Slot::at(index);
                 *input = if present.contains(slot) { inputs.get(slot) } else { G::Input::default() };

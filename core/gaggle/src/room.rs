@@ -1,32 +1,33 @@
 //! Your handle on a room: solo at once, together as soon as somebody is there, alone again when they leave.
 //!
 //! This file owns what is played and when; `room/company.rs` has what the match says. The seat, the links and the people
-//! are the [`Lounge`]'s.
+//! are the [`LobbyRoom`]'s.
 
-mod company;
+mod events;
 
 use std::fmt;
 
-use gaggle_kit::{FewSet, Frame, Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, VecSet};
 use gaggle_link::{SendError, Transport};
 use gaggle_lobby::Label;
 use gaggle_lobby::client::Client;
 use gaggle_timeline::{
-    Bundle, Game, Incarnation, MatchId, Seat, Session, SessionConfig, SessionError, SessionStats, Tick,
+    DesyncBundle, Game, Incarnation, MatchId, PeerSlots, Session, SessionError, SessionStats, Tick,
+    TimelineConfig,
 };
 
-use crate::config::{RoomConfig, Wish};
-use crate::event::Event;
-use crate::held::Held;
-use crate::lounge::{Errand, Lounge};
-use crate::mailbox::Mailbox;
+use crate::config::{JoinTarget, RoomConfig};
+use crate::event::RoomEvent;
+use crate::input_latch::InputLatch;
+use crate::lobby_room::{LobbyAction, LobbyRoom};
+use crate::messages::MessageQueue;
 use crate::platform::Platform;
 use crate::play::Play;
 use crate::recording::Recording;
 
 /// Where a room is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum Phase {
     /// Alone at this machine; the lobby may or may not know.
     Solo,
     /// Still alone on the screen, coming into the match of others.
@@ -35,22 +36,22 @@ pub enum Stage {
         percent: u8,
     },
     /// In the match of the room, perhaps as the first.
-    Together,
-    /// Looking on at the match of the room, without a seat in it: see [`Wish::Watch`].
-    Watching,
-    /// Stood up for a while, because nobody looks: see [`Room::rest`].
-    Resting,
+    Playing,
+    /// Looking on at the match of the room, without a seat in it: see [`JoinTarget::Spectate`].
+    Spectating,
+    /// Stood up for a while, because nobody looks: see [`Room::suspend`].
+    Suspended,
 }
 
-/// The game on the screen stands still, because the others' input is missing: see [`Room::waiting`].
+/// The game on the screen stands still, because the others' input is missing: see [`Room::stall`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
+pub struct Stall {
     /// Since when.
     pub since: Micros,
     /// Those who are waited for.
-    pub peers: Vec<PeerId>,
+    pub waiting_for: Vec<PeerId>,
     /// Nothing is heard of anybody: it may be ourselves who are cut off.
-    pub hears_nobody: bool,
+    pub is_isolated: bool,
 }
 
 /// While we rest: whoever comes in has everything by then, and whoever was left to play has heard our goodbye.
@@ -67,7 +68,7 @@ struct Joining<G: Game> {
     /// The farthest it ever was, in percent.
     best: u8,
     /// Those whose links were closed for good.
-    rejected: FewSet<PeerId>,
+    rejected: VecSet<PeerId>,
     /// It can never work.
     hopeless: bool,
 }
@@ -105,19 +106,19 @@ struct Joining<G: Game> {
 ///     // A display of 144 Hz, and a jump in one of its frames.
 ///     room.set_input(0, Pad { right: true, jump: shown == 70 });
 ///     room.update(Micros::new(shown * 1_000_000 / 144));
-///     while let Some(event) = room.next_event() {
+///     while let Some(event) = room.poll_event() {
 ///         println!("{event}");
 ///     }
 ///     // Between two frames of the game the display shows something in between.
-///     let (before, now) = (room.before().x, room.game().x);
-///     let drawn_at = before + (now - before) * room.thousandths() as i32 / 1_000;
+///     let (before, now) = (room.previous_game().x, room.game().x);
+///     let drawn_at = before + (now - before) * room.alpha_permille() as i32 / 1_000;
 ///     assert!((before..=now).contains(&drawn_at));
 /// }
 /// assert_eq!(room.game().jumps, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Room<G: Game, P: Platform> {
-    lounge: Lounge<SessionConfig, P>,
+    lounge: LobbyRoom<TimelineConfig, P>,
     /// What is on the screen.
     shown: Play<G>,
     /// The game a frame ago, for drawing in between.
@@ -133,12 +134,12 @@ pub struct Room<G: Game, P: Platform> {
     /// While we rest: since when others are there, or since when we have left the match to them.
     knocked: Option<Micros>,
     recording: Option<Recording<G>>,
-    players: Vec<Held<G::Input>>,
+    players: Vec<InputLatch<G::Input>>,
     /// Those in the match of whom nothing is heard at the moment.
-    silent: FewSet<PeerId>,
+    silent: VecSet<PeerId>,
     /// Since when the game on the screen stands still.
     still_since: Option<Micros>,
-    mailbox: Mailbox,
+    mailbox: MessageQueue,
     /// Where we sat in the match of this room before we stood up.
     old_slots: Option<SlotSet>,
     /// The input delay the player chose.
@@ -169,8 +170,8 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
         let mut rng = Prng::new(seed);
         let nobody = PeerId::from_u128(rng.next_u64().into());
         let slots = config.first_slots(config.local_players);
-        let session = solo_session(&config.session, nobody, slots, 0, &mut rng)?;
-        let build = config.build::<G>();
+        let session = solo_session(&config.engine, nobody, slots, 0, &mut rng)?;
+        let build = config.build_id::<G>();
         let mut room = Room {
             before: game.clone(),
             shown: Play::new(now, session, game),
@@ -181,13 +182,13 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
             stood_up: false,
             knocked: None,
             recording: None,
-            players: vec![Held::default(); config.local_players],
-            mailbox: Mailbox::default(),
+            players: vec![InputLatch::default(); config.local_players],
+            mailbox: MessageQueue::default(),
             old_slots: None,
             input_delay: None,
-            silent: FewSet::new(),
+            silent: VecSet::new(),
             still_since: None,
-            lounge: Lounge::new(now, config, build, platform, rng),
+            lounge: LobbyRoom::new(now, config, build, platform, rng),
         };
         room.lounge.look_for_others(false);
         Ok(room)
@@ -198,34 +199,34 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
     ///
     /// # Errors
     /// If a setting is out of its range; the error names it, and nothing has changed.
-    pub fn start(&mut self, game: G, local_players: usize, wish: Wish) -> Result<(), SessionError> {
-        let Lounge { config, rng, .. } = &mut self.lounge;
+    pub fn restart(&mut self, game: G, local_players: usize, wish: JoinTarget) -> Result<(), SessionError> {
+        let LobbyRoom { config, rng, .. } = &mut self.lounge;
         check_seats(config, local_players)?;
         let nobody = PeerId::from_u128(rng.next_u64().into());
         let slots = config.first_slots(local_players);
-        let session = solo_session(&config.session, nobody, slots, 0, rng)?;
+        let session = solo_session(&config.engine, nobody, slots, 0, rng)?;
         self.leave();
-        (self.lounge.config.local_players, self.lounge.config.wish) = (local_players, wish);
-        self.players = vec![Held::default(); local_players];
+        (self.lounge.config.local_players, self.lounge.config.join) = (local_players, wish);
+        self.players = vec![InputLatch::default(); local_players];
         self.show(Play::new(self.lounge.now, session, game));
         self.lounge.look_for_others(true);
         Ok(())
     }
 
     /// Looks for others as wished, while the game on the screen goes on.
-    pub fn seek(&mut self, wish: Wish) {
-        self.lounge.config.wish = wish;
+    pub fn join(&mut self, wish: JoinTarget) {
+        self.lounge.config.join = wish;
         self.lounge.look_for_others(true);
     }
 
-    /// Which mode of the game is looked for from the next [`Room::start`] on.
+    /// Which mode of the game is looked for from the next [`Room::restart`] on.
     pub fn set_mode(&mut self, mode: Label) {
         self.lounge.config.mode = mode;
     }
 
-    /// The colours to ask for from the next [`Room::start`] on.
-    pub fn set_palette(&mut self, palette: Option<u8>) {
-        self.lounge.config.palette = palette;
+    /// The colours to ask for from the next [`Room::restart`] on.
+    pub fn set_preferred_slot(&mut self, palette: Option<u8>) {
+        self.lounge.config.preferred_slot = palette;
     }
 
     /// What we are called from now on.
@@ -249,17 +250,17 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
     }
 
     /// Sends something to one of the others, or to everybody there is a link to: chat, emotes, readiness, whatever is no part
-    /// of the match. It arrives once and in order, and means what the game makes of it: see [`Room::next_message`].
+    /// of the match. It arrives once and in order, and means what the game makes of it: see [`Room::poll_message`].
     ///
     /// # Errors
     /// If it is larger than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX), or a peer is not linked or does not keep up. Alone
     /// there is nobody to refuse it.
-    pub fn send(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
+    pub fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
         self.lounge.send_message(to, bytes)
     }
 
-    /// The next thing somebody [sent](Room::send), and who. Anybody in the room may send anything: read it with care.
-    pub fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
+    /// The next thing somebody [sent](Room::send_message), and who. Anybody in the room may send anything: read it with care.
+    pub fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
         self.mailbox.next()
     }
 
@@ -276,7 +277,7 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
             self.leave_to_others();
         }
         self.send_packets();
-        if self.lounge.config.record {
+        if self.lounge.config.record_replay {
             Recording::keep_up(&mut self.recording, &self.shown.timeline);
         }
         ticks
@@ -287,27 +288,27 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
         self.shown.timeline.game()
     }
 
-    /// The game a frame ago, to draw in between: see [`Room::thousandths`].
-    pub fn before(&self) -> &G {
+    /// The game a frame ago, to draw in between: see [`Room::alpha_permille`].
+    pub fn previous_game(&self) -> &G {
         &self.before
     }
 
     /// The game as everybody has it, and nothing guessed: for results. None if that frame is not held any more.
-    pub fn confirmed_game(&self) -> Option<(Frame, &G)> {
+    pub fn confirmed(&self) -> Option<(Frame, &G)> {
         self.shown.timeline.confirmed_game()
     }
 
-    /// After an [`Event::Recovered`] of this machine: what it had, what it took over, and the inputs between. Write
-    /// [`Bundle::encode`] to a file, or [look](Bundle::look) at once which fields differ. Told once; whoever watches has
+    /// After an [`RoomEvent::DesyncRecovered`] of this machine: what it had, what it took over, and the inputs between. Write
+    /// [`DesyncBundle::encode`] to a file, or [look](DesyncBundle::diff) at once which fields differ. Told once; whoever watches has
     /// none.
-    pub fn take_bundle(&mut self) -> Option<Bundle> {
-        self.shown.timeline.take_bundle()
+    pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
+        self.shown.timeline.take_desync_bundle()
     }
 
     /// The input delay from now on, in frames, alone and with others; `None` lets it adapt to the network again, and be 0 alone.
     ///
     /// # Errors
-    /// If it is outside [`SessionConfig::input_delay_limits`].
+    /// If it is outside [`TimelineConfig::input_delay_range`].
     pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
         self.shown.session_mut().set_input_delay(frames)?;
         self.input_delay = frames;
@@ -315,35 +316,35 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
     }
 
     /// The match on the screen as a whole replay file, from where we came in to the last frame that is final. Recording goes
-    /// on. None unless [`RoomConfig::record`] is set.
-    pub fn replay(&self) -> Option<Vec<u8>> {
+    /// on. None unless [`RoomConfig::record_replay`] is set.
+    pub fn replay_bytes(&self) -> Option<Vec<u8>> {
         self.recording.as_ref().and_then(Recording::file)
     }
 
     /// Hashes of final states, one a second, the latest last: equal frames of one match have equal hashes everywhere. None
-    /// unless [`RoomConfig::record`] is set.
-    pub fn marks(&self) -> Vec<(Frame, u64)> {
+    /// unless [`RoomConfig::record_replay`] is set.
+    pub fn checksums(&self) -> Vec<(Frame, u64)> {
         self.recording.iter().flat_map(Recording::marks).collect()
     }
 
-    /// How far the display is from [the frame before](Room::before) to [this one](Room::game), in thousandths: for interpolation.
-    pub fn thousandths(&self) -> u32 {
-        self.shown.thousandths()
+    /// How far the display is from [the frame before](Room::previous_game) to [this one](Room::game), in thousandths: for interpolation.
+    pub fn alpha_permille(&self) -> u32 {
+        self.shown.alpha_permille()
     }
 
     /// The slots of the players at this machine.
-    pub fn own_slots(&self) -> SlotSet {
+    pub fn local_slots(&self) -> SlotSet {
         self.shown.session().local_slots()
     }
 
     /// Where we are.
-    pub fn stage(&self) -> Stage {
+    pub fn phase(&self) -> Phase {
         match &self.joining {
-            _ if self.resting => Stage::Resting,
-            Some(joining) => Stage::Joining { percent: joining.percent },
-            None if self.is_watching() => Stage::Watching,
-            None if self.together && !self.apart => Stage::Together,
-            None => Stage::Solo,
+            _ if self.resting => Phase::Suspended,
+            Some(joining) => Phase::Joining { percent: joining.percent },
+            None if self.is_watching() => Phase::Spectating,
+            None if self.together && !self.apart => Phase::Playing,
+            None => Phase::Solo,
         }
     }
 
@@ -358,19 +359,19 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
     }
 
     /// What happened next.
-    pub fn next_event(&mut self) -> Option<Event> {
-        self.lounge.next_event()
+    pub fn poll_event(&mut self) -> Option<RoomEvent> {
+        self.lounge.poll_event()
     }
 
     /// What machines must have in common to meet, as the lobby calls it: the version of the game, the fields of its state and
     /// input, and the settings of the match.
-    pub fn build(&self) -> &Label {
-        &self.lounge.build
+    pub fn build_id(&self) -> &Label {
+        &self.lounge.build_id
     }
 
     /// The lobby, to look at rooms and to ask for more; none while offline.
-    pub fn lobby(&mut self) -> Option<&mut Client> {
-        self.lounge.client.as_mut()
+    pub fn lobby_client(&mut self) -> Option<&mut Client> {
+        self.lounge.lobby_client.as_mut()
     }
 
     /// The platform, for what only it can do.
@@ -385,13 +386,13 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
 
     /// Nobody looks for a while: stands up, so that nobody has to wait for us. Keep calling [`Room::update`] as often as
     /// possible.
-    pub fn rest(&mut self) {
+    pub fn suspend(&mut self) {
         // Nobody waits for those who look on.
         if self.resting || self.is_watching() {
             return;
         }
         self.resting = true;
-        self.players.iter_mut().for_each(Held::let_go);
+        self.players.iter_mut().for_each(InputLatch::let_go);
         self.joining = None;
         self.lounge.joins = false;
         self.knocked = None;
@@ -400,7 +401,7 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
     }
 
     /// Somebody looks again: sits down where we were.
-    pub fn wake(&mut self) {
+    pub fn resume(&mut self) {
         if !std::mem::take(&mut self.resting) {
             return;
         }
@@ -420,38 +421,38 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
     }
 
     /// The page is closed, or loaded again: leaves the room, so that nobody waits, but has the seat kept for a moment. Whoever
-    /// opens a room with the same [key and seat](RoomConfig::client) within 10 s has it again.
+    /// opens a room with the same [key and seat](RoomConfig::lobby) within 10 s has it again.
     /// The lobby hears nothing more of this one before [`Client::reconnect`].
     pub fn close(&mut self) {
         self.part(true);
         self.lounge.hang_up();
     }
 
-    /// Takes the seat over from another tab: after [`Event::Elsewhere`].
+    /// Takes the seat over from another tab: after [`RoomEvent::OpenedElsewhere`].
     pub fn take_over(&mut self) {
         self.lounge.take_over();
     }
 
     /// Tells the lobby how the match ended: points by slot, how far it went, a hash of the final state. Everybody tells
     /// it, and it counts when they agree. Of several players at one machine the first one's points count: the lobby knows whose
-    /// machine it is, not who sits beside them. Say it once, of a [confirmed](Room::confirmed_game) state; if a part of the match is lost
-    /// in a split ([`Event::HistoryChanged`]), say it again. Whether it could be told: alone without a server there is
+    /// machine it is, not who sits beside them. Say it once, of a [confirmed](Room::confirmed) state; if a part of the match is lost
+    /// in a split ([`RoomEvent::BranchAbandoned`]), say it again. Whether it could be told: alone without a server there is
     /// nobody to tell.
     #[must_use = "what could not be told must be said again"]
-    pub fn report(&mut self, points: &[(Slot, i64)], level: Option<u32>, digest: u64) -> bool {
+    pub fn report_result(&mut self, points: &[(Slot, i64)], level: Option<u32>, digest: u64) -> bool {
         let session = self.shown.session();
         // The lobby knows one person at each machine, whoever else plays there: what the first player has is theirs.
         let first = |slots: SlotSet| {
             points.iter().filter(|(slot, _)| slots.contains(*slot)).min_by_key(|(slot, _)| *slot)
         };
-        let rows = session.roster().iter().filter(|row| row.is_open());
+        let rows = session.roster().iter().filter(|row| row.is_active());
         let owners: Vec<(PeerId, i64)> =
             rows.filter_map(|row| Some((row.stream.peer, first(row.slots)?.1))).collect();
-        self.together && !self.is_watching() && self.lounge.report(&owners, level, digest)
+        self.together && !self.is_watching() && self.lounge.report_result(&owners, level, digest)
     }
 
     /// Tells the lobby our points so far and how far we came: call it as often as they change, it is said every 15 s and when we leave. They are
-    /// kept as our claim if no [report](Room::report) names us.
+    /// kept as our claim if no [report](Room::report_result) names us.
     pub fn set_score(&mut self, points: i64, level: Option<u32>) {
         if self.together && !self.is_watching() {
             self.lounge.set_score(points, level);
@@ -459,20 +460,20 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
     }
 
     /// Another match begins in the same room. Everybody may call this; only the host of the room tells the lobby.
-    pub fn begin_round(&mut self) {
-        self.lounge.begin_round();
+    pub fn start_round(&mut self) {
+        self.lounge.start_round();
     }
 
     /// Does what the lobby's news ask for.
     fn talk_to_lobby(&mut self) {
         self.lounge.listen();
-        while let Some(errand) = self.lounge.next_errand() {
+        while let Some(errand) = self.lounge.poll_action() {
             match errand {
-                Errand::Found => self.found(),
-                Errand::Join => self.begin_joining(),
-                Errand::GoSolo => self.go_solo(),
-                Errand::Regard => {}
-                Errand::Woken => self.rejoin_others(),
+                LobbyAction::OpenMatch => self.found(),
+                LobbyAction::JoinMatch => self.begin_joining(),
+                LobbyAction::GoSolo => self.go_solo(),
+                LobbyAction::MembersChanged => {}
+                LobbyAction::Resumed => self.rejoin_others(),
             }
         }
     }
@@ -482,7 +483,7 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
         while let Some(peer) = self.lounge.next_leaver() {
             // Whoever is not in the room has no place in the match either. Most have said goodbye there already.
             if !self.is_watching() {
-                let _ = self.shown.session_mut().remove(peer);
+                let _ = self.shown.session_mut().evict(peer);
             }
             self.lounge.remove_link(peer);
         }
@@ -502,7 +503,7 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
         if self.has_company() && !self.is_watching() {
             self.stood_up = true;
             self.knocked = Some(self.lounge.now);
-            self.old_slots = Some(self.own_slots()).filter(|slots| !slots.is_empty());
+            self.old_slots = Some(self.local_slots()).filter(|slots| !slots.is_empty());
             self.shown.session_mut().leave();
             self.shown.tick(self.lounge.now, &mut self.players);
             self.send_packets();
@@ -588,12 +589,12 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
             return;
         }
         let wanted = self.wanted_slots();
-        let Lounge { config, rng, now, .. } = &mut self.lounge;
+        let LobbyRoom { config, rng, now, .. } = &mut self.lounge;
         let incarnation = Incarnation(rng.next_u32());
-        let session = match (&config.wish, wanted) {
-            (Wish::Watch(_), _) => Session::watch(config.session.clone(), peer, incarnation),
-            (_, Some(slots)) => Session::rejoin(config.session.clone(), peer, slots, incarnation),
-            _ => Session::join(config.session.clone(), peer, config.local_players, incarnation),
+        let session = match (&config.join, wanted) {
+            (JoinTarget::Spectate(_), _) => Session::spectate(config.engine.clone(), peer, incarnation),
+            (_, Some(slots)) => Session::rejoin(config.engine.clone(), peer, slots, incarnation),
+            _ => Session::join(config.engine.clone(), peer, config.local_players, incarnation),
         };
         let Ok(session) = session else { unreachable!("the settings held for the match alone") };
         let play = Play::new(*now, session, self.shown.timeline.game().clone());
@@ -603,17 +604,17 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
             alone_since: None,
             percent: 0,
             best: 0,
-            rejected: FewSet::new(),
+            rejected: VecSet::new(),
             hopeless: false,
         });
-        self.lounge.push(Event::Joining { percent: 0 });
+        self.lounge.push(RoomEvent::Joining { percent: 0 });
     }
 
     /// Makes what is on the screen the match of the room, into which others come.
     fn found(&mut self) {
         if self.found_match() {
             self.apart = false;
-            self.lounge.push(Event::Together);
+            self.lounge.push(RoomEvent::MatchJoined);
         }
     }
 
@@ -626,16 +627,16 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
     fn hear_others(&mut self) {
         if self.apart && self.has_company() {
             self.apart = false;
-            self.lounge.push(Event::Together);
+            self.lounge.push(RoomEvent::MatchJoined);
         }
     }
 
     fn found_match(&mut self) -> bool {
         let Some(peer) = self.lounge.me() else { return false };
         // Nobody ever sat in a match of our own.
-        self.lounge.inherited = SlotSet::EMPTY;
+        self.lounge.reused_slots = SlotSet::EMPTY;
         self.lounge.joins = false;
-        let lobby = self.lounge.client.as_ref();
+        let lobby = self.lounge.lobby_client.as_ref();
         let born = lobby.map_or(0, |client| client.server_unix_seconds(self.lounge.now));
         self.start_over_as(peer, born);
         self.together = true;
@@ -657,8 +658,8 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
 
     fn start_over_as(&mut self, peer: PeerId, born: u64) {
         let slots = self.own_slots_or_first();
-        let Lounge { config, rng, now, .. } = &mut self.lounge;
-        let Ok(session) = solo_session(&config.session, peer, slots, born, rng) else {
+        let LobbyRoom { config, rng, now, .. } = &mut self.lounge;
+        let Ok(session) = solo_session(&config.engine, peer, slots, born, rng) else {
             unreachable!("the settings held before")
         };
         let play = Play::new(*now, session, self.shown.timeline.game().clone());
@@ -682,35 +683,35 @@ impl<G: Game + Clone, P: Platform> Room<G, P> {
         let config = &self.lounge.config;
         let fits = |slots: &SlotSet| {
             slots.len() == config.local_players
-                && slots.iter().all(|slot| slot.index() < config.session.slots)
+                && slots.iter().all(|slot| slot.index() < config.engine.slot_count)
         };
-        self.old_slots.filter(fits).or(Some(self.lounge.own_chairs()).filter(fits))
+        self.old_slots.filter(fits).or(Some(self.lounge.own_reserved_slots()).filter(fits))
     }
 
     fn own_slots_or_first(&self) -> SlotSet {
-        let own = self.own_slots();
+        let own = self.local_slots();
         let config = &self.lounge.config;
         if own.is_empty() { config.first_slots(config.local_players) } else { own }
     }
 
     fn is_watching(&self) -> bool {
-        self.shown.session().is_watching()
+        self.shown.session().is_spectating()
     }
 
     /// Others are in the match on the screen.
     fn has_company(&self) -> bool {
-        self.together && self.shown.session().roster().iter().filter(|row| row.is_open()).count() > 1
+        self.together && self.shown.session().roster().iter().filter(|row| row.is_active()).count() > 1
     }
 }
 
 /// Whether the players of a room, and those at this machine, have slots in the match.
 fn check_seats(config: &RoomConfig, local_players: usize) -> Result<(), SessionError> {
-    let slots = config.session.slots;
+    let slots = config.engine.slot_count;
     let too_few = |setting, value: usize, min: u64, max: usize| {
-        Err(SessionError::Setting { setting, value: value as u64, min, max: max as u64 })
+        Err(SessionError::OutOfRange { setting, value: value as u64, min, max: max as u64 })
     };
-    if slots < usize::from(config.seats) {
-        return too_few("session.slots", slots, config.seats.into(), Slot::COUNT_MAX);
+    if slots < usize::from(config.max_players) {
+        return too_few("session.slots", slots, config.max_players.into(), Slot::COUNT_MAX);
     }
     if !(1..=slots).contains(&local_players) {
         return too_few("local_players", local_players, 1, slots);
@@ -720,13 +721,13 @@ fn check_seats(config: &RoomConfig, local_players: usize) -> Result<(), SessionE
 
 /// A session for one, into which others may come.
 fn solo_session<I: gaggle_kit::Input>(
-    config: &SessionConfig,
+    config: &TimelineConfig,
     peer: PeerId,
     slots: SlotSet,
     born: u64,
     rng: &mut Prng,
 ) -> Result<Session<I>, SessionError> {
-    let match_id = MatchId { born, number: rng.next_u64() };
-    let config = SessionConfig { match_id, ..config.clone() };
-    Session::new(config, peer, &[Seat { peer, slots }], Incarnation(rng.next_u32()))
+    let match_id = MatchId { started_at: born, nonce: rng.next_u64() };
+    let config = TimelineConfig { match_id, ..config.clone() };
+    Session::new(config, peer, &[PeerSlots { peer, slots }], Incarnation(rng.next_u32()))
 }

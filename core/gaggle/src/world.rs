@@ -1,7 +1,7 @@
-//! What a game of shared objects is, for a [`SharedRoom`](crate::SharedRoom).
+//! What a game of shared objects is, for a [`WorldRoom`](crate::WorldRoom).
 
 use gaggle_kit::Input;
-use gaggle_replica::{Event, Interest, Kinds, Petition, Session, Signal};
+use gaggle_replica::{EventRequest, Interest, Kinds, RemoteEvent, Session, SessionEvent};
 
 /// A world of shared objects, as one machine plays it.
 ///
@@ -27,16 +27,16 @@ use gaggle_replica::{Event, Interest, Kinds, Petition, Session, Signal};
 ///         Kinds::new().with::<Leaf>()
 ///     }
 ///
-///     fn found(&mut self, session: &mut Session) {
+///     fn populate(&mut self, session: &mut Session) {
 ///         let _ = session.spawn(&Leaf { place: [50.0, 50.0] });
 ///     }
 ///
 ///     fn step(&mut self, session: &mut Session) {
-///         let pushed = session.take_input::<u8>(session.player()).unwrap_or_default();
-///         let leaf = session.objects::<Leaf>().next();
+///         let pushed = session.input::<u8>(session.local_slot()).unwrap_or_default();
+///         let leaf = session.iter::<Leaf>().next();
 ///         // Whoever pushes a leaf holds it.
-///         if let Some((id, _)) = leaf.filter(|(id, _)| pushed > 0 && session.touch(*id).is_ok()) {
-///             let _ = session.update(id, |leaf: &mut Leaf| leaf.place[0] += 0.1);
+///         if let Some((id, _)) = leaf.filter(|(id, _)| pushed > 0 && session.claim(*id).is_ok()) {
+///             let _ = session.modify(id, |leaf: &mut Leaf| leaf.place[0] += 0.1);
 ///         }
 ///     }
 /// }
@@ -46,38 +46,38 @@ pub trait World {
     type Input: Input;
 
     /// Steps in a second of play.
-    const STEPS_PER_SECOND: u32 = 60;
+    const TICK_RATE: u32 = 60;
 
     /// Everything that travels, named alike on all machines. The input is added by the room.
     fn kinds() -> Kinds;
 
-    /// Nobody was here before: makes what a world begins with. What belongs to a player is made in [`enter`](World::enter).
-    fn found(&mut self, session: &mut Session);
+    /// Nobody was here before: makes what a world begins with. What belongs to a player is made in [`on_enter`](World::on_enter).
+    fn populate(&mut self, session: &mut Session);
 
-    /// This machine is in a world from now on: its own, after [`found`](World::found), or that of others, with all that is in it.
+    /// This machine is in a world from now on: its own, after [`populate`](World::populate), or that of others, with all that is in it.
     /// Ids from a world before mean nothing here. Whoever has been here before has its things again: see
-    /// [`Session::owned`]. Whoever [only looks on](Session::is_onlooker) gets nothing: everything it would make is refused.
-    fn enter(&mut self, session: &mut Session) {
+    /// [`Session::iter_owned`]. Whoever [only looks on](Session::is_spectator) gets nothing: everything it would make is refused.
+    fn on_enter(&mut self, session: &mut Session) {
         let _ = session;
     }
 
-    /// One step of play: moves what is ours. What players do is asked for by [`Session::take_input`], once a step and player: the one
+    /// One step of play: moves what is ours. What players do is asked for by [`Session::input`], once a step and player: the one
     /// at this machine always, others where this machine leads.
     fn step(&mut self, session: &mut Session);
 
     /// Something happened to objects or players.
-    fn hear(&mut self, session: &mut Session, event: &Event) {
+    fn on_event(&mut self, session: &mut Session, event: &SessionEvent) {
         let _ = (session, event);
     }
 
     /// A game elsewhere, or this one to all, said that something happened.
-    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+    fn on_remote_event(&mut self, session: &mut Session, signal: &RemoteEvent) {
         let _ = (session, signal);
     }
 
-    /// This machine leads, and somebody wants to have a [checked](gaggle_replica::SignalRules::checked) signal granted. Where a world
+    /// This machine leads, and somebody wants to have a [checked](gaggle_replica::EventOptions::needs_approval) signal granted. Where a world
     /// does not say, none is.
-    fn judge(&mut self, session: &mut Session, petition: &Petition) -> bool {
+    fn approve(&mut self, session: &mut Session, petition: &EventRequest) -> bool {
         let _ = (session, petition);
         false
     }

@@ -2,10 +2,10 @@
 
 mod town;
 
-use gaggle::{Event, Game, Input, Inputs, Micros, Room, RoomConfig, Stage, State};
+use gaggle::{Game, Input, Inputs, Micros, Phase, Room, RoomConfig, RoomEvent, State};
 use gaggle_kit::{Slot, SlotSet};
 use gaggle_link::sim::{Chance, Conditions};
-use town::{Doorstep, Resident};
+use town::{Resident, SimPlatform};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Input)]
 struct Hand {
@@ -33,8 +33,8 @@ impl Game for Purses {
     fn tick(&mut self, inputs: &Inputs<'_, Hand>) {
         self.here = 0;
         for nth in 0..4 {
-            self.stay[nth] = if inputs.present(Slot::at(nth)) { self.stay[nth] + 1 } else { 0 };
-            if inputs.present(Slot::at(nth)) {
+            self.stay[nth] = if inputs.is_present(Slot::at(nth)) { self.stay[nth] + 1 } else { 0 };
+            if inputs.is_present(Slot::at(nth)) {
                 let Hand { earn, new } = inputs.get(Slot::at(nth));
                 self.here |= 1 << nth;
                 if new && self.new[nth] == 0 {
@@ -47,17 +47,17 @@ impl Game for Purses {
     }
 }
 
-type House = Room<Purses, Doorstep>;
-type Town = town::Town<House>;
+type House = Room<Purses, SimPlatform>;
+type Cluster = town::Cluster<House>;
 
 impl Resident for House {
     type Config = RoomConfig;
 
     fn settings(house: usize) -> RoomConfig {
-        RoomConfig { client: town::client_config(house), ..RoomConfig::new("purses", 4).expect("a label") }
+        RoomConfig { lobby: town::client_config(house), ..RoomConfig::new("purses", 4).expect("a label") }
     }
 
-    fn move_in(now: Micros, config: RoomConfig, doorstep: Doorstep, seed: u64) -> House {
+    fn move_in(now: Micros, config: RoomConfig, doorstep: SimPlatform, seed: u64) -> House {
         let game = Purses { here: 0, purse: [0; 4], new: [0; 4], stay: [0; 4], late: [0; 4] };
         Room::open(now, config, doorstep, game, seed).expect("settings that can be")
     }
@@ -69,45 +69,45 @@ impl Resident for House {
         self.update(now);
     }
 
-    fn next_told(&mut self) -> Option<Event> {
-        self.next_event()
+    fn next_told(&mut self) -> Option<RoomEvent> {
+        self.poll_event()
     }
 
-    fn where_it_is(&self) -> Stage {
-        self.stage()
+    fn where_it_is(&self) -> Phase {
+        self.phase()
     }
 
     fn describe(&mut self) -> String {
-        format!("{:?}, {:?}", self.game(), self.own_slots())
+        format!("{:?}, {:?}", self.game(), self.local_slots())
     }
 }
 
 /// Comes, and is in the match.
-fn come(town: &mut Town, house: usize) {
+fn come(town: &mut Cluster, house: usize) {
     town.open(house).run_until("it is in", 5_000, |town| town.is_together(house));
 }
 
 /// Houses in one match for a while, each in the slot of its number.
-fn together(houses: usize, all: usize) -> Town {
-    let mut town = Town::of(all);
+fn together(houses: usize, all: usize) -> Cluster {
+    let mut town = Cluster::of(all);
     for house in 0..houses {
         come(&mut town, house);
-        assert_eq!(town.room(house).own_slots(), SlotSet::of(Slot::at(house)));
+        assert_eq!(town.room(house).local_slots(), SlotSet::of(Slot::at(house)));
     }
     town.run_ms(5_000);
     town
 }
 
-fn leave(town: &mut Town, house: usize) {
+fn leave(town: &mut Cluster, house: usize) {
     town.room(house).leave();
     town.step();
     town.crash(house).run_ms(1_000);
 }
 
 /// What everybody there has as confirmed after a while.
-fn purses(town: &mut Town, house: usize) -> Purses {
+fn purses(town: &mut Cluster, house: usize) -> Purses {
     town.run_ms(1_500);
-    town.room(house).confirmed_game().map(|(_, game)| game.clone()).expect("confirmed")
+    town.room(house).confirmed().map(|(_, game)| game.clone()).expect("confirmed")
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_stranger_in_the_only_free_seat_does_not_get_what_somebody_else_has_left_the
     let kept = purses(&mut town, 0).purse[2];
     assert!(kept > 200);
     come(&mut town, 4);
-    assert_eq!(town.room(4).own_slots(), SlotSet::of(Slot::at(2)));
+    assert_eq!(town.room(4).local_slots(), SlotSet::of(Slot::at(2)));
     for house in [0, 4] {
         let Purses { purse, new, .. } = purses(&mut town, house);
         assert!((1..200).contains(&purse[2]), "{kept}, and then {purse:?}");
@@ -126,14 +126,14 @@ fn a_stranger_in_the_only_free_seat_does_not_get_what_somebody_else_has_left_the
     }
     // What the stranger earns is the stranger's.
     let new = purses(&mut town, 0).new;
-    town.room(4).rest();
-    town.run_ms(3_000).room(4).wake();
+    town.room(4).suspend();
+    town.run_ms(3_000).room(4).resume();
     town.run_until("it sits again", 3_000, |town| town.is_together(4));
     reload(&mut town, 4);
     assert_eq!(purses(&mut town, 0).new, new);
 }
 
-fn reload(town: &mut Town, house: usize) {
+fn reload(town: &mut Cluster, house: usize) {
     town.room(house).close();
     town.step();
     town.crash(house).run_ms(900);
@@ -145,9 +145,9 @@ fn whoever_is_hidden_while_it_comes_in_says_later_that_it_is_new() {
     let mut town = together(4, 5);
     leave(&mut town, 2);
     town.slow_links(800).open(4);
-    town.run_until("it is coming in", 1_000, |town| matches!(town.room(4).stage(), Stage::Joining { .. }));
-    town.room(4).rest();
-    town.run_ms(3_000).room(4).wake();
+    town.run_until("it is coming in", 1_000, |town| matches!(town.room(4).phase(), Phase::Joining { .. }));
+    town.room(4).suspend();
+    town.run_ms(3_000).room(4).resume();
     town.run_until("it is in", 5_000, |town| town.is_together(4));
     let Purses { purse, new, .. } = purses(&mut town, 0);
     assert!(new[2] > 0 && purse[2] < 200, "{new:?} {purse:?}");
@@ -170,7 +170,7 @@ fn however_bad_the_line_is_it_is_said_within_a_second_of_the_stay() {
 fn whoever_comes_back_has_what_was_kept() {
     let mut town = together(4, 4);
     let before = purses(&mut town, 0).purse[2];
-    let expect_kept = |town: &mut Town, how: &str| {
+    let expect_kept = |town: &mut Cluster, how: &str| {
         let Purses { here, purse, new, .. } = purses(town, 0);
         assert_eq!((new, here), ([0; 4], 0b1111), "{how}");
         assert!(purse[2] >= before, "{how}: {purse:?}");
@@ -183,8 +183,8 @@ fn whoever_comes_back_has_what_was_kept() {
     town.crash(2).run_ms(700);
     come(&mut town, 2);
     expect_kept(&mut town, "after a crash");
-    town.room(2).rest();
-    town.run_ms(3_000).room(2).wake();
+    town.room(2).suspend();
+    town.run_ms(3_000).room(2).resume();
     town.run_until("it sits again", 3_000, |town| town.is_together(2));
     expect_kept(&mut town, "after a rest");
     town.set_lobby_up(false).run_ms(2_000).set_lobby_up(true).run_ms(20_000);
@@ -197,7 +197,7 @@ fn whoever_comes_back_has_what_was_kept() {
 fn whoever_was_cut_off_is_not_new_when_the_line_is_back() {
     let mut town = together(3, 3);
     for seconds in [3, 12] {
-        town.weather(Conditions { cut: true, ..Conditions::default() }).run_ms(seconds * 1_000);
+        town.weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(seconds * 1_000);
         town.weather(Conditions::latency_ms(40)).run_ms(10_000);
         let Purses { here, new, .. } = purses(&mut town, 0);
         assert_eq!((new, here), ([0; 4], 0b0111), "after {seconds} s\n{}", town.describe());
@@ -206,7 +206,7 @@ fn whoever_was_cut_off_is_not_new_when_the_line_is_back() {
 
 #[test]
 fn two_at_one_keyboard_come_back_to_both_seats_and_a_stranger_is_new_to_one() {
-    let mut town = Town::of(4);
+    let mut town = Cluster::of(4);
     let couch = |house| RoomConfig { local_players: 2, ..House::settings(house) };
     town.open_with(0, couch(0)).run_ms(500);
     come(&mut town, 1);
@@ -220,7 +220,7 @@ fn two_at_one_keyboard_come_back_to_both_seats_and_a_stranger_is_new_to_one() {
     leave(&mut town, 0);
     come(&mut town, 3);
     let Purses { purse, new, .. } = purses(&mut town, 1);
-    assert_eq!(town.room(3).own_slots(), SlotSet::of(Slot::at(0)));
+    assert_eq!(town.room(3).local_slots(), SlotSet::of(Slot::at(0)));
     assert!(new[0] > 0 && new[1..] == [0; 3], "{new:?}");
     assert!(purse[0] < 200 && purse[1] > 200, "{purse:?}");
 }

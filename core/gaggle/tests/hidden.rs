@@ -5,19 +5,19 @@ mod pond;
 mod presses;
 mod town;
 
-use gaggle::{Event, Stage, Wish};
+use gaggle::{JoinTarget, Phase, RoomEvent};
 use gaggle_kit::Micros;
 use pond::expect_one_world;
 use presses::expect_one_match;
-use town::{Resident, Town};
+use town::{Cluster, Resident};
 
 /// Frames between two timers of a hidden page.
 const A_SECOND: u64 = 60;
 /// What a player may wait for a match that a hidden page has.
 const SOON: u64 = 1_000;
 
-type Timeline = Town<presses::House>;
-type Shared = Town<pond::House>;
+type Timeline = Cluster<presses::House>;
+type Shared = Cluster<pond::House>;
 
 /// A room both engines have, hidden and looked at again.
 trait Door: Resident {
@@ -29,29 +29,29 @@ trait Door: Resident {
 
 impl Door for presses::House {
     fn hide(&mut self) {
-        self.rest();
+        self.suspend();
     }
 
     fn look(&mut self) {
-        self.wake();
+        self.resume();
     }
 
     fn others(&self) -> usize {
-        self.session().roster().iter().filter(|row| row.is_open()).count() - 1
+        self.session().roster().iter().filter(|row| row.is_active()).count() - 1
     }
 
     fn code(&mut self) -> gaggle::RoomCode {
-        self.lobby().and_then(|lobby| lobby.room()).expect("a room").code
+        self.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
     }
 }
 
 impl Door for pond::House {
     fn hide(&mut self) {
-        self.rest();
+        self.suspend();
     }
 
     fn look(&mut self) {
-        self.wake();
+        self.resume();
     }
 
     fn others(&self) -> usize {
@@ -59,13 +59,13 @@ impl Door for pond::House {
     }
 
     fn code(&mut self) -> gaggle::RoomCode {
-        self.lobby().and_then(|lobby| lobby.room()).expect("a room").code
+        self.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
     }
 }
 
 /// One is alone and hidden, looked after once in so many frames or never; another comes.
-fn hidden_alone<R: Door>(every: Option<u64>) -> Town<R> {
-    let mut town: Town<R> = Town::of(3);
+fn hidden_alone<R: Door>(every: Option<u64>) -> Cluster<R> {
+    let mut town: Cluster<R> = Cluster::of(3);
     town.open(0).run_ms(2_000);
     town.room(0).hide();
     match every {
@@ -78,7 +78,7 @@ fn hidden_alone<R: Door>(every: Option<u64>) -> Town<R> {
 }
 
 /// The first is looked at again.
-fn look_again<R: Door>(town: &mut Town<R>) {
+fn look_again<R: Door>(town: &mut Cluster<R>) {
     town.throttle(0, 1).sleep(0, false);
     town.room(0).look();
     town.run_until("the first is back", 3_000, |town| town.is_together(0) && town.room(0).others() == 1);
@@ -105,7 +105,7 @@ fn hidden_shared_page_lets_joiner_play_within_a_second() {
     for every in [Some(1), Some(6), Some(A_SECOND), None] {
         let mut town: Shared = hidden_alone(every);
         town.run_ms(1_500);
-        assert!(town.room(1).is_host(), "{every:?}\n{}", town.describe());
+        assert!(town.room(1).is_leader(), "{every:?}\n{}", town.describe());
         let steps = town.room(1).world().steps;
         town.run_ms(2_000);
         assert!(town.room(1).world().steps >= steps + 118, "{every:?}\n{}", town.describe());
@@ -163,7 +163,7 @@ fn players_who_all_looked_away_meet_again() {
     town.run_ms(1_000);
     look_again(&mut town);
     expect_one_match(&mut town, &[0, 1]);
-    let failed = town.told[1].contains(&Event::JoinFailed);
+    let failed = town.told[1].contains(&RoomEvent::JoinFailed);
     assert!(!failed, "{}", town.describe());
 }
 
@@ -189,7 +189,7 @@ fn page_opened_hidden_stalls_nobody() {
     town.throttle(1, A_SECOND).run_ms(5_000);
     assert_eq!(town.room(0).others(), 0, "{}", town.describe());
     assert_eq!(town.room(0).stats().stalled_ticks, 0);
-    assert_eq!(town.room(1).where_it_is(), Stage::Resting);
+    assert_eq!(town.room(1).where_it_is(), Phase::Suspended);
     town.throttle(1, 1).room(1).look();
     town.run_until("it is in", 2_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
@@ -204,7 +204,8 @@ fn server_restart_does_not_wake_hidden_page() {
     town.room(0).hide();
     town.run_ms(500).set_lobby_up(false).run_ms(1_000).set_lobby_up(true).run_ms(8_000);
     town.throttle(0, A_SECOND);
-    let config = gaggle::RoomConfig { wish: Wish::Code(code), ..<presses::House as Resident>::settings(1) };
+    let config =
+        gaggle::RoomConfig { join: JoinTarget::Code(code), ..<presses::House as Resident>::settings(1) };
     town.open_with(1, config);
     town.run_until("the second plays", SOON, |town| town.is_together(1));
     assert!(town.now() > Micros::from_secs(5));
@@ -215,13 +216,13 @@ fn server_restart_does_not_wake_hidden_page() {
 fn watcher_of_hidden_page_stays() {
     let mut town = Timeline::of(2);
     town.open(0).run_ms(1_000);
-    let watch = Wish::Watch(town.room(0).code());
-    let config = gaggle::RoomConfig { wish: watch, ..<presses::House as Resident>::settings(1) };
+    let watch = JoinTarget::Spectate(town.room(0).code());
+    let config = gaggle::RoomConfig { join: watch, ..<presses::House as Resident>::settings(1) };
     town.open_with(1, config)
-        .run_until("it watches", 3_000, |town| town.room(1).where_it_is() == Stage::Watching);
+        .run_until("it watches", 3_000, |town| town.room(1).where_it_is() == Phase::Spectating);
     town.room(0).hide();
     town.run_ms(3_000);
-    assert_eq!(town.room(1).where_it_is(), Stage::Watching, "{}", town.describe());
+    assert_eq!(town.room(1).where_it_is(), Phase::Spectating, "{}", town.describe());
     town.room(0).look();
     let frame = town.room(1).game().frame;
     town.run_ms(2_000);
@@ -236,6 +237,6 @@ fn closed_room_comes_back_when_it_looks_for_others() {
     town.room(0).close();
     town.run_ms(1_000);
     assert!(!town.is_together(0));
-    town.room(0).seek(Wish::Find);
+    town.room(0).join(JoinTarget::Matchmake);
     town.run_until("it has a room again", 2_000, |town| town.is_together(0));
 }

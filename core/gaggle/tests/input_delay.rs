@@ -4,19 +4,19 @@
 mod presses;
 mod town;
 
-use gaggle::{RoomConfig, SessionConfig};
+use gaggle::{RoomConfig, TimelineConfig};
 use gaggle_link::sim::Conditions;
-use presses::{House, Town};
+use presses::{Cluster, House};
 use town::Resident;
 
-fn delay(town: &mut Town, house: usize) -> u32 {
+fn delay(town: &mut Cluster, house: usize) -> u32 {
     town.room(house).stats().input_delay_frames
 }
 
 /// One alone, then two far from each other, then one alone again.
-fn alone_together_alone(session: &SessionConfig, among: std::ops::RangeInclusive<u32>) {
-    let config = |house| House::settings(house).with_session(session.clone());
-    let mut town = Town::of(2);
+fn alone_together_alone(session: &TimelineConfig, among: std::ops::RangeInclusive<u32>) {
+    let config = |house| House::settings(house).with_engine(session.clone());
+    let mut town = Cluster::of(2);
     town.weather(Conditions::latency_ms(160));
     town.open_with(0, config(0)).run_ms(1_000);
     assert_eq!(delay(&mut town, 0), 0, "{}", town.describe());
@@ -34,17 +34,17 @@ fn alone_together_alone(session: &SessionConfig, among: std::ops::RangeInclusive
 
 #[test]
 fn rollback_input_delay_is_zero_alone() {
-    alone_together_alone(&SessionConfig::rollback(10), 1..=6);
+    alone_together_alone(&TimelineConfig::rollback(10), 1..=6);
 }
 
 #[test]
 fn lockstep_input_delay_is_zero_alone() {
-    alone_together_alone(&SessionConfig::lockstep(), 5..=15);
+    alone_together_alone(&TimelineConfig::lockstep(), 5..=15);
 }
 
 #[test]
 fn chosen_input_delay_stays_alone_and_together() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500);
     town.room(0).set_input_delay(Some(3)).expect("within the limits");
     town.run_ms(500);
@@ -53,8 +53,8 @@ fn chosen_input_delay_stays_alone_and_together() {
     town.run_ms(500);
     assert_eq!(delay(&mut town, 0), 3);
     // Another match, and coming back into the one before.
-    town.room(0).rest();
-    town.run_ms(1_000).room(0).wake();
+    town.room(0).suspend();
+    town.run_ms(1_000).room(0).resume();
     town.run_until("it is back", 3_000, |town| town.is_together(0)).run_ms(500);
     assert_eq!(delay(&mut town, 0), 3);
     town.room(0).leave();
@@ -69,7 +69,7 @@ fn chosen_input_delay_stays_alone_and_together() {
 /// No player waits for a delay that is not there yet when another player comes in.
 #[test]
 fn joiner_finds_input_delay_that_fits() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.weather(Conditions::latency_ms(120)).open(0).run_ms(1_000);
     town.open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(2_000);

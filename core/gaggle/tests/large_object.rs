@@ -4,11 +4,11 @@
 
 mod town;
 
-use gaggle::replica::{Blob, Kind, Kinds, ObjectId, Policy, Session};
-use gaggle::{Event, RoomConfig, SharedConfig, SharedRoom, Stage, World};
+use gaggle::replica::{AuthorityPolicy, Blob, Kind, Kinds, ObjectId, Session};
+use gaggle::{Phase, RoomConfig, RoomEvent, SharedConfig, World, WorldRoom};
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::Conditions;
-use town::{Doorstep, Resident, Town};
+use town::{Cluster, Resident, SimPlatform};
 
 /// Small objects that move all the time.
 const MOVERS: usize = 100;
@@ -46,13 +46,13 @@ struct Land {
 impl Land {
     fn draw_ground(&mut self, session: &mut Session) -> Blob {
         let bytes: Vec<u8> = (0..GROUND_BYTES).map(|_| self.random.next_u32() as u8).collect();
-        session.keep_blob(&bytes).expect("there is room for a few")
+        session.store_blob(&bytes).expect("there is room for a few")
     }
 
     fn change_map(&mut self, session: &mut Session, id: ObjectId, before: &Map) {
         let ground = self.draw_ground(session);
         session.set(id, &Map { ground, number: before.number + 1 }).expect("it is the host's");
-        session.forget_blob(before.ground);
+        session.remove_blob(before.ground);
     }
 }
 
@@ -63,7 +63,7 @@ impl World for Land {
         Kinds::new().with::<Mover>().with::<Map>()
     }
 
-    fn found(&mut self, session: &mut Session) {
+    fn populate(&mut self, session: &mut Session) {
         for _ in 0..MOVERS {
             let place = [0; 2].map(|_: i32| self.random.range(0..=1_000) as f32);
             session.spawn(&Mover { place, velocity: [0.0; 2], step: 0 }).expect("there is room");
@@ -74,19 +74,19 @@ impl World for Land {
 
     fn step(&mut self, session: &mut Session) {
         self.steps += 1;
-        let Some((id, map)) = session.objects::<Map>().next() else { return };
+        let Some((id, map)) = session.iter::<Map>().next() else { return };
         if session.blob(map.ground).is_none() {
             let _ = session.fetch_blob(id, map.ground);
         } else if self.had.last() != Some(&map.number) {
             self.had.push(map.number);
         }
-        if !session.is_lead() {
+        if !session.is_leader() {
             return;
         }
         if self.steps.is_multiple_of(GROUND_STEPS) {
             self.change_map(session, id, &map);
         }
-        let movers: Vec<(ObjectId, Mover)> = session.objects::<Mover>().collect();
+        let movers: Vec<(ObjectId, Mover)> = session.iter::<Mover>().collect();
         for (id, mover) in movers {
             let velocity =
                 mover.velocity.map(|part| (part + self.random.range(-20..=20) as f32).clamp(-150.0, 150.0));
@@ -96,31 +96,34 @@ impl World for Land {
     }
 }
 
-type House = SharedRoom<Land, Doorstep>;
+type House = WorldRoom<Land, SimPlatform>;
 
 impl Resident for House {
     type Config = SharedConfig;
 
     fn settings(house: usize) -> SharedConfig {
         let client = town::client_config(house);
-        RoomConfig { client, ..RoomConfig::shared("land", 4, Policy::Host).expect("a label") }
+        RoomConfig {
+            lobby: client,
+            ..RoomConfig::world("land", 4, AuthorityPolicy::Leader).expect("a label")
+        }
     }
 
-    fn move_in(now: Micros, config: SharedConfig, doorstep: Doorstep, seed: u64) -> House {
+    fn move_in(now: Micros, config: SharedConfig, doorstep: SimPlatform, seed: u64) -> House {
         let land = Land { random: Prng::new(seed), steps: 0, had: Vec::new() };
-        SharedRoom::open(now, config, doorstep, land, seed).expect("settings that can be")
+        WorldRoom::open(now, config, doorstep, land, seed).expect("settings that can be")
     }
 
     fn play(&mut self, now: Micros, _: usize) {
         self.update(now);
     }
 
-    fn next_told(&mut self) -> Option<Event> {
-        self.next_event()
+    fn next_told(&mut self) -> Option<RoomEvent> {
+        self.poll_event()
     }
 
-    fn where_it_is(&self) -> Stage {
-        self.stage()
+    fn where_it_is(&self) -> Phase {
+        self.phase()
     }
 
     fn describe(&mut self) -> String {
@@ -130,7 +133,7 @@ impl Resident for House {
 
 #[test]
 fn large_object_changes_and_others_stay_within_150_ms() {
-    let mut town: Town<House> = Town::of(3);
+    let mut town: Cluster<House> = Cluster::of(3);
     town.weather(Conditions { jitter: Micros::from_millis(10), ..Conditions::latency_ms(25) });
     for house in 0..3 {
         town.open(house);
@@ -143,7 +146,7 @@ fn large_object_changes_and_others_stay_within_150_ms() {
         town.step();
         let steps = town.room(0).world().steps;
         for house in 1..3 {
-            let movers = town.room(house).session().objects::<Mover>();
+            let movers = town.room(house).session().iter::<Mover>();
             ages.extend(movers.map(|(_, mover)| u64::from(steps - mover.step) * 1_000 / 60));
         }
     }

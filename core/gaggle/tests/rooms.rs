@@ -4,36 +4,36 @@ mod presses;
 mod town;
 
 use gaggle::timeline::Replay;
-use gaggle::{Event, Micros, NoNetwork, Parting, Room, RoomConfig, SessionConfig, Stage, Wish};
+use gaggle::{JoinTarget, LeaveCause, Micros, NoNetwork, Phase, Room, RoomConfig, RoomEvent, TimelineConfig};
 use gaggle_kit::{Slot, SlotSet};
 use gaggle_link::sim::Conditions;
 use gaggle_lobby::view::Verdict;
-use presses::{House, Presses, Town, expect_one_match};
+use presses::{Cluster, House, Presses, expect_one_match};
 use town::Resident;
 
-fn came(event: &Event) -> bool {
-    matches!(event, Event::Came { .. })
+fn came(event: &RoomEvent) -> bool {
+    matches!(event, RoomEvent::PlayerJoined { .. })
 }
 
 /// How those who left did so, as one house was told.
-fn partings(town: &Town, house: usize) -> Vec<Parting> {
-    let parting = |event: &Event| match event {
-        Event::Went { parting, .. } => Some(*parting),
+fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
+    let parting = |event: &RoomEvent| match event {
+        RoomEvent::PlayerLeft { cause: parting, .. } => Some(*parting),
         _ => None,
     };
     town.told[house].iter().filter_map(parting).collect()
 }
 
-fn count(town: &Town, house: usize, what: impl Fn(&Event) -> bool) -> usize {
+fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
     town.told[house].iter().filter(|event| what(event)).count()
 }
 
 #[test]
 fn one_plays_at_once_and_is_found_by_others() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     town.open(0).step();
     town.step();
-    assert_eq!(town.room(0).stage(), Stage::Solo);
+    assert_eq!(town.room(0).phase(), Phase::Solo);
     assert!(town.room(0).game().frame > 0, "playing begins before the server has answered");
     town.run_ms(1_000);
     assert!(town.is_together(0));
@@ -42,17 +42,17 @@ fn one_plays_at_once_and_is_found_by_others() {
     expect_one_match(&mut town, &[0, 1, 2]);
     assert_eq!(town.room(0).stats().stalled_ticks, 0, "nobody waits for somebody who joins");
     assert_eq!(count(&town, 0, came), 2);
-    assert_eq!(count(&town, 2, |event| matches!(event, Event::Seated { .. })), 1);
-    assert_eq!(count(&town, 2, |event| *event == Event::Together), 1);
-    let people = town.room(1).people();
+    assert_eq!(count(&town, 2, |event| matches!(event, RoomEvent::RoomJoined { .. })), 1);
+    assert_eq!(count(&town, 2, |event| *event == RoomEvent::MatchJoined), 1);
+    let people = town.room(1).members();
     assert_eq!(people.len(), 3);
     assert!(people.iter().all(|person| person.slots.len() == 1), "{people:?}");
-    assert!(people.iter().any(|person| person.is_lead && person.name == "House 0"));
+    assert!(people.iter().any(|person| person.is_leader && person.name == "House 0"));
 }
 
 #[test]
 fn credentials_are_renewed_before_they_end() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000).open(1).run_ms(3_000);
     for _ in 0..100 {
         town.run_ms(2_000);
@@ -60,13 +60,14 @@ fn credentials_are_renewed_before_they_end() {
             assert!(town.ice_age(house) <= town::ICE_TTL, "{} in house {house}", town.ice_age(house));
         }
     }
-    let asked = |event: &Event| matches!(event, Event::Answer { .. } | Event::Refused(_));
+    let asked =
+        |event: &RoomEvent| matches!(event, RoomEvent::LobbyReply { .. } | RoomEvent::RequestRejected(_));
     assert_eq!(count(&town, 0, asked), 0, "nobody who plays is bothered with it");
 }
 
 #[test]
 fn what_one_had_alone_is_what_others_come_into() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(5_000);
     let before = town.room(0).game().counts[0];
     assert!(before > 100);
@@ -78,13 +79,13 @@ fn what_one_had_alone_is_what_others_come_into() {
 
 #[test]
 fn joining_shows_progress_and_the_game_at_hand_goes_on() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000).open(1);
     let (mut seen, mut frames) = (false, 0);
     for _ in 0..90 {
         let before = town.room(1).game().frame;
         town.step();
-        if matches!(town.room(1).stage(), Stage::Joining { .. }) {
+        if matches!(town.room(1).phase(), Phase::Joining { .. }) {
             seen = true;
             frames += town.room(1).game().frame - before;
         }
@@ -95,14 +96,14 @@ fn joining_shows_progress_and_the_game_at_hand_goes_on() {
 
 #[test]
 fn whoever_leaves_is_told_of_once_and_the_last_goes_on_alone() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
     town.room(0).leave();
     town.step();
     town.crash(0).run_ms(2_000);
-    assert_eq!(partings(&town, 1), [Parting::Goodbye]);
-    assert_eq!(count(&town, 1, |event| matches!(event, Event::LeadChanged { .. })), 1);
+    assert_eq!(partings(&town, 1), [LeaveCause::Left]);
+    assert_eq!(count(&town, 1, |event| matches!(event, RoomEvent::LeaderChanged { .. })), 1);
     let stalls = town.room(1).stats().stalled_ticks;
     assert!(stalls < 12, "a goodbye costs no timeout: {stalls} ticks stalled");
     assert_eq!(town.room(1).game().here.count_ones(), 1);
@@ -113,24 +114,24 @@ fn whoever_leaves_is_told_of_once_and_the_last_goes_on_alone() {
 
 #[test]
 fn a_crashed_page_gets_its_own_seat_back() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
     town.run_ms(2_000);
-    let slots = town.room(1).own_slots();
+    let slots = town.room(1).local_slots();
     let slot = slots.lowest().expect("a slot").index();
     let count_before = town.room(0).game().counts[slot];
     town.crash(1).run_ms(700);
     town.open(1).run_until("it is back", 4_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1, 2]);
-    assert_eq!(town.room(1).own_slots(), slots);
+    assert_eq!(town.room(1).local_slots(), slots);
     assert!(town.room(1).game().counts[slot] >= count_before, "what it had is still there");
-    assert_eq!(count(&town, 1, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
+    assert_eq!(count(&town, 1, |event| matches!(event, RoomEvent::RoomJoined { resumed: true, .. })), 1);
 }
 
 /// The page of a house is loaded again: it says goodbye, its socket breaks, and it opens anew.
-fn reload(town: &mut Town, house: usize, ms: u64) {
+fn reload(town: &mut Cluster, house: usize, ms: u64) {
     town.room(house).close();
     town.step();
     town.crash(house).run_ms(ms);
@@ -139,7 +140,7 @@ fn reload(town: &mut Town, house: usize, ms: u64) {
 
 #[test]
 fn a_page_that_is_loaded_again_has_its_own_seat_back() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
@@ -147,102 +148,105 @@ fn a_page_that_is_loaded_again_has_its_own_seat_back() {
     // A lower seat is free when it comes back.
     town.room(0).leave();
     town.run_ms(500);
-    let slots = town.room(2).own_slots();
+    let slots = town.room(2).local_slots();
     let slot = slots.lowest().expect("a slot").index();
     let (count_before, stalls) = (town.room(1).game().counts[slot], town.room(1).stats().stalled_ticks);
     assert!(slot == 2 && count_before > 10);
     reload(&mut town, 2, 900);
-    assert_eq!(partings(&town, 1), [Parting::Goodbye; 2]);
+    assert_eq!(partings(&town, 1), [LeaveCause::Left; 2]);
     town.run_until("it is back", 4_000, |town| town.is_together(2));
     expect_one_match(&mut town, &[1, 2]);
-    assert_eq!(town.room(2).own_slots(), slots);
+    assert_eq!(town.room(2).local_slots(), slots);
     assert!(town.room(2).game().counts[slot] >= count_before, "what it had is still there");
-    assert_eq!(count(&town, 2, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
+    assert_eq!(count(&town, 2, |event| matches!(event, RoomEvent::RoomJoined { resumed: true, .. })), 1);
     let stalls = town.room(1).stats().stalled_ticks - stalls;
     assert!(stalls < 12, "nobody waits for a page that is loaded: {stalls} ticks stalled");
 }
 
 #[test]
 fn a_page_that_is_loaded_again_alone_has_its_room_back() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
-    let code = |town: &mut Town, house: usize| {
-        town.room(house).lobby().and_then(|lobby| lobby.room()).map(|room| room.code)
+    let code = |town: &mut Cluster, house: usize| {
+        town.room(house).lobby_client().and_then(|lobby| lobby.room()).map(|room| room.code)
     };
     let before = code(&mut town, 0);
     reload(&mut town, 0, 900);
     town.run_until("it is back", 4_000, |town| town.is_together(0));
     assert!(before.is_some());
     assert_eq!(code(&mut town, 0), before);
-    assert_eq!(count(&town, 0, |event| matches!(event, Event::Refused(_))), 0);
+    assert_eq!(count(&town, 0, |event| matches!(event, RoomEvent::RequestRejected(_))), 0);
     town.open(1).run_until("others find it", 3_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
 fn a_page_that_was_closed_is_gone_at_once_and_its_seat_soon() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(500).room(0).close();
     town.step();
     town.crash(0).run_ms(2_000);
-    assert_eq!(partings(&town, 1), [Parting::Goodbye]);
+    assert_eq!(partings(&town, 1), [LeaveCause::Left]);
     assert_eq!(town.room(1).game().here.count_ones(), 1);
     town.run_ms(10_000);
-    assert_eq!(town.room(1).people().len(), 1);
+    assert_eq!(town.room(1).members().len(), 1);
 }
 
 #[test]
 fn nobody_is_sent_into_a_match_that_players_beside_others_have_filled() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     let couch = |house| RoomConfig { local_players: 2, ..House::settings(house) };
     town.open_with(0, couch(0)).run_ms(500);
     town.open_with(1, couch(1)).run_until("four play", 3_000, |town| town.is_together(1));
     town.open(2).run_until("the fifth has a room", 3_000, |town| town.is_together(2));
     town.run_ms(1_000);
-    assert_eq!(count(&town, 2, |event| matches!(event, Event::Joining { .. } | Event::JoinFailed)), 0);
-    assert_eq!(town.room(2).people().len(), 1);
+    assert_eq!(
+        count(&town, 2, |event| matches!(event, RoomEvent::Joining { .. } | RoomEvent::JoinFailed)),
+        0
+    );
+    assert_eq!(town.room(2).members().len(), 1);
     // Two who come back from a reload sit where they sat.
-    let slots = town.room(1).own_slots();
+    let slots = town.room(1).local_slots();
     let before = town.room(0).game().counts[2];
     town.room(1).close();
     town.step();
     town.crash(1).run_ms(500).open_with(1, couch(1));
     town.run_until("they are back", 4_000, |town| town.is_together(1));
-    assert_eq!(town.room(1).own_slots(), slots);
+    assert_eq!(town.room(1).local_slots(), slots);
     assert!(before > 10 && town.room(1).game().counts[2] >= before);
 }
 
 #[test]
 fn a_newcomer_does_not_get_what_somebody_else_left() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(2_000).room(1).leave();
     town.step();
     town.crash(1).run_ms(500);
     town.open(2).run_until("a stranger is in", 3_000, |town| town.is_together(2));
-    assert_eq!(town.room(2).own_slots(), SlotSet::of(Slot::at(2)));
+    assert_eq!(town.room(2).local_slots(), SlotSet::of(Slot::at(2)));
     town.open(1).run_until("who left is back", 3_000, |town| town.is_together(1));
-    assert_eq!(town.room(1).own_slots(), SlotSet::of(Slot::at(1)));
+    assert_eq!(town.room(1).local_slots(), SlotSet::of(Slot::at(1)));
     expect_one_match(&mut town, &[0, 1, 2]);
 }
 
 #[test]
 fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     let couch = RoomConfig { local_players: 2, ..House::settings(0) };
     town.open_with(0, couch).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(500);
     let slots = [0, 1, 2].map(Slot::at);
-    assert_eq!(town.room(1).own_slots(), SlotSet::of(slots[2]));
+    assert_eq!(town.room(1).local_slots(), SlotSet::of(slots[2]));
     let points = [(slots[1], 90), (slots[0], 30), (slots[2], 50)];
     for house in 0..2 {
-        assert!(town.room(house).report(&points, Some(1), 7));
+        assert!(town.room(house).report_result(&points, Some(1), 7));
     }
     town.run_until("it is kept", 2_000, |town| {
-        (0..2).all(|house| town.told[house].contains(&Event::ResultKept))
+        (0..2).all(|house| town.told[house].contains(&RoomEvent::ResultStored))
     });
-    assert_eq!(count(&town, 0, |event| matches!(event, Event::Refused(_))), 0);
+    assert_eq!(count(&town, 0, |event| matches!(event, RoomEvent::RequestRejected(_))), 0);
     let [record] = &town.records()[..] else { panic!("{:?}", town.records()) };
     assert_eq!(record.verdict, Verdict::Agreed);
     let sheet: Vec<(String, i64, u8)> =
@@ -252,29 +256,29 @@ fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
 
 #[test]
 fn the_first_of_all_is_killed_and_returns() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
     town.crash(0).run_ms(6_000);
     expect_one_match(&mut town, &[1, 2]);
-    assert_eq!(partings(&town, 1), [Parting::Silence]);
+    assert_eq!(partings(&town, 1), [LeaveCause::TimedOut]);
     town.open(0).run_until("it is back", 4_000, |town| town.is_together(0));
     expect_one_match(&mut town, &[0, 1, 2]);
 }
 
 /// Whom a house waits for, by name, and whether it hears nobody.
-fn waiting(town: &mut Town, house: usize) -> Option<(Vec<String>, bool)> {
+fn waiting(town: &mut Cluster, house: usize) -> Option<(Vec<String>, bool)> {
     let room = town.room(house);
-    let waiting = room.waiting()?;
-    let people = room.people();
-    let named = people.into_iter().filter(|person| waiting.peers.contains(&person.peer));
-    Some((named.map(|person| person.name).collect(), waiting.hears_nobody))
+    let waiting = room.stall()?;
+    let people = room.members();
+    let named = people.into_iter().filter(|person| waiting.waiting_for.contains(&person.peer));
+    Some((named.map(|person| person.name).collect(), waiting.is_isolated))
 }
 
 #[test]
 fn whoever_stands_still_knows_at_once_for_whom() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
@@ -284,22 +288,18 @@ fn whoever_stands_still_knows_at_once_for_whom() {
     for house in [0, 2] {
         assert_eq!(waiting(&mut town, house), Some((vec!["House 1".to_string()], false)), "house {house}");
         assert_eq!(
-            count(&town, house, |event| matches!(event, Event::Interrupted { .. })),
+            count(&town, house, |event| matches!(event, RoomEvent::PlayerInterrupted { .. })),
             0,
             "long before that"
         );
-        let since = town.room(house).waiting().map(|waiting| waiting.since);
+        let since = town.room(house).stall().map(|waiting| waiting.since);
         town.run_ms(100);
-        assert_eq!(
-            town.room(house).waiting().map(|waiting| waiting.since),
-            since,
-            "it is the same standstill"
-        );
+        assert_eq!(town.room(house).stall().map(|waiting| waiting.since), since, "it is the same standstill");
     }
     town.run_ms(5_000);
     assert_eq!((waiting(&mut town, 0), waiting(&mut town, 2)), (None, None), "the others play on");
 
-    town.weather(Conditions { cut: true, ..Conditions::default() }).run_ms(600);
+    town.weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(600);
     let (_, hears_nobody) = waiting(&mut town, 0).expect("nothing arrives any more");
     assert!(hears_nobody);
     town.weather(Conditions::default()).run_ms(1_000);
@@ -308,55 +308,60 @@ fn whoever_stands_still_knows_at_once_for_whom() {
 
 #[test]
 fn two_who_return_to_a_room_nobody_plays_in_are_together_soon() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(1_000).crash(0).crash(1).run_ms(300);
     town.open(0).open(1);
     town.run_until("both are back", 5_000, |town| town.is_together(0) && town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
     for house in 0..2 {
-        assert_eq!(count(&town, house, |event| *event == Event::JoinFailed), 0);
+        assert_eq!(count(&town, house, |event| *event == RoomEvent::JoinFailed), 0);
     }
 }
 
 #[test]
 fn losing_the_server_ends_nothing() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.set_lobby_up(false).run_ms(5_000);
     expect_one_match(&mut town, &[0, 1]);
     for house in 0..2 {
-        assert_eq!(count(&town, house, |event| *event == Event::ServerLost), 1);
+        assert_eq!(count(&town, house, |event| *event == RoomEvent::LobbyDisconnected), 1);
     }
     let frame = town.room(0).game().frame;
     town.set_lobby_up(true).run_ms(20_000);
     expect_one_match(&mut town, &[0, 1]);
     assert!(town.room(0).game().frame > frame + 1_000, "the match never stopped");
     for house in 0..2 {
-        assert_eq!(count(&town, house, |event| *event == Event::ServerBack), 1, "{}", town.describe());
+        assert_eq!(
+            count(&town, house, |event| *event == RoomEvent::LobbyReconnected),
+            1,
+            "{}",
+            town.describe()
+        );
     }
 }
 
 /// Two who have played for a while, something happens to the second, and ten seconds after it is over both are in one match again, in the
 /// seats they had and known to the lobby.
-fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Town)) {
-    let mut town = Town::of(2);
+fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Cluster)) {
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(2_000);
-    let seats = [0, 1].map(|house| town.room(house).own_slots());
+    let seats = [0, 1].map(|house| town.room(house).local_slots());
     let played = town.room(0).game().frame;
     happens(&mut town);
     let over = town.now();
     let frame = (0..2).map(|house| town.room(house).game().frame).max().expect("two houses");
     town.run_until(what, 10_000, |town| {
-        let is_back = |town: &mut Town, house: usize| {
+        let is_back = |town: &mut Cluster, house: usize| {
             town.is_together(house)
-                && town.room(house).own_slots() == seats[house]
+                && town.room(house).local_slots() == seats[house]
                 // It is final that both play on.
-                && town.room(house).confirmed_game().is_some_and(|(_, game)| game.frame > frame && game.here == 3)
-                && town.room(house).lobby().is_some_and(|lobby| lobby.is_online() && lobby.room().is_some())
+                && town.room(house).confirmed().is_some_and(|(_, game)| game.frame > frame && game.here == 3)
+                && town.room(house).lobby_client().is_some_and(|lobby| lobby.is_online() && lobby.room().is_some())
         };
-        let histories = [0, 1].map(|house| town.room(house).session().history());
+        let histories = [0, 1].map(|house| town.room(house).session().branch_id());
         histories[0] == histories[1] && (0..2).all(|house| is_back(town, house))
     });
     println!("{what}: back after {} ms", town.now().since(over).as_millis());
@@ -364,7 +369,7 @@ fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Town)) {
     for house in 0..2 {
         assert!(town.room(house).game().frame > played, "{what}: it is the match it was");
     }
-    assert_eq!([0, 1].map(|house| town.room(house).own_slots()), seats, "{what}");
+    assert_eq!([0, 1].map(|house| town.room(house).local_slots()), seats, "{what}");
 }
 
 #[test]
@@ -374,7 +379,7 @@ fn whatever_happened_seat_and_match_are_back_within_ten_seconds() {
             town.set_lobby_up(false).run_ms(seconds * 1_000).set_lobby_up(true);
         });
         back_within_ten_seconds(&format!("nothing arrived for {seconds} s"), |town| {
-            town.weather(Conditions { cut: true, ..Conditions::default() }).run_ms(seconds * 1_000);
+            town.weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(seconds * 1_000);
             town.weather(Conditions::latency_ms(40));
         });
         back_within_ten_seconds(&format!("a tab slept for {seconds} s"), |town| {
@@ -392,9 +397,9 @@ fn whatever_happened_seat_and_match_are_back_within_ten_seconds() {
 
 #[test]
 fn without_a_server_one_plays_alone() {
-    let mut town = Town::of(1);
+    let mut town = Cluster::of(1);
     town.set_lobby_up(false).open(0).run_ms(3_000);
-    assert_eq!(town.room(0).stage(), Stage::Solo);
+    assert_eq!(town.room(0).phase(), Phase::Solo);
     assert!(town.room(0).game().frame > 170);
     town.set_lobby_up(true).run_until("it found the server", 20_000, |town| town.is_together(0));
     assert!(town.room(0).game().frame > 170, "what was played is kept");
@@ -402,58 +407,58 @@ fn without_a_server_one_plays_alone() {
 
 #[test]
 fn a_join_that_fails_says_so_and_goes_on_alone() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).deafen(1).open(1).run_ms(10_000);
-    assert!(matches!(town.room(1).stage(), Stage::Joining { .. }), "{}", town.describe());
+    assert!(matches!(town.room(1).phase(), Phase::Joining { .. }), "{}", town.describe());
     town.run_ms(7_000);
-    assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 1);
-    assert!(!matches!(town.room(1).stage(), Stage::Joining { .. }), "{}", town.describe());
+    assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 1);
+    assert!(!matches!(town.room(1).phase(), Phase::Joining { .. }), "{}", town.describe());
     assert!(town.room(1).game().frame > 900, "the game went on all the time");
     assert!(town.room(0).game().frame > 900, "and so did the other's");
 }
 
 #[test]
 fn a_hidden_page_stands_up_and_sits_down_again() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(1_000);
-    let slots = town.room(1).own_slots();
+    let slots = town.room(1).local_slots();
     let stalls = town.room(0).stats().stalled_ticks;
-    town.room(1).rest();
+    town.room(1).suspend();
     town.run_ms(5_000);
-    assert_eq!(town.room(1).stage(), Stage::Resting);
+    assert_eq!(town.room(1).phase(), Phase::Suspended);
     assert_eq!(town.room(0).game().here.count_ones(), 1);
     assert_eq!(town.room(0).stats().stalled_ticks, stalls, "nobody waits for a page nobody looks at");
-    town.room(1).wake();
+    town.room(1).resume();
     town.run_until("it sits again", 2_000, |town| town.is_together(1));
-    assert_eq!(town.room(1).own_slots(), slots);
+    assert_eq!(town.room(1).local_slots(), slots);
     expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
 fn a_page_hidden_while_it_comes_in_comes_in_when_it_is_looked_at_again() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.slow_links(800).open(0).run_ms(500).open(1);
-    town.run_until("it is coming in", 1_000, |town| matches!(town.room(1).stage(), Stage::Joining { .. }));
-    town.room(1).rest();
+    town.run_until("it is coming in", 1_000, |town| matches!(town.room(1).phase(), Phase::Joining { .. }));
+    town.room(1).suspend();
     town.run_ms(3_000);
-    assert_eq!(town.room(1).stage(), Stage::Resting);
-    town.room(1).wake();
+    assert_eq!(town.room(1).phase(), Phase::Suspended);
+    town.room(1).resume();
     town.run_until("it is in", 5_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
 fn whoever_seeks_another_room_plays_on_until_it_is_there_and_so_does_who_stays() {
-    let mut town = Town::of(3);
-    let private = RoomConfig { wish: Wish::Private, ..House::settings(0) };
+    let mut town = Cluster::of(3);
+    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::settings(0) };
     town.open_with(0, private).run_ms(500).open(1).run_ms(500).open(2);
     town.run_until("two are together", 3_000, |town| town.is_together(2)).run_ms(1_000);
-    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
+    let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
     // Nothing is heard of the other room for a while.
     town.slow_links(2_000);
     let before = [1, 2].map(|house| town.room(house).game().frame);
-    town.room(2).seek(Wish::Code(code));
+    town.room(2).join(JoinTarget::Code(code));
     town.run_ms(1_500);
     // Whoever stays waits until the lobby says that the other has left.
     for (house, before, least) in [(2, before[1], 86), (1, before[0], 70)] {
@@ -480,7 +485,7 @@ fn settings_without_room_for_the_players_are_refused_at_once() {
     assert_eq!(open(config()), Ok(()));
     for (config, words) in [
         (
-            RoomConfig { session: SessionConfig::rollback(10), ..config() },
+            RoomConfig { engine: TimelineConfig::rollback(10), ..config() },
             "session.slots is 0, choose 4 to 64",
         ),
         (RoomConfig { local_players: 0, ..config() }, "local_players is 0, choose 1 to 4"),
@@ -488,14 +493,14 @@ fn settings_without_room_for_the_players_are_refused_at_once() {
     ] {
         assert_eq!(open(config), Err(words.to_string()));
     }
-    assert_eq!(open(config().with_session(SessionConfig::rollback(10))), Ok(()));
+    assert_eq!(open(config().with_engine(TimelineConfig::rollback(10))), Ok(()));
 }
 
 #[test]
 fn whoever_rests_alone_still_lets_others_in() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
-    town.room(0).rest();
+    town.room(0).suspend();
     town.run_ms(500);
     let frame = town.room(0).game().frame;
     town.run_ms(1_000);
@@ -506,46 +511,46 @@ fn whoever_rests_alone_still_lets_others_in() {
     let frame = town.room(1).game().frame;
     town.run_ms(1_000);
     assert!(town.room(1).game().frame > frame + 50);
-    town.room(0).wake();
+    town.room(0).resume();
     town.run_until("the first is back", 3_000, |town| town.is_together(0));
     expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
 fn one_room_after_another() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.room(1).leave();
     town.run_ms(2_000);
-    assert_eq!(town.room(1).stage(), Stage::Solo);
+    assert_eq!(town.room(1).phase(), Phase::Solo);
     assert_eq!(town.room(0).game().here.count_ones(), 1);
     let fresh = Presses { frame: 0, here: 0, counts: [0; 4] };
-    town.room(1).start(fresh, 1, Wish::Find).expect("settings that can be");
+    town.room(1).restart(fresh, 1, JoinTarget::Matchmake).expect("settings that can be");
     town.run_until("it is in again", 3_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
 fn a_private_room_is_found_by_its_code_only() {
-    let mut town = Town::of(3);
-    let private = RoomConfig { wish: Wish::Private, ..House::settings(0) };
+    let mut town = Cluster::of(3);
+    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::settings(0) };
     town.open_with(0, private).run_ms(500).open(1).run_ms(1_000);
-    assert_eq!(town.room(1).people().len(), 1, "a stranger does not stumble into it");
-    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
-    let invited = RoomConfig { wish: Wish::Code(code), ..House::settings(2) };
+    assert_eq!(town.room(1).members().len(), 1, "a stranger does not stumble into it");
+    let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
+    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::settings(2) };
     town.open_with(2, invited).run_until("the guest is in", 2_000, |town| town.is_together(2));
     expect_one_match(&mut town, &[0, 2]);
 }
 
 #[test]
 fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
-    let mut town = Town::of(1);
+    let mut town = Cluster::of(1);
     let code = "BCDFGH".parse().expect("a code");
-    town.open_with(0, RoomConfig { wish: Wish::Code(code), ..House::settings(0) }).run_ms(2_000);
+    town.open_with(0, RoomConfig { join: JoinTarget::Code(code), ..House::settings(0) }).run_ms(2_000);
     let refusals: Vec<String> = town.told[0]
         .iter()
-        .filter(|event| matches!(event, Event::Refused(_)))
-        .map(Event::to_string)
+        .filter(|event| matches!(event, RoomEvent::RequestRejected(_)))
+        .map(RoomEvent::to_string)
         .collect();
     assert_eq!(refusals.len(), 1, "{}", town.describe());
     assert_eq!(refusals[0], "there is no such room");
@@ -554,126 +559,143 @@ fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
 
 #[test]
 fn a_mistyped_code_costs_nobody_the_seat_they_have() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1);
     town.run_until("two are together", 3_000, |town| town.is_together(1));
-    let mistyped = Wish::Code("BCDFGH".parse().expect("a code"));
-    town.room(1).seek(mistyped.clone());
+    let mistyped = JoinTarget::Code("BCDFGH".parse().expect("a code"));
+    town.room(1).join(mistyped.clone());
     town.run_ms(3_000);
-    assert_eq!(count(&town, 1, |event| matches!(event, Event::Refused(_))), 1, "{}", town.describe());
+    assert_eq!(
+        count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected(_))),
+        1,
+        "{}",
+        town.describe()
+    );
     expect_one_match(&mut town, &[0, 1]);
     // A page that has no use for the seat it had keeps it from nobody.
-    town.crash(1).open_with(1, RoomConfig { wish: mistyped, ..House::settings(1) }).run_ms(3_000);
-    assert_eq!(count(&town, 1, |event| matches!(event, Event::Refused(_))), 1, "{}", town.describe());
-    let room = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room");
+    town.crash(1).open_with(1, RoomConfig { join: mistyped, ..House::settings(1) }).run_ms(3_000);
+    assert_eq!(
+        count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected(_))),
+        1,
+        "{}",
+        town.describe()
+    );
+    let room = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room");
     assert_eq!(room.members.len(), 1);
 }
 
 #[test]
 fn offline_asks_nobody() {
-    let mut town = Town::of(1);
-    town.open_with(0, RoomConfig { wish: Wish::Offline, ..House::settings(0) }).run_ms(1_000);
+    let mut town = Cluster::of(1);
+    town.open_with(0, RoomConfig { join: JoinTarget::Offline, ..House::settings(0) }).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).game().frame > 50);
 }
 
 #[test]
 fn whoever_gives_way_after_a_split_is_told_who_is_there_and_records_what_goes_on() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
-    town.run_ms(3_000).weather(Conditions { cut: true, ..Conditions::default() }).run_ms(12_000);
+    town.run_ms(3_000).weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(12_000);
     assert_eq!([0, 1].map(|house| town.room(house).game().here.count_ones()), [1, 1], "each plays alone");
     town.told.iter_mut().for_each(Vec::clear);
     town.weather(Conditions::latency_ms(40)).run_until("they are in one match again", 15_000, |town| {
-        let histories = [0, 1].map(|house| town.room(house).session().history());
+        let histories = [0, 1].map(|house| town.room(house).session().branch_id());
         histories[0] == histories[1] && (0..2).all(|house| town.room(house).game().here.count_ones() == 2)
     });
     town.run_ms(4_000);
-    let lost = [0, 1].map(|house| count(&town, house, |event| *event == Event::HistoryChanged));
+    let lost = [0, 1].map(|house| count(&town, house, |event| *event == RoomEvent::BranchAbandoned));
     assert_eq!(lost.iter().sum::<usize>(), 1, "{lost:?}");
     let junior = usize::from(lost[1] == 1);
     assert_eq!([0, 1].map(|house| count(&town, house, came)), [1, 1], "{}", town.describe());
-    assert_eq!(count(&town, junior, |event| matches!(event, Event::LeadChanged { .. })), 1);
-    let marks = [0, 1].map(|house| town.room(house).marks());
+    assert_eq!(count(&town, junior, |event| matches!(event, RoomEvent::LeaderChanged { .. })), 1);
+    let marks = [0, 1].map(|house| town.room(house).checksums());
     let common: Vec<_> =
         marks[0].iter().filter(|(at, _)| marks[1].iter().any(|(other, _)| other == at)).collect();
     assert!(!common.is_empty() && common.iter().all(|mark| marks[1].contains(mark)), "{marks:?}");
-    let bytes = town.room(junior).replay().expect("a replay");
+    let bytes = town.room(junior).replay_bytes().expect("a replay");
     Replay::<Presses>::read(&bytes, 0).expect("a whole beginning").verify().expect("the same again");
 }
 
 #[test]
 fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
     for millis in [500, 2_000, 4_000, 8_000] {
-        let mut town = Town::of(2);
+        let mut town = Cluster::of(2);
         town.slow_links(millis).open(0).open(1).run_ms(millis);
         town.run_until("both are in", 2_500, |town| town.is_together(0) && town.is_together(1));
         expect_one_match(&mut town, &[0, 1]);
-        assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0);
+        assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 0);
     }
 }
 
 #[test]
 fn somebody_looks_on_and_takes_a_seat_later() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
-    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
+    let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
     let stalls = town.room(0).stats().stalled_ticks;
-    let watch = RoomConfig { wish: Wish::Watch(code), ..House::settings(2) };
-    town.open_with(2, watch).run_until("it looks on", 3_000, |town| town.room(2).stage() == Stage::Watching);
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::settings(2) };
+    town.open_with(2, watch)
+        .run_until("it looks on", 3_000, |town| town.room(2).phase() == Phase::Spectating);
     town.run_ms(3_000);
-    assert_eq!(count(&town, 2, |event| *event == Event::Watching), 1);
+    assert_eq!(count(&town, 2, |event| *event == RoomEvent::SpectatingStarted), 1);
     assert_eq!(town.room(0).stats().stalled_ticks, stalls, "nobody waits for those who look on");
-    assert!(town.room(2).own_slots().is_empty());
+    assert!(town.room(2).local_slots().is_empty());
     assert_eq!(town.room(2).game().here.count_ones(), 2, "no seat is taken");
     let behind = town.room(0).game().frame - town.room(2).game().frame;
     assert!(behind < 40, "{behind} frames behind");
-    let marks: Vec<_> = [0, 2].map(|house| town.room(house).marks()).into();
+    let marks: Vec<_> = [0, 2].map(|house| town.room(house).checksums()).into();
     let shared: Vec<_> =
         marks[1].iter().filter(|mark| marks[0].iter().any(|other| other.0 == mark.0)).collect();
     assert!(shared.len() >= 2 && shared.iter().all(|mark| marks[0].contains(mark)), "{marks:?}");
-    assert!(!town.room(2).report(&[], None, 0), "results are told by those who played");
+    assert!(!town.room(2).report_result(&[], None, 0), "results are told by those who played");
     // Nobody looks at a page that looks on: it goes on without a seat to give up.
-    town.room(2).rest();
+    town.room(2).suspend();
     town.run_ms(1_000);
-    assert_eq!(town.room(2).stage(), Stage::Watching);
+    assert_eq!(town.room(2).phase(), Phase::Spectating);
 
     let fresh = Presses { frame: 0, here: 0, counts: [0; 4] };
-    town.room(2).start(fresh, 1, Wish::Code(code)).expect("settings that can be");
+    town.room(2).restart(fresh, 1, JoinTarget::Code(code)).expect("settings that can be");
     town.run_until("it plays", 3_000, |town| town.is_together(2));
     expect_one_match(&mut town, &[0, 1, 2]);
 }
 
 #[test]
 fn those_who_look_on_are_told_when_everybody_has_left() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
-    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
-    let watch = RoomConfig { wish: Wish::Watch(code), ..House::settings(1) };
-    town.open_with(1, watch).run_until("it looks on", 3_000, |town| town.room(1).stage() == Stage::Watching);
+    let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::settings(1) };
+    town.open_with(1, watch)
+        .run_until("it looks on", 3_000, |town| town.room(1).phase() == Phase::Spectating);
     town.room(0).leave();
-    town.run_until("it is told", 5_000, |town| town.room(1).stage() == Stage::Solo);
-    assert_eq!(count(&town, 1, |event| matches!(event, Event::Unseated { .. })), 1, "{}", town.describe());
+    town.run_until("it is told", 5_000, |town| town.room(1).phase() == Phase::Solo);
+    assert_eq!(
+        count(&town, 1, |event| matches!(event, RoomEvent::RoomLeft { .. })),
+        1,
+        "{}",
+        town.describe()
+    );
 }
 
 #[test]
 fn looking_on_where_no_link_opens_is_given_up() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
-    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
-    let watch = RoomConfig { wish: Wish::Watch(code), ..House::settings(1) };
+    let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::settings(1) };
     town.deafen(1).open_with(1, watch).run_ms(18_000);
-    assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 1, "{}", town.describe());
-    assert_eq!(town.room(1).stage(), Stage::Solo);
+    assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 1, "{}", town.describe());
+    assert_eq!(town.room(1).phase(), Phase::Solo);
 }
 
 #[test]
 fn by_its_code_a_room_of_another_mode_is_joined_too() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     let versus = RoomConfig { mode: "versus".parse().expect("a label"), ..House::settings(0) };
     town.open_with(0, versus).run_ms(1_000);
-    let code = town.room(0).lobby().and_then(|lobby| lobby.room()).expect("a room").code;
-    let invited = RoomConfig { wish: Wish::Code(code), ..House::settings(1) };
+    let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
+    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::settings(1) };
     town.open_with(1, invited).run_until("it is in", 3_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
     assert_eq!(town.room(1).config().mode.as_str(), "versus");
@@ -681,52 +703,52 @@ fn by_its_code_a_room_of_another_mode_is_joined_too() {
 
 #[test]
 fn whoever_comes_back_sits_where_it_sat_although_a_lower_place_is_free() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
-    let slots = town.room(2).own_slots();
+    let slots = town.room(2).local_slots();
     town.room(0).leave();
     town.step();
     town.crash(0).run_ms(2_000);
     assert_eq!(town.room(1).game().here.count_ones(), 2, "the first place is free");
-    town.room(2).rest();
+    town.room(2).suspend();
     town.run_ms(3_000);
-    town.room(2).wake();
+    town.room(2).resume();
     town.run_until("it sits again", 3_000, |town| town.is_together(2));
-    assert_eq!(town.room(2).own_slots(), slots, "after a rest");
+    assert_eq!(town.room(2).local_slots(), slots, "after a rest");
     town.run_ms(1_000).crash(2).run_ms(700);
     town.open(2).run_until("it is back", 5_000, |town| town.is_together(2));
-    assert_eq!(town.room(2).own_slots(), slots, "after a crash");
+    assert_eq!(town.room(2).local_slots(), slots, "after a crash");
     expect_one_match(&mut town, &[1, 2]);
 }
 
 #[test]
 fn other_versions_and_other_settings_never_meet() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     let mut slower = House::settings(2);
-    slower.session.frames_per_second = 30;
+    slower.engine.tick_rate = 30;
     town.open(0).run_ms(500).open_with(1, House::settings(1).version("2")).open_with(2, slower).run_ms(3_000);
     for house in 0..3 {
         assert!(town.is_together(house), "{}", town.describe());
-        assert_eq!(town.room(house).people().len(), 1, "{}", town.describe());
+        assert_eq!(town.room(house).members().len(), 1, "{}", town.describe());
     }
 }
 
 #[test]
 fn players_say_things_to_each_other_beside_the_match() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
     let ids: Vec<_> = (0..3).map(|house| own_id(&mut town, house)).collect();
-    town.room(0).send(None, b"good evening").expect("everybody is linked");
-    town.room(0).send(Some(ids[1]), b"only you").expect("it is linked");
+    town.room(0).send_message(None, b"good evening").expect("everybody is linked");
+    town.room(0).send_message(Some(ids[1]), b"only you").expect("it is linked");
     let huge = vec![0; gaggle::MESSAGE_BYTES_MAX + 1];
-    assert!(town.room(0).send(None, &huge).is_err());
+    assert!(town.room(0).send_message(None, &huge).is_err());
     town.run_ms(500);
-    let heard = |town: &mut Town, house: usize| -> Vec<_> {
-        std::iter::from_fn(|| town.room(house).next_message()).collect()
+    let heard = |town: &mut Cluster, house: usize| -> Vec<_> {
+        std::iter::from_fn(|| town.room(house).poll_message()).collect()
     };
     assert_eq!(heard(&mut town, 1), [(ids[0], b"good evening".to_vec()), (ids[0], b"only you".to_vec())]);
     assert_eq!(heard(&mut town, 2), [(ids[0], b"good evening".to_vec())]);
@@ -734,13 +756,13 @@ fn players_say_things_to_each_other_beside_the_match() {
     expect_one_match(&mut town, &[0, 1, 2]);
 }
 
-fn own_id(town: &mut Town, house: usize) -> gaggle::PeerId {
-    town.room(house).people().into_iter().find(|person| person.is_self).expect("it is in the room").peer
+fn own_id(town: &mut Cluster, house: usize) -> gaggle::PeerId {
+    town.room(house).members().into_iter().find(|person| person.is_local).expect("it is in the room").peer
 }
 
 #[test]
 fn a_machine_that_computes_something_else_is_told_mended_and_explained() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
@@ -752,16 +774,17 @@ fn a_machine_that_computes_something_else_is_told_mended_and_explained() {
     let me = own_id(&mut town, 2);
     for house in 0..3 {
         assert!(
-            count(&town, house, |event| matches!(event, Event::Desync { .. })) >= 1,
+            count(&town, house, |event| matches!(event, RoomEvent::DesyncDetected { .. })) >= 1,
             "{}",
             town.describe()
         );
-        let recovered = |event: &Event| matches!(event, Event::Recovered { peer, .. } if *peer == me);
+        let recovered =
+            |event: &RoomEvent| matches!(event, RoomEvent::DesyncRecovered { peer, .. } if *peer == me);
         assert_eq!(count(&town, house, recovered), 1, "{}", town.describe());
     }
-    assert!(count(&town, 2, |event| matches!(event, Event::DesyncLocated { .. })) >= 1);
-    let bundle = town.room(2).take_bundle().expect("what it had and what it took over");
-    let view = bundle.look::<Presses>().expect("a whole bundle");
+    assert!(count(&town, 2, |event| matches!(event, RoomEvent::DesyncLocated { .. })) >= 1);
+    let bundle = town.room(2).take_desync_bundle().expect("what it had and what it took over");
+    let view = bundle.diff::<Presses>().expect("a whole bundle");
     assert!(view.differences.iter().any(|field| field.contains("counts[3]")), "{view:?}");
     expect_one_match(&mut town, &[0, 1, 2]);
 }

@@ -3,33 +3,33 @@
 mod pond;
 mod town;
 
-use gaggle::replica::{Player, Policy};
-use gaggle::{Event, Parting, SharedConfig, Stage, Wish};
+use gaggle::replica::{AuthorityPolicy, Player};
+use gaggle::{JoinTarget, LeaveCause, Phase, RoomEvent, SharedConfig};
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Conditions};
-use pond::{House, Oars, Pond, Town, boats, expect_one_world, pushes, rocks, strokes};
+use pond::{Cluster, House, Oars, Pond, boats, expect_one_world, pushes, rocks, strokes};
 use town::Resident;
 
-fn count(town: &Town, house: usize, what: impl Fn(&Event) -> bool) -> usize {
+fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
     town.told[house].iter().filter(|event| what(event)).count()
 }
 
-fn came(event: &Event) -> bool {
-    matches!(event, Event::Came { .. })
+fn came(event: &RoomEvent) -> bool {
+    matches!(event, RoomEvent::PlayerJoined { .. })
 }
 
 /// How those who left did so, as one house was told.
-fn partings(town: &Town, house: usize) -> Vec<Parting> {
-    let parting = |event: &Event| match event {
-        Event::Went { parting, .. } => Some(*parting),
+fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
+    let parting = |event: &RoomEvent| match event {
+        RoomEvent::PlayerLeft { cause: parting, .. } => Some(*parting),
         _ => None,
     };
     town.told[house].iter().filter_map(parting).collect()
 }
 
 /// So many houses in one world of this policy.
-fn together(houses: usize, policy: &Policy) -> Town {
-    let mut town = Town::of(houses);
+fn together(houses: usize, policy: &AuthorityPolicy) -> Cluster {
+    let mut town = Cluster::of(houses);
     for house in 0..houses {
         town.open_with(house, pond::with_policy(house, policy.clone()));
         town.run_until("it is in", 3_000, move |town| town.is_together(house));
@@ -37,15 +37,16 @@ fn together(houses: usize, policy: &Policy) -> Town {
     town
 }
 
-const POLICIES: [Policy; 3] = [Policy::Mixed, Policy::Open, Policy::Host];
+const POLICIES: [AuthorityPolicy; 3] =
+    [AuthorityPolicy::OwnerOrLeader, AuthorityPolicy::Anyone, AuthorityPolicy::Leader];
 
 #[test]
 fn one_plays_at_once_and_others_come_into_what_is_there() {
     for policy in POLICIES {
-        let mut town = Town::of(3);
+        let mut town = Cluster::of(3);
         town.open_with(0, pond::with_policy(0, policy.clone())).step();
         town.step();
-        assert_eq!(town.room(0).stage(), Stage::Solo);
+        assert_eq!(town.room(0).phase(), Phase::Solo);
         assert!(town.room(0).world().steps > 0, "playing begins before the server has answered");
         town.run_ms(3_000);
         let (before, ids) = (pushes(&mut town, 0), rocks(town.room(0).session()));
@@ -63,12 +64,12 @@ fn one_plays_at_once_and_others_come_into_what_is_there() {
             assert!(strokes(&mut town, 1, player(number)) > 30, "{policy:?}: {}", town.describe());
         }
         assert_eq!(count(&town, 0, came), 2, "{}", town.describe());
-        assert_eq!(count(&town, 2, |event| *event == Event::Together), 1);
+        assert_eq!(count(&town, 2, |event| *event == RoomEvent::MatchJoined), 1);
         assert_eq!(town.room(0).world().entered, 1, "founding a room interrupts nothing");
         assert_eq!(town.room(1).world().entered, 2);
-        let people = town.room(1).people();
+        let people = town.room(1).members();
         assert!(people.len() == 3 && people.iter().all(|person| person.slots.len() == 1), "{people:?}");
-        assert!(people.iter().any(|person| person.is_lead && person.name == "House 0"));
+        assert!(people.iter().any(|person| person.is_leader && person.name == "House 0"));
     }
 }
 
@@ -78,13 +79,13 @@ fn player(number: u8) -> Player {
 
 #[test]
 fn the_world_at_hand_goes_on_while_one_comes_in() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000).open(1);
     let (mut steps, mut seen) = (0, false);
     for _ in 0..90 {
         let before = town.room(1).world().steps;
         town.step();
-        if matches!(town.room(1).stage(), Stage::Joining { .. }) {
+        if matches!(town.room(1).phase(), Phase::Joining { .. }) {
             seen = true;
             steps += town.room(1).world().steps - before;
         }
@@ -92,14 +93,14 @@ fn the_world_at_hand_goes_on_while_one_comes_in() {
     assert!(seen && steps > 3 && town.is_together(1), "{steps} steps\n{}", town.describe());
     let percents: Vec<u8> = town.told[1]
         .iter()
-        .filter_map(|event| if let Event::Joining { percent } = event { Some(*percent) } else { None })
+        .filter_map(|event| if let RoomEvent::Joining { percent } = event { Some(*percent) } else { None })
         .collect();
     assert!(percents.len() > 1 && percents.is_sorted(), "{percents:?}");
 }
 
 #[test]
 fn the_lobby_says_who_came_later_and_so_cannot_be_senior() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     for house in 0..2 {
         town.open(house);
         town.run_until("it is in", 3_000, move |town| town.is_together(house));
@@ -108,11 +109,11 @@ fn the_lobby_says_who_came_later_and_so_cannot_be_senior() {
     town.deafen(2).open(2).run_ms(2_000);
     let peers: Vec<_> = (0..3)
         .map(|house| {
-            let me = town.room(house).people().into_iter().find(|person| person.is_self);
+            let me = town.room(house).members().into_iter().find(|person| person.is_local);
             me.expect("everybody has a seat").peer
         })
         .collect();
-    let later = |town: &mut Town, house: usize| -> Vec<bool> {
+    let later = |town: &mut Cluster, house: usize| -> Vec<bool> {
         peers.iter().map(|peer| town.room(house).session().came_later(*peer)).collect()
     };
     assert_eq!(later(&mut town, 0), [false, true, true]);
@@ -123,27 +124,27 @@ fn the_lobby_says_who_came_later_and_so_cannot_be_senior() {
     town.crash(1).run_ms(60_000).open(1);
     town.run_until("it is back", 5_000, |town| town.is_together(1));
     assert!(!later(&mut town, 1)[0] && later(&mut town, 0)[1]);
-    assert!(town.room(0).is_host() && town.room(1).host() == Some(player(0)));
+    assert!(town.room(0).is_leader() && town.room(1).leader() == Some(player(0)));
 }
 
 #[test]
 fn what_everybody_says_of_how_it_ended_is_kept() {
-    let mut town = together(2, &Policy::Mixed);
+    let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.run_ms(2_000);
-    let kept = |town: &Town, house: usize| count(town, house, |event| *event == Event::ResultKept);
+    let kept = |town: &Cluster, house: usize| count(town, house, |event| *event == RoomEvent::ResultStored);
     let points = [(player(0), 3), (player(1), 5)];
-    assert!(town.room(0).report(&points, Some(2), 77), "there is somebody to tell");
+    assert!(town.room(0).report_result(&points, Some(2), 77), "there is somebody to tell");
     town.run_ms(500);
     assert_eq!((kept(&town, 0), kept(&town, 1)), (0, 0), "one word is not enough");
-    assert!(town.room(1).report(&points, Some(2), 77));
+    assert!(town.room(1).report_result(&points, Some(2), 77));
     town.run_ms(500);
     assert_eq!((kept(&town, 0), kept(&town, 1)), (1, 1), "{}", town.describe());
     // The next match has a result of its own.
-    town.room(0).begin_round();
-    town.room(1).begin_round();
+    town.room(0).start_round();
+    town.room(1).start_round();
     town.run_ms(5_000);
     for house in 0..2 {
-        assert!(town.room(house).report(&points, Some(1), 78));
+        assert!(town.room(house).report_result(&points, Some(1), 78));
     }
     town.run_ms(500);
     assert_eq!((kept(&town, 0), kept(&town, 1)), (2, 2), "{}", town.describe());
@@ -158,16 +159,16 @@ fn the_host_is_killed_and_nothing_is_lost() {
         let (known, done) = (pushes(&mut town, 1), strokes(&mut town, 1, player(0)));
         let ids: Vec<_> = rocks(town.room(1).session()).into_iter().map(|(id, ..)| id).collect();
         town.crash(0).run_ms(8_000);
-        assert_eq!(town.room(1).host(), Some(player(1)), "{policy:?}\n{}", town.describe());
-        assert_eq!(town.room(2).host(), Some(player(1)));
-        assert!(town.room(1).is_host());
+        assert_eq!(town.room(1).leader(), Some(player(1)), "{policy:?}\n{}", town.describe());
+        assert_eq!(town.room(2).leader(), Some(player(1)));
+        assert!(town.room(1).is_leader());
         expect_one_world(&mut town, &[1, 2]);
         let now: Vec<_> = rocks(town.room(2).session()).into_iter().map(|(id, ..)| id).collect();
         assert_eq!(now, ids);
         assert!(pushes(&mut town, 2) > known, "{policy:?}: the world goes on\n{}", town.describe());
         assert_eq!(strokes(&mut town, 2, player(0)), done, "and keeps what the host had");
-        assert_eq!(count(&town, 2, |event| matches!(event, Event::LeadChanged { .. })), 1);
-        assert_eq!(partings(&town, 2), [Parting::Silence]);
+        assert_eq!(count(&town, 2, |event| matches!(event, RoomEvent::LeaderChanged { .. })), 1);
+        assert_eq!(partings(&town, 2), [LeaveCause::TimedOut]);
     }
 }
 
@@ -184,14 +185,18 @@ fn who_was_killed_returns_to_its_seat_and_its_things() {
             town.open_with(house, pond::with_policy(house, policy.clone()));
             town.run_until("it is back", 5_000, move |town| town.is_together(house)).run_ms(3_000);
             expect_one_world(&mut town, &[0, 1, 2]);
-            assert_eq!(town.room(house).player(), own);
+            assert_eq!(town.room(house).local_slot(), own);
             assert!(strokes(&mut town, house, own) > done, "{policy:?}: {}", town.describe());
             let boats = boats(town.room(house).session());
             assert_eq!(boats.len(), 3, "nobody has two: {}", town.describe());
             let boat = boats.iter().find(|(_, boat, _)| boat.sailor == own.number()).expect("a boat");
-            let holder = if matches!(policy, Policy::Host) { town.room(house).host() } else { Some(own) };
+            let holder =
+                if matches!(policy, AuthorityPolicy::Leader) { town.room(house).leader() } else { Some(own) };
             assert_eq!(boat.2, holder, "{policy:?}: {}", town.describe());
-            assert_eq!(count(&town, house, |event| matches!(event, Event::Seated { returned: true, .. })), 1);
+            assert_eq!(
+                count(&town, house, |event| matches!(event, RoomEvent::RoomJoined { resumed: true, .. })),
+                1
+            );
         }
     }
 }
@@ -204,9 +209,9 @@ fn whoever_leaves_goes_on_alone_with_everything_and_so_do_the_others() {
         let known = pushes(&mut town, 0);
         town.room(0).leave();
         town.run_ms(500);
-        assert_eq!(town.room(0).stage(), Stage::Solo);
+        assert_eq!(town.room(0).phase(), Phase::Solo);
         for house in [1, 2] {
-            assert_eq!(partings(&town, house), [Parting::Goodbye], "{}", town.describe());
+            assert_eq!(partings(&town, house), [LeaveCause::Left], "{}", town.describe());
         }
         town.run_ms(5_000);
         expect_one_world(&mut town, &[1, 2]);
@@ -218,27 +223,32 @@ fn whoever_leaves_goes_on_alone_with_everything_and_so_do_the_others() {
 
 #[test]
 fn losing_the_server_ends_nothing() {
-    let mut town = together(2, &Policy::Mixed);
+    let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.set_lobby_up(false).run_ms(5_000);
     expect_one_world(&mut town, &[0, 1]);
     for house in 0..2 {
-        assert_eq!(count(&town, house, |event| *event == Event::ServerLost), 1);
+        assert_eq!(count(&town, house, |event| *event == RoomEvent::LobbyDisconnected), 1);
     }
     let before = pushes(&mut town, 1);
     town.set_lobby_up(true).run_ms(20_000);
     expect_one_world(&mut town, &[0, 1]);
     assert!(pushes(&mut town, 1) > before + 10, "the world never stopped");
     for house in 0..2 {
-        assert_eq!(count(&town, house, |event| *event == Event::ServerBack), 1, "{}", town.describe());
+        assert_eq!(
+            count(&town, house, |event| *event == RoomEvent::LobbyReconnected),
+            1,
+            "{}",
+            town.describe()
+        );
         assert_eq!(partings(&town, house), [], "nobody was sent away\n{}", town.describe());
     }
 }
 
 #[test]
 fn without_a_server_one_plays_alone_and_is_found_later() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.set_lobby_up(false).open(0).run_ms(3_000);
-    assert_eq!(town.room(0).stage(), Stage::Solo);
+    assert_eq!(town.room(0).phase(), Phase::Solo);
     let before = strokes(&mut town, 0, player(0));
     assert!(town.room(0).world().steps > 170 && before > 50);
     town.set_lobby_up(true).run_until("it found the server", 20_000, |town| town.is_together(0));
@@ -249,18 +259,18 @@ fn without_a_server_one_plays_alone_and_is_found_later() {
 
 #[test]
 fn a_join_that_fails_says_so_and_succeeds_as_soon_as_it_can() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(500).deafen(1).open(1).run_ms(10_000);
-    assert!(matches!(town.room(1).stage(), Stage::Joining { .. }), "{}", town.describe());
+    assert!(matches!(town.room(1).phase(), Phase::Joining { .. }), "{}", town.describe());
     town.run_ms(7_000);
-    assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 1, "{}", town.describe());
-    assert_eq!(town.room(1).stage(), Stage::Solo);
+    assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 1, "{}", town.describe());
+    assert_eq!(town.room(1).phase(), Phase::Solo);
     assert!(
         town.room(1).world().steps > 900 && town.room(0).world().steps > 900,
         "both went on all the time"
     );
     assert_eq!(rocks(town.room(1).session()).len(), pond::ROCKS);
-    let doubled = town.room(0).session().objects::<pond::Rock>().count();
+    let doubled = town.room(0).session().iter::<pond::Rock>().count();
     assert_eq!(doubled, pond::ROCKS, "two worlds are never mixed");
     town.hear_again(1).run_until("it is in after all", 5_000, |town| town.is_together(1));
     town.run_ms(1_000);
@@ -270,12 +280,12 @@ fn a_join_that_fails_says_so_and_succeeds_as_soon_as_it_can() {
 #[test]
 fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
     for millis in [500, 2_000, 8_000] {
-        let mut town = Town::of(2);
+        let mut town = Cluster::of(2);
         town.slow_links(millis).open(0).open(1).run_ms(millis);
         town.run_until("both are in", 3_000, |town| town.is_together(0) && town.is_together(1));
         town.run_ms(1_000);
         expect_one_world(&mut town, &[0, 1]);
-        assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0);
+        assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 0);
     }
 }
 
@@ -285,17 +295,17 @@ fn a_hidden_page_leaves_the_world_to_others_and_comes_back() {
         let mut town = together(2, &policy);
         town.run_ms(2_000);
         let (done, entered) = (strokes(&mut town, 1, player(0)), town.room(0).world().entered);
-        town.room(0).rest();
+        town.room(0).suspend();
         town.run_ms(500);
-        assert_eq!(partings(&town, 1), [Parting::Goodbye], "{}", town.describe());
-        assert!(town.room(1).is_host(), "{policy:?}: the host stood up\n{}", town.describe());
+        assert_eq!(partings(&town, 1), [LeaveCause::Left], "{}", town.describe());
+        assert!(town.room(1).is_leader(), "{policy:?}: the host stood up\n{}", town.describe());
         town.run_ms(4_000);
-        assert_eq!(town.room(0).stage(), Stage::Resting);
+        assert_eq!(town.room(0).phase(), Phase::Suspended);
         let before = pushes(&mut town, 1);
         town.run_ms(4_000);
         assert!(pushes(&mut town, 1) > before, "{policy:?}: nothing stands still\n{}", town.describe());
         let steps = town.room(0).world().steps;
-        town.room(0).wake();
+        town.room(0).resume();
         town.run_until("it is back", 3_000, |town| town.is_together(0)).run_ms(3_000);
         assert!(town.room(0).world().steps > steps && town.room(0).world().entered == entered + 1);
         expect_one_world(&mut town, &[0, 1]);
@@ -307,18 +317,18 @@ fn a_hidden_page_leaves_the_world_to_others_and_comes_back() {
 #[test]
 fn whoever_rests_alone_hands_its_world_to_who_comes() {
     for policy in POLICIES {
-        let mut town = Town::of(2);
+        let mut town = Cluster::of(2);
         town.open_with(0, pond::with_policy(0, policy.clone())).run_ms(3_000);
-        town.room(0).rest();
+        town.room(0).suspend();
         town.run_ms(500);
         let (steps, known) = (town.room(0).world().steps, pushes(&mut town, 0));
         town.open_with(1, pond::with_policy(1, policy.clone()));
         town.run_until("the second is in", 3_000, |town| town.is_together(1)).run_ms(4_000);
         assert_eq!(town.room(0).world().steps, steps, "a pause is a pause");
         assert_eq!(town.room(1).session().roster().len(), 1, "whoever rests is not waited for");
-        assert!(town.room(1).is_host() && pushes(&mut town, 1) > known, "{policy:?}: {}", town.describe());
+        assert!(town.room(1).is_leader() && pushes(&mut town, 1) > known, "{policy:?}: {}", town.describe());
         assert_eq!(rocks(town.room(1).session()).len(), pond::ROCKS);
-        town.room(0).wake();
+        town.room(0).resume();
         town.run_until("the first is back", 3_000, |town| town.is_together(0)).run_ms(3_000);
         expect_one_world(&mut town, &[0, 1]);
     }
@@ -326,60 +336,60 @@ fn whoever_rests_alone_hands_its_world_to_who_comes() {
 
 #[test]
 fn when_all_others_go_while_one_comes_in_it_has_the_room_for_itself() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     town.open(0).run_ms(500).deafen(1).open(1).run_ms(3_000);
-    assert!(matches!(town.room(1).stage(), Stage::Joining { .. }));
+    assert!(matches!(town.room(1).phase(), Phase::Joining { .. }));
     town.room(0).leave();
     town.run_until("it has the room", 1_000, |town| town.is_together(1));
-    assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0);
+    assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 0);
     town.hear_again(1).open(2).run_until("the third is in", 3_000, |town| town.is_together(2)).run_ms(500);
     expect_one_world(&mut town, &[1, 2]);
 }
 
 #[test]
 fn everybody_came_to_join_and_one_of_them_begins() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     town.open(0).run_ms(500).slow_links(2_000).open(1).open(2).run_ms(500);
     // The one they came to is gone without a word.
     town.crash(0).run_ms(1_000);
     town.run_until("both are in", 14_000, |town| town.is_together(1) && town.is_together(2)).run_ms(1_000);
     expect_one_world(&mut town, &[1, 2]);
-    let failed = |event: &Event| *event == Event::JoinFailed;
+    let failed = |event: &RoomEvent| *event == RoomEvent::JoinFailed;
     assert_eq!((count(&town, 1, failed), count(&town, 2, failed)), (0, 0), "{}", town.describe());
 }
 
 #[test]
 fn one_room_after_another() {
-    let mut town = together(2, &Policy::Mixed);
+    let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.room(1).leave();
     town.run_ms(2_000);
-    assert_eq!(town.room(1).stage(), Stage::Solo);
-    town.room(1).start(Pond::default(), Wish::Find).expect("settings that can be");
+    assert_eq!(town.room(1).phase(), Phase::Solo);
+    town.room(1).restart(Pond::default(), JoinTarget::Matchmake).expect("settings that can be");
     town.run_until("it is in again", 3_000, |town| town.is_together(1)).run_ms(1_000);
     expect_one_world(&mut town, &[0, 1]);
 }
 
 #[test]
 fn a_seat_of_another_number_keeps_what_one_had_alone() {
-    let mut town = together(2, &Policy::Mixed);
+    let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.run_ms(1_000);
-    assert_eq!(town.room(1).player(), player(1));
+    assert_eq!(town.room(1).local_slot(), player(1));
     let done = strokes(&mut town, 1, player(1));
-    let boat = town.room(1).session().owned::<pond::Boat>(player(1)).next().expect("a boat");
+    let boat = town.room(1).session().iter_owned::<pond::Boat>(player(1)).next().expect("a boat");
     town.room(1).leave();
     town.run_ms(500);
-    town.room(1).seek(Wish::Private);
+    town.room(1).join(JoinTarget::CreatePrivate);
     town.run_until("it has a room of its own", 2_000, |town| town.is_together(1)).run_ms(500);
     let room = town.room(1);
-    assert_eq!(room.player(), player(0), "the first chair");
-    assert!(room.session().is_mine(boat) && room.session().owner(boat) == Some(player(0)));
+    assert_eq!(room.local_slot(), player(0), "the first chair");
+    assert!(room.session().has_authority(boat) && room.session().owner(boat) == Some(player(0)));
     assert!(room.session().get::<pond::Boat>(boat).is_some_and(|boat| boat.strokes >= done));
     assert_eq!(room.world().entered, 2, "it is the same world");
 }
 
 #[test]
 fn what_somebody_says_is_heard_by_all_once() {
-    let mut town = together(3, &Policy::Mixed);
+    let mut town = together(3, &AuthorityPolicy::OwnerOrLeader);
     town.weather(Conditions { loss: Chance::percent(10), ..Conditions::latency_ms(60) });
     for word in 0..5 {
         pond::shout(&mut town, usize::from(word) % 3, word);
@@ -393,7 +403,7 @@ fn what_somebody_says_is_heard_by_all_once() {
 
 #[test]
 fn a_press_between_two_frames_is_not_lost() {
-    let mut town = Town::of(1);
+    let mut town = Cluster::of(1);
     town.open(0).run_ms(500);
     town.room(0).world_mut().still = true;
     town.run_ms(200);
@@ -411,7 +421,7 @@ fn a_press_between_two_frames_is_not_lost() {
 
 #[test]
 fn a_press_held_over_many_steps_counts_once() {
-    let mut town = Town::of(1);
+    let mut town = Cluster::of(1);
     town.open(0).run_ms(500);
     town.room(0).world_mut().still = true;
     town.run_ms(200);
@@ -430,51 +440,51 @@ fn a_press_held_over_many_steps_counts_once() {
 
 #[test]
 fn offline_asks_nobody() {
-    let mut town = Town::of(1);
-    let config = SharedConfig { wish: Wish::Offline, ..House::settings(0) };
+    let mut town = Cluster::of(1);
+    let config = SharedConfig { join: JoinTarget::Offline, ..House::settings(0) };
     town.open_with(0, config).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).world().steps > 50);
 }
 
-fn code_of(town: &mut Town, house: usize) -> gaggle::RoomCode {
-    town.room(house).lobby().and_then(|lobby| lobby.room()).expect("a room").code
+fn code_of(town: &mut Cluster, house: usize) -> gaggle::RoomCode {
+    town.room(house).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
 }
 
 #[test]
 fn somebody_looks_on_and_takes_a_seat_later() {
     for policy in POLICIES {
-        let mut town = Town::of(3);
+        let mut town = Cluster::of(3);
         for house in 0..2 {
             town.open_with(house, pond::with_policy(house, policy.clone()));
             town.run_until("it is in", 3_000, move |town| town.is_together(house));
         }
         town.run_ms(1_000);
         let code = code_of(&mut town, 0);
-        let watch = SharedConfig { wish: Wish::Watch(code), ..pond::with_policy(2, policy.clone()) };
-        let watches = |town: &mut Town| town.room(2).stage() == Stage::Watching;
+        let watch = SharedConfig { join: JoinTarget::Spectate(code), ..pond::with_policy(2, policy.clone()) };
+        let watches = |town: &mut Cluster| town.room(2).phase() == Phase::Spectating;
         town.open_with(2, watch.clone()).run_until("it looks on", 3_000, watches);
         town.run_ms(3_000);
-        assert_eq!(count(&town, 2, |event| *event == Event::Watching), 1);
+        assert_eq!(count(&town, 2, |event| *event == RoomEvent::SpectatingStarted), 1);
         assert_eq!(count(&town, 0, came), 1, "nobody but the second player came");
         assert_eq!(town.room(0).session().roster().len(), 2);
         let eyes = town.room(2);
         assert_eq!((eyes.session().roster().len(), eyes.world().entered), (2, 2));
         assert_eq!(boats(eyes.session()).len(), 2, "no boat for who looks on");
-        assert!(!eyes.report(&[], None, 0), "results are told by those who played");
+        assert!(!eyes.report_result(&[], None, 0), "results are told by those who played");
         let seen = pushes(&mut town, 2);
         town.run_ms(1_000);
         assert!(pushes(&mut town, 2) > seen, "{policy:?}: what is seen moves");
         // Nobody looks at a page that looks on: it goes on without a seat to give up.
-        town.room(2).rest();
+        town.room(2).suspend();
         town.run_ms(1_000);
-        assert_eq!(town.room(2).stage(), Stage::Watching);
+        assert_eq!(town.room(2).phase(), Phase::Spectating);
         // The host is lost and the others go on: so does who looks on.
         town.crash(0).run_ms(8_000);
-        assert_eq!(town.room(2).stage(), Stage::Watching);
-        assert_eq!(town.room(2).host(), Some(player(1)));
+        assert_eq!(town.room(2).phase(), Phase::Spectating);
+        assert_eq!(town.room(2).leader(), Some(player(1)));
 
-        town.room(2).start(Pond::default(), Wish::Code(code)).expect("settings that can be");
+        town.room(2).restart(Pond::default(), JoinTarget::Code(code)).expect("settings that can be");
         town.run_until("it plays", 3_000, |town| town.is_together(2));
         town.run_ms(2_000);
         expect_one_world(&mut town, &[1, 2]);
@@ -483,28 +493,39 @@ fn somebody_looks_on_and_takes_a_seat_later() {
 
 #[test]
 fn those_who_look_on_have_a_world_of_their_own_when_everybody_has_left() {
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
-    let watch = SharedConfig { wish: Wish::Watch(code_of(&mut town, 0)), ..House::settings(1) };
-    town.open_with(1, watch).run_until("it looks on", 3_000, |town| town.room(1).stage() == Stage::Watching);
+    let watch = SharedConfig { join: JoinTarget::Spectate(code_of(&mut town, 0)), ..House::settings(1) };
+    town.open_with(1, watch)
+        .run_until("it looks on", 3_000, |town| town.room(1).phase() == Phase::Spectating);
     town.room(0).leave();
-    town.run_until("it is told", 5_000, |town| town.room(1).stage() == Stage::Solo);
-    assert_eq!(count(&town, 1, |event| matches!(event, Event::Unseated { .. })), 1, "{}", town.describe());
+    town.run_until("it is told", 5_000, |town| town.room(1).phase() == Phase::Solo);
+    assert_eq!(
+        count(&town, 1, |event| matches!(event, RoomEvent::RoomLeft { .. })),
+        1,
+        "{}",
+        town.describe()
+    );
     town.run_ms(1_000);
-    assert!(town.room(1).is_host() && boats(town.room(1).session()).len() == 1, "and plays");
+    assert!(town.room(1).is_leader() && boats(town.room(1).session()).len() == 1, "and plays");
 }
 
 #[test]
 fn silence_is_told_before_anybody_is_given_up() {
-    let mut town = together(2, &Policy::Mixed);
+    let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.run_ms(1_000);
     town.weather(Conditions { loss: Chance::ALWAYS, ..Conditions::default() });
     town.run_until("it is told", 2_900, |town| {
-        count(town, 0, |event| matches!(event, Event::Interrupted { .. })) == 1
+        count(town, 0, |event| matches!(event, RoomEvent::PlayerInterrupted { .. })) == 1
     });
     assert_eq!(partings(&town, 0), []);
     town.weather(Conditions::default()).run_ms(1_000);
-    assert_eq!(count(&town, 0, |event| matches!(event, Event::Resumed { .. })), 1, "{}", town.describe());
+    assert_eq!(
+        count(&town, 0, |event| matches!(event, RoomEvent::PlayerResumed { .. })),
+        1,
+        "{}",
+        town.describe()
+    );
     assert_eq!(partings(&town, 0), [], "and nobody left");
 }
 
@@ -514,12 +535,12 @@ fn a_host_who_says_goodbye_is_followed_at_once() {
         let mut town = together(3, &policy);
         town.run_ms(2_000);
         town.room(0).leave();
-        town.run_until("another leads", 1_000, |town| town.room(1).is_host());
+        town.run_until("another leads", 1_000, |town| town.room(1).is_leader());
         // Far less than it takes to be sure that somebody is dead.
         town.run_ms(400);
         let session = town.room(1).session();
         let held: Vec<Option<Player>> = rocks(session).into_iter().map(|(_, _, holder)| holder).collect();
         assert!(held.iter().all(|holder| *holder != Some(player(0))), "{policy:?}: {held:?}");
-        assert_eq!(partings(&town, 1), [Parting::Goodbye]);
+        assert_eq!(partings(&town, 1), [LeaveCause::Left]);
     }
 }

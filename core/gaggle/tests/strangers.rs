@@ -7,11 +7,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use gaggle::timeline::{PeerFault, STATE_BYTES_MAX};
-use gaggle::{Event, Game, Inputs, Rejection, Room, RoomConfig, Slot, Stage, State, Wish};
-use gaggle_kit::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Micros, Prng};
+use gaggle::{Game, Inputs, JoinTarget, PeerRejection, Phase, Room, RoomConfig, RoomEvent, Slot, State};
+use gaggle_kit::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Micros, Prng};
 use gaggle_link::sim::Conditions;
 
-use town::{Doorstep, Resident};
+use town::{Resident, SimPlatform};
 
 #[derive(Debug, Clone, Default, State)]
 struct Rope {
@@ -69,7 +69,7 @@ impl State for Heap {
         Ok(Heap { frame, build, bulk: r.take("bulk", length as usize)?.into() })
     }
 
-    fn diff(&self, _: &Heap, _: &mut FieldPath, _: &mut dyn FnMut(Difference<'_>)) {}
+    fn diff(&self, _: &Heap, _: &mut FieldPath, _: &mut dyn FnMut(FieldDiff<'_>)) {}
 }
 
 fn pull(inputs: &Inputs<'_, u8>) -> i32 {
@@ -106,27 +106,27 @@ impl Game for Heap {
 /// A room of any game.
 trait AnyRoom {
     fn play(&mut self, now: Micros, house: usize);
-    fn next_told(&mut self) -> Option<Event>;
-    fn stage(&self) -> Stage;
+    fn next_told(&mut self) -> Option<RoomEvent>;
+    fn stage(&self) -> Phase;
     fn describe(&mut self) -> String;
     fn code(&mut self) -> gaggle::RoomCode;
     fn frame(&self) -> u32;
     fn present(&self) -> usize;
 }
 
-impl<G: Game<Input = u8> + Clone> AnyRoom for Room<G, Doorstep> {
+impl<G: Game<Input = u8> + Clone> AnyRoom for Room<G, SimPlatform> {
     fn play(&mut self, now: Micros, house: usize) {
         self.set_input(0, (now.get() / 50_000 / (3 + house as u64) % 2) as u8);
         COMPUTING.set(house);
         self.update(now);
     }
 
-    fn next_told(&mut self) -> Option<Event> {
-        self.next_event()
+    fn next_told(&mut self) -> Option<RoomEvent> {
+        self.poll_event()
     }
 
-    fn stage(&self) -> Stage {
-        Room::stage(self)
+    fn stage(&self) -> Phase {
+        Room::phase(self)
     }
 
     fn describe(&mut self) -> String {
@@ -134,7 +134,7 @@ impl<G: Game<Input = u8> + Clone> AnyRoom for Room<G, Doorstep> {
     }
 
     fn code(&mut self) -> gaggle::RoomCode {
-        self.lobby().and_then(|lobby| lobby.room()).expect("a room").code
+        self.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
     }
 
     fn frame(&self) -> u32 {
@@ -142,7 +142,7 @@ impl<G: Game<Input = u8> + Clone> AnyRoom for Room<G, Doorstep> {
     }
 
     fn present(&self) -> usize {
-        self.session().roster().iter().filter(|row| row.is_open()).count()
+        self.session().roster().iter().filter(|row| row.is_active()).count()
     }
 }
 
@@ -162,10 +162,10 @@ impl Resident for House {
     fn settings(house: usize) -> (RoomConfig, Build) {
         let client = town::client_config(house);
         let config = RoomConfig::new("rope", 4).expect("a label").version("1");
-        (RoomConfig { client, ..config }, Build::Rope)
+        (RoomConfig { lobby: client, ..config }, Build::Rope)
     }
 
-    fn move_in(now: Micros, (config, build): (RoomConfig, Build), doorstep: Doorstep, seed: u64) -> House {
+    fn move_in(now: Micros, (config, build): (RoomConfig, Build), doorstep: SimPlatform, seed: u64) -> House {
         let why = "settings that can be";
         House(match build {
             Build::Rope => Box::new(Room::open(now, config, doorstep, Rope::default(), seed).expect(why)),
@@ -182,11 +182,11 @@ impl Resident for House {
         self.0.play(now, house);
     }
 
-    fn next_told(&mut self) -> Option<Event> {
+    fn next_told(&mut self) -> Option<RoomEvent> {
         self.0.next_told()
     }
 
-    fn where_it_is(&self) -> Stage {
+    fn where_it_is(&self) -> Phase {
         self.0.stage()
     }
 
@@ -195,22 +195,22 @@ impl Resident for House {
     }
 }
 
-type Town = town::Town<House>;
+type Cluster = town::Cluster<House>;
 
 /// A house that plays this, in the room with this code if there is one.
 fn playing(house: usize, build: Build, code: Option<gaggle::RoomCode>) -> (RoomConfig, Build) {
     let (config, _) = House::settings(house);
-    (RoomConfig { wish: code.map_or(Wish::Find, Wish::Code), ..config }, build)
+    (RoomConfig { join: code.map_or(JoinTarget::Matchmake, JoinTarget::Code), ..config }, build)
 }
 
-fn count(town: &Town, house: usize, what: impl Fn(&Event) -> bool) -> usize {
+fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
     town.told[house].iter().filter(|event| what(event)).count()
 }
 
 /// It never got in, says so, and plays on alone.
-fn expect_alone(town: &mut Town, house: usize) {
-    assert_eq!(count(town, house, |event| *event == Event::Together), 0, "{}", town.describe());
-    assert_eq!(town.room(house).where_it_is(), Stage::Solo, "{}", town.describe());
+fn expect_alone(town: &mut Cluster, house: usize) {
+    assert_eq!(count(town, house, |event| *event == RoomEvent::MatchJoined), 0, "{}", town.describe());
+    assert_eq!(town.room(house).where_it_is(), Phase::Solo, "{}", town.describe());
     let frame = town.room(house).0.frame();
     town.run_ms(1_000);
     assert!(town.room(house).0.frame() > frame + 50, "the game goes on\n{}", town.describe());
@@ -218,13 +218,18 @@ fn expect_alone(town: &mut Town, house: usize) {
 
 #[test]
 fn builds_with_other_fields_under_one_version_never_meet() {
-    let mut town = Town::of(3);
+    let mut town = Cluster::of(3);
     town.open_with(0, playing(0, Build::Rope, None)).run_ms(1_000);
     town.open_with(1, playing(1, Build::LongRope, None)).run_ms(4_000);
     let code = town.room(0).0.code();
     assert_ne!(town.room(1).0.code(), code, "who looks for any room has another\n{}", town.describe());
     town.open_with(2, playing(2, Build::LongRope, Some(code))).run_ms(4_000);
-    assert_eq!(count(&town, 2, |event| matches!(event, Event::Refused(_))), 1, "{}", town.describe());
+    assert_eq!(
+        count(&town, 2, |event| matches!(event, RoomEvent::RequestRejected(_))),
+        1,
+        "{}",
+        town.describe()
+    );
     expect_alone(&mut town, 2);
     assert_eq!(town.room(0).0.present(), 1, "{}", town.describe());
 }
@@ -232,12 +237,13 @@ fn builds_with_other_fields_under_one_version_never_meet() {
 #[test]
 fn a_state_that_cannot_be_read_ends_the_join_at_once() {
     let build = Build::Heap { bytes: 100, build: 1 };
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open_with(0, playing(0, build, None)).run_ms(1_000);
     town.open_with(1, playing(1, build, None));
-    town.run_until("it is told", 3_000, |town| town.told[1].contains(&Event::JoinFailed));
-    let unreadable = Rejection::MatchFault(PeerFault::SnapshotUnreadable);
-    let told = |event: &Event| matches!(event, Event::Rejected { reason, .. } if *reason == unreadable);
+    town.run_until("it is told", 3_000, |town| town.told[1].contains(&RoomEvent::JoinFailed));
+    let unreadable = PeerRejection::MatchFault(PeerFault::SnapshotMalformed);
+    let told =
+        |event: &RoomEvent| matches!(event, RoomEvent::Rejected { reason, .. } if *reason == unreadable);
     assert_eq!(count(&town, 1, told), 1, "{}", town.describe());
     expect_alone(&mut town, 1);
     town.run_ms(20_000);
@@ -248,17 +254,20 @@ fn a_state_that_cannot_be_read_ends_the_join_at_once() {
 fn a_large_state_is_joined_with_however_long_it_takes() {
     for (megabytes, within_ms) in [(4, 10_000), (24, 40_000)] {
         let build = Build::Heap { bytes: megabytes << 20, build: 0 };
-        let mut town = Town::of(2);
+        let mut town = Cluster::of(2);
         town.open_with(0, playing(0, build, None)).run_ms(1_000);
         town.open_with(1, playing(1, build, None));
         town.run_until("both are in one match", within_ms, |town| {
             (0..2).all(|house| town.is_together(house) && town.room(house).0.present() == 2)
         });
-        assert_eq!(count(&town, 1, |event| *event == Event::JoinFailed), 0, "{}", town.describe());
-        assert_eq!(count(&town, 1, |event| *event == Event::Together), 1, "{}", town.describe());
+        assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 0, "{}", town.describe());
+        assert_eq!(count(&town, 1, |event| *event == RoomEvent::MatchJoined), 1, "{}", town.describe());
         town.run_ms(3_000);
-        let parted = |event: &Event| {
-            matches!(event, Event::Went { .. } | Event::HistoryChanged | Event::Desync { .. })
+        let parted = |event: &RoomEvent| {
+            matches!(
+                event,
+                RoomEvent::PlayerLeft { .. } | RoomEvent::BranchAbandoned | RoomEvent::DesyncDetected { .. }
+            )
         };
         assert_eq!((0..2).map(|house| count(&town, house, parted)).sum::<usize>(), 0, "{}", town.describe());
     }
@@ -267,12 +276,12 @@ fn a_large_state_is_joined_with_however_long_it_takes() {
 #[test]
 fn a_state_too_large_is_refused_with_its_size() {
     let build = Build::Heap { bytes: (65 << 20) + 7, build: 0 };
-    let mut town = Town::of(2);
+    let mut town = Cluster::of(2);
     town.open_with(0, playing(0, build, None)).run_ms(200);
     let code = town.room(0).0.code();
     town.open_with(1, playing(1, Build::Heap { bytes: 10, build: 0 }, Some(code)));
-    town.run_until("it is told", 6_000, |town| town.told[1].contains(&Event::JoinFailed));
-    let measured = Event::StateTooLarge { bytes: (65 << 20) + 7 + 9, max: STATE_BYTES_MAX };
+    town.run_until("it is told", 6_000, |town| town.told[1].contains(&RoomEvent::JoinFailed));
+    let measured = RoomEvent::StateTooLarge { bytes: (65 << 20) + 7 + 9, max: STATE_BYTES_MAX };
     for house in 0..2 {
         assert_eq!(count(&town, house, |event| *event == measured), 1, "{}", town.describe());
     }
@@ -282,9 +291,9 @@ fn a_state_too_large_is_refused_with_its_size() {
 #[test]
 fn over_a_line_too_slow_one_plays_or_is_told() {
     for latency in [200, 300, 450] {
-        let mut town = Town::of(2);
+        let mut town = Cluster::of(2);
         town.weather(Conditions::latency_ms(latency)).open(0).run_ms(1_000).open(1).run_ms(20_000);
-        let told = count(&town, 1, |event| matches!(event, Event::LineTooSlow { .. }));
+        let told = count(&town, 1, |event| matches!(event, RoomEvent::LineTooSlow { .. }));
         let (frames, present) = (town.room(1).0.frame(), town.room(1).0.present());
         let other = town.room(0).0.frame();
         town.run_ms(5_000);

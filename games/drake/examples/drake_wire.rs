@@ -9,7 +9,7 @@ use drake::Setup;
 use drake::bots::{Bot, Strength};
 use drake::net::{self, Coop};
 use gaggle_kit::{Micros, PeerId, fnv1a_64};
-use gaggle_replica::{Entry, Player, Session};
+use gaggle_replica::{JoinMode, Player, Session};
 
 /// Bytes both machines sent, and their hash.
 #[allow(dead_code)] // As a program it only reports; the test that includes it compares.
@@ -33,7 +33,7 @@ fn peer(number: usize) -> PeerId {
 
 impl Machine {
     fn new(number: usize) -> Machine {
-        let entry = if number == 0 { Entry::Found } else { Entry::Join };
+        let entry = if number == 0 { JoinMode::Create } else { JoinMode::Join };
         let player = Player::at(number as u8);
         let session = Session::new(net::config(), net::kinds_with_input(), player, entry, number as u64 + 7);
         let session = session.expect("the settings of the game can be");
@@ -47,22 +47,22 @@ pub(crate) fn fixed_match() -> (u64, u64) {
     let mut machines = [Machine::new(0), Machine::new(1)];
     let (mut bytes, mut hash) = (0, 0);
     for (number, machine) in machines.iter_mut().enumerate() {
-        machine.session.handle_linked(Micros::ZERO, peer(1 - number));
+        machine.session.handle_connected(Micros::ZERO, peer(1 - number));
     }
     for frame in 1..=1200 {
         let now = Micros::new(frame * 16_667);
         for number in 0..2 {
             let machine = &mut machines[number];
             let pad = machine.bot.play(machine.part.game());
-            machine.session.sample_input(pad);
+            machine.session.set_input(pad);
             machine.part.step(&mut machine.session);
             machine.session.tick(now);
             let mut sent = Vec::new();
-            while let Some(out) = machine.session.next_packet() {
+            while let Some(out) = machine.session.poll_transmit() {
                 sent.push((out.reliable, out.bytes.to_vec()));
             }
-            while machine.session.next_event().is_some() {}
-            while let Some(signal) = machine.session.next_signal() {
+            while machine.session.poll_event().is_some() {}
+            while let Some(signal) = machine.session.poll_remote_event() {
                 machine.part.signal(&machine.session, &signal);
             }
             for (reliable, packet) in sent {

@@ -3,7 +3,7 @@
 use gaggle_kit::{Angle, Fixed16, Prng};
 
 use crate::craft::DRAKE_RADIUS;
-use crate::field::{self, SEATS, Vector};
+use crate::field::{self, SEATS, Vec2};
 use crate::pad::Pad;
 use crate::shot::SHOT_SPEED;
 use crate::standing::Form;
@@ -90,7 +90,7 @@ impl Bot {
             return self.head_for(
                 game,
                 craft.heading,
-                field::direction(field::way(craft.place, home)),
+                field::direction(field::offset(craft.place, home)),
                 6_000,
                 true,
             );
@@ -102,7 +102,7 @@ impl Bot {
             self.tapping = 12;
         }
         if let Some(egg) = self.egg_nearby(game, craft.place) {
-            let there = field::direction(field::way(craft.place, egg));
+            let there = field::direction(field::offset(craft.place, egg));
             return self.head_for(game, craft.heading, there, 5_000, true);
         }
         let Some((aim, distance)) = self.prey(game, craft.place) else { return Pad::NONE };
@@ -132,7 +132,7 @@ impl Bot {
 
     /// Turns until it points there, then flies. Drakes turn one way only, so it lets go a little before.
     fn head_for(&self, game: &Drake, heading: Angle, there: Angle, tolerance: u16, fire: bool) -> Pad {
-        let way = heading.to(there);
+        let way = heading.delta_to(there);
         if way.unsigned_abs() <= tolerance {
             let steer = if game.bout.clockwise { way > 300 } else { way < -300 };
             // Keeps turning while it fires if it is nearly there, unless that were a double tap.
@@ -142,11 +142,11 @@ impl Bot {
     }
 
     /// Where to aim to meet somebody, and how far off he is: the nearest, ducklings rather than drakes.
-    fn prey(&self, game: &Drake, place: Vector) -> Option<(Angle, Fixed16)> {
+    fn prey(&self, game: &Drake, place: Vec2) -> Option<(Angle, Fixed16)> {
         let others = (0..SEATS).filter(|seat| *seat != self.seat && game.seats[*seat].safe < 30);
         let seen = others.filter_map(|seat| {
             let craft = game.body(seat)?;
-            let distance = field::length(field::way(place, craft.place));
+            let distance = field::length(field::offset(place, craft.place));
             let worth = if game.seats[seat].form == Form::Duckling { distance / 2 } else { distance };
             Some((worth, distance, craft))
         });
@@ -154,26 +154,26 @@ impl Bot {
         let leads = matches!(self.strength, Strength::Steady | Strength::Sharp);
         let lead = if leads { distance / SHOT_SPEED } else { Fixed16::ZERO };
         let meeting = field::add(craft.place, craft.velocity.map(|part| part * lead));
-        Some((field::direction(field::way(place, meeting)), distance))
+        Some((field::direction(field::offset(place, meeting)), distance))
     }
 
-    fn egg_nearby(&self, game: &Drake, place: Vector) -> Option<Vector> {
+    fn egg_nearby(&self, game: &Drake, place: Vec2) -> Option<Vec2> {
         if game.seats[self.seat].uses > 0 {
             return None;
         }
         let eggs = game.eggs.iter().flatten().map(|egg| egg.place);
-        eggs.filter(|egg| field::near(place, *egg, 90))
-            .min_by_key(|egg| field::length(field::way(place, *egg)))
+        eggs.filter(|egg| field::is_within(place, *egg, 90))
+            .min_by_key(|egg| field::length(field::offset(place, *egg)))
     }
 
     /// Whether something is about to hit it.
-    fn hunted(&self, game: &Drake, place: Vector) -> bool {
+    fn hunted(&self, game: &Drake, place: Vec2) -> bool {
         let own = self.seat as u8;
         let hornet = game
             .hornets
             .iter()
             .flatten()
-            .any(|hornet| hornet.seat != own && field::near(hornet.place, place, 40));
+            .any(|hornet| hornet.seat != own && field::is_within(hornet.place, place, 40));
         let beam = game
             .lanterns
             .iter()

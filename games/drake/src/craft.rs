@@ -4,7 +4,7 @@
 use gaggle_kit::{Angle, Fixed16, State};
 use gaggle_replica::Kind;
 
-use crate::field::{self, Vector};
+use crate::field::{self, Vec2};
 use crate::pad::Pad;
 use crate::rock::Rock;
 use crate::standing::Form;
@@ -42,14 +42,14 @@ const SHOVE: Fixed16 = Fixed16::from_int(40);
 
 /// A drake or a duckling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 0.35, snap = 60.0, weight = 8)]
+#[kind(smoothing = 0.35, snap_distance = 60.0, priority = 8)]
 pub struct Craft {
     /// Where.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
-    pub place: Vector,
+    pub place: Vec2,
     /// How fast, in pixels a second.
     #[kind(range = -512.0..=512.0, precision = 1.0 / 4.0)]
-    pub velocity: Vector,
+    pub velocity: Vec2,
     /// Where its bill points.
     #[kind(angle = 9)]
     pub heading: Angle,
@@ -95,7 +95,7 @@ impl Craft {
     /// At the beginning of a life.
     pub fn hatched(seat: usize, life: u8) -> Craft {
         let place = field::nest(seat);
-        let heading = field::direction(field::way(place, field::MIDDLE));
+        let heading = field::direction(field::offset(place, field::MIDDLE));
         Craft { place, heading, seat: seat as u8, life, ..Craft::default() }
     }
 
@@ -121,7 +121,7 @@ impl Craft {
         if turned_now && hands.tap <= TAP_FRAMES && hands.rest == 0 && form == Form::Drake {
             deed.dash = true;
             (self.dash, hands.rest) = (DASH_FRAMES, DASH_REST);
-            self.velocity = field::add(self.velocity, field::along(self.heading, DASH));
+            self.velocity = field::add(self.velocity, field::from_polar(self.heading, DASH));
         }
         hands.tap = if turned_now { 0 } else { (hands.tap + 1).min(TAP_FRAMES + 1) };
         self.fly(pad, form, clockwise);
@@ -152,12 +152,12 @@ impl Craft {
         self.thrust = pad.fire;
         if pad.fire {
             let thrust = if duckling { DUCKLING_THRUST } else { THRUST };
-            self.velocity = field::add(self.velocity, field::along(self.heading, thrust));
+            self.velocity = field::add(self.velocity, field::from_polar(self.heading, thrust));
         }
         let drag = if duckling { DUCKLING_DRAG } else { DRAG };
         self.velocity = self.velocity.map(|part| part * drag);
         let speed_max = if self.dash > 0 { SPEED_MAX - 10 } else { CRUISE_MAX };
-        self.velocity = field::slowed_to(self.velocity, Fixed16::from_int(speed_max));
+        self.velocity = field::clamp_length(self.velocity, Fixed16::from_int(speed_max));
         self.place = field::moved(self.place, self.velocity);
     }
 
@@ -167,14 +167,14 @@ impl Craft {
         let mut met = field::keep_inside(&mut self.place, &mut self.velocity, radius, BOUNCE);
         for rock in rocks.iter().flatten() {
             let reach = radius + rock.size.radius();
-            if !field::near(self.place, rock.place, reach) {
+            if !field::is_within(self.place, rock.place, reach) {
                 continue;
             }
             met = true;
-            let out = field::direction(field::way(rock.place, self.place));
-            self.place = field::add(rock.place, field::along(out, Fixed16::from_int(reach)));
+            let out = field::direction(field::offset(rock.place, self.place));
+            self.place = field::add(rock.place, field::from_polar(out, Fixed16::from_int(reach)));
             let speed = (field::length(self.velocity) * BOUNCE).max(SHOVE);
-            self.velocity = field::add(field::along(out, speed), rock.velocity);
+            self.velocity = field::add(field::from_polar(out, speed), rock.velocity);
         }
         // A rock at the wall must not push anybody through it.
         field::keep_inside(&mut self.place, &mut self.velocity, radius, BOUNCE);
@@ -188,8 +188,8 @@ impl Craft {
     }
 
     /// The tip of its bill.
-    pub fn bill(&self) -> Vector {
-        field::add(self.place, field::along(self.heading, Fixed16::from_int(DRAKE_RADIUS + 2)))
+    pub fn bill(&self) -> Vec2 {
+        field::add(self.place, field::from_polar(self.heading, Fixed16::from_int(DRAKE_RADIUS + 2)))
     }
 }
 
@@ -238,7 +238,7 @@ mod tests {
                 frame % 999 < 500,
                 &[],
             );
-            let moved = field::length(field::way(before, craft.place));
+            let moved = field::length(field::offset(before, craft.place));
             assert!(moved * field::RATE <= Fixed16::from_int(SPEED_MAX), "{moved:?} in frame {frame}");
             assert!(field::inside(craft.place));
         }
@@ -253,7 +253,9 @@ mod tests {
             ..Rock::default()
         };
         let deed = craft.step(&mut Hands::default(), Pad::NONE, Form::Drake, true, &[Some(rock)]);
-        assert!(deed.bump && !field::near(craft.place, rock.place, DRAKE_RADIUS + Size::Large.radius() - 1));
+        assert!(
+            deed.bump && !field::is_within(craft.place, rock.place, DRAKE_RADIUS + Size::Large.radius() - 1)
+        );
         assert!(craft.velocity[0] < Fixed16::ZERO);
     }
 }

@@ -3,7 +3,7 @@
 use gaggle_kit::Fixed16;
 
 /// Places are in art pixels, velocities in art pixels a second.
-pub use gaggle_kit::plane::{Vector, add, along, direction, length, near, slowed_to, way};
+pub use gaggle_kit::plane::{Vec2, add, clamp_length, direction, from_polar, is_within, length, offset};
 
 /// Art pixels across and down, as all games of the arcade have.
 pub const WIDTH: i32 = 384;
@@ -26,22 +26,22 @@ pub const RATE: i32 = 60;
 const NESTS: [(i32, i32); SEATS] = [(24, 60), (360, 170), (360, 60), (24, 170), (192, 36), (192, 194)];
 
 /// Where the nest of a seat is.
-pub const fn nest(seat: usize) -> Vector {
+pub const fn nest(seat: usize) -> Vec2 {
     let (x, y) = NESTS[seat % SEATS];
     [Fixed16::from_int(x), Fixed16::from_int(y)]
 }
 
 /// The middle of the coop.
-pub const MIDDLE: Vector = [Fixed16::from_int((LEFT + RIGHT) / 2), Fixed16::from_int((TOP + BOTTOM) / 2)];
+pub const MIDDLE: Vec2 = [Fixed16::from_int((LEFT + RIGHT) / 2), Fixed16::from_int((TOP + BOTTOM) / 2)];
 
 /// What one frame of this velocity leads to.
-pub fn moved(place: Vector, velocity: Vector) -> Vector {
+pub fn moved(place: Vec2, velocity: Vec2) -> Vec2 {
     [place[0] + velocity[0] / RATE, place[1] + velocity[1] / RATE]
 }
 
 /// Keeps a body of this radius inside the walls; a velocity against a wall is thrown back, and a part of it lost. Says whether it
 /// met one.
-pub fn keep_inside(place: &mut Vector, velocity: &mut Vector, radius: i32, keeps: Fixed16) -> bool {
+pub fn keep_inside(place: &mut Vec2, velocity: &mut Vec2, radius: i32, keeps: Fixed16) -> bool {
     let mut met = false;
     for (axis, (low, high)) in [(LEFT, RIGHT), (TOP, BOTTOM)].into_iter().enumerate() {
         let (low, high) = (Fixed16::from_int(low + radius), Fixed16::from_int(high - radius));
@@ -63,7 +63,7 @@ pub fn keep_inside(place: &mut Vector, velocity: &mut Vector, radius: i32, keeps
 }
 
 /// Whether a place is inside the walls.
-pub fn inside(place: Vector) -> bool {
+pub fn inside(place: Vec2) -> bool {
     let [x, y] = place.map(Fixed16::floor);
     (LEFT..RIGHT).contains(&x) && (TOP..BOTTOM).contains(&y)
 }
@@ -77,7 +77,7 @@ mod tests {
         for seat in 0..SEATS {
             assert!(inside(nest(seat)));
             for other in 0..seat {
-                assert!(!near(nest(seat), nest(other), 60), "{seat} and {other}");
+                assert!(!is_within(nest(seat), nest(other), 60), "{seat} and {other}");
             }
         }
     }
@@ -95,6 +95,6 @@ mod tests {
     #[test]
     fn far_places_are_not_near_however_far() {
         let far = [Fixed16::MAX, Fixed16::MIN];
-        assert!(!near(far, MIDDLE, 30_000) && near(MIDDLE, MIDDLE, 1));
+        assert!(!is_within(far, MIDDLE, 30_000) && is_within(MIDDLE, MIDDLE, 1));
     }
 }

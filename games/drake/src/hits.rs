@@ -1,7 +1,7 @@
 //! Who hits what. Decided by the referee alone, on where everybody says to be.
 
 use crate::craft::{Craft, DRAKE_RADIUS, DUCKLING_RADIUS};
-use crate::field::{self, SEATS, Vector};
+use crate::field::{self, SEATS, Vec2};
 use crate::mark::{Mark, NOBODY, What};
 use crate::standing::{Form, Load};
 use crate::weapons::{Egg, PUFFBALL_BLAST, PUFFBALL_REACH};
@@ -31,10 +31,10 @@ impl Drake {
     }
 
     /// Seats whose craft is this near, whoever must not count left out.
-    fn seats_near(&self, place: Vector, reach: i32, but: u8) -> Option<usize> {
+    fn seats_near(&self, place: Vec2, reach: i32, but: u8) -> Option<usize> {
         (0..SEATS).filter(|seat| *seat != usize::from(but) && self.seats[*seat].safe == 0).find(|seat| {
             self.body(*seat).is_some_and(|craft| {
-                field::near(craft.place, place, reach + Craft::radius(self.seats[*seat].form))
+                field::is_within(craft.place, place, reach + Craft::radius(self.seats[*seat].form))
             })
         })
     }
@@ -47,16 +47,14 @@ impl Drake {
                 self.crack(rock, shot.velocity);
             } else if let Some(hornet) = self.hornets.iter().position(|hornet| {
                 hornet.is_some_and(|it| {
-                    it.seat != shot.seat && field::near(it.place, shot.place, PEA + HORNET + 1)
+                    it.seat != shot.seat && field::is_within(it.place, shot.place, PEA + HORNET + 1)
                 })
             }) {
                 (self.shots[number], self.hornets[hornet]) = (None, None);
                 self.mark(Mark::at(What::Tick, NOBODY, shot.place));
-            } else if let Some(puffball) = self
-                .puffballs
-                .iter()
-                .position(|puffball| puffball.is_some_and(|it| field::near(it.place, shot.place, PEA + 4)))
-            {
+            } else if let Some(puffball) = self.puffballs.iter().position(|puffball| {
+                puffball.is_some_and(|it| field::is_within(it.place, shot.place, PEA + 4))
+            }) {
                 self.shots[number] = None;
                 self.burst(puffball, shot.seat);
             } else if let Some(seat) = self.seats_near(shot.place, PEA, shot.seat) {
@@ -66,13 +64,13 @@ impl Drake {
         }
     }
 
-    fn rock_at(&self, place: Vector, radius: i32) -> Option<usize> {
+    fn rock_at(&self, place: Vec2, radius: i32) -> Option<usize> {
         self.rocks.iter().position(|rock| {
-            rock.is_some_and(|rock| field::near(rock.place, place, radius + rock.size.radius()))
+            rock.is_some_and(|rock| field::is_within(rock.place, place, radius + rock.size.radius()))
         })
     }
 
-    fn crack(&mut self, number: usize, hit: Vector) {
+    fn crack(&mut self, number: usize, hit: Vec2) {
         let Some(rock) = self.rocks[number].take() else { return };
         self.mark(Mark::at(What::Crack, NOBODY, rock.place).value(rock.size.radius() as u8));
         for half in rock.halves(hit, &mut self.random).into_iter().flatten() {
@@ -113,15 +111,15 @@ impl Drake {
             let caught = self.seats[seat].safe == 0
                 && self
                     .body(seat)
-                    .is_some_and(|craft| field::near(craft.place, puffball.place, PUFFBALL_BLAST));
+                    .is_some_and(|craft| field::is_within(craft.place, puffball.place, PUFFBALL_BLAST));
             if caught {
                 self.hit(seat, by);
             }
         }
         for rock in 0..self.rocks.len() {
             let Some(there) = self.rocks[rock] else { continue };
-            if field::near(there.place, puffball.place, PUFFBALL_BLAST) {
-                self.crack(rock, field::way(puffball.place, there.place));
+            if field::is_within(there.place, puffball.place, PUFFBALL_BLAST) {
+                self.crack(rock, field::offset(puffball.place, there.place));
             }
         }
     }
@@ -148,7 +146,7 @@ impl Drake {
             let catcher = (0..SEATS).find(|other| {
                 self.seats[*other].form == Form::Drake
                     && self.body(*other).is_some_and(|craft| {
-                        field::near(craft.place, duckling.place, DRAKE_RADIUS + DUCKLING_RADIUS)
+                        field::is_within(craft.place, duckling.place, DRAKE_RADIUS + DUCKLING_RADIUS)
                     })
             });
             if let Some(catcher) = catcher {
@@ -164,7 +162,7 @@ impl Drake {
                 self.seats[*seat].form == Form::Drake
                     && self
                         .body(*seat)
-                        .is_some_and(|craft| field::near(craft.place, egg.place, DRAKE_RADIUS + EGG))
+                        .is_some_and(|craft| field::is_within(craft.place, egg.place, DRAKE_RADIUS + EGG))
             });
             if let Some(seat) = finder {
                 self.eggs[number] = None;
@@ -196,7 +194,9 @@ impl Drake {
     fn homecomings(&mut self) {
         for seat in 0..SEATS {
             let home = self.seats[seat].form == Form::Duckling
-                && self.body(seat).is_some_and(|craft| field::near(craft.place, field::nest(seat), NEST));
+                && self
+                    .body(seat)
+                    .is_some_and(|craft| field::is_within(craft.place, field::nest(seat), NEST));
             if home {
                 self.seats[seat].hatch(HOME_SAFE);
                 self.mark(Mark::at(What::Home, seat as u8, field::nest(seat)));

@@ -4,7 +4,7 @@ use gaggle_kit::{Angle, Fixed16};
 use gaggle_scene::Scene;
 
 use crate::craft::Craft;
-use crate::field::{self, SEATS, Vector};
+use crate::field::{self, SEATS, Vec2};
 use crate::pad::Pad;
 use crate::rock::{Rock, Size};
 use crate::stage::{Audience, Stage};
@@ -68,8 +68,8 @@ pub const PAGES: [Page; 5] = [
         },
         show: |game, _| {
             let craft = &game.crafts[0];
-            let there = field::direction(field::way(craft.place, field::nest(0)));
-            let aligned = craft.heading.to(there).unsigned_abs() < 2_000;
+            let there = field::direction(field::offset(craft.place, field::nest(0)));
+            let aligned = craft.heading.delta_to(there).unsigned_abs() < 2_000;
             Pad { turn: !aligned, fire: aligned }
         },
     },
@@ -88,7 +88,7 @@ pub const PAGES: [Page; 5] = [
     },
 ];
 
-fn at(x: i32, y: i32) -> Vector {
+fn at(x: i32, y: i32) -> Vec2 {
     [Fixed16::from_int(x), Fixed16::from_int(y)]
 }
 

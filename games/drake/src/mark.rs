@@ -2,7 +2,7 @@
 
 use gaggle_kit::State;
 
-use crate::field::Vector;
+use crate::field::Vec2;
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
@@ -85,7 +85,7 @@ pub struct Mark {
 
 impl Mark {
     /// A mark at a place.
-    pub fn at(what: What, who: u8, place: Vector) -> Mark {
+    pub fn at(what: What, who: u8, place: Vec2) -> Mark {
         Mark {
             what,
             who,

@@ -15,7 +15,7 @@ mod view;
 mod watch;
 
 use gaggle_kit::{Micros, State};
-use gaggle_replica::{Kinds, Policy, SessionConfig, SignalRules, Writer};
+use gaggle_replica::{AuthorityPolicy, EventOptions, Kinds, ReplicaConfig, ValueWriter};
 
 use crate::Setup;
 use crate::bout::Bout;
@@ -69,13 +69,13 @@ pub fn kinds() -> Kinds {
         .with::<Hornet>()
         .with::<Lantern>()
         .with::<Egg>()
-        .with_signal::<Fired>("fired", SignalRules::FREE.at_most_every(FIRE_INTERVAL))
-        .with_signal::<Dashed>("dashed", SignalRules::FREE.at_most_every(DASH_INTERVAL))
-        .with_signal::<Bumped>("bumped", SignalRules::FREE.at_most_every(FIRE_INTERVAL))
-        .with_signal::<Happening>("happening", SignalRules::FREE)
-        .with_signal::<Cheer>("cheer", SignalRules::CHECKED.at_most_every(CHEER_INTERVAL))
-        .with_value::<Bout>("bout", Writer::Lead)
-        .with_value::<Setup>("setup", Writer::Lead)
+        .with_event::<Fired>("fired", EventOptions::DIRECT.with_min_interval(FIRE_INTERVAL))
+        .with_event::<Dashed>("dashed", EventOptions::DIRECT.with_min_interval(DASH_INTERVAL))
+        .with_event::<Bumped>("bumped", EventOptions::DIRECT.with_min_interval(FIRE_INTERVAL))
+        .with_event::<Happening>("happening", EventOptions::DIRECT)
+        .with_event::<Cheer>("cheer", EventOptions::APPROVED.with_min_interval(CHEER_INTERVAL))
+        .with_value::<Bout>("bout", ValueWriter::Leader)
+        .with_value::<Setup>("setup", ValueWriter::Leader)
 }
 
 /// [`kinds`] with the input, for a session that is run by hand.
@@ -84,8 +84,8 @@ pub fn kinds_with_input() -> Kinds {
 }
 
 /// Who may hold what.
-pub fn policy() -> Policy {
-    Policy::Custom(std::sync::Arc::new(Rules))
+pub fn policy() -> AuthorityPolicy {
+    AuthorityPolicy::Custom(std::sync::Arc::new(Rules))
 }
 
 /// Things one peer may tell of first, those included that were deleted within the last minute. Six drakes spit a dozen peas a second at
@@ -94,14 +94,14 @@ const THINGS_PER_PEER_MAX: usize = 2_000;
 
 /// The settings of a session: thirty updates a second, since drakes turn quickly. Peas are soon gone, so what is gone is remembered no
 /// longer than it takes to come back. There is room for as many things as all together may bring: nobody can fill the coop for the others.
-pub fn config() -> SessionConfig {
-    let defaults = SessionConfig::default();
-    SessionConfig {
+pub fn config() -> ReplicaConfig {
+    let defaults = ReplicaConfig::default();
+    ReplicaConfig {
         game_fingerprint: crate::FINGERPRINT,
-        policy: policy(),
-        interval: Micros::from_millis(33),
-        inherit_after: Micros::from_millis(400),
-        grave: defaults.ticket_life,
+        authority: policy(),
+        send_interval: Micros::from_millis(33),
+        succession_delay: Micros::from_millis(400),
+        tombstone_ttl: defaults.reconnect_window,
         objects_per_peer_max: THINGS_PER_PEER_MAX,
         objects_max: THINGS_PER_PEER_MAX * SEATS,
         ..defaults

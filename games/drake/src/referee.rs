@@ -189,10 +189,10 @@ impl Drake {
     }
 
     /// The place of the nearest craft that is not of this seat.
-    fn nearest_to(&self, place: field::Vector, but: usize) -> Option<field::Vector> {
+    fn nearest_to(&self, place: field::Vec2, but: usize) -> Option<field::Vec2> {
         let others = (0..SEATS).filter(|seat| *seat != but && self.seats[*seat].safe == 0);
         let places = others.filter_map(|seat| self.body(seat)).map(|craft| craft.place);
-        places.min_by_key(|there| field::length(field::way(place, *there)))
+        places.min_by_key(|there| field::length(field::offset(place, *there)))
     }
 
     /// A lantern goes with its drake while it burns.

@@ -3,7 +3,7 @@
 use gaggle_kit::{Fixed16, Prng, State};
 use gaggle_replica::{Field, Kind};
 
-use crate::field::{self, BOTTOM, LEFT, MIDDLE, RIGHT, TOP, Vector};
+use crate::field::{self, BOTTOM, LEFT, MIDDLE, RIGHT, TOP, Vec2};
 
 /// Rocks at most.
 pub const ROCKS: usize = 24;
@@ -42,14 +42,14 @@ impl Size {
 
 /// A crumb of the moon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 0.15, snap = 80.0, weight = 2)]
+#[kind(smoothing = 0.15, snap_distance = 80.0, priority = 2)]
 pub struct Rock {
     /// Where.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
-    pub place: Vector,
+    pub place: Vec2,
     /// How fast.
     #[kind(range = -256.0..=256.0, precision = 1.0 / 8.0)]
-    pub velocity: Vector,
+    pub velocity: Vec2,
     /// How large.
     #[kind(constant)]
     pub size: Size,
@@ -72,7 +72,7 @@ impl Rock {
                 Fixed16::from_int(random.range(LEFT + 30..=RIGHT - 30)),
                 Fixed16::from_int(random.range(TOP + 24..=BOTTOM - 24)),
             ];
-            if (0..field::SEATS).all(|seat| !field::near(place, field::nest(seat), 44)) {
+            if (0..field::SEATS).all(|seat| !field::is_within(place, field::nest(seat), 44)) {
                 break;
             }
         }
@@ -82,24 +82,25 @@ impl Rock {
 
     /// One frame: drifting, and drawn along by the whirl.
     pub fn step(&mut self, clockwise: bool) {
-        let out = field::direction(field::way(MIDDLE, self.place));
+        let out = field::direction(field::offset(MIDDLE, self.place));
         let quarter = if clockwise { 1 << 14 } else { 3 << 14 };
         let round = gaggle_kit::Angle::from_bits(out.to_bits().wrapping_add(quarter));
-        self.velocity = field::slowed_to(field::add(self.velocity, field::along(round, WHIRL)), DRIFT_MAX);
+        self.velocity =
+            field::clamp_length(field::add(self.velocity, field::from_polar(round, WHIRL)), DRIFT_MAX);
         self.place = field::moved(self.place, self.velocity);
         field::keep_inside(&mut self.place, &mut self.velocity, self.size.radius(), KEEPS);
     }
 
     /// What is left when something hits it, flying apart across the way it was hit.
-    pub fn halves(&self, hit: Vector, random: &mut Prng) -> [Option<Rock>; 2] {
+    pub fn halves(&self, hit: Vec2, random: &mut Prng) -> [Option<Rock>; 2] {
         let Some(size) = self.size.smaller() else { return [None; 2] };
         let across = field::direction(hit).to_bits();
         [1_u16, 3].map(|quarter| {
             let aside = gaggle_kit::Angle::from_bits(across.wrapping_add(quarter << 14));
             let speed = Fixed16::from_int(random.range(16..=30));
             Some(Rock {
-                place: field::add(self.place, field::along(aside, Fixed16::from_int(size.radius()))),
-                velocity: field::add(self.velocity, field::along(aside, speed)),
+                place: field::add(self.place, field::from_polar(aside, Fixed16::from_int(size.radius()))),
+                velocity: field::add(self.velocity, field::from_polar(aside, speed)),
                 size,
                 look: random.below(256) as u8,
             })
@@ -118,10 +119,10 @@ mod tests {
             let mut rock = Rock::scattered(Size::Middling, &mut random);
             let mut turned = 0_i64;
             for _ in 0..3_000 {
-                let before = field::direction(field::way(MIDDLE, rock.place));
+                let before = field::direction(field::offset(MIDDLE, rock.place));
                 rock.step(clockwise);
                 assert!(field::inside(rock.place));
-                turned += i64::from(before.to(field::direction(field::way(MIDDLE, rock.place))));
+                turned += i64::from(before.delta_to(field::direction(field::offset(MIDDLE, rock.place))));
             }
             assert_eq!(turned > 0, clockwise, "{turned}");
         }

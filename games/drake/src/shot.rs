@@ -4,7 +4,7 @@ use gaggle_kit::{Angle, Fixed16, State};
 use gaggle_replica::Kind;
 
 use crate::craft::Craft;
-use crate::field::{self, Vector};
+use crate::field::{self, Vec2};
 
 /// Peas in the air at most.
 pub const SHOTS: usize = 40;
@@ -15,14 +15,14 @@ const FRAMES: u8 = 80;
 
 /// A pea in the air.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 0.4, snap = 150.0, weight = 4)]
+#[kind(smoothing = 0.4, snap_distance = 150.0, priority = 4)]
 pub struct Shot {
     /// Where.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
-    pub place: Vector,
+    pub place: Vec2,
     /// How fast.
     #[kind(range = -300.0..=300.0, precision = 1.0 / 4.0)]
-    pub velocity: Vector,
+    pub velocity: Vec2,
     /// Who spat it.
     #[kind(constant)]
     pub seat: u8,
@@ -35,7 +35,7 @@ impl Shot {
     /// Out of a bill, so far aside from where it points.
     pub fn from(craft: &Craft, aside: i16) -> Shot {
         let heading = Angle::from_bits(craft.heading.to_bits().wrapping_add_signed(aside));
-        let velocity = field::along(heading, Fixed16::from_int(SHOT_SPEED));
+        let velocity = field::from_polar(heading, Fixed16::from_int(SHOT_SPEED));
         Shot { place: craft.bill(), velocity, seat: craft.seat, left: FRAMES }
     }
 

@@ -17,7 +17,7 @@ mod wicker;
 use gaggle_kit::Fixed16;
 use gaggle_scene::{Album, Bitmap, ImageId, Item, Scene, View, emblem, lettering, palette};
 
-use crate::field::{RATE, SEATS, Vector};
+use crate::field::{RATE, SEATS, Vec2};
 use crate::mark::What;
 use crate::standing::Form;
 use crate::{Drake, Phase};
@@ -166,7 +166,7 @@ impl Painter<'_> {
     }
 
     /// Where something is drawn: as far before its place as the frame is not over.
-    fn shown(&self, place: Vector, velocity: Vector) -> (f32, f32) {
+    fn shown(&self, place: Vec2, velocity: Vec2) -> (f32, f32) {
         let back = (1.0 - self.between) / RATE as f32;
         (pixels(place[0]) - pixels(velocity[0]) * back, pixels(place[1]) - pixels(velocity[1]) * back)
     }

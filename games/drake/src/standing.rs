@@ -66,7 +66,7 @@ pub const SHOT_GAP: u8 = 13;
 
 /// A seat, as the rules see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 1.0, weight = 6)]
+#[kind(smoothing = 1.0, priority = 6)]
 pub struct Standing {
     /// Which seat.
     #[kind(constant)]

@@ -4,7 +4,7 @@ use gaggle_kit::{Angle, Fixed16, Prng, State};
 use gaggle_replica::Kind;
 
 use crate::craft::Craft;
-use crate::field::{self, Vector};
+use crate::field::{self, Vec2};
 use crate::standing::Load;
 
 /// Puffballs at most.
@@ -25,11 +25,11 @@ pub const PUFFBALL_BLAST: i32 = 28;
 
 /// A ball that bursts when somebody comes near.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 1.0, weight = 2)]
+#[kind(smoothing = 1.0, priority = 2)]
 pub struct Puffball {
     /// Where.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 8.0, constant)]
-    pub place: Vector,
+    pub place: Vec2,
     /// Who laid it.
     #[kind(constant)]
     pub seat: u8,
@@ -43,7 +43,7 @@ pub struct Puffball {
 impl Puffball {
     /// Behind a drake.
     pub fn behind(craft: &Craft) -> Puffball {
-        let place = field::add(craft.place, field::along(craft.heading, Fixed16::from_int(-9)));
+        let place = field::add(craft.place, field::from_polar(craft.heading, Fixed16::from_int(-9)));
         Puffball { place, seat: craft.seat, ..Puffball::default() }
     }
 
@@ -64,14 +64,14 @@ const HORNET_FRAMES: u8 = 220;
 
 /// A wasp that follows the nearest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 0.35, snap = 120.0, weight = 4)]
+#[kind(smoothing = 0.35, snap_distance = 120.0, priority = 4)]
 pub struct Hornet {
     /// Where.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
-    pub place: Vector,
+    pub place: Vec2,
     /// How fast.
     #[kind(range = -160.0..=160.0, precision = 1.0 / 4.0)]
-    pub velocity: Vector,
+    pub velocity: Vec2,
     /// Where it is headed.
     #[kind(angle = 8)]
     pub heading: Angle,
@@ -86,7 +86,7 @@ pub struct Hornet {
 impl Hornet {
     /// Out of a bill.
     pub fn from(craft: &Craft) -> Hornet {
-        let velocity = field::along(craft.heading, Fixed16::from_int(HORNET_SPEED));
+        let velocity = field::from_polar(craft.heading, Fixed16::from_int(HORNET_SPEED));
         Hornet {
             place: craft.bill(),
             velocity,
@@ -97,12 +97,12 @@ impl Hornet {
     }
 
     /// One frame after its prey. Says whether it is still there.
-    pub fn step(&mut self, prey: Option<Vector>) -> bool {
+    pub fn step(&mut self, prey: Option<Vec2>) -> bool {
         if let Some(prey) = prey {
-            let there = field::direction(field::way(self.place, prey));
-            self.heading = self.heading.turned_towards(there, HORNET_TURN);
+            let there = field::direction(field::offset(self.place, prey));
+            self.heading = self.heading.rotated_towards(there, HORNET_TURN);
         }
-        self.velocity = field::along(self.heading, Fixed16::from_int(HORNET_SPEED));
+        self.velocity = field::from_polar(self.heading, Fixed16::from_int(HORNET_SPEED));
         self.place = field::moved(self.place, self.velocity);
         self.left = self.left.saturating_sub(1);
         self.left > 0 && field::inside(self.place)
@@ -118,11 +118,11 @@ pub const LANTERN_HALF: i32 = 3;
 
 /// A beam across the coop, from a bill to the wall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 1.0, weight = 6)]
+#[kind(smoothing = 1.0, priority = 6)]
 pub struct Lantern {
     /// Where it begins.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 8.0)]
-    pub place: Vector,
+    pub place: Vec2,
     /// Where it points.
     #[kind(angle = 9)]
     pub heading: Angle,
@@ -141,8 +141,8 @@ impl Lantern {
     }
 
     /// Whether a body is in its way.
-    pub fn meets(&self, place: Vector, radius: i32) -> bool {
-        let [x, y] = field::way(self.place, place);
+    pub fn meets(&self, place: Vec2, radius: i32) -> bool {
+        let [x, y] = field::offset(self.place, place);
         let (cos, sin) = (self.heading.cos::<16>(), self.heading.sin::<16>());
         let (ahead, aside) = (x * cos + y * sin, y * cos - x * sin);
         ahead > Fixed16::ZERO && aside.abs() < Fixed16::from_int(radius + LANTERN_HALF)
@@ -154,11 +154,11 @@ const EGG_FRAMES: u16 = 1_100;
 
 /// An egg, and what is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 1.0, weight = 2)]
+#[kind(smoothing = 1.0, priority = 2)]
 pub struct Egg {
     /// Where.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 8.0, constant)]
-    pub place: Vector,
+    pub place: Vec2,
     /// What is in it.
     #[kind(constant)]
     pub load: Load,
@@ -169,7 +169,7 @@ pub struct Egg {
 
 impl Egg {
     /// Something, here.
-    pub fn at(place: Vector, random: &mut Prng) -> Egg {
+    pub fn at(place: Vec2, random: &mut Prng) -> Egg {
         let load = random.pick(&Load::ALL).copied().unwrap_or_default();
         Egg { place, load, ..Egg::default() }
     }
@@ -192,7 +192,7 @@ mod tests {
         let mut hornet = Hornet::from(&craft);
         let reached = (0..200).any(|_| {
             hornet.step(Some(prey));
-            field::near(hornet.place, prey, 8)
+            field::is_within(hornet.place, prey, 8)
         });
         assert!(reached);
     }

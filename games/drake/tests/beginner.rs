@@ -41,7 +41,7 @@ impl Beginner {
         let nearest = others.map(|craft| craft.place).min_by_key(|there| distance(own.place, *there));
         let home = game.seats[SEAT].form == Form::Duckling;
         let target = if home { field::nest(SEAT) } else { nearest.unwrap_or(field::MIDDLE) };
-        self.screen.push_back(field::direction(field::way(own.place, target)));
+        self.screen.push_back(field::direction(field::offset(own.place, target)));
         if self.screen.len() <= REACTION {
             return Pad::NONE;
         }
@@ -50,7 +50,7 @@ impl Beginner {
             let wrong = self.random.range(-MISJUDGED..=MISJUDGED) as i16;
             let heading = Angle::from_bits(own.heading.to_bits().wrapping_add_signed(wrong));
             // One decision in ten is none.
-            self.pad = match heading.to(there).unsigned_abs() {
+            self.pad = match heading.delta_to(there).unsigned_abs() {
                 _ if self.random.chance(1, 10) => Pad::NONE,
                 off if off <= ON_TARGET => Pad::FIRE,
                 _ => Pad { turn: true, fire: self.random.chance(1, 6) },
@@ -60,8 +60,8 @@ impl Beginner {
     }
 }
 
-fn distance(a: field::Vector, b: field::Vector) -> gaggle_kit::Fixed16 {
-    field::length(field::way(a, b))
+fn distance(a: field::Vec2, b: field::Vec2) -> gaggle_kit::Fixed16 {
+    field::length(field::offset(a, b))
 }
 
 /// Rounds of a beginner and three bots of a level: how many there were, and how many the beginner won.

@@ -2,17 +2,17 @@
 
 mod company;
 
-use company::{Company, bad_wifi};
+use company::{Cluster, bad_wifi};
 use drake::field::{self, SEATS};
 use drake::net::{Cheer, Happening};
 use drake::{Craft, Egg, Form, Hornet, Load, Mark, Pad, Phase, Rock, Setup, Shot, Standing, What};
 use gaggle_kit::{Fixed16, Micros};
 use gaggle_link::sim::{Chance, Conditions};
-use gaggle_replica::{Player, Session, SessionConfig, To};
+use gaggle_replica::{Player, ReplicaConfig, Session, Target};
 
 #[test]
 fn three_machines_play_one_match_and_agree_about_it() {
-    let mut company = Company::of(3, 11, bad_wifi());
+    let mut company = Cluster::of(3, 11, bad_wifi());
     company.run_secs(45);
     let rounds = company.game(0).bout.round;
     assert!(rounds >= 1 && company.downs() > 0, "something happened");
@@ -25,13 +25,13 @@ fn three_machines_play_one_match_and_agree_about_it() {
         });
     }
     // A handful of seats, each with one craft and one standing.
-    assert_eq!(company.session(1).objects::<Standing>().count(), SEATS);
-    assert!(company.session(2).objects::<Craft>().count() <= SEATS);
+    assert_eq!(company.session(1).iter::<Standing>().count(), SEATS);
+    assert!(company.session(2).iter::<Craft>().count() <= SEATS);
 }
 
 #[test]
 fn own_craft_answers_in_the_same_frame_however_far_the_host_is() {
-    let mut company = Company::of(2, 5, Conditions::latency_ms(200));
+    let mut company = Cluster::of(2, 5, Conditions::latency_ms(200));
     company.run_until_playing(1);
     let before = company.game(1).crafts[1].heading;
     company.press(1, Pad::TURN);
@@ -41,13 +41,13 @@ fn own_craft_answers_in_the_same_frame_however_far_the_host_is() {
 
 #[test]
 fn when_the_host_dies_the_next_one_referees_and_the_score_is_kept() {
-    let mut company = Company::of(3, 23, bad_wifi());
+    let mut company = Cluster::of(3, 23, bad_wifi());
     company.run_until(|company| company.downs() >= 3 && company.game(0).bout.phase == Phase::Play);
     company.run_secs(1);
     let before: Vec<(u16, u8)> = company.scores(1);
     let (round, number) = (company.game(1).bout.round, company.game(1).bout.number);
     company.kill(0);
-    company.run_until(|company| company.session(1).is_lead());
+    company.run_until(|company| company.session(1).is_leader());
     company.run_secs(2);
     let after = company.scores(1);
     for (seat, (before, after)) in before.iter().zip(&after).enumerate() {
@@ -68,31 +68,31 @@ fn when_the_host_dies_the_next_one_referees_and_the_score_is_kept() {
 fn settings_of_a_match_survive_a_change_of_host() {
     let setups =
         vec![Setup { fill: 4, wins: 3 }, Setup { fill: 2, wins: 1 }, Setup { fill: SEATS as u8, wins: 9 }];
-    let mut company = Company::with_setups(setups.clone(), 29);
+    let mut company = Cluster::with_setups(setups.clone(), 29);
     let present = |game: &drake::Drake| game.seats.iter().filter(|seat| seat.present()).count();
     for me in 1..3 {
         company.run_until_playing(me);
         assert_eq!(company.game(me).setup, setups[0], "machine {me} plays by the match's settings");
     }
     for _ in 0..2 {
-        let (host, heir) = (company.lead().unwrap(), company.heir(company.lead().unwrap()));
+        let (host, heir) = (company.leader().unwrap(), company.successor(company.leader().unwrap()));
         company.kill(host);
-        company.run_until(|company| company.session(heir).is_lead());
+        company.run_until(|company| company.session(heir).is_leader());
         company.run_secs(3);
         assert_eq!(company.game(heir).setup, setups[0]);
         assert_eq!(present(company.game(heir)), 4, "as many seats are played as before");
         company.restart(host);
-        company.run_until(|company| company.session(host).is_admitted() && present(company.game(host)) == 4);
+        company.run_until(|company| company.session(host).is_member() && present(company.game(host)) == 4);
         assert_eq!(company.game(host).setup, setups[0]);
     }
 }
 
 #[test]
 fn dash_is_heard_when_a_shot_came_just_before() {
-    let mut company = Company::of(2, 37, Conditions::latency_ms(30));
+    let mut company = Cluster::of(2, 37, Conditions::latency_ms(30));
     company.run_until_playing(0);
     let (mut dashes, mut shots, mut heard) = (0, 0, 0);
-    let count = |company: &Company, me: usize, ago: u32, what: What| {
+    let count = |company: &Cluster, me: usize, ago: u32, what: What| {
         let game = company.game(me);
         let marks = game.marks.recent(game.frame, ago + 1);
         marks.filter(|mark| mark.frame + ago == game.frame && mark.what == what && mark.who == 0).count()
@@ -121,11 +121,11 @@ fn dash_is_heard_when_a_shot_came_just_before() {
 
 #[test]
 fn cheer_is_heard_if_the_referee_approves_it() {
-    let mut company = Company::of(3, 41, Conditions::latency_ms(30));
+    let mut company = Cluster::of(3, 41, Conditions::latency_ms(30));
     company.run_until_playing(1);
-    let heard = |company: &Company, me: usize| company.marks(me).any(|mark| mark.what == What::Cheer);
+    let heard = |company: &Cluster, me: usize| company.marks(me).any(|mark| mark.what == What::Cheer);
     // Still in the round, the player may ask and is refused.
-    company.cheat = Some((1, |session| _ = session.signal(To::All, &[], &Cheer)));
+    company.cheat = Some((1, |session| _ = session.send_event(Target::All, &[], &Cheer)));
     company.run_until(|company| company.machine(1).denied > 0);
     company.cheat = None;
     company.run_secs(1);
@@ -148,34 +148,34 @@ fn cheer_is_heard_if_the_referee_approves_it() {
 #[test]
 fn who_comes_back_has_his_seat_and_what_he_won() {
     // So many rounds win that the match goes on: a new one would forget all scores.
-    let mut company = Company::with_setups(vec![Setup { fill: 4, wins: 99 }; 3], 31);
+    let mut company = Cluster::with_setups(vec![Setup { fill: 4, wins: 99 }; 3], 31);
     company.run_until(|company| company.scores(1)[2].0 > 0);
     company.run_secs(1);
     let before = company.scores(1)[2].0;
     company.kill(2);
     company.run_until(|company| company.game(1).seats[2].bot);
     company.restart(2);
-    company.run_until(|company| !company.game(0).seats[2].bot && company.session(2).is_admitted());
+    company.run_until(|company| !company.game(0).seats[2].bot && company.session(2).is_member());
     company.run_secs(3);
     assert_eq!(company.game(0).bout.number, 1, "it is still the same match");
     assert!(before > 0 && company.scores(2)[2].0 >= before, "{before} then {:?}", company.scores(2));
     assert!(company.scores(0)[2].0 >= before, "the referee knows as well");
     company.run_until_playing(2);
-    let (id, _) = company.session(2).objects::<Craft>().find(|(_, craft)| craft.seat == 2).unwrap();
-    assert_eq!(company.session(0).holder(id), Some(Player::at(2)), "his craft is his own again");
+    let (id, _) = company.session(2).iter::<Craft>().find(|(_, craft)| craft.seat == 2).unwrap();
+    assert_eq!(company.session(0).authority(id), Some(Player::at(2)), "his craft is his own again");
 }
 
 #[test]
 fn a_craft_that_leaps_is_out_and_everybody_sees_it() {
-    let mut company = Company::of(3, 47, Conditions::latency_ms(30));
+    let mut company = Cluster::of(3, 47, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.run_secs(2);
     company.run_until_playing(1);
     company.cheat = Some((1, |session| {
-        let mine: Vec<_> = session.mine::<Craft>().collect();
+        let mine: Vec<_> = session.iter_authoritative::<Craft>().collect();
         for id in mine {
             let place = [Fixed16::from_int(190), Fixed16::from_int(110)];
-            session.update(id, |craft: &mut Craft| craft.place = place).unwrap();
+            session.modify(id, |craft: &mut Craft| craft.place = place).unwrap();
         }
     }));
     company.run_until(|company| company.marks(0).any(|mark| mark.what == What::Offside && mark.who == 1));
@@ -186,23 +186,23 @@ fn a_craft_that_leaps_is_out_and_everybody_sees_it() {
 
 #[test]
 fn nobody_can_give_himself_what_the_referee_gives() {
-    let mut company = Company::of(3, 59, Conditions::latency_ms(30));
+    let mut company = Cluster::of(3, 59, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.cheat = Some((1, |session| {
         // A standing of his own making, in every way a session lets one try.
         let rich = Standing { seat: 1, form: Form::Drake, wins: 99, shell: true, ..Standing::default() };
         assert!(session.spawn(&rich).is_err());
-        assert!(session.spawn_for(session.player(), &rich).is_err());
-        let theirs: Vec<_> = session.objects::<Standing>().map(|(id, _)| id).collect();
+        assert!(session.spawn_owned(session.local_slot(), &rich).is_err());
+        let theirs: Vec<_> = session.iter::<Standing>().map(|(id, _)| id).collect();
         for id in theirs {
             assert!(
-                session.grab(id).is_err() && session.set(id, &rich).is_err() && session.delete(id).is_err()
+                session.lock(id).is_err() && session.set(id, &rich).is_err() && session.despawn(id).is_err()
             );
         }
         assert!(session.set_value(Player::at(0), &drake::Bout::default()).is_err());
         // A word that is only the lead's: it may be said, and nobody believes it.
         let mark = Mark::at(What::Over, 1, field::MIDDLE);
-        _ = session.signal(To::Others, &[], &Happening(mark));
+        _ = session.send_event(Target::Others, &[], &Happening(mark));
     }));
     company.run_secs(3);
     for me in [0, 2] {
@@ -213,20 +213,20 @@ fn nobody_can_give_himself_what_the_referee_gives() {
 
 #[test]
 fn a_stranger_in_somebody_elses_seat_is_not_seen() {
-    let mut company = Company::of(3, 61, Conditions::latency_ms(30));
+    let mut company = Cluster::of(3, 61, Conditions::latency_ms(30));
     company.run_until_playing(2);
     let before = company.game(0).crafts[2].seat;
     company.cheat = Some((1, |session| {
-        if session.mine::<Craft>().count() < 3 {
+        if session.iter_authoritative::<Craft>().count() < 3 {
             let forged = Craft { place: field::MIDDLE, ..Craft::hatched(2, 1) };
-            session.spawn_for(session.player(), &forged).unwrap();
+            session.spawn_owned(session.local_slot(), &forged).unwrap();
         }
     }));
     company.run_secs(2);
     assert_eq!(before, 2);
     let seen = company.game(0).crafts[2].place;
     let real = company.game(2).crafts[2].place;
-    assert!(field::near(seen, real, 40), "{seen:?} {real:?}");
+    assert!(field::is_within(seen, real, 40), "{seen:?} {real:?}");
 }
 
 /// A standing nobody earned.
@@ -237,24 +237,24 @@ fn rich(seat: u8) -> Standing {
 /// One of everything a referee makes, in somebody else's hands.
 fn make_everything(session: &mut Session) {
     let place = field::MIDDLE;
-    _ = session.spawn(&rich(session.player().number()));
+    _ = session.spawn(&rich(session.local_slot().number()));
     _ = session.spawn(&Rock { place, ..Rock::default() });
     _ = session.spawn(&Shot { place, left: 200, ..Shot::default() });
     _ = session.spawn(&Hornet { place, left: 200, ..Hornet::default() });
     _ = session.spawn(&Egg { place, load: Load::Lantern, ..Egg::default() });
     // And crafts: his own, somebody else's, and nobody's.
     for seat in 0..SEATS {
-        _ = session.spawn_for(Player::at(seat as u8), &Craft { place, ..Craft::hatched(seat, 1) });
+        _ = session.spawn_owned(Player::at(seat as u8), &Craft { place, ..Craft::hatched(seat, 1) });
         _ = session.spawn(&Craft { place, ..Craft::hatched(seat, 1) });
     }
 }
 
 #[test]
 fn what_a_liar_makes_nobody_sees_for_long() {
-    let mut company = Company::with_liar(3, 71, 1);
+    let mut company = Cluster::with_liar(3, 71, 1);
     company.run_until_playing(2);
     company.cheat = Some((1, |session| {
-        if session.objects::<Egg>().count() < 20 {
+        if session.iter::<Egg>().count() < 20 {
             make_everything(session);
         }
     }));
@@ -271,11 +271,11 @@ fn what_a_liar_makes_nobody_sees_for_long() {
     // Of one mind about everything, again and again, and about nothing else.
     company.run_until(|company| {
         let real = company.things(0);
-        [0, 2].into_iter().all(|me| company.objects(me) == real) && company.things(2) == real
+        [0, 2].into_iter().all(|me| company.iter(me) == real) && company.things(2) == real
     });
     for me in [0, 2] {
-        assert_eq!(company.session(me).objects::<Standing>().count(), SEATS);
-        let crafts = company.session(me).objects::<Craft>();
+        assert_eq!(company.session(me).iter::<Standing>().count(), SEATS);
+        let crafts = company.session(me).iter::<Craft>();
         assert!(
             crafts.filter(|(id, _)| company.session(me).owner(*id) != Some(Player::at(1))).count() < SEATS
         );
@@ -286,19 +286,19 @@ fn what_a_liar_makes_nobody_sees_for_long() {
 fn what_a_liar_made_is_not_inherited_with_the_host() {
     // Whose ids are the lower ones is chance: of several companies in some the liar's are.
     for seed in [73, 74, 75, 76] {
-        let mut company = Company::with_liar(4, seed, 3);
+        let mut company = Cluster::with_liar(4, seed, 3);
         company.run_until_playing(2);
-        let heir = company.heir(0);
+        let heir = company.successor(0);
         assert_ne!(heir, 3, "the one who lies does not lead next, with this seed");
         company.cheat = Some((3, |session| {
-            if session.objects::<Standing>().count() < 40 {
+            if session.iter::<Standing>().count() < 40 {
                 make_everything(session);
             }
         }));
         company.run_secs(2);
         let (before, number) = (company.scores(heir), company.game(heir).bout.number);
         company.kill(0);
-        company.run_until(|company| company.session(heir).is_lead());
+        company.run_until(|company| company.session(heir).is_leader());
         (0..4).for_each(|_| company.frame());
         company.cheat = None;
         for _ in 0..120 {
@@ -308,38 +308,38 @@ fn what_a_liar_made_is_not_inherited_with_the_host() {
             assert!(kept, "{before:?} then {after:?}");
         }
         assert_eq!(company.game(heir).bout.number, number, "the match goes on");
-        company.run_until(|company| company.objects(heir) == company.things(heir));
-        assert_eq!(company.session(heir).objects::<Standing>().count(), SEATS);
+        company.run_until(|company| company.iter(heir) == company.things(heir));
+        assert_eq!(company.session(heir).iter::<Standing>().count(), SEATS);
     }
 }
 
 #[test]
 fn after_a_split_nothing_of_the_junior_half_is_left() {
-    let mut company = Company::of(4, 83, bad_wifi());
+    let mut company = Cluster::of(4, 83, bad_wifi());
     company.run_until_playing(2);
     company.split(Some(vec![vec![0, 1], vec![2, 3]]));
-    company.run_until(|company| company.session(2).is_lead());
+    company.run_until(|company| company.session(2).is_leader());
     company.run_secs(12);
-    assert!(company.session(0).is_lead() && company.session(2).is_lead(), "each half has its own");
+    assert!(company.session(0).is_leader() && company.session(2).is_leader(), "each half has its own");
     company.split(None);
     company.run_until(|company| (0..4).all(|me| company.session(me).roster().len() == 4));
     company.run_secs(2);
     company.run_until(|company| {
         let real = company.things(0);
-        (0..4).all(|me| company.objects(me) == real)
+        (0..4).all(|me| company.iter(me) == real)
     });
-    assert!((0..4).all(|me| company.session(me).objects::<Standing>().count() == SEATS));
-    assert!((0..4).all(|me| company.session(me).objects::<Craft>().count() <= SEATS));
+    assert!((0..4).all(|me| company.session(me).iter::<Standing>().count() == SEATS));
+    assert!((0..4).all(|me| company.session(me).iter::<Craft>().count() <= SEATS));
 }
 
 #[test]
 fn who_keeps_silent_about_his_new_life_is_hit_all_the_same() {
-    let mut company = Company::of(3, 89, Conditions::latency_ms(30));
+    let mut company = Cluster::of(3, 89, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.cheat = Some((1, |session| {
-        let mine: Vec<_> = session.mine::<Craft>().collect();
+        let mine: Vec<_> = session.iter_authoritative::<Craft>().collect();
         // No seat is ever in this life: lives are counted from one.
-        mine.into_iter().for_each(|id| session.update(id, |craft: &mut Craft| craft.life = 0).unwrap());
+        mine.into_iter().for_each(|id| session.modify(id, |craft: &mut Craft| craft.life = 0).unwrap());
     }));
     let life = company.game(0).seats[1].life;
     company.run_until(|company| {
@@ -361,7 +361,7 @@ fn nobody_honest_is_called_offside_on_the_worst_of_lines() {
             loss: Chance::percent(loss),
             ..Conditions::latency_ms(40)
         };
-        let mut company = Company::of(4, seed, conditions);
+        let mut company = Cluster::of(4, seed, conditions);
         for _ in 0..60 * 60 {
             company.frame();
             let offside = company.marks(0).find(|mark| mark.what == What::Offside);
@@ -373,16 +373,16 @@ fn nobody_honest_is_called_offside_on_the_worst_of_lines() {
 
 #[test]
 fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
-    let mut company = Company::with_liar(4, 101, 3);
+    let mut company = Cluster::with_liar(4, 101, 3);
     company.run_until_playing(1);
     company.cheat = Some((3, |session| (0..200).for_each(|_| _ = session.spawn(&Egg::default()))));
     company.run_until(|company| (0..3).all(|me| company.session(me).roster().len() == 3));
     let downs = company.downs();
     company.run_until(|company| company.downs() > downs + 2);
     for me in 0..3 {
-        assert!((0..3).all(|it| company.session(me).roster().of_player(Player::at(it)).is_some()));
+        assert!((0..3).all(|it| company.session(me).roster().by_slot(Player::at(it)).is_some()));
         company.run_until(|company| {
-            company.truth(me) == company.truth(0) && company.objects(me) == company.things(0)
+            company.truth(me) == company.truth(0) && company.iter(me) == company.things(0)
         });
     }
 }
@@ -390,22 +390,22 @@ fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
 #[test]
 fn honest_play_stays_far_below_the_limits_whoever_leads() {
     let limits = drake::net::config();
-    let half = SessionConfig {
+    let half = ReplicaConfig {
         objects_max: limits.objects_max / 2,
         objects_per_peer_max: limits.objects_per_peer_max / 2,
         ..limits
     };
-    let mut company = Company::with_config(SEATS, 103, half);
+    let mut company = Cluster::with_config(SEATS, 103, half);
     company.run_until(|company| company.session(0).roster().len() == SEATS);
     for present in [SEATS, SEATS - 1] {
         for _ in 0..75 {
             company.run_secs(1);
-            let lead = company.lead().expect("somebody leads");
+            let lead = company.leader().expect("somebody leads");
             assert_eq!(company.session(lead).roster().len(), present, "{} downs", company.downs());
         }
-        let (host, heir) = (company.lead().unwrap(), company.heir(company.lead().unwrap()));
+        let (host, heir) = (company.leader().unwrap(), company.successor(company.leader().unwrap()));
         company.kill(host);
-        company.run_until(|company| company.session(heir).is_lead());
+        company.run_until(|company| company.session(heir).is_leader());
     }
     assert!(company.downs() > 10, "they brawled");
 }

@@ -11,7 +11,7 @@ impl Game for Gander {
     type Input = Pad;
 
     fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
-        let present = std::array::from_fn(|seat| inputs.present(Slot::at(seat)));
+        let present = std::array::from_fn(|seat| inputs.is_present(Slot::at(seat)));
         let over = self.wave.phase == Phase::Over;
         // Whoever is not in the saddle cannot change anything, so nobody has to know what he pressed: a
         // guess about him that turns out wrong costs no rollback.

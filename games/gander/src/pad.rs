@@ -70,7 +70,7 @@ impl Input for Pad {
         Pad { flap: earlier.flap || later.flap, ..later }
     }
 
-    fn newcomer(self) -> Pad {
+    fn mark_new_player(self) -> Pad {
         Pad { fresh: true, ..self }
     }
 }

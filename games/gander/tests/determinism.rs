@@ -5,7 +5,7 @@
 #[path = "../examples/golden.rs"]
 mod golden;
 
-use gaggle_kit::{Frame, SlotSet, decode_state, differences, encode_state, state_hash};
+use gaggle_kit::{Frame, SlotSet, decode_state, diff, encode_state, state_hash};
 use gaggle_timeline::{Game, Inputs, check_determinism};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, Mode, Pad, Phase, SEATS, Setup};
@@ -85,7 +85,7 @@ fn long_match(seed: u64) {
             past.remove(0);
         }
         if frame.number() % 500 == 0 && state_hash(&straight) != state_hash(&detoured) {
-            panic!("seed {seed}, {frame}: {:?}", differences(&straight, &detoured));
+            panic!("seed {seed}, {frame}: {:?}", diff(&straight, &detoured));
         }
     }
     assert!(moments > FRAMES / 3, "seed {seed}: jousting in only {moments} frames");

@@ -4,7 +4,7 @@ use gaggle_kit::{Angle, Fixed16};
 use gaggle_replica::{Kind, ObjectId};
 
 use crate::pad::Pad;
-use crate::water::{self, Vector};
+use crate::water::{self, Vec2};
 
 /// Pixels from the middle of a boat to its side.
 pub const RADIUS: i32 = 8;
@@ -22,14 +22,14 @@ pub const SPEED_MAX: i32 = 92;
 
 /// A boat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kind)]
-#[kind(blend = 0.3, snap = 90.0, weight = 12, rest_ms = 60000)]
+#[kind(smoothing = 0.3, snap_distance = 90.0, priority = 12, idle_release_ms = 60000)]
 pub struct Boat {
     /// Where.
     #[kind(range = 0.0..=1024.0, precision = 1.0 / 8.0, moved_by = velocity)]
-    pub place: Vector,
+    pub place: Vec2,
     /// How fast, in pixels a second.
     #[kind(range = -128.0..=128.0, precision = 1.0 / 4.0)]
-    pub velocity: Vector,
+    pub velocity: Vec2,
     /// Where its bow points.
     #[kind(angle = 8)]
     pub heading: Angle,
@@ -78,10 +78,10 @@ impl Boat {
         // Ahead and aside of where the bow points.
         let (cos, sin) = (self.heading.cos::<16>(), self.heading.sin::<16>());
         let flow = water::current(self.place, sluice);
-        let [x, y] = water::way(flow, self.velocity);
+        let [x, y] = water::offset(flow, self.velocity);
         let (ahead, aside) = ((x * cos + y * sin) * AHEAD + push, (y * cos - x * sin) * ASIDE);
         let through = [ahead * cos - aside * sin, ahead * sin + aside * cos];
-        self.velocity = water::slowed_to(water::add(flow, through), Fixed16::from_int(SPEED_MAX));
+        self.velocity = water::clamp_length(water::add(flow, through), Fixed16::from_int(SPEED_MAX));
         if !self.rows && water::length(self.velocity) < Fixed16::ONE {
             self.velocity = [Fixed16::ZERO; 2];
         }
@@ -90,8 +90,8 @@ impl Boat {
     }
 
     /// Where a rope is tied.
-    pub fn stern(&self) -> Vector {
-        water::add(self.place, water::along(self.heading, Fixed16::from_int(-9)))
+    pub fn stern(&self) -> Vec2 {
+        water::add(self.place, water::from_polar(self.heading, Fixed16::from_int(-9)))
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
         assert!(water::length(boat.velocity) > Fixed16::from_int(50));
         // A quarter turn later it goes where it points.
         (0..60).for_each(|_| boat.row(Pad { right: true, up: true, ..Pad::NONE }, false));
-        let off = water::direction(boat.velocity).to(boat.heading).unsigned_abs();
+        let off = water::direction(boat.velocity).delta_to(boat.heading).unsigned_abs();
         assert!(off < 6_000, "{off}");
     }
 }

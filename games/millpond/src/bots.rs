@@ -7,7 +7,7 @@ use crate::ledger::{PADDLES, WISHES};
 use crate::pad::Pad;
 use crate::pond::{Floating, Pond};
 use crate::thing::Sort;
-use crate::water::{self, SEATS, Vector};
+use crate::water::{self, SEATS, Vec2};
 
 /// A bot in a boat.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Bot {
     /// Frames it backs off from whatever it is stuck at.
     back: u16,
     /// Where it was a while ago.
-    was: Vector,
+    was: Vec2,
     think: u16,
     /// What it has set its mind on today.
     errand: u8,
@@ -72,7 +72,7 @@ impl Bot {
         self.think += 1;
         if self.think >= 150 {
             self.think = 0;
-            if boat.rows && water::near(boat.place, self.was, 14) {
+            if boat.rows && water::is_within(boat.place, self.was, 14) {
                 self.back = 40;
             }
             self.was = boat.place;
@@ -83,7 +83,7 @@ impl Bot {
     }
 
     /// Somebody else's bell, if it does not get anywhere without help.
-    fn bell_to_help_with(&self, pond: &Pond) -> Option<Vector> {
+    fn bell_to_help_with(&self, pond: &Pond) -> Option<Vec2> {
         let bell = pond.floating.iter().find(|floating| floating.thing.sort == Sort::Bell)?;
         let others = pond.boats.iter().flatten().filter(|boat| usize::from(boat.seat) != self.seat);
         let towed = others.into_iter().any(|boat| boat.tow == Some(bell.id));
@@ -100,15 +100,16 @@ impl Bot {
         let Some(wish) = self.wish(pond) else { return Pad { up: true, right: true, ..Pad::NONE } };
         let sort = WISHES[wish].sort;
         let free = pond.floating.iter().filter(|floating| floating.thing.sort == sort && !floating.held);
-        let nearest = free.min_by_key(|floating| water::length(water::way(boat.place, floating.thing.place)));
+        let nearest =
+            free.min_by_key(|floating| water::length(water::offset(boat.place, floating.thing.place)));
         let Some(target) = nearest else { return Pad::NONE };
         let place = target.thing.place;
         let reach = 22 + sort.radius();
-        if water::near(boat.stern(), place, reach - 4) && self.patience == 0 {
+        if water::is_within(boat.stern(), place, reach - 4) && self.patience == 0 {
             self.patience = 30;
             return Pad { hand: true, ..Pad::NONE };
         }
-        if water::near(boat.place, place, reach + 4) {
+        if water::is_within(boat.place, place, reach + 4) {
             // Alongside: past it, so that it comes to lie astern.
             return Pad { up: true, ..Pad::NONE };
         }
@@ -120,7 +121,7 @@ impl Bot {
             .find(|wish| WISHES[*wish].sort == towed.thing.sort && pond.ledger.wanted(*wish) > 0);
         let Some(wish) = wanted else { return self.drop_it() };
         let jetty = WISHES[wish].place();
-        if water::near(towed.thing.place, jetty, 28) {
+        if water::is_within(towed.thing.place, jetty, 28) {
             return self.drop_it();
         }
         row_to(boat, jetty, 6)
@@ -136,12 +137,12 @@ impl Bot {
 }
 
 /// Rows to a place, and stops there.
-fn row_to(boat: &Boat, place: Vector, near: i32) -> Pad {
-    if water::near(boat.place, place, near) {
+fn row_to(boat: &Boat, place: Vec2, near: i32) -> Pad {
+    if water::is_within(boat.place, place, near) {
         return Pad::NONE;
     }
-    let there: Angle = water::direction(water::way(boat.place, place));
-    let off = boat.heading.to(there);
+    let there: Angle = water::direction(water::offset(boat.place, place));
+    let off = boat.heading.delta_to(there);
     let (left, right) = (off < -1_400, off > 1_400);
     Pad { left, right, up: off.unsigned_abs() < 7_000, ..Pad::NONE }
 }

@@ -2,10 +2,10 @@
 
 use crate::ledger::{BELL, PADDLES, WISHES};
 use crate::pond::Pond;
-use crate::water::{self, Vector};
+use crate::water::{self, Vec2};
 
 /// The place the boat of a seat should make for, while anything is left to do.
-pub fn goal(pond: &Pond, seat: usize) -> Option<Vector> {
+pub fn goal(pond: &Pond, seat: usize) -> Option<Vec2> {
     let boat = pond.boats.get(seat).copied().flatten()?;
     if pond.ledger.done {
         return None;
@@ -15,8 +15,8 @@ pub fn goal(pond: &Pond, seat: usize) -> Option<Vector> {
         let wish = (0..WISHES.len()).filter(wanted).find(|wish| WISHES[*wish].sort == towed.thing.sort)?;
         return Some(WISHES[wish].place());
     }
-    let nearest = |places: &mut dyn Iterator<Item = Vector>| {
-        places.min_by_key(|place| water::length(water::way(boat.place, *place)))
+    let nearest = |places: &mut dyn Iterator<Item = Vec2>| {
+        places.min_by_key(|place| water::length(water::offset(boat.place, *place)))
     };
     let free = |wish: usize| {
         let things = pond.floating.iter().filter(|floating| !floating.held).map(|floating| floating.thing);

@@ -75,7 +75,8 @@ pub const PAGES: [Page; 4] = [
         show: |pond, frame| {
             let stack = pond.floating.iter().any(|floating| floating.thing.count > 2);
             let towed = pond.boats[0].and_then(|boat| boat.tow).and_then(|id| pond.find(id));
-            let there = towed.is_some_and(|towed| water::near(towed.thing.place, water::at(460, 376), 18));
+            let there =
+                towed.is_some_and(|towed| water::is_within(towed.thing.place, water::at(460, 376), 18));
             [
                 match frame {
                     20 => HAND,

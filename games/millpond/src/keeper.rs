@@ -6,7 +6,7 @@ use crate::ledger::{
 use crate::mark::{Mark, NOBODY, What};
 use crate::pond::{Floating, Hands, LITTER, Pond, free_place};
 use crate::thing::{ADRIFT, Sort, Thing};
-use crate::water::{self, Vector};
+use crate::water::{self, Vec2};
 
 /// Something a keeper goes by, and may have to doubt.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,9 @@ impl Keeper {
         let held = |paddle: (i32, i32)| {
             let at = water::at(paddle.0, paddle.1);
             let mut boats = pond.boats.iter().enumerate().filter_map(|(seat, boat)| Some((seat, (*boat)?)));
-            boats.any(|(seat, boat)| water::near(boat.place, at, PADDLE_REACH) && honest(Word::Boat(seat)))
+            boats.any(|(seat, boat)| {
+                water::is_within(boat.place, at, PADDLE_REACH) && honest(Word::Boat(seat))
+            })
         };
         let both = PADDLES.iter().all(|paddle| held(*paddle));
         self.paddles = if both { self.paddles.saturating_add(1) } else { 0 };
@@ -78,7 +80,7 @@ impl Keeper {
             let brought = pond.floating.iter().find(|floating| {
                 floating.thing.sort == wish.sort
                     && !floating.held
-                    && water::near(floating.thing.place, wish.place(), JETTY_REACH)
+                    && water::is_within(floating.thing.place, wish.place(), JETTY_REACH)
                     && honest(Word::Thing(floating))
             });
             let Some(floating @ Floating { id, thing, .. }) = brought.copied() else { continue };
@@ -120,10 +122,11 @@ impl Keeper {
     }
 
     /// Something for something: the gift comes off the jetty.
-    fn trade(&mut self, pond: &mut Pond, jetty: Vector, gift: Sort, hands: &mut impl Hands) {
-        let out = water::direction(water::way(jetty, water::at(512, 320)));
-        let place = water::add(jetty, water::along(out, gaggle_kit::Fixed16::from_int(JETTY_REACH + 14)));
-        let velocity = water::along(out, gaggle_kit::Fixed16::from_int(20));
+    fn trade(&mut self, pond: &mut Pond, jetty: Vec2, gift: Sort, hands: &mut impl Hands) {
+        let out = water::direction(water::offset(jetty, water::at(512, 320)));
+        let place =
+            water::add(jetty, water::from_polar(out, gaggle_kit::Fixed16::from_int(JETTY_REACH + 14)));
+        let velocity = water::from_polar(out, gaggle_kit::Fixed16::from_int(20));
         pond.put(Thing { velocity, ..Thing::new(gift, place) }, hands);
         // One lily less: the pond stays as full as it was.
         let lily = pond.floating.iter().find(|floating| floating.thing.sort == Sort::Lily && floating.mine);

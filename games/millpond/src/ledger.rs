@@ -3,7 +3,7 @@
 use gaggle_kit::State;
 
 use crate::thing::Sort;
-use crate::water::{self, Vector};
+use crate::water::{self, Vec2};
 
 /// Somebody on the shore who wants something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub const DAY_FRAMES: u16 = 480;
 
 impl Wish {
     /// Where its jetty is.
-    pub const fn place(&self) -> Vector {
+    pub const fn place(&self) -> Vec2 {
         water::at(self.x, self.y)
     }
 }

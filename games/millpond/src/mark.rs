@@ -2,7 +2,7 @@
 
 use gaggle_kit::State;
 
-use crate::water::Vector;
+use crate::water::Vec2;
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
@@ -61,7 +61,7 @@ pub struct Mark {
 
 impl Mark {
     /// A mark at a place.
-    pub fn at(what: What, who: u8, place: Vector, value: u8) -> Mark {
+    pub fn at(what: What, who: u8, place: Vec2, value: u8) -> Mark {
         Mark { frame: 0, what, who, value, x: place[0].floor() as i16, y: place[1].floor() as i16 }
     }
 }

@@ -11,7 +11,7 @@ mod rules;
 mod watch;
 
 use gaggle_kit::{Micros, State};
-use gaggle_replica::{Kinds, Policy, SessionConfig, SignalRules, Writer};
+use gaggle_replica::{AuthorityPolicy, EventOptions, Kinds, ReplicaConfig, ValueWriter};
 
 use crate::boat::Boat;
 use crate::ledger::Ledger;
@@ -37,9 +37,9 @@ pub fn kinds() -> Kinds {
     Kinds::new()
         .with::<Boat>()
         .with::<Thing>()
-        .with_signal::<Noise>("noise", SignalRules::FREE.at_most_every(Micros::from_millis(120)))
-        .with_signal::<Happening>("happening", SignalRules::FREE)
-        .with_value::<Ledger>("ledger", Writer::Lead)
+        .with_event::<Noise>("noise", EventOptions::DIRECT.with_min_interval(Micros::from_millis(120)))
+        .with_event::<Happening>("happening", EventOptions::DIRECT)
+        .with_value::<Ledger>("ledger", ValueWriter::Leader)
 }
 
 /// [`kinds`] with the input, for a session that is run by hand.
@@ -48,8 +48,8 @@ pub fn kinds_with_input() -> Kinds {
 }
 
 /// Who may hold what.
-pub fn policy() -> Policy {
-    Policy::Custom(std::sync::Arc::new(Rules))
+pub fn policy() -> AuthorityPolicy {
+    AuthorityPolicy::Custom(std::sync::Arc::new(Rules))
 }
 
 /// Things one peer may tell of first, those included that were deleted lately. A pond has four hundred.
@@ -57,14 +57,14 @@ const THINGS_PER_PEER_MAX: usize = 2_000;
 
 /// The settings of a session: twenty updates a second, and 5,000 bytes of them to each receiver, so that four players hear 120 kbit/s
 /// at most. There is room for as many things as all together may bring: nobody can fill the pond for the others.
-pub fn config() -> SessionConfig {
-    SessionConfig {
+pub fn config() -> ReplicaConfig {
+    ReplicaConfig {
         game_fingerprint: crate::FINGERPRINT,
-        policy: policy(),
+        authority: policy(),
         bytes_per_second: 5_000,
-        inherit_after: Micros::from_millis(400),
+        succession_delay: Micros::from_millis(400),
         objects_per_peer_max: THINGS_PER_PEER_MAX,
         objects_max: THINGS_PER_PEER_MAX * SEATS,
-        ..SessionConfig::default()
+        ..ReplicaConfig::default()
     }
 }

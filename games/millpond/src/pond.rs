@@ -8,7 +8,7 @@ use crate::ledger::{Ledger, PADDLES, WISHES};
 use crate::mark::{Mark, Marks, What};
 use crate::pad::Pad;
 use crate::thing::{STACK_MAX, Sort, Thing};
-use crate::water::{self, HEIGHT, SEATS, SHORE, Vector, WIDTH};
+use crate::water::{self, HEIGHT, SEATS, SHORE, Vec2, WIDTH};
 
 /// Things on a pond at the beginning.
 pub const THINGS: usize = 400;
@@ -181,10 +181,10 @@ impl Pond {
     /// Boats do not go through each other: each gives way for itself.
     fn give_way(&mut self, seat: usize, boat: &mut Boat) {
         for other in self.boats.iter().flatten().filter(|other| usize::from(other.seat) != seat) {
-            if water::near(boat.place, other.place, 2 * boat::RADIUS) {
-                let out = water::direction(water::way(other.place, boat.place));
-                boat.place = water::add(boat.place, water::along(out, Fixed16::ONE));
-                boat.velocity = water::add(boat.velocity, water::along(out, Fixed16::from_int(4)));
+            if water::is_within(boat.place, other.place, 2 * boat::RADIUS) {
+                let out = water::direction(water::offset(other.place, boat.place));
+                boat.place = water::add(boat.place, water::from_polar(out, Fixed16::ONE));
+                boat.velocity = water::add(boat.velocity, water::from_polar(out, Fixed16::from_int(4)));
             }
         }
     }
@@ -194,29 +194,30 @@ impl Pond {
         for number in 0..self.floating.len() {
             let Floating { id, thing, mine, .. } = self.floating[number];
             let reach = boat::RADIUS + thing.sort.radius();
-            if !water::near(boat.place, thing.place, reach) || boat.tow == Some(id) {
+            if !water::is_within(boat.place, thing.place, reach) || boat.tow == Some(id) {
                 continue;
             }
-            let out = water::direction(water::way(boat.place, thing.place));
-            let overlap = Fixed16::from_int(reach) - water::length(water::way(boat.place, thing.place));
+            let out = water::direction(water::offset(boat.place, thing.place));
+            let overlap = Fixed16::from_int(reach) - water::length(water::offset(boat.place, thing.place));
             if !mine && !hands.touch(id) {
                 // Somebody else has it: it stands like a post.
-                boat.place = water::add(boat.place, water::along(out, -overlap));
+                boat.place = water::add(boat.place, water::from_polar(out, -overlap));
                 boat.velocity = boat.velocity.map(|part| part / 2);
                 continue;
             }
             let weight = thing.weight();
             let (cos, sin) = (out.cos::<16>(), out.sin::<16>());
-            let [x, y] = water::way(thing.velocity, boat.velocity);
+            let [x, y] = water::offset(thing.velocity, boat.velocity);
             let speed = (x * cos + y * sin).max(Fixed16::ZERO);
             let share = boat::WEIGHT + weight;
             let floating = &mut self.floating[number];
             (floating.mine, floating.holder, floating.thing.by) = (true, seat as u8, seat as u8);
-            let pushed = water::along(out, speed * boat::WEIGHT / share);
+            let pushed = water::from_polar(out, speed * boat::WEIGHT / share);
             floating.thing.velocity = water::add(thing.velocity, pushed);
-            floating.thing.place = water::add(thing.place, water::along(out, overlap * boat::WEIGHT / share));
-            boat.velocity = water::add(boat.velocity, water::along(out, -speed * weight / share));
-            boat.place = water::add(boat.place, water::along(out, -overlap * weight / share));
+            floating.thing.place =
+                water::add(thing.place, water::from_polar(out, overlap * boat::WEIGHT / share));
+            boat.velocity = water::add(boat.velocity, water::from_polar(out, -speed * weight / share));
+            boat.place = water::add(boat.place, water::from_polar(out, -overlap * weight / share));
             if speed > Fixed16::from_int(24) {
                 self.mark(Mark::at(What::Bump, seat as u8, thing.place, thing.sort as u8));
             }
@@ -234,7 +235,7 @@ impl Pond {
         };
         let thing = &mut self.floating[place].thing;
         let stern = boat.stern();
-        let rope = water::way(thing.place, stern);
+        let rope = water::offset(thing.place, stern);
         let stretch = water::length(rope) - Fixed16::from_int(ROPE - 9 + thing.sort.radius());
         if stretch <= Fixed16::ZERO {
             return;
@@ -242,8 +243,8 @@ impl Pond {
         let towards = water::direction(rope);
         let (weight, share) = (thing.weight(), boat::WEIGHT + thing.weight());
         let pull = stretch.min(Fixed16::from_int(12)) * 2;
-        thing.velocity = water::add(thing.velocity, water::along(towards, pull * boat::WEIGHT / share));
-        boat.velocity = water::add(boat.velocity, water::along(towards, -pull * weight / share));
+        thing.velocity = water::add(thing.velocity, water::from_polar(towards, pull * boat::WEIGHT / share));
+        boat.velocity = water::add(boat.velocity, water::from_polar(towards, -pull * weight / share));
     }
 
     /// The hand closes: it lets go of what is in tow, or takes what is nearest behind.
@@ -256,9 +257,9 @@ impl Pond {
         let (stern, who) = (boat.stern(), seat as u8);
         let near = self.floating.iter().filter(|floating| {
             floating.thing.sort.tows()
-                && water::near(stern, floating.thing.place, TOW_REACH + floating.thing.sort.radius() - 7)
+                && water::is_within(stern, floating.thing.place, TOW_REACH + floating.thing.sort.radius() - 7)
         });
-        let nearest = near.min_by_key(|floating| water::length(water::way(stern, floating.thing.place)));
+        let nearest = near.min_by_key(|floating| water::length(water::offset(stern, floating.thing.place)));
         let Some(Floating { id, thing, .. }) = nearest.copied() else { return };
         let taken = if thing.count > 1 {
             self.take_one(id, &thing, seat, hands)
@@ -310,7 +311,7 @@ impl Pond {
                 && thing.sort.stacks()
                 && !other.held
                 && other.thing.count + thing.count <= STACK_MAX
-                && water::near(other.thing.place, thing.place, STACK_REACH)
+                && water::is_within(other.thing.place, thing.place, STACK_REACH)
         });
         let Some(Floating { id: below, mine, .. }) = below.copied() else {
             return self.mark(Mark::at(What::Drop, who, thing.place, thing.sort as u8));
@@ -340,8 +341,11 @@ impl Pond {
                 continue;
             }
             let pulled = self.boats.iter().flatten().any(|boat| boat.tow == Some(id));
-            let at_it =
-                self.boats.iter().flatten().filter(|boat| water::near(boat.place, thing.place, BELL_REACH));
+            let at_it = self
+                .boats
+                .iter()
+                .flatten()
+                .filter(|boat| water::is_within(boat.place, thing.place, BELL_REACH));
             let at_it = if thing.sort == Sort::Bell { at_it.count() } else { 0 };
             thing.float(wind, self.ledger.open, pulled, at_it);
             self.floating[number].thing = thing;
@@ -355,14 +359,15 @@ impl Pond {
         for other in 0..self.floating.len() {
             let there = self.floating[other];
             let reach = moving.thing.sort.radius() + there.thing.sort.radius();
-            if other == number || !water::near(moving.thing.place, there.thing.place, reach) {
+            if other == number || !water::is_within(moving.thing.place, there.thing.place, reach) {
                 continue;
             }
             let here = self.floating[number].thing;
-            let out = water::direction(water::way(here.place, there.thing.place));
-            let overlap = Fixed16::from_int(reach) - water::length(water::way(here.place, there.thing.place));
+            let out = water::direction(water::offset(here.place, there.thing.place));
+            let overlap =
+                Fixed16::from_int(reach) - water::length(water::offset(here.place, there.thing.place));
             let (cos, sin) = (out.cos::<16>(), out.sin::<16>());
-            let [x, y] = water::way(there.thing.velocity, here.velocity);
+            let [x, y] = water::offset(there.thing.velocity, here.velocity);
             let speed = x * cos + y * sin;
             // What only leans against it does not take it.
             let takes = speed > Fixed16::from_int(3);
@@ -370,9 +375,9 @@ impl Pond {
             let (weight, share) = (here.weight(), here.weight() + there.thing.weight());
             if !ours || there.held {
                 let floating = &mut self.floating[number].thing;
-                floating.place = water::add(here.place, water::along(out, -overlap / 2));
+                floating.place = water::add(here.place, water::from_polar(out, -overlap / 2));
                 if speed > Fixed16::ZERO {
-                    floating.velocity = water::add(here.velocity, water::along(out, -speed));
+                    floating.velocity = water::add(here.velocity, water::from_polar(out, -speed));
                 }
                 continue;
             }
@@ -381,16 +386,18 @@ impl Pond {
             if takes {
                 pushed.thing.by = here.by;
             }
-            pushed.thing.place = water::add(there.thing.place, water::along(out, overlap * weight / share));
+            pushed.thing.place =
+                water::add(there.thing.place, water::from_polar(out, overlap * weight / share));
             if speed > Fixed16::ZERO {
                 pushed.thing.velocity =
-                    water::add(there.thing.velocity, water::along(out, speed * weight / share));
+                    water::add(there.thing.velocity, water::from_polar(out, speed * weight / share));
                 let loss = speed * (share - weight) / share;
-                self.floating[number].thing.velocity = water::add(here.velocity, water::along(out, -loss));
+                self.floating[number].thing.velocity =
+                    water::add(here.velocity, water::from_polar(out, -loss));
             }
             let back = overlap * (share - weight) / share;
             let floating = &mut self.floating[number].thing;
-            floating.place = water::add(floating.place, water::along(out, -back));
+            floating.place = water::add(floating.place, water::from_polar(out, -back));
         }
         let floating = &mut self.floating[number].thing;
         water::keep_afloat(&mut floating.place, &mut floating.velocity, floating.sort.radius());
@@ -402,7 +409,7 @@ impl Pond {
 }
 
 /// Somewhere on the water where there is room, and neither a jetty nor a berth nor the sluice.
-pub(crate) fn free_place(things: &[Thing], sort: Sort, random: &mut Prng) -> Vector {
+pub(crate) fn free_place(things: &[Thing], sort: Sort, random: &mut Prng) -> Vec2 {
     let mut place = water::at(WIDTH / 2, HEIGHT / 2);
     for _ in 0..40 {
         let x = random.range(SHORE + 16..=WIDTH - SHORE - 16);
@@ -414,10 +421,10 @@ pub(crate) fn free_place(things: &[Thing], sort: Sort, random: &mut Prng) -> Vec
         place = water::at(x, y);
         let taken = things
             .iter()
-            .any(|other| water::near(place, other.place, sort.radius() + other.sort.radius() + 2));
-        let jetty = WISHES.iter().any(|wish| water::near(place, wish.place(), 60));
-        let berth = (0..SEATS).any(|seat| water::near(place, Boat::moored(seat).place, 40));
-        let paddle = PADDLES.iter().any(|(x, y)| water::near(place, water::at(*x, *y), 40));
+            .any(|other| water::is_within(place, other.place, sort.radius() + other.sort.radius() + 2));
+        let jetty = WISHES.iter().any(|wish| water::is_within(place, wish.place(), 60));
+        let berth = (0..SEATS).any(|seat| water::is_within(place, Boat::moored(seat).place, 40));
+        let paddle = PADDLES.iter().any(|(x, y)| water::is_within(place, water::at(*x, *y), 40));
         if !(taken || jetty || berth || paddle) {
             break;
         }

@@ -18,7 +18,7 @@ use gaggle_kit::Fixed16;
 use gaggle_scene::{Album, ImageId, Item, Scene, View, emblem, lettering, palette};
 
 use crate::pond::Pond;
-use crate::water::{HEIGHT, RATE, SEATS, Vector, WIDTH};
+use crate::water::{HEIGHT, RATE, SEATS, Vec2, WIDTH};
 
 use boats::Boats;
 use flotsam::Flotsam;
@@ -121,7 +121,7 @@ impl Stage {
     }
 
     /// Where a place of the pond was drawn last, in art pixels of the window.
-    pub fn seen_at(&self, place: Vector) -> (i32, i32) {
+    pub fn seen_at(&self, place: Vec2) -> (i32, i32) {
         let (left, top) = self.camera.unwrap_or_default();
         ((pixels(place[0]) - left) as i32, (pixels(place[1]) - top) as i32)
     }
@@ -192,7 +192,7 @@ impl Painter<'_> {
     }
 
     /// Where something is drawn: as far before its place as the frame is not over.
-    fn shown(&self, place: Vector, velocity: Vector) -> (f32, f32) {
+    fn shown(&self, place: Vec2, velocity: Vec2) -> (f32, f32) {
         let back = (1.0 - self.between) / RATE as f32;
         let [x, y] = [0, 1].map(|axis| pixels(place[axis]) - pixels(velocity[axis]) * back);
         (x - self.camera.0, y - self.camera.1)

@@ -3,7 +3,7 @@
 use gaggle_kit::{Fixed16, State};
 use gaggle_replica::{Field, Kind};
 
-use crate::water::{self, Vector};
+use crate::water::{self, Vec2};
 
 /// What it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Field)]
@@ -100,14 +100,14 @@ pub(crate) const SPEED_MAX: i32 = 110;
 
 /// Something afloat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
-#[kind(blend = 0.2, snap = 90.0, weight = 2, grace_ms = 300, rest_ms = 600)]
+#[kind(smoothing = 0.2, snap_distance = 90.0, priority = 2, claim_cooldown_ms = 300, idle_release_ms = 600)]
 pub struct Thing {
     /// Where.
     #[kind(range = 0.0..=1024.0, precision = 1.0 / 8.0, moved_by = velocity)]
-    pub place: Vector,
+    pub place: Vec2,
     /// How fast, in pixels a second.
     #[kind(range = -128.0..=128.0, precision = 1.0 / 2.0)]
-    pub velocity: Vector,
+    pub velocity: Vec2,
     /// What it is.
     #[kind(constant)]
     pub sort: Sort,
@@ -124,7 +124,7 @@ pub const ADRIFT: u8 = water::SEATS as u8;
 
 impl Thing {
     /// One of a sort, at rest.
-    pub fn new(sort: Sort, place: Vector) -> Thing {
+    pub fn new(sort: Sort, place: Vec2) -> Thing {
         Thing { place, sort, count: 1, by: ADRIFT, ..Thing::default() }
     }
 
@@ -139,10 +139,10 @@ impl Thing {
     }
 
     /// One frame of water and wind. `pulled` says that somebody has it in tow, `hands` how many boats are at it.
-    pub fn float(&mut self, wind: Vector, sluice: bool, pulled: bool, hands: usize) {
+    pub fn float(&mut self, wind: Vec2, sluice: bool, pulled: bool, hands: usize) {
         let flow = water::current(self.place, sluice);
         let running = flow != [Fixed16::ZERO; 2];
-        let through = water::way(flow, self.velocity).map(|part| part * DRAG);
+        let through = water::offset(flow, self.velocity).map(|part| part * DRAG);
         self.velocity = water::add(flow, through);
         // Lilies go with every gust, decoys and lanterns with the end of one.
         if self.weight() <= 2 {
@@ -151,7 +151,7 @@ impl Thing {
         if self.sort == Sort::Bell && hands < 2 {
             self.velocity = self.velocity.map(|part| part * STUCK);
         }
-        self.velocity = water::slowed_to(self.velocity, Fixed16::from_int(SPEED_MAX));
+        self.velocity = water::clamp_length(self.velocity, Fixed16::from_int(SPEED_MAX));
         let still = wind == [Fixed16::ZERO; 2] || self.weight() > 2;
         if !running && !pulled && still && water::length(self.velocity) < REST {
             self.velocity = [Fixed16::ZERO; 2];

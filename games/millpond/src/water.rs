@@ -3,7 +3,7 @@
 use gaggle_kit::{Angle, Fixed16};
 
 /// Places are in art pixels, velocities in art pixels a second.
-pub use gaggle_kit::plane::{Vector, add, along, direction, length, near, slowed_to, way};
+pub use gaggle_kit::plane::{Vec2, add, clamp_length, direction, from_polar, is_within, length, offset};
 
 /// Art pixels across the pond and down.
 pub const WIDTH: i32 = 1_024;
@@ -23,17 +23,17 @@ pub const RACE_HALF: i32 = 46;
 pub const WHEEL: (i32, i32) = (1_000, RACE);
 
 /// A place in whole pixels.
-pub const fn at(x: i32, y: i32) -> Vector {
+pub const fn at(x: i32, y: i32) -> Vec2 {
     [Fixed16::from_int(x), Fixed16::from_int(y)]
 }
 
 /// What one frame of this velocity leads to.
-pub fn moved(place: Vector, velocity: Vector) -> Vector {
+pub fn moved(place: Vec2, velocity: Vec2) -> Vec2 {
     [place[0] + velocity[0] / RATE, place[1] + velocity[1] / RATE]
 }
 
 /// Keeps a body of this radius on the water; what runs aground stops.
-pub fn keep_afloat(place: &mut Vector, velocity: &mut Vector, radius: i32) -> bool {
+pub fn keep_afloat(place: &mut Vec2, velocity: &mut Vec2, radius: i32) -> bool {
     let mut met = false;
     for (axis, size) in [WIDTH, HEIGHT].into_iter().enumerate() {
         let (low, high) = (Fixed16::from_int(SHORE + radius), Fixed16::from_int(size - SHORE - radius));
@@ -47,7 +47,7 @@ pub fn keep_afloat(place: &mut Vector, velocity: &mut Vector, radius: i32) -> bo
 }
 
 /// How fast the water runs at a place: only in the race, faster in its middle, and twice as fast while the sluice is open.
-pub fn current(place: Vector, sluice: bool) -> Vector {
+pub fn current(place: Vec2, sluice: bool) -> Vec2 {
     let aside = (place[1].floor() - RACE).abs();
     if aside >= RACE_HALF {
         return [Fixed16::ZERO; 2];
@@ -57,13 +57,13 @@ pub fn current(place: Vector, sluice: bool) -> Vector {
 }
 
 /// How the wind pushes in a frame: calm most of the time, then a gust for a few seconds, each from somewhere else.
-pub fn wind(frame: u32) -> Vector {
+pub fn wind(frame: u32) -> Vec2 {
     let (gust, since) = (frame / 1_500, frame % 1_500);
     if since >= 260 {
         return [Fixed16::ZERO; 2];
     }
     let heading = Angle::from_bits((gust.wrapping_mul(2_654_435_761) >> 16) as u16);
-    along(heading, Fixed16::lit("0.5"))
+    from_polar(heading, Fixed16::lit("0.5"))
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn gusts_come_and_go_and_turn() {
-        let gusts: Vec<Vector> = (0..8).map(|gust| wind(gust * 1_500 + 10)).collect();
+        let gusts: Vec<Vec2> = (0..8).map(|gust| wind(gust * 1_500 + 10)).collect();
         assert!(gusts.windows(2).all(|pair| pair[0] != pair[1]));
         assert_eq!(wind(700), [Fixed16::ZERO; 2]);
     }

@@ -4,7 +4,7 @@ mod company;
 
 use std::collections::BTreeSet;
 
-use company::{Company, Loot, bad_wifi};
+use company::{Cluster, Loot, bad_wifi};
 use gaggle_kit::Fixed16;
 use gaggle_link::sim::Conditions;
 use gaggle_replica::{ObjectId, Player, Session};
@@ -13,31 +13,31 @@ use millpond::{Boat, Ledger, Pad, Sort, THINGS, Thing, WISHES, water};
 
 #[test]
 fn a_newcomer_sees_the_whole_pond_within_seconds() {
-    let mut company = Company::of(2, 3, bad_wifi());
+    let mut company = Cluster::of(2, 3, bad_wifi());
     let frames = company.run_until(|company| {
         let boats = company.pond(1).boats[0].is_some() && company.pond(0).boats[1].is_some();
-        boats && company.session(1).objects::<Thing>().count() >= THINGS
+        boats && company.session(1).iter::<Thing>().count() >= THINGS
     });
     assert!(frames <= 5 * 60, "it took {frames} frames");
 }
 
 #[test]
 fn what_one_pushes_is_his_and_both_agree_where_it_ends() {
-    let mut company = Company::of(2, 9, bad_wifi());
-    company.run_until(|company| company.session(1).objects::<Thing>().count() >= THINGS);
+    let mut company = Cluster::of(2, 9, bad_wifi());
+    company.run_until(|company| company.session(1).iter::<Thing>().count() >= THINGS);
     company.press_all(Some(Pad::NONE));
     // The second boat ploughs ahead until it has pushed something.
     company.machine(1).pressed = Some(Pad { up: true, ..Pad::NONE });
-    company.run_until(|company| company.session(1).mine::<Thing>().count() > 0);
-    let pushed: Vec<_> = company.session(1).mine::<Thing>().collect();
-    let place = |company: &Company, me: usize, id: ObjectId| company.pond(me).find(id).unwrap().thing.place;
+    company.run_until(|company| company.session(1).iter_authoritative::<Thing>().count() > 0);
+    let pushed: Vec<_> = company.session(1).iter_authoritative::<Thing>().collect();
+    let place = |company: &Cluster, me: usize, id: ObjectId| company.pond(me).find(id).unwrap().thing.place;
     let before: Vec<_> = pushed.iter().map(|id| place(&company, 0, *id)).collect();
     company.press_all(Some(Pad::NONE));
     company.run_secs(6);
     assert!(!pushed.is_empty());
     for (id, before) in pushed.iter().zip(before) {
-        assert!(company.session(1).is_mine(*id), "it is still his");
-        assert_eq!(company.session(0).holder(*id), Some(Player::at(1)), "and the other knows");
+        assert!(company.session(1).has_authority(*id), "it is still his");
+        assert_eq!(company.session(0).authority(*id), Some(Player::at(1)), "and the other knows");
         let told = |me: usize| company.session(me).get::<Thing>(*id).unwrap();
         assert!(told(0).rests() && told(0) == told(1), "{:?} and {:?}", told(0), told(1));
         assert_ne!(told(0).place, before, "it was pushed");
@@ -54,34 +54,34 @@ fn what_one_pushes_is_his_and_both_agree_where_it_ends() {
 
 #[test]
 fn holding_beats_touching() {
-    let mut company = Company::of(2, 17, Conditions::latency_ms(30));
-    company.run_until(|company| company.session(1).objects::<Thing>().count() >= THINGS);
+    let mut company = Cluster::of(2, 17, Conditions::latency_ms(30));
+    company.run_until(|company| company.session(1).iter::<Thing>().count() >= THINGS);
     company.press_all(Some(Pad::NONE));
     company.run_secs(1);
     let log =
         company.things(1).into_iter().find(|(_, thing)| thing.sort == Sort::Log).map(|(id, _)| id).unwrap();
-    company.machine(1).session.grab(log).unwrap();
+    company.machine(1).session.lock(log).unwrap();
     company.run_secs(1);
     // It is let go when it rests, so it is kept in motion.
-    assert_eq!(company.session(0).holder(log), Some(Player::at(1)));
-    company.machine(1).session.grab(log).unwrap();
+    assert_eq!(company.session(0).authority(log), Some(Player::at(1)));
+    company.machine(1).session.lock(log).unwrap();
     (0..12).for_each(|_| company.frame());
-    assert!(company.machine(0).session.touch(log).is_err());
+    assert!(company.machine(0).session.claim(log).is_err());
     company.run_secs(2);
-    assert!(company.machine(0).session.touch(log).is_ok(), "what rests is anybody's");
+    assert!(company.machine(0).session.claim(log).is_ok(), "what rests is anybody's");
 }
 
 #[test]
 fn when_the_host_dies_nothing_is_lost_and_they_row_on() {
-    let mut company = Company::of(3, 23, bad_wifi());
-    company.run_until(|company| (1..3).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
+    let mut company = Cluster::of(3, 23, bad_wifi());
+    company.run_until(|company| (1..3).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
     company.run_until(|company| company.pond(1).ledger.brought.iter().sum::<u8>() > 0);
     company.run_secs(2);
-    let (things, ledger) = (company.session(1).objects::<Thing>().count(), company.pond(1).ledger);
+    let (things, ledger) = (company.session(1).iter::<Thing>().count(), company.pond(1).ledger);
     company.kill(0);
-    company.run_until(|company| company.session(1).is_lead());
+    company.run_until(|company| company.session(1).is_leader());
     company.run_secs(3);
-    let after = company.session(1).objects::<Thing>().count();
+    let after = company.session(1).iter::<Thing>().count();
     assert!(after + 8 >= things && after <= things + 12, "{things} things before, {after} after");
     assert!(ledger.brought.iter().any(|brought| *brought > 0), "there was something to lose");
     assert_eq!(company.pond(1).ledger.day, ledger.day);
@@ -90,19 +90,19 @@ fn when_the_host_dies_nothing_is_lost_and_they_row_on() {
     let kept = company.pond(1).ledger.credit.iter().zip(ledger.credit).all(|(now, then)| *now >= then);
     assert!(kept && ledger.credit.iter().any(|credit| *credit > 0), "and whose boat brought it: {ledger:?}");
     company.run_secs(5);
-    assert_eq!(company.session(1).objects::<Thing>().count(), company.session(2).objects::<Thing>().count());
+    assert_eq!(company.session(1).iter::<Thing>().count(), company.session(2).iter::<Thing>().count());
     // The one who died comes back to his boat.
     company.start(0);
-    company.run_until(|company| company.session(0).objects::<Thing>().count() >= after - 12);
+    company.run_until(|company| company.session(0).iter::<Thing>().count() >= after - 12);
     company.run_until(|company| {
-        let boats = company.session(1).objects::<Boat>().filter(|(_, boat)| boat.seat == 0);
-        boats.into_iter().any(|(id, _)| company.session(1).holder(id) == Some(Player::at(0)))
+        let boats = company.session(1).iter::<Boat>().filter(|(_, boat)| boat.seat == 0);
+        boats.into_iter().any(|(id, _)| company.session(1).authority(id) == Some(Player::at(0)))
     });
 }
 
 #[test]
 fn leader_is_not_credited_for_what_bots_bring() {
-    let mut company = Company::of(1, 27, bad_wifi());
+    let mut company = Cluster::of(1, 27, bad_wifi());
     company.press_all(Some(Pad::NONE));
     for _ in 0..4 * 60 {
         company.run_secs(1);
@@ -117,15 +117,15 @@ fn leader_is_not_credited_for_what_bots_bring() {
 
 #[test]
 fn what_leaps_to_a_jetty_is_not_brought() {
-    let mut company = Company::of(2, 41, Conditions::latency_ms(20));
-    company.run_until(|company| company.session(1).objects::<Thing>().count() >= THINGS);
+    let mut company = Cluster::of(2, 41, Conditions::latency_ms(20));
+    company.run_until(|company| company.session(1).iter::<Thing>().count() >= THINGS);
     company.press_all(Some(Pad::NONE));
     company.run_secs(2);
     let before = company.pond(0).ledger;
     company.cheat = Some((1, |session, _| {
-        let all: Vec<_> = session.objects::<Thing>().collect();
+        let all: Vec<_> = session.iter::<Thing>().collect();
         for (id, crate_) in all.into_iter().filter(|(_, thing)| thing.sort == Sort::Crate).take(3) {
-            if session.is_mine(id) || session.touch(id).is_ok() {
+            if session.has_authority(id) || session.claim(id).is_ok() {
                 _ = session
                     .set(id, &Thing { place: WISHES[0].place(), velocity: [Fixed16::ZERO; 2], ..crate_ });
             }
@@ -133,27 +133,30 @@ fn what_leaps_to_a_jetty_is_not_brought() {
         // The ledger is not his to write, nor anybody else's boat his to row.
         assert!(session.set_value(Player::at(0), &Ledger { day: 9, ..Ledger::default() }).is_err());
         let boats: Vec<_> =
-            session.objects::<Boat>().filter(|(_, boat)| boat.seat == 0).map(|(id, _)| id).collect();
-        assert!(boats.into_iter().all(|id| session.grab(id).is_err()));
+            session.iter::<Boat>().filter(|(_, boat)| boat.seat == 0).map(|(id, _)| id).collect();
+        assert!(boats.into_iter().all(|id| session.lock(id).is_err()));
     }));
     company.run_secs(4);
-    let leapt =
-        company.things(0).iter().filter(|(_, thing)| water::near(thing.place, WISHES[0].place(), 40)).count();
+    let leapt = company
+        .things(0)
+        .iter()
+        .filter(|(_, thing)| water::is_within(thing.place, WISHES[0].place(), 40))
+        .count();
     assert!(leapt > 0, "the leap was seen");
     assert_eq!(company.pond(0).ledger.brought, before.brought);
 }
 
 /// Machines that see the whole pond and leave it alone.
-fn quiet(seed: u64) -> Company {
-    let mut company = Company::of(3, seed, Conditions::latency_ms(20));
-    company.run_until(|company| (1..3).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
+fn quiet(seed: u64) -> Cluster {
+    let mut company = Cluster::of(3, seed, Conditions::latency_ms(20));
+    company.run_until(|company| (1..3).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
     company.press_all(Some(Pad::NONE));
     company.run_secs(2);
     company
 }
 
 /// How many of a sort there are, stacks counted out.
-fn units(company: &Company, sort: Sort) -> u32 {
+fn units(company: &Cluster, sort: Sort) -> u32 {
     let all = company.things(0).into_iter().filter(|(_, thing)| thing.sort == sort);
     all.map(|(_, thing)| u32::from(thing.count)).sum()
 }
@@ -163,7 +166,7 @@ fn what_somebody_makes_at_a_jetty_is_not_brought_and_goes_again() {
     let mut company = quiet(43);
     let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
     company.cheat = Some((1, |session, _| {
-        let mine = session.mine::<Thing>().count();
+        let mine = session.iter_authoritative::<Thing>().count();
         if mine < 20 {
             let stack = Thing { count: 4, ..Thing::new(Sort::Crate, WISHES[0].place()) };
             session.spawn(&stack).unwrap();
@@ -186,14 +189,14 @@ fn what_somebody_makes_at_a_jetty_is_not_brought_and_goes_again() {
 fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize, i32), step: Fixed16) {
     let (jetty, sort) = (WISHES[wish].place(), WISHES[wish].sort);
     if loot.is_empty() {
-        let all: Loot = session.objects::<Thing>().collect();
-        let far = |thing: &Thing| thing.sort == sort && !water::near(thing.place, jetty, far);
-        let mine = |(id, _): &(ObjectId, Thing)| session.is_mine(*id) || session.touch(*id).is_ok();
+        let all: Loot = session.iter::<Thing>().collect();
+        let far = |thing: &Thing| thing.sort == sort && !water::is_within(thing.place, jetty, far);
+        let mine = |(id, _): &(ObjectId, Thing)| session.has_authority(*id) || session.claim(*id).is_ok();
         *loot = all.into_iter().filter(|(_, thing)| far(thing)).filter(mine).take(count).collect();
     }
     for (id, thing) in loot {
-        let way = water::way(thing.place, jetty);
-        let hop = water::along(water::direction(way), step.min(water::length(way)));
+        let way = water::offset(thing.place, jetty);
+        let hop = water::from_polar(water::direction(way), step.min(water::length(way)));
         thing.place = water::add(thing.place, hop);
         // Refused once it has been taken away.
         _ = session.set(*id, thing);
@@ -202,8 +205,8 @@ fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize
 
 /// Runs while somebody cheats and then a while: how far from where it was whoever leads was told that something wanted at a jetty is, and
 /// how many of them there.
-fn told_while_cheated(company: &mut Company, wish: usize) -> (Fixed16, usize) {
-    let wanted = |company: &Company| -> Loot {
+fn told_while_cheated(company: &mut Cluster, wish: usize) -> (Fixed16, usize) {
+    let wanted = |company: &Cluster| -> Loot {
         company.things(0).into_iter().filter(|(_, thing)| thing.sort == WISHES[wish].sort).collect()
     };
     let before = wanted(company);
@@ -212,8 +215,8 @@ fn told_while_cheated(company: &mut Company, wish: usize) -> (Fixed16, usize) {
         company.frame();
         for (id, thing) in wanted(company) {
             let from = before.get(&id).map_or(thing.place, |before| before.place);
-            farthest = farthest.max(water::length(water::way(from, thing.place)));
-            if water::near(thing.place, WISHES[wish].place(), JETTY_REACH) {
+            farthest = farthest.max(water::length(water::offset(from, thing.place)));
+            if water::is_within(thing.place, WISHES[wish].place(), JETTY_REACH) {
                 there.insert(id);
             }
         }
@@ -238,7 +241,8 @@ fn what_gets_there_in_small_hops_is_not_brought_and_put_back() {
     // Some may have been knocked out of his hands by what drifts in the race.
     assert_eq!(company.undone() as usize, there, "all that were there were put back");
     assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
-    let there = |(_, thing): &(ObjectId, Thing)| water::near(thing.place, WISHES[0].place(), JETTY_REACH);
+    let there =
+        |(_, thing): &(ObjectId, Thing)| water::is_within(thing.place, WISHES[0].place(), JETTY_REACH);
     for me in 0..3 {
         assert_eq!(
             company.things(me).iter().filter(|it| there(it)).count(),
@@ -260,7 +264,7 @@ fn the_bell_is_not_brought_by_one_alone_whatever_he_says() {
     assert_eq!(company.pond(0).ledger.brought, before.brought);
     let bells: Vec<Thing> =
         company.things(0).into_iter().map(|(_, thing)| thing).filter(|it| it.sort == Sort::Bell).collect();
-    assert!(bells.len() == 1 && !water::near(bells[0].place, WISHES[3].place(), JETTY_REACH));
+    assert!(bells.len() == 1 && !water::is_within(bells[0].place, WISHES[3].place(), JETTY_REACH));
 }
 
 #[test]
@@ -288,9 +292,9 @@ fn boats_that_leap_to_the_paddles_open_no_sluice() {
     let mut company = quiet(51);
     company.accomplice = Some(2);
     company.cheat = Some((1, |session, _| {
-        let me = session.player();
+        let me = session.local_slot();
         let (x, y) = PADDLES[usize::from(me.number()) - 1];
-        let boat = session.owned::<Boat>(me).next();
+        let boat = session.iter_owned::<Boat>(me).next();
         let Some((id, boat)) = boat.and_then(|id| Some((id, session.get::<Boat>(id)?))) else { return };
         _ = session.set(id, &Boat { place: water::at(x, y), ..boat });
     }));
@@ -300,7 +304,7 @@ fn boats_that_leap_to_the_paddles_open_no_sluice() {
     }
     for (seat, (x, y)) in [1, 2].into_iter().zip(PADDLES) {
         let boat = company.pond(0).boats[seat].unwrap();
-        assert!(water::near(boat.place, water::at(x, y), PADDLE_REACH), "the leap was seen");
+        assert!(water::is_within(boat.place, water::at(x, y), PADDLE_REACH), "the leap was seen");
     }
 }
 
@@ -308,7 +312,7 @@ fn boats_that_leap_to_the_paddles_open_no_sluice() {
 fn what_honest_players_bring_counts_and_nothing_is_undone() {
     let mut brought = 0;
     for seed in [53, 54, 55] {
-        let mut company = Company::of(4, seed, bad_wifi());
+        let mut company = Cluster::of(4, seed, bad_wifi());
         company.run_secs(45);
         assert_eq!(company.undone(), 0);
         let (things, crates) = (company.things(0).len(), units(&company, Sort::Crate));
@@ -321,26 +325,25 @@ fn what_honest_players_bring_counts_and_nothing_is_undone() {
 
 #[test]
 fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
-    let mut company = Company::of(3, 59, Conditions::latency_ms(20));
-    company.run_until(|company| (1..3).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
+    let mut company = Cluster::of(3, 59, Conditions::latency_ms(20));
+    company.run_until(|company| (1..3).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
     company.cheat = Some((2, |session, _| {
-        if session.objects::<Thing>().count() < 3_000 {
+        if session.iter::<Thing>().count() < 3_000 {
             (0..40).for_each(|at| _ = session.spawn(&Thing::new(Sort::Log, water::at(40 + at * 20, 400))));
         }
     }));
     company.run_until(|company| (0..2).all(|me| company.session(me).roster().len() == 2));
     let rowed = company.pond(0).boats[1].map(|boat| boat.place);
     company.run_secs(4);
-    assert!(company.session(0).roster().of_player(Player::at(1)).is_some(), "the other is still there");
+    assert!(company.session(0).roster().by_slot(Player::at(1)).is_some(), "the other is still there");
     assert_ne!(company.pond(0).boats[1].map(|boat| boat.place), rowed, "and rows");
-    company
-        .run_until(|company| (0..2).all(|me| company.session(me).objects::<Thing>().count() < THINGS + 20));
+    company.run_until(|company| (0..2).all(|me| company.session(me).iter::<Thing>().count() < THINGS + 20));
 }
 
 #[test]
 fn after_a_split_there_is_one_pond_and_enough_in_it() {
-    let mut company = Company::of(4, 61, bad_wifi());
-    company.run_until(|company| (1..4).all(|me| company.session(me).objects::<Thing>().count() >= THINGS));
+    let mut company = Cluster::of(4, 61, bad_wifi());
+    company.run_until(|company| (1..4).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
     company.split(Some(vec![vec![0, 1], vec![2, 3]]));
     company.run_secs(30);
     company.split(None);

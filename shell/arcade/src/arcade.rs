@@ -18,8 +18,8 @@ mod rates;
 mod replays;
 
 use gaggle::lobby::client::ClientConfig;
-use gaggle::timeline::Pace;
-use gaggle::{Event, Micros, Platform, RoomCode, Stage as RoomStage, Wish};
+use gaggle::timeline::TickClock;
+use gaggle::{JoinTarget, Micros, Phase, Platform, RoomCode, RoomEvent};
 use gaggle_scene::palette::SEAT;
 use gaggle_scene::{Canvas, Heard, Hearing, Recipe, Scene, View};
 
@@ -75,7 +75,7 @@ pub struct Arcade {
     /// The game that is on.
     cabinet: Box<dyn Cabinet>,
     /// Of what is played for show.
-    pace: Pace,
+    pace: TickClock,
     players: usize,
     controls: Controls,
     keys: OwnKeys,
@@ -111,7 +111,12 @@ impl Arcade {
         let Opening { seed, calm, params, key, seat, name, palette, keys, return_to, touch, follows, .. } =
             opening;
         let view = fit(640, 360, 1.0, entry.about.world);
-        let client = ClientConfig { key, seat, name: name.clone(), ..ClientConfig::default() };
+        let client = ClientConfig {
+            guest_key: key,
+            device_key: seat,
+            display_name: name.clone(),
+            ..ClientConfig::default()
+        };
         let cabinet = (entry.open)(Parts { now, seed, view, client, outside });
         let mut menu = Menu::new(view, entry.about, &NAMES);
         menu.set_name(name.as_deref().unwrap_or_default());
@@ -127,7 +132,7 @@ impl Arcade {
             scene: Scene::default(),
             menu,
             cabinet,
-            pace: Pace::new(FRAMES_PER_SECOND, now),
+            pace: TickClock::new(FRAMES_PER_SECOND, now),
             players: 1,
             controls: Controls::default(),
             keys: OwnKeys::read(keys.as_deref().unwrap_or_default()),
@@ -166,7 +171,7 @@ impl Arcade {
         arcade.shelf.follows_until = follows.then_some(now + FOLLOWS_FOR);
         arcade.look_around();
         if let Some(code) = arcade.params.watch {
-            arcade.take_off(1, Wish::Watch(code));
+            arcade.take_off(1, JoinTarget::Spectate(code));
         } else {
             // Another address was opened in the tab: the room before is not meant.
             let is_left = arcade.params.game.is_some() && arcade.params.room.is_none();
@@ -177,7 +182,7 @@ impl Arcade {
             let (return_to, players) = online::read_room(return_to.as_deref().unwrap_or_default());
             if let Some(code) = arcade.params.room.or(return_to) {
                 arcade.shelf.returns_to = return_to;
-                arcade.take_off(if return_to == Some(code) { players } else { 1 }, Wish::Code(code));
+                arcade.take_off(if return_to == Some(code) { players } else { 1 }, JoinTarget::Code(code));
             }
         }
         arcade
@@ -402,11 +407,11 @@ impl Arcade {
     /// Something in the menu was chosen, by a finger or otherwise.
     pub fn choose(&mut self, choice: Choice, is_touch: bool) {
         match choice {
-            Choice::Play => self.take_off(1, Wish::Find),
+            Choice::Play => self.take_off(1, JoinTarget::Matchmake),
             Choice::Cabinet(nth) => self.ask_for(nth),
-            Choice::PlayTwo => self.take_off(2, Wish::Find),
+            Choice::PlayTwo => self.take_off(2, JoinTarget::Matchmake),
             Choice::Private => {
-                self.take_off(1, Wish::Private);
+                self.take_off(1, JoinTarget::CreatePrivate);
                 self.inviting.is_wanted = true;
             }
             Choice::Mode => self.look_around(),
@@ -416,16 +421,16 @@ impl Arcade {
             }
             Choice::Watch(nth) => {
                 if let Some(code) = self.listed_code(nth) {
-                    self.take_off(1, Wish::Watch(code));
+                    self.take_off(1, JoinTarget::Spectate(code));
                 }
             }
             Choice::Room(nth) => {
                 if let Some(code) = self.listed_code(nth) {
-                    self.take_off(1, Wish::Code(code));
+                    self.take_off(1, JoinTarget::Code(code));
                 }
             }
             Choice::Code => match self.menu.code().parse() {
-                Ok(code) => self.take_off(1, Wish::Code(code)),
+                Ok(code) => self.take_off(1, JoinTarget::Code(code)),
                 Err(_) if is_touch => self.shelf.ask_for_text = Some("The room's six letters?"),
                 Err(_) => {}
             },
@@ -461,15 +466,15 @@ impl Arcade {
     }
 
     /// Begins a match alone at once, and looks for others as wished.
-    fn take_off(&mut self, players: usize, wish: Wish) {
+    fn take_off(&mut self, players: usize, wish: JoinTarget) {
         self.seed = self.seed.wrapping_add(1);
         self.players = players;
         self.tell_name();
         self.shelf.is_trial = self.params.is_trial();
         let mode = self.mode_label();
         self.cabinet.life_mut().set_mode(mode);
-        self.cabinet.life_mut().set_palette(self.menu.palette as u8);
-        let has_bots = self.cabinet.about().has_bots && !matches!(wish, Wish::Watch(_));
+        self.cabinet.life_mut().set_preferred_slot(self.menu.palette as u8);
+        let has_bots = self.cabinet.about().has_bots && !matches!(wish, JoinTarget::Spectate(_));
         let start = Start {
             mode: self.menu.mode,
             players,
@@ -491,7 +496,7 @@ impl Arcade {
         self.screen = Screen::Flying;
         self.took_off = self.now;
         if self.shelf.server_lost {
-            self.hear(&Event::ServerLost);
+            self.hear(&RoomEvent::LobbyDisconnected);
         }
     }
 
@@ -540,11 +545,11 @@ impl Arcade {
     }
 
     fn is_watching(&self) -> bool {
-        self.cabinet.life().stage() == RoomStage::Watching
+        self.cabinet.life().phase() == Phase::Spectating
     }
 
     fn is_joining(&self) -> bool {
-        matches!(self.cabinet.life().stage(), RoomStage::Joining { .. })
+        matches!(self.cabinet.life().phase(), Phase::Joining { .. })
     }
 
     /// The match is over, and the scores are up.

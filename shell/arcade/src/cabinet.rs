@@ -86,7 +86,7 @@ pub struct Start {
     /// The wave, lap or round to begin with, where a game has them.
     pub level: Option<u16>,
     /// Whom to play with.
-    pub wish: gaggle::Wish,
+    pub wish: gaggle::JoinTarget,
 }
 
 /// What is looked at.
@@ -236,7 +236,7 @@ pub trait Cabinet: Any {
     fn closing_line(&self, number: u64) -> &'static str;
 
     /// The match is over for everybody: tells the lobby how it ended. Whether it was told; asked until it was.
-    fn report(&mut self) -> bool;
+    fn report_result(&mut self) -> bool;
 
     /// The points of who plays here, and how far the match is; none where nothing is counted.
     fn own_score(&self) -> Option<(i64, u32)> {
@@ -244,12 +244,12 @@ pub trait Cabinet: Any {
     }
 
     /// The match so far as a file.
-    fn replay(&self) -> Option<Vec<u8>> {
+    fn replay_bytes(&self) -> Option<Vec<u8>> {
         None
     }
 
     /// What a difference between games left here since it was last asked for, as a file.
-    fn take_bundle(&mut self) -> Option<Vec<u8>> {
+    fn take_desync_bundle(&mut self) -> Option<Vec<u8>> {
         None
     }
 

@@ -293,7 +293,7 @@ impl Menu {
         let rooms = if self.layout.rooms_seen > 0 { self.rooms.len() } else { 0 };
         let mut all: Vec<Choice> = self.standing_places().map(|(choice, _)| choice).collect();
         all.extend((0..rooms).map(Choice::Room));
-        gaggle::kit::sort_few(&mut all, rank);
+        gaggle::kit::insertion_sort(&mut all, rank);
         let here = all.iter().position(|choice| *choice == self.focus).unwrap_or(0);
         let next = if back { here.checked_sub(1) } else { Some(here + 1) };
         let next = next.and_then(|next| all.get(next)).copied();

@@ -122,7 +122,7 @@ pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValu
     let follows = !first || kept(&window, "left", Keeping::Tab).is_some();
     keep(&window, "left", None, Keeping::Tab);
     let ways = OnlineConfig { only_path: params.path, conditions: params.conditions };
-    let outside = gaggle_browser::online_with(ways);
+    let outside = gaggle_browser::platform_with(ways);
     let return_to = kept(&window, "room", Keeping::Tab);
     let opening = Opening {
         seed: gaggle_browser::random_seed(),
@@ -495,7 +495,7 @@ impl Page {
         if store(&self.window, Keeping::Lasting).is_none() {
             self.arcade.note("This browser forgets. Your name stays for today.");
         }
-        if !gaggle_browser::has_direct_way() {
+        if !gaggle_browser::has_webrtc() {
             self.arcade.note("No direct links in this browser. Using the slower road.");
         }
     }

@@ -1,7 +1,7 @@
 //! What happens online, in the arcade's own words: calm, short, never blaming.
 
 use gaggle::lobby::view::LeaveReason;
-use gaggle::{Event, Parting};
+use gaggle::{LeaveCause, RoomEvent};
 
 /// A line for the corner of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +22,8 @@ fn warning(text: impl Into<String>) -> Option<Line> {
 fn parting_words(reason: LeaveReason) -> &'static str {
     match reason {
         LeaveReason::Kicked => "The host sent you away.",
-        LeaveReason::Lost => "Your seat was given away.",
-        LeaveReason::Silent => "The server had not heard from you for long.",
+        LeaveReason::ConnectionLost => "Your seat was given away.",
+        LeaveReason::IdleTimeout => "The server had not heard from you for long.",
         _ => "The room was closed.",
     }
 }
@@ -39,53 +39,53 @@ pub(crate) fn sentence(words: &str) -> String {
 }
 
 /// The line for an event; none for what nobody needs to read. Whoever only `watches` reads other words, and so do two at one keyboard.
-pub(crate) fn line_for(event: &Event, has_company: bool, watches: bool, are_two: bool) -> Option<Line> {
+pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_two: bool) -> Option<Line> {
     match event {
-        Event::Came { name, .. } => line(format!("{name} drops in.")),
-        Event::Went { name, parting: Parting::Silence, .. } => {
+        RoomEvent::PlayerJoined { name, .. } => line(format!("{name} drops in.")),
+        RoomEvent::PlayerLeft { name, cause: LeaveCause::TimedOut, .. } => {
             warning(format!("{name} is lost in the mist."))
         }
-        Event::Went { name, .. } => line(format!("{name} flies off.")),
-        Event::Interrupted { name, .. } => warning(format!("{name} went quiet.")),
-        Event::Resumed { name, .. } => line(format!("{name} is back.")),
-        Event::LeadChanged { name, .. } => line(format!("{name} keeps the count now.")),
-        Event::HistoryChanged => warning("We had parted. This is how it went on."),
-        Event::Desync { .. } => warning("We disagreed for a moment. Mending it."),
-        Event::Recovered { .. } => line("We agree again."),
-        Event::ServerLost if has_company => {
+        RoomEvent::PlayerLeft { name, .. } => line(format!("{name} flies off.")),
+        RoomEvent::PlayerInterrupted { name, .. } => warning(format!("{name} went quiet.")),
+        RoomEvent::PlayerResumed { name, .. } => line(format!("{name} is back.")),
+        RoomEvent::LeaderChanged { name, .. } => line(format!("{name} keeps the count now.")),
+        RoomEvent::BranchAbandoned => warning("We had parted. This is how it went on."),
+        RoomEvent::DesyncDetected { .. } => warning("We disagreed for a moment. Mending it."),
+        RoomEvent::DesyncRecovered { .. } => line("We agree again."),
+        RoomEvent::LobbyDisconnected if has_company => {
             warning("The lobby is out. This match goes on; new players can't find it.")
         }
-        Event::ServerLost => warning("The lobby is out. You fly alone for now."),
-        Event::ServerBack => line("The lobby is back."),
-        Event::Seated { returned: true, .. } => line("Welcome back. Your seat was kept."),
-        Event::Watching => line("You look on. Enter takes a seat."),
-        Event::Unseated { .. } if watches => line("They have all flown off."),
-        Event::JoinFailed if watches => warning("Could not reach them. There is nothing to see."),
+        RoomEvent::LobbyDisconnected => warning("The lobby is out. You fly alone for now."),
+        RoomEvent::LobbyReconnected => line("The lobby is back."),
+        RoomEvent::RoomJoined { resumed: true, .. } => line("Welcome back. Your seat was kept."),
+        RoomEvent::SpectatingStarted => line("You look on. Enter takes a seat."),
+        RoomEvent::RoomLeft { .. } if watches => line("They have all flown off."),
+        RoomEvent::JoinFailed if watches => warning("Could not reach them. There is nothing to see."),
         // By our own wish: what comes next says where we are.
-        Event::Unseated { reason: LeaveReason::Left } => None,
-        Event::Unseated { reason } => warning(format!("{} You fly alone.", parting_words(*reason))),
-        Event::JoinFailed if are_two => warning("No two seats there. You have a room of your own now."),
-        Event::JoinFailed => warning("Could not reach them. You fly alone."),
-        Event::Rejected { name, reason, .. } if reason.is_other_build() => {
+        RoomEvent::RoomLeft { reason: LeaveReason::Left } => None,
+        RoomEvent::RoomLeft { reason } => warning(format!("{} You fly alone.", parting_words(*reason))),
+        RoomEvent::JoinFailed if are_two => warning("No two seats there. You have a room of your own now."),
+        RoomEvent::JoinFailed => warning("Could not reach them. You fly alone."),
+        RoomEvent::Rejected { name, reason, .. } if reason.is_other_build() => {
             warning(format!("{name} has another version. Reload to play together."))
         }
-        Event::Rejected { name, .. } => warning(format!("The line to {name} broke.")),
-        Event::LineTooSlow { name, .. } => warning(format!("The line to {name} is too slow for this.")),
-        Event::Refused(refusal) => warning(sentence(&refusal.text)),
+        RoomEvent::Rejected { name, .. } => warning(format!("The line to {name} broke.")),
+        RoomEvent::LineTooSlow { name, .. } => warning(format!("The line to {name} is too slow for this.")),
+        RoomEvent::RequestRejected(refusal) => warning(sentence(&refusal.text)),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use gaggle::lobby::{Refusal, RefusalCode};
+    use gaggle::lobby::{Rejection, RejectionCode};
 
     use super::*;
 
     #[test]
     fn whatever_the_lobby_refuses_is_told_in_a_sentence() {
         let said = |text: &str| {
-            let event = Event::Refused(Refusal::new(RefusalCode::NoSuchRoom, text));
+            let event = RoomEvent::RequestRejected(Rejection::new(RejectionCode::NoSuchRoom, text));
             line_for(&event, false, false, false).map(|line| line.text).unwrap_or_default()
         };
         assert_eq!(said("there is no such room"), "There is no such room.");

@@ -9,13 +9,13 @@ use arcade::cabinets;
 use arcade::cabinets::gander::GanderCabinet;
 use arcade::{Arcade, Choice, Opening, Params, Screen};
 use gaggle::timeline::Replay;
-use gaggle::{Event, Micros, Stage};
+use gaggle::{Micros, Phase, RoomEvent};
 use gaggle_link::sim::{Chance, Conditions};
 use gaggle_scene::{Cue, CueId, Heard, Scene, View};
 use gander::Gander;
 use gander::arena::{HEIGHT, WIDTH};
 use gander::stage::{Audience, Stage as Theatre};
-use town::{Doorstep, FRAME, Resident, Town};
+use town::{Cluster, FRAME, Resident, SimPlatform};
 
 #[path = "../../../core/gaggle/tests/town/mod.rs"]
 mod town;
@@ -51,7 +51,7 @@ struct Guest {
 }
 
 impl Guest {
-    fn cabinet(&self) -> &GanderCabinet<Doorstep> {
+    fn cabinet(&self) -> &GanderCabinet<SimPlatform> {
         let cabinet: &dyn Any = self.arcade.cabinet();
         cabinet.downcast_ref().expect("gander is on")
     }
@@ -83,7 +83,7 @@ impl Resident for Guest {
         }
     }
 
-    fn move_in(now: Micros, visit: Visit, doorstep: Doorstep, seed: u64) -> Guest {
+    fn move_in(now: Micros, visit: Visit, doorstep: SimPlatform, seed: u64) -> Guest {
         let params = Params::parse(&visit.query);
         let (key, return_to) = (Some(visit.key.clone()), visit.return_to.clone());
         let palette = visit.palette.clone();
@@ -127,12 +127,12 @@ impl Resident for Guest {
     }
 
     /// What happens is told on the screen.
-    fn next_told(&mut self) -> Option<Event> {
+    fn next_told(&mut self) -> Option<RoomEvent> {
         None
     }
 
-    fn where_it_is(&self) -> Stage {
-        self.arcade.cabinet().life().stage()
+    fn where_it_is(&self) -> Phase {
+        self.arcade.cabinet().life().phase()
     }
 
     fn describe(&mut self) -> String {
@@ -141,8 +141,8 @@ impl Resident for Guest {
 }
 
 /// Everybody in a window of this size, in one match, on a line that makes guesses go wrong.
-fn guests(windows: &[(i32, i32)], glances: u64) -> Town<Guest> {
-    let mut town = Town::of(windows.len());
+fn guests(windows: &[(i32, i32)], glances: u64) -> Cluster<Guest> {
+    let mut town = Cluster::of(windows.len());
     town.weather(Conditions { jitter: Micros::from_millis(20), ..Conditions::latency_ms(60) });
     for (house, window) in windows.iter().enumerate() {
         town.open_with(house, Visit { window: *window, glances, ..Guest::settings(house) });
@@ -189,7 +189,7 @@ fn a_picture_that_stands_still_says_why_within_half_a_second() {
     assert!(longest > 60, "it stood still for {longest} frames only");
 
     // Cut off from both of the others, one may leave them and play on.
-    town.weather(Conditions { cut: true, ..Conditions::default() }).run_ms(700);
+    town.weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(700);
     assert_eq!(
         town.room(0).arcade.notice_words().as_deref(),
         Some("Lost touch. Holding your seat. Esc: let go and play alone."),
@@ -249,7 +249,7 @@ fn windows_of_any_size_are_windows_into_one_match() {
 
 /// Which mode the first match in a room was of, as the lobby keeps it, and whether whoever played it was told that it does not count.
 fn played_out(query: &str) -> (String, bool) {
-    let mut town = Town::<Guest>::of(1);
+    let mut town = Cluster::<Guest>::of(1);
     town.open_with(0, Visit { query: query.to_string(), glances: 60, ..Guest::settings(0) });
     let is_told = Cell::new(false);
     town.run_until("the match is decided, and the scores are up", 1_800_000, |town| {
@@ -271,7 +271,7 @@ fn what_the_address_makes_easier_or_shorter_is_kept_apart_from_what_counts() {
 
 #[test]
 fn where_matches_count_nobody_brings_bots_or_rules_of_his_own() {
-    let mut town = Town::<Guest>::of(2);
+    let mut town = Cluster::<Guest>::of(2);
     town.open(0).run_until("it has a room", 5_000, |town| town.is_together(0));
     let code = room_code(town.room(0));
     let query = format!("bots=2&lives=9&room={code}");
@@ -284,7 +284,7 @@ fn where_matches_count_nobody_brings_bots_or_rules_of_his_own() {
 
 #[test]
 fn two_at_one_keyboard_come_back_as_two() {
-    let mut town = Town::<Guest>::of(2);
+    let mut town = Cluster::<Guest>::of(2);
     town.open_with(0, Visit { players: 2, ..Guest::settings(0) });
     town.run_until("both are in", 5_000, |town| town.is_together(0));
     town.open(1);
@@ -311,25 +311,25 @@ fn two_at_one_keyboard_come_back_as_two() {
 }
 
 /// What a seat of the match has, as a house sees it: points, geese, falls.
-fn has(town: &mut Town<Guest>, house: usize, seat: usize) -> (u32, u8, u16) {
+fn has(town: &mut Cluster<Guest>, house: usize, seat: usize) -> (u32, u8, u16) {
     let player = &town.room(house).cabinet().game().players[seat];
     (player.score, player.mounts, player.tally.falls)
 }
 
 #[test]
 fn whoever_takes_the_last_free_seat_starts_from_nothing_and_who_comes_back_does_not() {
-    let mut town = Town::<Guest>::of(5);
+    let mut town = Cluster::<Guest>::of(5);
     let visit = |house| Visit { glances: 60, ..Guest::settings(house) };
     for house in 0..4 {
         town.open_with(house, visit(house));
         town.run_until("it is in the match", 5_000, |town| town.is_together(house));
         assert_eq!(town.room(house).arcade.own().iter().position(|own| *own), Some(house));
     }
-    let fallen = |town: &mut Town<Guest>| (1..4).find(|seat| has(town, 0, *seat).2 > 0);
+    let fallen = |town: &mut Cluster<Guest>| (1..4).find(|seat| has(town, 0, *seat).2 > 0);
     town.run_until("somebody has fallen", 120_000, |town| fallen(town).is_some());
     let seat = fallen(&mut town).expect("somebody has");
     // Goes home, and is gone.
-    let leave = |town: &mut Town<Guest>| {
+    let leave = |town: &mut Cluster<Guest>| {
         for code in ["Escape", "Escape"] {
             town.room(seat).arcade.key_down(code, "");
             town.room(seat).arcade.key_up(code);
@@ -354,7 +354,7 @@ fn whoever_takes_the_last_free_seat_starts_from_nothing_and_who_comes_back_does_
 
 #[test]
 fn who_likes_a_colour_has_it_where_it_is_free() {
-    let mut town = Town::<Guest>::of(3);
+    let mut town = Cluster::<Guest>::of(3);
     let likes = |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::settings(house) };
     let seats = [[false, false, true, false], [true, false, false, false], [false, false, false, true]];
     for (house, palette) in ["2", "2", "3"].into_iter().enumerate() {
@@ -391,7 +391,7 @@ fn no_sound_of_what_happened_is_swallowed_however_often_it_is_simulated_again() 
         let guest = town.room(house);
         assert!(guest.again() > 300, "only {} frames again: this proves nothing", guest.again());
         let own = guest.arcade.own();
-        let replay = guest.arcade.cabinet().replay().expect("what was played is kept");
+        let replay = guest.arcade.cabinet().replay_bytes().expect("what was played is kept");
         let replay = Replay::<Gander>::read(&replay, gander::FINGERPRINT).expect("a replay");
         let mut playback = replay.play();
         let mut stage = Theatre::new(View::fit(320, 200, WIDTH, HEIGHT));
@@ -410,7 +410,7 @@ fn no_sound_of_what_happened_is_swallowed_however_often_it_is_simulated_again() 
 
 #[test]
 fn private_room_shows_invitation_until_friend_comes() {
-    let mut town: Town<Guest> = Town::of(2);
+    let mut town: Cluster<Guest> = Cluster::of(2);
     town.open_with(0, Visit { with_friends: true, ..Guest::settings(0) });
     town.run_until("the panel opens", 5_000, |town| town.room(0).arcade.invite_words().is_some());
     let code = room_code(town.room(0));
@@ -447,7 +447,7 @@ fn private_room_shows_invitation_until_friend_comes() {
 #[test]
 fn games_are_said_to_agree_only_after_comparison() {
     let mut town = guests(&[(320, 200), (320, 200)], 1);
-    let agree = |town: &mut Town<Guest>, house: usize| {
+    let agree = |town: &mut Cluster<Guest>, house: usize| {
         let facts = facts(town.room(house));
         let (_, rest) = facts.split_once("\"agree\":").expect("it is told");
         rest.split(',').next().unwrap_or_default().to_string()
@@ -461,11 +461,11 @@ fn games_are_said_to_agree_only_after_comparison() {
 #[test]
 fn emote_is_seen_by_others_unless_muted() {
     let mut town = guests(&[(640, 360), (640, 360), (640, 360)], 1);
-    let press = |town: &mut Town<Guest>, house: usize, code: &str| {
+    let press = |town: &mut Cluster<Guest>, house: usize, code: &str| {
         town.room(house).arcade.key_down(code, "");
         town.room(house).arcade.key_up(code);
     };
-    let shown = |town: &mut Town<Guest>| {
+    let shown = |town: &mut Cluster<Guest>| {
         [0, 1, 2].map(|house| {
             let facts = facts(town.room(house));
             let (_, rest) = facts.split_once("\"emotes\":").expect("it is told");

@@ -2,8 +2,8 @@
 
 use arcade::cabinets;
 use arcade::{Arcade, Choice, Keep, Opening, Params, Screen};
-use gaggle::{Event, Micros, Stage};
-use town::{Doorstep, FRAME, Resident, Town};
+use gaggle::{Micros, Phase, RoomEvent};
+use town::{Cluster, FRAME, Resident, SimPlatform};
 
 #[path = "../../../core/gaggle/tests/town/mod.rs"]
 mod town;
@@ -37,8 +37,8 @@ impl Guest {
         self.arcade.cabinet().standing().over
     }
 
-    fn stage(&self) -> Stage {
-        self.arcade.cabinet().life().stage()
+    fn stage(&self) -> Phase {
+        self.arcade.cabinet().life().phase()
     }
 
     fn press(&mut self, code: &str) {
@@ -68,7 +68,7 @@ impl Resident for Guest {
         }
     }
 
-    fn move_in(now: Micros, visit: Visit, doorstep: Doorstep, seed: u64) -> Guest {
+    fn move_in(now: Micros, visit: Visit, doorstep: SimPlatform, seed: u64) -> Guest {
         let Visit { game, key, seat, query, return_to, follows, flaps, choice } = visit;
         let params = Params::parse(&query);
         let opening =
@@ -93,11 +93,11 @@ impl Resident for Guest {
         self.kept.extend(std::iter::from_fn(|| self.arcade.next_keep()));
     }
 
-    fn next_told(&mut self) -> Option<Event> {
+    fn next_told(&mut self) -> Option<RoomEvent> {
         None
     }
 
-    fn where_it_is(&self) -> Stage {
+    fn where_it_is(&self) -> Phase {
         self.stage()
     }
 
@@ -106,14 +106,14 @@ impl Resident for Guest {
     }
 }
 
-fn room_code(town: &mut Town<Guest>, house: usize) -> String {
+fn room_code(town: &mut Cluster<Guest>, house: usize) -> String {
     town.room(house).code().expect("a room that was kept")
 }
 
 /// By an address or typed, a code of no room leads to the field for codes, and says why.
 #[test]
 fn wrong_code_stays_at_the_field_and_says_why() {
-    let mut town: Town<Guest> = Town::of(1);
+    let mut town: Cluster<Guest> = Cluster::of(1);
     town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::settings(0) }).run_ms(1_000);
     for key in ["Enter", "Enter"] {
         let guest = town.room(0);
@@ -134,7 +134,7 @@ fn wrong_code_stays_at_the_field_and_says_why() {
 
 #[test]
 fn full_room_offers_to_watch() {
-    let mut town: Town<Guest> = Town::of(5);
+    let mut town: Cluster<Guest> = Cluster::of(5);
     for house in 0..4 {
         town.open(house).run_until("it is in", 5_000, move |town| town.is_together(house));
     }
@@ -143,12 +143,12 @@ fn full_room_offers_to_watch() {
     let words = town.room(4).words();
     assert!(words.starts_with("No seat is free in this room.") && words.contains("W: watch."), "{words}");
     town.room(4).press("KeyW");
-    town.run_until("it watches", 5_000, |town| town.room(4).stage() == Stage::Watching);
+    town.run_until("it watches", 5_000, |town| town.room(4).stage() == Phase::Spectating);
 }
 
 #[test]
 fn letters_after_a_refusal_go_into_the_field() {
-    let mut town: Town<Guest> = Town::of(1);
+    let mut town: Cluster<Guest> = Cluster::of(1);
     town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::settings(0) }).run_ms(1_000);
     let arcade = &mut town.room(0).arcade;
     arcade.key_down("Backspace", "Backspace");
@@ -158,7 +158,7 @@ fn letters_after_a_refusal_go_into_the_field() {
 /// A code of another game fetches that game, with the room in hand.
 #[test]
 fn code_of_another_game_switches_the_cabinet() {
-    let mut town: Town<Guest> = Town::of(2);
+    let mut town: Cluster<Guest> = Cluster::of(2);
     town.open_with(0, Visit { game: "drake", ..Guest::settings(0) }).run_ms(1_000);
     let code = room_code(&mut town, 0);
     for (house, kind) in [(1, "room"), (1, "watch")] {
@@ -178,7 +178,7 @@ fn code_of_another_game_switches_the_cabinet() {
 #[test]
 fn page_that_follows_its_own_tab_takes_the_seat_over() {
     for follows in [true, false] {
-        let mut town: Town<Guest> = Town::of(2);
+        let mut town: Cluster<Guest> = Cluster::of(2);
         let same =
             Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::settings(0) };
         town.open_with(0, same.clone()).run_ms(2_000);
@@ -193,7 +193,7 @@ fn page_that_follows_its_own_tab_takes_the_seat_over() {
 /// A page that is left and kept by the browser has no seat any more, and another game finds a room.
 #[test]
 fn closed_page_leaves_its_seat_to_the_next() {
-    let mut town: Town<Guest> = Town::of(2);
+    let mut town: Cluster<Guest> = Cluster::of(2);
     let same = Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::settings(0) };
     town.open_with(0, same.clone()).run_ms(2_000);
     town.room(0).arcade.close();
@@ -205,11 +205,11 @@ fn closed_page_leaves_its_seat_to_the_next() {
 
 #[test]
 fn player_out_of_geese_is_told_and_offered_a_room() {
-    let mut town: Town<Guest> = Town::of(2);
+    let mut town: Cluster<Guest> = Cluster::of(2);
     let visit = |house, flaps| Visit { query: "lives=1".into(), flaps, ..Guest::settings(house) };
     town.open_with(0, visit(0, true)).run_until("it is in", 3_000, |town| town.is_together(0));
     town.open_with(1, visit(1, false)).run_until("it is in", 3_000, |town| town.is_together(1));
-    let is_out = |town: &mut Town<Guest>, house: usize| town.room(house).arcade.cabinet().standing().out;
+    let is_out = |town: &mut Cluster<Guest>, house: usize| town.room(house).arcade.cabinet().standing().out;
     town.run_until("one is out", 240_000, |town| is_out(town, 0) || is_out(town, 1));
     let out = usize::from(is_out(&mut town, 1));
     let words = town.room(out).words();
@@ -231,7 +231,7 @@ fn player_out_of_geese_is_told_and_offered_a_room() {
 /// The browser's way back: home from a match alone, a question first where others are.
 #[test]
 fn way_back_leads_to_the_menu_and_asks_in_company() {
-    let mut town: Town<Guest> = Town::of(2);
+    let mut town: Cluster<Guest> = Cluster::of(2);
     town.open(0).run_ms(1_000);
     let arcade = &mut town.room(0).arcade;
     assert_eq!((arcade.go_back(), arcade.screen()), (true, Screen::Menu));
@@ -246,14 +246,14 @@ fn way_back_leads_to_the_menu_and_asks_in_company() {
 /// Browsers take the keyboard from a page before they hide it.
 #[test]
 fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
-    let mut town: Town<Guest> = Town::of(1);
+    let mut town: Cluster<Guest> = Cluster::of(1);
     town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
     let arcade = &mut town.room(0).arcade;
     arcade.blur();
     assert_eq!(arcade.screen(), Screen::Paused);
     arcade.hide();
     town.run_ms(3_000);
-    assert_eq!(town.room(0).stage(), Stage::Resting);
+    assert_eq!(town.room(0).stage(), Phase::Suspended);
     town.room(0).arcade.show();
     assert_eq!(town.room(0).arcade.screen(), Screen::Flying);
     town.run_until("it plays on", 3_000, |town| town.is_together(0));
@@ -269,7 +269,7 @@ fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
 /// The tab was in a room of one game, and goes to the address of another.
 #[test]
 fn address_of_a_game_wins_over_the_room_before() {
-    let mut town: Town<Guest> = Town::of(2);
+    let mut town: Cluster<Guest> = Cluster::of(2);
     let same = Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::settings(0) };
     town.open_with(0, same.clone()).run_ms(2_000);
     let code = room_code(&mut town, 0);
@@ -288,20 +288,20 @@ fn address_of_a_game_wins_over_the_room_before() {
 /// The lobby hears scores every 15 s, and when a player leaves: matches without an end count, too.
 #[test]
 fn score_is_told_every_15_s_and_on_leaving() {
-    let points = |town: &mut Town<Guest>| {
+    let points = |town: &mut Cluster<Guest>| {
         let (score, _) = town.room(0).arcade.cabinet().own_score().expect("a score");
         score
     };
-    let scored = |town: &mut Town<Guest>, more_than: i64| {
+    let scored = |town: &mut Cluster<Guest>, more_than: i64| {
         town.run_until("it scores", 240_000, |town| points(town) > more_than || town.room(0).is_over());
         assert!(!town.room(0).is_over(), "{}", town.describe());
     };
-    let recorded = |town: &Town<Guest>| -> Vec<i64> {
+    let recorded = |town: &Cluster<Guest>| -> Vec<i64> {
         town.records().iter().flat_map(|record| &record.scores).map(|score| score.score).collect()
     };
 
     // Leaving tells what was scored since the last time.
-    let mut town: Town<Guest> = Town::of(1);
+    let mut town: Cluster<Guest> = Cluster::of(1);
     town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
     scored(&mut town, 0);
     let left_with = points(&mut town);
@@ -311,7 +311,7 @@ fn score_is_told_every_15_s_and_on_leaving() {
     assert_eq!(recorded(&town), [left_with], "{}", town.describe());
 
     // A page that ends without a word has told what it had at most 15 s before.
-    let mut town: Town<Guest> = Town::of(1);
+    let mut town: Cluster<Guest> = Cluster::of(1);
     town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
     scored(&mut town, 0);
     let had = points(&mut town);

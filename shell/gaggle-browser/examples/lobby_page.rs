@@ -8,21 +8,21 @@
 pub mod page {
     use std::cell::RefCell;
 
-    use gaggle_browser::{LobbySocket, now};
-    use gaggle_lobby::client::{ClientConfig, Event, LobbyClient};
+    use gaggle_browser::{LobbyWebSocket, now};
+    use gaggle_lobby::client::{ClientConfig, ClientEvent, SocketClient};
     use gaggle_lobby::message::client::Find;
-    use gaggle_lobby::view::Json;
+    use gaggle_lobby::view::RawJson;
     use wasm_bindgen::prelude::*;
 
     thread_local! {
-        static LOBBY: RefCell<Option<LobbyClient<LobbySocket>>> = const { RefCell::new(None) };
+        static LOBBY: RefCell<Option<SocketClient<LobbyWebSocket>>> = const { RefCell::new(None) };
     }
 
     /// Looks for a room as the guest with this key.
     #[wasm_bindgen]
     pub fn find(key: String) {
-        let config = ClientConfig { key: Some(key), ..ClientConfig::default() };
-        let mut lobby = LobbyClient::new(now(), config, 1, LobbySocket::here());
+        let config = ClientConfig { guest_key: Some(key), ..ClientConfig::default() };
+        let mut lobby = SocketClient::new(now(), config, 1, LobbyWebSocket::here());
         lobby.client.find(Find { game: "gander".parse().expect("a label"), ..Find::default() });
         LOBBY.set(Some(lobby));
     }
@@ -35,9 +35,9 @@ pub mod page {
             let Some(lobby) = lobby else { return };
             while let Some(event) = lobby.poll(now()) {
                 lines += &match event {
-                    Event::Signal { data, .. } => format!("signal {}\n", data.as_str()),
-                    Event::Seated { returned, .. } => format!("seated returned={returned}\n"),
-                    Event::Offline { .. } => "offline\n".to_string(),
+                    ClientEvent::Signal { data, .. } => format!("signal {}\n", data.as_str()),
+                    ClientEvent::RoomJoined { returned, .. } => format!("seated returned={returned}\n"),
+                    ClientEvent::Disconnected { .. } => "offline\n".to_string(),
                     _ => String::new(),
                 };
             }
@@ -58,11 +58,11 @@ pub mod page {
     #[wasm_bindgen]
     pub fn greet(number: u32) {
         LOBBY.with_borrow_mut(|lobby| {
-            let Some(LobbyClient { client, .. }) = lobby else { return };
+            let Some(SocketClient { client, .. }) = lobby else { return };
             let me = client.identity().map(|(_, peer)| peer);
             let members = client.room().map(|room| room.members.clone()).unwrap_or_default();
             for member in members.iter().filter(|member| Some(member.peer) != me) {
-                client.signal(member.peer, Json::new(&number.to_string()).expect("a number"));
+                client.send_signal(member.peer, RawJson::new(&number.to_string()).expect("a number"));
             }
         });
     }

@@ -8,9 +8,9 @@
 pub mod page {
     use std::cell::RefCell;
 
-    use gaggle_browser::{IceServer, PageMesh, Servers, links, now};
+    use gaggle_browser::{IceServer, MeshServers, PageMesh, mesh, now};
     use gaggle_kit::PeerId;
-    use gaggle_link::{Channel, Event, LinksConfig, Mesh, Transport};
+    use gaggle_link::{Channel, Mesh, MeshConfig, Transport, TransportEvent};
     use wasm_bindgen::prelude::*;
 
     thread_local! {
@@ -29,8 +29,8 @@ pub mod page {
     #[wasm_bindgen]
     pub fn open(me: &str, ticket: &str, stun: String, relay: String, seed: u64) -> Result<(), String> {
         let ice = vec![IceServer { urls: vec![stun], username: None, credential: None }];
-        let servers = Servers { ice, relay: Some(relay) };
-        LINKS.set(Some(links(peer(me)?, ticket, &servers, LinksConfig::default(), seed)));
+        let servers = MeshServers { ice, relay: Some(relay) };
+        LINKS.set(Some(mesh(peer(me)?, ticket, &servers, MeshConfig::default(), seed)));
         Ok(())
     }
 
@@ -66,7 +66,7 @@ pub mod page {
     pub fn poll() -> Result<Option<Vec<u8>>, String> {
         with(|links| {
             while let Some(event) = links.poll(now()) {
-                if let Event::Message { bytes, .. } = event {
+                if let TransportEvent::Message { bytes, .. } = event {
                     return Ok(Some(bytes.to_vec()));
                 }
             }

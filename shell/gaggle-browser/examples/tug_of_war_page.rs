@@ -12,17 +12,17 @@
 mod game;
 
 use gaggle::RoomConfig;
-use gaggle_browser::{PageRoom, Picture, play};
+use gaggle_browser::{Canvas, GameRoom, run_page};
 
 use game::TugOfWar;
 
-fn draw(room: &PageRoom<TugOfWar>, picture: &Picture) {
-    picture.fill("tan", 15, 178, 610, 4);
-    picture.fill("white", 319, 160, 2, 40);
-    picture.fill("salmon", 315 + room.game().rope / 2, 170, 10, 20);
+fn draw(room: &GameRoom<TugOfWar>, picture: &Canvas) {
+    picture.fill_rect("tan", 15, 178, 610, 4);
+    picture.fill_rect("white", 319, 160, 2, 40);
+    picture.fill_rect("salmon", 315 + room.game().rope / 2, 170, 10, 20);
 }
 
 fn main() {
     let config = RoomConfig::new("tug-of-war", 2).expect("a name of small letters").version("1");
-    play(config, TugOfWar::default(), |keys| keys.held("Space"), draw);
+    run_page(config, TugOfWar::default(), |keys| keys.is_down("Space"), draw);
 }

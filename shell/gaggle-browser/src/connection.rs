@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RELAY_FRAME_BYTES_MAX;
-use gaggle_link::{Busy, Candidate};
+use gaggle_link::{Candidate, WouldBlock};
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -141,14 +141,14 @@ impl Connection {
     }
 
     /// Sends one datagram.
-    pub(crate) fn send(&self, datagram: &[u8]) -> Result<(), Busy> {
+    pub(crate) fn send(&self, datagram: &[u8]) -> Result<(), WouldBlock> {
         if self.channel.ready_state() != RtcDataChannelState::Open {
             return Ok(());
         }
         if self.channel.buffered_amount() > BUFFERED_BYTES_MAX {
-            return Err(Busy);
+            return Err(WouldBlock);
         }
-        self.channel.send_with_u8_array(datagram).map_err(|_| Busy)
+        self.channel.send_with_u8_array(datagram).map_err(|_| WouldBlock)
     }
 
     /// Adds a task; they are done in order.

@@ -6,15 +6,15 @@ const KEYS_MAX: usize = 64;
 
 /// The keys of a page, named as in `KeyboardEvent.code`: `ArrowLeft`, `Space`, `KeyA`.
 #[derive(Debug, Clone, Default)]
-pub struct Keys {
+pub struct KeyState {
     held: Vec<String>,
     /// Those that went down since the last displayed frame.
     pressed: Vec<String>,
 }
 
-impl Keys {
+impl KeyState {
     /// Whether a key is down, or was for a moment since the last displayed frame.
-    pub fn held(&self, code: &str) -> bool {
+    pub fn is_down(&self, code: &str) -> bool {
         has(&self.held, code) || self.pressed(code)
     }
 
@@ -64,35 +64,35 @@ mod tests {
 
     #[test]
     fn a_key_held_down_is_pressed_in_one_frame_only() {
-        let mut keys = Keys::default();
+        let mut keys = KeyState::default();
         let mut frames = Vec::new();
         for _ in 0..3 {
             keys.down("Space".to_string());
-            frames.push((keys.pressed("Space"), keys.held("Space")));
+            frames.push((keys.pressed("Space"), keys.is_down("Space")));
             keys.seen();
         }
         assert_eq!(frames, [(true, true), (false, true), (false, true)]);
         keys.up("Space");
-        assert!(!keys.held("Space"));
+        assert!(!keys.is_down("Space"));
         keys.down("Space".to_string());
         assert!(keys.pressed("Space"), "it was up in between");
     }
 
     #[test]
     fn a_tap_between_two_frames_is_pressed_and_held_in_one() {
-        let mut keys = Keys::default();
+        let mut keys = KeyState::default();
         keys.down("KeyA".to_string());
         keys.up("KeyA");
-        assert!(keys.pressed("KeyA") && keys.held("KeyA"));
+        assert!(keys.pressed("KeyA") && keys.is_down("KeyA"));
         keys.seen();
-        assert!(!keys.pressed("KeyA") && !keys.held("KeyA"));
+        assert!(!keys.pressed("KeyA") && !keys.is_down("KeyA"));
     }
 
     #[test]
     fn keys_of_a_page_without_the_keyboard_are_up() {
-        let mut keys = Keys::default();
+        let mut keys = KeyState::default();
         keys.down("KeyA".to_string());
         keys.let_go();
-        assert!(!keys.pressed("KeyA") && !keys.held("KeyA"));
+        assert!(!keys.pressed("KeyA") && !keys.is_down("KeyA"));
     }
 }

@@ -1,7 +1,7 @@
 //! Gaggle in a browser: carriers over what a page has, and its clock.
 //!
 //! `links` is what a page that is online needs: links to everybody in a room, direct where that is possible, through a relay where
-//! it is not. `DirectWay` and `RelayLine` are its parts, for those who put them together differently.
+//! it is not. `WebRtcCarrier` and `RelayWebSocket` are its parts, for those who put them together differently.
 //!
 //! `play` is a whole page for a small game: a canvas, the keyboard and a room.
 //!
@@ -14,38 +14,38 @@ mod arrival;
 mod clock;
 #[cfg(target_arch = "wasm32")]
 mod connection;
-#[cfg(target_arch = "wasm32")]
-mod direct;
 #[cfg(not(target_arch = "wasm32"))]
 mod elsewhere;
 mod keys;
 #[cfg(target_arch = "wasm32")]
-mod links;
-#[cfg(target_arch = "wasm32")]
 mod lobby;
 #[cfg(target_arch = "wasm32")]
-mod online;
+mod mesh;
 #[cfg(target_arch = "wasm32")]
 mod page;
 #[cfg(target_arch = "wasm32")]
+mod platform;
+#[cfg(target_arch = "wasm32")]
 mod relay;
+#[cfg(target_arch = "wasm32")]
+mod webrtc_carrier;
 
 #[cfg(target_arch = "wasm32")]
 pub use gaggle_link::IceServer;
-pub use keys::Keys;
+pub use keys::KeyState;
 #[cfg(target_arch = "wasm32")]
 pub use {
     arrival::on_arrival,
     clock::now,
-    direct::DirectWay,
-    links::{PageMesh, Servers, links},
-    lobby::LobbySocket,
-    online::{PageConnect, PagePlatform, has_direct_way, online, online_at, online_with, random_seed},
-    page::{PageRoom, PageSharedRoom, Picture, play},
-    relay::RelayLine,
+    lobby::LobbyWebSocket,
+    mesh::{MeshServers, PageMesh, mesh},
+    page::{Canvas, GameRoom, WorldRoom, run_page},
+    platform::{PageConnect, PagePlatform, has_webrtc, platform, platform_at, platform_with, random_seed},
+    relay::RelayWebSocket,
+    webrtc_carrier::WebRtcCarrier,
 };
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use elsewhere::{
-    PageRoom, PageSharedRoom, Picture, now, on_arrival, online, online_at, online_with, play, random_seed,
+    Canvas, GameRoom, WorldRoom, now, on_arrival, platform, platform_at, platform_with, random_seed, run_page,
 };

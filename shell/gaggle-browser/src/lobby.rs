@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use gaggle_lobby::client::{Socket, SocketEvent};
+use gaggle_lobby::client::{LobbySocket, SocketEvent};
 use gaggle_lobby::message::MESSAGE_BYTES_MAX;
 use wasm_bindgen::prelude::*;
 use web_sys::{MessageEvent, WebSocket};
@@ -16,9 +16,9 @@ const WAITING_MAX: usize = 1_024;
 
 type Inbox = Rc<RefCell<VecDeque<SocketEvent>>>;
 
-/// A WebSocket to a lobby. Give it to [`LobbyClient`](gaggle_lobby::client::LobbyClient), as natively.
+/// A WebSocket to a lobby. Give it to [`SocketClient`](gaggle_lobby::client::SocketClient), as natively.
 #[derive(Debug)]
-pub struct LobbySocket {
+pub struct LobbyWebSocket {
     url: String,
     open: Option<Open>,
     inbox: Inbox,
@@ -33,15 +33,15 @@ struct Open {
     _message: Closure<dyn FnMut(MessageEvent)>,
 }
 
-impl LobbySocket {
+impl LobbyWebSocket {
     /// A socket to the lobby at this address, as `wss://play.example/lobby`.
-    pub fn new(url: &str) -> LobbySocket {
-        LobbySocket { url: url.into(), open: None, inbox: Inbox::default() }
+    pub fn new(url: &str) -> LobbyWebSocket {
+        LobbyWebSocket { url: url.into(), open: None, inbox: Inbox::default() }
     }
 
     /// A socket to the lobby of the server this page came from.
-    pub fn here() -> LobbySocket {
-        LobbySocket::new(&format!("{}/lobby", own_server()))
+    pub fn here() -> LobbyWebSocket {
+        LobbyWebSocket::new(&format!("{}/lobby", own_server()))
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn own_server() -> String {
     format!("{scheme}://{}", part(web_sys::Location::host))
 }
 
-impl Socket for LobbySocket {
+impl LobbySocket for LobbyWebSocket {
     fn connect(&mut self) {
         self.disconnect();
         // An inbox of its own: whatever an earlier connection still reports is for nobody.

@@ -1,55 +1,55 @@
 //! A whole page for a small game: a canvas, the keyboard, and a room with everybody in it. Games
-//! that want more than this take [`online`](crate::online) and build their own page.
+//! that want more than this take [`platform`](crate::online) and build their own page.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use gaggle::link::sim::Conditions;
-use gaggle::{Game, OnlineConfig, Room, RoomConfig, SharedRoom, Wish};
+use gaggle::{Game, JoinTarget, OnlineConfig, Room, RoomConfig};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
-use crate::{Keys, PagePlatform, now, on_arrival, online_with, random_seed};
+use crate::{KeyState, PagePlatform, now, on_arrival, platform_with, random_seed};
 
 /// How often the room is looked after while the page is hidden.
 const HIDDEN_EVERY_MS: i32 = 250;
 
 /// A room in a page.
-pub type PageRoom<G> = Room<G, PagePlatform>;
+pub type GameRoom<G> = Room<G, PagePlatform>;
 
 /// The same for a world of shared objects.
-pub type PageSharedRoom<W> = SharedRoom<W, PagePlatform>;
+pub type WorldRoom<W> = gaggle::WorldRoom<W, PagePlatform>;
 
 /// What is drawn on: 640 wide and 360 high, however large the window is.
 #[derive(Debug)]
-pub struct Picture {
+pub struct Canvas {
     context: CanvasRenderingContext2d,
 }
 
-impl Picture {
+impl Canvas {
     /// Width and height.
     pub const SIZE: (i32, i32) = (640, 360);
 
     /// A box of a colour, which is anything CSS calls one.
-    pub fn fill(&self, color: &str, x: i32, y: i32, width: i32, height: i32) {
+    pub fn fill_rect(&self, color: &str, x: i32, y: i32, width: i32, height: i32) {
         self.context.set_fill_style_str(color);
         self.context.fill_rect(x.into(), y.into(), width.into(), height.into());
     }
 
     /// Words, from their lower left corner on.
-    pub fn text(&self, color: &str, x: i32, y: i32, words: &str) {
+    pub fn fill_text(&self, color: &str, x: i32, y: i32, words: &str) {
         self.context.set_fill_style_str(color);
         let _ = self.context.fill_text(words, x.into(), y.into());
     }
 }
 
-type MakeInput<I> = Box<dyn FnMut(&Keys) -> I>;
-type Draw<G> = Box<dyn FnMut(&PageRoom<G>, &Picture)>;
+type MakeInput<I> = Box<dyn FnMut(&KeyState) -> I>;
+type Draw<G> = Box<dyn FnMut(&GameRoom<G>, &Canvas)>;
 
 struct Table<G: Game> {
-    room: PageRoom<G>,
-    keys: Keys,
-    picture: Picture,
+    room: GameRoom<G>,
+    keys: KeyState,
+    picture: Canvas,
     input: MakeInput<G::Input>,
     draw: Draw<G>,
     /// The last thing there was to say.
@@ -64,11 +64,11 @@ struct Table<G: Game> {
 /// online. `?room=CODE` in the address joins that room, and `latency`, `jitter`, `loss` and `burst`
 /// make the network feel worse ([`Conditions::from_settings`]). Words instead of a game if it
 /// cannot be.
-pub fn play<G: Game + Clone + 'static>(
+pub fn run_page<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
-    input: impl FnMut(&Keys) -> G::Input + 'static,
-    draw: impl FnMut(&PageRoom<G>, &Picture) + 'static,
+    input: impl FnMut(&KeyState) -> G::Input + 'static,
+    draw: impl FnMut(&GameRoom<G>, &Canvas) + 'static,
 ) {
     if let Err(error) = begin(config, game, Box::new(input), Box::new(draw)) {
         let body =
@@ -88,16 +88,16 @@ fn begin<G: Game + Clone + 'static>(
     let document = window.document().ok_or("This page has no document.")?;
     let body = document.body().ok_or("This page has no body.")?;
     let canvas: HtmlCanvasElement = document.create_element("canvas")?.dyn_into()?;
-    canvas.set_width(Picture::SIZE.0 as u32);
-    canvas.set_height(Picture::SIZE.1 as u32);
+    canvas.set_width(Canvas::SIZE.0 as u32);
+    canvas.set_height(Canvas::SIZE.1 as u32);
     body.append_child(&canvas)?;
     let context = canvas.get_context("2d")?.ok_or("This browser has no canvas.")?;
     let context: CanvasRenderingContext2d = context.dyn_into()?;
     context.set_font("14px monospace");
 
     let name = config.game.as_str().to_string();
-    config.client.key = kept(&window, &name, "key", true);
-    config.client.seat = Some(seat(&window, &name));
+    config.lobby.guest_key = kept(&window, &name, "key", true);
+    config.lobby.device_key = Some(seat(&window, &name));
     let address = window.location().search().unwrap_or_default();
     let settings = address.trim_start_matches('?').split('&').filter_map(|pair| pair.split_once('='));
     let asked = settings.clone().find_map(|(name, value)| (name == "room").then_some(value));
@@ -107,14 +107,14 @@ fn begin<G: Game + Clone + 'static>(
     };
     let before = kept(&window, &name, "room", false);
     if let Some(code) = asked.or(before.as_deref()).and_then(|code| code.parse().ok()) {
-        config.wish = Wish::Code(code);
+        config.join = JoinTarget::Code(code);
     }
-    let outside = online_with(OnlineConfig { conditions, ..OnlineConfig::default() });
+    let outside = platform_with(OnlineConfig { conditions, ..OnlineConfig::default() });
     let room = Room::open(now(), config, outside, game, random_seed()).map_err(|error| error.to_string())?;
     let table = Table {
         room,
-        keys: Keys::default(),
-        picture: Picture { context },
+        keys: KeyState::default(),
+        picture: Canvas { context },
         input,
         draw,
         said,
@@ -132,19 +132,21 @@ impl<G: Game + Clone + 'static> Table<G> {
         self.room.set_input(0, (self.input)(&self.keys));
         self.keys.seen();
         self.room.update(now());
-        while let Some(event) = self.room.next_event() {
+        while let Some(event) = self.room.poll_event() {
             match &event {
-                gaggle::Event::Key(key) => keep(&self.window, &self.game, "key", Some(key), true),
-                gaggle::Event::Seated { code, .. } => {
+                gaggle::RoomEvent::GuestKey(key) => keep(&self.window, &self.game, "key", Some(key), true),
+                gaggle::RoomEvent::RoomJoined { code, .. } => {
                     keep(&self.window, &self.game, "room", Some(&code.to_string()), false);
                 }
-                gaggle::Event::Unseated { .. } => keep(&self.window, &self.game, "room", None, false),
-                gaggle::Event::Refused(_) if matches!(self.room.config().wish, Wish::Code(_)) => {
-                    self.room.seek(Wish::Find);
+                gaggle::RoomEvent::RoomLeft { .. } => keep(&self.window, &self.game, "room", None, false),
+                gaggle::RoomEvent::RequestRejected(_)
+                    if matches!(self.room.config().join, JoinTarget::Code(_)) =>
+                {
+                    self.room.join(JoinTarget::Matchmake);
                 }
                 // Of all there is to say about a player who joins this would be the last, and is
                 // the least.
-                gaggle::Event::PathChanged { .. } => continue,
+                gaggle::RoomEvent::PathChanged { .. } => continue,
                 _ => {}
             }
             self.said = event.to_string();
@@ -155,14 +157,14 @@ impl<G: Game + Clone + 'static> Table<G> {
     fn note_visibility(&mut self, look: &Rc<dyn Fn()>) {
         let hidden = self.document.hidden();
         on_arrival(hidden.then(|| Rc::clone(look)));
-        if hidden { self.room.rest() } else { self.room.wake() }
+        if hidden { self.room.suspend() } else { self.room.resume() }
     }
 
     fn frame(&mut self) {
         self.update();
-        self.picture.fill("#10141f", 0, 0, Picture::SIZE.0, Picture::SIZE.1);
+        self.picture.fill_rect("#10141f", 0, 0, Canvas::SIZE.0, Canvas::SIZE.1);
         (self.draw)(&self.room, &self.picture);
-        self.picture.text("#8090a0", 8, Picture::SIZE.1 - 8, &self.said);
+        self.picture.fill_text("#8090a0", 8, Canvas::SIZE.1 - 8, &self.said);
     }
 }
 

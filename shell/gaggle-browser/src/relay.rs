@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::Busy;
-use gaggle_link::relay::{Leg, Line, LineEvent, RELAY_TEXT_BYTES_MAX};
+use gaggle_link::WouldBlock;
+use gaggle_link::relay::{RELAY_TEXT_BYTES_MAX, RelayLeg, RelaySocket, RelaySocketEvent};
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{BinaryType, MessageEvent, RtcConfiguration, WebSocket};
@@ -57,7 +57,7 @@ impl Words {
 }
 
 /// A relay's address, the socket to it, and the channel beside it.
-pub struct RelayLine {
+pub struct RelayWebSocket {
     url: String,
     socket: Option<Socket>,
     said: Rc<RefCell<Words>>,
@@ -69,7 +69,7 @@ pub struct RelayLine {
     inbox: Rc<RefCell<Inbox>>,
 }
 
-impl std::fmt::Debug for RelayLine {
+impl std::fmt::Debug for RelayWebSocket {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RelayLine").field("url", &self.url).finish_non_exhaustive()
     }
@@ -87,10 +87,10 @@ struct Handlers {
     _message: Closure<dyn FnMut(MessageEvent)>,
 }
 
-impl RelayLine {
+impl RelayWebSocket {
     /// A line to the relay at this address, as `wss://example.org/relay`.
-    pub fn new(url: &str) -> RelayLine {
-        RelayLine {
+    pub fn new(url: &str) -> RelayWebSocket {
+        RelayWebSocket {
             url: url.to_string(),
             socket: None,
             said: Rc::default(),
@@ -101,41 +101,41 @@ impl RelayLine {
         }
     }
 
-    fn poll_socket(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
+    fn poll_socket(&mut self, frame: &mut Vec<u8>) -> Option<RelaySocketEvent> {
         loop {
             let (number, said) = self.said.borrow_mut().said.pop_front()?;
             if number != self.sockets {
                 continue;
             }
             return Some(match said {
-                Said::Opened => LineEvent::Opened,
+                Said::Opened => RelaySocketEvent::Opened,
                 Said::Closed => {
                     self.close();
-                    LineEvent::Closed
+                    RelaySocketEvent::Closed
                 }
                 Said::Frame(bytes) => {
                     *frame = bytes;
-                    LineEvent::Frame(Leg::Socket)
+                    RelaySocketEvent::Frame(RelayLeg::WebSocket)
                 }
             });
         }
     }
 
-    fn poll_channel(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
+    fn poll_channel(&mut self, frame: &mut Vec<u8>) -> Option<RelaySocketEvent> {
         let mut inbox = self.inbox.borrow_mut();
         while let Some((_, attempt, report)) = inbox.reports.pop_front() {
             if attempt != self.channels {
                 continue;
             }
             match report {
-                Report::Described(description) => return Some(LineEvent::Described(description)),
+                Report::Described(description) => return Some(RelaySocketEvent::Described(description)),
                 // The relay needs no addresses of ours: it answers to where it is spoken to from.
                 Report::Found(_) => {}
-                Report::Open => return Some(LineEvent::ChannelOpened),
+                Report::Open => return Some(RelaySocketEvent::ChannelOpened),
                 Report::Failed => {
                     drop(inbox);
                     self.drop_channel();
-                    return Some(LineEvent::ChannelClosed);
+                    return Some(RelaySocketEvent::ChannelClosed);
                 }
             }
         }
@@ -143,14 +143,14 @@ impl RelayLine {
             std::mem::swap(frame, &mut bytes);
             inbox.spare.push(bytes);
             if attempt == self.channels {
-                return Some(LineEvent::Frame(Leg::Channel));
+                return Some(RelaySocketEvent::Frame(RelayLeg::Datagram));
             }
         }
         None
     }
 }
 
-impl Line for RelayLine {
+impl RelaySocket for RelayWebSocket {
     fn open(&mut self, _: Micros) {
         self.sockets += 1;
         self.socket = Socket::open(&self.url, self.sockets, &self.said);
@@ -165,18 +165,18 @@ impl Line for RelayLine {
         self.sockets += 1;
     }
 
-    fn say(&mut self, frame: &[u8]) {
+    fn send_control(&mut self, frame: &[u8]) {
         if let Some(socket) = &self.socket {
             let _ = socket.socket.send_with_u8_array(frame);
         }
     }
 
-    fn send(&mut self, _: Micros, leg: Leg, frame: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _: Micros, leg: RelayLeg, frame: &[u8]) -> Result<(), WouldBlock> {
         match leg {
-            Leg::Channel => self.channel.as_ref().map_or(Ok(()), |channel| channel.send(frame)),
-            Leg::Socket => match &self.socket {
-                Some(socket) if socket.socket.buffered_amount() > BUFFERED_BYTES_MAX => Err(Busy),
-                Some(socket) => socket.socket.send_with_u8_array(frame).map_err(|_| Busy),
+            RelayLeg::Datagram => self.channel.as_ref().map_or(Ok(()), |channel| channel.send(frame)),
+            RelayLeg::WebSocket => match &self.socket {
+                Some(socket) if socket.socket.buffered_amount() > BUFFERED_BYTES_MAX => Err(WouldBlock),
+                Some(socket) => socket.socket.send_with_u8_array(frame).map_err(|_| WouldBlock),
                 None => Ok(()),
             },
         }
@@ -204,7 +204,7 @@ impl Line for RelayLine {
         self.channels += 1;
     }
 
-    fn poll(&mut self, _: Micros, frame: &mut Vec<u8>) -> Option<LineEvent> {
+    fn poll(&mut self, _: Micros, frame: &mut Vec<u8>) -> Option<RelaySocketEvent> {
         self.poll_socket(frame).or_else(|| self.poll_channel(frame))
     }
 
@@ -213,10 +213,10 @@ impl Line for RelayLine {
         Micros::MAX
     }
 
-    fn dropped(&self, leg: Leg) -> u64 {
+    fn dropped(&self, leg: RelayLeg) -> u64 {
         match leg {
-            Leg::Channel => self.inbox.borrow().dropped,
-            Leg::Socket => self.said.borrow().dropped,
+            RelayLeg::Datagram => self.inbox.borrow().dropped,
+            RelayLeg::WebSocket => self.said.borrow().dropped,
         }
     }
 }

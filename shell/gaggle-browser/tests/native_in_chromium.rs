@@ -8,12 +8,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::contract::{ForgivingClock, Neighbour, Point, Post, Progress, Trial};
+use gaggle_link::contract::{LocalPeer, Progress, Rule, Run, SignalBoard, SteppedClock};
 use gaggle_link::{
-    Channel, Event, Goodbye, LeftReason, LinkConfig, LinkStats, LinksConfig, Path, PathConfig, SendError,
-    Transport,
+    Channel, CloseCode, DisconnectReason, LinkConfig, LinkStats, MeshConfig, Path, PathConfig, SendError,
+    Transport, TransportEvent,
 };
-use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
+use gaggle_native::{Clock, MeshServers, NativeMesh, mesh, random_peer_id};
 use gaggle_web::bundle::bundle_example;
 use gaggle_web::chromium::{Chromium, Page};
 use gaggle_web::files::FileServer;
@@ -38,7 +38,7 @@ struct Guest {
     nth: u32,
     me: PeerId,
     page: Page,
-    post: Post,
+    post: SignalBoard,
     told: VecDeque<Told>,
     /// What was told since the last look is being fetched.
     looked: bool,
@@ -50,17 +50,17 @@ struct Guest {
 
 enum Told {
     Joined(PeerId),
-    Left(PeerId, LeftReason),
+    Left(PeerId, DisconnectReason),
     Message(PeerId, Channel, Vec<u8>),
 }
 
 enum Mixed {
-    Native(Box<Neighbour<NativeMesh>>),
+    Native(Box<LocalPeer<NativeMesh>>),
     Guest(Guest),
 }
 
 impl Guest {
-    fn open(nth: u32, me: PeerId, others: &[PeerId], page: &Page, post: &Post) -> Guest {
+    fn open(nth: u32, me: PeerId, others: &[PeerId], page: &Page, post: &SignalBoard) -> Guest {
         let others: Vec<String> = others.iter().map(PeerId::to_string).collect();
         page.eval(&format!("guest_open({nth}, '{me}', '{}')", others.join(" "))).unwrap();
         let (page, post) = (page.clone(), Rc::clone(post));
@@ -69,7 +69,7 @@ impl Guest {
     }
 
     /// Looks at the page once, and again when all of it was fetched.
-    fn poll(&mut self) -> Option<Event<'_>> {
+    fn poll(&mut self) -> Option<TransportEvent<'_>> {
         if !std::mem::replace(&mut self.looked, true) {
             self.look();
         }
@@ -78,11 +78,11 @@ impl Guest {
             return None;
         };
         Some(match told {
-            Told::Joined(peer) => Event::Joined { peer },
-            Told::Left(peer, reason) => Event::Left { peer, reason },
+            Told::Joined(peer) => TransportEvent::Connected { peer },
+            Told::Left(peer, reason) => TransportEvent::Disconnected { peer, reason },
             Told::Message(peer, channel, bytes) => {
                 self.bytes = bytes;
-                Event::Message { peer, channel, bytes: &self.bytes }
+                TransportEvent::Message { peer, channel, bytes: &self.bytes }
             }
         })
     }
@@ -145,8 +145,8 @@ impl Guest {
         match what {
             "" => Ok(()),
             "large" => Err(SendError::TooLarge { bytes: number(), max: number() }),
-            "full" => Err(SendError::Full { peer: to, queued: number(), max: number() }),
-            _ => Err(SendError::NotJoined { peer: to }),
+            "full" => Err(SendError::Backpressure { peer: to, queued: number(), max: number() }),
+            _ => Err(SendError::NotConnected { peer: to }),
         }
     }
 }
@@ -173,7 +173,7 @@ impl Transport for Mixed {
         }
     }
 
-    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+    fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>> {
         match self {
             Mixed::Native(native) => native.poll(now),
             Mixed::Guest(guest) => guest.poll(),
@@ -184,7 +184,7 @@ impl Transport for Mixed {
         Micros::ZERO
     }
 
-    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode) {
         match self {
             Mixed::Native(native) => native.disconnect(now, peer, goodbye),
             Mixed::Guest(guest) => {
@@ -205,15 +205,15 @@ impl Transport for Mixed {
     }
 }
 
-fn reason(text: &str) -> LeftReason {
+fn reason(text: &str) -> DisconnectReason {
     let (what, number) = text.split_once(' ').unwrap_or((text, "0"));
-    let goodbye = Goodbye(number.parse().unwrap());
+    let goodbye = CloseCode(number.parse().unwrap());
     match what {
-        "ours" => LeftReason::Ours(goodbye),
-        "theirs" => LeftReason::Theirs(goodbye),
-        "silent" => LeftReason::Silent,
-        "restarted" => LeftReason::Restarted,
-        _ => LeftReason::Closed,
+        "ours" => DisconnectReason::Local(goodbye),
+        "theirs" => DisconnectReason::Remote(goodbye),
+        "silent" => DisconnectReason::Timeout,
+        "restarted" => DisconnectReason::Restarted,
+        _ => DisconnectReason::CarrierClosed,
     }
 }
 
@@ -228,29 +228,29 @@ fn from_hex(text: &str) -> Vec<u8> {
 
 /// Two native peers, and the page in this place among them.
 fn transports(nth: u32, guest_at: usize, page: &Page) -> Vec<Mixed> {
-    let peers: Vec<PeerId> = (0..3).map(|_| random_peer().unwrap()).collect();
-    let post = Post::default();
+    let peers: Vec<PeerId> = (0..3).map(|_| random_peer_id().unwrap()).collect();
+    let post = SignalBoard::default();
     let others = |me: PeerId| peers.iter().copied().filter(move |peer| *peer != me);
     let transport = |(place, me): (usize, PeerId)| {
         if place == guest_at {
             let others: Vec<PeerId> = others(me).collect();
             return Mixed::Guest(Guest::open(nth, me, &others, page, &post));
         }
-        let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
-        let links = links(me, "", &Servers::default(), config, me.to_u128() as u64);
-        Mixed::Native(Box::new(Neighbour::new(links, &post, others(me).collect(), Path::Direct)))
+        let config = MeshConfig { paths: PathConfig::only(Path::Direct), ..MeshConfig::default() };
+        let links = mesh(me, "", &MeshServers::default(), config, me.to_u128() as u64);
+        Mixed::Native(Box::new(LocalPeer::new(links, &post, others(me).collect(), Path::Direct)))
     };
     peers.iter().copied().enumerate().map(transport).collect()
 }
 
 /// All points at once: each has peers of its own, and most of their time they wait.
 fn try_all(page: &Page, guest_at: usize) {
-    let (clock, mut forgiving) = (Clock::start(), ForgivingClock::default());
-    let dead_after = LinkConfig::default().dead_after;
-    let trial = |(nth, point): (u32, Point)| {
-        Some((point, Trial::new(point, transports(nth, guest_at, page), dead_after)))
+    let (clock, mut forgiving) = (Clock::start(), SteppedClock::default());
+    let dead_after = LinkConfig::default().timeout;
+    let trial = |(nth, point): (u32, Rule)| {
+        Some((point, Run::new(point, transports(nth, guest_at, page), dead_after)))
     };
-    let mut trials: Vec<Option<(Point, Trial<Mixed>)>> = (0..).zip(Point::ALL).map(trial).collect();
+    let mut trials: Vec<Option<(Rule, Run<Mixed>)>> = (0..).zip(Rule::ALL).map(trial).collect();
     while trials.iter().any(Option::is_some) {
         let now = forgiving.look(clock.now());
         for held in &mut trials {

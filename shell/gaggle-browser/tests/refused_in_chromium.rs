@@ -7,8 +7,8 @@ use std::path::Path as FilePath;
 use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
-use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathConfig, Transport};
-use gaggle_native::{Clock, NativeMesh, Servers, links};
+use gaggle_link::{Channel, Mesh, MeshConfig, Path, PathConfig, Transport, TransportEvent};
+use gaggle_native::{Clock, MeshServers, NativeMesh, mesh};
 use gaggle_web::bundle::bundle_example;
 use gaggle_web::chromium::{Chromium, Page};
 use gaggle_web::files::FileServer;
@@ -27,9 +27,9 @@ const GUEST: PeerId = PeerId::from_u128(2);
 /// Of two the one with the greater name offers.
 const HOSTILE: PeerId = PeerId::from_u128(3);
 
-fn direct(me: PeerId, servers: &Servers) -> NativeMesh {
-    let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
-    links(me, "", servers, config, 1)
+fn direct(me: PeerId, servers: &MeshServers) -> NativeMesh {
+    let config = MeshConfig { paths: PathConfig::only(Path::Direct), ..MeshConfig::default() };
+    mesh(me, "", servers, config, 1)
 }
 
 /// A page with links, and what keeps it.
@@ -46,7 +46,7 @@ fn open(name: &str) -> (FileServer, Chromium, Page) {
 
 /// A description that can be used.
 fn offer(clock: &Clock) -> String {
-    let mut links = direct(HOSTILE, &Servers::default());
+    let mut links = direct(HOSTILE, &MeshServers::default());
     links.add_peer(clock.now(), GUEST);
     let began = Instant::now();
     loop {
@@ -90,7 +90,7 @@ fn talk(clock: &Clock, native: &mut NativeMesh, page: &Page, wanted: u32, awaite
         assert!(began.elapsed() < PATIENCE, "{heard}: {native:?} told {kept:?}");
         let now = clock.now();
         while let Some(event) = native.poll(now) {
-            heard += u32::from(matches!(event, Event::Message { .. }));
+            heard += u32::from(matches!(event, TransportEvent::Message { .. }));
         }
         while let Some((_, signal)) = native.poll_signal() {
             told |= signal.contains(awaited);
@@ -139,7 +139,7 @@ fn what_a_page_cannot_use_is_counted_and_whoever_is_honest_connects() {
     let (_files, _browser, page) = open("refused_page");
     page.eval(&format!("guest_open(0, '{GUEST}', '{NATIVE} {HOSTILE}')")).unwrap();
     let clock = Clock::start();
-    let mut native = direct(NATIVE, &Servers::default());
+    let mut native = direct(NATIVE, &MeshServers::default());
     native.add_peer(clock.now(), GUEST);
 
     let offer = offer(&clock);
@@ -179,7 +179,7 @@ fn where_a_native_peer_is_seen_is_of_use_to_a_page_whoever_of_them_offers() {
     let clock = Clock::start();
     for me in [NATIVE, HOSTILE] {
         page.eval(&format!("guest_open(0, '{GUEST}', '{me}')")).unwrap();
-        let mut native = direct(me, &Servers { stun: vec![stun_server()], relay: None });
+        let mut native = direct(me, &MeshServers { stun: vec![stun_server()], relay: None });
         native.add_peer(clock.now(), GUEST);
         // Both are on one machine and would be connected before anybody has said where it is seen.
         talk(&clock, &mut native, &page, 50, "192.0.2.7");

@@ -10,8 +10,8 @@ mod game;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gaggle::{Event, Micros, Person, Room, RoomConfig, Stage, Wish};
-use gaggle_native::{Clock, NativeRoom, online, random_seed};
+use gaggle::{JoinTarget, Member, Micros, Phase, Room, RoomConfig, RoomEvent};
+use gaggle_native::{Clock, GameRoom, platform, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 use gaggle_web::bundle::{bundle_example, write_page};
 use gaggle_web::chromium::{Chromium, Page};
@@ -42,7 +42,7 @@ const FULL: &str = "(() => {
 /// The native player.
 struct Terminal {
     clock: Clock,
-    room: NativeRoom<TugOfWar>,
+    room: GameRoom<TugOfWar>,
     code: String,
 }
 
@@ -50,9 +50,11 @@ impl Terminal {
     /// In a room only those find who have the code.
     fn open(server: &BackgroundServer) -> Terminal {
         let clock = Clock::start();
-        let config =
-            RoomConfig { wish: Wish::Private, ..RoomConfig::new("tug-of-war", 2).unwrap().version("1") };
-        let outside = online(&format!("ws://{}", server.address())).unwrap();
+        let config = RoomConfig {
+            join: JoinTarget::CreatePrivate,
+            ..RoomConfig::new("tug-of-war", 2).unwrap().version("1")
+        };
+        let outside = platform(&format!("ws://{}", server.address())).unwrap();
         let game = TugOfWar::default();
         let room = Room::open(clock.now(), config, outside, game, random_seed().unwrap()).unwrap();
         Terminal { clock, room, code: String::new() }
@@ -62,11 +64,11 @@ impl Terminal {
     fn until(&mut self, what: &str, pulls: bool, mut so: impl FnMut(&Terminal) -> bool) {
         let began = Instant::now();
         while !so(self) {
-            assert!(began.elapsed() < PATIENCE, "{what}: {:?}, {:?}", self.room.game(), self.room.people());
+            assert!(began.elapsed() < PATIENCE, "{what}: {:?}, {:?}", self.room.game(), self.room.members());
             self.room.set_input(0, pulls);
             self.room.update(self.clock.now());
-            while let Some(event) = self.room.next_event() {
-                if let Event::Seated { code, .. } = event {
+            while let Some(event) = self.room.poll_event() {
+                if let RoomEvent::RoomJoined { code, .. } = event {
                     self.code = code.to_string();
                 }
             }
@@ -75,9 +77,9 @@ impl Terminal {
     }
 
     /// Whoever plays with us.
-    fn other(&self) -> Option<Person> {
-        let is_in = |person: &Person| !person.is_self && !person.slots.is_empty();
-        self.room.people().into_iter().find(is_in).filter(|_| self.room.stage() == Stage::Together)
+    fn other(&self) -> Option<Member> {
+        let is_in = |person: &Member| !person.is_local && !person.slots.is_empty();
+        self.room.members().into_iter().find(is_in).filter(|_| self.room.phase() == Phase::Playing)
     }
 
     fn rope(&self) -> i32 {
@@ -109,9 +111,9 @@ fn a_page_and_a_terminal_pull_one_rope() {
     let address = format!("http://{}/?room={}&latency=400", server.address(), terminal.code);
     let page = browser.open(&address).unwrap();
     terminal.until("the page comes", false, |terminal| {
-        terminal.other().is_some_and(|other| other.link.is_some_and(|link| link.rtt.is_some()))
+        terminal.other().is_some_and(|other| other.link_stats.is_some_and(|link| link.rtt.is_some()))
     });
-    let rtt = terminal.other().unwrap().link.unwrap().rtt.unwrap();
+    let rtt = terminal.other().unwrap().link_stats.unwrap().rtt.unwrap();
     assert!(rtt >= Micros::from_millis(200), "{rtt:?}");
 
     // Each pulls, and both see it.

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use gaggle::link::Path;
-use gaggle::{OnlineConfig, Room, RoomConfig, Stage};
-use gaggle_native::{Clock, online_with, random_seed};
+use gaggle::{OnlineConfig, Phase, Room, RoomConfig};
+use gaggle_native::{Clock, platform_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
@@ -19,18 +19,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let only = Path::ALL.into_iter().find(|path| Some(path.to_string()) == only);
 
     let mut config = RoomConfig::new("gander", SEATS as u8)?;
-    config.session.game_fingerprint = gander::FINGERPRINT;
+    config.engine.game_fingerprint = gander::FINGERPRINT;
     config.mode = "team".parse()?;
-    config.client.name = Some("Auk the bot".to_string());
+    config.lobby.display_name = Some("Auk the bot".to_string());
     let (clock, seed) = (Clock::start(), random_seed()?);
-    let outside = online_with(&server, OnlineConfig { only_path: only, ..OnlineConfig::default() })?;
+    let outside = platform_with(&server, OnlineConfig { only_path: only, ..OnlineConfig::default() })?;
     let mut room = Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed)?;
 
-    let mut told = (Stage::Solo, Vec::new());
+    let mut told = (Phase::Solo, Vec::new());
     let mut bot: Option<Bot> = None;
     loop {
         // One seat here, whichever the room gave us.
-        if let Some(slot) = room.own_slots().iter().next() {
+        if let Some(slot) = room.local_slots().iter().next() {
             let seat = usize::from(slot.number());
             let bot = match &mut bot {
                 Some(bot) if bot.seat() == seat => bot,
@@ -40,17 +40,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             room.set_input(0, pad);
         }
         room.update(clock.now());
-        while let Some(event) = room.next_event() {
+        while let Some(event) = room.poll_event() {
             println!("{event:?}");
         }
-        let people = room.people();
+        let people = room.members();
         let paths: Vec<String> = people
             .iter()
             .filter_map(|person| person.path.map(|path| format!("{} {path}", person.name)))
             .collect();
-        if (room.stage(), &paths) != (told.0, &told.1) {
-            println!("{:?}, links: {}", room.stage(), paths.join(", "));
-            told = (room.stage(), paths);
+        if (room.phase(), &paths) != (told.0, &told.1) {
+            println!("{:?}, links: {}", room.phase(), paths.join(", "));
+            told = (room.phase(), paths);
         }
         std::thread::sleep(Duration::from_millis(4));
     }

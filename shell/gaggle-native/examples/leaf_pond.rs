@@ -11,9 +11,9 @@ use std::error::Error;
 use std::io::{Write, stdin, stdout};
 use std::{sync::mpsc, thread, time::Duration};
 
-use gaggle::replica::{Kind, Kinds, ObjectId, Policy, Session};
-use gaggle::{RoomConfig, SharedRoom, World};
-use gaggle_native::{Clock, online, random_seed};
+use gaggle::replica::{AuthorityPolicy, Kind, Kinds, ObjectId, Session};
+use gaggle::{RoomConfig, World, WorldRoom};
+use gaggle_native::{Clock, platform, random_seed};
 
 const WIDTH: u8 = 40;
 const HEIGHT: u8 = 9;
@@ -29,7 +29,7 @@ struct Leaf {
 
 /// A player's own. It goes with its player.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
-#[kind(on_leave = delete)]
+#[kind(on_leave = despawn)]
 struct Duck {
     #[kind(range = 0..=39)]
     x: u8,
@@ -42,35 +42,37 @@ struct Pond;
 
 impl World for Pond {
     type Input = u8; // a letter, or 0
-    const STEPS_PER_SECOND: u32 = 30;
+    const TICK_RATE: u32 = 30;
 
     fn kinds() -> Kinds {
         Kinds::new().with::<Leaf>().with::<Duck>()
     }
 
-    fn found(&mut self, session: &mut Session) {
+    fn populate(&mut self, session: &mut Session) {
         for nth in 0..24 {
             session.spawn(&Leaf { x: nth * 7 % WIDTH, y: nth * 4 % HEIGHT }).expect("there is room");
         }
     }
 
-    fn enter(&mut self, session: &mut Session) {
-        let me = session.player();
-        if session.owned::<Duck>(me).next().is_none() {
-            session.spawn_for(me, &Duck { x: 3 + 4 * me.number(), y: 4 }).expect("everybody may have a duck");
+    fn on_enter(&mut self, session: &mut Session) {
+        let me = session.local_slot();
+        if session.iter_owned::<Duck>(me).next().is_none() {
+            session
+                .spawn_owned(me, &Duck { x: 3 + 4 * me.number(), y: 4 })
+                .expect("everybody may have a duck");
         }
     }
 
     fn step(&mut self, session: &mut Session) {
-        let letter = session.take_input(session.player()).unwrap_or(0);
-        let mine = session.mine::<Duck>().next();
+        let letter = session.input(session.local_slot()).unwrap_or(0);
+        let mine = session.iter_authoritative::<Duck>().next();
         let Some((id, duck)) = mine.and_then(|id| Some((id, session.get::<Duck>(id)?))) else { return };
         let Some((x, y)) = beyond((duck.x, duck.y), letter) else { return };
         let in_the_way: Option<(ObjectId, Leaf)> =
-            session.objects::<Leaf>().find(|(_, leaf)| (leaf.x, leaf.y) == (x, y));
+            session.iter::<Leaf>().find(|(_, leaf)| (leaf.x, leaf.y) == (x, y));
         if let Some((leaf, _)) = in_the_way {
             // Somebody else may have their wings on it.
-            let Some((x, y)) = beyond((x, y), letter).filter(|_| session.touch(leaf).is_ok()) else { return };
+            let Some((x, y)) = beyond((x, y), letter).filter(|_| session.claim(leaf).is_ok()) else { return };
             session.set(leaf, &Leaf { x, y }).expect("it is ours since we touched it");
         }
         session.set(id, &Duck { x, y }).expect("it is our own");
@@ -91,10 +93,10 @@ fn beyond((x, y): (u8, u8), letter: u8) -> Option<(u8, u8)> {
 
 fn draw(session: &Session) -> String {
     let mut rows = vec![vec!['·'; WIDTH.into()]; HEIGHT.into()];
-    for (_, leaf) in session.objects::<Leaf>() {
+    for (_, leaf) in session.iter::<Leaf>() {
         rows[usize::from(leaf.y)][usize::from(leaf.x)] = '♣';
     }
-    for (id, duck) in session.objects::<Duck>() {
+    for (id, duck) in session.iter::<Duck>() {
         let number = session.owner(id).map_or(0, |player| player.number());
         rows[usize::from(duck.y)][usize::from(duck.x)] = char::from(b'A' + number % 26);
     }
@@ -103,9 +105,9 @@ fn draw(session: &Session) -> String {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let server = std::env::args().nth(1).unwrap_or("ws://127.0.0.1:8080".to_string());
-    let (clock, config) = (Clock::start(), RoomConfig::shared("leaf-pond", 8, Policy::Open)?);
-    let outside = online(&server)?;
-    let mut room = SharedRoom::open(clock.now(), config, outside, Pond, random_seed()?)?;
+    let (clock, config) = (Clock::start(), RoomConfig::world("leaf-pond", 8, AuthorityPolicy::Anyone)?);
+    let outside = platform(&server)?;
+    let mut room = WorldRoom::open(clock.now(), config, outside, Pond, random_seed()?)?;
 
     // Reading a line waits, and nothing else here may.
     let (typed, letters) = mpsc::channel();
@@ -121,12 +123,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         if room.update(clock.now()) > 0 {
             way.pop();
         }
-        while let Some(event) = room.next_event() {
+        while let Some(event) = room.poll_event() {
             println!("* {event}");
         }
         let picture = draw(room.session());
         if picture != shown {
-            println!("\n{picture}you are {}", char::from(b'A' + room.player().number() % 26));
+            println!("\n{picture}you are {}", char::from(b'A' + room.local_slot().number() % 26));
             shown = picture;
         }
         stdout().flush()?;

@@ -19,24 +19,31 @@ use std::thread;
 use std::time::Duration;
 
 use gaggle_link::sim::Conditions;
-use gaggle_link::{Channel, Event, Goodbye, Impaired, Link, LinkConfig, Transport};
-use gaggle_native::{Clock, RoomKey, UdpCarrier, UdpConfig, random_peer, random_seed};
+use gaggle_link::{Channel, CloseCode, Endpoint, LinkConditioner, LinkConfig, Transport, TransportEvent};
+use gaggle_native::{Clock, RoomKey, UdpCarrier, UdpConfig, random_peer_id, random_seed};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [own, phrase, others @ ..] = arguments.as_slice() else {
         return Err("usage: udp_talk OWN_ADDRESS PHRASE [ADDRESS …]".into());
     };
-    let mut carrier =
-        UdpCarrier::bind(own.parse()?, random_peer()?, &RoomKey::from_phrase(phrase), UdpConfig::default())?;
+    let mut carrier = UdpCarrier::bind(
+        own.parse()?,
+        random_peer_id()?,
+        &RoomKey::from_phrase(phrase),
+        UdpConfig::default(),
+    )?;
     for other in others {
         carrier.connect(other.parse()?);
     }
     let settings = [("latency", "LATENCY"), ("loss", "LOSS")]
         .map(|(key, variable)| (key, std::env::var(variable).unwrap_or("0".into())));
     let conditions = Conditions::from_settings(settings.iter().map(|(key, value)| (*key, value.as_str())))?;
-    let mut link =
-        Link::new(Impaired::new(carrier, conditions, random_seed()?), LinkConfig::default(), random_seed()?);
+    let mut link = Endpoint::new(
+        LinkConditioner::new(carrier, conditions, random_seed()?),
+        LinkConfig::default(),
+        random_seed()?,
+    );
 
     // Reading a line waits, and nothing else here may.
     let (typed, lines) = mpsc::channel();
@@ -47,9 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let now = clock.now();
         while let Some(event) = link.poll(now) {
             match event {
-                Event::Joined { peer } => println!("* {peer:?} is here"),
-                Event::Left { peer, reason } => println!("* {peer:?} is gone: {reason:?}"),
-                Event::Message { peer, bytes, .. } => {
+                TransportEvent::Connected { peer } => println!("* {peer:?} is here"),
+                TransportEvent::Disconnected { peer, reason } => println!("* {peer:?} is gone: {reason:?}"),
+                TransportEvent::Message { peer, bytes, .. } => {
                     println!("{peer:?}: {}", String::from_utf8_lossy(bytes));
                 }
             }
@@ -61,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     for peer in link.peers().to_vec() {
-        link.disconnect(clock.now(), peer, Goodbye::LEAVING);
+        link.disconnect(clock.now(), peer, CloseCode::LEAVING);
     }
     Ok(())
 }

@@ -8,11 +8,11 @@ use gaggle_kit::PeerId;
 ///
 /// # Errors
 /// If the operating system gives no entropy.
-pub fn random_peer() -> io::Result<PeerId> {
+pub fn random_peer_id() -> io::Result<PeerId> {
     random().map(PeerId::from_bytes)
 }
 
-/// A seed nobody can guess, for [`Link::new`](gaggle_link::Link::new).
+/// A seed nobody can guess, for [`Link::new`](gaggle_link::Endpoint::new).
 ///
 /// # Errors
 /// If the operating system gives no entropy.

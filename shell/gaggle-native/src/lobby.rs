@@ -1,10 +1,10 @@
 //! A WebSocket to a lobby, for the client machine of `gaggle-lobby`.
 //!
-//! `websocket.rs` opens it; from then on everything happens in [`LobbySocket::poll`].
+//! `websocket.rs` opens it; from then on everything happens in [`LobbyWebSocket::poll`].
 
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-use gaggle_lobby::client::{Socket, SocketEvent};
+use gaggle_lobby::client::{LobbySocket, SocketEvent};
 use gaggle_lobby::message::MESSAGE_BYTES_MAX;
 use thiserror::Error;
 use tungstenite::http::Uri;
@@ -22,17 +22,17 @@ const WRITE_BUFFER_MAX: usize = 1 << 20;
 #[error("`{0}` is not the address of a lobby, as ws://127.0.0.1:8080 or wss://play.example")]
 pub struct ParseLobbyUrlError(pub String);
 
-/// A WebSocket to a lobby. Give it to [`LobbyClient`](gaggle_lobby::client::LobbyClient):
+/// A WebSocket to a lobby. Give it to [`SocketClient`](gaggle_lobby::client::SocketClient):
 ///
 /// ```no_run
-/// use gaggle_lobby::client::{ClientConfig, LobbyClient};
+/// use gaggle_lobby::client::{ClientConfig, SocketClient};
 /// use gaggle_lobby::message::client::Find;
-/// use gaggle_native::{Clock, LobbySocket, random_seed};
+/// use gaggle_native::{Clock, LobbyWebSocket, random_seed};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let clock = Clock::start();
-/// let socket = LobbySocket::new("ws://127.0.0.1:8080")?;
-/// let mut lobby = LobbyClient::new(clock.now(), ClientConfig::default(), random_seed()?, socket);
+/// let socket = LobbyWebSocket::new("ws://127.0.0.1:8080")?;
+/// let mut lobby = SocketClient::new(clock.now(), ClientConfig::default(), random_seed()?, socket);
 /// lobby.client.find(Find { game: "gander".parse()?, ..Find::default() });
 /// loop {
 ///     while let Some(event) = lobby.poll(clock.now()) {
@@ -43,7 +43,7 @@ pub struct ParseLobbyUrlError(pub String);
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct LobbySocket {
+pub struct LobbyWebSocket {
     url: Uri,
     security: Security,
     state: State,
@@ -59,14 +59,14 @@ enum State {
     Ended,
 }
 
-impl LobbySocket {
+impl LobbyWebSocket {
     /// A socket to the lobby of this server. `http:` and `https:` are as good as `ws:` and `wss:`,
     /// and without a path it is `/lobby`.
     ///
     /// # Errors
     /// If it is no such address.
-    pub fn new(url: &str) -> Result<LobbySocket, ParseLobbyUrlError> {
-        Ok(LobbySocket {
+    pub fn new(url: &str) -> Result<LobbyWebSocket, ParseLobbyUrlError> {
+        Ok(LobbyWebSocket {
             url: parse(url)?,
             security: Security::default(),
             state: State::Idle,
@@ -82,8 +82,8 @@ impl LobbySocket {
     pub fn with_tls(
         url: &str,
         config: std::sync::Arc<rustls::ClientConfig>,
-    ) -> Result<LobbySocket, ParseLobbyUrlError> {
-        Ok(LobbySocket { security: Security::with(config), ..LobbySocket::new(url)? })
+    ) -> Result<LobbyWebSocket, ParseLobbyUrlError> {
+        Ok(LobbyWebSocket { security: Security::with(config), ..LobbyWebSocket::new(url)? })
     }
 
     /// The server it leads to, as `wss://play.example:8443`.
@@ -120,7 +120,7 @@ impl LobbySocket {
     }
 }
 
-impl Socket for LobbySocket {
+impl LobbySocket for LobbyWebSocket {
     fn connect(&mut self) {
         let config = WebSocketConfig::default()
             .max_message_size(Some(MESSAGE_BYTES_MAX))

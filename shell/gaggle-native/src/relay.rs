@@ -5,9 +5,9 @@ use std::sync::mpsc::TryRecvError;
 use std::time::Instant;
 
 use gaggle_kit::Micros;
-use gaggle_link::Busy;
-use gaggle_link::relay::{Leg, Line, LineEvent};
-use gaggle_rtc::{Certificate, Out, Role, RtcChannel, RtcChannelError};
+use gaggle_link::WouldBlock;
+use gaggle_link::relay::{RelayLeg, RelaySocket, RelaySocketEvent};
+use gaggle_rtc::{Certificate, Role, RtcChannel, RtcChannelError, RtcOutput};
 use tungstenite::http::Uri;
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Bytes, Error, Message, WebSocket};
@@ -31,7 +31,7 @@ enum State {
 }
 
 /// A relay's address, the socket to it, and the channel beside it.
-pub struct RelayLine {
+pub struct RelayWebSocket {
     url: Option<Uri>,
     security: Security,
     state: State,
@@ -56,68 +56,68 @@ enum News {
     Frame(Vec<u8>),
 }
 
-impl std::fmt::Debug for RelayLine {
+impl std::fmt::Debug for RelayWebSocket {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RelayLine").field("url", &self.url).finish_non_exhaustive()
     }
 }
 
-impl RelayLine {
+impl RelayWebSocket {
     /// A line to the relay at this address, as `wss://example.org/relay`. It never opens if that is
     /// no address.
-    pub fn new(url: &str) -> RelayLine {
+    pub fn new(url: &str) -> RelayWebSocket {
         let (url, security) = (url.parse().ok(), Security::default());
         let (state, channel, news) = (State::Closed, None, VecDeque::new());
         let watch = NetworkWatch::default();
-        RelayLine { url, security, state, watch, channel, news, now: Micros::ZERO }
+        RelayWebSocket { url, security, state, watch, channel, news, now: Micros::ZERO }
     }
 
     /// The same with certificates of one's own choice.
     #[cfg(feature = "tls")]
-    pub fn with_tls(url: &str, config: std::sync::Arc<rustls::ClientConfig>) -> RelayLine {
-        RelayLine { security: Security::with(config), ..RelayLine::new(url) }
+    pub fn with_tls(url: &str, config: std::sync::Arc<rustls::ClientConfig>) -> RelayWebSocket {
+        RelayWebSocket { security: Security::with(config), ..RelayWebSocket::new(url) }
     }
 
-    fn write(&mut self, frame: &[u8]) -> Result<(), Busy> {
+    fn write(&mut self, frame: &[u8]) -> Result<(), WouldBlock> {
         let State::Open(socket) = &mut self.state else { return Ok(()) };
         match socket.write(Message::Binary(Bytes::copy_from_slice(frame))) {
-            Err(Error::WriteBufferFull(_)) => Err(Busy),
+            Err(Error::WriteBufferFull(_)) => Err(WouldBlock),
             // Whatever else is wrong with the socket, reading will show it.
             _ => Ok(()),
         }
     }
 }
 
-impl RelayLine {
-    fn poll_socket(&mut self, frame: &mut Vec<u8>) -> Option<LineEvent> {
+impl RelayWebSocket {
+    fn poll_socket(&mut self, frame: &mut Vec<u8>) -> Option<RelaySocketEvent> {
         match &mut self.state {
             State::Closed => None,
             State::Ended => {
                 self.state = State::Closed;
-                Some(LineEvent::Closed)
+                Some(RelaySocketEvent::Closed)
             }
             State::Opening(opening) => match opening.try_recv() {
                 Ok(Some(socket)) => {
                     self.state = State::Open(socket);
-                    Some(LineEvent::Opened)
+                    Some(RelaySocketEvent::Opened)
                 }
                 Err(TryRecvError::Empty) => None,
                 Ok(None) | Err(TryRecvError::Disconnected) => {
                     self.state = State::Closed;
-                    Some(LineEvent::Closed)
+                    Some(RelaySocketEvent::Closed)
                 }
             },
             // What is left of a connection from another network would only be waited for.
             State::Open(socket) if self.watch.has_moved(socket.get_ref().tcp()) => {
                 self.state = State::Closed;
-                Some(LineEvent::Closed)
+                Some(RelaySocketEvent::Closed)
             }
             State::Open(socket) => loop {
                 match socket.read() {
                     Ok(Message::Binary(bytes)) => {
                         frame.clear();
                         frame.extend_from_slice(&bytes);
-                        return Some(LineEvent::Frame(Leg::Socket));
+                        return Some(RelaySocketEvent::Frame(RelayLeg::WebSocket));
                     }
                     Ok(_) => {}
                     Err(error) if is_waiting(&error) => {
@@ -127,7 +127,7 @@ impl RelayLine {
                     }
                     Err(_) => {
                         self.state = State::Closed;
-                        return Some(LineEvent::Closed);
+                        return Some(RelaySocketEvent::Closed);
                     }
                 }
             },
@@ -162,14 +162,14 @@ impl RelayLine {
         loop {
             let Some(held) = &mut self.channel else { return };
             match held.channel.poll(now) {
-                Out::Transmit { from, to, bytes } => held.sockets.send(from, to, &bytes),
-                Out::Open => self.news.push_back(News::Opened),
-                Out::Message(bytes) => self.news.push_back(News::Frame(bytes)),
-                Out::Closed => {
+                RtcOutput::Transmit { from, to, bytes } => held.sockets.send(from, to, &bytes),
+                RtcOutput::Open => self.news.push_back(News::Opened),
+                RtcOutput::Message(bytes) => self.news.push_back(News::Frame(bytes)),
+                RtcOutput::Closed => {
                     self.channel = None;
                     self.news.push_back(News::Closed);
                 }
-                Out::Timeout(at) => {
+                RtcOutput::Timeout(at) => {
                     held.timeout = at;
                     return;
                 }
@@ -178,7 +178,7 @@ impl RelayLine {
     }
 }
 
-impl Line for RelayLine {
+impl RelaySocket for RelayWebSocket {
     fn open(&mut self, _: Micros) {
         let config = WebSocketConfig::default().write_buffer_size(0).max_write_buffer_size(WRITE_BUFFER_MAX);
         let opening = self.url.as_ref().and_then(|url| websocket::open(url, &self.security, config));
@@ -192,7 +192,7 @@ impl Line for RelayLine {
         }
     }
 
-    fn say(&mut self, frame: &[u8]) {
+    fn send_control(&mut self, frame: &[u8]) {
         if self.write(frame).is_err() {
             // A word lost would leave the two sides of different minds; a new socket says
             // everything again.
@@ -200,11 +200,11 @@ impl Line for RelayLine {
         }
     }
 
-    fn send(&mut self, _: Micros, leg: Leg, frame: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _: Micros, leg: RelayLeg, frame: &[u8]) -> Result<(), WouldBlock> {
         match (leg, &mut self.channel) {
-            (Leg::Socket, _) => self.write(frame),
-            (Leg::Channel, None) => Ok(()),
-            (Leg::Channel, Some(held)) => {
+            (RelayLeg::WebSocket, _) => self.write(frame),
+            (RelayLeg::Datagram, None) => Ok(()),
+            (RelayLeg::Datagram, Some(held)) => {
                 held.channel.write(frame)?;
                 self.drain(Instant::now());
                 Ok(())
@@ -243,7 +243,7 @@ impl Line for RelayLine {
         self.news.clear();
     }
 
-    fn poll(&mut self, now: Micros, frame: &mut Vec<u8>) -> Option<LineEvent> {
+    fn poll(&mut self, now: Micros, frame: &mut Vec<u8>) -> Option<RelaySocketEvent> {
         self.now = now;
         if let Some(event) = self.poll_socket(frame) {
             return Some(event);
@@ -252,12 +252,12 @@ impl Line for RelayLine {
             self.look_at_channel();
         }
         Some(match self.news.pop_front()? {
-            News::Described(description) => LineEvent::Described(description),
-            News::Opened => LineEvent::ChannelOpened,
-            News::Closed => LineEvent::ChannelClosed,
+            News::Described(description) => RelaySocketEvent::Described(description),
+            News::Opened => RelaySocketEvent::ChannelOpened,
+            News::Closed => RelaySocketEvent::ChannelClosed,
             News::Frame(bytes) => {
                 *frame = bytes;
-                LineEvent::Frame(Leg::Channel)
+                RelaySocketEvent::Frame(RelayLeg::Datagram)
             }
         })
     }

@@ -16,7 +16,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::ops::Range;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Busy, Carrier, CarrierEvent, DATAGRAM_BYTES_MAX, Way};
+use gaggle_link::{Carrier, CarrierEvent, ConnectCarrier, DATAGRAM_BYTES_MAX, WouldBlock};
 
 use self::endpoint::Endpoint;
 pub use self::keys::RoomKey;
@@ -39,9 +39,9 @@ pub struct UdpConfig {
     pub pending_max: usize,
     /// A connection on which nothing came for this long is closed. Longer than a link's patience,
     /// so that who comes back from a tunnel finds it still there.
-    pub silent_max: Micros,
+    pub timeout: Micros,
     /// A session that was begun must be used within this time.
-    pub handshake_max: Micros,
+    pub handshake_timeout: Micros,
 }
 
 impl Default for UdpConfig {
@@ -49,21 +49,21 @@ impl Default for UdpConfig {
         UdpConfig {
             peers_max: 64,
             pending_max: 64,
-            silent_max: Micros::from_secs(30),
-            handshake_max: Micros::from_secs(5),
+            timeout: Micros::from_secs(30),
+            handshake_timeout: Micros::from_secs(5),
         }
     }
 }
 
 /// What a carrier met so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct UdpTotals {
+pub struct UdpStats {
     /// Datagrams received, of any kind.
     pub received: u64,
     /// Datagrams that were not genuine, not for us, or seen before.
-    pub refused: u64,
+    pub rejected: u64,
     /// Members of the room that were not let in because there was no room.
-    pub full: u64,
+    pub dropped: u64,
 }
 
 /// A UDP socket as a carrier. Whoever has the same room key and knows the address can connect.
@@ -76,7 +76,7 @@ pub struct UdpCarrier {
     sealed: Box<[u8]>,
     /// How many datagrams were taken from the socket at this time.
     taken: (Micros, usize),
-    /// Addresses at which peers are to be found, for [`Way::connect`].
+    /// Addresses at which peers are to be found, for [`ConnectCarrier::connect`].
     addresses: Vec<(PeerId, SocketAddr)>,
 }
 
@@ -110,7 +110,8 @@ impl UdpCarrier {
         self.endpoint.connect(address, None);
     }
 
-    /// Tells where a peer may be found, for [`Way::connect`]. A peer may have several addresses.
+    /// Tells where a peer may be found, for [`ConnectCarrier::connect`]. A peer may have several
+    /// addresses.
     pub fn add_address(&mut self, peer: PeerId, address: SocketAddr) {
         if self.addresses.len() < 1_024 && !self.addresses.contains(&(peer, address)) {
             self.addresses.push((peer, address));
@@ -131,7 +132,7 @@ impl UdpCarrier {
     }
 
     /// What came in so far.
-    pub fn totals(&self) -> UdpTotals {
+    pub fn stats(&self) -> UdpStats {
         self.endpoint.totals
     }
 
@@ -146,13 +147,13 @@ impl Carrier for UdpCarrier {
         self.endpoint.local()
     }
 
-    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         if datagram.len() > DATAGRAM_BYTES_MAX {
             return Ok(());
         }
         let Some((address, size)) = self.endpoint.seal(to, datagram, &mut self.sealed) else { return Ok(()) };
         match self.socket.send_to(&self.sealed[..size], address) {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Err(Busy),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Err(WouldBlock),
             // Unreachable at the moment, or refused by the other machine: lost on the way, as far
             // as a link is concerned.
             Ok(_) | Err(_) => Ok(()),
@@ -204,7 +205,7 @@ impl Carrier for UdpCarrier {
     }
 }
 
-impl Way for UdpCarrier {
+impl ConnectCarrier for UdpCarrier {
     fn connect(&mut self, _now: Micros, peer: PeerId) {
         for (_, address) in self.addresses.iter().filter(|(other, _)| *other == peer) {
             self.endpoint.connect(*address, Some(peer));

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_link::{Carrier, CarrierEvent, Way};
+use gaggle_link::{Carrier, CarrierEvent, ConnectCarrier};
 use gaggle_native::{Clock, RoomKey, UdpCarrier, UdpConfig};
 
 const A: PeerId = PeerId::from_u128(0xa);
@@ -177,10 +177,10 @@ fn strangers_get_no_answer() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert!(drain(&noise).is_empty());
-    assert_eq!(outsider.totals().received, 0);
-    let totals = server.totals();
+    assert_eq!(outsider.stats().received, 0);
+    let totals = server.stats();
     // The noise, and the outsider's two or three knocks.
-    assert!(totals.received > 600 && totals.refused == totals.received, "{totals:?}");
+    assert!(totals.received > 600 && totals.rejected == totals.received, "{totals:?}");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn every_datagram_is_believed_once_wherever_its_copy_comes_from() {
     }
     scene.run_until(|scene| scene.heard[1].len() == 50, &mut |_, _| {});
     let address = scene.b.address_of(A);
-    let refused = scene.b.totals().refused;
+    let refused = scene.b.stats().rejected;
     let elsewhere = raw_socket();
     for _ in 0..3 {
         for copy in &recorded {
@@ -223,7 +223,7 @@ fn every_datagram_is_believed_once_wherever_its_copy_comes_from() {
         scene.run_ms(20, &mut |_, _| {});
     }
     assert_eq!(scene.heard[1].len(), 50);
-    assert_eq!(scene.b.totals().refused, refused + 300);
+    assert_eq!(scene.b.stats().rejected, refused + 300);
     assert_eq!(scene.b.address_of(A), address);
     assert!(drain(&elsewhere).is_empty(), "a copy was answered");
 }
@@ -340,7 +340,7 @@ fn a_flood_of_garbage_does_not_end_a_connection() {
         scene.run_ms(1, &mut |_, _| {});
     }
     scene.run_ms(50, &mut |_, _| {});
-    assert!(scene.b.totals().refused > 5_000, "{:?}", scene.b.totals());
+    assert!(scene.b.stats().rejected > 5_000, "{:?}", scene.b.stats());
     assert!(scene.heard[1].len() > 190, "{} of 200 arrived", scene.heard[1].len());
 }
 
@@ -364,7 +364,7 @@ fn more_members_than_there_is_room_for_are_not_let_in() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(opened, 2);
-    assert!(server.totals().full > 0, "{:?}", server.totals());
+    assert!(server.stats().dropped > 0, "{:?}", server.stats());
 }
 
 #[test]
@@ -374,17 +374,17 @@ fn who_answers_in_anothers_place_is_not_taken_for_it() {
     let expected = PeerId::from_u128(0xc);
     a.add_address(expected, b.local_address().unwrap());
     a.add_address(expected, b.local_address().unwrap());
-    Way::connect(&mut a, clock.now(), expected);
+    ConnectCarrier::connect(&mut a, clock.now(), expected);
     let mut datagram = Vec::new();
     for _ in 0..800 {
         assert_eq!(a.poll(clock.now(), &mut datagram), None);
         assert_eq!(b.poll(clock.now(), &mut datagram), None);
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert!(a.totals().refused > 0, "{:?}", a.totals());
+    assert!(a.stats().rejected > 0, "{:?}", a.stats());
     // The one that is there may be asked for.
     a.add_address(B, b.local_address().unwrap());
-    Way::connect(&mut a, clock.now(), B);
+    ConnectCarrier::connect(&mut a, clock.now(), B);
     let opened = (0..3_000).any(|_| {
         std::thread::sleep(Duration::from_millis(1));
         b.poll(clock.now(), &mut datagram);
@@ -396,7 +396,7 @@ fn who_answers_in_anothers_place_is_not_taken_for_it() {
 #[test]
 fn a_connection_ends_after_long_silence_and_comes_back_by_itself() {
     let clock = std::cell::Cell::new(Micros::from_secs(1));
-    let config = UdpConfig { silent_max: Micros::from_millis(600), ..UdpConfig::default() };
+    let config = UdpConfig { timeout: Micros::from_millis(600), ..UdpConfig::default() };
     let mut a = UdpCarrier::bind("127.0.0.1:0".parse().unwrap(), A, &key(), config.clone()).unwrap();
     let mut b = UdpCarrier::bind("127.0.0.1:0".parse().unwrap(), B, &key(), config).unwrap();
     a.connect(b.local_address().unwrap());
@@ -438,13 +438,13 @@ fn a_flood_does_not_keep_whoever_polls_from_everything_else() {
         let mut datagram = Vec::new();
         // However often it is polled: at one time it takes so many, and at the next some more.
         for moment in 1..=3 {
-            while carrier.totals().received < 1_024 * moment {
+            while carrier.stats().received < 1_024 * moment {
                 assert_eq!(carrier.poll(Micros::from_secs(moment), &mut datagram), None);
             }
             for _ in 0..100 {
                 assert_eq!(carrier.poll(Micros::from_secs(moment), &mut datagram), None);
             }
-            assert_eq!(carrier.totals().received, 1_024 * moment);
+            assert_eq!(carrier.stats().received, 1_024 * moment);
         }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });

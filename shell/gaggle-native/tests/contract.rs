@@ -5,27 +5,27 @@
 use std::time::Duration;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::contract::{ForgivingClock, Stage};
+use gaggle_link::contract::{Harness, SteppedClock};
 use gaggle_link::sim::Conditions;
-use gaggle_link::{Carrier, Impaired, Link, LinkConfig};
+use gaggle_link::{Carrier, Endpoint, LinkConditioner, LinkConfig};
 use gaggle_native::{Clock, RoomKey, UdpCarrier, UdpConfig};
 
 struct Loopback<C> {
     clock: Clock,
-    forgiving: ForgivingClock,
+    forgiving: SteppedClock,
     wrap: fn(UdpCarrier, u64) -> C,
 }
 
 impl<C> Loopback<C> {
     fn of(wrap: fn(UdpCarrier, u64) -> C) -> Loopback<C> {
-        Loopback { clock: Clock::start(), forgiving: ForgivingClock::default(), wrap }
+        Loopback { clock: Clock::start(), forgiving: SteppedClock::default(), wrap }
     }
 }
 
-impl<C: Carrier> Stage for Loopback<C> {
-    type Transport = Link<C>;
+impl<C: Carrier> Harness for Loopback<C> {
+    type Transport = Endpoint<C>;
 
-    fn transports(&mut self) -> Vec<Link<C>> {
+    fn transports(&mut self) -> Vec<Endpoint<C>> {
         let key = RoomKey::random().unwrap();
         let bind = |n: u128| {
             let peer = PeerId::from_u128(0xfeed_0000 + n);
@@ -40,14 +40,14 @@ impl<C: Carrier> Stage for Loopback<C> {
         }
         // Half of the usual times or less, so that waiting for silence is not what tests are for.
         let config = LinkConfig {
-            heartbeat: Micros::from_millis(250),
-            dead_after: self.dead_after(),
-            probe: Micros::from_millis(500),
+            heartbeat_interval: Micros::from_millis(250),
+            timeout: self.dead_after(),
+            rtt_probe_interval: Micros::from_millis(500),
             // Enough for every point, and soon sent when the machine is busy.
             send_bytes_max: 1_100_000,
             ..LinkConfig::default()
         };
-        let link = |(carrier, seed)| Link::new((self.wrap)(carrier, seed), config.clone(), seed);
+        let link = |(carrier, seed)| Endpoint::new((self.wrap)(carrier, seed), config.clone(), seed);
         carriers.into_iter().zip(1..).map(link).collect()
     }
 
@@ -70,10 +70,10 @@ mod on_loopback {
 mod on_loopback_made_bad {
     use super::*;
 
-    fn stage() -> Loopback<Impaired<UdpCarrier>> {
+    fn stage() -> Loopback<LinkConditioner<UdpCarrier>> {
         let wrap = |carrier, seed| {
             let settings = [("latency", "60"), ("jitter", "10"), ("loss", "3"), ("burst", "1")];
-            Impaired::new(carrier, Conditions::from_settings(settings).unwrap(), seed)
+            LinkConditioner::new(carrier, Conditions::from_settings(settings).unwrap(), seed)
         };
         Loopback::of(wrap)
     }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::client::{Backoff, ClientConfig, Event, LobbyClient};
+use gaggle_lobby::client::{Backoff, ClientConfig, ClientEvent, SocketClient};
 use gaggle_lobby::message::client::Find;
-use gaggle_lobby::view::Json;
-use gaggle_native::{Clock, LobbySocket};
+use gaggle_lobby::view::RawJson;
+use gaggle_native::{Clock, LobbyWebSocket};
 use gaggle_server::{BackgroundServer, Config};
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -31,12 +31,12 @@ fn two_programs_meet_and_signal() {
     let long = "x".repeat(16_000);
     for n in 0..60 {
         let text = if n % 20 == 0 { &long } else { "short" };
-        ada.lobby.client.signal(me, Json::new(&format!("[{n},\"{text}\"]")).unwrap());
+        ada.lobby.client.send_signal(me, RawJson::new(&format!("[{n},\"{text}\"]")).unwrap());
     }
     for n in 0..60 {
         let data = nia.wait_for(
             |event| match event {
-                Event::Signal { data, .. } => Some(data.as_str().to_string()),
+                ClientEvent::Signal { data, .. } => Some(data.as_str().to_string()),
                 _ => None,
             },
             &mut [&mut ada],
@@ -51,16 +51,19 @@ fn a_server_that_starts_late_or_again_is_found_by_itself() {
     // A port nobody listens on.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut nia = Person::at(&format!("ws://127.0.0.1:{port}"), 1);
-    nia.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
+    nia.wait_for(|event| matches!(event, ClientEvent::Disconnected { .. }).then_some(()), &mut []);
     let server = BackgroundServer::start(place.config(port)).unwrap();
     nia.find();
     let before = nia.lobby.client.room().unwrap().clone();
     // Gone without a word.
     drop(server);
-    nia.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
+    nia.wait_for(|event| matches!(event, ClientEvent::Disconnected { .. }).then_some(()), &mut []);
     assert_eq!(nia.lobby.client.room(), Some(&before), "the room stays as it was last seen");
     let server = BackgroundServer::start(place.config(port)).unwrap();
-    nia.wait_for(|event| matches!(event, Event::Seated { returned: true, .. }).then_some(()), &mut []);
+    nia.wait_for(
+        |event| matches!(event, ClientEvent::RoomJoined { returned: true, .. }).then_some(()),
+        &mut [],
+    );
     assert_eq!(nia.lobby.client.room().unwrap().id, before.id);
     drop(server);
 }
@@ -68,9 +71,9 @@ fn a_server_that_starts_late_or_again_is_found_by_itself() {
 #[test]
 fn a_server_that_accepts_and_says_nothing_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let config = ClientConfig { answer_within: Micros::from_millis(300), ..config(1) };
+    let config = ClientConfig { response_timeout: Micros::from_millis(300), ..config(1) };
     let mut nia = Person::with(&format!("ws://{}", listener.local_addr().unwrap()), config);
-    nia.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
+    nia.wait_for(|event| matches!(event, ClientEvent::Disconnected { .. }).then_some(()), &mut []);
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn over_tls_only_a_certificate_that_is_believed_counts() {
     let server = BackgroundServer::start(secure).unwrap();
     let url = format!("wss://localhost:{}", server.address().port());
     let mut stranger = Person::at(&url, 1);
-    stranger.wait_for(|event| matches!(event, Event::Offline { .. }).then_some(()), &mut []);
+    stranger.wait_for(|event| matches!(event, ClientEvent::Disconnected { .. }).then_some(()), &mut []);
 
     let mut roots = rustls::RootCertStore::empty();
     roots.add(made.cert.der().clone()).unwrap();
@@ -94,14 +97,14 @@ fn over_tls_only_a_certificate_that_is_believed_counts() {
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
-    let socket = LobbySocket::with_tls(&url, Arc::new(tls)).unwrap();
+    let socket = LobbyWebSocket::with_tls(&url, Arc::new(tls)).unwrap();
     let mut nia = Person::on(socket, config(2));
     nia.find();
 }
 
 /// Somebody with a client.
 struct Person {
-    lobby: LobbyClient<LobbySocket>,
+    lobby: SocketClient<LobbyWebSocket>,
     clock: Clock,
 }
 
@@ -111,21 +114,21 @@ impl Person {
     }
 
     fn with(url: &str, config: ClientConfig) -> Person {
-        Person::on(LobbySocket::new(url).unwrap(), config)
+        Person::on(LobbyWebSocket::new(url).unwrap(), config)
     }
 
-    fn on(socket: LobbySocket, config: ClientConfig) -> Person {
+    fn on(socket: LobbyWebSocket, config: ClientConfig) -> Person {
         let clock = Clock::start();
-        Person { lobby: LobbyClient::new(clock.now(), config, 1, socket), clock }
+        Person { lobby: SocketClient::new(clock.now(), config, 1, socket), clock }
     }
 
     fn find(&mut self) {
         self.lobby.client.find(Find { game: "gander".parse().unwrap(), ..Find::default() });
-        self.wait_for(|event| matches!(event, Event::Seated { .. }).then_some(()), &mut []);
+        self.wait_for(|event| matches!(event, ClientEvent::RoomJoined { .. }).then_some(()), &mut []);
     }
 
     /// Waits for something; others go on meanwhile.
-    fn wait_for<T>(&mut self, wanted: impl Fn(&Event) -> Option<T>, others: &mut [&mut Person]) -> T {
+    fn wait_for<T>(&mut self, wanted: impl Fn(&ClientEvent) -> Option<T>, others: &mut [&mut Person]) -> T {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
             while let Some(event) = self.lobby.poll(self.clock.now()) {
@@ -144,8 +147,8 @@ impl Person {
 
 fn config(number: u32) -> ClientConfig {
     ClientConfig {
-        key: Some(format!("key-of-guest-number-{number}")),
-        backoff: Backoff { first: Micros::from_millis(50), max: Micros::from_millis(400) },
+        guest_key: Some(format!("key-of-guest-number-{number}")),
+        backoff: Backoff { initial: Micros::from_millis(50), max: Micros::from_millis(400) },
         ..ClientConfig::default()
     }
 }

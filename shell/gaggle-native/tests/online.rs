@@ -7,8 +7,8 @@ mod counter;
 use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason, sim::Conditions};
-use gaggle::{Event, Micros, OnlineConfig, Room, RoomConfig, Stage};
-use gaggle_native::{Clock, NativePlatform, NativeSharedRoom, online_with, random_seed};
+use gaggle::{Micros, OnlineConfig, Phase, Room, RoomConfig, RoomEvent};
+use gaggle_native::{Clock, NativePlatform, WorldRoom, platform_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use counter::Counter;
@@ -25,7 +25,7 @@ impl gaggle::World for NoWorld {
         gaggle::replica::Kinds::new()
     }
 
-    fn found(&mut self, _: &mut gaggle::replica::Session) {}
+    fn populate(&mut self, _: &mut gaggle::replica::Session) {}
 
     fn step(&mut self, _: &mut gaggle::replica::Session) {}
 }
@@ -40,7 +40,7 @@ fn far_away() -> Conditions {
 fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Player {
     let config = RoomConfig::new("counter", 2).unwrap();
     let ways = OnlineConfig { only_path: only, conditions: far_away() };
-    let outside = online_with(&format!("ws://{}", server.address()), ways).unwrap();
+    let outside = platform_with(&format!("ws://{}", server.address()), ways).unwrap();
     Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
 }
 
@@ -57,20 +57,20 @@ fn meet(only: Option<Path>, by: Path) {
         for (player, told) in players.iter_mut().zip(&mut told) {
             player.set_input(0, 1);
             player.update(clock.now());
-            while let Some(event) = player.next_event() {
-                if let Event::PathChanged { path, reason, .. } = event {
+            while let Some(event) = player.poll_event() {
+                if let RoomEvent::PathChanged { path, reason, .. } = event {
                     told.push((path, reason));
                 }
             }
         }
         std::thread::sleep(Duration::from_millis(2));
         let both = players.iter().all(|player| {
-            player.stage() == Stage::Together && player.game().presses.iter().all(|presses| *presses > 10)
+            player.phase() == Phase::Playing && player.game().presses.iter().all(|presses| *presses > 10)
         });
         // A busy machine may take another way first, if it may.
-        let others = players.each_mut().map(|player| player.people().into_iter().find(|one| !one.is_self));
+        let others = players.each_mut().map(|player| player.members().into_iter().find(|one| !one.is_local));
         let paths = others.each_ref().map(|other| other.as_ref()?.path);
-        let rtts = others.map(|other| other?.link?.rtt);
+        let rtts = others.map(|other| other?.link_stats?.rtt);
         let are_told = told.iter().all(|told| told.last().is_some_and(|(path, _)| *path == Some(by)));
         if both && paths == [Some(by); 2] && are_told && rtts.iter().all(Option::is_some) {
             assert!(rtts.iter().all(|rtt| *rtt >= Some(ROUND_TRIP)), "{by:?}: {rtts:?}");
@@ -78,7 +78,7 @@ fn meet(only: Option<Path>, by: Path) {
         }
     }
     for told in told {
-        assert_eq!(told[0].1, PathReason::First, "{told:?}");
+        assert_eq!(told[0].1, PathReason::Initial, "{told:?}");
     }
     drop(players);
     server.stop();
@@ -89,7 +89,7 @@ fn assert_send<T: Send>() {}
 
 /// A world may hold what is not `Send`; one that does not leaves its room `Send`.
 fn shared_room_is_send<W: gaggle::World<Input: Send> + Send>() {
-    assert_send::<NativeSharedRoom<W>>();
+    assert_send::<WorldRoom<W>>();
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn room_that_changes_threads_in_mid_match_plays_on() {
             std::thread::sleep(Duration::from_millis(2));
         }
         let moved = thread.join().unwrap();
-        let is_in = first.stage() == Stage::Together && first.people().len() == 2;
+        let is_in = first.phase() == Phase::Playing && first.members().len() == 2;
         threads += u32::from(is_in && moved.game().presses.iter().all(|presses| *presses > 10));
         second = Some(moved);
     }
@@ -143,5 +143,5 @@ fn who_hides_its_address_is_met_through_the_relay() {
 
 #[test]
 fn who_has_no_udp_is_met_through_the_socket() {
-    meet(Some(Path::Socket), Path::Socket);
+    meet(Some(Path::WebSocket), Path::WebSocket);
 }

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::{Event, OnlineConfig, Room, RoomConfig, SlotSet, Stage};
-use gaggle_native::{Clock, NativePlatform, online_with, random_seed};
+use gaggle::{OnlineConfig, Phase, Room, RoomConfig, RoomEvent, SlotSet};
+use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use counter::Counter;
@@ -22,14 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(180);
 struct Player {
     room: Room<Counter, NativePlatform>,
     key: Option<String>,
-    events: Vec<Event>,
+    events: Vec<RoomEvent>,
 }
 
 impl Player {
     fn open(server: SocketAddr, clock: &Clock, only: Option<Path>, key: Option<String>) -> Player {
         let mut config = RoomConfig::new("counter", 2).unwrap();
-        (config.client.key, config.client.seat) = (key.clone(), Some("desk".to_string()));
-        let outside = online_with(
+        (config.lobby.guest_key, config.lobby.device_key) = (key.clone(), Some("desk".to_string()));
+        let outside = platform_with(
             &format!("ws://{server}"),
             OnlineConfig { only_path: only, ..OnlineConfig::default() },
         )
@@ -42,8 +42,8 @@ impl Player {
     fn update(&mut self, clock: &Clock) {
         self.room.set_input(0, 1);
         self.room.update(clock.now());
-        while let Some(event) = self.room.next_event() {
-            if let Event::Key(key) = &event {
+        while let Some(event) = self.room.poll_event() {
+            if let RoomEvent::GuestKey(key) = &event {
                 self.key = Some(key.clone());
             }
             self.events.push(event);
@@ -51,13 +51,13 @@ impl Player {
     }
 
     fn slots(&self) -> SlotSet {
-        self.room.own_slots()
+        self.room.local_slots()
     }
 
     /// What is final of the presses of both.
     fn presses(&self) -> [u32; 2] {
-        let together = self.room.stage() == Stage::Together;
-        self.room.confirmed_game().filter(|_| together).map_or([0; 2], |(_, game)| game.presses)
+        let together = self.room.phase() == Phase::Playing;
+        self.room.confirmed().filter(|_| together).map_or([0; 2], |(_, game)| game.presses)
     }
 }
 
@@ -106,8 +106,8 @@ fn a_server_started_anew_finds_the_match_it_relayed_going_on() {
     };
     until("they are back", &clock, &mut players, |players| {
         let further = |player: &Player| (0..2).all(|slot| player.presses()[slot] > before[slot] + 60);
-        players.iter().all(|player| further(player) && player.room.stage() == Stage::Together)
-            && players[0].room.session().history() == players[1].room.session().history()
+        players.iter().all(|player| further(player) && player.room.phase() == Phase::Playing)
+            && players[0].room.session().branch_id() == players[1].room.session().branch_id()
     });
     assert_eq!(players.each_ref().map(Player::slots), seats, "everybody has the seat they had");
     // Who is how connected is known once the lobby has told who is in the room.
@@ -115,7 +115,7 @@ fn a_server_started_anew_finds_the_match_it_relayed_going_on() {
     loop {
         players.iter_mut().for_each(|player| player.update(&clock));
         let paths =
-            players.each_mut().map(|player| player.room.people().into_iter().find_map(|person| person.path));
+            players.each_mut().map(|player| player.room.members().into_iter().find_map(|person| person.path));
         if paths == [Some(Path::Relay); 2] {
             break;
         }
@@ -142,18 +142,19 @@ fn a_second_tab_takes_the_seat_over_when_it_is_told_to() {
     // The same person opens the page again, is told that the seat is taken, and takes it over.
     let tab = Player::open(address, &clock, None, players[1].key.clone());
     players.push(tab);
-    let told = |player: &Player| player.events.iter().any(|event| matches!(event, Event::Elsewhere));
+    let told =
+        |player: &Player| player.events.iter().any(|event| matches!(event, RoomEvent::OpenedElsewhere));
     until("the new tab is told", &clock, &mut players, |players| told(&players[2]));
     assert!(!told(&players[1]), "the old tab plays on until somebody takes over");
     players[2].room.take_over();
-    let unseated = |event: &Event| matches!(event, Event::Unseated { .. });
+    let unseated = |event: &RoomEvent| matches!(event, RoomEvent::RoomLeft { .. });
     until("the seat is the new tab's", &clock, &mut players, |players| {
         let (other, old, tab) = (players[0].presses(), &players[1], &players[2]);
         // The old tab hears what became of its seat, and plays by itself.
         told(old)
             && old.events.iter().any(unseated)
-            && old.room.stage() != Stage::Together
-            && tab.room.stage() == Stage::Together
+            && old.room.phase() != Phase::Playing
+            && tab.room.phase() == Phase::Playing
             && tab.slots() == seat
             && other.iter().all(|presses| *presses > 90)
     });
@@ -161,7 +162,7 @@ fn a_second_tab_takes_the_seat_over_when_it_is_told_to() {
     // It can have it back the same way.
     players[1].room.take_over();
     until("the seat is the old tab's again", &clock, &mut players, |players| {
-        let is_back = players[1].room.stage() == Stage::Together && players[1].slots() == seat;
+        let is_back = players[1].room.phase() == Phase::Playing && players[1].slots() == seat;
         is_back && players[2].events.iter().any(unseated)
     });
     drop(players);

@@ -5,8 +5,8 @@
 use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
-use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathConfig, Transport};
-use gaggle_native::{Clock, NativeMesh, Servers, links};
+use gaggle_link::{Channel, Mesh, MeshConfig, Path, PathConfig, Transport, TransportEvent};
+use gaggle_native::{Clock, MeshServers, NativeMesh, mesh};
 use gaggle_rtc::{Certificate, Role, RtcChannel};
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -23,7 +23,7 @@ fn talk(clock: &Clock, pair: &mut [NativeMesh; 2], wanted: u32) {
         for (nth, from, to) in [(0, LOW, HIGH), (1, HIGH, LOW)] {
             let now = clock.now();
             while let Some(event) = pair[nth].poll(now) {
-                heard[nth] += u32::from(matches!(event, Event::Message { .. }));
+                heard[nth] += u32::from(matches!(event, TransportEvent::Message { .. }));
             }
             while let Some((whom, signal)) = pair[nth].poll_signal() {
                 // Whoever is hostile answers nothing.
@@ -41,8 +41,8 @@ fn talk(clock: &Clock, pair: &mut [NativeMesh; 2], wanted: u32) {
 fn what_cannot_be_used_is_counted_and_whoever_is_honest_connects() {
     let clock = Clock::start();
     let mut pair = [LOW, HIGH].map(|me| {
-        let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
-        links(me, "", &Servers::default(), config, me.to_u128() as u64)
+        let config = MeshConfig { paths: PathConfig::only(Path::Direct), ..MeshConfig::default() };
+        mesh(me, "", &MeshServers::default(), config, me.to_u128() as u64)
     });
     for (links, other) in pair.iter_mut().zip([HIGH, LOW]) {
         links.add_peer(clock.now(), other);
@@ -68,7 +68,7 @@ fn what_cannot_be_used_is_counted_and_whoever_is_honest_connects() {
             links.handle_signal(clock.now(), HOSTILE, text).unwrap();
         }
         // The offer that is one was taken.
-        assert_eq!(links.signals_refused(), 7 + 4, "{links:?}");
+        assert_eq!(links.malformed_signals(), 7 + 4, "{links:?}");
     }
     talk(&clock, &mut pair, 50);
     assert_eq!(pair[0].path(HIGH), Some(Path::Direct));
@@ -77,7 +77,7 @@ fn what_cannot_be_used_is_counted_and_whoever_is_honest_connects() {
         for text in no_signals.into_iter().chain(["offer 8\nno description"]) {
             let _ = links.handle_signal(clock.now(), HOSTILE, text);
         }
-        assert!(links.signals_refused() > 11 + 5);
+        assert!(links.malformed_signals() > 11 + 5);
     }
     talk(&clock, &mut pair, 50);
 }

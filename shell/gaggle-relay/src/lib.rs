@@ -18,7 +18,8 @@
 
 mod bucket;
 mod consent;
-mod fair;
+mod fair_queue;
+mod fair_share;
 mod left;
 mod limiter;
 #[cfg(feature = "loopback")]
@@ -30,12 +31,11 @@ mod outbox;
 mod rates;
 mod server;
 mod totals;
-mod turns;
 mod udp;
 mod websocket;
 
 pub use gaggle_rtc::is_contained;
-pub use machine::{ConnectionId, Epochs, Out, Relay, RelayConfig, Request};
+pub use machine::{ConnectionId, Epochs, Outbound, Relay, RelayConfig, Request};
 pub use server::{RelayServer, UnixClock};
 pub use totals::Totals;
 pub use udp::UdpPort;

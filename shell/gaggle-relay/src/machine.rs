@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::relay::{Leg, RelayFrame, RelayRefusal};
-use gaggle_lobby::places::{Places, making_way, network};
+use gaggle_link::relay::{RelayFrame, RelayLeg, RelayReject};
+use gaggle_lobby::places::{ConcurrencyLimit, making_way, network};
 use gaggle_lobby::{Claims, RoomId, TicketError, TicketKey};
 
 use crate::left::Left;
@@ -88,13 +88,13 @@ impl Default for RelayConfig {
 
 /// What goes out over a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Out<'a> {
+pub enum Outbound<'a> {
     /// A frame with a datagram: if there is no room, it or an older one may be dropped.
     Data(&'a [u8]),
     /// A frame that must not get lost.
-    Word(&'a [u8]),
+    Control(&'a [u8]),
     /// The connection ends after what was said before.
-    End,
+    Close,
 }
 
 /// What a member asks for that a relay without sockets cannot give.
@@ -106,7 +106,7 @@ pub enum Request {
 
 #[derive(Debug)]
 struct Connection {
-    leg: Leg,
+    leg: RelayLeg,
     member: Option<MemberId>,
     /// Where it comes from, until it has proved itself.
     unproven_from: Option<u64>,
@@ -133,7 +133,7 @@ const ASK_EVERY: Micros = Micros::from_millis(500);
 pub type Epochs = Box<dyn Fn(RoomId) -> Option<u32> + Send + Sync>;
 
 /// Takes what goes out, and over which connection.
-pub(crate) type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Out<'_>);
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Outbound<'_>);
 
 /// What is done from time to time.
 #[derive(Debug, Default)]
@@ -157,8 +157,8 @@ pub struct Relay {
     free: Vec<MemberId>,
     rooms: BTreeMap<RoomId, Room>,
     unproven: usize,
-    unproven_by_network: Places,
-    members_by_network: Places,
+    unproven_by_network: ConcurrencyLimit,
+    members_by_network: ConcurrencyLimit,
     comings: Rates,
     frames: Rates,
     offers: Rates,
@@ -197,8 +197,8 @@ impl Relay {
             free: Vec::new(),
             rooms: BTreeMap::new(),
             unproven: 0,
-            unproven_by_network: Places::default(),
-            members_by_network: Places::default(),
+            unproven_by_network: ConcurrencyLimit::default(),
+            members_by_network: ConcurrencyLimit::default(),
             now: Micros::ZERO,
             totals: Totals::default(),
             frame: Vec::new(),
@@ -238,7 +238,7 @@ impl Relay {
         let weight_min = self.unproven_by_network.weight(network(from)) + 1;
         let count = self.config.unproven_share();
         for connection in making_way(&self.unproven_by_network, weight_min, unproven, count) {
-            self.refuse(connection, RelayRefusal::Full, out);
+            self.refuse(connection, RelayReject::Full, out);
         }
     }
 
@@ -253,7 +253,8 @@ impl Relay {
             return false;
         }
         self.unproven += 1;
-        let opened = Connection { leg: Leg::Socket, member: None, unproven_from: Some(network), since: now };
+        let opened =
+            Connection { leg: RelayLeg::WebSocket, member: None, unproven_from: Some(network), since: now };
         self.connections.insert(connection, opened);
         true
     }
@@ -269,11 +270,12 @@ impl Relay {
         let Some(member) = self.connections.get(&socket).and_then(|connection| connection.member) else {
             return false;
         };
-        let opened = Connection { leg: Leg::Channel, member: Some(member), unproven_from: None, since: now };
+        let opened =
+            Connection { leg: RelayLeg::Datagram, member: Some(member), unproven_from: None, since: now };
         self.connections.insert(channel, opened);
-        if let Some(older) = self.member(member).set_connection(Leg::Channel, Some(channel)) {
+        if let Some(older) = self.member(member).set_connection(RelayLeg::Datagram, Some(channel)) {
             self.take_connection(older);
-            out(older, Out::End);
+            out(older, Outbound::Close);
         }
         true
     }
@@ -299,16 +301,16 @@ impl Relay {
         self.now = now;
         let member = self.connections.get(&connection)?.member;
         let handled = match (RelayFrame::read(bytes), member) {
-            (Err(_), _) => Err(RelayRefusal::Malformed),
-            (Ok(RelayFrame::Prove { .. }), Some(member))
-                if !self.member(member).limits.proofs.take(now, 1) =>
+            (Err(_), _) => Err(RelayReject::Malformed),
+            (Ok(RelayFrame::Authenticate { .. }), Some(member))
+                if !self.member(member).limits.authentications.take(now, 1) =>
             {
-                Err(RelayRefusal::Malformed)
+                Err(RelayReject::Malformed)
             }
-            (Ok(RelayFrame::Prove { ticket }), _) => {
+            (Ok(RelayFrame::Authenticate { ticket }), _) => {
                 self.prove(now, unix_seconds, connection, ticket, out).map(|()| None)
             }
-            (Ok(_), None) => Err(RelayRefusal::Malformed),
+            (Ok(_), None) => Err(RelayReject::Malformed),
             (Ok(frame), Some(member)) => self.handle_frame(now, member, frame, out),
         };
         handled.unwrap_or_else(|reason| {
@@ -324,10 +326,10 @@ impl Relay {
         };
         match RelayFrame::read(bytes) {
             Ok(RelayFrame::Data { peer, datagram }) => {
-                self.forward(now, member, Leg::Channel, Some(peer), datagram, out);
+                self.forward(now, member, RelayLeg::Datagram, Some(peer), datagram, out);
             }
-            Ok(RelayFrame::Everyone { datagram }) => {
-                self.forward(now, member, Leg::Channel, None, datagram, out);
+            Ok(RelayFrame::Broadcast { datagram }) => {
+                self.forward(now, member, RelayLeg::Datagram, None, datagram, out);
             }
             _ => self.totals.malformed += 1,
         }
@@ -336,8 +338,8 @@ impl Relay {
     /// The member at the other end of a channel broke the rules of channels: it is shown out, whatever else it has open.
     pub fn misbehaved(&mut self, connection: ConnectionId, out: Sink<'_>) {
         match self.connections.get(&connection).and_then(|connection| connection.member) {
-            Some(member) => self.expel(member, RelayRefusal::Malformed, out),
-            None => self.totals.refuse(RelayRefusal::Malformed),
+            Some(member) => self.expel(member, RelayReject::Malformed, out),
+            None => self.totals.refuse(RelayReject::Malformed),
         }
     }
 
@@ -350,7 +352,7 @@ impl Relay {
         let late: Vec<ConnectionId> =
             self.connections.iter().filter(|(_, connection)| late(connection)).map(|(id, _)| *id).collect();
         for connection in late {
-            self.refuse(connection, RelayRefusal::Malformed, out);
+            self.refuse(connection, RelayReject::Malformed, out);
         }
         self.ask_for_epochs(now);
         let (grace, silent_max) = (self.config.epoch_grace, self.config.silent_max);
@@ -360,11 +362,11 @@ impl Relay {
             let behind =
                 member.epoch < room.epoch && room.raised_at.is_none_or(|raised| now.since(raised) >= grace);
             let is_lost =
-                member.connection(Leg::Socket).is_none() && now.since(member.heard_at) >= silent_max;
+                member.connection(RelayLeg::WebSocket).is_none() && now.since(member.heard_at) >= silent_max;
             let reason = match () {
-                () if behind => RelayRefusal::OldEpoch,
-                () if member.expires <= unix_seconds => RelayRefusal::Expired,
-                () if is_lost => RelayRefusal::Stopping,
+                () if behind => RelayReject::StaleEpoch,
+                () if member.expires <= unix_seconds => RelayReject::Expired,
+                () if is_lost => RelayReject::Stopping,
                 () => continue,
             };
             self.expel(index, reason, out);
@@ -385,7 +387,7 @@ impl Relay {
     /// There are no channels from now on: whoever asks is told so, and the members' are gone.
     pub fn lose_channels(&mut self, out: Sink<'_>) {
         self.has_channels = false;
-        let channels = self.connections.iter().filter(|(_, connection)| connection.leg == Leg::Channel);
+        let channels = self.connections.iter().filter(|(_, connection)| connection.leg == RelayLeg::Datagram);
         let channels: Vec<ConnectionId> = channels.map(|(id, _)| *id).collect();
         channels.into_iter().for_each(|channel| self.closed(channel, out));
     }
@@ -394,7 +396,7 @@ impl Relay {
     pub fn stop(&mut self, out: Sink<'_>) {
         for index in 0..self.members.len() {
             if self.members[index].is_some() {
-                self.expel(index, RelayRefusal::Stopping, out);
+                self.expel(index, RelayReject::Stopping, out);
             }
         }
     }
@@ -406,10 +408,10 @@ impl Relay {
         connection: ConnectionId,
         ticket: &str,
         out: Sink<'_>,
-    ) -> Result<(), RelayRefusal> {
+    ) -> Result<(), RelayReject> {
         let claims = self.key.open(ticket, unix_seconds).map_err(|error| match error {
-            TicketError::Expired { .. } => RelayRefusal::Expired,
-            _ => RelayRefusal::Ticket,
+            TicketError::Expired { .. } => RelayReject::Expired,
+            _ => RelayReject::Ticket,
         })?;
         let before = self.connections.get(&connection).and_then(|connection| connection.member);
         let id = match before {
@@ -418,7 +420,7 @@ impl Relay {
         };
         self.raise_epoch(now, &claims);
         let (instance, channels) = (self.instance, self.has_channels);
-        word(out, connection, RelayFrame::Proven { instance, channels });
+        word(out, connection, RelayFrame::Authenticated { instance, channels });
         if before.is_none() {
             self.totals.proven += 1;
             for pair in self.member(id).pairs().iter().filter(|pair| pair.open.is_some()) {
@@ -430,10 +432,10 @@ impl Relay {
     }
 
     /// A newer ticket of a member that is here.
-    fn renew(&mut self, id: MemberId, claims: &Claims) -> Result<MemberId, RelayRefusal> {
+    fn renew(&mut self, id: MemberId, claims: &Claims) -> Result<MemberId, RelayReject> {
         let member = self.member(id);
         if (claims.room, claims.peer) != (member.room, member.peer) {
-            return Err(RelayRefusal::Ticket);
+            return Err(RelayReject::Ticket);
         }
         // An older one changes nothing.
         member.epoch = member.epoch.max(claims.epoch);
@@ -449,36 +451,36 @@ impl Relay {
         connection: ConnectionId,
         claims: &Claims,
         out: Sink<'_>,
-    ) -> Result<MemberId, RelayRefusal> {
+    ) -> Result<MemberId, RelayReject> {
         self.evict_idle(now, connection, out);
         let room = self.rooms.get(&claims.room);
         let told = self.epochs.as_ref().and_then(|epochs| epochs(claims.room));
         let epoch = room.map(|room| room.epoch).max(told);
         if epoch.is_some_and(|epoch| claims.admit(claims.room, epoch).is_err()) {
-            return Err(RelayRefusal::OldEpoch);
+            return Err(RelayReject::StaleEpoch);
         }
         let known = room.and_then(|room| room.members.get(&claims.peer).copied());
         let is_full = known.is_none()
             && (self.member_count() >= self.config.members_max
                 || room.is_some_and(|room| room.members.len() >= self.config.room_members_max));
-        let held = self.connections.get_mut(&connection).ok_or(RelayRefusal::Malformed)?;
-        let network = held.unproven_from.ok_or(RelayRefusal::Malformed)?;
+        let held = self.connections.get_mut(&connection).ok_or(RelayReject::Malformed)?;
+        let network = held.unproven_from.ok_or(RelayReject::Malformed)?;
         // Who comes back from another network counts there.
         let before = known.and_then(|id| self.members[id].as_ref());
         let counted = before.map(|member| member.network);
         // A ticket can be stolen. Its owner is given another one when it comes from elsewhere, a thief is not.
         let is_stolen = |member: &Member| {
             member.network != network
-                && member.connection(Leg::Socket).is_some()
+                && member.connection(RelayLeg::WebSocket).is_some()
                 && (claims.epoch, claims.issued) <= (member.epoch, member.issued)
         };
         if before.is_some_and(is_stolen) {
-            return Err(RelayRefusal::Replaced);
+            return Err(RelayReject::Replaced);
         }
         let has_place = counted == Some(network)
             || !is_full && self.members_by_network.take(network, self.config.sockets_per_network);
         if !has_place {
-            return Err(RelayRefusal::Full);
+            return Err(RelayReject::Full);
         }
         held.unproven_from = None;
         self.count_out(Some(network));
@@ -493,12 +495,12 @@ impl Relay {
         if let Some(held) = self.connections.get_mut(&connection) {
             held.member = Some(id);
         }
-        let older = self.member(id).set_connection(Leg::Socket, Some(connection));
+        let older = self.member(id).set_connection(RelayLeg::WebSocket, Some(connection));
         if let Some(older) = older {
             self.take_connection(older);
             self.totals.replaced += 1;
-            word(out, older, RelayFrame::Refused { reason: RelayRefusal::Replaced });
-            out(older, Out::End);
+            word(out, older, RelayFrame::Refused { reason: RelayReject::Replaced });
+            out(older, Outbound::Close);
         }
         Ok(id)
     }
@@ -520,7 +522,7 @@ impl Relay {
         let weight_min = self.members_by_network.weight(network) + 1;
         let count = (self.config.members_max / EVICTED_SHARE).max(1);
         for (_, id) in making_way(&self.members_by_network, weight_min, idle, count) {
-            self.expel(id, RelayRefusal::Full, out);
+            self.expel(id, RelayReject::Full, out);
         }
     }
 
@@ -555,20 +557,22 @@ impl Relay {
         id: MemberId,
         frame: RelayFrame<'_>,
         out: Sink<'_>,
-    ) -> Result<Option<Request>, RelayRefusal> {
+    ) -> Result<Option<Request>, RelayReject> {
         match frame {
             RelayFrame::Data { peer, datagram } => {
-                self.forward(now, id, Leg::Socket, Some(peer), datagram, out);
+                self.forward(now, id, RelayLeg::WebSocket, Some(peer), datagram, out);
             }
-            RelayFrame::Everyone { datagram } => self.forward(now, id, Leg::Socket, None, datagram, out),
+            RelayFrame::Broadcast { datagram } => {
+                self.forward(now, id, RelayLeg::WebSocket, None, datagram, out);
+            }
             // Each of these brings somebody else a word that is not dropped.
-            RelayFrame::Call { .. } | RelayFrame::HangUp { .. }
-                if !self.member(id).limits.words.take(now, 1) =>
+            RelayFrame::Open { .. } | RelayFrame::Close { .. }
+                if !self.member(id).limits.control_frames.take(now, 1) =>
             {
                 self.totals.words_ignored += 1;
             }
-            RelayFrame::Call { peer } => self.call(id, peer, out),
-            RelayFrame::HangUp { peer } => self.hang_up(id, peer, out),
+            RelayFrame::Open { peer } => self.call(id, peer, out),
+            RelayFrame::Close { peer } => self.hang_up(id, peer, out),
             RelayFrame::Offer { description } => {
                 let member = self.members[id].as_mut().expect("connections name members that are here");
                 if self.has_channels
@@ -580,7 +584,7 @@ impl Relay {
                 self.totals.offers_refused += 1;
             }
             // A member does not say these.
-            _ => return Err(RelayRefusal::Malformed),
+            _ => return Err(RelayReject::Malformed),
         }
         Ok(None)
     }
@@ -661,7 +665,7 @@ impl Relay {
         &mut self,
         now: Micros,
         id: MemberId,
-        leg: Leg,
+        leg: RelayLeg,
         to: Option<PeerId>,
         datagram: &[u8],
         out: Sink<'_>,
@@ -693,26 +697,26 @@ impl Relay {
                 Some(connection) => {
                     self.totals.forwarded += 1;
                     self.totals.forwarded_bytes += datagram.len() as u64;
-                    out(connection, Out::Data(&self.frame));
+                    out(connection, Outbound::Data(&self.frame));
                 }
                 None => self.totals.dropped_nobody += 1,
             }
         }
     }
 
-    fn refuse(&mut self, connection: ConnectionId, reason: RelayRefusal, out: Sink<'_>) {
+    fn refuse(&mut self, connection: ConnectionId, reason: RelayReject, out: Sink<'_>) {
         self.totals.refuse(reason);
         word(out, connection, RelayFrame::Refused { reason });
-        out(connection, Out::End);
+        out(connection, Outbound::Close);
         self.closed(connection, out);
     }
 
-    fn expel(&mut self, id: MemberId, reason: RelayRefusal, out: Sink<'_>) {
+    fn expel(&mut self, id: MemberId, reason: RelayReject, out: Sink<'_>) {
         self.totals.refuse(reason);
         self.tell(id, RelayFrame::Refused { reason }, out);
         let connections: Vec<ConnectionId> = self.member(id).connections().collect();
         for connection in connections {
-            out(connection, Out::End);
+            out(connection, Outbound::Close);
             self.take_connection(connection);
         }
         self.remove(id, out);
@@ -756,12 +760,12 @@ impl Relay {
 
     /// Says something to a member, if its socket is there.
     fn tell(&mut self, id: MemberId, frame: RelayFrame<'_>, out: Sink<'_>) {
-        if let Some(connection) = self.member(id).connection(Leg::Socket) {
+        if let Some(connection) = self.member(id).connection(RelayLeg::WebSocket) {
             word(out, connection, frame);
         }
     }
 }
 
 fn word(out: Sink<'_>, connection: ConnectionId, frame: RelayFrame<'_>) {
-    out(connection, Out::Word(&frame.to_bytes()));
+    out(connection, Outbound::Control(&frame.to_bytes()));
 }

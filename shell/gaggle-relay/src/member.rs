@@ -1,7 +1,7 @@
 //! One member of a room, as its relay sees it: its connections, whom it talks to, how much it may send.
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::relay::Leg;
+use gaggle_link::relay::RelayLeg;
 use gaggle_lobby::{Claims, RoomId};
 
 use crate::bucket::Bucket;
@@ -19,7 +19,7 @@ pub(crate) struct Pair {
     /// Where it is, while the two talk.
     pub(crate) open: Option<MemberId>,
     /// The leg on which this member last said something to it: answers go there.
-    pub(crate) leg: Option<Leg>,
+    pub(crate) leg: Option<RelayLeg>,
 }
 
 /// How much a member may do. It is the same for all its connections, and for those that come after them.
@@ -29,9 +29,9 @@ pub(crate) struct Limits {
     bytes: Bucket,
     pub(crate) offers: Bucket,
     /// Checking a ticket is dear.
-    pub(crate) proofs: Bucket,
+    pub(crate) authentications: Bucket,
     /// Calls, and ends of them.
-    pub(crate) words: Bucket,
+    pub(crate) control_frames: Bucket,
 }
 
 impl Limits {
@@ -40,9 +40,9 @@ impl Limits {
             frames: Bucket::new(config.frames_per_second, config.frames_burst, now),
             bytes: Bucket::new(config.bytes_per_second, config.bytes_burst, now),
             offers: Bucket::new(1, 8, now),
-            proofs: Bucket::new(2, 32, now),
+            authentications: Bucket::new(2, 32, now),
             // Everybody in a room, and everybody again after they all came back.
-            words: Bucket::new(20, 256, now),
+            control_frames: Bucket::new(20, 256, now),
         }
     }
 }
@@ -81,13 +81,13 @@ impl Member {
         }
     }
 
-    pub(crate) fn connection(&self, leg: Leg) -> Option<ConnectionId> {
+    pub(crate) fn connection(&self, leg: RelayLeg) -> Option<ConnectionId> {
         self.connections[leg as usize]
     }
 
     pub(crate) fn set_connection(
         &mut self,
-        leg: Leg,
+        leg: RelayLeg,
         connection: Option<ConnectionId>,
     ) -> Option<ConnectionId> {
         std::mem::replace(&mut self.connections[leg as usize], connection)

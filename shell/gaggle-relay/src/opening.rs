@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gaggle_lobby::places::Places;
+use gaggle_lobby::places::ConcurrencyLimit;
 
 use crate::machine::ConnectionId;
 
@@ -12,7 +12,7 @@ pub(crate) struct Opening {
     max: usize,
     share: usize,
     channels: BTreeMap<ConnectionId, Attempt>,
-    by_network: Places,
+    by_network: ConcurrencyLimit,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ struct Attempt {
 impl Opening {
     /// For so many at a time, and so many of one network.
     pub(crate) fn new(max: usize, share: usize) -> Opening {
-        Opening { max, share, channels: BTreeMap::new(), by_network: Places::default() }
+        Opening { max, share, channels: BTreeMap::new(), by_network: ConcurrencyLimit::default() }
     }
 
     /// The one of this socket.

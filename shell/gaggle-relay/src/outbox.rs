@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gaggle_kit::PeerId;
 use tokio::sync::Notify;
 
-use crate::fair::sender_of;
-use crate::machine::Out;
+use crate::fair_share::sender_of;
+use crate::machine::Outbound;
 
 /// Bytes of datagrams that may wait: more is only older.
 const DATA_BYTES_MAX: usize = 128 * 1024;
@@ -29,27 +29,27 @@ struct State {
     data_bytes: usize,
     /// The same by sender.
     sender_bytes: BTreeMap<PeerId, usize>,
-    words: usize,
+    control_frames: usize,
     ended: bool,
     spare: Vec<Vec<u8>>,
 }
 
 impl Outbox {
     /// Takes over what goes out. How many datagrams were dropped for it.
-    pub(crate) fn push(&self, out: Out<'_>) -> u64 {
+    pub(crate) fn push(&self, out: Outbound<'_>) -> u64 {
         let mut state = self.lock();
         if state.ended {
             return 0;
         }
         let dropped = match out {
-            Out::Data(bytes) => state.push_data(bytes),
-            Out::Word(bytes) => {
-                state.words += 1;
-                state.ended = state.words > WORDS_MAX;
+            Outbound::Data(bytes) => state.push_data(bytes),
+            Outbound::Control(bytes) => {
+                state.control_frames += 1;
+                state.ended = state.control_frames > WORDS_MAX;
                 state.frames.push_back((None, bytes.to_vec()));
                 0
             }
-            Out::End => {
+            Outbound::Close => {
                 state.ended = true;
                 0
             }
@@ -80,7 +80,7 @@ impl Outbox {
             let Some((sender, frame)) = state.frames.pop_front() else { return !state.ended };
             match sender {
                 Some(sender) => state.take_out(sender, frame.len()),
-                None => state.words -= 1,
+                None => state.control_frames -= 1,
             }
             bytes += frame.len();
             take(&frame);
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn of_datagrams_the_oldest_is_dropped_and_words_never_are() {
         let outbox = Outbox::default();
-        outbox.push(Out::Word(b"first"));
+        outbox.push(Outbound::Control(b"first"));
         let frame = |n: u8| [&[0][..], &[n; 999]].concat();
-        let dropped: u64 = (0..200u8).map(|n| outbox.push(Out::Data(&frame(n)))).sum();
-        outbox.push(Out::Word(b"last"));
+        let dropped: u64 = (0..200u8).map(|n| outbox.push(Outbound::Data(&frame(n)))).sum();
+        outbox.push(Outbound::Control(b"last"));
         let frames = drained(&outbox);
         assert_eq!(dropped, 200 - (DATA_BYTES_MAX / 1_000) as u64);
         assert_eq!(frames.first().map(Vec::as_slice), Some(&b"first"[..]));
@@ -166,9 +166,9 @@ mod tests {
         };
         let mut lost = 0;
         for nth in 0..10_000 {
-            lost += outbox.push(Out::Data(&frame(1, 1_000)));
+            lost += outbox.push(Outbound::Data(&frame(1, 1_000)));
             if nth % 100 == 0 {
-                lost += outbox.push(Out::Data(&frame(2, 100)));
+                lost += outbox.push(Outbound::Data(&frame(2, 100)));
             }
         }
         let little = frame(2, 100);
@@ -179,9 +179,9 @@ mod tests {
     #[test]
     fn what_was_said_before_the_end_goes_out() {
         let outbox = Outbox::default();
-        outbox.push(Out::Word(b"why"));
-        outbox.push(Out::End);
-        outbox.push(Out::Word(b"too late"));
+        outbox.push(Outbound::Control(b"why"));
+        outbox.push(Outbound::Close);
+        outbox.push(Outbound::Control(b"too late"));
         let mut frames = Vec::new();
         assert!(!outbox.drain(100, |frame| frames.push(frame.to_vec())));
         assert_eq!(frames, [b"why"]);
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn who_reads_no_words_is_ended() {
         let outbox = Outbox::default();
-        (0..=WORDS_MAX).for_each(|_| _ = outbox.push(Out::Word(b"hello")));
+        (0..=WORDS_MAX).for_each(|_| _ = outbox.push(Outbound::Control(b"hello")));
         assert!(!outbox.drain(usize::MAX, |_| {}));
     }
 }

@@ -3,7 +3,7 @@
 
 use gaggle_kit::Micros;
 use gaggle_lobby::network_rates::{Charge, NetworkRates};
-use gaggle_lobby::rules::Rate;
+use gaggle_lobby::rules::RateLimit;
 
 /// Prefixes remembered at a time; all others together have what one network has.
 const PREFIXES_MAX: usize = 8_192;
@@ -18,7 +18,7 @@ pub(crate) struct Rates {
 impl Rates {
     pub(crate) fn new(per_second: u64, burst: u64) -> Rates {
         let every = Micros::new(1_000_000 / per_second.max(1));
-        let rate = Rate { burst: u32::try_from(burst).unwrap_or(u32::MAX), every };
+        let rate = RateLimit { burst: u32::try_from(burst).unwrap_or(u32::MAX), per: every };
         Rates { charge: Charge { kind: 0, rate, count: 1 }, used: NetworkRates::new(PREFIXES_MAX) }
     }
 

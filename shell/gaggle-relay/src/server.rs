@@ -11,13 +11,13 @@ use std::time::{Duration, Instant, SystemTime};
 use gaggle_kit::Micros;
 use gaggle_link::relay::RelayFrame;
 use gaggle_lobby::TicketKey;
-use gaggle_lobby::places::{Places, network};
+use gaggle_lobby::places::{ConcurrencyLimit, network};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::machine::{ConnectionId, Epochs, Out, Relay, RelayConfig, Request};
+use crate::machine::{ConnectionId, Epochs, Outbound, Relay, RelayConfig, Request};
 use crate::opening::Opening;
 use crate::outbox::Outbox;
 use crate::rates::Rates;
@@ -54,7 +54,7 @@ pub type UnixClock = Box<dyn Fn() -> u64 + Send + Sync>;
 struct State {
     relay: Relay,
     sockets: BTreeMap<ConnectionId, Arc<Outbox>>,
-    by_network: Places,
+    by_network: ConcurrencyLimit,
     connections: u64,
     has_udp: bool,
     jobs: VecDeque<Job>,
@@ -91,7 +91,7 @@ impl RelayServer {
         let opening = Opening::new(config.unproven_max, config.unproven_share());
         let networks = Port::networks(&config);
         let relay = Relay::new(key, config, instance, has_udp);
-        let (sockets, by_network, jobs) = (BTreeMap::new(), Places::default(), VecDeque::new());
+        let (sockets, by_network, jobs) = (BTreeMap::new(), ConcurrencyLimit::default(), VecDeque::new());
         let state = State { relay, sockets, by_network, connections: 0, has_udp, jobs };
         let news = Arc::new(Notify::new());
         let server = Arc::new(RelayServer {
@@ -211,7 +211,7 @@ impl RelayServer {
     fn with_relay<T>(
         &self,
         network: u64,
-        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T,
+        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Outbound<'_>)) -> T,
     ) -> T {
         let (result, has_news) = self.with_relay_at_port(network, act);
         if has_news {
@@ -224,7 +224,7 @@ impl RelayServer {
     pub(crate) fn with_relay_at_port<T>(
         &self,
         network: u64,
-        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T,
+        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Outbound<'_>)) -> T,
     ) -> (T, bool) {
         let mut state = self.lock();
         let State { relay, sockets, jobs, has_udp, .. } = &mut *state;
@@ -235,14 +235,14 @@ impl RelayServer {
                 return;
             }
             match out {
-                Out::Data(frame) if *has_udp => {
+                Outbound::Data(frame) if *has_udp => {
                     if jobs.len() >= JOBS_MAX {
                         dropped += 1;
                         return;
                     }
                     jobs.push_back(Job::Data { network, channel: connection, frame: frame.to_vec() });
                 }
-                Out::End if *has_udp => jobs.push_back(Job::End { channel: connection }),
+                Outbound::Close if *has_udp => jobs.push_back(Job::End { channel: connection }),
                 _ => {}
             }
         });
@@ -271,7 +271,7 @@ impl RelayServer {
     /// Says something over a socket.
     pub(crate) fn say(&self, socket: ConnectionId, frame: RelayFrame<'_>) {
         if let Some(outbox) = self.lock().sockets.get(&socket) {
-            outbox.push(Out::Word(&frame.to_bytes()));
+            outbox.push(Outbound::Control(&frame.to_bytes()));
         }
     }
 
@@ -397,7 +397,7 @@ mod tests {
             let server = Arc::clone(&relay);
             let served = tokio::spawn(async move { server.serve(stream, [127, 0, 0, 1].into()).await });
             let ticket = signer.sign(&Claims::bare(1, PeerId::from_bytes([3; 16]), 1, expires));
-            let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
+            let frame = RelayFrame::Authenticate { ticket: &ticket }.to_bytes();
             // A binary message whose mask is zero.
             let length = (frame.len() as u16).to_be_bytes();
             client.write_all(&[0x82, 0xfe, length[0], length[1], 0, 0, 0, 0]).await.unwrap();

@@ -1,6 +1,6 @@
 //! What a relay did so far, for whoever watches over it.
 
-use gaggle_link::relay::RelayRefusal;
+use gaggle_link::relay::RelayReject;
 
 /// Counts since the start, but for the first two, which are now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,13 +50,13 @@ pub struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn refuse(&mut self, reason: RelayRefusal) {
+    pub(crate) fn refuse(&mut self, reason: RelayReject) {
         match reason {
-            RelayRefusal::Ticket => self.refused_ticket += 1,
-            RelayRefusal::Expired | RelayRefusal::OldEpoch => self.refused_old += 1,
-            RelayRefusal::Full => self.refused_full += 1,
-            RelayRefusal::Malformed => self.malformed += 1,
-            RelayRefusal::Replaced => self.replaced += 1,
+            RelayReject::Ticket => self.refused_ticket += 1,
+            RelayReject::Expired | RelayReject::StaleEpoch => self.refused_old += 1,
+            RelayReject::Full => self.refused_full += 1,
+            RelayReject::Malformed => self.malformed += 1,
+            RelayReject::Replaced => self.replaced += 1,
             _ => {}
         }
     }

@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 use gaggle_kit::Micros;
 use gaggle_link::relay::RelayFrame;
 use gaggle_rtc::stun::{self, Stun, TransactionId};
-use gaggle_rtc::{Certificate, Out as RtcOut, Role, RtcChannel};
+use gaggle_rtc::{Certificate, Role, RtcChannel, RtcOutput};
 use tokio::net::UdpSocket;
 
 use crate::bucket::Bucket;
 use crate::consent::Consent;
-use crate::fair::{Fair, sender_of};
+use crate::fair_queue::FairQueue;
+use crate::fair_share::{FairShare, sender_of};
 use crate::limiter::Limiter;
 use crate::machine::{ConnectionId, Relay, RelayConfig, Sink};
 use crate::opening::Opening;
 use crate::rates::Rates;
 use crate::server::{JOBS_MAX, RelayServer};
-use crate::turns::Turns;
 
 /// Longer than any datagram we understand.
 const DATAGRAM_BYTES_MAX: usize = 2_048;
@@ -170,7 +170,7 @@ struct Held {
     /// What goes out at the end of this turn.
     frames: Vec<Vec<u8>>,
     /// How senders share what waits for it.
-    fair: Fair,
+    fair: FairShare,
 }
 
 /// A datagram of a channel, to be decrypted.
@@ -198,9 +198,9 @@ pub(crate) struct Port {
     /// What is done in a turn, kept for the next one's.
     jobs: VecDeque<Job>,
     /// Datagrams that came, by the network of their channel.
-    waiting: Turns<Waiting>,
+    waiting: FairQueue<Waiting>,
     /// Frames that go out, by the network they came from.
-    leaving: Turns<(ConnectionId, Vec<u8>)>,
+    leaving: FairQueue<(ConnectionId, Vec<u8>)>,
     questions: Limiter,
     buffer: Box<[u8]>,
     /// Buffers to use again.
@@ -229,8 +229,8 @@ impl Port {
             by_address: HashMap::new(),
             alarms: BTreeSet::new(),
             jobs: VecDeque::new(),
-            waiting: Turns::new(WAITING_MAX),
-            leaving: Turns::new(JOBS_MAX),
+            waiting: FairQueue::new(WAITING_MAX),
+            leaving: FairQueue::new(JOBS_MAX),
             questions: Limiter::default(),
             buffer: new_buffer(),
             spare: Vec::new(),
@@ -422,7 +422,7 @@ impl Port {
             return self.may_bring(id, server).then_some((id, length));
         }
         match stun::read(bytes) {
-            Some(Stun::Question(question)) => {
+            Some(Stun::Request(question)) => {
                 let answer = stun::answer(question, from);
                 if self.questions.allows(from.ip(), length, answer.len(), server.now()) {
                     self.socket.send(&answer, from);
@@ -432,7 +432,7 @@ impl Port {
                 }
                 None
             }
-            Some(Stun::Check { name }) => {
+            Some(Stun::ConnectivityCheck { name }) => {
                 let id = self.by_name.get(name).copied().filter(|id| {
                     // Only who knows the channel's password is asked anything, or gets an answer.
                     self.channels[id].channel.accepts(now, from, self.local(from), bytes)
@@ -444,7 +444,7 @@ impl Port {
                 // To ask whoever seems to be there costs as much as anything.
                 (self.may_bring(id, server) && self.judge(id, now, from, length)).then_some((id, length))
             }
-            Some(Stun::Answer(question, _)) => {
+            Some(Stun::Response(question, _)) => {
                 let id = asker_of(question);
                 let Some(check) = self.take_answer(id, question, now, from, length) else {
                     server.count_datagram(Stray::Refused);
@@ -464,7 +464,7 @@ impl Port {
     fn judge(&mut self, id: ConnectionId, now: Instant, from: SocketAddr, length: usize) -> bool {
         let Some(held) = self.channels.get_mut(&id) else { return false };
         let judged = held.consent.check(now, from, &self.buffer[..length], || question_of(id));
-        let question = judged.question.and_then(|question| held.channel.question(question));
+        let question = judged.question.and_then(|question| held.channel.request(question));
         // Nobody is sent more than came from there. No honest check is shorter: it has in it all that ours has.
         if let Some(question) = question.filter(|question| question.len() <= length) {
             self.socket.send(&question, from);
@@ -486,7 +486,7 @@ impl Port {
         length: usize,
     ) -> Option<Vec<u8>> {
         let held = self.channels.get_mut(&id)?;
-        if !held.channel.is_answer(&self.buffer[..length]) {
+        if !held.channel.is_response(&self.buffer[..length]) {
             return None;
         }
         let answered = held.consent.answer(now, from, question)?;
@@ -567,7 +567,7 @@ impl Port {
             open: false,
             datagrams,
             frames: Vec::new(),
-            fair: Fair::default(),
+            fair: FairShare::default(),
         };
         self.channels.insert(id, held);
     }
@@ -597,14 +597,16 @@ impl Port {
         loop {
             let Some(held) = self.channels.get_mut(&id) else { return };
             match held.channel.poll(now) {
-                RtcOut::Transmit { to, bytes, .. } => transmit(&self.socket, &held.consent, now, to, &bytes),
-                RtcOut::Message(frame) => {
+                RtcOutput::Transmit { to, bytes, .. } => {
+                    transmit(&self.socket, &held.consent, now, to, &bytes);
+                }
+                RtcOutput::Message(frame) => {
                     let now = server.now();
                     let handle =
                         |relay: &mut Relay, out: Sink<'_>| relay.handle_channel(now, id, &frame, out);
                     server.with_relay_at_port(held.network, handle);
                 }
-                RtcOut::Open => {
+                RtcOutput::Open => {
                     held.open = true;
                     self.opening.end(held.socket, id);
                     let (socket, now) = (held.socket, server.now());
@@ -614,14 +616,14 @@ impl Port {
                         held.channel.close();
                     }
                 }
-                RtcOut::Closed => {
-                    if held.channel.broke_rules() {
+                RtcOutput::Closed => {
+                    if held.channel.is_faulty() {
                         server.with_relay_at_port(held.network, |relay, out| relay.misbehaved(id, out));
                     }
                     self.forget(id, server);
                     return;
                 }
-                RtcOut::Timeout(at) => {
+                RtcOutput::Timeout(at) => {
                     held.timeout = at;
                     self.set_alarm(id);
                     return;
@@ -648,9 +650,11 @@ impl Port {
         held.channel.close();
         loop {
             match held.channel.poll(now) {
-                RtcOut::Transmit { to, bytes, .. } => transmit(&self.socket, &held.consent, now, to, &bytes),
-                RtcOut::Timeout(_) | RtcOut::Closed => break,
-                RtcOut::Message(_) | RtcOut::Open => {}
+                RtcOutput::Transmit { to, bytes, .. } => {
+                    transmit(&self.socket, &held.consent, now, to, &bytes);
+                }
+                RtcOutput::Timeout(_) | RtcOutput::Closed => break,
+                RtcOutput::Message(_) | RtcOutput::Open => {}
             }
         }
         self.forget(id, server);

@@ -219,7 +219,7 @@ mod tests {
     use tokio::io::duplex;
 
     use super::*;
-    use crate::machine::Out;
+    use crate::machine::Outbound;
 
     /// How long anything may take on the slowest machine.
     const PATIENCE: Duration = Duration::from_secs(60);
@@ -240,7 +240,7 @@ mod tests {
             assert!(sent < 1024 * 1024, "{sent} bytes were taken from somebody who reads nothing");
         }
         assert!(sent > UNREAD_MAX / 2, "only {sent} bytes were taken");
-        outbox.push(Out::End);
+        outbox.push(Outbound::Close);
         tokio::time::timeout(PATIENCE, server).await.expect("it ends").expect("it does not panic");
     }
 

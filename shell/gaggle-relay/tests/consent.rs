@@ -8,7 +8,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::time::Instant;
 
 use gaggle_link::relay::RelayFrame;
-use gaggle_native::random_peer;
+use gaggle_native::random_peer_id;
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 use gaggle_rtc::stun::{self, Stun};
@@ -23,8 +23,8 @@ struct Friend {
 
 impl Friend {
     fn of(relay: &Loopback, hostile: &Hostile) -> Friend {
-        let mut words = prove(relay, random_peer().unwrap());
-        say(&mut words, RelayFrame::Call { peer: hostile.peer });
+        let mut words = prove(relay, random_peer_id().unwrap());
+        say(&mut words, RelayFrame::Open { peer: hostile.peer });
         Friend { words }
     }
 
@@ -94,7 +94,8 @@ fn no_stream_goes_where_nobody_agreed() {
         for stranger in [&silent, &server] {
             let (got, sent) = (stranger.got_bytes(), stranger.sent_bytes);
             assert!(got <= sent, "{got} bytes for {sent}");
-            let is_question = |bytes: &Vec<u8>| matches!(stun::read(bytes), Some(Stun::Check { .. }));
+            let is_question =
+                |bytes: &Vec<u8>| matches!(stun::read(bytes), Some(Stun::ConnectivityCheck { .. }));
             assert!(stranger.got.iter().all(is_question), "nothing but questions");
         }
     }
@@ -116,7 +117,7 @@ fn a_member_that_moves_is_found_where_it_answers() {
         friend.talk(&hostile);
         hostile.step();
         for question in elsewhere.look() {
-            if matches!(stun::read(&question), Some(Stun::Check { .. })) {
+            if matches!(stun::read(&question), Some(Stun::ConnectivityCheck { .. })) {
                 let answer = hostile.answer(&question, relay.address());
                 elsewhere.send(&relay, &answer);
             }

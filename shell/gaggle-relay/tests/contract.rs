@@ -5,45 +5,45 @@
 use std::time::Duration;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::contract::{ForgivingClock, Neighbour, Post, Stage};
-use gaggle_link::{LinkConfig, LinksConfig, Path, PathConfig};
-use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
+use gaggle_link::contract::{Harness, LocalPeer, SignalBoard, SteppedClock};
+use gaggle_link::{LinkConfig, MeshConfig, Path, PathConfig};
+use gaggle_native::{Clock, MeshServers, NativeMesh, mesh, random_peer_id};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
 struct Town {
     clock: Clock,
-    forgiving: ForgivingClock,
+    forgiving: SteppedClock,
     relay: Loopback,
     path: Path,
 }
 
 impl Town {
     fn with(path: Path) -> Town {
-        let (clock, forgiving) = (Clock::start(), ForgivingClock::default());
+        let (clock, forgiving) = (Clock::start(), SteppedClock::default());
         Town { clock, forgiving, relay: Loopback::start(RelayConfig::default()).unwrap(), path }
     }
 }
 
-impl Stage for Town {
-    type Transport = Neighbour<NativeMesh>;
+impl Harness for Town {
+    type Transport = LocalPeer<NativeMesh>;
 
-    fn transports(&mut self) -> Vec<Neighbour<NativeMesh>> {
-        let peers: Vec<PeerId> = (0..3).map(|_| random_peer().unwrap()).collect();
-        let post = Post::default();
-        let servers = Servers { stun: vec![], relay: Some(self.relay.url()) };
+    fn transports(&mut self) -> Vec<LocalPeer<NativeMesh>> {
+        let peers: Vec<PeerId> = (0..3).map(|_| random_peer_id().unwrap()).collect();
+        let post = SignalBoard::default();
+        let servers = MeshServers { stun: vec![], relay: Some(self.relay.url()) };
         let neighbour = |(seed, me): (u64, PeerId)| {
             let link = LinkConfig {
-                heartbeat: Micros::from_millis(250),
-                dead_after: self.dead_after(),
-                probe: Micros::from_millis(500),
+                heartbeat_interval: Micros::from_millis(250),
+                timeout: self.dead_after(),
+                rtt_probe_interval: Micros::from_millis(500),
                 send_bytes_max: 1_100_000,
                 ..LinkConfig::default()
             };
-            let config = LinksConfig { paths: PathConfig::only(self.path), link, ..LinksConfig::default() };
-            let links = links(me, &self.relay.ticket(1, me), &servers, config, seed);
+            let config = MeshConfig { paths: PathConfig::only(self.path), link, ..MeshConfig::default() };
+            let links = mesh(me, &self.relay.ticket(1, me), &servers, config, seed);
             let others = peers.iter().copied().filter(|peer| *peer != me).collect();
-            Neighbour::new(links, &post, others, self.path)
+            LocalPeer::new(links, &post, others, self.path)
         };
         (1..).zip(peers.iter().copied()).map(neighbour).collect()
     }
@@ -73,5 +73,5 @@ mod over_the_relays_channel {
 mod over_the_relays_socket {
     use super::*;
 
-    gaggle_link::contract!(Town::with(Path::Socket));
+    gaggle_link::contract!(Town::with(Path::WebSocket));
 }

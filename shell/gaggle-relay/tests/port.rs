@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
-use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathConfig, Transport};
+use gaggle_link::{Channel, Mesh, MeshConfig, Path, PathConfig, Transport, TransportEvent};
 use gaggle_lobby::TicketSigner;
-use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
+use gaggle_native::{Clock, MeshServers, NativeMesh, mesh, random_peer_id};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 use gaggle_rtc::stun::{self, Stun};
@@ -67,12 +67,12 @@ impl Stranger {
 fn strangers_get_nothing_but_an_answer_to_where_they_are() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut stranger = Stranger::of(&relay);
-    stranger.send(&stun::question([7; 12]));
+    stranger.send(&stun::request([7; 12]));
     let here = stranger.socket.local_addr().unwrap();
-    assert_eq!(stun::read(&stranger.answer()), Some(Stun::Answer([7; 12], here)));
+    assert_eq!(stun::read(&stranger.answer()), Some(Stun::Response([7; 12], here)));
 
     // ICE checks for nobody, with and without a password, DTLS greetings, media, cut and endless STUN, noise.
-    let mut check = stun::brief_question([1; 12]).to_vec();
+    let mut check = stun::short_request([1; 12]).to_vec();
     check.extend([0x00, 0x06, 0x00, 0x09]);
     check.extend(b"evtj:h6vY\0\0\0");
     check[3] = 16;
@@ -83,7 +83,7 @@ fn strangers_get_nothing_but_an_answer_to_where_they_are() {
     let hello = [&[22, 254, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 180, 1][..], &[0; 180]].concat();
     let noise: Vec<Vec<u8>> = (0..=255u8).map(|first| [&[first][..], &[first ^ 0x5a; 99]].concat()).collect();
     let before = relay.server().totals();
-    for bytes in [check, signed, hello, vec![128; 60], stun::brief_question([1; 12])[..19].to_vec(), vec![]] {
+    for bytes in [check, signed, hello, vec![128; 60], stun::short_request([1; 12])[..19].to_vec(), vec![]] {
         stranger.send(&bytes);
     }
     noise.iter().for_each(|bytes| stranger.send(bytes));
@@ -102,7 +102,7 @@ fn a_flood_of_questions_gets_few_answers() {
     let mut stranger = Stranger::of(&relay);
     let began = Instant::now();
     for n in 0..5_000u32 {
-        stranger.send(&stun::question(
+        stranger.send(&stun::request(
             [n.to_le_bytes(), n.to_le_bytes(), n.to_le_bytes()].concat().try_into().unwrap(),
         ));
     }
@@ -134,8 +134,8 @@ fn whoever_takes_no_answers_is_not_listened_to() {
 
 /// The frame by which somebody proves to be a member, as a client sends it.
 fn member_proof(relay: &Loopback) -> Vec<u8> {
-    let ticket = relay.ticket(1, random_peer().unwrap());
-    let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
+    let ticket = relay.ticket(1, random_peer_id().unwrap());
+    let frame = RelayFrame::Authenticate { ticket: &ticket }.to_bytes();
     let length = u16::try_from(frame.len()).unwrap().to_be_bytes();
     assert!(frame.len() >= 126, "the longer of the two forms of a length");
     [&[0x82, 0xfe, length[0], length[1], 0, 0, 0, 0][..], &frame].concat()
@@ -147,7 +147,7 @@ fn nobody_unproven_is_ever_sent_more_than_it_sent() {
     let mut stranger = Stranger::of(&relay);
     let mut got = 0;
     for n in 0..6 {
-        stranger.send(&stun::brief_question([n; 12]));
+        stranger.send(&stun::short_request([n; 12]));
         got += stranger.answers().iter().map(Vec::len).sum::<usize>();
         assert!(got <= stranger.sent, "{got} bytes for {}", stranger.sent);
     }
@@ -186,7 +186,7 @@ fn is_offer_answered(relay: &Loopback, words: &mut WebSocket<TcpStream>) -> bool
 fn channels_that_never_open_have_few_places_and_end_with_their_sockets() {
     // A sixteenth of them for one network.
     let relay = Loopback::start(RelayConfig { unproven_max: 32, ..RelayConfig::default() }).unwrap();
-    let come = || prove(&relay, random_peer().unwrap());
+    let come = || prove(&relay, random_peer_id().unwrap());
     let (mut first, mut second) = (come(), come());
     assert!(is_offer_answered(&relay, &mut first) && is_offer_answered(&relay, &mut second));
     assert!(is_offer_answered(&relay, &mut first), "who offers anew gives up what it offered before");
@@ -216,12 +216,12 @@ struct Pair {
 impl Pair {
     fn at(relay: &Loopback, allowed: &[Path]) -> Pair {
         let clock = Clock::start();
-        let ids = [random_peer().unwrap(), random_peer().unwrap()];
-        let servers = Servers { stun: vec![], relay: Some(relay.url()) };
-        let paths = PathConfig { allowed: allowed.to_vec(), ..PathConfig::default() };
+        let ids = [random_peer_id().unwrap(), random_peer_id().unwrap()];
+        let servers = MeshServers { stun: vec![], relay: Some(relay.url()) };
+        let paths = PathConfig { allowed_paths: allowed.to_vec(), ..PathConfig::default() };
         let links = ids.map(|me| {
-            let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
-            links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
+            let config = MeshConfig { paths: paths.clone(), ..MeshConfig::default() };
+            mesh(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
         });
         let mut pair = Pair { clock, links, ids, said: 0, heard: 0 };
         for nth in 0..2 {
@@ -238,7 +238,7 @@ impl Pair {
             let now = self.clock.now();
             for nth in 0..2 {
                 while let Some(event) = self.links[nth].poll(now) {
-                    arrived += usize::from(nth == 1 && matches!(event, Event::Message { .. }));
+                    arrived += usize::from(nth == 1 && matches!(event, TransportEvent::Message { .. }));
                 }
                 while self.links[nth].poll_signal().is_some() {}
             }
@@ -295,7 +295,7 @@ fn members_do_not_notice_a_flood_of_strangers() {
 /// A member that sends all it can to others, over its channel.
 fn flood_channel(mut flooder: Hostile, victims: &[PeerId], stop: &AtomicBool) {
     flooder.run_until("a channel", |flooder| !flooder.open.is_empty());
-    victims.iter().for_each(|victim| say(&mut flooder.words, RelayFrame::Call { peer: *victim }));
+    victims.iter().for_each(|victim| say(&mut flooder.words, RelayFrame::Open { peer: *victim }));
     while !stop.load(Ordering::Relaxed) {
         for victim in victims.iter().cycle().take(100) {
             let frame = RelayFrame::Data { peer: *victim, datagram: &[7; 1_000] }.to_bytes();
@@ -308,7 +308,7 @@ fn flood_channel(mut flooder: Hostile, victims: &[PeerId], stop: &AtomicBool) {
 
 /// The same over its socket.
 fn flood_socket(mut words: WebSocket<TcpStream>, victims: &[PeerId], stop: &AtomicBool) {
-    victims.iter().for_each(|victim| say(&mut words, RelayFrame::Call { peer: *victim }));
+    victims.iter().for_each(|victim| say(&mut words, RelayFrame::Open { peer: *victim }));
     words.get_ref().set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     while !stop.load(Ordering::Relaxed) {
         for victim in victims {
@@ -323,13 +323,13 @@ fn flood_socket(mut words: WebSocket<TcpStream>, victims: &[PeerId], stop: &Atom
 #[test]
 fn members_who_send_all_they_can_do_not_stop_others() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
-    for path in [Path::Relay, Path::Socket] {
+    for path in [Path::Relay, Path::WebSocket] {
         let mut pair = Pair::at(&relay, &[path]);
         assert_eq!(pair.poll_until(50, PATIENCE), 50);
         let (stop, victims, before) = (AtomicBool::new(false), pair.ids, relay.server().totals());
         let spoken = (pair.said, pair.heard);
         let channels = [0, 1].map(|_| Hostile::come_from(ELSEWHERE, &relay, &[0]));
-        let talker = random_peer().unwrap();
+        let talker = random_peer_id().unwrap();
         let words = prove_from(ELSEWHERE, &relay, talker);
         // They are of the room, and nobody hangs up on them.
         for flooder in channels.iter().map(|flooder| flooder.peer).chain([talker]) {
@@ -373,9 +373,9 @@ fn a_port_for_both_kinds_of_addresses_tells_each_what_it_knows() {
         socket.connect((here, relay.address().port())).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let mut stranger = Stranger { socket, sent: 0 };
-        stranger.send(&stun::question([7; 12]));
+        stranger.send(&stun::request([7; 12]));
         let seen = stranger.socket.local_addr().unwrap();
-        assert_eq!(stun::read(&stranger.answer()), Some(Stun::Answer([7; 12], seen)));
+        assert_eq!(stun::read(&stranger.answer()), Some(Stun::Response([7; 12], seen)));
     }
 }
 
@@ -384,7 +384,7 @@ fn a_relay_that_is_started_again_is_found_again() {
     let signer = || TicketSigner::from_secret(&[9; 32]);
     let relay = Loopback::at("127.0.0.1:0".parse().unwrap(), RelayConfig::default(), signer()).unwrap();
     let address = relay.address();
-    let mut pair = Pair::at(&relay, &[Path::Relay, Path::Socket]);
+    let mut pair = Pair::at(&relay, &[Path::Relay, Path::WebSocket]);
     assert_eq!(pair.poll_until(20, PATIENCE), 20);
     relay.stop();
     assert!(pair.poll_until(1_000, Duration::from_secs(1)) < 1_000);
@@ -402,15 +402,15 @@ fn a_relay_that_is_started_again_is_found_again() {
 #[test]
 fn of_names_that_differ_in_their_last_bit_only_each_gets_what_is_its_own() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
-    let servers = Servers { stun: vec![], relay: Some(relay.url()) };
-    let name = random_peer().unwrap().to_u128() & !3;
+    let servers = MeshServers { stun: vec![], relay: Some(relay.url()) };
+    let name = random_peer_id().unwrap().to_u128() & !3;
     let ids = [name, name | 1, name | 2].map(PeerId::from_u128);
-    for path in [Path::Relay, Path::Socket] {
+    for path in [Path::Relay, Path::WebSocket] {
         let clock = Clock::start();
         let mut members = ids.map(|me| {
             let paths = PathConfig::only(path);
-            let config = LinksConfig { paths, ..LinksConfig::default() };
-            links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
+            let config = MeshConfig { paths, ..MeshConfig::default() };
+            mesh(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
         });
         for (nth, member) in members.iter_mut().enumerate() {
             ids.iter().filter(|id| **id != ids[nth]).for_each(|id| member.add_peer(clock.now(), *id));
@@ -423,7 +423,7 @@ fn of_names_that_differ_in_their_last_bit_only_each_gets_what_is_its_own() {
         while missing(&letters) && began.elapsed() < PATIENCE {
             for (nth, member) in members.iter_mut().enumerate() {
                 while let Some(event) = member.poll(clock.now()) {
-                    let Event::Message { peer, bytes, .. } = event else { continue };
+                    let TransportEvent::Message { peer, bytes, .. } = event else { continue };
                     let from = ids.iter().position(|id| *id == peer).expect("nobody else is there");
                     assert_eq!(bytes, [from as u8, nth as u8], "{path:?}: a letter at {nth} from {from}");
                     letters[nth][from] += 1;

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::relay::{RelayFrame, RelayRefusal};
+use gaggle_link::relay::{RelayFrame, RelayReject};
 use gaggle_lobby::{Claims, TicketSigner};
-use gaggle_relay::{ConnectionId, Out, Relay, RelayConfig, Request};
+use gaggle_relay::{ConnectionId, Outbound, Relay, RelayConfig, Request};
 
 const NOW: u64 = 1_000;
 const ADA: PeerId = PeerId::from_u128(1);
@@ -38,11 +38,13 @@ impl Rig {
         Rig { relay, signer, now: Micros::from_secs(10), said, ended, connections: 0 }
     }
 
-    fn act<T>(&mut self, act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T) -> T {
+    fn act<T>(&mut self, act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Outbound<'_>)) -> T) -> T {
         let Rig { relay, said, ended, .. } = self;
         act(relay, &mut |connection, out| match out {
-            Out::Data(frame) | Out::Word(frame) => said.entry(connection).or_default().push(frame.to_vec()),
-            Out::End => ended.push(connection),
+            Outbound::Data(frame) | Outbound::Control(frame) => {
+                said.entry(connection).or_default().push(frame.to_vec());
+            }
+            Outbound::Close => ended.push(connection),
         })
     }
 
@@ -65,7 +67,7 @@ impl Rig {
     fn prove(&mut self, room: u64, peer: PeerId, epoch: u32) -> ConnectionId {
         let connection = self.open();
         let ticket = self.signer.sign(&Claims::bare(room, peer, epoch, NOW + 100));
-        self.say(connection, RelayFrame::Prove { ticket: &ticket });
+        self.say(connection, RelayFrame::Authenticate { ticket: &ticket });
         connection
     }
 
@@ -85,7 +87,7 @@ impl Rig {
 
     fn show(&mut self, connection: ConnectionId, claims: &Claims) -> ConnectionId {
         let ticket = self.signer.sign(claims);
-        self.say(connection, RelayFrame::Prove { ticket: &ticket });
+        self.say(connection, RelayFrame::Authenticate { ticket: &ticket });
         connection
     }
 
@@ -109,16 +111,16 @@ impl Rig {
     /// Ada and Ben, proven and open to each other.
     fn pair(&mut self) -> (ConnectionId, ConnectionId) {
         let (ada, ben) = (self.prove(1, ADA, 1), self.prove(1, BEN, 1));
-        self.say(ada, RelayFrame::Call { peer: BEN });
+        self.say(ada, RelayFrame::Open { peer: BEN });
         self.heard(ada);
         self.heard(ben);
         (ada, ben)
     }
 }
 
-const PROVEN: RelayFrame<'static> = RelayFrame::Proven { instance: 42, channels: true };
+const PROVEN: RelayFrame<'static> = RelayFrame::Authenticated { instance: 42, channels: true };
 
-fn refused(reason: RelayRefusal) -> RelayFrame<'static> {
+fn refused(reason: RelayReject) -> RelayFrame<'static> {
     RelayFrame::Refused { reason }
 }
 
@@ -130,14 +132,14 @@ fn a_call_opens_both_sides_and_datagrams_carry_their_true_sender() {
     rig.expect(ben, &[PROVEN]);
     rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"too early" });
     assert!(rig.heard(ben).is_empty());
-    rig.say(ada, RelayFrame::Call { peer: BEN });
+    rig.say(ada, RelayFrame::Open { peer: BEN });
     rig.expect(ada, &[RelayFrame::Opened { peer: BEN }]);
     rig.expect(ben, &[RelayFrame::Opened { peer: ADA }]);
     rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"honk" });
     rig.expect(ben, &[RelayFrame::Data { peer: ADA, datagram: b"honk" }]);
-    rig.say(ben, RelayFrame::Everyone { datagram: b"honk honk" });
+    rig.say(ben, RelayFrame::Broadcast { datagram: b"honk honk" });
     rig.expect(ada, &[RelayFrame::Data { peer: BEN, datagram: b"honk honk" }]);
-    rig.say(ben, RelayFrame::HangUp { peer: ADA });
+    rig.say(ben, RelayFrame::Close { peer: ADA });
     rig.expect(ada, &[RelayFrame::Closed { peer: BEN }]);
     rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"gone" });
     assert!(rig.heard(ben).is_empty());
@@ -148,7 +150,7 @@ fn a_call_opens_both_sides_and_datagrams_carry_their_true_sender() {
 fn who_is_called_before_it_comes_is_opened_when_it_does() {
     let mut rig = Rig::new(RelayConfig::default());
     let ada = rig.prove(1, ADA, 1);
-    rig.say(ada, RelayFrame::Call { peer: BEN });
+    rig.say(ada, RelayFrame::Open { peer: BEN });
     rig.expect(ada, &[PROVEN, RelayFrame::Closed { peer: BEN }]);
     let ben = rig.prove(1, BEN, 1);
     rig.expect(ada, &[RelayFrame::Opened { peer: BEN }]);
@@ -167,20 +169,20 @@ fn forged_expired_and_foreign_tickets_are_refused() {
     let forged = stranger.sign(&Claims::bare(1, ADA, 1, NOW + 100));
     let expired = rig.signer.sign(&Claims::bare(1, ADA, 1, NOW));
     for (ticket, reason) in [
-        (forged.as_str(), RelayRefusal::Ticket),
-        ("nonsense", RelayRefusal::Ticket),
-        (&expired, RelayRefusal::Expired),
+        (forged.as_str(), RelayReject::Ticket),
+        ("nonsense", RelayReject::Ticket),
+        (&expired, RelayReject::Expired),
     ] {
         let connection = rig.open();
-        rig.say(connection, RelayFrame::Prove { ticket });
+        rig.say(connection, RelayFrame::Authenticate { ticket });
         rig.expect(connection, &[refused(reason)]);
         assert!(rig.ended.contains(&connection));
     }
     // A ticket for another room does not turn a member into one of that room.
     let (ada, _) = rig.pair();
     let foreign = rig.signer.sign(&Claims::bare(2, ADA, 1, NOW + 100));
-    rig.say(ada, RelayFrame::Prove { ticket: &foreign });
-    rig.expect(ada, &[refused(RelayRefusal::Ticket)]);
+    rig.say(ada, RelayFrame::Authenticate { ticket: &foreign });
+    rig.expect(ada, &[refused(RelayReject::Ticket)]);
     let totals = rig.relay.totals();
     assert_eq!((totals.refused_ticket, totals.refused_old, totals.members), (3, 1, 1));
 }
@@ -191,10 +193,10 @@ fn nobody_is_reached_in_another_room() {
     let (ada, ben) = rig.pair();
     let eve = rig.prove(2, EVE, 1);
     rig.heard(eve);
-    rig.say(eve, RelayFrame::Call { peer: ADA });
+    rig.say(eve, RelayFrame::Open { peer: ADA });
     rig.expect(eve, &[RelayFrame::Closed { peer: ADA }]);
     rig.say(eve, RelayFrame::Data { peer: ADA, datagram: b"psst" });
-    rig.say(eve, RelayFrame::Everyone { datagram: b"psst" });
+    rig.say(eve, RelayFrame::Broadcast { datagram: b"psst" });
     assert!(rig.heard(ada).is_empty() && rig.heard(ben).is_empty());
 }
 
@@ -203,16 +205,16 @@ fn who_was_sent_away_has_a_few_seconds_and_never_comes_back() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     let newer = rig.signer.sign(&Claims::bare(1, ADA, 2, NOW + 100));
-    rig.say(ada, RelayFrame::Prove { ticket: &newer });
+    rig.say(ada, RelayFrame::Authenticate { ticket: &newer });
     rig.expect(ada, &[PROVEN]);
     rig.wait(Micros::from_secs(4));
     rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"still here" });
     assert_eq!(rig.heard(ada).len(), 1, "new tickets take a moment to reach everybody");
     rig.wait(Micros::from_secs(2));
-    rig.expect(ben, &[refused(RelayRefusal::OldEpoch)]);
+    rig.expect(ben, &[refused(RelayReject::StaleEpoch)]);
     rig.expect(ada, &[RelayFrame::Closed { peer: BEN }]);
     let again = rig.prove(1, BEN, 1);
-    rig.expect(again, &[refused(RelayRefusal::OldEpoch)]);
+    rig.expect(again, &[refused(RelayReject::StaleEpoch)]);
     let renewed = rig.prove(1, BEN, 2);
     rig.expect(renewed, &[PROVEN, RelayFrame::Opened { peer: ADA }]);
 }
@@ -225,15 +227,15 @@ fn nonsense_ends_a_connection_and_silence_does_too() {
         let eve = rig.prove(1, EVE, 1);
         rig.heard(eve);
         rig.say_bytes(eve, bytes);
-        rig.expect(eve, &[refused(RelayRefusal::Malformed)]);
+        rig.expect(eve, &[refused(RelayReject::Malformed)]);
         assert!(rig.ended.contains(&eve));
     }
     let unproven = rig.open();
     rig.say(unproven, RelayFrame::Data { peer: BEN, datagram: b"let me in" });
-    rig.expect(unproven, &[refused(RelayRefusal::Malformed)]);
+    rig.expect(unproven, &[refused(RelayReject::Malformed)]);
     let silent = rig.open();
     rig.wait(Micros::from_secs(5));
-    rig.expect(silent, &[refused(RelayRefusal::Malformed)]);
+    rig.expect(silent, &[refused(RelayReject::Malformed)]);
     assert!(rig.heard(ben).is_empty());
     assert_eq!(rig.relay.totals().members, 2);
 }
@@ -265,7 +267,7 @@ fn a_network_has_its_rate_however_many_its_members_are() {
     let flooders: Vec<ConnectionId> =
         (10..20).map(|peer| rig.prove_from(here, 1, PeerId::from_u128(peer))).collect();
     let to_ben = RelayFrame::Data { peer: BEN, datagram: b"flood" };
-    flooders.iter().for_each(|flooder| _ = rig.say(*flooder, RelayFrame::Call { peer: BEN }));
+    flooders.iter().for_each(|flooder| _ = rig.say(*flooder, RelayFrame::Open { peer: BEN }));
     rig.heard(ben);
     for _ in 0..1_000 {
         flooders.iter().for_each(|flooder| _ = rig.say(*flooder, to_ben));
@@ -283,7 +285,7 @@ fn a_full_room_at_60_hz_is_within_what_everybody_may() {
     let mut rig = Rig::new(RelayConfig::default());
     let here = rig.prove(1, ADA, 1);
     let others: Vec<ConnectionId> = (10..73).map(|peer| rig.prove(1, PeerId::from_u128(peer), 1)).collect();
-    (10..73).for_each(|peer| _ = rig.say(here, RelayFrame::Call { peer: PeerId::from_u128(peer) }));
+    (10..73).for_each(|peer| _ = rig.say(here, RelayFrame::Open { peer: PeerId::from_u128(peer) }));
     others.iter().for_each(|other| _ = rig.heard(*other));
     for _ in 0..600 {
         rig.wait(Micros::new(16_667));
@@ -315,7 +317,7 @@ fn offers_beyond_the_rate_of_a_member_or_a_network_are_counted_and_left() {
     rig.act(Relay::lose_channels);
     assert!(rig.say(ada, offer).is_none());
     let eve = rig.prove(1, EVE, 1);
-    rig.expect(eve, &[RelayFrame::Proven { instance: 42, channels: false }]);
+    rig.expect(eve, &[RelayFrame::Authenticated { instance: 42, channels: false }]);
 }
 
 #[test]
@@ -324,13 +326,13 @@ fn whoever_makes_the_tickets_says_which_are_old() {
     let room = Claims::bare(1, ADA, 1, NOW).room;
     rig.relay.set_epochs(Box::new(move |asked| (asked == room).then_some(3)));
     let old = rig.prove(1, ADA, 2);
-    rig.expect(old, &[refused(RelayRefusal::OldEpoch)]);
+    rig.expect(old, &[refused(RelayReject::StaleEpoch)]);
     for (room, epoch) in [(1, 3), (1, 4), (2, 1)] {
         let fine = rig.prove(room, BEN, epoch);
         assert_eq!(rig.heard(fine).first(), Some(&PROVEN.to_bytes()), "{room} {epoch}");
     }
     let older = rig.prove(1, EVE, 3);
-    rig.expect(older, &[refused(RelayRefusal::OldEpoch)]);
+    rig.expect(older, &[refused(RelayReject::StaleEpoch)]);
 }
 
 #[test]
@@ -340,15 +342,15 @@ fn places_are_bounded() {
     let mut rig = Rig::new(config);
     rig.pair();
     let eve = rig.prove(1, EVE, 1);
-    rig.expect(eve, &[refused(RelayRefusal::Full)]);
+    rig.expect(eve, &[refused(RelayReject::Full)]);
     rig.prove(2, EVE, 1);
     let last = rig.prove(3, EVE, 1);
-    rig.expect(last, &[refused(RelayRefusal::Full)]);
+    rig.expect(last, &[refused(RelayReject::Full)]);
     (0..4).for_each(|_| _ = rig.open());
     assert!(!rig.relay.socket_opened(rig.now, ConnectionId(1_000), address(ConnectionId(1_000))));
     // Calls are bounded, too.
     let (ada, _) = (ConnectionId(1), ());
-    (10..100).for_each(|n| _ = rig.say(ada, RelayFrame::Call { peer: PeerId::from_u128(n) }));
+    (10..100).for_each(|n| _ = rig.say(ada, RelayFrame::Open { peer: PeerId::from_u128(n) }));
     assert!(rig.relay.totals().refused_full >= 88);
 }
 
@@ -400,7 +402,7 @@ fn whoever_shows_tickets_without_end_is_sent_away() {
     let (ada, _) = rig.pair();
     let ticket = rig.signer.sign(&Claims::bare(1, ADA, 1, NOW + 60));
     let shown = (0..1_000).take_while(|_| {
-        rig.say(ada, RelayFrame::Prove { ticket: &ticket });
+        rig.say(ada, RelayFrame::Authenticate { ticket: &ticket });
         !rig.ended.contains(&ada)
     });
     assert_eq!(shown.count(), 32, "checking one takes long");
@@ -411,21 +413,21 @@ fn who_calls_and_hangs_up_all_the_time_is_not_heard_and_bothers_nobody() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     for _ in 0..5_000 {
-        rig.say(ada, RelayFrame::HangUp { peer: BEN });
-        rig.say(ada, RelayFrame::Call { peer: BEN });
+        rig.say(ada, RelayFrame::Close { peer: BEN });
+        rig.say(ada, RelayFrame::Open { peer: BEN });
     }
     let heard = rig.heard(ben).len();
     assert!((200..=256).contains(&heard), "{heard} words");
     rig.wait(Micros::from_secs(2));
     for _ in 0..100 {
-        rig.say(ada, RelayFrame::HangUp { peer: BEN });
-        rig.say(ada, RelayFrame::Call { peer: BEN });
+        rig.say(ada, RelayFrame::Close { peer: BEN });
+        rig.say(ada, RelayFrame::Open { peer: BEN });
     }
     let heard = rig.heard(ben).len();
     assert!((38..=40).contains(&heard), "{heard} words in two seconds");
     assert!(rig.relay.totals().words_ignored > 9_000);
     rig.heard(ada);
-    rig.say(ben, RelayFrame::Call { peer: ADA });
+    rig.say(ben, RelayFrame::Open { peer: ADA });
     rig.expect(ben, &[RelayFrame::Opened { peer: ADA }]);
 }
 
@@ -434,7 +436,7 @@ fn the_same_machine_again_takes_its_own_place() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     let again = rig.prove_from(address(ada), 1, ADA);
-    rig.expect(ada, &[refused(RelayRefusal::Replaced)]);
+    rig.expect(ada, &[refused(RelayReject::Replaced)]);
     assert!(rig.ended.contains(&ada));
     rig.expect(again, &[PROVEN, RelayFrame::Opened { peer: BEN }]);
     rig.act(|relay, out| relay.closed(ada, out));
@@ -451,7 +453,7 @@ fn stolen_ticket_from_another_network_replaces_nobody() {
     let owner = rig.prove_from(home, 1, ADA);
     rig.heard(owner);
     let thief = rig.prove_from(elsewhere, 1, ADA);
-    rig.expect(thief, &[refused(RelayRefusal::Replaced)]);
+    rig.expect(thief, &[refused(RelayReject::Replaced)]);
     assert!(rig.heard(owner).is_empty() && !rig.ended.contains(&owner));
     // The owner on another network has a newer ticket, and when its socket is gone the old one will do.
     let newer = Claims { issued: NOW + 1, ..Claims::bare(1, ADA, 1, NOW + 100) };
@@ -471,7 +473,7 @@ fn removed_member_s_socket_ends_though_none_shows_new_ticket() {
     rig.relay.set_epochs(Box::new(move |asked| (asked == room).then_some(2)));
     rig.wait(Micros::from_secs(1));
     let renewed = rig.signer.sign(&Claims::bare(1, BEN, 2, NOW + 100));
-    rig.say(ben, RelayFrame::Prove { ticket: &renewed });
+    rig.say(ben, RelayFrame::Authenticate { ticket: &renewed });
     rig.wait(Micros::from_secs(6));
     assert!(rig.ended.contains(&ada) && !rig.ended.contains(&ben));
 }
@@ -502,7 +504,7 @@ fn answers_go_to_the_leg_on_which_a_member_last_spoke() {
     let before = rig.relay.totals().malformed;
     assert!(rig.act(|relay, out| relay.channel_opened(now, ada, channel, out)));
     rig.act(|relay, out| {
-        relay.handle_channel(now, channel, &RelayFrame::HangUp { peer: BEN }.to_bytes(), out);
+        relay.handle_channel(now, channel, &RelayFrame::Close { peer: BEN }.to_bytes(), out);
     });
     assert_eq!(rig.relay.totals().malformed, before + 1);
     rig.act(|relay, out| relay.closed(ada, out));
@@ -521,8 +523,8 @@ fn coming_back_does_not_fill_anything_up_again() {
     let talk = |rig: &mut Rig, from| {
         (0..100).for_each(|_| _ = rig.say(from, RelayFrame::Data { peer: BEN, datagram: &[0; 1_000] }));
         (0..200).for_each(|_| {
-            _ = rig.say(from, RelayFrame::HangUp { peer: BEN });
-            _ = rig.say(from, RelayFrame::Call { peer: BEN });
+            _ = rig.say(from, RelayFrame::Close { peer: BEN });
+            _ = rig.say(from, RelayFrame::Open { peer: BEN });
         });
         let heard = rig.heard(ben);
         let data = |bytes: &&Vec<u8>| matches!(RelayFrame::read(bytes), Ok(RelayFrame::Data { .. }));
@@ -538,14 +540,14 @@ fn coming_back_does_not_fill_anything_up_again() {
     rig.act(|relay, out| relay.closed(ada, out));
     rig.wait(Micros::from_secs(5));
     let ada = rig.prove(1, ADA, 1);
-    rig.say(ada, RelayFrame::Call { peer: BEN });
+    rig.say(ada, RelayFrame::Open { peer: BEN });
     rig.heard(ben);
     let (data, words) = talk(&mut rig, ada);
     assert!(data == 5 && (90..=100).contains(&words), "{data} datagrams, {words} words after five seconds");
     rig.act(|relay, out| relay.closed(ada, out));
     rig.wait(Micros::from_secs(20));
     let ada = rig.prove(1, ADA, 1);
-    rig.say(ada, RelayFrame::Call { peer: BEN });
+    rig.say(ada, RelayFrame::Open { peer: BEN });
     rig.heard(ben);
     assert_eq!(talk(&mut rig, ada).0, 10, "who stayed away may do what somebody new may");
 }
@@ -585,7 +587,7 @@ fn members_count_where_they_proved_themselves_from() {
             return None;
         }
         let ticket = rig.signer.sign(&Claims::bare(1, PeerId::from_u128(peer), 1, NOW + 100));
-        rig.say(socket, RelayFrame::Prove { ticket: &ticket });
+        rig.say(socket, RelayFrame::Authenticate { ticket: &ticket });
         // With a channel a member stays without its socket.
         let opened = rig.act(|relay, out| relay.channel_opened(now, socket, channel, out));
         rig.act(|relay, out| relay.closed(socket, out));
@@ -611,7 +613,7 @@ fn idle_members_make_way_when_places_run_out() {
     // Two members of one network that never say anything.
     let silent = [10, 11].map(|n| rig.prove_from([203, 0, 113, 9].into(), 2, PeerId::from_u128(n)));
     silent.iter().for_each(|connection| rig.expect(*connection, &[PROVEN]));
-    let full = RelayFrame::Refused { reason: RelayRefusal::Full };
+    let full = RelayFrame::Refused { reason: RelayReject::Full };
     let early = rig.prove(3, EVE, 1);
     rig.expect(early, &[full]);
     // Ada and Ben go on talking, and stay; of the two who do not, the first makes way.

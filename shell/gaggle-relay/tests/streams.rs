@@ -6,7 +6,7 @@ mod hostile;
 
 use std::time::{Duration, Instant};
 
-use gaggle_link::relay::{RelayFrame, RelayRefusal};
+use gaggle_link::relay::{RelayFrame, RelayReject};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
@@ -19,7 +19,7 @@ fn whoever_opens_another_stream_is_shown_out() {
     hostile.run_until("two streams on its side", |hostile| hostile.open.len() == 2);
     // What it says on the one there is counts, and nothing happens to it.
     let totals = || relay.server().totals();
-    hostile.write(0, &RelayFrame::Everyone { datagram: b"hello" }.to_bytes());
+    hostile.write(0, &RelayFrame::Broadcast { datagram: b"hello" }.to_bytes());
     hostile.run_until("a datagram handed in", |_| totals().received == 1);
     assert_eq!((totals().members, totals().malformed), (1, 0));
     hostile.write(1, b"hello");
@@ -29,7 +29,7 @@ fn whoever_opens_another_stream_is_shown_out() {
         RelayFrame::Refused { reason } => Some(*reason),
         _ => None,
     });
-    assert_eq!(reason, RelayRefusal::Malformed, "it is told why");
+    assert_eq!(reason, RelayReject::Malformed, "it is told why");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_flood_over_a_channel_is_dropped_before_it_is_decrypted() {
     let (received, began) = (totals().received, Instant::now());
     while totals().received == received {
         assert!(began.elapsed() < PATIENCE, "{:?}", totals());
-        hostile.write(0, &RelayFrame::Everyone { datagram: b"hello" }.to_bytes());
+        hostile.write(0, &RelayFrame::Broadcast { datagram: b"hello" }.to_bytes());
         let said_at = Instant::now();
         hostile.run_until("some time", |_| said_at.elapsed() > Duration::from_millis(100));
     }

@@ -5,8 +5,10 @@
 use std::time::{Duration, Instant};
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathChanged, PathConfig, PathReason, Transport};
-use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
+use gaggle_link::{
+    Channel, Mesh, MeshConfig, Path, PathChanged, PathConfig, PathReason, Transport, TransportEvent,
+};
+use gaggle_native::{Clock, MeshServers, NativeMesh, mesh, random_peer_id};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
@@ -27,11 +29,11 @@ struct Pair {
 impl Pair {
     fn of(relay: &Loopback, paths: &PathConfig) -> Pair {
         let clock = Clock::start();
-        let ids = [random_peer().unwrap(), random_peer().unwrap()];
-        let servers = Servers { stun: vec![], relay: Some(relay.url()) };
+        let ids = [random_peer_id().unwrap(), random_peer_id().unwrap()];
+        let servers = MeshServers { stun: vec![], relay: Some(relay.url()) };
         let mut links = ids.map(|me| {
-            let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
-            links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
+            let config = MeshConfig { paths: paths.clone(), ..MeshConfig::default() };
+            mesh(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
         });
         (0..2).for_each(|nth| links[nth].add_peer(clock.now(), ids[1 - nth]));
         let (changes, said, heard) = Default::default();
@@ -44,12 +46,12 @@ impl Pair {
             let (now, other) = (self.clock.now(), self.ids[1 - nth]);
             while let Some(event) = self.links[nth].poll(now) {
                 match event {
-                    Event::Message { bytes, .. } => {
+                    TransportEvent::Message { bytes, .. } => {
                         assert_eq!(bytes, self.heard[nth].to_le_bytes(), "{:?}", self.changes);
                         self.heard[nth] += 1;
                     }
-                    Event::Left { reason, .. } => panic!("{reason:?}: {:?}", self.changes),
-                    Event::Joined { .. } => {}
+                    TransportEvent::Disconnected { reason, .. } => panic!("{reason:?}: {:?}", self.changes),
+                    TransportEvent::Connected { .. } => {}
                 }
             }
             while let Some((_, signal)) = self.links[nth].poll_signal() {
@@ -93,7 +95,7 @@ fn the_direct_way_is_taken_later_and_nothing_is_lost_or_doubled() {
     let heard = pair.heard;
     pair.until("both go on", |pair| (0..2).all(|nth| pair.heard[nth] > heard[nth] + 200));
     for changes in &pair.changes {
-        let better = |change: &&PathChanged| change.reason == PathReason::Better;
+        let better = |change: &&PathChanged| change.reason == PathReason::Upgrade;
         let last = changes.iter().rfind(better).map(|change| change.path);
         assert_eq!(last, Some(Some(Path::Direct)), "{changes:?}");
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use gaggle_link::Busy;
+use gaggle_link::WouldBlock;
 use str0m::change::{SdpAnswer, SdpOffer, SdpPendingOffer};
 use str0m::channel::{ChannelConfig, ChannelId, Reliability};
 use str0m::config::DtlsCert;
@@ -44,7 +44,7 @@ pub enum Role {
     /// Both sides look for a way.
     Peer,
     /// Waits at a known address for the other side (ICE lite). It believes where a check comes from: whoever runs it has to
-    /// [ask](RtcChannel::question) an address before a check from there is handled.
+    /// [ask](RtcChannel::request) an address before a check from there is handled.
     Server,
 }
 
@@ -66,7 +66,7 @@ impl Certificate {
 
 /// What a channel wants done, or tells.
 #[derive(Debug)]
-pub enum Out {
+pub enum RtcOutput {
     /// Send this datagram from one of our addresses.
     Transmit {
         /// Which of ours.
@@ -230,13 +230,13 @@ impl RtcChannel {
 
     /// A question that only the other side of this channel can answer: whoever does receives where it was sent. None before the
     /// other side's offer was answered.
-    pub fn question(&self, id: TransactionId) -> Option<Vec<u8>> {
+    pub fn request(&self, id: TransactionId) -> Option<Vec<u8>> {
         let other = self.other.as_ref()?;
         Some(stun::check(id, &other.names, |bytes| sign(other.password.as_bytes(), &[bytes])))
     }
 
     /// Whether the other side of this channel wrote this answer. Servers that answer everybody cannot have.
-    pub fn is_answer(&self, bytes: &[u8]) -> bool {
+    pub fn is_response(&self, bytes: &[u8]) -> bool {
         let Some(other) = &self.other else { return false };
         let is_answer = contain(|| {
             StunMessage::parse(bytes).is_ok_and(|message| {
@@ -283,20 +283,20 @@ impl RtcChannel {
     ///
     /// # Errors
     /// If there is no room for it at the moment. On a channel that is not open it goes nowhere.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Busy> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), WouldBlock> {
         self.contained(|held| held.write_now(bytes)).unwrap_or(Ok(()))
     }
 
-    fn write_now(&mut self, bytes: &[u8]) -> Result<(), Busy> {
+    fn write_now(&mut self, bytes: &[u8]) -> Result<(), WouldBlock> {
         let Some(mut channel) = self.channel.filter(|_| self.open).and_then(|id| self.rtc.channel(id)) else {
             return Ok(());
         };
         if channel.buffered_amount() + bytes.len() > RtcChannel::BUFFERED_BYTES_MAX {
-            return Err(Busy);
+            return Err(WouldBlock);
         }
         match channel.write(true, bytes) {
             Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(Busy),
+            Ok(false) | Err(_) => Err(WouldBlock),
         }
     }
 
@@ -315,7 +315,7 @@ impl RtcChannel {
     }
 
     /// Whether the other side spoke of streams there are none of. The channel ends with that.
-    pub fn broke_rules(&self) -> bool {
+    pub fn is_faulty(&self) -> bool {
         self.gate.is_broken()
     }
 
@@ -329,29 +329,29 @@ impl RtcChannel {
         let _ = self.contained(|channel| channel.rtc.close());
     }
 
-    /// What is to be done next. Poll until it is [`Out::Timeout`] after everything that was done to a channel.
-    pub fn poll(&mut self, now: Instant) -> Out {
+    /// What is to be done next. Poll until it is [`RtcOutput::Timeout`] after everything that was done to a channel.
+    pub fn poll(&mut self, now: Instant) -> RtcOutput {
         self.gate.set_now(now);
         let out = self.contained(RtcChannel::poll_alive).ok().flatten();
         out.unwrap_or_else(|| match std::mem::replace(&mut self.ended, true) {
-            false => Out::Closed,
+            false => RtcOutput::Closed,
             // Nothing will ever happen here again.
-            true => Out::Timeout(now + std::time::Duration::from_secs(3_600)),
+            true => RtcOutput::Timeout(now + std::time::Duration::from_secs(3_600)),
         })
     }
 
     /// What is to be done next; none if the connection is over.
-    fn poll_alive(&mut self) -> Option<Out> {
+    fn poll_alive(&mut self) -> Option<RtcOutput> {
         while !self.ended && self.rtc.is_alive() {
             let output = self.rtc.poll_output();
-            if self.broke_rules() {
+            if self.is_faulty() {
                 self.rtc.disconnect();
                 continue;
             }
             match output {
-                Ok(Output::Timeout(at)) => return Some(Out::Timeout(at)),
+                Ok(Output::Timeout(at)) => return Some(RtcOutput::Timeout(at)),
                 Ok(Output::Transmit(transmit)) => {
-                    return Some(Out::Transmit {
+                    return Some(RtcOutput::Transmit {
                         from: transmit.source,
                         to: transmit.destination,
                         bytes: transmit.contents.into(),
@@ -380,13 +380,13 @@ impl RtcChannel {
         done.ok_or_else(crash)
     }
 
-    fn handle_event(&mut self, event: Event) -> Option<Out> {
+    fn handle_event(&mut self, event: Event) -> Option<RtcOutput> {
         match event {
             Event::ChannelOpen(id, _) if Some(id) == self.channel => {
                 self.open = true;
-                Some(Out::Open)
+                Some(RtcOutput::Open)
             }
-            Event::ChannelData(data) if Some(data.id) == self.channel => Some(Out::Message(data.data)),
+            Event::ChannelData(data) if Some(data.id) == self.channel => Some(RtcOutput::Message(data.data)),
             Event::ChannelClose(id) if Some(id) == self.channel => {
                 self.rtc.disconnect();
                 None
@@ -465,8 +465,8 @@ mod tests {
         let (mut held, now) = (channel(Role::Server), Instant::now());
         let crashed: Result<(), _> = held.contained(|_| panic!("on purpose"));
         assert!(crashed.is_err() && held.crashed() && !held.is_open());
-        assert!(matches!(held.poll(now), Out::Closed));
-        assert!(matches!(held.poll(now), Out::Timeout(_)));
+        assert!(matches!(held.poll(now), RtcOutput::Closed));
+        assert!(matches!(held.poll(now), RtcOutput::Timeout(_)));
         let (from, to) = (([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 4_000).into());
         assert!(held.handle(now, from, to, &[1; 20]).is_err() && held.handle_timeout(now).is_err());
         assert!(!held.accepts(now, from, to, &[1; 20]));

@@ -11,5 +11,5 @@ mod intake;
 mod sctp;
 pub mod stun;
 
-pub use channel::{Certificate, Out, Role, RtcChannel, RtcChannelError};
+pub use channel::{Certificate, Role, RtcChannel, RtcChannelError, RtcOutput};
 pub use contain::is_contained;

@@ -34,19 +34,19 @@ pub type TransactionId = [u8; 12];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stun<'a> {
     /// "Where do you see me?"
-    Question(TransactionId),
+    Request(TransactionId),
     /// A check of a connection that is being made: the name of the side it is for.
-    Check {
+    ConnectivityCheck {
         /// The part of the user name that is the receiver's.
         name: &'a str,
     },
     /// "There."
-    Answer(TransactionId, SocketAddr),
+    Response(TransactionId, SocketAddr),
 }
 
 /// Asks.
-pub fn question(id: TransactionId) -> Vec<u8> {
-    let mut bytes = brief_question(id).to_vec();
+pub fn request(id: TransactionId) -> Vec<u8> {
+    let mut bytes = short_request(id).to_vec();
     bytes[3] = 4 + FILLING.len() as u8;
     bytes.extend(SOFTWARE.to_be_bytes());
     bytes.extend((FILLING.len() as u16).to_be_bytes());
@@ -55,7 +55,7 @@ pub fn question(id: TransactionId) -> Vec<u8> {
 }
 
 /// Asks as briefly as can be, as browsers do.
-pub fn brief_question(id: TransactionId) -> [u8; HEADER_BYTES] {
+pub fn short_request(id: TransactionId) -> [u8; HEADER_BYTES] {
     let mut bytes = [0; HEADER_BYTES];
     bytes[..2].copy_from_slice(&REQUEST.to_be_bytes());
     bytes[4..8].copy_from_slice(&MAGIC);
@@ -65,7 +65,7 @@ pub fn brief_question(id: TransactionId) -> [u8; HEADER_BYTES] {
 
 /// A check of ICE: "are you there?", which only whoever knows the password, by which `sign` signs, answers with a signature.
 pub(crate) fn check(id: TransactionId, username: &str, sign: impl Fn(&[u8]) -> [u8; 20]) -> Vec<u8> {
-    let mut bytes = brief_question(id).to_vec();
+    let mut bytes = short_request(id).to_vec();
     put(&mut bytes, USERNAME, username.as_bytes());
     put(&mut bytes, PRIORITY, &CHECK_PRIORITY.to_be_bytes());
     // Zero gives way to every other.
@@ -129,11 +129,11 @@ pub fn read(bytes: &[u8]) -> Option<Stun<'_>> {
     let id: TransactionId = header[8..].try_into().ok()?;
     match kind {
         REQUEST => Some(match attribute(body, USERNAME)? {
-            None => Stun::Question(id),
+            None => Stun::Request(id),
             // The receiver's name comes first, then a colon and the sender's.
-            Some(name) => Stun::Check { name: str::from_utf8(name).ok()?.split(':').next()? },
+            Some(name) => Stun::ConnectivityCheck { name: str::from_utf8(name).ok()?.split(':').next()? },
         }),
-        RESPONSE => Some(Stun::Answer(id, unmask(attribute(body, XOR_MAPPED_ADDRESS)??, &id)?)),
+        RESPONSE => Some(Stun::Response(id, unmask(attribute(body, XOR_MAPPED_ADDRESS)??, &id)?)),
         _ => None,
     }
 }
@@ -182,13 +182,13 @@ mod tests {
 
     #[test]
     fn questions_and_answers_are_read_as_they_are_written() {
-        assert_eq!(read(&question(ID)), Some(Stun::Question(ID)));
-        assert_eq!(read(&brief_question(ID)), Some(Stun::Question(ID)));
+        assert_eq!(read(&request(ID)), Some(Stun::Request(ID)));
+        assert_eq!(read(&short_request(ID)), Some(Stun::Request(ID)));
         for seen in ["192.0.2.1:32853", "[2001:db8:1234:5678:11:2233:4455:6677]:32853"] {
             let seen: SocketAddr = seen.parse().unwrap();
-            assert_eq!(read(&answer(ID, seen)), Some(Stun::Answer(ID, seen)));
+            assert_eq!(read(&answer(ID, seen)), Some(Stun::Response(ID, seen)));
             assert!(
-                answer(ID, seen).len() <= question(ID).len(),
+                answer(ID, seen).len() <= request(ID).len(),
                 "an answer that is longer is not given at once"
             );
         }
@@ -203,11 +203,11 @@ mod tests {
 
     #[test]
     fn a_check_names_whom_it_is_for() {
-        let mut bytes = brief_question(ID).to_vec();
+        let mut bytes = short_request(ID).to_vec();
         bytes.extend([0x00, 0x06, 0x00, 0x09]);
         bytes.extend(b"evtj:h6vY\0\0\0");
         bytes[3] = 16;
-        assert_eq!(read(&bytes), Some(Stun::Check { name: "evtj" }));
+        assert_eq!(read(&bytes), Some(Stun::ConnectivityCheck { name: "evtj" }));
     }
 
     #[test]
@@ -226,7 +226,7 @@ mod tests {
                 let _ = read(&damaged);
             }
         }
-        let mut endless = brief_question(ID).to_vec();
+        let mut endless = short_request(ID).to_vec();
         (0..100).for_each(|_| endless.extend([0x80, 0, 0, 0]));
         endless[2..4].copy_from_slice(&400u16.to_be_bytes());
         assert_eq!(read(&endless), None);

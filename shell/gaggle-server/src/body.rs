@@ -15,7 +15,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::Semaphore;
 
 use crate::assets::Content;
-use crate::doorkeeper::Serving;
+use crate::handshake_limit::Serving;
 
 /// What is read at once: a connection holds two of these at most, besides what the kernel has.
 const PIECE: u64 = 32 << 10;

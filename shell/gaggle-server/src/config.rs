@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::rules::{Rate, Rates, Rules};
+use gaggle_lobby::rules::{Limits, RateLimit, Rules};
 use gaggle_lobby::view::Verdict;
 use thiserror::Error;
 
@@ -166,15 +166,15 @@ settings! {
     /// Whether games that are not in the file may be played.
     unlisted_games: bool = true;
     /// How long the seat of somebody whose connection is lost is kept.
-    grace: Duration = Duration(Rules::default().grace);
+    grace: Duration = Duration(Rules::default().reconnect_grace);
     /// How long a host may be away before another member becomes host; `grace` if it only rests.
     host_grace: Duration = Duration(Rules::default().host_grace);
     /// After how long a member that says nothing is taken out of its room.
-    silent_after: Duration = Duration(Rules::default().silent_after);
+    silent_after: Duration = Duration(Rules::default().idle_timeout);
     /// How long after the end of its match a room is closed.
-    finished_after: Duration = Duration(Rules::default().finished_after);
+    finished_after: Duration = Duration(Rules::default().finished_ttl);
     /// How long a new connection may take to say hello.
-    hello_within: Duration = Duration(Rules::default().hello_within);
+    hello_within: Duration = Duration(Rules::default().hello_timeout);
     /// How long a ticket counts.
     ticket_ttl: Duration = Duration(Rules::default().ticket_ttl);
     /// Rooms on all nodes together.
@@ -190,7 +190,7 @@ settings! {
     /// HTTP requests a second from one address (of IPv6, from one /64), ten times as many at once; more wait, and are refused after a second.
     requests_per_address: usize = 200;
     /// Seats one person can have at the same time.
-    seats_per_player: usize = Rules::default().seats_per_player_max;
+    seats_per_player: usize = Rules::default().rooms_per_player_max;
     /// Limit how often things may be said; only for measurements switched off.
     rate_limits: bool = true;
 }
@@ -324,27 +324,27 @@ impl Config {
     pub fn rules(&self) -> Rules {
         let mut rules = Rules {
             games: self.games.rules(),
-            grace: self.grace.0,
+            reconnect_grace: self.grace.0,
             host_grace: self.host_grace.0,
-            silent_after: self.silent_after.0,
-            finished_after: self.finished_after.0,
-            hello_within: self.hello_within.0,
+            idle_timeout: self.silent_after.0,
+            finished_ttl: self.finished_after.0,
+            hello_timeout: self.hello_within.0,
             ticket_ttl: self.ticket_ttl.0,
             rooms_max: self.rooms_max,
             connections_max: self.connections_max,
             connections_per_address_max: self.connections_per_address,
             connections_per_player_max: self.connections_per_player,
-            seats_per_player_max: self.seats_per_player,
+            rooms_per_player_max: self.seats_per_player,
             ..Rules::default()
         };
         let messages = self.messages_per_address.clamp(*MESSAGE_RATES.start(), *MESSAGE_RATES.end()) as u32;
-        rules.rates.message_per_address =
-            Rate { burst: 10 * messages, every: Micros::new(1_000_000 / u64::from(messages)) };
+        rules.limits.message_per_address =
+            RateLimit { burst: 10 * messages, per: Micros::new(1_000_000 / u64::from(messages)) };
         if !self.unlisted_games {
-            rules.unlisted = None;
+            rules.unlisted_games = None;
         }
         if !self.rate_limits {
-            rules.rates = Rates::unlimited();
+            rules.limits = Limits::unlimited();
         }
         rules
     }
@@ -515,8 +515,8 @@ mod tests {
         let config = Config::default();
         assert_eq!(config.rules(), Rules::default());
         let rules = Config { messages_per_address: 500, ..config }.rules();
-        let slower = Rate { burst: 5_000, every: Micros::from_millis(2) };
-        assert_eq!(rules.rates, Rates { message_per_address: slower, ..Rates::default() });
+        let slower = RateLimit { burst: 5_000, per: Micros::from_millis(2) };
+        assert_eq!(rules.limits, Limits { message_per_address: slower, ..Limits::default() });
     }
 
     #[test]
@@ -535,15 +535,18 @@ mod tests {
         "#;
         config.read_text(text, Path::new("test.toml")).unwrap();
         let rules = config.rules();
-        assert_eq!(rules.unlisted, None);
+        assert_eq!(rules.unlisted_games, None);
         assert_eq!(config.origins.0, ["https://a.example", "https://b.example"]);
         let mode = |game: &str, mode: &str| rules.mode(&game.parse().unwrap(), &mode.parse().unwrap());
-        assert_eq!(mode("gander", "team").map(|team| (team.seats, team.skill)).unwrap(), (4, false));
+        assert_eq!(
+            mode("gander", "team").map(|team| (team.players_default, team.skill)).unwrap(),
+            (4, false)
+        );
         // What is not in the file is not played.
         assert!(mode("gander", "versus").is_err() && mode("drake", "duel").is_err());
         let duel = rules.mode(&"gander".parse().unwrap(), &"duel".parse().unwrap()).unwrap();
         assert_eq!(
-            (duel.seats, duel.seats_min, duel.seats_max, duel.skill, duel.score_max),
+            (duel.players_default, duel.players_min, duel.players_max, duel.skill, duel.score_max),
             (2, 2, 2, true, 1_000)
         );
         let error = config.read_text("[games.gander.modes.x]\nsets = 3", Path::new("test.toml")).unwrap_err();
@@ -586,7 +589,7 @@ mod tests {
         let mut config = Config::default();
         config.read_text(text, Path::new("docs/SERVER.md")).unwrap();
         let rules = config.rules();
-        assert_eq!(rules.unlisted, None, "it lists the games");
+        assert_eq!(rules.unlisted_games, None, "it lists the games");
         let cabinets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../arcade/src/cabinets");
         let mut modes = 0;
         for cabinet in std::fs::read_dir(cabinets).unwrap().map(|entry| entry.unwrap().path()) {

@@ -14,7 +14,7 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 
 use crate::assets::{Assets, NoAssets};
-use crate::hub::Hub;
+use crate::dispatcher::Dispatcher;
 use crate::metrics::MetricsSource;
 use crate::storage::Storage;
 
@@ -64,7 +64,7 @@ impl Default for Extensions {
 /// What a relay needs to know about the lobby.
 #[derive(Debug, Clone)]
 pub struct Lobby {
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) hub: Arc<Dispatcher>,
     pub(crate) ticket_key: TicketKey,
 }
 

@@ -26,7 +26,7 @@ const PONG: u8 = 10;
 
 /// What a client did that ends its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(crate) enum Wrong {
+pub(crate) enum FrameError {
     #[error("a message has at most {max} bytes")]
     TooLong { max: usize },
     #[error("a message in too many pieces")]
@@ -49,7 +49,7 @@ pub(crate) enum Wrong {
 
 /// What a client said.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Heard<'a> {
+pub(crate) enum Message<'a> {
     Text(&'a str),
     /// To be answered with the same bytes.
     Ping(&'a [u8]),
@@ -86,8 +86,8 @@ impl Incoming {
     pub(crate) fn take(
         &mut self,
         bytes: &mut [u8],
-        mut heard: impl FnMut(Heard<'_>) -> bool,
-    ) -> Result<bool, Wrong> {
+        mut heard: impl FnMut(Message<'_>) -> bool,
+    ) -> Result<bool, FrameError> {
         if self.held.is_empty() {
             let (used, goes_on) = self.read(bytes, &mut heard)?;
             self.held.extend_from_slice(&bytes[used..]);
@@ -107,15 +107,15 @@ impl Incoming {
     fn read(
         &mut self,
         bytes: &mut [u8],
-        heard: &mut impl FnMut(Heard<'_>) -> bool,
-    ) -> Result<(usize, bool), Wrong> {
+        heard: &mut impl FnMut(Message<'_>) -> bool,
+    ) -> Result<(usize, bool), FrameError> {
         let mut used = 0;
         loop {
             let rest = &mut bytes[used..];
             let Some(header) = Header::read(rest)? else { return Ok((used, true)) };
             let before = self.message.as_ref().map_or(0, |pieces| pieces.text.len());
             if !header.is_control() && header.length > self.max - before {
-                return Err(Wrong::TooLong { max: self.max });
+                return Err(FrameError::TooLong { max: self.max });
             }
             let end = header.size + header.length;
             if rest.len() < end {
@@ -125,11 +125,13 @@ impl Incoming {
             unmask(payload, header.mask);
             used += end;
             let goes_on = match header.kind {
-                PING => heard(Heard::Ping(payload)),
-                PONG => heard(Heard::Pong),
-                CLOSE => heard(Heard::Close(reason(payload))),
+                PING => heard(Message::Ping(payload)),
+                PONG => heard(Message::Pong),
+                CLOSE => heard(Message::Close(reason(payload))),
                 _ => match self.piece(&header, end, payload)? {
-                    Some(text) => heard(Heard::Text(str::from_utf8(&text).map_err(|_| Wrong::NotUtf8)?)),
+                    Some(text) => {
+                        heard(Message::Text(str::from_utf8(&text).map_err(|_| FrameError::NotUtf8)?))
+                    }
                     None => true,
                 },
             };
@@ -145,20 +147,20 @@ impl Incoming {
         header: &Header,
         size: usize,
         payload: &'a [u8],
-    ) -> Result<Option<Whole<'a>>, Wrong> {
+    ) -> Result<Option<Whole<'a>>, FrameError> {
         match (header.kind, &mut self.message) {
-            (BINARY, _) => return Err(Wrong::Binary),
+            (BINARY, _) => return Err(FrameError::Binary),
             (TEXT, None) if header.is_last => return Ok(Some(Whole::AsItCame(payload))),
             (TEXT, message @ None) => *message = Some(Box::default()),
             (CONTINUES, Some(_)) => {}
-            _ => return Err(Wrong::OutOfOrder),
+            _ => return Err(FrameError::OutOfOrder),
         }
-        let Some(pieces) = &mut self.message else { return Err(Wrong::OutOfOrder) };
+        let Some(pieces) = &mut self.message else { return Err(FrameError::OutOfOrder) };
         pieces.text.extend_from_slice(payload);
         pieces.bytes += size;
         // One that is as long as can be, in the smallest pieces there are.
         if pieces.bytes > 8 * self.max {
-            return Err(Wrong::TooManyPieces);
+            return Err(FrameError::TooManyPieces);
         }
         let whole = self.message.take_if(|_| header.is_last);
         Ok(whole.map(|pieces| Whole::Collected(pieces.text)))
@@ -196,17 +198,17 @@ struct Header {
 
 impl Header {
     /// Reads one, if it is all there.
-    fn read(bytes: &[u8]) -> Result<Option<Header>, Wrong> {
+    fn read(bytes: &[u8]) -> Result<Option<Header>, FrameError> {
         let [first, second, rest @ ..] = bytes else { return Ok(None) };
         let (is_last, kind) = (first & 0x80 != 0, first & 0x0f);
         if first & 0x70 != 0 {
-            return Err(Wrong::Reserved);
+            return Err(FrameError::Reserved);
         }
         if !matches!(kind, CONTINUES | TEXT | BINARY | CLOSE | PING | PONG) {
-            return Err(Wrong::UnknownKind(kind));
+            return Err(FrameError::UnknownKind(kind));
         }
         if second & 0x80 == 0 {
-            return Err(Wrong::Unmasked);
+            return Err(FrameError::Unmasked);
         }
         let (length, rest) = match second & 0x7f {
             126 => match rest.split_first_chunk() {
@@ -223,7 +225,7 @@ impl Header {
             short => (usize::from(short), rest),
         };
         if kind >= CLOSE && (!is_last || length > CONTROL_BYTES_MAX) {
-            return Err(Wrong::Control);
+            return Err(FrameError::Control);
         }
         let Some((mask, rest)) = rest.split_first_chunk() else { return Ok(None) };
         Ok(Some(Header { is_last, kind, mask: *mask, size: bytes.len() - rest.len(), length }))
@@ -414,31 +416,31 @@ mod tests {
     #[test]
     fn what_no_client_may_send_is_said_to_be_wrong() {
         let unmasked = vec![0x81, 0x01, b'x'];
-        check(&unmasked, Wrong::Unmasked);
-        check(&frame(0xc1, b"x"), Wrong::Reserved);
-        check(&frame(0x83, b"x"), Wrong::UnknownKind(3));
-        check(&frame(0x8b, b"x"), Wrong::UnknownKind(11));
-        check(&frame(0x82, b"x"), Wrong::Binary);
-        check(&frame(0x02, b"x"), Wrong::Binary);
-        check(&frame(0x09, b"x"), Wrong::Control);
-        check(&frame(0x89, &[0; 126]), Wrong::Control);
-        check(&frame(0x80, b"x"), Wrong::OutOfOrder);
-        check(&[frame(0x01, b"x"), frame(0x81, b"y")].concat(), Wrong::OutOfOrder);
-        check(&[frame(0x01, b"x"), frame(0x82, b"y")].concat(), Wrong::Binary);
-        check(&frame(0x81, &[0xff, 0xfe]), Wrong::NotUtf8);
-        check(&[frame(0x01, &[0xc3]), frame(0x80, b"x")].concat(), Wrong::NotUtf8);
+        check(&unmasked, FrameError::Unmasked);
+        check(&frame(0xc1, b"x"), FrameError::Reserved);
+        check(&frame(0x83, b"x"), FrameError::UnknownKind(3));
+        check(&frame(0x8b, b"x"), FrameError::UnknownKind(11));
+        check(&frame(0x82, b"x"), FrameError::Binary);
+        check(&frame(0x02, b"x"), FrameError::Binary);
+        check(&frame(0x09, b"x"), FrameError::Control);
+        check(&frame(0x89, &[0; 126]), FrameError::Control);
+        check(&frame(0x80, b"x"), FrameError::OutOfOrder);
+        check(&[frame(0x01, b"x"), frame(0x81, b"y")].concat(), FrameError::OutOfOrder);
+        check(&[frame(0x01, b"x"), frame(0x82, b"y")].concat(), FrameError::Binary);
+        check(&frame(0x81, &[0xff, 0xfe]), FrameError::NotUtf8);
+        check(&[frame(0x01, &[0xc3]), frame(0x80, b"x")].concat(), FrameError::NotUtf8);
     }
 
     #[test]
     fn a_message_may_be_as_long_as_may_be_and_no_longer() {
-        let too_long = Wrong::TooLong { max: 65_536 };
+        let too_long = FrameError::TooLong { max: 65_536 };
         assert_eq!(heard(&[&frame(0x81, &[b'x'; 65_536])])[0].len(), 5 + 65_536);
         // It is refused before it has come.
         check(&frame(0x81, &[b'x'; 65_537])[..14], too_long);
         check(&[0x81, 0xff, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0], too_long);
         check(&[frame(0x01, &[b'x'; 60_000]), frame(0x80, &[b'x'; 5_537])].concat(), too_long);
         let pieces = [frame(0x01, b""), frame(0x00, b"").repeat(100_000)].concat();
-        check(&pieces, Wrong::TooManyPieces);
+        check(&pieces, FrameError::TooManyPieces);
         let as_small_as_can_be = [frame(0x01, b"x"), frame(0x00, b"x").repeat(65_534), frame(0x80, b"x")];
         assert_eq!(heard(&[&as_small_as_can_be.concat()])[0].len(), 5 + 65_536);
     }
@@ -547,10 +549,10 @@ mod tests {
         for part in parts {
             let goes_on = incoming.take(&mut part.to_vec(), |heard| {
                 all.push(match heard {
-                    Heard::Text(text) => format!("text {text}"),
-                    Heard::Ping(bytes) => format!("ping {}", str::from_utf8(bytes).unwrap()),
-                    Heard::Pong => "pong".to_string(),
-                    Heard::Close(code) => format!("close {code:?}"),
+                    Message::Text(text) => format!("text {text}"),
+                    Message::Ping(bytes) => format!("ping {}", str::from_utf8(bytes).unwrap()),
+                    Message::Pong => "pong".to_string(),
+                    Message::Close(code) => format!("close {code:?}"),
                 });
                 true
             });
@@ -559,7 +561,7 @@ mod tests {
         all
     }
 
-    fn check(bytes: &[u8], expected: Wrong) {
+    fn check(bytes: &[u8], expected: FrameError) {
         assert_eq!(Incoming::new(65_536).take(&mut bytes.to_vec(), |_| true), Err(expected));
     }
 }

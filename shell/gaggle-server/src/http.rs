@@ -25,15 +25,15 @@ use tungstenite::handshake::derive_accept_key;
 use crate::assets::{Accepts, Assets};
 use crate::body::{Answered, Disk};
 use crate::client_address::{Prefix, forwarded_for, is_forwarded, is_local_host};
-use crate::doorkeeper::{Doorkeeper, Pass};
+use crate::dispatcher::Dispatcher;
 use crate::extensions::Upgrade;
-use crate::hub::Hub;
+use crate::handshake_limit::{HandshakeLimit, Pass};
 use crate::metrics::{self, MetricsSource};
 use crate::operator::{self, Operator, Standing};
 use crate::pace::Pace;
 use crate::page_policy::{PagePolicy, inline_scripts};
 use crate::progress::bounded;
-use crate::switchboard::{Arrival, Switchboard};
+use crate::reactor::{Arrival, Reactor};
 
 type Answer = Response<Answered>;
 
@@ -49,8 +49,8 @@ const REQUEST_WAIT: Duration = Duration::from_secs(1);
 /// Everything a request may need.
 #[derive(Debug)]
 pub(crate) struct Site {
-    pub(crate) hub: Arc<Hub>,
-    pub(crate) switchboard: Switchboard,
+    pub(crate) hub: Arc<Dispatcher>,
+    pub(crate) switchboard: Reactor,
     pub(crate) origins: Vec<String>,
     pub(crate) proxies: Vec<Prefix>,
     pub(crate) operator: Operator,
@@ -61,7 +61,7 @@ pub(crate) struct Site {
     pub(crate) policy: PagePolicy,
     pub(crate) sources: Vec<Arc<dyn MetricsSource>>,
     pub(crate) upgrades: Vec<Arc<dyn Upgrade>>,
-    pub(crate) doorkeeper: Arc<Doorkeeper>,
+    pub(crate) doorkeeper: Arc<HandshakeLimit>,
     /// How often a network may ask for something, if that is limited.
     pub(crate) requests: Option<Pace>,
     /// False when the server is about to stop.

@@ -7,7 +7,7 @@ use base64ct::{Base64, Encoding};
 use gaggle_kit::Micros;
 use gaggle_lobby::PlayerId;
 use gaggle_lobby::message::server::{IceServer, Relay};
-use gaggle_lobby::node::IceSource;
+use gaggle_lobby::node::IceProvider;
 use ring::hmac;
 
 /// The configured servers.
@@ -64,7 +64,7 @@ impl ConfiguredIce {
     }
 }
 
-impl IceSource for ConfiguredIce {
+impl IceProvider for ConfiguredIce {
     fn servers(&self, now: Micros, player: PlayerId) -> Vec<IceServer> {
         let mut servers = Vec::new();
         if !self.stun.is_empty() {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use gaggle_lobby::node::Identity;
-use gaggle_lobby::{Refusal, RefusalCode};
+use gaggle_lobby::{Rejection, RejectionCode};
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::jwk::{JwkSet, KeyAlgorithm, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
@@ -80,13 +80,13 @@ impl TokenVerifier {
     }
 
     /// Who the token says somebody is.
-    pub(crate) async fn verify(&self, token: &str) -> Result<Identity, Refusal> {
+    pub(crate) async fn verify(&self, token: &str) -> Result<Identity, Rejection> {
         if self.is_stale() || self.key_for(token).is_none() {
             self.refresh().await;
         }
         if !self.has_keys() {
             let text = "the issuer's keys cannot be had at the moment: try again";
-            return Err(Refusal::new(RefusalCode::Unavailable, text));
+            return Err(Rejection::new(RejectionCode::Unavailable, text));
         }
         let unknown = || bad("the token is signed with a key nobody knows");
         let (key, key_algorithm) = self.key_for(token).ok_or_else(unknown)?;
@@ -166,7 +166,7 @@ impl TokenVerifier {
 }
 
 /// A token whose header names extensions that must be understood is refused: none is (RFC 7515, section 4.1.11).
-fn check_header(token: &str) -> Result<(), Refusal> {
+fn check_header(token: &str) -> Result<(), Rejection> {
     let header = token.split('.').next().and_then(|part| Base64UrlUnpadded::decode_vec(part).ok());
     let header: Option<Map<String, Value>> = header.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     match header {
@@ -190,11 +190,11 @@ async fn load(source: &str) -> Result<JwkSet, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("{source} is no set of keys (JWKS): {error}"))
 }
 
-fn bad(text: &str) -> Refusal {
-    Refusal::new(RefusalCode::BadToken, text)
+fn bad(text: &str) -> Rejection {
+    Rejection::new(RejectionCode::BadToken, text)
 }
 
-fn refuse(kind: &ErrorKind) -> Refusal {
+fn refuse(kind: &ErrorKind) -> Rejection {
     bad(match kind {
         ErrorKind::ExpiredSignature => "the token has expired",
         ErrorKind::ImmatureSignature => "the token does not count yet",
@@ -271,7 +271,7 @@ mod tests {
             ("nonsense".into(), "the token is signed with a key nobody knows"),
         ] {
             let refusal = verifier.verify(&token).await.unwrap_err();
-            assert_eq!((refusal.code, refusal.text.as_str()), (RefusalCode::BadToken, why));
+            assert_eq!((refusal.code, refusal.text.as_str()), (RejectionCode::BadToken, why));
         }
     }
 

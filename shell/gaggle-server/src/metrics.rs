@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gaggle_lobby::RefusalCode;
-use gaggle_lobby::node::Tally;
+use gaggle_lobby::RejectionCode;
+use gaggle_lobby::node::NodeStats;
 
 /// Upper bounds of the buckets of a [`Histogram`], in microseconds.
 const BUCKETS: [u64; 12] =
@@ -84,14 +84,14 @@ fn seconds(micros: u64) -> String {
 }
 
 /// Adds what a node counted.
-pub(crate) fn tally(out: &mut String, tally: &Tally) {
+pub(crate) fn tally(out: &mut String, tally: &NodeStats) {
     counter(out, "gaggle_messages_total", "Messages received.", tally.messages);
-    counter(out, "gaggle_welcomes_total", "Connections that said hello.", tally.welcomed);
-    counter(out, "gaggle_seats_given_total", "Seats given to newcomers.", tally.seated);
+    counter(out, "gaggle_welcomes_total", "Connections that said hello.", tally.authenticated);
+    counter(out, "gaggle_seats_given_total", "Seats given to newcomers.", tally.joined);
     counter(out, "gaggle_seats_returned_total", "Seats given back to those who had them.", tally.returned);
     counter(out, "gaggle_rooms_created_total", "Rooms made.", tally.rooms_created);
     counter(out, "gaggle_signals_total", "Signals handed over.", tally.signals);
-    by_code(out, "gaggle_refusals_total", "Things refused, by why.", tally.refused.iter());
+    by_code(out, "gaggle_refusals_total", "Things refused, by why.", tally.rejected.iter());
     by_code(
         out,
         "gaggle_connections_ended_total",
@@ -104,7 +104,7 @@ fn by_code<'a>(
     out: &mut String,
     name: &str,
     about: &str,
-    counts: impl Iterator<Item = (&'a RefusalCode, &'a u64)>,
+    counts: impl Iterator<Item = (&'a RejectionCode, &'a u64)>,
 ) {
     let _ = writeln!(out, "# HELP {name} {about}\n# TYPE {name} counter");
     for (code, count) in counts {

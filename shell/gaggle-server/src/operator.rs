@@ -12,7 +12,7 @@ use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use tracing::warn;
 
-use crate::hub::{Hub, Snapshot};
+use crate::dispatcher::{Dispatcher, Snapshot};
 use crate::metrics::{Figures, MetricsSource};
 use crate::pace::Pace;
 
@@ -80,9 +80,9 @@ impl Operator {
 }
 
 /// What the page shows.
-pub(crate) fn state(hub: &Hub, sources: &[Arc<dyn MetricsSource>]) -> Value {
+pub(crate) fn state(hub: &Dispatcher, sources: &[Arc<dyn MetricsSource>]) -> Value {
     let Snapshot { tally, connections, rooms, views, uptime, stored, lost } = hub.snapshot(ROOMS_MAX);
-    let codes = |counts: &std::collections::BTreeMap<gaggle_lobby::RefusalCode, u64>| {
+    let codes = |counts: &std::collections::BTreeMap<gaggle_lobby::RejectionCode, u64>| {
         counts
             .iter()
             .map(|(code, count)| (code.as_str().to_string(), json!(count)))
@@ -91,8 +91,8 @@ pub(crate) fn state(hub: &Hub, sources: &[Arc<dyn MetricsSource>]) -> Value {
     let mut now = json!({ "connections": connections, "rooms": rooms });
     let mut counts = json!({
         "messages": tally.messages,
-        "welcomed": tally.welcomed,
-        "seated": tally.seated,
+        "welcomed": tally.authenticated,
+        "seated": tally.joined,
         "returned": tally.returned,
         "rooms created": tally.rooms_created,
         "signals": tally.signals,
@@ -108,7 +108,7 @@ pub(crate) fn state(hub: &Hub, sources: &[Arc<dyn MetricsSource>]) -> Value {
         "uptime_seconds": uptime.get() / 1_000_000,
         "now": now,
         "counts": counts,
-        "refused": codes(&tally.refused),
+        "refused": codes(&tally.rejected),
         "ended": codes(&tally.closed),
         "list": views.iter().map(room).collect::<Vec<_>>(),
     })

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
 use gaggle_lobby::network_rates::{Charge, NetworkRates};
-use gaggle_lobby::rules::Rate;
+use gaggle_lobby::rules::RateLimit;
 
 /// Prefixes remembered. Those who have paid back what they used are forgotten; if none have, the rest share one pace.
 const PREFIXES_MAX: usize = 32_768;
@@ -23,7 +23,7 @@ pub(crate) struct Pace {
 impl Pace {
     /// Once in this time, and so often at once.
     pub(crate) fn new(every: Duration, burst: u32) -> Pace {
-        let rate = Rate { burst, every: micros(every) };
+        let rate = RateLimit { burst, per: micros(every) };
         let charge = Charge { kind: 0, rate, count: 1 };
         Pace { began: Instant::now(), charge, used: Mutex::new(NetworkRates::new(PREFIXES_MAX)) }
     }

@@ -24,21 +24,21 @@ use crate::assets::Folder;
 use crate::body::Disk;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::doorkeeper::{Doorkeeper, Pass};
+use crate::dispatcher::Dispatcher;
 use crate::extensions::{Extensions, Lobby};
+use crate::handshake_limit::{HandshakeLimit, Pass};
 use crate::handshakes::Handshakes;
 use crate::http::Site;
-use crate::hub::Hub;
 use crate::ice::{ConfiguredIce, is_turn};
 use crate::identity::TokenVerifier;
 use crate::operator::Operator;
 use crate::pace::Pace;
 use crate::page_policy::PagePolicy;
+use crate::reactor::Reactor;
 use crate::relay;
 use crate::shared::Share;
 use crate::shared::redis::Store;
 use crate::storage::{SqliteStorage, Storage};
-use crate::switchboard::Switchboard;
 use crate::tls;
 
 /// How often time is passed on to the machines. Nothing in them is finer.
@@ -156,7 +156,7 @@ impl Server {
         let lobby = Lobby { hub: hub.clone(), ticket_key };
         upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
-            switchboard: Switchboard::start(&hub, config.thread_count()).map_err(StartError::Threads)?,
+            switchboard: Reactor::start(&hub, config.thread_count()).map_err(StartError::Threads)?,
             hub: hub.clone(),
             origins: config.origins.0.clone(),
             proxies: config.proxies.0.clone(),
@@ -167,7 +167,7 @@ impl Server {
             policy: PagePolicy::read(&config.page_policy, tls.is_some()).map_err(StartError::Setting)?,
             sources: metrics,
             upgrades,
-            doorkeeper: Arc::new(Doorkeeper::default()),
+            doorkeeper: Arc::new(HandshakeLimit::default()),
             requests: config.rate_limits.then(|| {
                 let every = Duration::from_secs(1) / config.requests_per_address.max(1) as u32;
                 Pace::new(every, (config.requests_per_address as u32).saturating_mul(REQUEST_BURST))
@@ -248,7 +248,7 @@ async fn start_hub(
     stun: Vec<String>,
     relay: Option<Relay>,
     storage: Option<Box<dyn Storage>>,
-) -> Result<(Arc<Hub>, Vec<JoinHandle<()>>), StartError> {
+) -> Result<(Arc<Dispatcher>, Vec<JoinHandle<()>>), StartError> {
     let has_stun = config.ice.0.iter().any(|url| !is_turn(url));
     let own = stun.into_iter().filter(|_| !has_stun);
     let ice: Vec<String> = own.chain(config.ice.0.iter().cloned()).collect();
@@ -276,7 +276,7 @@ async fn start_hub(
     };
     let rules = config.rules();
     let Some(url) = &config.redis else {
-        return Ok((Hub::new(clock, rules, node, None, tokens, storage), Vec::new()));
+        return Ok((Dispatcher::new(clock, rules, node, None, tokens, storage), Vec::new()));
     };
     let failed =
         |error| StartError::Setting(format!("cannot use the Redis at {}: {error}", without_password(url)));
@@ -286,7 +286,7 @@ async fn start_hub(
     let share = Share::new(id, outbox);
     let contact = share.contact();
     let shared = Some((share, start));
-    let hub = Hub::new(clock, rules.clone(), node, shared, tokens, storage);
+    let hub = Dispatcher::new(clock, rules.clone(), node, shared, tokens, storage);
     let write = store.clone().write(parcels, contact.clone(), clock);
     let read = store.read(hub.clone(), rules, contact);
     Ok((hub, vec![tokio::spawn(write), tokio::spawn(read)]))
@@ -370,7 +370,7 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
 
-async fn tick(hub: Arc<Hub>) {
+async fn tick(hub: Arc<Dispatcher>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
+use gaggle_lobby::directory::{Command, Directory, LogEntry, Snapshot};
 use gaggle_lobby::node::{AskId, NodeMessage};
-use gaggle_lobby::{NodeId, Refusal, RefusalCode};
+use gaggle_lobby::{NodeId, Rejection, RejectionCode};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::debug;
@@ -188,16 +188,16 @@ impl Share {
     }
 
     /// Writes a request down. The answer comes when it comes out of the log.
-    pub(crate) fn ask(&mut self, now: Micros, ask: Option<AskId>, request: Request) -> Result<(), Refusal> {
+    pub(crate) fn ask(&mut self, now: Micros, ask: Option<AskId>, request: Command) -> Result<(), Rejection> {
         let is_client_s =
-            !matches!(request, Request::Lease { .. } | Request::Detach { .. } | Request::Stored { .. });
+            !matches!(request, Command::Lease { .. } | Command::Detach { .. } | Command::Stored { .. });
         if is_client_s && self.waiting.len() >= WAITING_MAX {
             return Err(unavailable());
         }
         let number = self.next_number;
         self.next_number += 1;
         self.waiting.insert(number, ask);
-        self.write(number, Entry::Request(Box::new(request)).to_text(now));
+        self.write(number, LogEntry::Command(Box::new(request)).to_text(now));
         Ok(())
     }
 
@@ -221,7 +221,7 @@ impl Share {
         let is_due = directory.poll_timeout().is_some_and(|at| at + TICK_AFTER <= lobby_now);
         if is_due && now.since(self.ticked_at) >= TICK_AGAIN_AFTER {
             self.ticked_at = now;
-            self.write(0, Entry::Tick.to_text(now));
+            self.write(0, LogEntry::Tick.to_text(now));
         }
     }
 
@@ -268,6 +268,6 @@ impl Share {
 }
 
 /// What is said when the store cannot be had.
-pub(crate) fn unavailable() -> Refusal {
-    Refusal::new(RefusalCode::Unavailable, "the rooms cannot be reached at the moment: try again")
+pub(crate) fn unavailable() -> Rejection {
+    Rejection::new(RejectionCode::Unavailable, "the rooms cannot be reached at the moment: try again")
 }

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::{Refusal, RefusalCode};
+use gaggle_lobby::{Rejection, RejectionCode};
 use mio::net::TcpStream;
 use tokio_rustls::rustls::ServerConnection;
 
-use crate::frames::{Frame, Heard, Incoming, Outgoing, Wrong};
-use crate::hub::Hub;
-use crate::switchboard::Board;
+use crate::dispatcher::Dispatcher;
+use crate::frames::{Frame, FrameError, Incoming, Message, Outgoing};
+use crate::reactor::ReactorHandle;
 
 /// What a client may leave unread before it is given up as too slow.
 const WRITE_BUFFER_MAX: usize = 262_144;
@@ -29,7 +29,7 @@ const OPEN_AT_ONCE: usize = 16_384;
 pub(crate) struct Socket {
     id: ConnectionId,
     stream: TcpStream,
-    board: Board,
+    board: ReactorHandle,
     is_sealed: bool,
     /// We ended it.
     ended: AtomicBool,
@@ -49,7 +49,7 @@ impl Socket {
         id: ConnectionId,
         stream: TcpStream,
         tls: Option<ServerConnection>,
-        board: Board,
+        board: ReactorHandle,
     ) -> Socket {
         let is_sealed = tls.is_some();
         let state = Mutex::new(State { outgoing: Outgoing::default(), tls: tls.map(Box::new) });
@@ -81,7 +81,7 @@ impl Socket {
     }
 
     /// Ends the connection after what is in the buffer.
-    pub(crate) fn queue_end(&self, code: RefusalCode) {
+    pub(crate) fn queue_end(&self, code: RejectionCode) {
         self.end(Frame::Close(Some(close_code(code)), code.as_str()));
     }
 
@@ -138,7 +138,7 @@ impl Socket {
     }
 
     /// Takes what came from the kernel. False when it is over.
-    pub(crate) fn take(&self, hub: &Arc<Hub>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
+    pub(crate) fn take(&self, hub: &Arc<Dispatcher>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
         if !self.is_sealed {
             return self.hear(hub, incoming, bytes);
         }
@@ -157,17 +157,17 @@ impl Socket {
     }
 
     /// Passes on what is said in these bytes. False when it is over.
-    pub(crate) fn hear(&self, hub: &Arc<Hub>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
+    pub(crate) fn hear(&self, hub: &Arc<Dispatcher>, incoming: &mut Incoming, bytes: &mut [u8]) -> bool {
         let heard = incoming.take(bytes, |heard| {
             match heard {
-                Heard::Text(text) => hub.text(self.id, text),
-                Heard::Pong => hub.pong(self.id),
+                Message::Text(text) => hub.text(self.id, text),
+                Message::Pong => hub.pong(self.id),
                 // As much a sign of life as an answer to ours.
-                Heard::Ping(bytes) => {
+                Message::Ping(bytes) => {
                     self.answer_ping(bytes);
                     hub.pong(self.id);
                 }
-                Heard::Close(code) => {
+                Message::Close(code) => {
                     self.end(Frame::Close(code, ""));
                     return false;
                 }
@@ -176,10 +176,10 @@ impl Socket {
         });
         heard.unwrap_or_else(|wrong| {
             let code = match wrong {
-                Wrong::TooLong { .. } | Wrong::TooManyPieces => RefusalCode::TooLarge,
-                _ => RefusalCode::BadMessage,
+                FrameError::TooLong { .. } | FrameError::TooManyPieces => RejectionCode::TooLarge,
+                _ => RejectionCode::BadMessage,
             };
-            hub.misbehaved(self.id, Refusal::new(code, wrong.to_string()));
+            hub.misbehaved(self.id, Rejection::new(code, wrong.to_string()));
             false
         })
     }
@@ -258,11 +258,11 @@ fn send_sealed(tls: &mut ServerConnection, out: &mut impl Write) -> io::Result<(
 }
 
 /// The code in the frame that ends a connection, for programs that look at nothing else (RFC 6455, section 7.4.1).
-fn close_code(code: RefusalCode) -> u16 {
+fn close_code(code: RejectionCode) -> u16 {
     match code {
-        RefusalCode::Draining | RefusalCode::ServerFull | RefusalCode::Unavailable => 1_013,
-        RefusalCode::TooLarge => 1_009,
-        RefusalCode::Replaced | RefusalCode::Silent => 1_000,
+        RejectionCode::Draining | RejectionCode::ServerFull | RejectionCode::Unavailable => 1_013,
+        RejectionCode::TooLarge => 1_009,
+        RejectionCode::Replaced | RejectionCode::Silent => 1_000,
         _ => 1_008,
     }
 }

@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use gaggle_lobby::message::server::{OwnBest, TopList};
+use gaggle_lobby::message::server::{Leaderboard, MyStats};
 use gaggle_lobby::node::{AskId, Query};
 use gaggle_lobby::view::{RatingChange, Verdict};
-use gaggle_lobby::{Label, MatchRecord, PlayerId, Refusal, RefusalCode, ServerMessage};
+use gaggle_lobby::{Label, MatchRecord, PlayerId, Rejection, RejectionCode, ServerMessage};
 use thiserror::Error;
 use tracing::{error, info};
 
@@ -57,14 +57,19 @@ pub trait Storage: fmt::Debug + Send + 'static {
     ///
     /// # Errors
     /// If it could not be read.
-    fn top(&mut self, game: &Label, mode: &Label, verified: bool, count: u8)
-    -> Result<TopList, StorageError>;
+    fn top(
+        &mut self,
+        game: &Label,
+        mode: &Label,
+        verified: bool,
+        count: u8,
+    ) -> Result<Leaderboard, StorageError>;
 
     /// A player's own best, rating and last matches.
     ///
     /// # Errors
     /// If it could not be read.
-    fn mine(&mut self, player: PlayerId, game: &Label, mode: &Label) -> Result<OwnBest, StorageError>;
+    fn mine(&mut self, player: PlayerId, game: &Label, mode: &Label) -> Result<MyStats, StorageError>;
 }
 
 /// Hears what came of what was asked of storage.
@@ -74,7 +79,7 @@ pub(crate) trait Listener: Send + 'static {
     /// Matches could not be stored, and have to be reported again.
     fn lost(&self, matches: usize);
     /// A question is answered.
-    fn answered(&self, ask: AskId, answer: Result<ServerMessage, Refusal>);
+    fn answered(&self, ask: AskId, answer: Result<ServerMessage, Rejection>);
 }
 
 enum Job {
@@ -178,16 +183,18 @@ fn store(storage: &mut dyn Storage, listener: &impl Listener, records: &[MatchRe
     }
 }
 
-fn answer(storage: &mut dyn Storage, query: Query) -> Result<ServerMessage, Refusal> {
+fn answer(storage: &mut dyn Storage, query: Query) -> Result<ServerMessage, Rejection> {
     let answer = match query {
-        Query::Top { game, mode, verified, count } => {
+        Query::Leaderboard { game, mode, verified, count } => {
             storage.top(&game, &mode, verified, count).map(ServerMessage::from)
         }
-        Query::Mine { player, game, mode } => storage.mine(player, &game, &mode).map(ServerMessage::from),
+        Query::PlayerStats { player, game, mode } => {
+            storage.mine(player, &game, &mode).map(ServerMessage::from)
+        }
     };
     answer.map_err(|error| {
         error!(%error, "a question could not be answered");
-        Refusal::new(RefusalCode::Unavailable, "the storage does not answer")
+        Rejection::new(RejectionCode::Unavailable, "the storage does not answer")
     })
 }
 
@@ -206,7 +213,7 @@ mod tests {
         let thread = StorageThread::start(Box::new(SlowStorage(gate)), Heard(heard));
         let ask = |number: u64| {
             let (game, mode) = (Label::default(), Label::default());
-            thread.ask(AskId(number), Query::Top { game, mode, verified: false, count: 10 })
+            thread.ask(AskId(number), Query::Leaderboard { game, mode, verified: false, count: 10 })
         };
         let taken = (0..10_000).filter(|number| ask(*number)).count();
         thread.store(record());
@@ -225,7 +232,7 @@ mod tests {
         let (heard, hearing) = channel();
         let thread = StorageThread::start(Box::new(SlowStorage(gate)), Heard(heard));
         for number in 0..3 * QUESTIONS_MAX as u64 {
-            let query = Query::Mine {
+            let query = Query::PlayerStats {
                 player: PlayerId::from_bytes([1; 16]),
                 game: Label::default(),
                 mode: Label::default(),
@@ -245,14 +252,14 @@ mod tests {
             Ok(records.iter().map(outcome).collect())
         }
 
-        fn top(&mut self, game: &Label, mode: &Label, _: bool, _: u8) -> Result<TopList, StorageError> {
+        fn top(&mut self, game: &Label, mode: &Label, _: bool, _: u8) -> Result<Leaderboard, StorageError> {
             let _ = self.0.recv();
-            Ok(TopList { game: game.clone(), mode: mode.clone(), entries: Vec::new() })
+            Ok(Leaderboard { game: game.clone(), mode: mode.clone(), entries: Vec::new() })
         }
 
-        fn mine(&mut self, _: PlayerId, game: &Label, mode: &Label) -> Result<OwnBest, StorageError> {
+        fn mine(&mut self, _: PlayerId, game: &Label, mode: &Label) -> Result<MyStats, StorageError> {
             let (game, mode) = (game.clone(), mode.clone());
-            Ok(OwnBest { game, mode, best: None, rating: None, matches: Vec::new() })
+            Ok(MyStats { game, mode, best: None, rating: None, matches: Vec::new() })
         }
     }
 
@@ -267,7 +274,7 @@ mod tests {
             let _ = self.0.send("lost");
         }
 
-        fn answered(&self, _: AskId, _: Result<ServerMessage, Refusal>) {
+        fn answered(&self, _: AskId, _: Result<ServerMessage, Rejection>) {
             let _ = self.0.send("answered");
         }
     }

@@ -18,7 +18,7 @@ use clap::{Args, value_parser};
 use crate::digest::{DigestOptions, Digests};
 use crate::runs::{MINUTES_MAX, SEEDS, THREADS_MAX, each_seed, parse_seeds, survive};
 
-use company::{Company, Shown};
+use company::{Cluster, Shown};
 use plan::{MACHINES, MACHINES_DRAWN, Plan};
 
 /// Plays whole matches on bad networks, one per seed
@@ -72,7 +72,7 @@ const MINUTES_JUDGED_MIN: u64 = 10;
 /// One match, whatever becomes of it.
 fn play(plan: &Plan) -> Result<Shown, String> {
     let plan = plan.clone();
-    survive(move || Company::new(plan).play())
+    survive(move || Cluster::new(plan).play())
 }
 
 /// What all matches showed together.

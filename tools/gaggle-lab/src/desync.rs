@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gaggle_kit::{Frame, Slot, StateHasher};
-use gaggle_timeline::{Bundle, BundleView};
+use gaggle_timeline::{DesyncBundle, DesyncDiff};
 use gander::Gander;
 
 /// Lines shown; a state that has gone wrong differs everywhere soon.
@@ -14,7 +14,7 @@ const LINES_MAX: usize = 40;
 /// What a desync left: its states, its inputs and what differs, of gander field by field, of any other game byte by byte
 #[derive(Args)]
 pub(crate) struct Options {
-    /// A file with the bytes of `Bundle::encode`
+    /// A file with the bytes of `DesyncBundle::encode`
     file: PathBuf,
 }
 
@@ -26,10 +26,10 @@ pub(crate) fn show(options: &Options) -> Result<String, String> {
 }
 
 fn describe(bytes: &[u8]) -> Result<String, String> {
-    let bundle = Bundle::decode(bytes).map_err(|error| error.to_string())?;
+    let bundle = DesyncBundle::decode(bytes).map_err(|error| error.to_string())?;
     let (of, apart) = match bundle.game_fingerprint {
         // Whatever it says of itself, it may still be a bundle of another version.
-        gander::FINGERPRINT => match bundle.look::<Gander>() {
+        gander::FINGERPRINT => match bundle.diff::<Gander>() {
             Ok(view) => ("it is of gander".to_owned(), fields(&bundle, &view)),
             Err(error) => (format!("it says it is of gander, but {error}"), raw(&bundle)),
         },
@@ -42,8 +42,8 @@ fn describe(bytes: &[u8]) -> Result<String, String> {
     Ok(lines.concat().join("\n"))
 }
 
-fn states(bundle: &Bundle) -> Vec<String> {
-    let both = [("taken over, theirs", &bundle.theirs), ("given up, ours  ", &bundle.ours)];
+fn states(bundle: &DesyncBundle) -> Vec<String> {
+    let both = [("taken over, theirs", &bundle.remote), ("given up, ours  ", &bundle.local)];
     let line = |(whose, (frame, state)): (&str, &(Frame, Vec<u8>))| {
         let hash = StateHasher::of(state);
         format!("{whose}: {frame}, {} bytes, hash {hash:016x}", state.len())
@@ -52,25 +52,25 @@ fn states(bundle: &Bundle) -> Vec<String> {
 }
 
 /// What differs, by name.
-fn fields(bundle: &Bundle, view: &BundleView) -> Vec<String> {
-    let (from, count) = (bundle.theirs.0, view.differences.len());
+fn fields(bundle: &DesyncBundle, view: &DesyncDiff) -> Vec<String> {
+    let (from, count) = (bundle.remote.0, view.differences.len());
     let head = format!("simulated from {from} to {}: {count} fields differ, theirs vs ours", view.frame);
     listed(head, view.differences.iter().cloned())
 }
 
 /// What differs, as far as that can be said without knowing the game.
-fn raw(bundle: &Bundle) -> Vec<String> {
-    if bundle.theirs.0 != bundle.ours.0 {
+fn raw(bundle: &DesyncBundle) -> Vec<String> {
+    if bundle.remote.0 != bundle.local.0 {
         return vec!["they are of different frames: only the game can bring one to the other's".to_owned()];
     }
-    let (theirs, ours) = (&bundle.theirs.1, &bundle.ours.1);
+    let (theirs, ours) = (&bundle.remote.1, &bundle.local.1);
     let differ = theirs.iter().zip(ours).enumerate().filter(|(_, (theirs, ours))| theirs != ours);
     let bytes: Vec<String> =
         differ.map(|(at, (theirs, ours))| format!("byte {at}: {theirs:02x} vs {ours:02x}")).collect();
     listed(format!("{} bytes differ, theirs vs ours", bytes.len()), bytes.into_iter())
 }
 
-fn inputs(bundle: &Bundle) -> Vec<String> {
+fn inputs(bundle: &DesyncBundle) -> Vec<String> {
     let size = bundle.input_bytes();
     let rows = bundle.rows().map(|(frame, present, bytes)| {
         let of = |slot: Slot| {
@@ -176,7 +176,7 @@ mod tests {
         let mut ours = wrong.expect("some bit may be either");
         play(&mut ours, 301..=304);
         play(&mut game, 301..=304);
-        let named = gaggle_kit::differences(&game, &ours);
+        let named = gaggle_kit::diff(&game, &ours);
         assert!(!named.is_empty(), "they still differ");
         let ours = encode_state(&ours);
         let row = |frame: u32| {

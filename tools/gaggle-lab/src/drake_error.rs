@@ -12,9 +12,9 @@ use drake::net::{self, Coop};
 use drake::{Craft, Pad, Phase, Setup};
 use gaggle_kit::{Fixed16, Micros};
 use gaggle_link::sim::{Chance, Conditions};
-use gaggle_replica::{Event, Kinds, Session, SessionConfig, Signal};
+use gaggle_replica::{Kinds, RemoteEvent, ReplicaConfig, Session, SessionEvent};
 
-use crate::shared::{Company, FRAME, Part, percentile};
+use crate::shared::{Cluster, FRAME, Part, percentile};
 
 /// For how long, and where to.
 #[derive(Args)]
@@ -41,7 +41,7 @@ impl Part for DrakePart {
         net::kinds_with_input()
     }
 
-    fn config() -> SessionConfig {
+    fn config() -> ReplicaConfig {
         net::config()
     }
 
@@ -52,15 +52,15 @@ impl Part for DrakePart {
 
     fn step(&mut self, session: &mut Session, still: bool) {
         let pad = if still { Pad::NONE } else { self.bot.play(self.coop.game()) };
-        session.sample_input(pad);
+        session.set_input(pad);
         self.coop.step(session);
     }
 
-    fn hear(&mut self, _: &mut Session, event: &Event) {
+    fn hear(&mut self, _: &mut Session, event: &SessionEvent) {
         self.coop.hear(event);
     }
 
-    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+    fn signal(&mut self, session: &mut Session, signal: &RemoteEvent) {
         self.coop.signal(session, signal);
     }
 }
@@ -120,7 +120,7 @@ fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {
 
 /// Plays, and measures on the third machine what it sees of the second, and of the host.
 pub(crate) fn measure(seconds: u32, seed: u64) -> Result<Errors, String> {
-    let mut company: Company<DrakePart> = Company::of(3, seed, conditions())?;
+    let mut company: Cluster<DrakePart> = Cluster::of(3, seed, conditions())?;
     let mut errors = Errors::default();
     let mut heard = [Heard::default(), Heard::default()];
     for _ in 0..seconds * 60 {
@@ -131,7 +131,7 @@ pub(crate) fn measure(seconds: u32, seed: u64) -> Result<Errors, String> {
         for (seat, truth) in [(0, host), (1, other)] {
             let game = truth.part.coop.game();
             let (Some(real), seen) = (game.body(seat), me.part.coop.game()) else { continue };
-            let known = me.session.objects::<Craft>().find(|(_, craft)| usize::from(craft.seat) == seat);
+            let known = me.session.iter::<Craft>().find(|(_, craft)| usize::from(craft.seat) == seat);
             let (Some((_, word)), Some(shown)) = (known, seen.body(seat)) else { continue };
             heard[seat].note(now, floats(word.place));
             if game.bout.phase != Phase::Play || real.life != word.life || shown.life != real.life {

@@ -4,15 +4,15 @@
 use clap::{Args, ValueEnum, value_parser};
 use drake::{Bout, Craft, Egg, Hornet, Lantern, Puffball, Rock, SEATS, Shot, Standing};
 use gaggle_kit::{Micros, Prng};
-use gaggle_link::sim::{Chance, Change, Conditions};
-use gaggle_replica::{Kind, Member, Player, Session};
+use gaggle_link::sim::{Chance, Conditions, NetChange};
+use gaggle_replica::{Kind, MemberId, Player, Session};
 use millpond::{Boat, Ledger, Thing};
 
 use crate::digest::{DigestOptions, Digests, digest_of};
 use crate::drake_error::DrakePart;
 use crate::millpond_load::MillpondPart;
 use crate::runs::{SEEDS, parse_seeds, survive};
-use crate::shared::{Company, Part};
+use crate::shared::{Cluster, Part};
 
 /// Which game, which seeds.
 #[derive(Args)]
@@ -97,8 +97,8 @@ trait Agreed: Part {
 
 /// All of a kind: which, whose, and what of it does not change with every frame.
 fn list<K: Kind>(session: &Session, all: &mut Vec<String>, lasting: impl Fn(&K) -> String) {
-    for (id, thing) in session.objects::<K>() {
-        all.push(format!("{} {id:?} {:?} {}", K::NAME, session.holder(id), lasting(&thing)));
+    for (id, thing) in session.iter::<K>() {
+        all.push(format!("{} {id:?} {:?} {}", K::NAME, session.authority(id), lasting(&thing)));
     }
 }
 
@@ -140,13 +140,13 @@ impl Agreed for DrakePart {
 
     fn counted(session: &Session) -> Vec<(&'static str, usize)> {
         vec![
-            ("standings", session.objects::<Standing>().count()),
-            ("rocks", session.objects::<Rock>().count()),
-            ("shots", session.objects::<Shot>().count()),
-            ("puffballs", session.objects::<Puffball>().count()),
-            ("hornets", session.objects::<Hornet>().count()),
-            ("lanterns", session.objects::<Lantern>().count()),
-            ("eggs", session.objects::<Egg>().count()),
+            ("standings", session.iter::<Standing>().count()),
+            ("rocks", session.iter::<Rock>().count()),
+            ("shots", session.iter::<Shot>().count()),
+            ("puffballs", session.iter::<Puffball>().count()),
+            ("hornets", session.iter::<Hornet>().count()),
+            ("lanterns", session.iter::<Lantern>().count()),
+            ("eggs", session.iter::<Egg>().count()),
         ]
     }
 }
@@ -169,7 +169,7 @@ impl Agreed for MillpondPart {
     }
 
     fn counted(session: &Session) -> Vec<(&'static str, usize)> {
-        vec![("things", session.objects::<Thing>().count()), ("boats", session.objects::<Boat>().count())]
+        vec![("things", session.iter::<Thing>().count()), ("boats", session.iter::<Boat>().count())]
     }
 }
 
@@ -182,7 +182,7 @@ fn conditions(random: &mut Prng) -> Conditions {
 }
 
 fn befall<P: Part>(
-    company: &mut Company<P>,
+    company: &mut Cluster<P>,
     random: &mut Prng,
     tally: &mut Tally,
     split: &mut bool,
@@ -192,7 +192,7 @@ fn befall<P: Part>(
     let host = company
         .machines
         .iter()
-        .position(|machine| machine.as_ref().is_some_and(|machine| machine.session.is_lead()));
+        .position(|machine| machine.as_ref().is_some_and(|machine| machine.session.is_leader()));
     let dies = match random.below(10) {
         0 => Some(me),
         1 => host,
@@ -206,11 +206,11 @@ fn befall<P: Part>(
         company.start(me)?;
         tally.returns += 1;
     } else if *split {
-        company.world.apply(&Change::Heal);
+        company.world.apply(&NetChange::Heal);
         *split = false;
     } else if random.chance(1, 6) {
         let half = 1 + random.below(PEERS as u32 - 1) as usize;
-        company.world.apply(&Change::Partition(vec![(0..half).collect(), (half..PEERS).collect()]));
+        company.world.apply(&NetChange::Partition(vec![(0..half).collect(), (half..PEERS).collect()]));
         *split = true;
         tally.splits += 1;
     }
@@ -219,15 +219,15 @@ fn befall<P: Part>(
 
 fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
     let mut random = Prng::new(seed);
-    let mut company: Company<P> = Company::of(PEERS, seed, conditions(&mut random))?;
+    let mut company: Cluster<P> = Cluster::of(PEERS, seed, conditions(&mut random))?;
     let (mut tally, mut split) = (Tally::default(), false);
-    let mut led: Option<Member> = None;
+    let mut led: Option<MemberId> = None;
     for frame in 0..seconds * 60 {
         company.frame();
         // As the last machine that is there sees it.
-        let seen = company.machines.iter().flatten().rev().find(|machine| machine.session.is_admitted());
-        if let Some(lead) = seen.and_then(|machine| machine.session.roster().lead())
-            && led.replace(lead.member).is_some_and(|before| before != lead.member)
+        let seen = company.machines.iter().flatten().rev().find(|machine| machine.session.is_member());
+        if let Some(lead) = seen.and_then(|machine| machine.session.roster().leader())
+            && led.replace(lead.id).is_some_and(|before| before != lead.id)
         {
             tally.lead_changes += 1;
         }
@@ -235,8 +235,8 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
             befall(&mut company, &mut random, &mut tally, &mut split)?;
         }
     }
-    company.world.apply(&Change::Heal);
-    company.world.everywhere(Conditions::latency_ms(30));
+    company.world.apply(&NetChange::Heal);
+    company.world.set_all(Conditions::latency_ms(30));
     for me in 0..PEERS {
         if company.machines[me].is_none() {
             company.start(me)?;
@@ -257,7 +257,7 @@ fn run_one<P: Agreed>(seed: u64, seconds: u32) -> Result<Tally, String> {
             continue;
         }
         let known: Vec<Vec<String>> = sessions.iter().map(|session| P::known(session)).collect();
-        let lead = company.machines.iter().flatten().find(|machine| machine.session.is_lead());
+        let lead = company.machines.iter().flatten().find(|machine| machine.session.is_leader());
         let Some(lead) = lead else { continue };
         let (played, counted) = (lead.part.played(), P::counted(&lead.session));
         if played != counted {

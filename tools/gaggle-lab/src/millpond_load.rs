@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 use clap::Args;
 use gaggle_kit::{Fixed16, Micros};
 use gaggle_link::sim::{Chance, Conditions};
-use gaggle_replica::{Kinds, ObjectId, Player, Session, SessionConfig, Signal};
+use gaggle_replica::{Kinds, ObjectId, Player, RemoteEvent, ReplicaConfig, Session};
 use millpond::bots::Bot;
 use millpond::net::{self, Mill};
 use millpond::{Pad, Thing, water};
 
-use crate::shared::{Company, FRAME, Machine, Part, percentile};
+use crate::shared::{Cluster, FRAME, Machine, Part, percentile};
 
 /// For how long.
 #[derive(Args)]
@@ -40,7 +40,7 @@ impl Part for MillpondPart {
         net::kinds_with_input()
     }
 
-    fn config() -> SessionConfig {
+    fn config() -> ReplicaConfig {
         net::config()
     }
 
@@ -50,16 +50,16 @@ impl Part for MillpondPart {
 
     fn step(&mut self, session: &mut Session, still: bool) {
         // Whoever begins fills the pond; who comes back as the same player does not.
-        if self.first && !self.founded && session.is_lead() && session.objects::<Thing>().next().is_none() {
+        if self.first && !self.founded && session.is_leader() && session.iter::<Thing>().next().is_none() {
             self.mill.found(session);
         }
         self.founded = true;
         let pad = if still { Pad::NONE } else { self.bot.play(self.mill.pond()) };
-        session.sample_input(pad);
+        session.set_input(pad);
         self.mill.step(session);
     }
 
-    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+    fn signal(&mut self, session: &mut Session, signal: &RemoteEvent) {
         self.mill.signal(session, signal);
     }
 
@@ -107,8 +107,8 @@ fn floats(place: [Fixed16; 2]) -> [f64; 2] {
 }
 
 pub(crate) fn measure(options: &Options) -> Result<Load, String> {
-    let mut company: Company<MillpondPart> =
-        Company::of(options.players.clamp(2, 6), options.seed, conditions())?;
+    let mut company: Cluster<MillpondPart> =
+        Cluster::of(options.players.clamp(2, 6), options.seed, conditions())?;
     let peers = company.machines.len();
     let mut load = Load::default();
     // What each machine held to be true lately, of what it moves itself.
@@ -123,8 +123,8 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
         for (me, machine) in company.machines.iter().enumerate() {
             let Some(machine) = machine else { continue };
             let truth = &mut truths[me];
-            truth.retain(|id, _| machine.session.is_mine(*id));
-            for id in machine.session.mine::<Thing>() {
+            truth.retain(|id, _| machine.session.has_authority(*id));
+            for id in machine.session.iter_authoritative::<Thing>() {
                 let Some(thing) = machine.session.get::<Thing>(id) else { continue };
                 let known = truth.entry(id).or_default();
                 known.push_back((now, words(&thing)));
@@ -149,8 +149,8 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
             let Some(boat) = machine.part.mill.pond().boats[me] else { continue };
             let mut shown_now = Screen::new();
             for floating in &machine.part.mill.pond().floating {
-                let near = water::near(boat.place, floating.thing.place, NEAR);
-                let holder = machine.session.holder(floating.id);
+                let near = water::is_within(boat.place, floating.thing.place, NEAR);
+                let holder = machine.session.authority(floating.id);
                 let (true, Some(holder)) = (near, holder) else { continue };
                 let place = floats(floating.thing.place);
                 let velocity = floats(floating.thing.velocity);
@@ -159,7 +159,7 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
                     let jump = (place[0] - expected[0]).hypot(place[1] - expected[1]);
                     if *had != holder {
                         load.jumps.push(jump);
-                    } else if holder != machine.session.player() {
+                    } else if holder != machine.session.local_slot() {
                         load.ordinary.push(jump);
                     }
                 }
@@ -169,7 +169,7 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
                     continue;
                 };
                 let moves = told.iter().any(|(_, other)| *other != told[0].1);
-                if holder == machine.session.player() || !moves {
+                if holder == machine.session.local_slot() || !moves {
                     continue;
                 }
                 let since = told.iter().rev().find(|(_, other)| *other == words(&known));
@@ -184,7 +184,7 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
     }
     let machines = company.machines.iter().flatten();
     load.claims = machines.clone().map(|machine| machine.session.stats().claims).sum();
-    load.things = machines.map(|machine| machine.session.objects::<Thing>().count()).min().unwrap_or(0);
+    load.things = machines.map(|machine| machine.session.iter::<Thing>().count()).min().unwrap_or(0);
     Ok(load)
 }
 

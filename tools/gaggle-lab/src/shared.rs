@@ -1,9 +1,9 @@
 //! Machines that share a world over a simulated network, each played by a bot: what measurements and chaos of such games have in common.
 
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Conditions, SimCarrier, World};
-use gaggle_link::{Link, LinkConfig, Transport};
-use gaggle_replica::{Entry, Event, Exchange, Kinds, Player, Session, SessionConfig, Signal};
+use gaggle_link::sim::{Conditions, SimCarrier, SimNet};
+use gaggle_link::{Endpoint, LinkConfig, Transport};
+use gaggle_replica::{Driver, JoinMode, Kinds, Player, RemoteEvent, ReplicaConfig, Session, SessionEvent};
 
 /// A frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
@@ -11,12 +11,12 @@ pub(crate) const FRAME: Micros = Micros::new(16_667);
 /// One machine's part in a game.
 pub(crate) trait Part {
     fn kinds() -> Kinds;
-    fn config() -> SessionConfig;
+    fn config() -> ReplicaConfig;
     fn new(me: usize, seed: u64) -> Self;
     /// One frame: a bot plays, and the part is stepped.
     fn step(&mut self, session: &mut Session, still: bool);
-    fn hear(&mut self, _: &mut Session, _: &Event) {}
-    fn signal(&mut self, _: &mut Session, _: &Signal) {}
+    fn hear(&mut self, _: &mut Session, _: &SessionEvent) {}
+    fn signal(&mut self, _: &mut Session, _: &RemoteEvent) {}
     /// Time passes in the session; a game that says what matters to whom says it here.
     fn tick(&mut self, session: &mut Session, now: Micros) {
         session.tick(now);
@@ -25,20 +25,24 @@ pub(crate) trait Part {
 
 pub(crate) struct Machine<P> {
     pub(crate) session: Session,
-    link: Link<SimCarrier>,
+    link: Endpoint<SimCarrier>,
     pub(crate) part: P,
 }
 
 impl<P> Machine<P> {
     /// Bytes that reached it so far, whatever they were for.
     pub(crate) fn bytes_in(&self) -> u64 {
-        self.session.linked().filter_map(|peer| self.link.stats(peer)).map(|stats| stats.bytes_in).sum()
+        self.session
+            .connected_peers()
+            .filter_map(|peer| self.link.stats(peer))
+            .map(|stats| stats.bytes_in)
+            .sum()
     }
 }
 
 /// All of them.
-pub(crate) struct Company<P> {
-    pub(crate) world: World,
+pub(crate) struct Cluster<P> {
+    pub(crate) world: SimNet,
     pub(crate) machines: Vec<Option<Machine<P>>>,
     lives: Vec<u64>,
     seed: u64,
@@ -46,14 +50,14 @@ pub(crate) struct Company<P> {
     pub(crate) still: bool,
 }
 
-impl<P: Part> Company<P> {
-    pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Result<Company<P>, String> {
-        let mut world = World::of(peers, seed);
+impl<P: Part> Cluster<P> {
+    pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Result<Cluster<P>, String> {
+        let mut world = SimNet::new(peers, seed);
         // A frame is a frame: what arrives waits for the next one.
-        world.set_arrivals_wake(false);
-        world.everywhere(conditions);
+        world.set_wake_on_arrival(false);
+        world.set_all(conditions);
         let machines = (0..peers).map(|_| None).collect();
-        let mut company = Company { world, machines, lives: vec![0; peers], seed, still: false };
+        let mut company = Cluster { world, machines, lives: vec![0; peers], seed, still: false };
         for me in 0..peers {
             company.start(me)?;
         }
@@ -66,11 +70,11 @@ impl<P: Part> Company<P> {
         let first = self.lives[me] == 1;
         let carrier = if first { self.world.carrier(me) } else { self.world.restarted_carrier(me) };
         let seed = self.seed.wrapping_mul(1_000_003) + me as u64 * 1_009 + self.lives[me];
-        let entry = if me == 0 && first { Entry::Found } else { Entry::Join };
+        let entry = if me == 0 && first { JoinMode::Create } else { JoinMode::Join };
         let session = Session::new(P::config(), P::kinds(), Player::at(me as u8), entry, seed);
         self.machines[me] = Some(Machine {
             session: session.map_err(|error| error.to_string())?,
-            link: Link::new(carrier, LinkConfig::default(), seed),
+            link: Endpoint::new(carrier, LinkConfig::default(), seed),
             part: P::new(me, seed),
         });
         Ok(())
@@ -81,19 +85,19 @@ impl<P: Part> Company<P> {
         let (machines, still) = (&mut self.machines, self.still);
         self.world.run_for(FRAME, |me, now| {
             if let Some(Machine { session, link, part }) = &mut machines[me] {
-                Exchange.receive(now, link, session);
+                Driver.receive(now, link, session);
                 part.step(session, still);
                 part.tick(session, now);
-                Exchange.send(now, link, session);
-                while let Some(event) = session.next_event() {
+                Driver.send(now, link, session);
+                while let Some(event) = session.poll_event() {
                     part.hear(session, &event);
                 }
-                while let Some(signal) = session.next_signal() {
+                while let Some(signal) = session.poll_remote_event() {
                     part.signal(session, &signal);
                 }
                 // Bots ask for nothing.
-                while let Some(petition) = session.next_petition() {
-                    session.deny(petition);
+                while let Some(petition) = session.poll_event_request() {
+                    session.reject(petition);
                 }
             }
             // Everybody is called when a span begins, and that is once a frame.

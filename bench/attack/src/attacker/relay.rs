@@ -30,7 +30,7 @@ pub(super) fn forged_tickets(at: SocketAddr, strength: Strength, hits: &Hits) ->
             let Ok(mut socket) = websocket(hostile(nth % FORGERS_ADDRESSES), &target, "/relay") else {
                 return 0;
             };
-            let _ = say(&mut socket, RelayFrame::Prove { ticket: &ticket });
+            let _ = say(&mut socket, RelayFrame::Authenticate { ticket: &ticket });
             let is_refused = socket.read().is_ok_and(|heard| heard.is_binary());
             u64::from(is_refused)
         })
@@ -56,10 +56,10 @@ pub(super) fn datagrams(at: SocketAddr, strength: Strength, hits: &Hits) -> Resu
     for member in &mut members {
         let own = member.peer;
         for peer in peers.iter().filter(|peer| **peer != own) {
-            member.say(RelayFrame::Call { peer: *peer })?;
+            member.say(RelayFrame::Open { peer: *peer })?;
         }
     }
-    let frame = RelayFrame::Everyone { datagram: &[0; 1_000] }.to_bytes();
+    let frame = RelayFrame::Broadcast { datagram: &[0; 1_000] }.to_bytes();
     speak(members, strength, hits, &[frame]);
     Ok(())
 }

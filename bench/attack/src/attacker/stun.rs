@@ -13,13 +13,13 @@ const ADDRESSES: usize = 32;
 const AT_ONCE: usize = 10;
 
 pub(super) fn flood(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
-    let mut check = stun::brief_question([1; 12]).to_vec();
+    let mut check = stun::short_request([1; 12]).to_vec();
     check.extend([0x00, 0x06, 0x00, 0x09]);
     check.extend(b"evtj:h6vY\0\0\0");
     check[3] = 16;
     let greeting = [&[22, 254, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 180, 1][..], &[0; 180]].concat();
-    let brief = stun::brief_question([3; 12]).to_vec();
-    let thrown = [stun::question([7; 12]), brief, check, greeting, vec![0x5a; 1_000]];
+    let brief = stun::short_request([3; 12]).to_vec();
+    let thrown = [stun::request([7; 12]), brief, check, greeting, vec![0x5a; 1_000]];
     let sockets: Result<Vec<UdpSocket>, _> =
         (0..ADDRESSES).map(|nth| UdpSocket::bind((hostile(nth), 0))).collect();
     let sockets = sockets.map_err(|error| error.to_string())?;

@@ -8,7 +8,7 @@ use crate::fortress::Fortress;
 use crate::gaggle::Gaggle;
 use crate::game::{Arena, Game, Large, Tiny, TinyStick};
 use crate::ggrs::Ggrs;
-use crate::network::Weather;
+use crate::network::NetConditions;
 
 /// Measurements of each, in turn: many short ones, so that a busy moment is outvoted.
 const LAPS: u64 = 15;
@@ -30,22 +30,34 @@ pub fn rows(report: &mut Report) {
     report.section("CPU per frame and peer, net of the game's calls");
     for players in [2, 4, 8, 16] {
         let covered = Setup::players(players).delay(2);
-        compare::<Arena>(report, "no rollback", &covered, Weather::latency(1), Some(target(players)));
+        compare::<Arena>(report, "no rollback", &covered, NetConditions::latency(1), Some(target(players)));
         let guessing = Setup::players(players);
-        compare::<Arena>(report, "rollback", &guessing, Weather::latency(4), Some(target(players)));
+        compare::<Arena>(report, "rollback", &guessing, NetConditions::latency(4), Some(target(players)));
     }
     for players in [2, 4, 8, 16] {
         let setup = Setup::players(players);
-        compare::<Tiny>(report, "rollback, 64 B state", &setup, Weather::latency(4), Some(target(players)));
+        compare::<Tiny>(
+            report,
+            "rollback, 64 B state",
+            &setup,
+            NetConditions::latency(4),
+            Some(target(players)),
+        );
     }
     for players in [2, 8] {
         let setup = Setup::players(players);
-        compare::<TinyStick>(report, "rollback, 8 B input", &setup, Weather::latency(4), None);
+        compare::<TinyStick>(report, "rollback, 8 B input", &setup, NetConditions::latency(4), None);
     }
-    compare::<Large>(report, "rollback, 100 KB state", &Setup::players(2), Weather::latency(4), None);
+    compare::<Large>(report, "rollback, 100 KB state", &Setup::players(2), NetConditions::latency(4), None);
 }
 
-fn compare<G: Game>(report: &mut Report, what: &str, setup: &Setup, weather: Weather, target: Option<f64>) {
+fn compare<G: Game>(
+    report: &mut Report,
+    what: &str,
+    setup: &Setup,
+    weather: NetConditions,
+    target: Option<f64>,
+) {
     let frames = PEER_FRAMES / (setup.players * setup.players) as u64 * 2;
     let frames = frames.min(PEER_FRAMES / 4);
     let meters: [Box<dyn Meter>; 4] = [

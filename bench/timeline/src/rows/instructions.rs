@@ -12,7 +12,7 @@ use crate::fortress::Fortress;
 use crate::gaggle::Gaggle;
 use crate::game::Arena;
 use crate::ggrs::Ggrs;
-use crate::network::Weather;
+use crate::network::NetConditions;
 
 const FLAG: &str = "--count-instructions";
 
@@ -71,8 +71,8 @@ impl Counted {
 fn course(library: &str, shape: Shape, players: usize) -> Option<Box<dyn Meter>> {
     let setup = Setup::players(players);
     let (setup, weather) = match shape {
-        Shape::Covered => (setup.delay(2), Weather::latency(1)),
-        Shape::Guessing => (setup, Weather::latency(4)),
+        Shape::Covered => (setup.delay(2), NetConditions::latency(1)),
+        Shape::Guessing => (setup, NetConditions::latency(4)),
     };
     Some(match library {
         "gaggle" => Course::<Gaggle<Arena>>::meter(&setup, weather, FRAMES),

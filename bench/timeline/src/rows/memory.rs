@@ -6,7 +6,7 @@ use crate::contest::{Contestant, Setup};
 use crate::gaggle::Gaggle;
 use crate::game::Arena;
 use crate::matches::Match;
-use crate::network::Weather;
+use crate::network::NetConditions;
 
 /// From here on memory must not grow.
 const SETTLED_FRAME: u64 = 1_000;
@@ -25,7 +25,7 @@ pub fn rows(report: &mut Report) {
 
 /// The most that was held after the settled frame, above what was held then.
 fn growth(keep_all: bool) -> i64 {
-    let mut game = Match::<Gaggle<Arena>>::new(&Setup::players(4), Weather::latency(4).loss(0.05));
+    let mut game = Match::<Gaggle<Arena>>::new(&Setup::players(4), NetConditions::latency(4).loss(0.05));
     let mut kept = Vec::new();
     game.run(SETTLED_FRAME);
     let settled = Allocations::now();

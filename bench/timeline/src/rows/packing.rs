@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use bench_report::{Report, Row, cpu_time, median};
-use gaggle_kit::{pack, unpack};
+use gaggle_kit::{compress, decompress};
 
 use super::people::STATE_BYTES;
 use crate::people::geese;
@@ -34,7 +34,7 @@ pub(super) fn rows(report: &mut Report) {
     report.row(Row::new("packing them", "µs").gaggle(ours).other("lz4_flex", theirs).at_most(1_000.0));
     let pieces: Vec<Vec<u8>> = state.chunks(PIECE_BYTES).map(packed).collect();
     let all = |each: &dyn Fn(&Vec<u8>)| pieces.iter().for_each(each);
-    let ours = || all(&|piece| drop(black_box(unpack(piece, PIECE_BYTES))));
+    let ours = || all(&|piece| drop(black_box(decompress(piece, PIECE_BYTES))));
     let theirs = || all(&|piece| drop(black_box(lz4_flex::block::decompress(piece, PIECE_BYTES))));
     let [ours, theirs] = in_turn([&ours, &theirs]);
     report.row(Row::new("unpacking them", "µs").gaggle(ours).other("lz4_flex", theirs).at_most(1_000.0));
@@ -42,7 +42,7 @@ pub(super) fn rows(report: &mut Report) {
 
 fn packed(piece: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    pack(piece, &mut out);
+    compress(piece, &mut out);
     out
 }
 

@@ -70,7 +70,7 @@ fn leave(report: &mut Report) {
             people.run_ms(3_000);
             people.forget_stalls();
             people.leave(leaver);
-            people.run_until(3_000, |people| people.session(leaver).is_over());
+            people.run_until(3_000, |people| people.session(leaver).is_closed());
             people.crash(leaver);
             people.run_ms(5_000);
             assert_eq!(people.present(1).len(), 2, "it is gone");

@@ -7,7 +7,7 @@ use crate::cost::{Course, Meter, in_turn};
 use crate::gaggle::Gaggle;
 use crate::game::Tiny;
 use crate::ggrs::Ggrs;
-use crate::network::Weather;
+use crate::network::NetConditions;
 
 /// Measurements of each.
 const LAPS: u64 = 5;
@@ -18,10 +18,10 @@ pub fn rows(report: &mut Report) {
     for players in [2, 4, 8, 16, 32, 64] {
         let setup = Setup::players(players);
         let frames = (40_000 / (players * players) as u64).clamp(200, 4_000);
-        let mut meters = vec![Course::<Gaggle<Tiny>>::meter(&setup, Weather::latency(4), frames)];
+        let mut meters = vec![Course::<Gaggle<Tiny>>::meter(&setup, NetConditions::latency(4), frames)];
         // Beyond what ggrs is made for its cost says nothing.
         if players <= 16 {
-            meters.push(Course::<Ggrs<Tiny>>::meter(&setup, Weather::latency(4), frames.min(1_000)));
+            meters.push(Course::<Ggrs<Tiny>>::meter(&setup, NetConditions::latency(4), frames.min(1_000)));
         }
         row(report, &format!("{players} players"), &meters);
     }
@@ -29,8 +29,8 @@ pub fn rows(report: &mut Report) {
     for window in [8, 15, 30, 60] {
         let setup = Setup::players(4).window(window);
         let meters = [
-            Course::<Gaggle<Tiny>>::meter(&setup, Weather::latency(4), 2_000),
-            Course::<Ggrs<Tiny>>::meter(&setup, Weather::latency(4), 500),
+            Course::<Gaggle<Tiny>>::meter(&setup, NetConditions::latency(4), 2_000),
+            Course::<Ggrs<Tiny>>::meter(&setup, NetConditions::latency(4), 500),
         ];
         row(report, &format!("window {window}"), &meters);
     }

@@ -7,7 +7,7 @@ use crate::gaggle::Gaggle;
 use crate::game::Tiny;
 use crate::ggrs::Ggrs;
 use crate::matches::{Match, Tally};
-use crate::network::Weather;
+use crate::network::NetConditions;
 
 /// Seeds per cell of the loss table: enough that where hardly anything stalls, one unlucky loss does not decide.
 const SEEDS: u64 = 10;
@@ -36,7 +36,7 @@ fn lockstep(report: &mut Report) {
     report.section("Stalled steps, lockstep");
     for (players, latency, delay) in [(2, 3, 3), (2, 3, 4), (2, 3, 5), (4, 4, 4)] {
         let setup = Setup::players(players).window(0).delay(delay);
-        let weather = Weather::latency(latency);
+        let weather = NetConditions::latency(latency);
         let (gaggle, ggrs) = (calm::<Gaggle<Tiny>>(&setup, weather), calm::<Ggrs<Tiny>>(&setup, weather));
         report.row(
             Row::new(format!("lockstep, {players} players, latency {latency}, delay {delay}"), "%")
@@ -63,7 +63,7 @@ fn blackouts(report: &mut Report) {
 fn window_edge(report: &mut Report) {
     report.section("Stalled steps, lossless, latency at the window's edge");
     for latency in [6, 7, 8] {
-        let (setup, weather) = (Setup::players(4), Weather::latency(latency));
+        let (setup, weather) = (Setup::players(4), NetConditions::latency(latency));
         report.row(
             Row::new(format!("lossless, 4 players, latency {latency}, window 8"), "%")
                 .gaggle(calm::<Gaggle<Tiny>>(&setup, weather).stalled_percent())
@@ -77,7 +77,7 @@ fn window_edge(report: &mut Report) {
 struct Cell {
     metric: String,
     players: usize,
-    weather: Weather,
+    weather: NetConditions,
 }
 
 fn loss_table(report: &mut Report) {
@@ -123,8 +123,8 @@ fn loss_table(report: &mut Report) {
     }
 }
 
-fn weathers(latency: u64) -> Vec<(String, Weather)> {
-    let calm = Weather::latency(latency);
+fn weathers(latency: u64) -> Vec<(String, NetConditions)> {
+    let calm = NetConditions::latency(latency);
     let random =
         [5, 10, 20].map(|percent| (format!("loss {percent} %"), calm.loss(f64::from(percent) / 100.0)));
     let bursts =
@@ -133,7 +133,7 @@ fn weathers(latency: u64) -> Vec<(String, Weather)> {
 }
 
 /// A lossless minute, after two seconds.
-fn calm<C: Contestant>(setup: &Setup, weather: Weather) -> Tally {
+fn calm<C: Contestant>(setup: &Setup, weather: NetConditions) -> Tally {
     let mut game = Match::<C>::new(setup, weather);
     game.run(120);
     game.mark();
@@ -142,7 +142,7 @@ fn calm<C: Contestant>(setup: &Setup, weather: Weather) -> Tally {
 }
 
 /// Stalled percent over all peers, for each seed.
-fn lossy<C: Contestant>(setup: &Setup, weather: Weather) -> Vec<f64> {
+fn lossy<C: Contestant>(setup: &Setup, weather: NetConditions) -> Vec<f64> {
     (1..=SEEDS)
         .map(|seed| {
             let mut game = Match::<C>::new(&setup.clone().seed(seed), weather);
@@ -161,7 +161,7 @@ fn worst_blackout<C: Contestant>(frames: u64) -> u64 {
 }
 
 fn blackout<C: Contestant>(frames: u64, phase: u64) -> u64 {
-    let mut game = Match::<C>::new(&Setup::players(2), Weather::latency(3));
+    let mut game = Match::<C>::new(&Setup::players(2), NetConditions::latency(3));
     game.run(120 + phase);
     game.mark();
     game.network().set_blackout(true);

@@ -1,10 +1,10 @@
 //! Whether machines come together in time, and what their input delay does meanwhile. Gaggle alone.
 
 use bench_report::{Report, Row};
-use gaggle_timeline::{LatePolicy, SessionConfig};
+use gaggle_timeline::{LatePolicy, TimelineConfig};
 
 use crate::clockwork::Clockwork;
-use crate::network::Weather;
+use crate::network::NetConditions;
 
 /// Worst of so many seeds.
 const SEEDS: u64 = 10;
@@ -25,16 +25,16 @@ pub fn rows(report: &mut Report) {
     sleep(report);
 }
 
-fn ms(latency: u64, jitter: u64) -> Weather {
-    Weather { latency_us: latency * 1_000, jitter_us: jitter * 1_000, ..Weather::default() }
+fn ms(latency: u64, jitter: u64) -> NetConditions {
+    NetConditions { latency_us: latency * 1_000, jitter_us: jitter * 1_000, ..NetConditions::default() }
 }
 
-fn config(window_frames: u32, delay: (u32, u32)) -> SessionConfig {
-    SessionConfig {
-        late: LatePolicy::Stall { window_frames },
+fn config(window_frames: u32, delay: (u32, u32)) -> TimelineConfig {
+    TimelineConfig {
+        late_policy: LatePolicy::Stall { prediction_frames: window_frames },
         input_delay_frames: delay.0.max(2).min(delay.1),
-        input_delay_limits: delay,
-        ..SessionConfig::default()
+        input_delay_range: delay,
+        ..TimelineConfig::default()
     }
 }
 
@@ -46,7 +46,7 @@ struct Meeting {
     bend_percent: f64,
 }
 
-fn meet(report: &mut Report, what: &str, window: u32, ways: [Weather; 2]) {
+fn meet(report: &mut Report, what: &str, window: u32, ways: [NetConditions; 2]) {
     let mut worst = Meeting::default();
     for seed in 1..=SEEDS {
         let meeting = meeting(window, ways, seed);
@@ -63,7 +63,7 @@ fn meet(report: &mut Report, what: &str, window: u32, ways: [Weather; 2]) {
     report.row(Row::new(format!("speed off 1, {what}"), "%").gaggle(worst.bend_percent).at_most(5.0));
 }
 
-fn meeting(window: u32, ways: [Weather; 2], seed: u64) -> Meeting {
+fn meeting(window: u32, ways: [NetConditions; 2], seed: u64) -> Meeting {
     let mut world = Clockwork::new(2, &config(window, (0, 0)), ways[0], seed);
     world.network().set_weather_between(0, 1, ways[0]);
     world.network().set_weather_between(1, 0, ways[1]);
@@ -100,7 +100,7 @@ fn note_apart(world: &Clockwork, due: f64, last_apart_us: &mut u64) {
 /// Frames simulated again so far, and changes of the other's input there were to see.
 fn again_per_change(world: &Clockwork, side: usize) -> (f64, f64) {
     let pressed = world.machines[1 - side].pressed();
-    let again = world.machines[side].session().stats().frames_again;
+    let again = world.machines[side].session().stats().frames_resimulated;
     (again as f64, f64::from(pressed.changes + pressed.taps))
 }
 

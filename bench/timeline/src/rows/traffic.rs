@@ -7,7 +7,7 @@ use crate::gaggle::Gaggle;
 use crate::game::{Game, Tiny, TinyStick};
 use crate::ggrs::Ggrs;
 use crate::matches::{Match, Tally};
-use crate::network::Weather;
+use crate::network::NetConditions;
 
 /// A minute, after two seconds.
 const FRAMES: u64 = 3_600;
@@ -15,7 +15,7 @@ const FRAMES: u64 = 3_600;
 /// Bytes and packets per second and peer.
 pub fn rows(report: &mut Report) {
     report.section("Given to the socket per second and peer, latency 4");
-    let calm = Weather::latency(4);
+    let calm = NetConditions::latency(4);
     for (players, bytes) in [(2, 1.0 / 9.0), (4, 1.0 / 10.0), (8, 1.0 / 12.0), (16, 1.0 / 16.0)] {
         let targets = Targets { bytes: Some(bytes), packets: Some(1.0 / 3.5) };
         compare::<Tiny>(report, &format!("{players} players"), players, calm, targets);
@@ -38,7 +38,13 @@ struct Targets {
     packets: Option<f64>,
 }
 
-fn compare<G: Game>(report: &mut Report, what: &str, players: usize, weather: Weather, targets: Targets) {
+fn compare<G: Game>(
+    report: &mut Report,
+    what: &str,
+    players: usize,
+    weather: NetConditions,
+    targets: Targets,
+) {
     let setup = Setup::players(players).encoded();
     let gaggle = play::<Gaggle<G>>(&setup, weather);
     let ggrs = play::<Ggrs<G>>(&setup, weather);
@@ -54,7 +60,7 @@ fn compare<G: Game>(report: &mut Report, what: &str, players: usize, weather: We
 }
 
 /// The mean over all peers.
-fn play<C: Contestant>(setup: &Setup, weather: Weather) -> Tally {
+fn play<C: Contestant>(setup: &Setup, weather: NetConditions) -> Tally {
     let mut game = Match::<C>::new(setup, weather);
     game.run(120);
     game.mark();

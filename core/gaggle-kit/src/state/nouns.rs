@@ -2,7 +2,7 @@
 
 use super::pod;
 use crate::{
-    Angle, ByteReader, ByteSink, DecodeError, Difference, FieldPath, Fixed, Frame, InRange, Micros,
+    Angle, ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Fixed, Frame, InRange, Micros,
     Mulberry32, PeerId, Prng, Shape, Slot, SlotSet, State, Xorshift32,
 };
 
@@ -27,10 +27,10 @@ macro_rules! pod_states {
                 pod::decode(r)
             }
 
-            fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+            fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
                 if self != other {
                     let (left, right) = (&format_args!("{self:?}"), &format_args!("{other:?}"));
-                    report(Difference { path: path.as_str(), left, right });
+                    report(FieldDiff { path: path.as_str(), left, right });
                 }
             }
 
@@ -96,9 +96,9 @@ impl State for Slot {
         Slot::new(number).ok_or(DecodeError::out_of_range("slot", number, 0, last))
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         if self != other {
-            report(Difference { path: path.as_str(), left: self, right: other });
+            report(FieldDiff { path: path.as_str(), left: self, right: other });
         }
     }
 }

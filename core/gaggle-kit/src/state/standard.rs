@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
 
 use super::{Bounded, pod};
-use crate::{ByteReader, ByteSink, DecodeError, Difference, FieldPath, Shape, State, Varint};
+use crate::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Shape, State, Varint};
 
 const UNNAMED: &str = DecodeError::UNNAMED;
 
@@ -27,9 +27,9 @@ macro_rules! integer_states {
                 r.$integer(UNNAMED)
             }
 
-            fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+            fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
                 if self != other {
-                    report(Difference { path: path.as_str(), left: self, right: other });
+                    report(FieldDiff { path: path.as_str(), left: self, right: other });
                 }
             }
 
@@ -74,9 +74,9 @@ impl State for bool {
         r.bool(UNNAMED)
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         if self != other {
-            report(Difference { path: path.as_str(), left: self, right: other });
+            report(FieldDiff { path: path.as_str(), left: self, right: other });
         }
     }
 }
@@ -97,10 +97,10 @@ impl State for char {
         char::from_u32(number).ok_or(DecodeError::Unknown { what: UNNAMED, value: u64::from(number) })
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         if self != other {
             let (left, right) = (&format_args!("{self:?}"), &format_args!("{other:?}"));
-            report(Difference { path: path.as_str(), left, right });
+            report(FieldDiff { path: path.as_str(), left, right });
         }
     }
 }
@@ -118,22 +118,22 @@ impl State for String {
     }
 
     fn decode(r: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
-        String::decode_at_most(r, usize::MAX)
+        String::decode_bounded(r, usize::MAX)
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         if self != other {
             let (left, right) = (&format_args!("{self:?}"), &format_args!("{other:?}"));
-            report(Difference { path: path.as_str(), left, right });
+            report(FieldDiff { path: path.as_str(), left, right });
         }
     }
 }
 
 impl Bounded for String {
-    fn decode_at_most(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
+    fn decode_bounded(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
         let bytes = r.counted(UNNAMED, max)?;
         let text = str::from_utf8(bytes)
-            .map_err(|error| DecodeError::NotText { what: UNNAMED, position: error.valid_up_to() })?;
+            .map_err(|error| DecodeError::InvalidUtf8 { what: UNNAMED, position: error.valid_up_to() })?;
         Ok(text.to_owned())
     }
 }
@@ -157,12 +157,12 @@ impl<T: State> State for Option<T> {
         if r.bool(UNNAMED)? { T::decode(r).map(Some) } else { Ok(None) }
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         match (self, other) {
             (Some(left), Some(right)) => left.diff(right, path, report),
             (None, None) => {}
-            (Some(_), None) => report(Difference { path: path.as_str(), left: &"Some", right: &"None" }),
-            (None, Some(_)) => report(Difference { path: path.as_str(), left: &"None", right: &"Some" }),
+            (Some(_), None) => report(FieldDiff { path: path.as_str(), left: &"Some", right: &"None" }),
+            (None, Some(_)) => report(FieldDiff { path: path.as_str(), left: &"None", right: &"Some" }),
         }
     }
 
@@ -189,7 +189,7 @@ impl<T: State> State for Box<T> {
         r.nested(T::decode).map(Box::new)
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         T::diff(self, other, path, report);
     }
 
@@ -216,7 +216,7 @@ impl<T: State, const N: usize> State for [T; N] {
         T::decode_array(r)
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         diff_elements(self.iter(), other.iter(), path, report);
     }
 
@@ -248,10 +248,10 @@ impl<T: State> State for Vec<T> {
     }
 
     fn decode(r: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
-        Vec::decode_at_most(r, usize::MAX)
+        Vec::decode_bounded(r, usize::MAX)
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         diff_lengths(self.len(), other.len(), path, report);
         diff_elements(self.iter(), other.iter(), path, report);
     }
@@ -265,7 +265,7 @@ impl<T: State> State for Vec<T> {
 }
 
 impl<T: State> Bounded for Vec<T> {
-    fn decode_at_most(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
+    fn decode_bounded(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
         let count = element_count::<T>(r, max)?;
         r.nested(|r| T::decode_vec(r, count))
     }
@@ -289,7 +289,7 @@ impl<T: State> State for VecDeque<T> {
         Vec::decode(r).map(VecDeque::from)
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         diff_lengths(self.len(), other.len(), path, report);
         diff_elements(self.iter(), other.iter(), path, report);
     }
@@ -302,8 +302,8 @@ impl<T: State> State for VecDeque<T> {
 }
 
 impl<T: State> Bounded for VecDeque<T> {
-    fn decode_at_most(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
-        Vec::decode_at_most(r, max).map(VecDeque::from)
+    fn decode_bounded(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
+        Vec::decode_bounded(r, max).map(VecDeque::from)
     }
 }
 
@@ -325,23 +325,23 @@ impl<K: State + Ord + Debug, V: State> State for BTreeMap<K, V> {
     }
 
     fn decode(r: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
-        BTreeMap::decode_at_most(r, usize::MAX)
+        BTreeMap::decode_bounded(r, usize::MAX)
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         let keys: BTreeSet<&K> = self.keys().chain(other.keys()).collect();
         for key in keys {
             path.key(key, |path| match (self.get(key), other.get(key)) {
                 (Some(left), Some(right)) => left.diff(right, path, report),
-                (None, _) => report(Difference { path: path.as_str(), left: &"absent", right: &"present" }),
-                (_, None) => report(Difference { path: path.as_str(), left: &"present", right: &"absent" }),
+                (None, _) => report(FieldDiff { path: path.as_str(), left: &"absent", right: &"present" }),
+                (_, None) => report(FieldDiff { path: path.as_str(), left: &"present", right: &"absent" }),
             });
         }
     }
 }
 
 impl<K: State + Ord + Debug, V: State> Bounded for BTreeMap<K, V> {
-    fn decode_at_most(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
+    fn decode_bounded(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
         let count = element_count::<(K, V)>(r, max)?;
         let mut map = BTreeMap::new();
         r.nested(|r| {
@@ -372,21 +372,21 @@ impl<K: State + Ord + Debug> State for BTreeSet<K> {
     }
 
     fn decode(r: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
-        BTreeSet::decode_at_most(r, usize::MAX)
+        BTreeSet::decode_bounded(r, usize::MAX)
     }
 
-    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+    fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
         for key in self.symmetric_difference(other) {
             let (left, right) =
                 if self.contains(key) { ("present", "absent") } else { ("absent", "present") };
-            path.key(key, |path| report(Difference { path: path.as_str(), left: &left, right: &right }));
+            path.key(key, |path| report(FieldDiff { path: path.as_str(), left: &left, right: &right }));
         }
     }
 }
 
 impl<K: State + Ord + Debug> Bounded for BTreeSet<K> {
-    fn decode_at_most(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
-        let keys = BTreeMap::<K, ()>::decode_at_most(r, max)?;
+    fn decode_bounded(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError> {
+        let keys = BTreeMap::<K, ()>::decode_bounded(r, max)?;
         Ok(keys.into_keys().collect())
     }
 }
@@ -412,7 +412,7 @@ macro_rules! tuple_states {
                 Ok(($($part::decode(r)?,)*))
             }
 
-            fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+            fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
                 let _ = (other, &path, &report);
                 $(path.field(stringify!($index), |path| self.$index.diff(&other.$index, path, report));)*
             }
@@ -443,15 +443,15 @@ fn element_count<T: State>(r: &mut ByteReader<'_>, max: usize) -> Result<usize, 
     const { assert!(T::SIZE_MIN > 0, "elements without an encoding could be announced in any number") };
     let count = r.count(UNNAMED, max)?;
     let needed = count.saturating_mul(T::SIZE_MIN);
-    if needed > r.left() {
-        return Err(DecodeError::Truncated { what: UNNAMED, needed, left: r.left() });
+    if needed > r.remaining() {
+        return Err(DecodeError::Truncated { what: UNNAMED, needed, left: r.remaining() });
     }
     Ok(count)
 }
 
-fn diff_lengths(left: usize, right: usize, path: &mut FieldPath, report: &mut dyn FnMut(Difference<'_>)) {
+fn diff_lengths(left: usize, right: usize, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {
     if left != right {
-        path.field("len()", |path| report(Difference { path: path.as_str(), left: &left, right: &right }));
+        path.field("len()", |path| report(FieldDiff { path: path.as_str(), left: &left, right: &right }));
     }
 }
 
@@ -459,7 +459,7 @@ fn diff_elements<'a, T: State + 'a>(
     left: impl Iterator<Item = &'a T>,
     right: impl Iterator<Item = &'a T>,
     path: &mut FieldPath,
-    report: &mut dyn FnMut(Difference<'_>),
+    report: &mut dyn FnMut(FieldDiff<'_>),
 ) {
     for (index, (left, right)) in left.zip(right).enumerate() {
         path.index(index, |path| left.diff(right, path, report));

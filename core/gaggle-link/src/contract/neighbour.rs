@@ -5,24 +5,24 @@ use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
 
-use crate::{Channel, Event, Goodbye, LinkStats, Mesh, Path, SendError, Transport};
+use crate::{Channel, CloseCode, LinkStats, Mesh, Path, SendError, Transport, TransportEvent};
 
 /// Signals under way between neighbours: from, to, what.
-pub type Post = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
+pub type SignalBoard = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
 
 /// Links whose signals travel within one program instead of through a lobby, and that may take one path only.
 #[derive(Debug)]
-pub struct Neighbour<M> {
+pub struct LocalPeer<M> {
     links: M,
-    post: Post,
+    post: SignalBoard,
     others: Vec<PeerId>,
     path: Path,
 }
 
-impl<M: Mesh> Neighbour<M> {
+impl<M: Mesh> LocalPeer<M> {
     /// Links that will look for these others. It is a failure if they ever take another path than this one.
-    pub fn new(links: M, post: &Post, others: Vec<PeerId>, path: Path) -> Neighbour<M> {
-        Neighbour { links, post: Rc::clone(post), others, path }
+    pub fn new(links: M, post: &SignalBoard, others: Vec<PeerId>, path: Path) -> LocalPeer<M> {
+        LocalPeer { links, post: Rc::clone(post), others, path }
     }
 
     fn exchange_signals(&mut self, now: Micros) {
@@ -44,7 +44,7 @@ impl<M: Mesh> Neighbour<M> {
     }
 }
 
-impl<M: Mesh> Transport for Neighbour<M> {
+impl<M: Mesh> Transport for LocalPeer<M> {
     fn local_id(&self) -> PeerId {
         self.links.local_id()
     }
@@ -57,7 +57,7 @@ impl<M: Mesh> Transport for Neighbour<M> {
         self.links.send(now, to, channel, bytes)
     }
 
-    fn poll(&mut self, now: Micros) -> Option<Event<'_>> {
+    fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>> {
         self.exchange_signals(now);
         self.links.poll(now)
     }
@@ -66,7 +66,7 @@ impl<M: Mesh> Transport for Neighbour<M> {
         self.links.poll_timeout()
     }
 
-    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode) {
         self.links.disconnect(now, peer, goodbye);
     }
 
@@ -78,19 +78,19 @@ impl<M: Mesh> Transport for Neighbour<M> {
 /// A clock for tests of real transports: between two looks at it little time passes, however long the system did not let the
 /// program run. Otherwise a busy machine would make peers take each other for dead that were never heard out.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ForgivingClock {
+pub struct SteppedClock {
     seen: Option<Micros>,
     at: Micros,
 }
 
-impl ForgivingClock {
+impl SteppedClock {
     /// What passes at most between two looks.
     const AT_MOST: Micros = Micros::from_millis(100);
 
     /// The time, where a real clock says this.
     pub fn look(&mut self, real: Micros) -> Micros {
         let seen = self.seen.replace(real).unwrap_or(real);
-        self.at += real.since(seen).min(ForgivingClock::AT_MOST);
+        self.at += real.since(seen).min(SteppedClock::AT_MOST);
         self.at
     }
 }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_forgives_runs_and_never_leaps() {
-        let mut clock = ForgivingClock::default();
+        let mut clock = SteppedClock::default();
         let times = [500, 501, 511, 9_000, 9_001].map(|at| clock.look(Micros::from_millis(at)).as_millis());
         assert_eq!(times, [0, 1, 11, 111, 112]);
     }

@@ -4,12 +4,12 @@ use gaggle_kit::{Micros, PeerId};
 
 use super::Progress;
 use super::room::{Failure, Room, Told};
-use crate::{Channel, Goodbye, LeftReason, SendError, Transport};
+use crate::{Channel, CloseCode, DisconnectReason, SendError, Transport};
 
 /// One promise of a [`Transport`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Point {
+pub enum Rule {
     /// Each of three peers is told of the two others, once.
     EveryoneJoinsEveryoneOnce,
     /// Each transport has a name of its own and keeps it.
@@ -55,33 +55,33 @@ fn pattern(salt: usize, size: usize) -> Vec<u8> {
 
 const LARGE_BYTES: usize = 300_000;
 
-impl Point {
+impl Rule {
     /// All points, in the order of the macro.
-    pub const ALL: [Point; 18] = [
-        Point::EveryoneJoinsEveryoneOnce,
-        Point::NamesAreDistinctAndStay,
-        Point::PeersAreExactlyWhoIsJoined,
-        Point::NothingCanBeSentToWhoIsNotJoined,
-        Point::MessagesNameTheirSender,
-        Point::UnreliableMessagesArriveWholeOrNotAtAll,
-        Point::UnreliableMessagesTooLargeAreRefused,
-        Point::ReliableMessagesArriveExactlyOnceInOrder,
-        Point::StreamsDoNotWaitForEachOther,
-        Point::ALargeMessageArrivesIntact,
-        Point::EmptyMessagesAreMessages,
-        Point::BroadcastReachesAllOthers,
-        Point::AFullBufferIsRefusedAndLosesNothing,
-        Point::DisconnectingIsToldOnceOnBothSides,
-        Point::NothingComesAfterLeft,
-        Point::AQuietLinkStaysUp,
-        Point::ASilentPeerLeaves,
-        Point::StatisticsAreThere,
+    pub const ALL: [Rule; 18] = [
+        Rule::EveryoneJoinsEveryoneOnce,
+        Rule::NamesAreDistinctAndStay,
+        Rule::PeersAreExactlyWhoIsJoined,
+        Rule::NothingCanBeSentToWhoIsNotJoined,
+        Rule::MessagesNameTheirSender,
+        Rule::UnreliableMessagesArriveWholeOrNotAtAll,
+        Rule::UnreliableMessagesTooLargeAreRefused,
+        Rule::ReliableMessagesArriveExactlyOnceInOrder,
+        Rule::StreamsDoNotWaitForEachOther,
+        Rule::ALargeMessageArrivesIntact,
+        Rule::EmptyMessagesAreMessages,
+        Rule::BroadcastReachesAllOthers,
+        Rule::AFullBufferIsRefusedAndLosesNothing,
+        Rule::DisconnectingIsToldOnceOnBothSides,
+        Rule::NothingComesAfterLeft,
+        Rule::AQuietLinkStaysUp,
+        Rule::ASilentPeerLeaves,
+        Rule::StatisticsAreThere,
     ];
 
     pub(crate) fn step<T: Transport>(self, room: &mut Room<T>, now: Micros) -> Result<Progress, Failure> {
         // Whatever is tested, it begins when everyone is there.
         if room.phase == 0 {
-            if self == Point::NothingCanBeSentToWhoIsNotJoined {
+            if self == Rule::NothingCanBeSentToWhoIsNotJoined {
                 refuse_who_is_not_joined(room, now)?;
             }
             if !room.all_joined() {
@@ -90,27 +90,27 @@ impl Point {
             room.next_phase(now);
         }
         match self {
-            Point::EveryoneJoinsEveryoneOnce => everyone_joins(room, now),
-            Point::NamesAreDistinctAndStay => names(room, now),
-            Point::PeersAreExactlyWhoIsJoined => peers(room, now),
-            Point::NothingCanBeSentToWhoIsNotJoined => {
+            Rule::EveryoneJoinsEveryoneOnce => everyone_joins(room, now),
+            Rule::NamesAreDistinctAndStay => names(room, now),
+            Rule::PeersAreExactlyWhoIsJoined => peers(room, now),
+            Rule::NothingCanBeSentToWhoIsNotJoined => {
                 refuse_who_is_not_joined(room, now)?;
                 wait_quietly(room, now, Micros::from_millis(100))
             }
-            Point::MessagesNameTheirSender => senders(room, now),
-            Point::UnreliableMessagesArriveWholeOrNotAtAll => unreliable(room, now),
-            Point::UnreliableMessagesTooLargeAreRefused => too_large(room, now),
-            Point::ReliableMessagesArriveExactlyOnceInOrder => reliable(room, now),
-            Point::StreamsDoNotWaitForEachOther => streams(room, now),
-            Point::ALargeMessageArrivesIntact => large(room, now),
-            Point::EmptyMessagesAreMessages => empty(room, now),
-            Point::BroadcastReachesAllOthers => broadcast(room, now),
-            Point::AFullBufferIsRefusedAndLosesNothing => full_buffer(room, now),
-            Point::DisconnectingIsToldOnceOnBothSides => disconnecting(room, now),
-            Point::NothingComesAfterLeft => after_left(room, now),
-            Point::AQuietLinkStaysUp => quiet(room, now),
-            Point::ASilentPeerLeaves => silent(room, now),
-            Point::StatisticsAreThere => statistics(room, now),
+            Rule::MessagesNameTheirSender => senders(room, now),
+            Rule::UnreliableMessagesArriveWholeOrNotAtAll => unreliable(room, now),
+            Rule::UnreliableMessagesTooLargeAreRefused => too_large(room, now),
+            Rule::ReliableMessagesArriveExactlyOnceInOrder => reliable(room, now),
+            Rule::StreamsDoNotWaitForEachOther => streams(room, now),
+            Rule::ALargeMessageArrivesIntact => large(room, now),
+            Rule::EmptyMessagesAreMessages => empty(room, now),
+            Rule::BroadcastReachesAllOthers => broadcast(room, now),
+            Rule::AFullBufferIsRefusedAndLosesNothing => full_buffer(room, now),
+            Rule::DisconnectingIsToldOnceOnBothSides => disconnecting(room, now),
+            Rule::NothingComesAfterLeft => after_left(room, now),
+            Rule::AQuietLinkStaysUp => quiet(room, now),
+            Rule::ASilentPeerLeaves => silent(room, now),
+            Rule::StatisticsAreThere => statistics(room, now),
         }
     }
 }
@@ -187,7 +187,7 @@ fn peers<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
             )?;
         }
         let other = room.id(1);
-        room.transports[0].disconnect(now, other, Goodbye::LEAVING);
+        room.transports[0].disconnect(now, other, CloseCode::LEAVING);
         room.next_phase(now);
     }
     let known = [room.id(0), room.id(1)];
@@ -215,12 +215,12 @@ fn refuse_who_is_not_joined<T: Transport>(room: &mut Room<T>, now: Micros) -> Re
                 }
                 let sent = room.transports[index].send(now, peer, channel, b"to nobody");
                 room.expect(
-                    sent == Err(SendError::NotJoined { peer }),
+                    sent == Err(SendError::NotConnected { peer }),
                     "a message to who is not joined was not refused as such",
                 )?;
             }
             if !joined {
-                room.transports[index].disconnect(now, peer, Goodbye::LEAVING);
+                room.transports[index].disconnect(now, peer, CloseCode::LEAVING);
                 let transport = &room.transports[index];
                 // One that asks a page may have been joined while it did.
                 let is_consistent = transport.stats(peer).is_none() || transport.peers().contains(&peer);
@@ -411,7 +411,7 @@ fn full_buffer<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
             .count();
         let refusal = room.transports[0].send(now, to, Channel::Reliable(2), &message);
         room.expect(
-            matches!(refusal, Err(SendError::Full { .. })),
+            matches!(refusal, Err(SendError::Backpressure { .. })),
             "64 MB were taken without complaint, or refused without saying that it is full",
         )?;
         room.expect(taken > 0, "not even one message was taken")?;
@@ -433,7 +433,7 @@ fn full_buffer<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 }
 
 fn disconnecting<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    let (a, b, goodbye) = (room.id(0), room.id(1), Goodbye(Goodbye::GAME.0 + 7));
+    let (a, b, goodbye) = (room.id(0), room.id(1), CloseCode(CloseCode::APP.0 + 7));
     if room.phase == 1 {
         room.transports[0].disconnect(now, b, goodbye);
         room.transports[0].disconnect(now, b, goodbye);
@@ -447,10 +447,13 @@ fn disconnecting<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     if ours.is_empty() || theirs.is_empty() || room.waited(now) < Micros::from_millis(500) {
         return Ok(Progress::Running);
     }
-    room.expect(ours == [LeftReason::Ours(goodbye)], "who disconnected was not told once, as its own doing")?;
+    room.expect(
+        ours == [DisconnectReason::Local(goodbye)],
+        "who disconnected was not told once, as its own doing",
+    )?;
     // Goodbyes are not acknowledged: on a lossy path the other side finds out by silence or by the closed path.
-    let told = matches!(theirs[..], [LeftReason::Theirs(said)] if said == goodbye)
-        || matches!(theirs[..], [LeftReason::Silent | LeftReason::Closed]);
+    let told = matches!(theirs[..], [DisconnectReason::Remote(said)] if said == goodbye)
+        || matches!(theirs[..], [DisconnectReason::Timeout | DisconnectReason::CarrierClosed]);
     room.expect(told, "the other side was not told once, with the reason given")?;
     Ok(Progress::Passed)
 }
@@ -467,11 +470,11 @@ fn after_left<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         room.next_phase(now);
     } else if room.phase == 2 {
         // Right in the middle of it. That nothing follows is checked at every poll.
-        room.transports[0].disconnect(now, b, Goodbye::LEAVING);
+        room.transports[0].disconnect(now, b, CloseCode::LEAVING);
         for channel in [Channel::Unreliable, Channel::Reliable(0)] {
             let refused = room.transports[0].send(now, b, channel, b"too late");
             room.expect(
-                refused == Err(SendError::NotJoined { peer: b }),
+                refused == Err(SendError::NotConnected { peer: b }),
                 "a message to who left was not refused",
             )?;
         }
@@ -498,7 +501,9 @@ fn silent<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         room.expect(room.waited(now) < limit, "a peer that hangs was not told to have left")?;
         return Ok(Progress::Running);
     }
-    let reasons = left.iter().all(|left| matches!(left[..], [LeftReason::Silent | LeftReason::Closed]));
+    let reasons = left
+        .iter()
+        .all(|left| matches!(left[..], [DisconnectReason::Timeout | DisconnectReason::CarrierClosed]));
     room.expect(reasons, "a peer that hangs left for another reason than silence, or more than once")?;
     room.expect(
         room.waited(now) + Micros::from_millis(50) >= Micros::new(room.dead_after.get() / 2),

@@ -4,13 +4,13 @@ use std::fmt;
 
 use gaggle_kit::{Micros, PeerId};
 
-use crate::{Channel, Event, LeftReason, Transport};
+use crate::{Channel, DisconnectReason, Transport, TransportEvent};
 
 /// What a transport was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Told {
     Joined(PeerId),
-    Left(PeerId, LeftReason),
+    Left(PeerId, DisconnectReason),
     Message { from: PeerId, channel: Channel, bytes: Vec<u8> },
 }
 
@@ -54,9 +54,9 @@ impl<T: Transport> Room<T> {
             }
             while let Some(event) = self.transports[index].poll(now) {
                 let told = match event {
-                    Event::Joined { peer } => Told::Joined(peer),
-                    Event::Left { peer, reason } => Told::Left(peer, reason),
-                    Event::Message { peer, channel, bytes } => {
+                    TransportEvent::Connected { peer } => Told::Joined(peer),
+                    TransportEvent::Disconnected { peer, reason } => Told::Left(peer, reason),
+                    TransportEvent::Message { peer, channel, bytes } => {
                         Told::Message { from: peer, channel, bytes: bytes.to_vec() }
                     }
                 };
@@ -115,7 +115,7 @@ impl<T: Transport> Room<T> {
     }
 
     /// Why a transport was told that a peer left, every time.
-    pub(crate) fn left(&self, index: usize, peer: PeerId) -> Vec<LeftReason> {
+    pub(crate) fn left(&self, index: usize, peer: PeerId) -> Vec<DisconnectReason> {
         let reason = |told: &Told| match told {
             Told::Left(other, reason) if *other == peer => Some(*reason),
             _ => None,

@@ -56,12 +56,14 @@ impl Heartbeat {
     /// When to ask, given when something was last sent and heard.
     pub(crate) fn ask_at(&self, config: &LinkConfig, sent_at: Micros, heard_at: Micros) -> Micros {
         let Some(asked_at) = self.asked_at else { return Micros::ZERO };
-        let quarter = Micros::new(config.heartbeat.get() / 4);
+        let quarter = Micros::new(config.heartbeat_interval.get() / 4);
         let patience = if self.patient { quarter } else { Micros::ZERO };
-        let regular = asked_at.saturating_add(config.probe).min(sent_at.saturating_add(config.heartbeat));
+        let regular = asked_at
+            .saturating_add(config.rtt_probe_interval)
+            .min(sent_at.saturating_add(config.heartbeat_interval));
         // Nothing heard for longer than a heartbeat: one lost packet must not look like the beginning of the end.
-        let overdue = heard_at.saturating_add(config.heartbeat).saturating_add(quarter);
-        let worried = overdue.max(asked_at.saturating_add(Micros::new(config.heartbeat.get() / 16)));
+        let overdue = heard_at.saturating_add(config.heartbeat_interval).saturating_add(quarter);
+        let worried = overdue.max(asked_at.saturating_add(Micros::new(config.heartbeat_interval.get() / 16)));
         regular.saturating_add(patience).min(worried)
     }
 
@@ -72,7 +74,7 @@ impl Heartbeat {
             hold: u16::try_from(now.since(came_at).get()).unwrap_or(u16::MAX),
         });
         // An answer asks back if it would be time to ask soon.
-        let soon = Micros::new(config.probe.get() / 2);
+        let soon = Micros::new(config.rtt_probe_interval.get() / 2);
         let asks = self.asked_at.is_none_or(|at| at.saturating_add(soon) <= now) || echo.is_none();
         let loss = u32::from(loss_permille) * 255 / 1_000;
         Ping { loss: loss as u8, clock: asks.then_some(now.get() as u32), echo }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gaggle_kit::{BufferFull, ByteReader, ByteWriter, DecodeError};
 
-use crate::{DATAGRAM_BYTES_MAX, Goodbye};
+use crate::{CloseCode, DATAGRAM_BYTES_MAX};
 
 /// Version of everything in this file.
 pub(crate) const VERSION: u8 = 1;
@@ -30,7 +30,7 @@ pub(crate) enum Packet<'a> {
     Streams(Head, Streams<'a>),
     Ack(Head, Ack),
     Ping(Head, Ping),
-    Bye(Head, Goodbye),
+    Bye(Head, CloseCode),
 }
 
 /// What shows that a packet belongs to this link and not to an earlier one between the same two.
@@ -153,7 +153,7 @@ impl Ack {
             }
             let to = at + r.varint_max("ack range", BACK_MAX)? + 1;
             if to > BACK_MAX {
-                return Err(DecodeError::TooMany { what: "acked packets", count: to, max: BACK_MAX });
+                return Err(DecodeError::CountTooLarge { what: "acked packets", count: to, max: BACK_MAX });
             }
             *range = (at as u16, to as u16);
             at = to;
@@ -277,7 +277,7 @@ impl<'a> Packet<'a> {
             }
             ACK => Packet::Ack(head, Ack::read(&mut r)?),
             PING => Packet::Ping(head, Ping::read(&mut r)?),
-            BYE => Packet::Bye(head, Goodbye(r.u8("goodbye")?)),
+            BYE => Packet::Bye(head, CloseCode(r.u8("goodbye")?)),
             _ => return Err(DecodeError::Unknown { what: "packet kind", value: u64::from(kind) }),
         };
         r.finish("packet")?;
@@ -349,7 +349,7 @@ pub(crate) fn write_ack(head: Head, ack: &Ack, w: &mut ByteWriter<'_>) -> Result
     ack.write(w)
 }
 
-pub(crate) fn write_bye(head: Head, goodbye: Goodbye, w: &mut ByteWriter<'_>) -> Result<(), BufferFull> {
+pub(crate) fn write_bye(head: Head, goodbye: CloseCode, w: &mut ByteWriter<'_>) -> Result<(), BufferFull> {
     write_head(BYE, head, w)?;
     w.u8(goodbye.0)
 }
@@ -420,7 +420,7 @@ mod tests {
                 include_str!("../../vectors/pong.hex"),
                 Packet::Ping(head(0x1239), Ping { loss: 0, clock: Some(2_000_000), echo: Some(answer) }),
             ),
-            (include_str!("../../vectors/bye.hex"), Packet::Bye(head(0x123a), Goodbye::LEAVING)),
+            (include_str!("../../vectors/bye.hex"), Packet::Bye(head(0x123a), CloseCode::LEAVING)),
         ]
     }
 

@@ -19,7 +19,7 @@ use super::sent::{Mark, Pieces, SentPackets};
 use super::streams_in::StreamsIn;
 use super::streams_out::StreamsOut;
 use super::unreliable_queue::UnreliableQueue;
-use crate::{DATAGRAM_BYTES_MAX, Goodbye, LinkConfig, LinkStats, PeerFault};
+use crate::{CloseCode, DATAGRAM_BYTES_MAX, LinkConfig, LinkStats, PeerFault};
 
 /// How much a short message may exceed what congestion control allows, so that it need not wait for a long one.
 const HEADROOM_BYTES: u64 = 4 * DATAGRAM_BYTES_MAX as u64;
@@ -39,7 +39,7 @@ const BUSY_RETRY: Micros = Micros::from_millis(1);
 const PROBE_TIMEOUT_MAX: Micros = Micros::from_millis(500);
 
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct Link {
     nonce: u32,
     remote: Remote,
     label_out: Label,
@@ -80,14 +80,14 @@ pub(crate) struct Session {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Handled {
     /// The other side ends the link.
-    Bye(Goodbye),
+    Bye(CloseCode),
     /// There may be something to read or to send.
     Other,
     /// It was repeated, too old, or does not belong here.
     Refused,
 }
 
-/// A packet that is ready in the caller's buffer. Tell [`Session::transmitted`] whether it went.
+/// A packet that is ready in the caller's buffer. Tell [`Link::transmitted`] whether it went.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) bytes: usize,
@@ -102,11 +102,11 @@ enum What {
     Ack,
 }
 
-impl Session {
-    pub(crate) fn new(now: Micros, nonce: u32, remote: Remote) -> Session {
+impl Link {
+    pub(crate) fn new(now: Micros, nonce: u32, remote: Remote) -> Link {
         let (label_out, first_out) = label(nonce, remote.nonce);
         let (label_in, first_in) = label(remote.nonce, nonce);
-        Session {
+        Link {
             nonce,
             remote,
             label_out,
@@ -230,7 +230,7 @@ impl Session {
 
     /// Takes for lost what did not arrive in time. Says whether the peer has been silent for too long.
     pub(crate) fn handle_timeout(&mut self, now: Micros, config: &LinkConfig) -> Silence {
-        if now.since(self.heard_at) >= config.dead_after {
+        if now.since(self.heard_at) >= config.timeout {
             return Silence::TooLong;
         }
         let (streams, resent) = (&mut self.streams_out, &mut self.packets_resent);
@@ -263,9 +263,9 @@ impl Session {
         self.waiting = self.streams_out.shortest().is_some();
     }
 
-    /// When [`Session::handle_timeout`] or [`Session::next_packet`] has something to do if nothing arrives.
+    /// When [`Link::handle_timeout`] or [`Link::poll_transmit`] has something to do if nothing arrives.
     pub(crate) fn timeout(&self, config: &LinkConfig) -> Micros {
-        let mut at = self.heard_at.saturating_add(config.dead_after);
+        let mut at = self.heard_at.saturating_add(config.timeout);
         let send_at = self.next_send_at(config);
         at = at.min(self.busy_until.map_or(send_at, |busy_until| send_at.max(busy_until)));
         [self.sent.loss_at(&self.rtt), self.probe_at()].into_iter().flatten().fold(at, Micros::min)
@@ -354,7 +354,7 @@ impl Session {
         }
     }
 
-    /// An unreliable message, ready to go at once; call [`Session::unreliable_sent`] if it went.
+    /// An unreliable message, ready to go at once; call [`Link::unreliable_sent`] if it went.
     #[inline]
     pub(crate) fn unreliable(&self, buffer: &mut [u8], message: &[u8]) -> usize {
         write_unreliable(buffer, self.label_out.tag, self.next_number, message)
@@ -381,7 +381,7 @@ impl Session {
     }
 
     /// The last packet: says that this link ends.
-    pub(crate) fn bye(&mut self, now: Micros, buffer: &mut [u8], goodbye: Goodbye) -> usize {
+    pub(crate) fn bye(&mut self, now: Micros, buffer: &mut [u8], goodbye: CloseCode) -> usize {
         let head = Head { label: self.label_out, number: self.next_number as u16 };
         let mut w = ByteWriter::new(buffer);
         write_bye(head, goodbye, &mut w).expect("a goodbye fits into a packet");
@@ -425,14 +425,14 @@ impl Session {
             packets_in: self.packets_in,
             bytes_out: self.bytes_out,
             bytes_in: self.bytes_in,
-            packets_missed: self.packets_missed(),
+            packets_lost: self.packets_missed(),
             unreliable_dropped: self.queue.dropped(),
             packets_resent: self.packets_resent,
-            packets_refused: self.packets_refused,
+            packets_rejected: self.packets_refused,
             carrier_dropped: 0,
             unreliable_queued: self.queue.len(),
             reliable_queued_bytes: self.streams_out.held_bytes(),
-            window_bytes: self.congestion.window() as usize,
+            congestion_window_bytes: self.congestion.window() as usize,
         }
     }
 

@@ -65,7 +65,7 @@ impl StreamIn {
     pub(crate) fn next_message(&mut self, bytes_max: usize) -> Result<Option<Range<usize>>, PeerFault> {
         let whole = (self.contiguous_end() - self.base) as usize;
         let mut r = ByteReader::new(&self.buffer[self.given..whole]);
-        let before = r.left();
+        let before = r.remaining();
         let length = match r.varint("message length") {
             Ok(length) => length,
             Err(DecodeError::Truncated { .. }) => return Ok(None),
@@ -74,7 +74,7 @@ impl StreamIn {
         if length > bytes_max as u64 {
             return Err(PeerFault::MessageTooLarge);
         }
-        let start = self.given + before - r.left();
+        let start = self.given + before - r.remaining();
         let end = start + length as usize;
         if end > whole {
             return Ok(None);

@@ -33,14 +33,14 @@ impl StreamsOut {
     /// sent. The stream with the least to send goes first: a short message never waits for a long one.
     pub(crate) fn fill(&mut self, pending_max: u64, w: &mut ByteWriter<'_>) -> Pieces {
         let mut pieces = Pieces::default();
-        while !pieces.is_full() && w.left() >= ROOM_MIN {
+        while !pieces.is_full() && w.remaining() >= ROOM_MIN {
             let shortest = self
                 .streams
                 .iter_mut()
                 .filter(|(_, stream)| (1..=pending_max).contains(&stream.pending_bytes()))
                 .min_by_key(|(_, stream)| stream.pending_bytes());
             let Some((number, stream)) = shortest else { break };
-            let Some(piece) = stream.next_piece(w.left() - PIECE_HEADER_BYTES_MAX) else { break };
+            let Some(piece) = stream.next_piece(w.remaining() - PIECE_HEADER_BYTES_MAX) else { break };
             let (head, tail) = stream.bytes(&piece);
             let written = w
                 .u8(*number)

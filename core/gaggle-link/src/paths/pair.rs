@@ -123,7 +123,7 @@ impl Pair {
         let heard_at = self.ways[path.index()].heard_at;
         let heard_elsewhere = self.open().map(|other| self.ways[other.index()].heard_at).max();
         let has_left = heard_elsewhere.is_some_and(|other| other.since(heard_at) > config.overlap);
-        now.since(heard_at) >= config.silent_after || self.active == Some(path) && has_left
+        now.since(heard_at) >= config.timeout || self.active == Some(path) && has_left
     }
 
     fn is_good(&self, path: Path, now: Micros, config: &PathConfig) -> bool {
@@ -166,11 +166,11 @@ impl Pair {
         self.taken_at = now;
         self.ways[path.index()].doubtful = false;
         let reason = match before {
-            _ if !self.told => PathReason::First,
-            Some(before) if path < before => PathReason::Better,
+            _ if !self.told => PathReason::Initial,
+            Some(before) if path < before => PathReason::Upgrade,
             Some(before) if self.ways[before.index()].open => {
                 self.ways[before.index()].doubtful = true;
-                PathReason::Silent
+                PathReason::Timeout
             }
             _ => PathReason::Closed,
         };
@@ -239,7 +239,7 @@ impl Pair {
         let way = self.ways[path.index()];
         let is_needed = |active: Path| active != path && self.is_silent(active, now, config);
         let is_asked = way.doubtful || self.active.is_some_and(is_needed);
-        (way.open && is_asked).then_some(way.probed_at + config.probe)
+        (way.open && is_asked).then_some(way.probed_at + config.probe_interval)
     }
 
     /// Leaves ways that are no longer needed, and peers that cannot be reached.
@@ -263,7 +263,7 @@ impl Pair {
 
     /// When something may be due without anything arriving.
     pub(super) fn timeout(&self, now: Micros, config: &PathConfig) -> Micros {
-        let silent = self.active.map(|path| self.ways[path.index()].heard_at + config.silent_after);
+        let silent = self.active.map(|path| self.ways[path.index()].heard_at + config.timeout);
         let tries = self.usable().filter_map(|path| self.next_try_at(path, now, config));
         let give_up = self.lost_at.filter(|_| self.told).map(|at| at + config.give_up_after);
         let probes = self.open().filter_map(|path| self.next_probe_at(path, now, config));

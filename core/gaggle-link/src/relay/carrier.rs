@@ -8,46 +8,47 @@ use std::fmt;
 
 use gaggle_kit::{Micros, PeerId};
 
-use super::client::{Leg, Order, RelayClient};
-use crate::{Busy, CarrierEvent};
+use super::client::{RelayClient, RelayCommand, RelayLeg};
+use crate::{CarrierEvent, WouldBlock};
 
 /// Datagrams that wait until their leg is polled; one more drops the oldest.
 const WAITING_MAX: usize = 1_024;
 
 /// A socket to a relay and perhaps a channel beside it: what waits, natively or in a browser.
-pub trait Line {
+pub trait RelaySocket {
     /// Begin to open the socket, in place of the one there was.
     fn open(&mut self, now: Micros);
 
-    /// Close the socket. [`LineEvent::Closed`] need not follow.
+    /// Close the socket. [`RelaySocketEvent::Closed`] need not follow.
     fn close(&mut self);
 
     /// Send a frame over the socket, in order and without loss as long as it lives.
-    fn say(&mut self, frame: &[u8]);
+    fn send_control(&mut self, frame: &[u8]);
 
     /// Send a frame with a datagram.
     ///
     /// # Errors
     /// If there is no room for it at the moment.
-    fn send(&mut self, now: Micros, leg: Leg, frame: &[u8]) -> Result<(), Busy>;
+    fn send(&mut self, now: Micros, leg: RelayLeg, frame: &[u8]) -> Result<(), WouldBlock>;
 
-    /// Begin a channel; [`LineEvent::Described`] follows. A line that has none does nothing.
+    /// Begin a channel; [`RelaySocketEvent::Described`] follows. A line that has none does nothing.
     fn offer(&mut self, now: Micros);
 
     /// What the relay answered to the offer.
     fn accept(&mut self, now: Micros, description: &str);
 
-    /// Drop the channel. [`LineEvent::ChannelClosed`] need not follow.
+    /// Drop the channel. [`RelaySocketEvent::ChannelClosed`] need not follow.
     fn drop_channel(&mut self);
 
-    /// What happened next. For [`LineEvent::Frame`] the bytes have replaced the content of `frame`.
-    fn poll(&mut self, now: Micros, frame: &mut Vec<u8>) -> Option<LineEvent>;
+    /// What happened next. For [`RelaySocketEvent::Frame`] the bytes have replaced the content of
+    /// `frame`.
+    fn poll(&mut self, now: Micros, frame: &mut Vec<u8>) -> Option<RelaySocketEvent>;
 
     /// When to poll again even if nothing arrives.
     fn poll_timeout(&self) -> Micros;
 
     /// Frames that came over this leg and were thrown away before they could be polled.
-    fn dropped(&self, leg: Leg) -> u64 {
+    fn dropped(&self, leg: RelayLeg) -> u64 {
         let _ = leg;
         0
     }
@@ -55,13 +56,13 @@ pub trait Line {
 
 /// What happened on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LineEvent {
+pub enum RelaySocketEvent {
     /// The socket is open.
     Opened,
     /// The socket is closed, or could not be opened.
     Closed,
     /// A frame came.
-    Frame(Leg),
+    Frame(RelayLeg),
     /// The channel's description, for the relay.
     Described(String),
     /// The channel is open.
@@ -88,7 +89,7 @@ impl<L> fmt::Debug for RelayCarrier<L> {
     }
 }
 
-impl<L: Line> RelayCarrier<L> {
+impl<L: RelaySocket> RelayCarrier<L> {
     /// Puts the deciding and the waiting half together.
     pub fn new(client: RelayClient, line: L) -> RelayCarrier<L> {
         let (frame, waiting, spare) = (Vec::new(), Default::default(), Vec::new());
@@ -96,7 +97,7 @@ impl<L: Line> RelayCarrier<L> {
     }
 
     /// Whether the client was made for this leg.
-    pub fn has(&self, leg: Leg) -> bool {
+    pub fn has(&self, leg: RelayLeg) -> bool {
         self.client.has_leg(leg)
     }
 
@@ -106,8 +107,8 @@ impl<L: Line> RelayCarrier<L> {
         self.obey();
     }
 
-    /// As [`Way::connect`](crate::Way::connect), over this leg.
-    pub fn connect(&mut self, now: Micros, leg: Leg, peer: PeerId) {
+    /// As [`ConnectCarrier::connect`](crate::ConnectCarrier::connect), over this leg.
+    pub fn connect(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         self.now = now;
         self.client.connect(now, leg, peer);
         self.obey();
@@ -117,17 +118,23 @@ impl<L: Line> RelayCarrier<L> {
     ///
     /// # Errors
     /// If the line has no room for it at the moment.
-    pub fn send(&mut self, now: Micros, leg: Leg, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    pub fn send(
+        &mut self,
+        now: Micros,
+        leg: RelayLeg,
+        to: PeerId,
+        datagram: &[u8],
+    ) -> Result<(), WouldBlock> {
         let is_open = self.client.frame(leg, to, datagram, &mut self.frame);
         if is_open { self.line.send(now, leg, &self.frame) } else { Ok(()) }
     }
 
     /// As [`Carrier::poll`](crate::Carrier::poll): takes what the line has, until there is
     /// something for this leg.
-    pub fn poll(&mut self, now: Micros, leg: Leg, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
+    pub fn poll(&mut self, now: Micros, leg: RelayLeg, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
         self.now = now;
         loop {
-            if let Some(event) = self.client.next_event(leg) {
+            if let Some(event) = self.client.poll_event(leg) {
                 return Some(event);
             }
             while let Some((peer, mut bytes)) = self.waiting[leg as usize].pop_front() {
@@ -141,7 +148,7 @@ impl<L: Line> RelayCarrier<L> {
                 // Only now: what came while nobody looked must not count as silence.
                 self.client.handle_timeout(now);
                 self.obey();
-                return self.client.next_event(leg);
+                return self.client.poll_event(leg);
             }
         }
     }
@@ -152,7 +159,7 @@ impl<L: Line> RelayCarrier<L> {
     }
 
     /// As [`Carrier::close`](crate::Carrier::close), over this leg.
-    pub fn close(&mut self, now: Micros, leg: Leg, peer: PeerId) {
+    pub fn close(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         self.now = now;
         self.client.close(now, leg, peer);
         self.obey();
@@ -160,31 +167,31 @@ impl<L: Line> RelayCarrier<L> {
 
     /// As [`Carrier::dropped`](crate::Carrier::dropped), over both legs.
     pub fn dropped(&self) -> u64 {
-        Leg::ALL.iter().map(|leg| self.dropped[*leg as usize] + self.line.dropped(*leg)).sum()
+        RelayLeg::ALL.iter().map(|leg| self.dropped[*leg as usize] + self.line.dropped(*leg)).sum()
     }
 
     fn obey(&mut self) {
         let now = self.now;
-        while let Some(order) = self.client.next_order() {
+        while let Some(order) = self.client.poll_command() {
             match order {
-                Order::Open => self.line.open(now),
-                Order::Say(frame) => self.line.say(&frame),
-                Order::Close => self.line.close(),
-                Order::Offer => self.line.offer(now),
-                Order::Accept(description) => self.line.accept(now, &description),
-                Order::DropChannel => self.line.drop_channel(),
+                RelayCommand::Open => self.line.open(now),
+                RelayCommand::SendControl(frame) => self.line.send_control(&frame),
+                RelayCommand::Close => self.line.close(),
+                RelayCommand::Offer => self.line.offer(now),
+                RelayCommand::Accept(description) => self.line.accept(now, &description),
+                RelayCommand::DropChannel => self.line.drop_channel(),
             }
         }
     }
 
     fn step(&mut self, now: Micros) -> Option<()> {
         match self.line.poll(now, &mut self.frame)? {
-            LineEvent::Opened => self.client.socket_opened(now),
-            LineEvent::Closed => self.client.socket_closed(now),
-            LineEvent::Described(description) => self.client.described(&description),
-            LineEvent::ChannelOpened => self.client.channel_opened(),
-            LineEvent::ChannelClosed => self.client.channel_closed(),
-            LineEvent::Frame(leg) => {
+            RelaySocketEvent::Opened => self.client.handle_socket_opened(now),
+            RelaySocketEvent::Closed => self.client.handle_socket_closed(now),
+            RelaySocketEvent::Described(description) => self.client.handle_described(&description),
+            RelaySocketEvent::ChannelOpened => self.client.handle_channel_opened(),
+            RelaySocketEvent::ChannelClosed => self.client.handle_channel_closed(),
+            RelaySocketEvent::Frame(leg) => {
                 if let Some((peer, at)) = self.client.handle_frame(now, leg, &self.frame) {
                     let waiting = &mut self.waiting[leg as usize];
                     if waiting.len() == WAITING_MAX {

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{FewMap, Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, VecMap};
 
-use super::frame::{RelayFrame, RelayRefusal};
+use super::frame::{RelayFrame, RelayReject};
 use crate::CarrierEvent;
 
 /// The socket is given up if it does not open within this time: a way that was dead when the attempt began may work by now, and
@@ -30,16 +30,16 @@ const IDLE_MAX: Micros = Micros::from_secs(10);
 
 /// One of the two ways to a relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Leg {
+pub enum RelayLeg {
     /// Like UDP: [`Path::Relay`](crate::Path::Relay).
-    Channel,
-    /// A byte stream: [`Path::Socket`](crate::Path::Socket).
-    Socket,
+    Datagram,
+    /// A byte stream: [`Path::WebSocket`](crate::Path::WebSocket).
+    WebSocket,
 }
 
-impl Leg {
+impl RelayLeg {
     /// Both of them, the better one first.
-    pub const ALL: [Leg; 2] = [Leg::Channel, Leg::Socket];
+    pub const ALL: [RelayLeg; 2] = [RelayLeg::Datagram, RelayLeg::WebSocket];
 
     const fn index(self) -> usize {
         self as usize
@@ -48,14 +48,14 @@ impl Leg {
 
 /// What the line has to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum RelayCommand {
     /// Open the socket.
     Open,
     /// Send this over the socket, in order and without loss as long as it lives.
-    Say(Vec<u8>),
+    SendControl(Vec<u8>),
     /// Close the socket.
     Close,
-    /// Begin a channel and describe it: [`RelayClient::described`].
+    /// Begin a channel and describe it: [`RelayClient::handle_described`].
     Offer,
     /// The relay's answer to the offer.
     Accept(String),
@@ -107,24 +107,24 @@ pub struct RelayClient {
     failures: u32,
     instance: Option<u64>,
     has_channels: bool,
-    peers: FewMap<PeerId, Reach>,
+    peers: VecMap<PeerId, Reach>,
     /// Peers that were left, and when to say so.
     leaving: Vec<(Micros, PeerId)>,
     idle_since: Option<Micros>,
     /// No sense in trying again with this ticket.
     stopped: bool,
-    refused: Option<RelayRefusal>,
-    orders: VecDeque<Order>,
+    refused: Option<RelayReject>,
+    orders: VecDeque<RelayCommand>,
     told: [VecDeque<CarrierEvent>; 2],
 }
 
 impl RelayClient {
     /// For this machine, with this ticket, over these legs. Connects when somebody is to be reached and not before.
-    pub fn new(local: PeerId, ticket: &str, legs: &[Leg]) -> RelayClient {
+    pub fn new(local: PeerId, ticket: &str, legs: &[RelayLeg]) -> RelayClient {
         RelayClient {
             local,
             ticket: ticket.to_string(),
-            legs: Leg::ALL.map(|leg| legs.contains(&leg)),
+            legs: RelayLeg::ALL.map(|leg| legs.contains(&leg)),
             socket: Socket::Closed { retry_at: Micros::ZERO },
             channel: Channel::None,
             heard_at: Micros::ZERO,
@@ -132,7 +132,7 @@ impl RelayClient {
             failures: 0,
             instance: None,
             has_channels: false,
-            peers: FewMap::new(),
+            peers: VecMap::new(),
             leaving: Vec::new(),
             idle_since: None,
             stopped: false,
@@ -148,22 +148,22 @@ impl RelayClient {
     }
 
     /// Whether this leg may be used.
-    pub fn has_leg(&self, leg: Leg) -> bool {
+    pub fn has_leg(&self, leg: RelayLeg) -> bool {
         self.legs[leg.index()]
     }
 
     /// What the line has to do next.
-    pub fn next_order(&mut self) -> Option<Order> {
+    pub fn poll_command(&mut self) -> Option<RelayCommand> {
         self.orders.pop_front()
     }
 
     /// What the way over this leg has to tell next.
-    pub fn next_event(&mut self, leg: Leg) -> Option<CarrierEvent> {
+    pub fn poll_event(&mut self, leg: RelayLeg) -> Option<CarrierEvent> {
         self.told[leg.index()].pop_front()
     }
 
     /// Why the relay ended the last connection, if it said.
-    pub fn refused(&self) -> Option<RelayRefusal> {
+    pub fn refused(&self) -> Option<RelayReject> {
         self.refused
     }
 
@@ -175,14 +175,14 @@ impl RelayClient {
         self.ticket = ticket.to_string();
         self.stopped = false;
         match &mut self.socket {
-            Socket::Proving { .. } | Socket::Proven => self.say(RelayFrame::Prove { ticket }),
+            Socket::Proving { .. } | Socket::Proven => self.say(RelayFrame::Authenticate { ticket }),
             Socket::Closed { retry_at } => *retry_at = now,
             Socket::Opening { .. } => {}
         }
     }
 
     /// Reach this peer over this leg, now or when it comes.
-    pub fn connect(&mut self, now: Micros, leg: Leg, peer: PeerId) {
+    pub fn connect(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         let reach = self.peers.get_or_insert_with(peer, Reach::default);
         reach.wanted[leg.index()] = true;
         reach.left[leg.index()] = false;
@@ -191,7 +191,7 @@ impl RelayClient {
         self.idle_since = None;
         if self.socket == Socket::Proven {
             if !forwarded {
-                self.say(RelayFrame::Call { peer });
+                self.say(RelayFrame::Open { peer });
             }
             self.offer_if_needed(now);
         }
@@ -200,7 +200,7 @@ impl RelayClient {
     }
 
     /// No longer reach this peer over this leg.
-    pub fn close(&mut self, now: Micros, leg: Leg, peer: PeerId) {
+    pub fn close(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         let Some(reach) = self.peers.get_mut(&peer) else { return };
         (reach.wanted[leg.index()], reach.open[leg.index()]) = (false, false);
         reach.left[leg.index()] = true;
@@ -213,7 +213,7 @@ impl RelayClient {
     }
 
     /// Writes the frame for a datagram into `out`; false if the leg does not lead to this peer.
-    pub fn frame(&self, leg: Leg, peer: PeerId, datagram: &[u8], out: &mut Vec<u8>) -> bool {
+    pub fn frame(&self, leg: RelayLeg, peer: PeerId, datagram: &[u8], out: &mut Vec<u8>) -> bool {
         let open = self.is_open(leg, peer);
         if open {
             out.clear();
@@ -223,22 +223,22 @@ impl RelayClient {
     }
 
     /// Whether a leg leads to a peer.
-    pub fn is_open(&self, leg: Leg, peer: PeerId) -> bool {
+    pub fn is_open(&self, leg: RelayLeg, peer: PeerId) -> bool {
         self.peers.get(&peer).is_some_and(|reach| reach.open[leg.index()])
     }
 
     /// The socket is open.
-    pub fn socket_opened(&mut self, now: Micros) {
+    pub fn handle_socket_opened(&mut self, now: Micros) {
         if matches!(self.socket, Socket::Opening { .. }) {
             self.socket = Socket::Proving { since: now };
             let ticket = std::mem::take(&mut self.ticket);
-            self.say(RelayFrame::Prove { ticket: &ticket });
+            self.say(RelayFrame::Authenticate { ticket: &ticket });
             self.ticket = ticket;
         }
     }
 
     /// The socket is closed, or could not be opened.
-    pub fn socket_closed(&mut self, now: Micros) {
+    pub fn handle_socket_closed(&mut self, now: Micros) {
         let wait = RETRY_FIRST.get() << self.failures.min(8);
         self.failures += 1;
         self.asked_at = None;
@@ -252,14 +252,14 @@ impl RelayClient {
     }
 
     /// The line described the channel it began.
-    pub fn described(&mut self, description: &str) {
+    pub fn handle_described(&mut self, description: &str) {
         if self.socket == Socket::Proven && matches!(self.channel, Channel::Negotiating { .. }) {
             self.say(RelayFrame::Offer { description });
         }
     }
 
     /// The channel is open.
-    pub fn channel_opened(&mut self) {
+    pub fn handle_channel_opened(&mut self) {
         if matches!(self.channel, Channel::Negotiating { .. }) {
             self.channel = Channel::Open;
             self.refresh_all();
@@ -267,7 +267,7 @@ impl RelayClient {
     }
 
     /// The channel failed or ended.
-    pub fn channel_closed(&mut self) {
+    pub fn handle_channel_closed(&mut self) {
         self.channel = Channel::None;
         if self.socket != Socket::Proven {
             self.forget_forwarding();
@@ -276,15 +276,15 @@ impl RelayClient {
     }
 
     /// A frame came over a leg. For a datagram: from whom, and where in the frame it begins.
-    pub fn handle_frame(&mut self, now: Micros, leg: Leg, bytes: &[u8]) -> Option<(PeerId, usize)> {
-        if leg == Leg::Socket {
+    pub fn handle_frame(&mut self, now: Micros, leg: RelayLeg, bytes: &[u8]) -> Option<(PeerId, usize)> {
+        if leg == RelayLeg::WebSocket {
             (self.heard_at, self.asked_at) = (now, None);
         }
         let frame = RelayFrame::read(bytes).ok()?;
         if let RelayFrame::Data { peer, datagram } = frame {
             return self.is_open(leg, peer).then_some((peer, bytes.len() - datagram.len()));
         }
-        if leg == Leg::Socket {
+        if leg == RelayLeg::WebSocket {
             self.handle_word(now, frame);
         }
         None
@@ -292,7 +292,7 @@ impl RelayClient {
 
     fn handle_word(&mut self, now: Micros, frame: RelayFrame<'_>) {
         match frame {
-            RelayFrame::Proven { instance, channels } => self.handle_proven(now, instance, channels),
+            RelayFrame::Authenticated { instance, channels } => self.handle_proven(now, instance, channels),
             // No honest relay opens so many.
             RelayFrame::Opened { peer }
                 if self.peers.len() >= PEERS_MAX && !self.peers.contains_key(&peer) => {}
@@ -315,13 +315,13 @@ impl RelayClient {
             }
             RelayFrame::Answer { description } => {
                 if matches!(self.channel, Channel::Negotiating { .. }) {
-                    self.orders.push_back(Order::Accept(description.to_string()));
+                    self.orders.push_back(RelayCommand::Accept(description.to_string()));
                 }
             }
             RelayFrame::Refused { reason } => {
                 self.refused = Some(reason);
                 // Another tab has taken over, or the ticket will never do: only a new one helps.
-                let hopeless = matches!(reason, RelayRefusal::Replaced | RelayRefusal::Ticket);
+                let hopeless = matches!(reason, RelayReject::Replaced | RelayReject::Ticket);
                 self.stopped = hopeless;
             }
             // A relay does not say these.
@@ -340,7 +340,7 @@ impl RelayClient {
         if !renewed {
             // What changed while the connection was lost is answered to each call.
             let peers: Vec<PeerId> = self.peers.keys().copied().collect();
-            peers.into_iter().for_each(|peer| self.say(RelayFrame::Call { peer }));
+            peers.into_iter().for_each(|peer| self.say(RelayFrame::Open { peer }));
         }
         self.offer_if_needed(now);
         self.refresh_all();
@@ -363,14 +363,14 @@ impl RelayClient {
         while let Some(index) = self.leaving.iter().position(|(at, _)| *at <= now) {
             let (_, peer) = self.leaving.swap_remove(index);
             if self.socket == Socket::Proven {
-                self.say(RelayFrame::HangUp { peer });
+                self.say(RelayFrame::Close { peer });
             }
         }
         if self.idle_since.is_some_and(|since| now.since(since) >= IDLE_MAX) {
             self.idle_since = None;
             self.drop_channel();
             if !matches!(self.socket, Socket::Closed { .. }) {
-                self.orders.push_back(Order::Close);
+                self.orders.push_back(RelayCommand::Close);
                 self.socket = Socket::Closed { retry_at: now };
             }
         }
@@ -396,7 +396,7 @@ impl RelayClient {
         let is_due = matches!(self.socket, Socket::Closed { retry_at } if retry_at <= now);
         if is_due && !self.stopped && !self.peers.is_empty() {
             self.socket = Socket::Opening { since: now };
-            self.orders.push_back(Order::Open);
+            self.orders.push_back(RelayCommand::Open);
         }
     }
 
@@ -405,13 +405,13 @@ impl RelayClient {
         let forwarded = self.peers.iter().find(|(_, reach)| reach.forwarded);
         if let Some(peer) = forwarded.or_else(|| self.peers.iter().next()).map(|(peer, _)| *peer) {
             self.asked_at = Some(now);
-            self.say(RelayFrame::Call { peer });
+            self.say(RelayFrame::Open { peer });
         }
     }
 
     fn give_up_socket(&mut self, now: Micros) {
-        self.orders.push_back(Order::Close);
-        self.socket_closed(now);
+        self.orders.push_back(RelayCommand::Close);
+        self.handle_socket_closed(now);
     }
 
     fn offer_if_needed(&mut self, now: Micros) {
@@ -422,26 +422,28 @@ impl RelayClient {
         };
         // A peer that came by itself is met on the better leg, too.
         let wanted = self.peers.values().any(|reach| {
-            !reach.left[Leg::Channel.index()] && (reach.wanted[Leg::Channel.index()] || !reach.wanted[1])
+            !reach.left[RelayLeg::Datagram.index()]
+                && (reach.wanted[RelayLeg::Datagram.index()] || !reach.wanted[1])
         });
-        let possible = self.socket == Socket::Proven && self.has_channels && self.legs[Leg::Channel.index()];
+        let possible =
+            self.socket == Socket::Proven && self.has_channels && self.legs[RelayLeg::Datagram.index()];
         if possible && wanted && stale {
             self.drop_channel();
             self.channel = Channel::Negotiating { since: now };
-            self.orders.push_back(Order::Offer);
+            self.orders.push_back(RelayCommand::Offer);
         }
     }
 
-    fn is_up(&self, leg: Leg) -> bool {
+    fn is_up(&self, leg: RelayLeg) -> bool {
         match leg {
-            Leg::Channel => self.channel == Channel::Open,
-            Leg::Socket => self.socket == Socket::Proven,
+            RelayLeg::Datagram => self.channel == Channel::Open,
+            RelayLeg::WebSocket => self.socket == Socket::Proven,
         }
     }
 
     /// Tells the ways what changed about a peer.
     fn refresh(&mut self, peer: PeerId) {
-        let up = Leg::ALL.map(|leg| self.is_up(leg) && self.legs[leg.index()]);
+        let up = RelayLeg::ALL.map(|leg| self.is_up(leg) && self.legs[leg.index()]);
         let Some(reach) = self.peers.get_mut(&peer) else { return };
         for (leg, is_up) in up.into_iter().enumerate() {
             let open = is_up && reach.forwarded && !reach.left[leg];
@@ -476,12 +478,12 @@ impl RelayClient {
     fn drop_channel(&mut self) {
         if self.channel != Channel::None {
             self.channel = Channel::None;
-            self.orders.push_back(Order::DropChannel);
+            self.orders.push_back(RelayCommand::DropChannel);
         }
     }
 
     fn say(&mut self, frame: RelayFrame<'_>) {
-        self.orders.push_back(Order::Say(frame.to_bytes()));
+        self.orders.push_back(RelayCommand::SendControl(frame.to_bytes()));
     }
 }
 
@@ -502,141 +504,144 @@ mod tests {
     const BEN: PeerId = PeerId::from_u128(2);
     const T0: Micros = Micros::from_secs(100);
 
-    fn orders(client: &mut RelayClient) -> Vec<Order> {
-        std::iter::from_fn(|| client.next_order()).collect()
+    fn orders(client: &mut RelayClient) -> Vec<RelayCommand> {
+        std::iter::from_fn(|| client.poll_command()).collect()
     }
 
-    fn events(client: &mut RelayClient, leg: Leg) -> Vec<CarrierEvent> {
-        std::iter::from_fn(|| client.next_event(leg)).collect()
+    fn events(client: &mut RelayClient, leg: RelayLeg) -> Vec<CarrierEvent> {
+        std::iter::from_fn(|| client.poll_event(leg)).collect()
     }
 
-    fn say(frame: RelayFrame<'_>) -> Order {
-        Order::Say(frame.to_bytes())
+    fn say(frame: RelayFrame<'_>) -> RelayCommand {
+        RelayCommand::SendControl(frame.to_bytes())
     }
 
     fn hear(client: &mut RelayClient, now: Micros, frame: RelayFrame<'_>) -> Option<(PeerId, usize)> {
-        client.handle_frame(now, Leg::Socket, &frame.to_bytes())
+        client.handle_frame(now, RelayLeg::WebSocket, &frame.to_bytes())
     }
 
-    fn proven(legs: &[Leg]) -> RelayClient {
+    fn proven(legs: &[RelayLeg]) -> RelayClient {
         let mut client = RelayClient::new(ME, "ticket", legs);
         client.connect(T0, *legs.last().unwrap(), BEN);
-        client.socket_opened(T0);
-        hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
+        client.handle_socket_opened(T0);
+        hear(&mut client, T0, RelayFrame::Authenticated { instance: 7, channels: true });
         orders(&mut client);
         client
     }
 
     #[test]
     fn it_connects_only_when_somebody_is_wanted_and_proves_itself_first() {
-        let mut client = RelayClient::new(ME, "ticket", &Leg::ALL);
+        let mut client = RelayClient::new(ME, "ticket", &RelayLeg::ALL);
         client.handle_timeout(T0);
         assert_eq!(orders(&mut client), []);
-        client.connect(T0, Leg::Socket, BEN);
-        assert_eq!(orders(&mut client), [Order::Open]);
-        client.socket_opened(T0);
-        assert_eq!(orders(&mut client), [say(RelayFrame::Prove { ticket: "ticket" })]);
-        hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: false });
-        assert_eq!(orders(&mut client), [say(RelayFrame::Call { peer: BEN })]);
-        assert_eq!(events(&mut client, Leg::Socket), []);
+        client.connect(T0, RelayLeg::WebSocket, BEN);
+        assert_eq!(orders(&mut client), [RelayCommand::Open]);
+        client.handle_socket_opened(T0);
+        assert_eq!(orders(&mut client), [say(RelayFrame::Authenticate { ticket: "ticket" })]);
+        hear(&mut client, T0, RelayFrame::Authenticated { instance: 7, channels: false });
+        assert_eq!(orders(&mut client), [say(RelayFrame::Open { peer: BEN })]);
+        assert_eq!(events(&mut client, RelayLeg::WebSocket), []);
         hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
-        assert_eq!(events(&mut client, Leg::Socket), [CarrierEvent::Opened { peer: BEN }]);
-        assert_eq!(events(&mut client, Leg::Channel), []);
+        assert_eq!(events(&mut client, RelayLeg::WebSocket), [CarrierEvent::Opened { peer: BEN }]);
+        assert_eq!(events(&mut client, RelayLeg::Datagram), []);
     }
 
     #[test]
     fn a_channel_is_offered_and_opens_the_better_leg() {
-        let mut client = RelayClient::new(ME, "ticket", &Leg::ALL);
-        client.connect(T0, Leg::Channel, BEN);
-        client.socket_opened(T0);
-        hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
-        assert!(orders(&mut client).contains(&Order::Offer));
-        client.described("v=0");
+        let mut client = RelayClient::new(ME, "ticket", &RelayLeg::ALL);
+        client.connect(T0, RelayLeg::Datagram, BEN);
+        client.handle_socket_opened(T0);
+        hear(&mut client, T0, RelayFrame::Authenticated { instance: 7, channels: true });
+        assert!(orders(&mut client).contains(&RelayCommand::Offer));
+        client.handle_described("v=0");
         assert_eq!(orders(&mut client), [say(RelayFrame::Offer { description: "v=0" })]);
         hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
         hear(&mut client, T0, RelayFrame::Answer { description: "v=1" });
-        assert_eq!(orders(&mut client), [Order::Accept("v=1".to_string())]);
-        client.channel_opened();
-        assert_eq!(events(&mut client, Leg::Channel), [CarrierEvent::Opened { peer: BEN }]);
+        assert_eq!(orders(&mut client), [RelayCommand::Accept("v=1".to_string())]);
+        client.handle_channel_opened();
+        assert_eq!(events(&mut client, RelayLeg::Datagram), [CarrierEvent::Opened { peer: BEN }]);
         let data = RelayFrame::Data { peer: BEN, datagram: b"honk" }.to_bytes();
-        assert_eq!(client.handle_frame(T0, Leg::Channel, &data), Some((BEN, 17)));
+        assert_eq!(client.handle_frame(T0, RelayLeg::Datagram, &data), Some((BEN, 17)));
         // Words count on the socket only.
         let closed = RelayFrame::Closed { peer: BEN }.to_bytes();
-        client.handle_frame(T0, Leg::Channel, &closed);
-        assert!(client.is_open(Leg::Channel, BEN));
+        client.handle_frame(T0, RelayLeg::Datagram, &closed);
+        assert!(client.is_open(RelayLeg::Datagram, BEN));
     }
 
     #[test]
     fn a_lost_socket_leaves_an_open_channel_alone_and_is_opened_again() {
-        let mut client = proven(&Leg::ALL);
-        client.connect(T0, Leg::Channel, BEN);
+        let mut client = proven(&RelayLeg::ALL);
+        client.connect(T0, RelayLeg::Datagram, BEN);
         hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
-        client.channel_opened();
+        client.handle_channel_opened();
         orders(&mut client);
-        events(&mut client, Leg::Socket);
-        client.socket_closed(T0);
-        assert_eq!(events(&mut client, Leg::Socket), [CarrierEvent::Closed { peer: BEN }]);
-        assert!(client.is_open(Leg::Channel, BEN));
+        events(&mut client, RelayLeg::WebSocket);
+        client.handle_socket_closed(T0);
+        assert_eq!(events(&mut client, RelayLeg::WebSocket), [CarrierEvent::Closed { peer: BEN }]);
+        assert!(client.is_open(RelayLeg::Datagram, BEN));
         assert_eq!(client.poll_timeout(), T0 + RETRY_FIRST);
         client.handle_timeout(T0 + RETRY_FIRST);
-        assert_eq!(orders(&mut client), [Order::Open]);
-        client.socket_opened(T0);
-        hear(&mut client, T0, RelayFrame::Proven { instance: 7, channels: true });
-        assert!(orders(&mut client).contains(&say(RelayFrame::Call { peer: BEN })));
-        assert!(client.is_open(Leg::Channel, BEN) && client.is_open(Leg::Socket, BEN));
+        assert_eq!(orders(&mut client), [RelayCommand::Open]);
+        client.handle_socket_opened(T0);
+        hear(&mut client, T0, RelayFrame::Authenticated { instance: 7, channels: true });
+        assert!(orders(&mut client).contains(&say(RelayFrame::Open { peer: BEN })));
+        assert!(client.is_open(RelayLeg::Datagram, BEN) && client.is_open(RelayLeg::WebSocket, BEN));
     }
 
     #[test]
     fn a_relay_that_started_anew_knows_nobody() {
-        let mut client = proven(&Leg::ALL);
-        client.connect(T0, Leg::Channel, BEN);
+        let mut client = proven(&RelayLeg::ALL);
+        client.connect(T0, RelayLeg::Datagram, BEN);
         hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
-        client.channel_opened();
-        client.socket_closed(T0);
+        client.handle_channel_opened();
+        client.handle_socket_closed(T0);
         client.handle_timeout(T0 + RETRY_MAX);
-        client.socket_opened(T0);
+        client.handle_socket_opened(T0);
         orders(&mut client);
-        hear(&mut client, T0, RelayFrame::Proven { instance: 8, channels: true });
+        hear(&mut client, T0, RelayFrame::Authenticated { instance: 8, channels: true });
         let ordered = orders(&mut client);
-        assert!(ordered.contains(&Order::DropChannel) && ordered.contains(&Order::Offer), "{ordered:?}");
-        assert!(!client.is_open(Leg::Channel, BEN));
+        assert!(
+            ordered.contains(&RelayCommand::DropChannel) && ordered.contains(&RelayCommand::Offer),
+            "{ordered:?}"
+        );
+        assert!(!client.is_open(RelayLeg::Datagram, BEN));
     }
 
     #[test]
     fn a_peer_that_calls_is_open_without_asking_and_a_leg_that_was_left_stays_so() {
-        let mut client = proven(&[Leg::Socket]);
+        let mut client = proven(&[RelayLeg::WebSocket]);
         let ada = PeerId::from_u128(3);
         hear(&mut client, T0, RelayFrame::Opened { peer: ada });
-        assert_eq!(events(&mut client, Leg::Socket), [CarrierEvent::Opened { peer: ada }]);
+        assert_eq!(events(&mut client, RelayLeg::WebSocket), [CarrierEvent::Opened { peer: ada }]);
         assert_eq!(hear(&mut client, T0, RelayFrame::Data { peer: ada, datagram: b"x" }), Some((ada, 17)));
-        client.close(T0, Leg::Socket, ada);
+        client.close(T0, RelayLeg::WebSocket, ada);
         client.handle_timeout(T0 + HANG_UP_AFTER);
-        assert_eq!(orders(&mut client), [say(RelayFrame::HangUp { peer: ada })]);
+        assert_eq!(orders(&mut client), [say(RelayFrame::Close { peer: ada })]);
         assert_eq!(hear(&mut client, T0, RelayFrame::Data { peer: ada, datagram: b"x" }), None);
     }
 
     #[test]
     fn an_idle_connection_is_closed() {
-        let mut client = proven(&Leg::ALL);
-        client.close(T0, Leg::Socket, BEN);
-        client.close(T0, Leg::Channel, BEN);
+        let mut client = proven(&RelayLeg::ALL);
+        client.close(T0, RelayLeg::WebSocket, BEN);
+        client.close(T0, RelayLeg::Datagram, BEN);
         client.handle_timeout(client.poll_timeout());
         orders(&mut client);
         let at = client.poll_timeout();
         assert_eq!(at, T0 + IDLE_MAX);
         client.handle_timeout(at);
-        assert!(orders(&mut client).contains(&Order::Close));
-        client.connect(at, Leg::Socket, BEN);
-        assert_eq!(orders(&mut client), [Order::Open]);
+        assert!(orders(&mut client).contains(&RelayCommand::Close));
+        client.connect(at, RelayLeg::WebSocket, BEN);
+        assert_eq!(orders(&mut client), [RelayCommand::Open]);
     }
 
     #[test]
     fn a_socket_that_fell_silent_is_asked_and_without_an_answer_opened_anew() {
-        let mut client = proven(&[Leg::Socket]);
+        let mut client = proven(&[RelayLeg::WebSocket]);
         hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
         assert_eq!(client.poll_timeout(), T0 + ASK_AFTER);
         client.handle_timeout(T0 + ASK_AFTER);
-        assert_eq!(orders(&mut client), [say(RelayFrame::Call { peer: BEN })]);
+        assert_eq!(orders(&mut client), [say(RelayFrame::Open { peer: BEN })]);
         // An answer is enough for as long again.
         let answered = T0 + ASK_AFTER + ANSWER_PATIENCE;
         hear(&mut client, answered, RelayFrame::Opened { peer: BEN });
@@ -647,33 +652,33 @@ mod tests {
         let lost = answered + ASK_AFTER + ANSWER_PATIENCE;
         assert_eq!(client.poll_timeout(), lost);
         client.handle_timeout(lost);
-        assert_eq!(orders(&mut client), [Order::Close]);
-        assert!(!client.is_open(Leg::Socket, BEN));
+        assert_eq!(orders(&mut client), [RelayCommand::Close]);
+        assert!(!client.is_open(RelayLeg::WebSocket, BEN));
         client.handle_timeout(client.poll_timeout());
-        assert_eq!(orders(&mut client), [Order::Open]);
+        assert_eq!(orders(&mut client), [RelayCommand::Open]);
     }
 
     #[test]
     fn a_ticket_that_is_never_answered_is_shown_on_another_socket() {
-        let mut client = RelayClient::new(ME, "ticket", &Leg::ALL);
-        client.connect(T0, Leg::Socket, BEN);
-        client.socket_opened(T0);
+        let mut client = RelayClient::new(ME, "ticket", &RelayLeg::ALL);
+        client.connect(T0, RelayLeg::WebSocket, BEN);
+        client.handle_socket_opened(T0);
         orders(&mut client);
         assert_eq!(client.poll_timeout(), T0 + ANSWER_PATIENCE);
         client.handle_timeout(T0 + ANSWER_PATIENCE);
         client.handle_timeout(client.poll_timeout());
-        assert_eq!(orders(&mut client), [Order::Close, Order::Open]);
+        assert_eq!(orders(&mut client), [RelayCommand::Close, RelayCommand::Open]);
     }
 
     #[test]
     fn who_was_replaced_does_not_come_back_by_itself() {
-        let mut client = proven(&Leg::ALL);
-        hear(&mut client, T0, RelayFrame::Refused { reason: RelayRefusal::Replaced });
-        client.socket_closed(T0);
+        let mut client = proven(&RelayLeg::ALL);
+        hear(&mut client, T0, RelayFrame::Refused { reason: RelayReject::Replaced });
+        client.handle_socket_closed(T0);
         client.handle_timeout(T0 + Micros::from_secs(60));
-        assert_eq!(orders(&mut client).iter().filter(|order| **order == Order::Open).count(), 0);
+        assert_eq!(orders(&mut client).iter().filter(|order| **order == RelayCommand::Open).count(), 0);
         client.set_ticket(T0 + Micros::from_secs(60), "newer");
         client.handle_timeout(T0 + Micros::from_secs(60));
-        assert_eq!(orders(&mut client), [Order::Open]);
+        assert_eq!(orders(&mut client), [RelayCommand::Open]);
     }
 }

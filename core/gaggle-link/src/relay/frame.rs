@@ -16,13 +16,13 @@ const VERSION: u8 = 1;
 /// Why a relay will not serve a connection. It ends after saying so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum RelayRefusal {
+pub enum RelayReject {
     /// The ticket is forged, or no ticket at all.
     Ticket,
     /// The ticket's time is over.
     Expired,
     /// The room has gone on to a later epoch: a newer ticket is needed.
-    OldEpoch,
+    StaleEpoch,
     /// There is no place, in this room or at all. Later there may be.
     Full,
     /// The same machine connected again.
@@ -33,15 +33,15 @@ pub enum RelayRefusal {
     Stopping,
 }
 
-impl RelayRefusal {
-    const ALL: [RelayRefusal; 7] = [
-        RelayRefusal::Ticket,
-        RelayRefusal::Expired,
-        RelayRefusal::OldEpoch,
-        RelayRefusal::Full,
-        RelayRefusal::Replaced,
-        RelayRefusal::Malformed,
-        RelayRefusal::Stopping,
+impl RelayReject {
+    const ALL: [RelayReject; 7] = [
+        RelayReject::Ticket,
+        RelayReject::Expired,
+        RelayReject::StaleEpoch,
+        RelayReject::Full,
+        RelayReject::Replaced,
+        RelayReject::Malformed,
+        RelayReject::Stopping,
     ];
 
     const fn number(self) -> u8 {
@@ -53,17 +53,17 @@ impl RelayRefusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayFrame<'a> {
     /// Who I am. The first frame of a connection, and again whenever there is a newer ticket.
-    Prove {
+    Authenticate {
         /// The ticket.
         ticket: &'a str,
     },
     /// I want to talk to this peer, now or as soon as it is there.
-    Call {
+    Open {
         /// Whom.
         peer: PeerId,
     },
     /// I no longer want to talk to this peer.
-    HangUp {
+    Close {
         /// Whom.
         peer: PeerId,
     },
@@ -75,7 +75,7 @@ pub enum RelayFrame<'a> {
         datagram: &'a [u8],
     },
     /// A datagram for everybody the sender talks to.
-    Everyone {
+    Broadcast {
         /// The datagram.
         datagram: &'a [u8],
     },
@@ -85,7 +85,7 @@ pub enum RelayFrame<'a> {
         description: &'a str,
     },
     /// You are known and may talk.
-    Proven {
+    Authenticated {
         /// Drawn when the relay started: another number means that it remembers nothing.
         instance: u64,
         /// Channels can be had.
@@ -109,7 +109,7 @@ pub enum RelayFrame<'a> {
     /// The connection ends, because.
     Refused {
         /// Why.
-        reason: RelayRefusal,
+        reason: RelayReject,
     },
 }
 
@@ -127,20 +127,20 @@ impl<'a> RelayFrame<'a> {
                 if version != VERSION {
                     return Err(DecodeError::Unknown { what: "relay version", value: version.into() });
                 }
-                RelayFrame::Prove { ticket: text(&mut r, "ticket")? }
+                RelayFrame::Authenticate { ticket: text(&mut r, "ticket")? }
             }
-            2 => RelayFrame::Call { peer: peer(&mut r)? },
-            3 => RelayFrame::HangUp { peer: peer(&mut r)? },
+            2 => RelayFrame::Open { peer: peer(&mut r)? },
+            3 => RelayFrame::Close { peer: peer(&mut r)? },
             4 => RelayFrame::Data { peer: peer(&mut r)?, datagram: datagram(&mut r)? },
-            5 => RelayFrame::Everyone { datagram: datagram(&mut r)? },
+            5 => RelayFrame::Broadcast { datagram: datagram(&mut r)? },
             6 => RelayFrame::Offer { description: text(&mut r, "offer")? },
-            7 => RelayFrame::Proven { instance: r.u64("instance")?, channels: r.bool("channels")? },
+            7 => RelayFrame::Authenticated { instance: r.u64("instance")?, channels: r.bool("channels")? },
             8 => RelayFrame::Opened { peer: peer(&mut r)? },
             9 => RelayFrame::Closed { peer: peer(&mut r)? },
             10 => RelayFrame::Answer { description: text(&mut r, "answer")? },
             11 => {
                 let number = r.u8("refusal")?;
-                let reason = RelayRefusal::ALL.get(usize::from(number)).copied();
+                let reason = RelayReject::ALL.get(usize::from(number)).copied();
                 let unknown = DecodeError::Unknown { what: "refusal", value: number.into() };
                 RelayFrame::Refused { reason: reason.ok_or(unknown)? }
             }
@@ -153,17 +153,17 @@ impl<'a> RelayFrame<'a> {
     /// Writes the frame after what is in `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         match *self {
-            RelayFrame::Prove { ticket } => {
+            RelayFrame::Authenticate { ticket } => {
                 out.put(&[1, VERSION]);
                 out.put(ticket.as_bytes());
             }
-            RelayFrame::Call { peer } => put_peer(out, 2, peer),
-            RelayFrame::HangUp { peer } => put_peer(out, 3, peer),
+            RelayFrame::Open { peer } => put_peer(out, 2, peer),
+            RelayFrame::Close { peer } => put_peer(out, 3, peer),
             RelayFrame::Data { peer, datagram } => {
                 put_peer(out, 4, peer);
                 out.put(datagram);
             }
-            RelayFrame::Everyone { datagram } => {
+            RelayFrame::Broadcast { datagram } => {
                 out.put(&[5]);
                 out.put(datagram);
             }
@@ -171,7 +171,7 @@ impl<'a> RelayFrame<'a> {
                 out.put(&[6]);
                 out.put(description.as_bytes());
             }
-            RelayFrame::Proven { instance, channels } => {
+            RelayFrame::Authenticated { instance, channels } => {
                 out.put(&[7]);
                 out.put(&instance.to_le_bytes());
                 out.put(&[u8::from(channels)]);
@@ -209,12 +209,12 @@ fn datagram<'a>(r: &mut ByteReader<'a>) -> Result<&'a [u8], DecodeError> {
 
 fn text<'a>(r: &mut ByteReader<'a>, what: &'static str) -> Result<&'a str, DecodeError> {
     let bytes = bounded(r.rest(), what, RELAY_TEXT_BYTES_MAX)?;
-    str::from_utf8(bytes).map_err(|error| DecodeError::NotText { what, position: error.valid_up_to() })
+    str::from_utf8(bytes).map_err(|error| DecodeError::InvalidUtf8 { what, position: error.valid_up_to() })
 }
 
 fn bounded<'a>(bytes: &'a [u8], what: &'static str, max: usize) -> Result<&'a [u8], DecodeError> {
     if bytes.len() > max {
-        return Err(DecodeError::TooMany { what, count: bytes.len() as u64, max: max as u64 });
+        return Err(DecodeError::CountTooLarge { what, count: bytes.len() as u64, max: max as u64 });
     }
     Ok(bytes)
 }
@@ -227,25 +227,28 @@ mod tests {
 
     fn vectors() -> [(&'static str, RelayFrame<'static>); 11] {
         [
-            (include_str!("../../vectors/relay-prove.hex"), RelayFrame::Prove { ticket: "AQAA" }),
-            (include_str!("../../vectors/relay-call.hex"), RelayFrame::Call { peer: PEER }),
-            (include_str!("../../vectors/relay-hang-up.hex"), RelayFrame::HangUp { peer: PEER }),
+            (include_str!("../../vectors/relay-prove.hex"), RelayFrame::Authenticate { ticket: "AQAA" }),
+            (include_str!("../../vectors/relay-call.hex"), RelayFrame::Open { peer: PEER }),
+            (include_str!("../../vectors/relay-hang-up.hex"), RelayFrame::Close { peer: PEER }),
             (
                 include_str!("../../vectors/relay-data.hex"),
                 RelayFrame::Data { peer: PEER, datagram: &[1, 2, 3] },
             ),
-            (include_str!("../../vectors/relay-everyone.hex"), RelayFrame::Everyone { datagram: &[1, 2, 3] }),
+            (
+                include_str!("../../vectors/relay-everyone.hex"),
+                RelayFrame::Broadcast { datagram: &[1, 2, 3] },
+            ),
             (include_str!("../../vectors/relay-offer.hex"), RelayFrame::Offer { description: "v=0" }),
             (
                 include_str!("../../vectors/relay-proven.hex"),
-                RelayFrame::Proven { instance: 0x0123_4567_89ab_cdef, channels: true },
+                RelayFrame::Authenticated { instance: 0x0123_4567_89ab_cdef, channels: true },
             ),
             (include_str!("../../vectors/relay-opened.hex"), RelayFrame::Opened { peer: PEER }),
             (include_str!("../../vectors/relay-closed.hex"), RelayFrame::Closed { peer: PEER }),
             (include_str!("../../vectors/relay-answer.hex"), RelayFrame::Answer { description: "v=0" }),
             (
                 include_str!("../../vectors/relay-refused.hex"),
-                RelayFrame::Refused { reason: RelayRefusal::OldEpoch },
+                RelayFrame::Refused { reason: RelayReject::StaleEpoch },
             ),
         ]
     }
@@ -273,9 +276,9 @@ mod tests {
             }
             let has_fixed_size = !matches!(
                 frame,
-                RelayFrame::Prove { .. }
+                RelayFrame::Authenticate { .. }
                     | RelayFrame::Data { .. }
-                    | RelayFrame::Everyone { .. }
+                    | RelayFrame::Broadcast { .. }
                     | RelayFrame::Offer { .. }
                     | RelayFrame::Answer { .. }
             );
@@ -292,7 +295,7 @@ mod tests {
             RelayFrame::read(&RelayFrame::Data { peer: PEER, datagram: &datagram[1..] }.to_bytes()).is_ok()
         );
         let ticket = "A".repeat(RELAY_TEXT_BYTES_MAX + 1);
-        assert!(RelayFrame::read(&RelayFrame::Prove { ticket: &ticket }.to_bytes()).is_err());
+        assert!(RelayFrame::read(&RelayFrame::Authenticate { ticket: &ticket }.to_bytes()).is_err());
         for bad in
             [&[][..], &[0], &[12], &[255; 40], &[1, 2, b'A'], &[11, 7], &[7, 0, 0, 0, 0, 0, 0, 0, 0, 2]]
         {

@@ -3,9 +3,9 @@
 use gaggle_kit::{Micros, PeerId};
 
 use super::network::{Received, SharedNetwork};
-use crate::{Busy, Carrier, CarrierEvent};
+use crate::{Carrier, CarrierEvent, WouldBlock};
 
-/// What one peer of a [`World`](super::World) sends and receives through. It lives in virtual time: what `now` it is
+/// What one peer of a [`SimNet`](super::SimNet) sends and receives through. It lives in virtual time: what `now` it is
 /// given does not matter, what is due has arrived when the world's time has passed.
 #[derive(Debug)]
 pub struct SimCarrier {
@@ -24,7 +24,7 @@ impl Carrier for SimCarrier {
         id_of(self.peer)
     }
 
-    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         self.network.lock().send(self.peer, index_of(to), datagram)
     }
 

@@ -45,9 +45,9 @@ pub struct Conditions {
     /// Larger datagrams are lost without a word.
     pub datagram_bytes_max: usize,
     /// Everything is lost: the cable is out.
-    pub cut: bool,
+    pub is_cut: bool,
     /// The sender's carrier says it is busy: its own buffer is full.
-    pub busy: bool,
+    pub is_blocked: bool,
 }
 
 /// Headers of IPv4 and UDP, which share the line with every datagram.
@@ -72,8 +72,8 @@ impl Conditions {
         bytes_per_second: None,
         queue_bytes: 64 * 1024,
         datagram_bytes_max: 1_500,
-        cut: false,
-        busy: false,
+        is_cut: false,
+        is_blocked: false,
     };
 
     /// Only slow: every datagram takes so many milliseconds.

@@ -10,8 +10,8 @@ use gaggle_kit::{ByteSink, Micros, Prng, StateHasher};
 
 use super::clock::Clock;
 use super::shaper::{Fate, Loss, Shaper};
-use super::{Change, Conditions, Totals};
-use crate::{Busy, DATAGRAM_BYTES_MAX};
+use super::{Conditions, NetChange, SimStats};
+use crate::{DATAGRAM_BYTES_MAX, WouldBlock};
 
 /// One network that a world and all its carriers hold. A room on it may change threads.
 #[derive(Debug, Clone)]
@@ -40,11 +40,11 @@ pub(crate) struct Network {
     due_count: u64,
     flights: Vec<Flight>,
     free_flights: Vec<u32>,
-    changes: Vec<Option<Change>>,
+    changes: Vec<Option<NetChange>>,
     /// Peers with something new in their inbox.
     pub(crate) ready: BTreeSet<usize>,
     log: StateHasher,
-    pub(crate) totals: Totals,
+    pub(crate) totals: SimStats,
 }
 
 #[derive(Debug)]
@@ -134,7 +134,7 @@ impl Network {
             changes: Vec::new(),
             ready: BTreeSet::new(),
             log: StateHasher::new(),
-            totals: Totals::default(),
+            totals: SimStats::default(),
         }
     }
 
@@ -176,35 +176,35 @@ impl Network {
         self.now = self.now.max(until);
     }
 
-    pub(crate) fn schedule(&mut self, at: Micros, change: Change) {
+    pub(crate) fn schedule(&mut self, at: Micros, change: NetChange) {
         self.changes.push(Some(change));
         self.due(at.max(self.now), What::Change(self.changes.len() as u32 - 1));
     }
 
-    pub(crate) fn apply(&mut self, change: &Change) {
+    pub(crate) fn apply(&mut self, change: &NetChange) {
         self.line(Line::Changed, 0, 0, &[]);
         match change {
-            Change::Direction { from, to, conditions } => {
+            NetChange::Direction { from, to, conditions } => {
                 self.route(*from, *to).shaper.conditions = *conditions;
             }
-            Change::Everywhere(conditions) => {
+            NetChange::Everywhere(conditions) => {
                 self.conditions = *conditions;
                 for route in self.peers.iter_mut().flat_map(|peer| &mut peer.routes) {
                     route.shaper.conditions = *conditions;
                 }
             }
-            Change::Partition(sides) => {
+            NetChange::Partition(sides) => {
                 self.peers.iter_mut().for_each(|peer| peer.group = 0);
                 for (side, group) in sides.iter().zip(1..) {
                     side.iter().for_each(|&peer| self.peers[peer].group = group);
                 }
             }
-            Change::Isolate(peer) => self.peers[*peer].group = u32::MAX - *peer as u32,
-            Change::Heal => self.peers.iter_mut().for_each(|peer| peer.group = 0),
-            Change::Connect(a, b) => self.connect(*a, *b),
-            Change::Disconnect(a, b) => self.disconnect(*a, *b),
-            Change::Drift { peer, ppm } => self.peers[*peer].clock.set_drift(self.now, *ppm),
-            Change::Clock { peer, shows } => {
+            NetChange::Isolate(peer) => self.peers[*peer].group = u32::MAX - *peer as u32,
+            NetChange::Heal => self.peers.iter_mut().for_each(|peer| peer.group = 0),
+            NetChange::Connect(a, b) => self.connect(*a, *b),
+            NetChange::Disconnect(a, b) => self.disconnect(*a, *b),
+            NetChange::Drift { peer, ppm } => self.peers[*peer].clock.set_drift(self.now, *ppm),
+            NetChange::Clock { peer, shows } => {
                 // Only forwards: clocks given to links must not run backwards.
                 if self.peers[*peer].clock.local(self.now) < *shows {
                     let drift = self.peers[*peer].clock.drift_ppm();
@@ -214,7 +214,7 @@ impl Network {
         }
     }
 
-    pub(crate) fn send(&mut self, from: usize, to: usize, bytes: &[u8]) -> Result<(), Busy> {
+    pub(crate) fn send(&mut self, from: usize, to: usize, bytes: &[u8]) -> Result<(), WouldBlock> {
         if to >= self.peers.len() || from == to {
             return Ok(());
         }
@@ -224,8 +224,8 @@ impl Network {
         if !route.open {
             return Ok(());
         }
-        if route.shaper.conditions.busy {
-            return Err(Busy);
+        if route.shaper.conditions.is_blocked {
+            return Err(WouldBlock);
         }
         let connection = route.connection;
         let fate = if apart { Fate::Lost(Loss::Cut) } else { route.shaper.send(now, bytes.len()) };
@@ -324,7 +324,7 @@ impl Network {
             self.free_flights.push(index);
             return;
         }
-        self.totals.arrived += 1;
+        self.totals.delivered += 1;
         let bytes = std::mem::take(&mut self.flights[index as usize].bytes);
         self.line(Line::Arrived, from, to, &bytes);
         self.flights[index as usize].bytes = bytes;

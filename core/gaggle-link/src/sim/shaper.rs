@@ -59,7 +59,7 @@ impl Shaper {
 
     pub(crate) fn send(&mut self, now: Micros, bytes: usize) -> Fate {
         let conditions = self.conditions;
-        if conditions.cut {
+        if conditions.is_cut {
             return Fate::Lost(Loss::Cut);
         }
         if bytes > conditions.datagram_bytes_max {

@@ -12,11 +12,11 @@ use super::{Conditions, SimCarrier};
 ///
 /// ```
 /// use gaggle_kit::Micros;
-/// use gaggle_link::sim::{Conditions, World};
+/// use gaggle_link::sim::{Conditions, SimNet};
 /// use gaggle_link::{Carrier, CarrierEvent};
 ///
-/// let mut world = World::of(2, 7);
-/// world.everywhere(Conditions::latency_ms(50));
+/// let mut world = SimNet::new(2, 7);
+/// world.set_all(Conditions::latency_ms(50));
 /// let mut carriers = [world.carrier(0), world.carrier(1)];
 /// let mut datagram = Vec::new();
 /// let mut arrived_at = None;
@@ -33,7 +33,7 @@ use super::{Conditions, SimCarrier};
 /// assert_eq!(arrived_at, Some(Micros::from_millis(50)));
 /// ```
 #[derive(Debug)]
-pub struct World {
+pub struct SimNet {
     network: SharedNetwork,
     /// When each peer asked to be woken, in the simulation's time.
     wakes: BTreeSet<(Micros, usize)>,
@@ -43,7 +43,7 @@ pub struct World {
 
 /// Something that changes in a world at a given time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum NetChange {
     /// One direction between two peers.
     Direction {
         /// The sender.
@@ -59,7 +59,7 @@ pub enum Change {
     Partition(Vec<Vec<usize>>),
     /// This peer reaches nobody.
     Isolate(usize),
-    /// Ends every [`Change::Partition`] and [`Change::Isolate`].
+    /// Ends every [`NetChange::Partition`] and [`NetChange::Isolate`].
     Heal,
     /// Opens a connection; both carriers say so. If there was one, it is a new one.
     Connect(usize, usize),
@@ -83,13 +83,13 @@ pub enum Change {
 
 /// What a network did so far, to prove that a test exercised what it claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Totals {
+pub struct SimStats {
     /// Datagrams given to the network.
     pub sent: u64,
     /// Bytes given to the network.
     pub bytes_sent: u64,
     /// Datagrams that reached an inbox, second copies included.
-    pub arrived: u64,
+    pub delivered: u64,
     /// Datagrams that got a second copy.
     pub duplicated: u64,
     /// Lost one by one.
@@ -106,21 +106,21 @@ pub struct Totals {
     pub lost_closed: u64,
 }
 
-impl World {
+impl SimNet {
     /// So many peers on a perfect network, each connected to every other.
-    pub fn of(peers: usize, seed: u64) -> World {
-        let world = World::unconnected(peers, seed);
+    pub fn new(peers: usize, seed: u64) -> SimNet {
+        let world = SimNet::unconnected(peers, seed);
         for a in 0..peers {
             for b in a + 1..peers {
-                world.apply(&Change::Connect(a, b));
+                world.apply(&NetChange::Connect(a, b));
             }
         }
         world
     }
 
-    /// So many peers, none connected: see [`Change::Connect`].
-    pub fn unconnected(peers: usize, seed: u64) -> World {
-        World {
+    /// So many peers, none connected: see [`NetChange::Connect`].
+    pub fn unconnected(peers: usize, seed: u64) -> SimNet {
+        SimNet {
             network: SharedNetwork::new(Network::new(seed, peers)),
             wakes: BTreeSet::new(),
             wake_of: vec![None; peers],
@@ -163,34 +163,34 @@ impl World {
     }
 
     /// Changes something now.
-    pub fn apply(&self, change: &Change) {
+    pub fn apply(&self, change: &NetChange) {
         self.network.lock().apply(change);
     }
 
     /// Changes something later.
-    pub fn schedule(&self, at: Micros, change: Change) {
+    pub fn schedule(&self, at: Micros, change: NetChange) {
         self.network.lock().schedule(at, change);
     }
 
     /// Sets every direction, those not used yet included.
-    pub fn everywhere(&self, conditions: Conditions) {
-        self.apply(&Change::Everywhere(conditions));
+    pub fn set_all(&self, conditions: Conditions) {
+        self.apply(&NetChange::Everywhere(conditions));
     }
 
     /// Sets one direction.
-    pub fn direction(&self, from: usize, to: usize, conditions: Conditions) {
-        self.apply(&Change::Direction { from, to, conditions });
+    pub fn set_direction(&self, from: usize, to: usize, conditions: Conditions) {
+        self.apply(&NetChange::Direction { from, to, conditions });
     }
 
     /// Sets both directions between two peers.
-    pub fn between(&self, a: usize, b: usize, conditions: Conditions) {
-        self.direction(a, b, conditions);
-        self.direction(b, a, conditions);
+    pub fn set_both(&self, a: usize, b: usize, conditions: Conditions) {
+        self.set_direction(a, b, conditions);
+        self.set_direction(b, a, conditions);
     }
 
-    /// Whether [`World::run_until`] calls a peer when something arrives for it (the default), or only at the times it asked
+    /// Whether [`SimNet::run_until`] calls a peer when something arrives for it (the default), or only at the times it asked
     /// for, like a game that looks at the network once a frame.
-    pub fn set_arrivals_wake(&mut self, arrivals_wake: bool) {
+    pub fn set_wake_on_arrival(&mut self, arrivals_wake: bool) {
         self.arrivals_wake = arrivals_wake;
     }
 
@@ -200,7 +200,7 @@ impl World {
         self.network.lock().advance_to(until);
     }
 
-    /// As [`World::run_until`], for a span of time.
+    /// As [`SimNet::run_until`], for a span of time.
     pub fn run_for(&mut self, span: Micros, wake: impl FnMut(usize, Micros) -> Micros) {
         let until = self.now() + span;
         self.run_until(until, wake);
@@ -264,7 +264,7 @@ impl World {
     }
 
     /// What the network did so far.
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> SimStats {
         self.network.lock().totals
     }
 
@@ -286,7 +286,7 @@ mod tests {
 
     use super::*;
     use crate::sim::{Burst, Chance};
-    use crate::{Busy, Carrier, CarrierEvent};
+    use crate::{Carrier, CarrierEvent, WouldBlock};
 
     /// Everything a carrier has to say, datagrams as text.
     fn heard(carrier: &mut SimCarrier) -> Vec<String> {
@@ -303,16 +303,16 @@ mod tests {
 
     #[test]
     fn a_partition_parts_sides_and_healing_joins_them() {
-        let world = World::of(3, 1);
+        let world = SimNet::new(3, 1);
         let mut carriers: Vec<_> = (0..3).map(|i| world.carrier(i)).collect();
         carriers.iter_mut().for_each(|carrier| assert_eq!(heard(carrier).len(), 2));
-        world.apply(&Change::Partition(vec![vec![0, 1]]));
+        world.apply(&NetChange::Partition(vec![vec![0, 1]]));
         carriers[0].send(Micros::ZERO, world.id(1), b"near").unwrap();
         carriers[0].send(Micros::ZERO, world.id(2), b"far").unwrap();
         world.advance(Micros::new(1));
         assert_eq!(heard(&mut carriers[1]), ["peer:1 near"]);
         assert!(heard(&mut carriers[2]).is_empty());
-        world.apply(&Change::Heal);
+        world.apply(&NetChange::Heal);
         carriers[0].send(Micros::ZERO, world.id(2), b"again").unwrap();
         world.advance(Micros::new(1));
         assert_eq!(heard(&mut carriers[2]), ["peer:1 again"]);
@@ -321,14 +321,14 @@ mod tests {
 
     #[test]
     fn what_was_sent_in_an_earlier_connection_does_not_arrive_in_a_later_one() {
-        let world = World::of(2, 1);
-        world.everywhere(Conditions::latency_ms(100));
+        let world = SimNet::new(2, 1);
+        world.set_all(Conditions::latency_ms(100));
         let (mut a, mut b) = (world.carrier(0), world.carrier(1));
         heard(&mut b);
         a.send(Micros::ZERO, world.id(1), b"old").unwrap();
-        world.apply(&Change::Disconnect(0, 1));
+        world.apply(&NetChange::Disconnect(0, 1));
         a.send(Micros::ZERO, world.id(1), b"to nobody").unwrap();
-        world.apply(&Change::Connect(0, 1));
+        world.apply(&NetChange::Connect(0, 1));
         a.send(Micros::ZERO, world.id(1), b"new").unwrap();
         world.advance(Micros::from_millis(100));
         assert_eq!(heard(&mut b), ["Closed { peer: peer:1 }", "Opened { peer: peer:1 }", "peer:1 new"]);
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_side_that_closes_hears_no_more_and_the_other_is_not_told() {
-        let world = World::of(2, 1);
+        let world = SimNet::new(2, 1);
         let (mut a, mut b) = (world.carrier(0), world.carrier(1));
         heard(&mut a);
         b.send(Micros::ZERO, world.id(0), b"x").unwrap();
@@ -349,10 +349,10 @@ mod tests {
 
     #[test]
     fn changes_happen_at_their_time() {
-        let mut world = World::of(2, 1);
-        world.schedule(Micros::from_millis(10), Change::Everywhere(Conditions::latency_ms(5)));
-        let busy = Conditions { busy: true, ..Conditions::PERFECT };
-        world.schedule(Micros::from_millis(20), Change::Direction { from: 0, to: 1, conditions: busy });
+        let mut world = SimNet::new(2, 1);
+        world.schedule(Micros::from_millis(10), NetChange::Everywhere(Conditions::latency_ms(5)));
+        let busy = Conditions { is_blocked: true, ..Conditions::PERFECT };
+        world.schedule(Micros::from_millis(20), NetChange::Direction { from: 0, to: 1, conditions: busy });
         let (mut a, mut b) = (world.carrier(0), world.carrier(1));
         let mut arrivals = Vec::new();
         let mut refused = 0;
@@ -362,7 +362,7 @@ mod tests {
                 arrivals.extend(datagrams.map(|_| now.as_millis()));
                 return Micros::MAX;
             }
-            refused += u32::from(a.send(now, id_of(1), b"x") == Err(Busy));
+            refused += u32::from(a.send(now, id_of(1), b"x") == Err(WouldBlock));
             now + Micros::from_millis(4)
         });
         assert_eq!(arrivals, [0, 4, 8, 17, 21]);
@@ -371,8 +371,8 @@ mod tests {
 
     #[test]
     fn a_peer_lives_by_its_own_clock() {
-        let mut world = World::of(2, 1);
-        world.apply(&Change::Drift { peer: 1, ppm: 250_000 });
+        let mut world = SimNet::new(2, 1);
+        world.apply(&NetChange::Drift { peer: 1, ppm: 250_000 });
         let mut calls = [0, 0];
         world.run_for(Micros::from_secs(10), |peer, now| {
             calls[peer] += 1;
@@ -380,7 +380,7 @@ mod tests {
         });
         assert_eq!(calls, [101, 126]);
         assert_eq!(world.local_now(1), Micros::from_millis(12_500));
-        world.apply(&Change::Clock { peer: 1, shows: Micros::from_secs(60) });
+        world.apply(&NetChange::Clock { peer: 1, shows: Micros::from_secs(60) });
         world.advance(Micros::from_secs(10));
         assert_eq!(world.local_now(1), Micros::from_millis(72_500));
     }
@@ -402,13 +402,13 @@ mod tests {
         ] {
             assert!(count > 20, "{what} happened {count} times");
         }
-        assert!(totals.arrived > totals.sent / 3);
+        assert!(totals.delivered > totals.sent / 3);
     }
 
-    fn chaos(seed: u64) -> (u64, Totals) {
+    fn chaos(seed: u64) -> (u64, SimStats) {
         const PEERS: usize = 2_000;
-        let mut world = World::unconnected(PEERS, seed);
-        world.everywhere(Conditions {
+        let mut world = SimNet::unconnected(PEERS, seed);
+        world.set_all(Conditions {
             latency: Micros::from_millis(30),
             jitter: Micros::from_millis(20),
             loss: Chance::percent(5),
@@ -421,15 +421,15 @@ mod tests {
             ..Conditions::default()
         });
         // A ring, in which each peer knows both neighbours.
-        (0..PEERS).for_each(|peer| world.apply(&Change::Connect(peer, (peer + 1) % PEERS)));
+        (0..PEERS).for_each(|peer| world.apply(&NetChange::Connect(peer, (peer + 1) % PEERS)));
         let mut random = Prng::new(seed);
         for n in 0..200 {
             let peer = random.below(PEERS as u32) as usize;
             let at = Micros::from_millis(n * 10);
-            world.schedule(at, Change::Isolate(peer));
-            world.schedule(at, Change::Disconnect((peer + 7) % PEERS, (peer + 8) % PEERS));
-            world.schedule(at + Micros::from_millis(100), Change::Heal);
-            world.schedule(at, Change::Drift { peer, ppm: random.range(-20_000..=20_000) });
+            world.schedule(at, NetChange::Isolate(peer));
+            world.schedule(at, NetChange::Disconnect((peer + 7) % PEERS, (peer + 8) % PEERS));
+            world.schedule(at + Micros::from_millis(100), NetChange::Heal);
+            world.schedule(at, NetChange::Drift { peer, ppm: random.range(-20_000..=20_000) });
         }
         let mut carriers: Vec<_> = (0..PEERS).map(|peer| world.carrier(peer)).collect();
         let mut datagram = Vec::new();

@@ -3,20 +3,20 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::sim::{SimCarrier, World};
-use gaggle_link::{Channel, Event, LeftReason, Link, LinkConfig, Transport};
+use gaggle_link::sim::{SimCarrier, SimNet};
+use gaggle_link::{Channel, DisconnectReason, Endpoint, LinkConfig, Transport, TransportEvent};
 
 /// What one peer was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     Joined(PeerId),
-    Left(PeerId, LeftReason),
+    Left(PeerId, DisconnectReason),
     Message { from: PeerId, channel: Channel, bytes: Vec<u8>, at: Micros },
 }
 
 pub struct Mesh {
-    pub world: World,
-    pub links: Vec<Link<SimCarrier>>,
+    pub world: SimNet,
+    pub links: Vec<Endpoint<SimCarrier>>,
     pub told: Vec<Vec<Told>>,
     /// When each peer looks at the network: none for as soon as something arrives.
     pub tick: Option<Micros>,
@@ -24,11 +24,11 @@ pub struct Mesh {
 
 impl Mesh {
     pub fn of(peers: usize, seed: u64) -> Mesh {
-        Mesh::on(World::of(peers, seed), &LinkConfig::default(), seed)
+        Mesh::on(SimNet::new(peers, seed), &LinkConfig::default(), seed)
     }
 
-    pub fn on(world: World, config: &LinkConfig, seed: u64) -> Mesh {
-        let link = |i| Link::new(world.carrier(i), config.clone(), seed ^ (i as u64) << 32);
+    pub fn on(world: SimNet, config: &LinkConfig, seed: u64) -> Mesh {
+        let link = |i| Endpoint::new(world.carrier(i), config.clone(), seed ^ (i as u64) << 32);
         let links = (0..world.peer_count()).map(link).collect();
         Mesh { links, told: vec![Vec::new(); world.peer_count()], world, tick: None }
     }
@@ -42,7 +42,11 @@ impl Mesh {
     }
 
     /// Runs, and after each poll of a peer, at least every millisecond, lets `act` do something with its link.
-    pub fn run(&mut self, span: Micros, act: impl FnMut(usize, Micros, &mut Link<SimCarrier>)) -> &mut Mesh {
+    pub fn run(
+        &mut self,
+        span: Micros,
+        act: impl FnMut(usize, Micros, &mut Endpoint<SimCarrier>),
+    ) -> &mut Mesh {
         self.run_with(span, Micros::from_millis(1), act)
     }
 
@@ -50,17 +54,17 @@ impl Mesh {
         &mut self,
         span: Micros,
         act_every: Micros,
-        mut act: impl FnMut(usize, Micros, &mut Link<SimCarrier>),
+        mut act: impl FnMut(usize, Micros, &mut Endpoint<SimCarrier>),
     ) -> &mut Mesh {
-        self.world.set_arrivals_wake(self.tick.is_none());
+        self.world.set_wake_on_arrival(self.tick.is_none());
         let (links, told, tick) = (&mut self.links, &mut self.told, self.tick);
         self.world.run_for(span, |peer, now| {
             let link = &mut links[peer];
             while let Some(event) = link.poll(now) {
                 told[peer].push(match event {
-                    Event::Joined { peer } => Told::Joined(peer),
-                    Event::Left { peer, reason } => Told::Left(peer, reason),
-                    Event::Message { peer, channel, bytes } => {
+                    TransportEvent::Connected { peer } => Told::Joined(peer),
+                    TransportEvent::Disconnected { peer, reason } => Told::Left(peer, reason),
+                    TransportEvent::Message { peer, channel, bytes } => {
                         Told::Message { from: peer, channel, bytes: bytes.to_vec(), at: now }
                     }
                 });

@@ -7,14 +7,14 @@ use gaggle_kit::{Micros, Prng};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// Before the second attempt.
-    pub first: Micros,
+    pub initial: Micros,
     /// The longest.
     pub max: Micros,
 }
 
 impl Default for Backoff {
     fn default() -> Backoff {
-        Backoff { first: Micros::from_millis(250), max: Micros::from_secs(8) }
+        Backoff { initial: Micros::from_millis(250), max: Micros::from_secs(8) }
     }
 }
 
@@ -22,7 +22,7 @@ impl Backoff {
     /// How long to wait after so many attempts in a row.
     pub(super) fn wait(&self, attempts: u32, prng: &mut Prng) -> Micros {
         let doublings = attempts.saturating_sub(1).min(20);
-        let longest = self.first.get().saturating_mul(1 << doublings).min(self.max.get());
+        let longest = self.initial.get().saturating_mul(1 << doublings).min(self.max.get());
         let half = longest / 2;
         // Between half and all of it. Waits are far below 2³² µs, so the cast loses nothing.
         Micros::new(half + u64::from(prng.below((longest - half + 1).min(u64::from(u32::MAX)) as u32)))

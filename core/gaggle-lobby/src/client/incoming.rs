@@ -2,10 +2,10 @@
 
 use gaggle_kit::Micros;
 
-use super::{Client, Event, OwnSeat, RequestId, State};
-use crate::message::server::{Bye, Done, Rooms, SeatState, Seated, Welcome};
-use crate::message::{ClientMessage, Envelope, Refusal, ServerMessage};
-use crate::view::{LeaveReason, RoomEvent};
+use super::{Client, ClientEvent, OwnSeat, RequestId, State};
+use crate::message::server::{Closing, Done, JoinedRoom, MembershipState, Rooms, Welcome};
+use crate::message::{ClientMessage, Envelope, Rejection, ServerMessage};
+use crate::view::{LeaveReason, RoomUpdate};
 
 /// Shortest time between two signs of life, whatever a server asks for.
 const TOUCH_MS_MIN: u64 = 500;
@@ -15,22 +15,22 @@ impl Client {
         let Envelope { id, message } = envelope;
         match message {
             ServerMessage::Welcome(welcome) => self.welcomed(now, welcome),
-            ServerMessage::Seated(seated) => self.seated(now, id, seated),
+            ServerMessage::JoinedRoom(seated) => self.seated(now, id, seated),
             ServerMessage::Room(message) => {
                 if let Some(seat) = self.seat.as_mut().filter(|seat| seat.room.id == message.room.id) {
                     let events = seat.room.changes_to(&message.room);
                     seat.room = message.room;
-                    self.events.extend(events.into_iter().map(Event::Room));
+                    self.events.extend(events.into_iter().map(ClientEvent::RoomUpdated));
                 }
             }
             ServerMessage::Change(change) => {
                 let Some(seat) = &mut self.seat else { return };
                 for event in change.events {
-                    if let RoomEvent::ResultDecided(result) = &event {
+                    if let RoomUpdate::ResultDecided(result) = &event {
                         self.reports.decided(result.round);
                     }
                     seat.room.apply(&event);
-                    self.events.push_back(Event::Room(event));
+                    self.events.push_back(ClientEvent::RoomUpdated(event));
                 }
                 seat.room.version = change.version;
             }
@@ -41,52 +41,55 @@ impl Client {
                 // A seat that was promised and lost before it could be told is waited for no longer.
                 self.send_rest();
             }
-            ServerMessage::Signalled(signal) => {
+            ServerMessage::SignalReceived(signal) => {
                 // After a resume the server may repeat what was on its way when the connection broke.
                 if signal.n > self.signals_seen {
                     self.signals_seen = signal.n;
-                    self.events.push_back(Event::Signal { from: signal.from, data: signal.data });
+                    self.events.push_back(ClientEvent::Signal { from: signal.from, data: signal.data });
                 }
             }
-            ServerMessage::NewTicket(ticket) => {
+            ServerMessage::TicketRenewed(ticket) => {
                 self.set_ticket(now, ticket.ticket, ticket.expires);
-                self.events.push_back(Event::Ticket);
+                self.events.push_back(ClientEvent::TicketRenewed);
             }
             ServerMessage::Rooms(rooms) => {
                 // What was on its way when the list was given up is nothing to be shown.
                 if self.listing.is_some() {
                     self.take_rooms(rooms.clone());
-                    self.events.push_back(Event::Rooms);
+                    self.events.push_back(ClientEvent::RoomListChanged);
                 }
                 self.answer(id, rooms.into());
             }
             ServerMessage::Refused(refused) if self.report_refused(now, id, &refused.clone().into()) => {}
             ServerMessage::Refused(refused) => match id.and_then(|id| self.pending.take(id).map(|_| id)) {
                 Some(id) => {
-                    self.events.push_back(Event::Refused { request: RequestId(id), refusal: refused.into() });
+                    self.events
+                        .push_back(ClientEvent::Rejected { request: RequestId(id), refusal: refused.into() });
                 }
                 // An answered request cannot be refused any more; what was no request is only told.
-                None if id.is_none() => self.events.push_back(Event::Told(refused.into())),
+                None if id.is_none() => self.events.push_back(ClientEvent::Notice(refused.into())),
                 None => {}
             },
-            ServerMessage::Drain(drain) => {
+            ServerMessage::Draining(drain) => {
                 // Everybody hears this at the same moment: spread the returns over the time given.
                 let spread = drain.reconnect_ms.min(u64::from(u32::MAX)) as u32;
                 let wait = Micros::from_millis(u64::from(self.prng.below(spread.max(1))));
-                self.outputs.push_back(super::Output::Disconnect);
+                self.outputs.push_back(super::ClientOutput::Disconnect);
                 self.go_offline(now, Some(wait));
             }
-            ServerMessage::Bye(bye) => self.said_bye(now, bye),
+            ServerMessage::Closing(bye) => self.said_bye(now, bye),
             ServerMessage::IceServers(servers) => {
                 if let Some(seat) = &mut self.seat {
-                    seat.ice.clone_from(&servers.servers);
+                    seat.ice_servers.clone_from(&servers.servers);
                     seat.relay.clone_from(&servers.relay);
                 }
                 self.answer(id, servers.into());
             }
             ServerMessage::MatchResult(result) => self.reported(now, id, result),
             // No answer yet: the seat is.
-            ServerMessage::Searching(searching) => self.events.push_back(Event::Told(searching.into())),
+            ServerMessage::Searching(searching) => {
+                self.events.push_back(ClientEvent::Notice(searching.into()));
+            }
             message => self.answer(id, message),
         }
     }
@@ -95,15 +98,15 @@ impl Client {
         self.state = State::Online;
         self.attempts = 0;
         self.touch_every =
-            self.config.touch_every.min(Micros::from_millis(welcome.touch_ms.max(TOUCH_MS_MIN)));
+            self.config.keepalive_interval.min(Micros::from_millis(welcome.touch_ms.max(TOUCH_MS_MIN)));
         self.touch_at = Some(now + self.touch_every);
         self.clock_ahead_ms = welcome.now as i64 - now.as_millis() as i64;
         let had_resume = self.resume.replace(welcome.resume).is_some();
         if welcome.key.is_some() {
-            self.config.key.clone_from(&welcome.key);
+            self.config.guest_key.clone_from(&welcome.key);
         }
         self.identity = Some((welcome.player, welcome.peer));
-        self.events.push_back(Event::Welcome {
+        self.events.push_back(ClientEvent::Connected {
             player: welcome.player,
             peer: welcome.peer,
             key: welcome.key,
@@ -118,50 +121,53 @@ impl Client {
             self.signals_sent = 0;
             self.signals_kept.clear();
             if had_resume && self.seat.is_some() {
-                self.events.push_back(Event::SignalsLost);
+                self.events.push_back(ClientEvent::SignalsLost);
             }
         }
         match welcome.seat {
             // `joined` follows, and then everything else.
-            SeatState::Yours => return,
-            SeatState::None => {
+            MembershipState::Yours => return,
+            MembershipState::None => {
                 if self.seat.is_some() {
-                    self.lose_seat(LeaveReason::Lost);
+                    self.lose_seat(LeaveReason::ConnectionLost);
                 }
                 for request in self.pending.take_leaving() {
-                    self.events.push_back(Event::Done { request, answer: Done {}.into() });
+                    self.events.push_back(ClientEvent::Replied { request, answer: Done {}.into() });
                 }
             }
-            SeatState::Elsewhere if self.wants_take_over => self.send_take_over(),
-            SeatState::Elsewhere => self.events.push_back(Event::Elsewhere { code: welcome.code }),
+            MembershipState::Elsewhere if self.wants_take_over => self.send_take_over(),
+            MembershipState::Elsewhere => {
+                self.events.push_back(ClientEvent::OpenedElsewhere { code: welcome.code });
+            }
         }
         self.send_rest();
     }
 
-    fn seated(&mut self, now: Micros, id: Option<u64>, seated: Seated) {
-        let Seated { created, returned, slot, inherited, ticket, expires, room, ice, relay, .. } = seated;
+    fn seated(&mut self, now: Micros, id: Option<u64>, seated: JoinedRoom) {
+        let JoinedRoom { created, returned, slot, inherited, ticket, expires, room, ice, relay, .. } = seated;
         let changes = match self.seat.take() {
             Some(before) if before.room.id == room.id => before.room.changes_to(&room),
             Some(before) => {
-                self.events.push_back(Event::Left { room: before.room.id, reason: LeaveReason::Left });
+                self.events
+                    .push_back(ClientEvent::RoomLeft { room: before.room.id, reason: LeaveReason::Left });
                 Vec::new()
             }
             None => Vec::new(),
         };
         self.reports.keep_only(Some(room.id));
         self.reports.begin_again(now, &self.pending);
-        self.seat = Some(OwnSeat { slot, inherited, room, ice, relay });
+        self.seat = Some(OwnSeat { slot, reused_slots: inherited, room, ice_servers: ice, relay });
         self.set_ticket(now, ticket, expires);
         let answered = id.filter(|id| self.pending.take(*id).is_some()).map(RequestId);
         let mut requests = if returned { self.pending.take_entering() } else { Vec::new() };
         requests.extend(answered);
         if requests.is_empty() {
-            self.events.push_back(Event::Seated { request: None, created, returned });
+            self.events.push_back(ClientEvent::RoomJoined { request: None, created, returned });
         }
         for request in requests {
-            self.events.push_back(Event::Seated { request: Some(request), created, returned });
+            self.events.push_back(ClientEvent::RoomJoined { request: Some(request), created, returned });
         }
-        self.events.extend(changes.into_iter().map(Event::Room));
+        self.events.extend(changes.into_iter().map(ClientEvent::RoomUpdated));
         let own = self.identity.and_then(|(_, peer)| self.room()?.member(peer));
         self.resting_said = own.is_some_and(|member| member.resting);
         self.say_resting();
@@ -175,7 +181,7 @@ impl Client {
         }
         let unsent = self.pending.unsent();
         let is_listing =
-            |envelope: &Envelope<ClientMessage>| matches!(envelope.message, ClientMessage::List(_));
+            |envelope: &Envelope<ClientMessage>| matches!(envelope.message, ClientMessage::SubscribeRooms(_));
         if let Some(list) =
             self.listing.clone().filter(|_| !unsent.iter().any(is_listing) && self.listed_lost)
         {
@@ -197,7 +203,7 @@ impl Client {
         self.renew_at = None;
         self.reports.keep_only(None);
         if let Some(seat) = self.seat.take() {
-            self.events.push_back(Event::Left { room: seat.room.id, reason });
+            self.events.push_back(ClientEvent::RoomLeft { room: seat.room.id, reason });
         }
     }
 
@@ -209,27 +215,27 @@ impl Client {
         rooms.rooms.into_iter().for_each(|listing| drop(self.listed.insert(listing.id, listing)));
     }
 
-    fn said_bye(&mut self, now: Micros, bye: Bye) {
-        let Bye { code, text, reconnect } = bye;
+    fn said_bye(&mut self, now: Micros, bye: Closing) {
+        let Closing { code, text, reconnect } = bye;
         if reconnect {
-            self.outputs.push_back(super::Output::Disconnect);
+            self.outputs.push_back(super::ClientOutput::Disconnect);
             self.go_offline(now, None);
             return;
         }
         self.close();
-        self.events.push_back(Event::Closed(Refusal::new(code, text)));
+        self.events.push_back(ClientEvent::Closed(Rejection::new(code, text)));
     }
 
     fn answer(&mut self, id: Option<u64>, answer: ServerMessage) {
         match id {
             Some(id) => {
                 if self.pending.take(id).is_some() {
-                    self.events.push_back(Event::Done { request: RequestId(id), answer });
+                    self.events.push_back(ClientEvent::Replied { request: RequestId(id), answer });
                 }
             }
             // The answer to our own sign of life is nobody's business.
             None if matches!(answer, ServerMessage::Done(_) | ServerMessage::Rooms(_)) => {}
-            None => self.events.push_back(Event::Told(answer)),
+            None => self.events.push_back(ClientEvent::Notice(answer)),
         }
     }
 }

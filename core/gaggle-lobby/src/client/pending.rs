@@ -81,7 +81,9 @@ impl Pending {
 
     /// Another list is wanted, or none: whoever asked again for these after a lost connection would be shown the wrong one.
     pub(super) fn forget_lists(&mut self) {
-        self.take_all(|request| matches!(request.message, ClientMessage::List(_) | ClientMessage::Unlist(_)));
+        self.take_all(|request| {
+            matches!(request.message, ClientMessage::SubscribeRooms(_) | ClientMessage::UnsubscribeRooms(_))
+        });
     }
 
     fn take_all(&mut self, is_meant: fn(&Request) -> bool) -> Vec<RequestId> {

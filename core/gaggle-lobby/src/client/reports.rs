@@ -7,11 +7,11 @@ use gaggle_kit::{Micros, Prng};
 
 use super::backoff::Backoff;
 use super::pending::Pending;
-use super::{Client, Event, RequestId};
+use super::{Client, ClientEvent, RequestId};
 use crate::id::RoomId;
 use crate::message::client::Report;
 use crate::message::server::MatchResult;
-use crate::message::{Refusal, RefusalCode};
+use crate::message::{Rejection, RejectionCode};
 use crate::view::Verdict;
 
 /// More matches than a room has waiting to be decided.
@@ -20,9 +20,9 @@ const KEPT_MAX: usize = 4;
 /// is over stays, and well beyond the time a server that lost its memory waits for everybody.
 const AGAIN_MAX: u32 = 6;
 /// After a refusal that passes.
-const AFTER_REFUSAL: Backoff = Backoff { first: Micros::from_secs(1), max: Micros::from_secs(60) };
+const AFTER_REFUSAL: Backoff = Backoff { initial: Micros::from_secs(1), max: Micros::from_secs(60) };
 /// After `pending`: in 10 s the others have reported, or are waited for no longer.
-const AFTER_PENDING: Backoff = Backoff { first: Micros::from_secs(20), max: Micros::from_secs(60) };
+const AFTER_PENDING: Backoff = Backoff { initial: Micros::from_secs(20), max: Micros::from_secs(60) };
 
 /// Reports without a result.
 #[derive(Debug, Default)]
@@ -130,18 +130,20 @@ impl Client {
             }
         }
         match id.filter(|_| is_first || kept.is_some() && is_final) {
-            Some(id) => self.events.push_back(Event::Done { request: RequestId(id), answer: result.into() }),
-            None if id.is_none() => self.events.push_back(Event::Told(result.into())),
+            Some(id) => {
+                self.events.push_back(ClientEvent::Replied { request: RequestId(id), answer: result.into() });
+            }
+            None if id.is_none() => self.events.push_back(ClientEvent::Notice(result.into())),
             None => {}
         }
     }
 
     /// Something was refused. True if it was a report: the game hears of it when it is not said again and was not taken before.
-    pub(super) fn report_refused(&mut self, now: Micros, id: Option<u64>, refusal: &Refusal) -> bool {
-        use RefusalCode::{Draining, TooFast, Unavailable};
+    pub(super) fn report_refused(&mut self, now: Micros, id: Option<u64>, refusal: &Rejection) -> bool {
+        use RejectionCode::{Draining, TooFast, Unavailable};
         let Some((id, at)) = id.and_then(|id| Some((id, self.reports.position(id)?))) else { return false };
         let kept = &mut self.reports.0[at];
-        let wait = Micros::from_millis(refusal.retry_ms.unwrap_or(0));
+        let wait = Micros::from_millis(refusal.retry_after_ms.unwrap_or(0));
         let passes = matches!(refusal.code, Draining | TooFast | Unavailable);
         let is_taken = kept.is_taken;
         let is_planned = passes && kept.plan(now, AFTER_REFUSAL, wait, &mut self.prng);
@@ -150,7 +152,7 @@ impl Client {
             self.reports.0.remove(at);
         }
         if !is_planned && !is_taken {
-            self.events.push_back(Event::Refused { request: RequestId(id), refusal: refusal.clone() });
+            self.events.push_back(ClientEvent::Rejected { request: RequestId(id), refusal: refusal.clone() });
         }
         true
     }
@@ -160,7 +162,7 @@ impl Client {
 mod tests {
     use gaggle_kit::{PeerId, Slot};
 
-    use super::super::{ClientConfig, Output};
+    use super::super::{ClientConfig, ClientOutput};
     use super::*;
     use crate::message::client::Score;
     use crate::message::{ClientMessage, Envelope};
@@ -178,9 +180,15 @@ mod tests {
         assert_eq!(world.sent_until(Micros::from_millis(4_900)), [0; 0], "it was told to wait");
         assert_eq!(world.sent_until(Micros::from_secs(6)), [1]);
         let pending = world.hear(PENDING);
-        assert!(matches!(&pending[..], [Event::Done { request: of, .. }] if *of == request), "{pending:?}");
+        assert!(
+            matches!(&pending[..], [ClientEvent::Replied { request: of, .. }] if *of == request),
+            "{pending:?}"
+        );
         let accepted = world.hear(ACCEPTED);
-        assert!(matches!(&accepted[..], [Event::Done { request: of, .. }] if *of == request), "{accepted:?}");
+        assert!(
+            matches!(&accepted[..], [ClientEvent::Replied { request: of, .. }] if *of == request),
+            "{accepted:?}"
+        );
         assert_eq!(world.sent_until(Micros::from_secs(600)), [0; 0]);
     }
 
@@ -211,7 +219,10 @@ mod tests {
             told = world.hear(REFUSED);
         }
         assert_eq!(said, 1 + AGAIN_MAX as usize);
-        assert!(matches!(&told[..], [Event::Refused { request: of, .. }] if *of == request), "{told:?}");
+        assert!(
+            matches!(&told[..], [ClientEvent::Rejected { request: of, .. }] if *of == request),
+            "{told:?}"
+        );
         assert_eq!(world.sent_until(Micros::from_secs(3_000)), [0; 0]);
         // What cannot be true is not said again at all.
         world.report();
@@ -290,7 +301,7 @@ mod tests {
         fn sent(&mut self) -> Vec<u64> {
             self.client.handle_timeout(self.now);
             let said = std::iter::from_fn(|| self.client.poll_output()).filter_map(|output| match output {
-                Output::Send(text) => Envelope::<ClientMessage>::decode(&text).ok(),
+                ClientOutput::Send(text) => Envelope::<ClientMessage>::decode(&text).ok(),
                 _ => None,
             });
             let reports = said.filter(|said| matches!(said.message, ClientMessage::Report(_)));
@@ -310,7 +321,7 @@ mod tests {
             sent
         }
 
-        fn hear(&mut self, text: &str) -> Vec<Event> {
+        fn hear(&mut self, text: &str) -> Vec<ClientEvent> {
             Envelope::<crate::message::ServerMessage>::decode(text).expect("the server speaks properly");
             self.client.handle_text(self.now, text);
             std::iter::from_fn(|| self.client.poll_event()).collect()

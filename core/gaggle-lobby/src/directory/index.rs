@@ -10,7 +10,7 @@ use super::Reply;
 use crate::id::{NetworkId, NodeId, PlayerId, RoomCode, RoomId};
 use crate::label::Label;
 use crate::message::server::Listing;
-use crate::players::Players;
+use crate::players::LocalPlayers;
 use crate::room::Room;
 use crate::rules::Rules;
 
@@ -133,7 +133,7 @@ impl Index {
         &self,
         key: &FindKey,
         seats: u8,
-        players: Players,
+        players: LocalPlayers,
         network: NetworkId,
     ) -> Vec<RoomId> {
         let first = (players.count(), RoomId::from_bytes([0; 16]));
@@ -205,7 +205,7 @@ impl Index {
             code: view.code,
             nodes: room.links().map(|(_, link)| link.node).collect(),
             deadline: room.deadline(rules),
-            open: room.is_open().then(|| ((room.reserved_for(), view.seats), view.seats_free())),
+            open: room.is_open().then(|| ((room.reserved_for(), view.seats), view.free_slots())),
             made_by: (room.is_open() && !room.is_apart()).then(|| room.founder()),
             members,
         };
@@ -321,9 +321,9 @@ fn remove_from<K: Ord, T: Ord>(sets: &mut BTreeMap<K, BTreeSet<T>>, key: &K, ite
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{Seed, SessionId};
-    use crate::room::{Link, NewRoom, Newcomer, Source};
-    use crate::view::Json;
+    use crate::id::{ResumeId, Seed};
+    use crate::room::{Attachment, JoinRequest, NewRoom, Source};
+    use crate::view::RawJson;
 
     #[test]
     fn a_list_is_as_much_work_as_it_is_long() {
@@ -370,13 +370,13 @@ mod tests {
     fn room(number: u64, mode: &str) -> Room {
         let mut id = [0; 16];
         id[..8].copy_from_slice(&number.to_be_bytes());
-        let founder = Newcomer {
+        let founder = JoinRequest {
             peer: PeerId::from_u128(u128::from(number) + 1),
             player: PlayerId::from_bytes(id),
             name: "Nia".parse().unwrap(),
             palette: 0,
             watch: false,
-            players: Players::ONE,
+            players: LocalPlayers::ONE,
             switch: false,
             source: Source { network: NetworkId(number), signed_in: false },
         };
@@ -391,9 +391,9 @@ mod tests {
             private: false,
             drop_in: true,
             matched: false,
-            settings: Json::default(),
+            settings: RawJson::default(),
         };
-        let link = Link { node: NodeId(1), epoch: 1, session: SessionId(1) };
+        let link = Attachment { node: NodeId(1), epoch: 1, session: ResumeId(1) };
         Room::create(Micros::from_secs(1), new, founder, link)
     }
 

@@ -7,27 +7,27 @@
 
 use gaggle_kit::{Micros, PeerId};
 
-use super::{Directory, JoinBy, Mail, Origin, Reply, Request, Wish};
+use super::{Command, Directory, FindSpec, JoinBy, Origin, QueuedSignal, Reply};
 use crate::MessageError;
-use crate::id::{NodeId, RoomCode, RoomId, Seed, SessionId};
+use crate::id::{NodeId, ResumeId, RoomCode, RoomId, Seed};
 use crate::json::{Raw, Value, record, tagged};
 use crate::label::{DisplayName, Label};
 use crate::message::client::{OwnScore, Report};
 use crate::node::{ConnectionId, NodeMessage};
-use crate::room::{Act, Displace, Link, NewRoom, Newcomer};
+use crate::room::{Attachment, Displace, JoinRequest, NewRoom, RoomAction};
 use crate::ticket::Claims;
-use crate::view::{Json, RatingChange, Verdict};
+use crate::view::{RatingChange, RawJson, Verdict};
 
 /// What a directory takes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum LogEntry {
     /// Time passed.
     Tick,
     /// A node asks.
-    Request(Box<Request>),
+    Command(Box<Command>),
 }
 
-impl Entry {
+impl LogEntry {
     /// The text to be kept. `now` is the clock of who writes it: times are written as waits, because others have
     /// other clocks.
     pub fn to_text(&self, now: Micros) -> String {
@@ -40,20 +40,20 @@ impl Entry {
     ///
     /// # Errors
     /// If it is no such text.
-    pub fn from_text(text: &str, now: Micros) -> Result<Entry, MessageError> {
+    pub fn from_text(text: &str, now: Micros) -> Result<LogEntry, MessageError> {
         Logged::read(Raw::parse(text)?, "entry").and_then(|logged| logged.entry(now))
     }
 }
 
 impl Directory {
     /// Takes the next entry; the answer is for whoever wrote it.
-    pub fn take_entry(&mut self, now: Micros, entry: Entry) -> Reply {
+    pub fn apply(&mut self, now: Micros, entry: LogEntry) -> Reply {
         match entry {
-            Entry::Tick => {
+            LogEntry::Tick => {
                 self.handle_timeout(now);
-                Reply::Noted
+                Reply::Accepted
             }
-            Entry::Request(request) => self.handle_request(now, *request),
+            LogEntry::Command(request) => self.handle_request(now, *request),
         }
     }
 }
@@ -64,7 +64,7 @@ record! {
 }
 
 record! {
-    /// See [`Request::Lease`].
+    /// See [`Command::Lease`].
     pub struct Lease {
         node: NodeId,
         epoch: u32,
@@ -74,50 +74,50 @@ record! {
 }
 
 record! {
-    /// See [`Request::Attach`].
+    /// See [`Command::Attach`].
     pub struct Attach {
         origin: Origin,
         name: DisplayName,
-        resume: Option<SessionId>,
-        displace: Option<SessionId>,
+        resume: Option<ResumeId>,
+        displace: Option<ResumeId>,
         displace_anybody: bool,
         ticket: Option<Claims>,
-        settings: Json,
+        settings: RawJson,
     }
 }
 
 record! {
-    /// See [`Request::Find`].
+    /// See [`Command::Find`].
     pub struct Find {
-        newcomer: Newcomer,
-        link: Link,
-        wish: Wish,
+        newcomer: JoinRequest,
+        link: Attachment,
+        wish: FindSpec,
     }
 }
 
 record! {
-    /// See [`Request::StopSearch`].
+    /// See [`Command::StopSearch`].
     pub struct StopSearch {
         peer: PeerId,
-        link: Link,
+        link: Attachment,
         leave: bool,
     }
 }
 
 record! {
-    /// See [`Request::Create`].
+    /// See [`Command::Create`].
     pub struct Create {
-        newcomer: Newcomer,
-        link: Link,
+        newcomer: JoinRequest,
+        link: Attachment,
         new: NewRoom,
     }
 }
 
 record! {
-    /// See [`Request::Join`].
+    /// See [`Command::Join`].
     pub struct Join {
-        newcomer: Newcomer,
-        link: Link,
+        newcomer: JoinRequest,
+        link: Attachment,
         code: Option<RoomCode>,
         room: Option<RoomId>,
         build: Label,
@@ -125,17 +125,17 @@ record! {
 }
 
 record! {
-    /// See [`Request::Act`] and [`Act`].
+    /// See [`Command::Act`] and [`RoomAction`].
     pub struct MemberAct {
         room: RoomId,
         peer: PeerId,
-        link: Link,
+        link: Attachment,
         act: String,
         ready: bool,
         resting: bool,
         countdown_ms: Option<u32>,
         seed: Option<Seed>,
-        settings: Json,
+        settings: RawJson,
         locked: Option<bool>,
         private: Option<bool>,
         seats: Option<u8>,
@@ -148,28 +148,28 @@ record! {
 }
 
 record! {
-    /// See [`Request::Detach`].
+    /// See [`Command::Detach`].
     pub struct Detach {
         room: RoomId,
         peer: PeerId,
-        link: Link,
+        link: Attachment,
         next_signal: u64,
         got: Option<u64>,
-        mail: Vec<Mail>,
+        mail: Vec<QueuedSignal>,
     }
 }
 
 record! {
-    /// See [`Request::Mail`].
+    /// See [`Command::Mail`].
     pub struct Post {
         room: RoomId,
         to: PeerId,
-        mail: Mail,
+        mail: QueuedSignal,
     }
 }
 
 record! {
-    /// See [`Request::Stored`].
+    /// See [`Command::Stored`].
     pub struct Stored {
         room: RoomId,
         round: u32,
@@ -179,14 +179,14 @@ record! {
 }
 
 record! {
-    /// See [`Request::Look`].
+    /// See [`Command::Look`].
     pub struct Look {
         room: RoomId,
     }
 }
 
 record! {
-    /// See [`Request::List`].
+    /// See [`Command::List`].
     pub struct List {
         game: Label,
         mode: Label,
@@ -216,60 +216,60 @@ tagged! {
 }
 
 impl Logged {
-    fn of(entry: &Entry, now: Micros) -> Logged {
+    fn of(entry: &LogEntry, now: Micros) -> Logged {
         let request = match entry {
-            Entry::Tick => return Tick {}.into(),
-            Entry::Request(request) => (**request).clone(),
+            LogEntry::Tick => return Tick {}.into(),
+            LogEntry::Command(request) => (**request).clone(),
         };
         match request {
-            Request::Lease { node, epoch, until } => Lease { node, epoch, wait: until.since(now) }.into(),
-            Request::Attach { origin, name, resume, displace, ticket } => {
+            Command::Lease { node, epoch, until } => Lease { node, epoch, wait: until.since(now) }.into(),
+            Command::Attach { origin, name, resume, displace, ticket } => {
                 let (ticket, settings) =
-                    ticket.map_or((None, Json::default()), |(claims, json)| (Some(claims), json));
+                    ticket.map_or((None, RawJson::default()), |(claims, json)| (Some(claims), json));
                 let (displace, displace_anybody) = match displace {
-                    Displace::Nobody => (None, false),
-                    Displace::Session(session) => (Some(session), false),
-                    Displace::Anybody => (None, true),
+                    Displace::Never => (None, false),
+                    Displace::OnlyFrom(session) => (Some(session), false),
+                    Displace::Always => (None, true),
                 };
                 Attach { origin, name, resume, displace, displace_anybody, ticket, settings }.into()
             }
-            Request::Find { newcomer, link, wish } => Find { newcomer, link, wish }.into(),
-            Request::StopSearch { peer, link, leave } => StopSearch { peer, link, leave }.into(),
-            Request::Create { newcomer, link, new } => Create { newcomer, link, new }.into(),
-            Request::Join { newcomer, link, by, build } => {
+            Command::Find { newcomer, link, wish } => Find { newcomer, link, wish }.into(),
+            Command::StopSearch { peer, link, leave } => StopSearch { peer, link, leave }.into(),
+            Command::Create { newcomer, link, new } => Create { newcomer, link, new }.into(),
+            Command::Join { newcomer, link, by, build } => {
                 let (code, room) = match by {
                     JoinBy::Code(code) => (Some(code), None),
                     JoinBy::Room(room) => (None, Some(room)),
                 };
                 Join { newcomer, link, code, room, build }.into()
             }
-            Request::Act { room, peer, link, act } => MemberAct::of(room, peer, link, act).into(),
-            Request::Detach { room, peer, link, next_signal, got, mail } => {
+            Command::Act { room, peer, link, act } => MemberAct::of(room, peer, link, act).into(),
+            Command::Detach { room, peer, link, next_signal, got, mail } => {
                 Detach { room, peer, link, next_signal, got, mail }.into()
             }
-            Request::Mail { room, to, mail } => Post { room, to, mail }.into(),
-            Request::Stored { room, round, verdict, ratings } => {
+            Command::Mail { room, to, mail } => Post { room, to, mail }.into(),
+            Command::Stored { room, round, verdict, ratings } => {
                 Stored { room, round, verdict, ratings }.into()
             }
-            Request::Look { room } => Look { room }.into(),
-            Request::List { game, mode, build, all, stamp } => List { game, mode, build, all, stamp }.into(),
+            Command::Look { room } => Look { room }.into(),
+            Command::List { game, mode, build, all, stamp } => List { game, mode, build, all, stamp }.into(),
         }
     }
 
-    fn entry(self, now: Micros) -> Result<Entry, MessageError> {
+    fn entry(self, now: Micros) -> Result<LogEntry, MessageError> {
         let request = match self {
-            Logged::Tick(_) => return Ok(Entry::Tick),
+            Logged::Tick(_) => return Ok(LogEntry::Tick),
             Logged::Lease(Lease { node, epoch, wait }) => {
-                Request::Lease { node, epoch, until: now.saturating_add(wait) }
+                Command::Lease { node, epoch, until: now.saturating_add(wait) }
             }
             Logged::Attach(attach) => {
                 let Attach { origin, name, resume, displace, displace_anybody, ticket, settings } = attach;
                 let displace = match displace {
-                    _ if displace_anybody => Displace::Anybody,
-                    Some(session) => Displace::Session(session),
-                    None => Displace::Nobody,
+                    _ if displace_anybody => Displace::Always,
+                    Some(session) => Displace::OnlyFrom(session),
+                    None => Displace::Never,
                 };
-                Request::Attach {
+                Command::Attach {
                     origin,
                     name,
                     resume,
@@ -277,82 +277,82 @@ impl Logged {
                     ticket: ticket.map(|claims| (claims, settings)),
                 }
             }
-            Logged::Find(Find { newcomer, link, wish }) => Request::Find { newcomer, link, wish },
-            Logged::StopSearch(StopSearch { peer, link, leave }) => Request::StopSearch { peer, link, leave },
-            Logged::Create(Create { newcomer, link, new }) => Request::Create { newcomer, link, new },
+            Logged::Find(Find { newcomer, link, wish }) => Command::Find { newcomer, link, wish },
+            Logged::StopSearch(StopSearch { peer, link, leave }) => Command::StopSearch { peer, link, leave },
+            Logged::Create(Create { newcomer, link, new }) => Command::Create { newcomer, link, new },
             Logged::Join(Join { newcomer, link, code, room, build }) => {
                 let by = match (code, room) {
                     (Some(code), _) => JoinBy::Code(code),
                     (None, Some(room)) => JoinBy::Room(room),
                     (None, None) => return Err(MessageError::Missing { field: "code" }),
                 };
-                Request::Join { newcomer, link, by, build }
+                Command::Join { newcomer, link, by, build }
             }
             Logged::MemberAct(act) => {
                 let (room, peer, link) = (act.room, act.peer, act.link);
-                Request::Act { room, peer, link, act: act.act()? }
+                Command::Act { room, peer, link, act: act.act()? }
             }
             Logged::Detach(Detach { room, peer, link, next_signal, got, mail }) => {
-                Request::Detach { room, peer, link, next_signal, got, mail }
+                Command::Detach { room, peer, link, next_signal, got, mail }
             }
-            Logged::Post(Post { room, to, mail }) => Request::Mail { room, to, mail },
+            Logged::Post(Post { room, to, mail }) => Command::Mail { room, to, mail },
             Logged::Stored(Stored { room, round, verdict, ratings }) => {
-                Request::Stored { room, round, verdict, ratings }
+                Command::Stored { room, round, verdict, ratings }
             }
-            Logged::Look(Look { room }) => Request::Look { room },
+            Logged::Look(Look { room }) => Command::Look { room },
             Logged::List(List { game, mode, build, all, stamp }) => {
-                Request::List { game, mode, build, all, stamp }
+                Command::List { game, mode, build, all, stamp }
             }
         };
-        Ok(Entry::Request(Box::new(request)))
+        Ok(LogEntry::Command(Box::new(request)))
     }
 }
 
 impl MemberAct {
-    fn of(room: RoomId, peer: PeerId, link: Link, act: Act) -> MemberAct {
+    fn of(room: RoomId, peer: PeerId, link: Attachment, act: RoomAction) -> MemberAct {
         let mut written = MemberAct { room, peer, link, ..Value::blank() };
         written.act = match act {
-            Act::Leave => "leave",
-            Act::StepOut => "step_out",
-            Act::FallSilent => "silent",
-            Act::Ready(ready) => {
+            RoomAction::Leave => "leave",
+            RoomAction::LeaveKeepingSlot => "step_out",
+            RoomAction::IdleTimeout => "silent",
+            RoomAction::Ready(ready) => {
                 written.ready = ready;
                 "ready"
             }
-            Act::Rest(resting) => {
+            RoomAction::Rest(resting) => {
                 written.resting = resting;
                 "rest"
             }
-            Act::Start { countdown_ms, seed } => {
+            RoomAction::Start { countdown_ms, seed } => {
                 (written.countdown_ms, written.seed) = (Some(countdown_ms), Some(seed));
                 "start"
             }
-            Act::Finish => "finish",
-            Act::Settings(settings) => {
+            RoomAction::Finish => "finish",
+            RoomAction::Settings(settings) => {
                 written.settings = settings;
                 "settings"
             }
-            Act::Access { locked, private, seats } => {
+            RoomAction::Access { locked, private, seats } => {
                 (written.locked, written.private, written.seats) = (locked, private, seats);
                 "access"
             }
-            Act::Kick(target) => {
+            RoomAction::Kick(target) => {
                 written.target = Some(target);
                 "kick"
             }
-            Act::Host(target) => {
+            RoomAction::TransferHost(target) => {
                 written.target = Some(target);
                 "host"
             }
-            Act::Profile { name, palette } => {
+            RoomAction::Profile { name, palette } => {
                 (written.name, written.palette) = (name, palette);
                 "profile"
             }
-            Act::Report(report) => {
+            RoomAction::Report(report) => {
                 written.report = Some(report);
                 "report"
             }
-            Act::Tell(score) => {
+            RoomAction::Tell(score) => {
                 written.told = Some(score);
                 "tell"
             }
@@ -361,26 +361,26 @@ impl MemberAct {
         written
     }
 
-    fn act(self) -> Result<Act, MessageError> {
+    fn act(self) -> Result<RoomAction, MessageError> {
         let target = self.target.ok_or(MessageError::Missing { field: "target" });
         Ok(match self.act.as_str() {
-            "leave" => Act::Leave,
-            "step_out" => Act::StepOut,
-            "silent" => Act::FallSilent,
-            "ready" => Act::Ready(self.ready),
-            "rest" => Act::Rest(self.resting),
-            "start" => Act::Start {
+            "leave" => RoomAction::Leave,
+            "step_out" => RoomAction::LeaveKeepingSlot,
+            "silent" => RoomAction::IdleTimeout,
+            "ready" => RoomAction::Ready(self.ready),
+            "rest" => RoomAction::Rest(self.resting),
+            "start" => RoomAction::Start {
                 countdown_ms: self.countdown_ms.unwrap_or(0),
                 seed: self.seed.ok_or(MessageError::Missing { field: "seed" })?,
             },
-            "finish" => Act::Finish,
-            "settings" => Act::Settings(self.settings),
-            "access" => Act::Access { locked: self.locked, private: self.private, seats: self.seats },
-            "kick" => Act::Kick(target?),
-            "host" => Act::Host(target?),
-            "profile" => Act::Profile { name: self.name, palette: self.palette },
-            "tell" => Act::Tell(self.told.ok_or(MessageError::Missing { field: "told" })?),
-            "report" => Act::Report(self.report.ok_or(MessageError::Missing { field: "report" })?),
+            "finish" => RoomAction::Finish,
+            "settings" => RoomAction::Settings(self.settings),
+            "access" => RoomAction::Access { locked: self.locked, private: self.private, seats: self.seats },
+            "kick" => RoomAction::Kick(target?),
+            "host" => RoomAction::TransferHost(target?),
+            "profile" => RoomAction::Profile { name: self.name, palette: self.palette },
+            "tell" => RoomAction::Tell(self.told.ok_or(MessageError::Missing { field: "told" })?),
+            "report" => RoomAction::Report(self.report.ok_or(MessageError::Missing { field: "report" })?),
             _ => return Err(MessageError::UnknownKind { field: "act" }),
         })
     }
@@ -391,7 +391,7 @@ record! {
     pub struct Signal {
         room: RoomId,
         to: PeerId,
-        mail: Mail,
+        mail: QueuedSignal,
     }
 }
 
@@ -399,14 +399,14 @@ record! {
     /// See [`NodeMessage::Probe`].
     pub struct Probe {
         peer: PeerId,
-        session: SessionId,
+        session: ResumeId,
         from: NodeId,
         connection: u64,
     }
 }
 
 record! {
-    /// See [`NodeMessage::Probed`].
+    /// See [`NodeMessage::ProbeResult`].
     pub struct Probed {
         connection: u64,
         alive: bool,
@@ -430,7 +430,9 @@ impl NodeMessage {
             NodeMessage::Probe { peer, session, from, connection } => {
                 Probe { peer, session, from, connection: connection.0 }.into()
             }
-            NodeMessage::Probed { connection, alive } => Probed { connection: connection.0, alive }.into(),
+            NodeMessage::ProbeResult { connection, alive } => {
+                Probed { connection: connection.0, alive }.into()
+            }
         };
         let mut out = String::new();
         logged.write(&mut out);
@@ -448,7 +450,7 @@ impl NodeMessage {
                 NodeMessage::Probe { peer, session, from, connection: ConnectionId(connection) }
             }
             LoggedMessage::Probed(Probed { connection, alive }) => {
-                NodeMessage::Probed { connection: ConnectionId(connection), alive }
+                NodeMessage::ProbeResult { connection: ConnectionId(connection), alive }
             }
         })
     }

@@ -2,15 +2,15 @@
 
 use gaggle_kit::{Micros, PeerId, Slot};
 
-use super::seekers::Skill;
-use crate::id::{NodeId, PlayerId, RoomCode, RoomId, SessionId};
+use super::matchmaking::Skill;
+use crate::id::{NodeId, PlayerId, ResumeId, RoomCode, RoomId};
 use crate::json::record;
 use crate::label::{DisplayName, Label};
-use crate::message::Refusal;
+use crate::message::Rejection;
 use crate::message::server::Listing;
-use crate::room::{Act, Attached, Displace, Link, NewRoom, Newcomer, Source};
+use crate::room::{Attached, Attachment, Displace, JoinRequest, NewRoom, RoomAction, Source};
 use crate::ticket::Claims;
-use crate::view::{Json, RatingChange, RoomEvent, RoomView, Verdict};
+use crate::view::{RatingChange, RawJson, RoomUpdate, RoomView, Verdict};
 
 record! {
     /// Who asks, and on which connection.
@@ -21,7 +21,7 @@ record! {
         /// The person.
         player: PlayerId,
         /// The connection.
-        link: Link,
+        link: Attachment,
         /// Where the machine is.
         source: Source,
     }
@@ -29,7 +29,7 @@ record! {
 
 record! {
     /// What somebody looks for, and the room to be made if there is none.
-    pub struct Wish {
+    pub struct FindSpec {
         /// The room to be made.
         new: NewRoom,
         /// Whether it may be made.
@@ -39,7 +39,7 @@ record! {
     }
 }
 
-impl Wish {
+impl FindSpec {
     /// Whether a room is what is looked for.
     pub(super) fn fits(&self, room: &RoomView) -> bool {
         (&room.game, &room.mode, &room.build) == (&self.new.game, &self.new.mode, &self.new.build)
@@ -57,19 +57,19 @@ pub enum JoinBy {
 
 record! {
     /// A signal on its way.
-    pub struct Mail {
+    pub struct QueuedSignal {
         /// From whom.
         from: PeerId,
         /// The number it was sent with over a connection that broke; none if it was never sent.
         n: Option<u64>,
         /// What is said.
-        data: Json,
+        data: RawJson,
     }
 }
 
 /// What a node asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
+pub enum Command {
     /// Keep me alive until then.
     Lease {
         /// Me.
@@ -86,45 +86,45 @@ pub enum Request {
         /// What they are called.
         name: DisplayName,
         /// The connection they say they had before.
-        resume: Option<SessionId>,
+        resume: Option<ResumeId>,
         /// From whom they may take it.
         displace: Displace,
         /// A ticket that was checked, and the settings it was signed with; empty ones if they do not have them.
-        ticket: Option<(Claims, Json)>,
+        ticket: Option<(Claims, RawJson)>,
     },
     /// Seat somebody in the fullest open room, or in a new one.
     Find {
         /// Whom.
-        newcomer: Newcomer,
+        newcomer: JoinRequest,
         /// On which connection.
-        link: Link,
+        link: Attachment,
         /// What they look for.
-        wish: Wish,
+        wish: FindSpec,
     },
     /// Somebody looks for people of their skill no more.
     StopSearch {
         /// Who.
         peer: PeerId,
         /// On which connection.
-        link: Link,
+        link: Attachment,
         /// Also gives up a seat that was found meanwhile.
         leave: bool,
     },
     /// Make a room.
     Create {
         /// For whom.
-        newcomer: Newcomer,
+        newcomer: JoinRequest,
         /// On which connection.
-        link: Link,
+        link: Attachment,
         /// The room.
         new: NewRoom,
     },
     /// Seat somebody in this room.
     Join {
         /// Whom.
-        newcomer: Newcomer,
+        newcomer: JoinRequest,
         /// On which connection.
-        link: Link,
+        link: Attachment,
         /// Which room.
         by: JoinBy,
         /// The build of their game.
@@ -137,9 +137,9 @@ pub enum Request {
         /// Who.
         peer: PeerId,
         /// On which connection.
-        link: Link,
+        link: Attachment,
         /// What.
-        act: Act,
+        act: RoomAction,
     },
     /// A member's connection is lost.
     Detach {
@@ -148,13 +148,13 @@ pub enum Request {
         /// Whose.
         peer: PeerId,
         /// Which connection.
-        link: Link,
+        link: Attachment,
         /// The number of the next signal to the member.
         next_signal: u64,
         /// The number of the last signal that came from it.
         got: Option<u64>,
         /// What was sent to it lately and may not have arrived.
-        mail: Vec<Mail>,
+        mail: Vec<QueuedSignal>,
     },
     /// A signal for a member that is away.
     Mail {
@@ -163,7 +163,7 @@ pub enum Request {
         /// To whom.
         to: PeerId,
         /// What.
-        mail: Mail,
+        mail: QueuedSignal,
     },
     /// A match is stored.
     Stored {
@@ -198,16 +198,16 @@ pub enum Request {
 
 /// A room as nodes keep it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copy {
+pub struct RoomCopy {
     /// What members see.
     pub view: RoomView,
     /// Where their connections are.
-    pub links: Vec<(PeerId, Link)>,
+    pub links: Vec<(PeerId, Attachment)>,
 }
 
 /// How somebody was seated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeatedReply {
+pub struct JoinedReply {
     /// The room was made for them.
     pub created: bool,
     /// They had the seat before.
@@ -217,13 +217,13 @@ pub struct SeatedReply {
     /// Whether signals go on where they stopped.
     pub attached: Attached,
     /// Signals that waited for them.
-    pub mail: Vec<Mail>,
+    pub mail: Vec<QueuedSignal>,
 }
 
-impl SeatedReply {
+impl JoinedReply {
     /// For somebody who has the seat already.
-    pub fn kept(attached: Attached, mail: Vec<Mail>) -> SeatedReply {
-        SeatedReply { created: false, returned: true, inherited: Vec::new(), attached, mail }
+    pub fn kept(attached: Attached, mail: Vec<QueuedSignal>) -> JoinedReply {
+        JoinedReply { created: false, returned: true, inherited: Vec::new(), attached, mail }
     }
 }
 
@@ -233,20 +233,20 @@ pub enum Reply {
     /// The lease goes on.
     Leased,
     /// The lease begins: nobody is connected through it yet.
-    LeaseNew,
+    LeaseStarted,
     /// This life of the node was taken for dead: whoever was connected through it is away now. Begin another.
-    LeaseLost,
+    LeaseExpired,
     /// They have a seat.
-    Seated {
+    Joined {
         /// The room, right after.
-        room: Box<Copy>,
+        room: Box<RoomCopy>,
         /// How.
-        seated: SeatedReply,
+        seated: JoinedReply,
     },
     /// They have none.
-    NoSeat {
+    NotInRoom {
         /// Why a ticket they showed brings them none.
-        why: Option<Refusal>,
+        why: Option<Rejection>,
     },
     /// They look for people of their skill: ask again in a second.
     Searching {
@@ -256,21 +256,21 @@ pub enum Reply {
     /// They have one, and another connection is using it.
     Elsewhere {
         /// That connection.
-        link: Link,
+        link: Attachment,
         /// In which room.
         code: RoomCode,
     },
     /// It is done.
     Done {
         /// The room, right after; none if that was its end.
-        room: Option<Box<Copy>>,
+        room: Option<Box<RoomCopy>>,
         /// After a report: where the match stands.
         verdict: Option<Verdict>,
     },
     /// It is noted.
-    Noted,
+    Accepted,
     /// A room, or none.
-    Room(Option<Box<Copy>>),
+    Room(Option<Box<RoomCopy>>),
     /// The list of rooms.
     Listings {
         /// To be given when asked again.
@@ -279,7 +279,7 @@ pub enum Reply {
         rooms: Option<Vec<Listing>>,
     },
     /// It was not done.
-    Refused(Refusal),
+    Rejected(Rejection),
 }
 
 /// What a directory tells a node.
@@ -292,23 +292,23 @@ pub enum Notice {
         /// Its version after it.
         version: u64,
         /// What members see.
-        events: Vec<RoomEvent>,
+        events: Vec<RoomUpdate>,
         /// Whose connection is where now.
-        links: Vec<(PeerId, Option<Link>)>,
+        links: Vec<(PeerId, Option<Attachment>)>,
     },
     /// Another connection took this one's seat.
     Displaced {
         /// Whose.
         peer: PeerId,
         /// The connection that lost it.
-        session: SessionId,
+        session: ResumeId,
     },
     /// A player connected here who looks for others has a seat with them.
     Found {
         /// Who.
         peer: PeerId,
         /// The connection that looks.
-        session: SessionId,
+        session: ResumeId,
     },
     /// A signal for a member connected here.
     Signal {
@@ -317,6 +317,6 @@ pub enum Notice {
         /// To whom.
         to: PeerId,
         /// What.
-        mail: Mail,
+        mail: QueuedSignal,
     },
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use gaggle_kit::{Micros, PeerId};
 
 use super::index::Index;
-use super::seekers::{Seeker, Seekers};
-use super::{Directory, Lease, Mail};
+use super::matchmaking::{Matchmaking, SearchTicket};
+use super::{Directory, Lease, QueuedSignal};
 use crate::MessageError;
 use crate::id::{NodeId, RoomId};
 use crate::json::{Raw, Value, record};
@@ -28,9 +28,9 @@ record! {
 
 record! {
     /// What waits for somebody who is away.
-    pub struct StoredMail {
+    pub struct StoredSignal {
         peer: PeerId,
-        mail: Vec<Mail>,
+        mail: Vec<QueuedSignal>,
     }
 }
 
@@ -38,8 +38,8 @@ record! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     rooms: BTreeMap<RoomId, Room>,
-    mail: BTreeMap<PeerId, VecDeque<Mail>>,
-    seekers: Seekers,
+    mail: BTreeMap<PeerId, VecDeque<QueuedSignal>>,
+    seekers: Matchmaking,
     nodes: Vec<StoredNode>,
     unstored: VecDeque<MatchRecord>,
     ended: VecDeque<(Micros, RoomId)>,
@@ -81,7 +81,7 @@ impl Snapshot {
         }
         for (peer, mail) in &self.mail {
             out.push_str("mail ");
-            StoredMail { peer: *peer, mail: mail.iter().cloned().collect() }.write(&mut out);
+            StoredSignal { peer: *peer, mail: mail.iter().cloned().collect() }.write(&mut out);
             out.push('\n');
         }
         for record in &self.unstored {
@@ -105,7 +105,7 @@ impl Snapshot {
         let mut snapshot = Snapshot {
             rooms: BTreeMap::new(),
             mail: BTreeMap::new(),
-            seekers: Seekers::default(),
+            seekers: Matchmaking::default(),
             nodes: Vec::new(),
             unstored: VecDeque::new(),
             ended: VecDeque::new(),
@@ -124,11 +124,11 @@ impl Snapshot {
                     snapshot.rooms.insert(room.view().id, room);
                 }
                 "mail" => {
-                    let StoredMail { peer, mail } = StoredMail::read(Raw::parse(rest)?, "mail")?;
+                    let StoredSignal { peer, mail } = StoredSignal::read(Raw::parse(rest)?, "mail")?;
                     snapshot.mail.insert(peer, mail.into());
                 }
                 "seeker" => {
-                    let seeker = Seeker::read(Raw::parse(rest)?, "seeker")?;
+                    let seeker = SearchTicket::read(Raw::parse(rest)?, "seeker")?;
                     snapshot.seekers.insert(seeker);
                 }
                 "record" => snapshot.unstored.push_back(MatchRecord::read(Raw::parse(rest)?, "record")?),
@@ -156,7 +156,7 @@ impl Directory {
         Snapshot {
             rooms: self.rooms.clone(),
             mail: self.mail.clone(),
-            seekers: self.seekers.clone(),
+            seekers: self.matchmaking.clone(),
             nodes: alive.chain(dead).collect(),
             unstored: self.unstored.clone(),
             ended: self.ended.clone(),
@@ -171,7 +171,7 @@ impl Directory {
             index,
             rooms: snapshot.rooms,
             mail: snapshot.mail,
-            seekers: snapshot.seekers,
+            matchmaking: snapshot.seekers,
             unstored: snapshot.unstored,
             has_ended: snapshot.ended.iter().map(|(_, room)| *room).collect(),
             ended: snapshot.ended,
@@ -187,8 +187,8 @@ impl Directory {
     }
 
     /// Whether a request changes nothing, so that any directory can answer it by itself.
-    pub fn is_question(request: &super::Request) -> bool {
-        matches!(request, super::Request::Look { .. } | super::Request::List { .. })
+    pub fn is_query(request: &super::Command) -> bool {
+        matches!(request, super::Command::Look { .. } | super::Command::List { .. })
     }
 
     /// How many rooms there are.

@@ -5,8 +5,8 @@ use gaggle_kit::{PeerId, Slot};
 use crate::id::{RoomCode, RoomId};
 use crate::json::{record, tagged};
 use crate::label::Label;
-use crate::players::Players;
-use crate::view::Json;
+use crate::players::LocalPlayers;
+use crate::view::RawJson;
 
 record! {
     /// The first message on a connection: who I am. Everything in it may be left out.
@@ -30,7 +30,7 @@ record! {
         /// The last ticket, so that a server that forgot the room can seat its members again.
         ticket: Option<String>,
         /// The room's settings that go with the ticket.
-        settings: Json,
+        settings: RawJson,
     }
 }
 
@@ -52,13 +52,13 @@ record! {
         /// Seats of the room, should one have to be made and the server leaves it open.
         seats: Option<u8>,
         /// How many play at this machine. Each takes a seat.
-        players: Players,
+        players: LocalPlayers,
         /// The colours wished for.
         palette: Option<u8>,
         /// Leave the room I am in, if any, instead of being refused.
         switch: bool,
         /// The game's settings, should a room have to be made.
-        settings: Json,
+        settings: RawJson,
     }
 }
 
@@ -75,7 +75,7 @@ record! {
         /// How many may play.
         seats: Option<u8>,
         /// How many play at this machine. Each takes a seat.
-        players: Players,
+        players: LocalPlayers,
         /// Keep it out of the list and of `find`.
         private: bool,
         /// Start playing at once and let others join while it runs.
@@ -85,7 +85,7 @@ record! {
         /// Leave the room I am in, if any.
         switch: bool,
         /// The game's settings.
-        settings: Json,
+        settings: RawJson,
     }
 }
 
@@ -100,7 +100,7 @@ record! {
         /// The build of my game. A room of another build refuses me.
         build: Label,
         /// How many play at this machine. Each takes a seat.
-        players: Players,
+        players: LocalPlayers,
         /// The colours wished for.
         palette: Option<u8>,
         /// Only watch, without a seat.
@@ -121,7 +121,7 @@ record! {
 
 record! {
     /// I am still here.
-    pub struct Touch {}
+    pub struct KeepAlive {}
 }
 
 record! {
@@ -158,7 +158,7 @@ record! {
     /// Host: change the game's settings.
     pub struct Settings {
         /// All of them.
-        settings: Json,
+        settings: RawJson,
     }
 }
 
@@ -212,7 +212,7 @@ record! {
         /// The number of the last signal that came: what came needs not be remembered for me any longer.
         seen: Option<u64>,
         /// What only the two understand.
-        data: Json,
+        data: RawJson,
     }
 }
 
@@ -228,13 +228,13 @@ record! {
 
 record! {
     /// Tell me the whole room again.
-    pub struct Look {}
+    pub struct GetRoom {}
 }
 
 record! {
     /// Show me the open rooms of a game, and go on telling me how they change.
     #[derive(Default)]
-    pub struct List {
+    pub struct SubscribeRooms {
         /// Which game.
         game: Label,
         /// Only this mode.
@@ -248,7 +248,7 @@ record! {
 
 record! {
     /// No more open rooms, please.
-    pub struct Unlist {}
+    pub struct UnsubscribeRooms {}
 }
 
 record! {
@@ -294,7 +294,7 @@ record! {
 record! {
     /// Who are the best of this game and mode?
     #[derive(Default)]
-    pub struct Top {
+    pub struct GetLeaderboard {
         /// Which game.
         game: Label,
         /// Which of its modes.
@@ -309,7 +309,7 @@ record! {
 record! {
     /// What is my own best, my rating, and how did my last matches end?
     #[derive(Default)]
-    pub struct Mine {
+    pub struct GetMyStats {
         /// Which game.
         game: Label,
         /// Which of its modes.
@@ -333,7 +333,7 @@ tagged! {
         /// Leave.
         "leave" => Leave,
         /// Still here.
-        "touch" => Touch,
+        "touch" => KeepAlive,
         /// Ready or not.
         "ready" => Ready,
         /// Looks away, or is back.
@@ -359,18 +359,18 @@ tagged! {
         /// Servers that help to make links.
         "ice" => Ice,
         /// The whole room again.
-        "look" => Look,
+        "look" => GetRoom,
         /// Watch the open rooms.
-        "list" => List,
+        "list" => SubscribeRooms,
         /// Stop watching them.
-        "unlist" => Unlist,
+        "unlist" => UnsubscribeRooms,
         /// How the match ended.
         "report" => Report,
         /// One's own score so far.
         "score" => OwnScore,
         /// The best of a game.
-        "top" => Top,
+        "top" => GetLeaderboard,
         /// My own best.
-        "mine" => Mine,
+        "mine" => GetMyStats,
     }
 }

@@ -4,11 +4,11 @@
 //! A client may put an `id` on what it sends; the answer carries the same `id`.
 
 pub mod client;
-mod refusal;
+mod rejection;
 pub mod server;
 
 pub use client::ClientMessage;
-pub use refusal::{Refusal, RefusalCode};
+pub use rejection::{Rejection, RejectionCode};
 pub use server::ServerMessage;
 
 use crate::MessageError;

@@ -3,16 +3,16 @@
 pub use gaggle_kit::IceServer;
 use gaggle_kit::{PeerId, Slot};
 
-use super::refusal::RefusalCode;
+use super::rejection::RejectionCode;
 use crate::id::{PlayerId, RoomCode, RoomId};
 use crate::json::{record, record_of, tagged};
 use crate::label::{DisplayName, Label};
-use crate::view::{Json, LeaveReason, RoomEvent, RoomView, Status, Verdict};
+use crate::view::{LeaveReason, RawJson, RoomUpdate, RoomView, Status, Verdict};
 use crate::word::words;
 
 words! {
     /// What a connection finds when it says hello.
-    pub enum SeatState: "none, yours or elsewhere" {
+    pub enum MembershipState: "none, yours or elsewhere" {
         /// No seat anywhere.
         None = "none",
         /// A seat; `joined` follows.
@@ -46,7 +46,7 @@ record! {
         /// With `resumed`: the number of the last signal of yours that arrived.
         got: Option<u64>,
         /// Whether you have a seat.
-        seat: SeatState,
+        seat: MembershipState,
         /// The code of the room that seat is in, if it is elsewhere.
         code: Option<RoomCode>,
         /// The key tickets are signed with, in base64url: 32 bytes.
@@ -58,7 +58,7 @@ record! {
 
 record! {
     /// You have a seat in this room now.
-    pub struct Seated {
+    pub struct JoinedRoom {
         /// The room was made for you.
         created: bool,
         /// You had this seat before.
@@ -110,7 +110,7 @@ record! {
         /// The room's version after it.
         version: u64,
         /// What happened.
-        events: Vec<RoomEvent>,
+        events: Vec<RoomUpdate>,
     }
 }
 
@@ -126,19 +126,19 @@ record! {
 
 record! {
     /// Another member of your room hands you this.
-    pub struct Signalled {
+    pub struct SignalReceived {
         /// From whom.
         from: PeerId,
         /// Counts the signals to this client from 1.
         n: u64,
         /// What only the two of you understand.
-        data: Json,
+        data: RawJson,
     }
 }
 
 record! {
     /// A fresh ticket; the one before counts no longer than it says.
-    pub struct NewTicket {
+    pub struct TicketRenewed {
         /// The ticket.
         ticket: String,
         /// Until when it counts, in Unix seconds.
@@ -222,7 +222,7 @@ record! {
 
 record! {
     /// One line of the best.
-    pub struct TopEntry {
+    pub struct LeaderboardEntry {
         /// Who.
         player: PlayerId,
         /// Called so when it happened.
@@ -240,19 +240,19 @@ record! {
 
 record! {
     /// The best of a game and mode.
-    pub struct TopList {
+    pub struct Leaderboard {
         /// Which game.
         game: Label,
         /// Which mode.
         mode: Label,
         /// Best first.
-        entries: Vec<TopEntry>,
+        entries: Vec<LeaderboardEntry>,
     }
 }
 
 record! {
     /// One of your last matches.
-    pub struct PastMatch {
+    pub struct MatchSummary {
         /// In which room.
         room: RoomId,
         /// Which of its matches.
@@ -272,17 +272,17 @@ record! {
 
 record! {
     /// Your own best and your last matches.
-    pub struct OwnBest {
+    pub struct MyStats {
         /// Which game.
         game: Label,
         /// Which mode.
         mode: Label,
         /// Your best.
-        best: Option<TopEntry>,
+        best: Option<LeaderboardEntry>,
         /// Your rating, if you have played for one.
         rating: Option<i64>,
         /// Your last matches, the latest first.
-        matches: Vec<PastMatch>,
+        matches: Vec<MatchSummary>,
     }
 }
 
@@ -295,7 +295,7 @@ record! {
     /// It was not done, and why.
     pub struct Refused {
         /// For programs.
-        code: RefusalCode,
+        code: RejectionCode,
         /// For people.
         text: String,
         /// Try again after so many milliseconds.
@@ -307,7 +307,7 @@ record! {
 
 record! {
     /// The server is going to stop: finish what you are saying and come back after this time.
-    pub struct Drain {
+    pub struct Draining {
         /// In milliseconds.
         reconnect_ms: u64,
     }
@@ -315,9 +315,9 @@ record! {
 
 record! {
     /// The last message on a connection.
-    pub struct Bye {
+    pub struct Closing {
         /// For programs.
-        code: RefusalCode,
+        code: RejectionCode,
         /// For people.
         text: String,
         /// Whether it makes sense to come back.
@@ -331,7 +331,7 @@ tagged! {
         /// The answer to `hello`.
         "welcome" => Welcome,
         /// You have a seat.
-        "joined" => Seated,
+        "joined" => JoinedRoom,
         /// The whole room.
         "room" => Room,
         /// What changed in it.
@@ -339,9 +339,9 @@ tagged! {
         /// You are out of it.
         "left" => Removed,
         /// Something from another member.
-        "signal" => Signalled,
+        "signal" => SignalReceived,
         /// A fresh ticket.
-        "ticket" => NewTicket,
+        "ticket" => TicketRenewed,
         /// Servers that help to make links.
         "ice" => IceServers,
         /// Open rooms.
@@ -351,16 +351,16 @@ tagged! {
         /// Where a result stands.
         "result" => MatchResult,
         /// The best.
-        "top" => TopList,
+        "top" => Leaderboard,
         /// Your own best.
-        "mine" => OwnBest,
+        "mine" => MyStats,
         /// Done.
         "ok" => Done,
         /// Not done.
         "error" => Refused,
         /// The server is going to stop.
-        "drain" => Drain,
+        "drain" => Draining,
         /// The end.
-        "bye" => Bye,
+        "bye" => Closing,
     }
 }

@@ -3,15 +3,15 @@
 use gaggle_kit::{Micros, PeerId, Slot};
 
 use super::connection::Stage;
-use super::limits::RoomAside;
+use super::limits::RoomCharge;
 use super::lists::ListKey;
 use super::signals::Signals;
-use super::{ConnectionId, Happening, Node, RefusalCode};
-use crate::directory::{Copy, Mail, Reply, Request, SeatedReply};
+use super::{AuditEvent, ConnectionId, Node, RejectionCode};
+use crate::directory::{Command, JoinedReply, QueuedSignal, Reply, RoomCopy};
 use crate::id::RoomId;
-use crate::message::server::{Done, MatchResult, Removed, SeatState, Seated, Signalled};
-use crate::message::{ClientMessage, Envelope, Refusal};
-use crate::room::{Attached, Displace, Link, NewRoom, Newcomer};
+use crate::message::server::{Done, JoinedRoom, MatchResult, MembershipState, Removed, SignalReceived};
+use crate::message::{ClientMessage, Envelope, Rejection};
+use crate::room::{Attached, Attachment, Displace, JoinRequest, NewRoom};
 use crate::view::{LeaveReason, RoomView, Verdict};
 
 /// Who asked, and why.
@@ -22,21 +22,27 @@ pub(super) enum Asked {
     /// Nobody waits for it.
     Nothing,
     /// A connection that said hello.
-    Attach { connection: ConnectionId, peer: PeerId, link: Link },
+    Attach { connection: ConnectionId, peer: PeerId, link: Attachment },
     /// A connection that lost its seat because the node was taken for dead.
-    AttachAgain { connection: ConnectionId, peer: PeerId, link: Link },
+    AttachAgain { connection: ConnectionId, peer: PeerId, link: Attachment },
     /// A connection that wants the seat another one has, perhaps to do something with it.
     TakeOver {
         connection: ConnectionId,
         id: Option<u64>,
         peer: PeerId,
-        link: Link,
+        link: Attachment,
         then: Option<Box<Envelope<ClientMessage>>>,
     },
     /// A connection that wants to be in a room, with the room that may have to be made for it if it did not ask for a new one.
-    Enter { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link, aside: Option<RoomAside> },
+    Enter {
+        connection: ConnectionId,
+        id: Option<u64>,
+        peer: PeerId,
+        link: Attachment,
+        aside: Option<RoomCharge>,
+    },
     /// A connection that leaves its room to look for people of its skill.
-    Seek { connection: ConnectionId, id: Option<u64>, then: Box<(Newcomer, NewRoom)> },
+    Seek { connection: ConnectionId, id: Option<u64>, then: Box<(JoinRequest, NewRoom)> },
     /// A member that does something. With the match it reported, if it did.
     Act { connection: ConnectionId, id: Option<u64>, round: Option<u32> },
     /// A member that leaves its room and may be back in a moment.
@@ -46,7 +52,13 @@ pub(super) enum Asked {
     /// A list.
     List(ListKey),
     /// A connection that looks for people of its skill.
-    Search { connection: ConnectionId, id: Option<u64>, peer: PeerId, link: Link, aside: Option<RoomAside> },
+    Search {
+        connection: ConnectionId,
+        id: Option<u64>,
+        peer: PeerId,
+        link: Attachment,
+        aside: Option<RoomCharge>,
+    },
     /// Storage was asked for the rating of somebody who begins to.
     Rating { connection: ConnectionId },
     /// Storage was asked.
@@ -67,7 +79,7 @@ impl Asked {
     }
 
     /// The room that was counted in case one had to be made.
-    fn take_aside(&mut self) -> Option<RoomAside> {
+    fn take_aside(&mut self) -> Option<RoomCharge> {
         match self {
             Asked::Enter { aside, .. } | Asked::Search { aside, .. } => aside.take(),
             _ => None,
@@ -78,7 +90,7 @@ impl Asked {
 impl Node {
     pub(super) fn take_reply(&mut self, now: Micros, ask: super::AskId, reply: Reply) {
         let Some(mut asked) = self.asked.remove(&ask) else { return };
-        let has_made_room = matches!(&reply, Reply::Seated { seated, .. } if seated.created);
+        let has_made_room = matches!(&reply, Reply::Joined { seated, .. } if seated.created);
         if let Some(aside) = asked.take_aside().filter(|_| !has_made_room) {
             self.limits.give_room_back(aside, &self.rules);
         }
@@ -114,10 +126,10 @@ impl Node {
             }
             Asked::Enter { connection, id, peer, link, .. } => {
                 match reply {
-                    Reply::Seated { room, seated } => {
+                    Reply::Joined { room, seated } => {
                         self.seat(now, connection, id, peer, link, *room, seated);
                     }
-                    Reply::Refused(refusal) => self.refuse(now, connection, id, refusal),
+                    Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
                     _ => {}
                 }
                 self.go_on(now, connection);
@@ -132,14 +144,14 @@ impl Node {
             }
             Asked::StepOut { connection, id, room } => {
                 match reply {
-                    Reply::Refused(refusal) => self.refuse(now, connection, id, refusal),
+                    Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
                     _ => self.stepped_out(connection, id, room),
                 }
                 self.go_on(now, connection);
             }
             Asked::Act { connection, id, round } => {
                 match (reply, round) {
-                    (Reply::Refused(refusal), _) => self.refuse(now, connection, id, refusal),
+                    (Reply::Rejected(refusal), _) => self.refuse(now, connection, id, refusal),
                     (Reply::Done { verdict, .. }, Some(round)) => {
                         let verdict = verdict.unwrap_or(Verdict::Pending);
                         self.send(connection, id, MatchResult { round, verdict });
@@ -171,13 +183,20 @@ impl Node {
     fn leave_copy(&mut self, connection: ConnectionId, peer: PeerId) {
         let Some(room) = self.session_mut(connection).and_then(|session| session.room.take()) else { return };
         self.forget_local(room, peer, connection);
-        self.note_in(connection, Some(room), Happening::Left(LeaveReason::Left));
+        self.note_in(connection, Some(room), AuditEvent::Left(LeaveReason::Left));
         self.send(connection, None, Removed { room, reason: LeaveReason::Left });
     }
 
-    fn attached(&mut self, now: Micros, connection: ConnectionId, peer: PeerId, link: Link, reply: Reply) {
+    fn attached(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        peer: PeerId,
+        link: Attachment,
+        reply: Reply,
+    ) {
         match reply {
-            Reply::Seated { room, seated } => {
+            Reply::Joined { room, seated } => {
                 if let Attached::Resumed { next_signal, got } = seated.attached
                     && let Some(session) = self.session_mut(connection)
                     && let Stage::Greeting(greeting) = &mut session.stage
@@ -193,22 +212,22 @@ impl Node {
                     Stage::Greeting(greeting) => greeting.seen,
                     _ => None,
                 });
-                self.welcome(now, connection, SeatState::Yours, None);
+                self.welcome(now, connection, MembershipState::Yours, None);
                 let unseen = self.seat(now, connection, None, peer, link, *room, seated);
                 self.send_unseen(now, connection, seen.unwrap_or(0), unseen);
                 self.go_on(now, connection);
             }
             Reply::Elsewhere { link: current, code } => self.probe_elsewhere(now, connection, current, code),
-            Reply::Refused(refusal) => {
+            Reply::Rejected(refusal) => {
                 // The directory cannot be asked at the moment: nobody can be let in.
                 self.disconnect(now, connection, refusal);
             }
             reply => {
                 // Who has no seat by their ticket is told, and welcome all the same.
-                if let Reply::NoSeat { why: Some(refusal) } = reply {
+                if let Reply::NotInRoom { why: Some(refusal) } = reply {
                     self.refuse(now, connection, None, refusal);
                 }
-                self.welcome(now, connection, SeatState::None, None);
+                self.welcome(now, connection, MembershipState::None, None);
             }
         }
     }
@@ -221,16 +240,16 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         peer: PeerId,
-        link: Link,
-        room: Copy,
-        seated: SeatedReply,
-    ) -> Vec<Mail> {
-        let SeatedReply { created, returned, inherited, mail, .. } = seated;
+        link: Attachment,
+        room: RoomCopy,
+        seated: JoinedReply,
+    ) -> Vec<QueuedSignal> {
+        let JoinedReply { created, returned, inherited, mail, .. } = seated;
         let room_id = room.view.id;
         let is_current = self.session(connection).is_some_and(|session| session.link == link);
         if !is_current {
             // Gone while the directory was asked: the seat waits for them as for anybody whose connection broke.
-            let request = Request::Detach { room: room_id, peer, link, next_signal: 1, got: None, mail };
+            let request = Command::Detach { room: room_id, peer, link, next_signal: 1, got: None, mail };
             self.ask(Asked::Nothing, request);
             return Vec::new();
         }
@@ -246,13 +265,13 @@ impl Node {
             }
             if id.is_some() {
                 let text = "the seat was lost again at once";
-                self.refuse(now, connection, id, Refusal::new(RefusalCode::NotInRoom, text));
+                self.refuse(now, connection, id, Rejection::new(RejectionCode::NotInRoom, text));
             }
             return Vec::new();
         };
         self.tally.rooms_created += u64::from(created);
-        *(if returned { &mut self.tally.returned } else { &mut self.tally.seated }) += 1;
-        self.note(connection, Happening::Seated { created, returned });
+        *(if returned { &mut self.tally.returned } else { &mut self.tally.joined }) += 1;
+        self.note(connection, AuditEvent::Joined { created, returned });
         self.tell_seat(now, connection, id, view, (created, returned), inherited);
         self.catch_up(now, room_id);
         mail
@@ -273,20 +292,21 @@ impl Node {
         let (slot, player) = (member.slot, member.player);
         let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
         let (ice, relay) = (self.ice.servers(now, player), self.ice.relay());
-        let seated = Seated { created, returned, peer, slot, inherited, ticket, expires, room, ice, relay };
+        let seated =
+            JoinedRoom { created, returned, peer, slot, inherited, ticket, expires, room, ice, relay };
         self.send(connection, id, seated);
     }
 
     /// Sends what was sent to an earlier connection and not seen, then what waited meanwhile.
-    fn send_unseen(&mut self, now: Micros, connection: ConnectionId, seen: u64, mail: Vec<Mail>) {
+    fn send_unseen(&mut self, now: Micros, connection: ConnectionId, seen: u64, mail: Vec<QueuedSignal>) {
         let remembered = self.session(connection).map(|session| session.signals.unseen(seen));
         for (n, from, data) in remembered.unwrap_or_default() {
-            self.send(connection, None, Signalled { from, n, data });
+            self.send(connection, None, SignalReceived { from, n, data });
         }
-        for Mail { from, n, data } in mail {
+        for QueuedSignal { from, n, data } in mail {
             match n {
                 Some(n) if n <= seen => {}
-                Some(n) => self.send(connection, None, Signalled { from, n, data }),
+                Some(n) => self.send(connection, None, SignalReceived { from, n, data }),
                 None => self.send_signal(now, connection, from, data),
             }
         }
@@ -299,21 +319,21 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         peer: PeerId,
-        link: Link,
+        link: Attachment,
         then: Option<Box<Envelope<ClientMessage>>>,
         reply: Reply,
     ) {
         match reply {
             Reply::Elsewhere { .. } => {
                 let text = "another tab or machine with the same key has the seat: take over or close it";
-                self.refuse(now, connection, id, Refusal::new(RefusalCode::AlreadyPlaying, text));
+                self.refuse(now, connection, id, Rejection::new(RejectionCode::AlreadyPlaying, text));
             }
-            Reply::Refused(refusal) => self.refuse(now, connection, id, refusal),
+            Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
             reply => {
                 // Another connection without a seat may still speak for the machine.
                 if let Some(older) = self.by_peer.get(&peer).copied().filter(|older| *older != connection) {
                     let text = "another tab or machine with the same key took over";
-                    self.say_bye(older, Refusal::new(RefusalCode::Replaced, text), false);
+                    self.say_bye(older, Rejection::new(RejectionCode::Replaced, text), false);
                     self.forget_connection(now, older);
                 }
                 if let Some(session) = self.session_mut(connection) {
@@ -321,7 +341,7 @@ impl Node {
                     self.by_peer.insert(peer, connection);
                 }
                 match (reply, then) {
-                    (Reply::Seated { room, seated }, _) => {
+                    (Reply::Joined { room, seated }, _) => {
                         let mail = self.seat(now, connection, id, peer, link, *room, seated);
                         self.send_unseen(now, connection, 0, mail);
                     }
@@ -340,11 +360,11 @@ impl Node {
     /// The directory took this node for dead: begins a new life and asks for everybody's seat again.
     fn leased(&mut self, now: Micros, reply: &Reply) {
         match reply {
-            Reply::LeaseLost => {
+            Reply::LeaseExpired => {
                 self.epoch += 1;
                 self.renew_lease(now);
             }
-            Reply::LeaseNew if self.epoch > 1 => self.attach_all_again(),
+            Reply::LeaseStarted if self.epoch > 1 => self.attach_all_again(),
             _ => {}
         }
     }
@@ -360,7 +380,7 @@ impl Node {
             if let Some(room) = session.room {
                 self.forget_local(room, peer, connection);
                 let request =
-                    Request::Attach { origin, name, resume: None, displace: Displace::Nobody, ticket: None };
+                    Command::Attach { origin, name, resume: None, displace: Displace::Never, ticket: None };
                 self.ask(Asked::AttachAgain { connection, peer, link }, request);
             }
         }
@@ -371,31 +391,31 @@ impl Node {
         now: Micros,
         connection: ConnectionId,
         peer: PeerId,
-        link: Link,
+        link: Attachment,
         reply: Reply,
     ) {
         let Some(session) = self.session_mut(connection) else {
-            if let Reply::Seated { room, seated } = reply {
+            if let Reply::Joined { room, seated } = reply {
                 self.seat(now, connection, None, peer, link, *room, seated);
             }
             return;
         };
         let room = session.room.take();
         match reply {
-            Reply::Seated { room, seated } => {
+            Reply::Joined { room, seated } => {
                 session.signals = Signals::default();
                 let mail = self.seat(now, connection, None, peer, link, *room, seated);
                 self.send_unseen(now, connection, 0, mail);
             }
             Reply::Elsewhere { .. } => {
                 let text = "another tab or machine with the same key took the seat over";
-                self.say_bye(connection, Refusal::new(RefusalCode::Replaced, text), false);
+                self.say_bye(connection, Rejection::new(RejectionCode::Replaced, text), false);
                 self.forget_connection(now, connection);
             }
             _ => {
                 if let Some(room) = room {
-                    self.note_in(connection, Some(room), Happening::Left(LeaveReason::Lost));
-                    self.send(connection, None, Removed { room, reason: LeaveReason::Lost });
+                    self.note_in(connection, Some(room), AuditEvent::Left(LeaveReason::ConnectionLost));
+                    self.send(connection, None, Removed { room, reason: LeaveReason::ConnectionLost });
                 }
             }
         }

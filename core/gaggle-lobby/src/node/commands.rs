@@ -5,16 +5,16 @@ use gaggle_kit::{Micros, PeerId};
 
 use super::answers::Asked;
 use super::connection::{Phase, Stage, Waiting};
-use super::limits::Doing;
-use super::{ConnectionId, Node, Output, Query, too_fast};
-use crate::directory::{JoinBy, Request, Wish};
+use super::limits::LimitedAction;
+use super::{ConnectionId, Node, NodeOutput, Query, too_fast};
+use crate::directory::{Command, FindSpec, JoinBy};
 use crate::id::RoomId;
 use crate::label::DisplayName;
-use crate::message::client::{Create, Find, Join, Mine, Profile, Start, Top};
+use crate::message::client::{Create, Find, GetLeaderboard, GetMyStats, Join, Profile, Start};
 use crate::message::server::{Done, IceServers, Room};
-use crate::message::{ClientMessage, Envelope, Refusal, RefusalCode};
-use crate::players::Players;
-use crate::room::{Act, Displace, Link, NewRoom, Newcomer, check_settings};
+use crate::message::{ClientMessage, Envelope, Rejection, RejectionCode};
+use crate::players::LocalPlayers;
+use crate::room::{Attachment, Displace, JoinRequest, NewRoom, RoomAction, check_settings};
 use crate::view::RoomView;
 
 /// Lines of the best, when nobody says how many.
@@ -41,21 +41,15 @@ impl Node {
             return;
         }
         let Envelope { id, message } = envelope;
-        match (&known.phase, message) {
-            (Phase::New, ClientMessage::Hello(hello)) => self.hello(now, connection, id, hello),
-            (Phase::New, _) => {
-                let refusal = Refusal::new(RefusalCode::OutOfOrder, "say hello first");
-                self.refuse(now, connection, id, refusal);
-            }
-            (_, ClientMessage::Hello(_)) => {
-                let refusal = Refusal::new(RefusalCode::OutOfOrder, "you have said hello already");
-                self.refuse(now, connection, id, refusal);
-            }
-            (_, message) => {
-                if let Err(refusal) = self.command(now, connection, id, message) {
-                    self.refuse(now, connection, id, refusal);
-                }
-            }
+        let out_of_order = |text| Err(Rejection::new(RejectionCode::OutOfOrder, text));
+        let done = match (&known.phase, message) {
+            (Phase::New, ClientMessage::Hello(hello)) => return self.hello(now, connection, id, hello),
+            (Phase::New, _) => out_of_order("say hello first"),
+            (_, ClientMessage::Hello(_)) => out_of_order("you have said hello already"),
+            (_, message) => self.command(now, connection, id, message),
+        };
+        if let Err(rejection) = done {
+            self.refuse(now, connection, id, rejection);
         }
     }
 
@@ -81,7 +75,7 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         message: ClientMessage,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         match message {
             ClientMessage::Hello(_) => {}
             ClientMessage::Signal(signal) => self.signal(now, connection, id, signal),
@@ -91,81 +85,88 @@ impl Node {
             ClientMessage::Join(join) => self.join(now, connection, id, join)?,
             ClientMessage::Leave(_) if self.leave_search(now, connection, id) => {}
             ClientMessage::Leave(leave) if leave.back => self.step_out(connection, id)?,
-            ClientMessage::Leave(_) => self.act(now, connection, id, Act::Leave)?,
-            ClientMessage::Ready(ready) => self.act(now, connection, id, Act::Ready(ready.ready))?,
-            ClientMessage::Rest(rest) => self.act(now, connection, id, Act::Rest(rest.resting))?,
+            ClientMessage::Leave(_) => self.act(now, connection, id, RoomAction::Leave)?,
+            ClientMessage::Ready(ready) => self.act(now, connection, id, RoomAction::Ready(ready.ready))?,
+            ClientMessage::Rest(rest) => self.act(now, connection, id, RoomAction::Rest(rest.resting))?,
             ClientMessage::Start(Start { countdown_ms }) => {
-                let act = Act::Start { countdown_ms: countdown_ms.unwrap_or(0), seed: self.secrets.seed() };
+                let act =
+                    RoomAction::Start { countdown_ms: countdown_ms.unwrap_or(0), seed: self.secrets.seed() };
                 self.act(now, connection, id, act)?;
             }
-            ClientMessage::Finish(_) => self.act(now, connection, id, Act::Finish)?,
+            ClientMessage::Finish(_) => self.act(now, connection, id, RoomAction::Finish)?,
             ClientMessage::Settings(change) => {
-                self.act(now, connection, id, Act::Settings(change.settings))?;
+                self.act(now, connection, id, RoomAction::Settings(change.settings))?;
             }
             ClientMessage::Access(access) => {
                 let (locked, private, seats) = (access.locked, access.private, access.seats);
-                self.act(now, connection, id, Act::Access { locked, private, seats })?;
+                self.act(now, connection, id, RoomAction::Access { locked, private, seats })?;
             }
-            ClientMessage::Kick(kick) => self.act(now, connection, id, Act::Kick(kick.peer))?,
-            ClientMessage::Host(host) => self.act(now, connection, id, Act::Host(host.peer))?,
+            ClientMessage::Kick(kick) => self.act(now, connection, id, RoomAction::Kick(kick.peer))?,
+            ClientMessage::Host(host) => {
+                self.act(now, connection, id, RoomAction::TransferHost(host.peer))?;
+            }
             ClientMessage::Profile(profile) => self.profile(now, connection, id, profile)?,
             ClientMessage::Report(report) => {
-                self.meter(now, connection, Doing::Report)?;
-                self.act_unmetered(connection, id, Act::Report(report))?;
+                self.meter(now, connection, LimitedAction::Report)?;
+                self.act_unmetered(connection, id, RoomAction::Report(report))?;
             }
             ClientMessage::OwnScore(score) => {
-                self.meter(now, connection, Doing::Report)?;
-                self.act_unmetered(connection, id, Act::Tell(score))?;
+                self.meter(now, connection, LimitedAction::Report)?;
+                self.act_unmetered(connection, id, RoomAction::Tell(score))?;
             }
-            ClientMessage::Touch(_) => {
-                self.meter(now, connection, Doing::Look)?;
+            ClientMessage::KeepAlive(_) => {
+                self.meter(now, connection, LimitedAction::Look)?;
                 self.send(connection, id, Done {});
             }
             ClientMessage::RenewTicket(_) => {
-                self.meter(now, connection, Doing::Look)?;
+                self.meter(now, connection, LimitedAction::Look)?;
                 self.own_room(connection)?;
                 self.send_ticket(now, connection, id);
             }
             ClientMessage::Ice(_) => self.send_ice(now, connection, id)?,
-            ClientMessage::Look(_) => {
-                self.meter(now, connection, Doing::Look)?;
-                let (room, ..) = self.own_room(connection)?;
-                if let Some(copy) = self.rooms.get(&room) {
-                    let room = copy.view.clone();
-                    self.send(connection, id, Room { room });
-                }
+            ClientMessage::GetRoom(_) => {
+                self.meter(now, connection, LimitedAction::Look)?;
+                self.send_room(connection, id)?;
             }
-            ClientMessage::List(list) => {
-                self.meter(now, connection, Doing::Look)?;
+            ClientMessage::SubscribeRooms(list) => {
+                self.meter(now, connection, LimitedAction::Look)?;
                 if list.game.is_empty() {
-                    return Err(Refusal::new(RefusalCode::BadGame, "field game is missing"));
+                    return Err(Rejection::new(RejectionCode::BadGame, "field game is missing"));
                 }
                 self.watch_list(now, connection, id, list)?;
             }
-            ClientMessage::Unlist(_) => {
+            ClientMessage::UnsubscribeRooms(_) => {
                 self.lists.remove(connection);
                 self.send(connection, id, Done {});
             }
-            ClientMessage::Top(Top { game, mode, verified, count }) => {
-                self.meter(now, connection, Doing::Look)?;
+            ClientMessage::GetLeaderboard(GetLeaderboard { game, mode, verified, count }) => {
+                self.meter(now, connection, LimitedAction::Look)?;
                 self.rules.mode(&game, &mode)?;
                 let count = count.unwrap_or(TOP_COUNT).min(TOP_COUNT_MAX);
-                self.query(connection, id, Query::Top { game, mode, verified, count });
+                self.query(connection, id, Query::Leaderboard { game, mode, verified, count });
             }
-            ClientMessage::Mine(Mine { game, mode }) => {
-                self.meter(now, connection, Doing::Look)?;
+            ClientMessage::GetMyStats(GetMyStats { game, mode }) => {
+                self.meter(now, connection, LimitedAction::Look)?;
                 self.rules.mode(&game, &mode)?;
                 if let Some(player) = self.session(connection).map(|session| session.player) {
-                    self.query(connection, id, Query::Mine { player, game, mode });
+                    self.query(connection, id, Query::PlayerStats { player, game, mode });
                 }
             }
         }
         Ok(())
     }
 
+    fn send_room(&mut self, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
+        let (room, ..) = self.own_room(connection)?;
+        let Some(copy) = self.rooms.get(&room) else { return Ok(()) };
+        let room = copy.view.clone();
+        self.send(connection, id, Room { room });
+        Ok(())
+    }
+
     /// TURN credentials cost the operator something: only members of a room, who have links to make, get them.
-    fn send_ice(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Refusal> {
-        self.meter(now, connection, Doing::Look)?;
+    fn send_ice(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
+        self.meter(now, connection, LimitedAction::Look)?;
         self.own_room(connection)?;
         let player = self.home(connection)?.player;
         let servers = self.ice.servers(now, player);
@@ -180,25 +181,25 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         find: Find,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         self.may_enter()?;
         let mode = self.rules.mode(&find.game, &find.mode)?;
-        let (seats, drop_in, is_by_skill) = (mode.seats(find.seats)?, mode.drop_in, mode.skill);
+        let (seats, drop_in, is_by_skill) = (mode.players(find.seats)?, mode.drop_in, mode.skill);
         check_settings(&self.rules, &find.settings)?;
         let Some(Caller { link, newcomer, address }) =
             self.caller(connection, id, (find.palette, find.players), find.switch, || find.clone().into())?
         else {
             return Ok(());
         };
-        self.meter(now, connection, Doing::Find)?;
+        self.meter(now, connection, LimitedAction::Find)?;
         let Find { game, mode, build, settings, .. } = find;
         let new = self.new_room(game, mode, build, seats, settings);
         let new = NewRoom { drop_in, matched: true, ..new };
         if is_by_skill && newcomer.switch {
             // Nobody can say when others will be found: whoever looks for them gives the seat up first.
             let Some((room, peer, link)) = self.own_room(connection).ok() else { return Ok(()) };
-            let then = Box::new((Newcomer { switch: false, ..newcomer }, new));
-            let request = Request::Act { room, peer, link, act: Act::Leave };
+            let then = Box::new((JoinRequest { switch: false, ..newcomer }, new));
+            let request = Command::Act { room, peer, link, act: RoomAction::Leave };
             self.ask_busy(connection, Asked::Seek { connection, id, then }, request);
             return Ok(());
         }
@@ -207,12 +208,12 @@ impl Node {
             return Ok(());
         }
         let aside = self.limits.set_room_aside(now, address, &self.rules);
-        let wish = Wish { new, may_create: aside.is_some(), skill: None };
+        let wish = FindSpec { new, may_create: aside.is_some(), skill: None };
         let peer = newcomer.peer;
         self.ask_busy(
             connection,
             Asked::Enter { connection, id, peer, link, aside },
-            Request::Find { newcomer, link, wish },
+            Command::Find { newcomer, link, wish },
         );
         Ok(())
     }
@@ -223,9 +224,9 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         create: Create,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         self.may_enter()?;
-        let seats = self.rules.mode(&create.game, &create.mode)?.seats(create.seats)?;
+        let seats = self.rules.mode(&create.game, &create.mode)?.players(create.seats)?;
         check_settings(&self.rules, &create.settings)?;
         let Some(Caller { link, newcomer, .. }) =
             self.caller(connection, id, (create.palette, create.players), create.switch, || {
@@ -234,14 +235,14 @@ impl Node {
         else {
             return Ok(());
         };
-        self.meter(now, connection, Doing::Create)?;
+        self.meter(now, connection, LimitedAction::Create)?;
         let Create { game, mode, build, private, drop_in, settings, .. } = create;
         let new = NewRoom { private, drop_in, ..self.new_room(game, mode, build, seats, settings) };
         let peer = newcomer.peer;
         self.ask_busy(
             connection,
             Asked::Enter { connection, id, peer, link, aside: None },
-            Request::Create { newcomer, link, new },
+            Command::Create { newcomer, link, new },
         );
         Ok(())
     }
@@ -252,18 +253,18 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         join: Join,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         self.may_enter()?;
         let by = match (join.code, join.room) {
             (Some(code), _) => JoinBy::Code(code),
             (None, Some(room)) => JoinBy::Room(room),
             (None, None) => {
-                return Err(Refusal::new(RefusalCode::BadMessage, "field code or room is missing"));
+                return Err(Rejection::new(RejectionCode::BadMessage, "field code or room is missing"));
             }
         };
         // A page that was loaded again asks for its room before it hears that its seat was kept: nothing changes.
         if let Some(room) = self.own_place(connection, &by, &join).filter(|_| join.switch) {
-            self.meter(now, connection, Doing::Join)?;
+            self.meter(now, connection, LimitedAction::Join)?;
             self.tell_seat(now, connection, id, room, (false, true), Vec::new());
             return Ok(());
         }
@@ -272,10 +273,10 @@ impl Node {
         else {
             return Ok(());
         };
-        self.meter(now, connection, Doing::Join)?;
-        let newcomer = Newcomer { watch: join.watch, ..newcomer };
+        self.meter(now, connection, LimitedAction::Join)?;
+        let newcomer = JoinRequest { watch: join.watch, ..newcomer };
         let peer = newcomer.peer;
-        let request = Request::Join { newcomer, link, by, build: join.build };
+        let request = Command::Join { newcomer, link, by, build: join.build };
         self.ask_busy(connection, Asked::Enter { connection, id, peer, link, aside: None }, request);
         Ok(())
     }
@@ -294,18 +295,18 @@ impl Node {
     }
 
     /// Takes the seat, or just the right to speak for the machine, from the connection that has it.
-    fn take_over(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Refusal> {
-        self.meter(now, connection, Doing::TakeOver)?;
+    fn take_over(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
+        self.meter(now, connection, LimitedAction::TakeOver)?;
         let Some(session) = self.session(connection) else { return Ok(()) };
         let (peer, link) = (session.peer, session.link);
         if session.stage == Stage::Home {
             let text = "no other tab or machine has this seat; there is nothing to take over";
-            return Err(Refusal::new(RefusalCode::NotInRoom, text));
+            return Err(Rejection::new(RejectionCode::NotInRoom, text));
         }
         let origin = session.origin();
         let name = session.name.clone();
         let request =
-            Request::Attach { origin, name, resume: None, displace: Displace::Anybody, ticket: None };
+            Command::Attach { origin, name, resume: None, displace: Displace::Always, ticket: None };
         self.ask_busy(connection, Asked::TakeOver { connection, id, peer, link, then: None }, request);
         Ok(())
     }
@@ -316,18 +317,18 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         profile: Profile,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let Profile { name, palette } = profile;
         let name = name.map(|name| name.parse::<DisplayName>()).transpose();
-        let name = name.map_err(|error| Refusal::new(RefusalCode::BadName, error.to_string()))?;
+        let name = name.map_err(|error| Rejection::new(RejectionCode::BadName, error.to_string()))?;
         let Some(session) = self.session_mut(connection) else { return Ok(()) };
         if let Some(name) = &name {
             session.name = name.clone();
         }
         if session.room.is_some() {
-            return self.act(now, connection, id, Act::Profile { name, palette });
+            return self.act(now, connection, id, RoomAction::Profile { name, palette });
         }
-        self.meter(now, connection, Doing::Change)?;
+        self.meter(now, connection, LimitedAction::Change)?;
         self.send(connection, id, Done {});
         Ok(())
     }
@@ -338,11 +339,11 @@ impl Node {
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
-        act: Act,
-    ) -> Result<(), Refusal> {
+        act: RoomAction,
+    ) -> Result<(), Rejection> {
         // Leaving is never too often.
-        if act != Act::Leave {
-            self.meter(now, connection, Doing::Change)?;
+        if act != RoomAction::Leave {
+            self.meter(now, connection, LimitedAction::Change)?;
         }
         if act.needs_host() {
             self.meter_room(now, connection)?;
@@ -352,37 +353,42 @@ impl Node {
 
     /// Counts what a host does for the room as well: everybody gets a new ticket for most of it, and members who hand the role
     /// round would otherwise have as many made as all of them together may ask for.
-    fn meter_room(&mut self, now: Micros, connection: ConnectionId) -> Result<(), Refusal> {
+    fn meter_room(&mut self, now: Micros, connection: ConnectionId) -> Result<(), Rejection> {
         let (room, peer, _) = self.own_room(connection)?;
-        let rate = self.rules.rates.change;
+        let rate = self.rules.limits.change;
         match self.rooms.get_mut(&room).filter(|copy| copy.view.host == peer) {
             Some(copy) => copy.acts.take(now, rate).map_err(too_fast),
             None => Ok(()),
         }
     }
 
-    fn act_unmetered(&mut self, connection: ConnectionId, id: Option<u64>, act: Act) -> Result<(), Refusal> {
+    fn act_unmetered(
+        &mut self,
+        connection: ConnectionId,
+        id: Option<u64>,
+        act: RoomAction,
+    ) -> Result<(), Rejection> {
         let (room, peer, link) = self.own_room(connection)?;
         let round = match &act {
-            Act::Report(report) => Some(report.round),
+            RoomAction::Report(report) => Some(report.round),
             _ => None,
         };
-        let request = Request::Act { room, peer, link, act };
+        let request = Command::Act { room, peer, link, act };
         self.ask_busy(connection, Asked::Act { connection, id, round }, request);
         Ok(())
     }
 
     /// Gives the seat up for a moment. Whoever comes back does so on another connection.
-    fn step_out(&mut self, connection: ConnectionId, id: Option<u64>) -> Result<(), Refusal> {
+    fn step_out(&mut self, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
         let (room, peer, link) = self.own_room(connection)?;
-        let request = Request::Act { room, peer, link, act: Act::StepOut };
+        let request = Command::Act { room, peer, link, act: RoomAction::LeaveKeepingSlot };
         self.ask_busy(connection, Asked::StepOut { connection, id, room }, request);
         Ok(())
     }
 
     fn query(&mut self, connection: ConnectionId, id: Option<u64>, query: Query) {
         let ask = self.remember(Asked::Query { connection, id });
-        self.outputs.push_back(Output::Query { ask, query });
+        self.outputs.push_back(NodeOutput::Query { ask, query });
     }
 
     fn new_room(
@@ -391,7 +397,7 @@ impl Node {
         mode: crate::label::Label,
         build: crate::label::Label,
         seats: u8,
-        settings: crate::view::Json,
+        settings: crate::view::RawJson,
     ) -> NewRoom {
         let (id, code, seed) = (self.secrets.room_id(), self.secrets.room_code(), self.secrets.seed());
         let (private, drop_in, matched) = (false, false, false);
@@ -404,16 +410,16 @@ impl Node {
         &mut self,
         connection: ConnectionId,
         id: Option<u64>,
-        (palette, players): (Option<u8>, Players),
+        (palette, players): (Option<u8>, LocalPlayers),
         switch: bool,
         again: impl FnOnce() -> ClientMessage,
-    ) -> Result<Option<Caller>, Refusal> {
+    ) -> Result<Option<Caller>, Rejection> {
         let Some(session) = self.session(connection) else { return Ok(None) };
         let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
         let (origin, source) = (session.origin(), session.source);
         if self.is_searching(connection) {
             let text = "you are looking for others already: leave first";
-            return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
+            return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
         }
         if session.stage == Stage::Elsewhere {
             // The other connection may be gone by now.
@@ -421,7 +427,7 @@ impl Node {
                 return Err(already_playing());
             }
             let request =
-                Request::Attach { origin, name, resume: None, displace: Displace::Nobody, ticket: None };
+                Command::Attach { origin, name, resume: None, displace: Displace::Never, ticket: None };
             let then = Some(Box::new(Envelope { id, message: again() }));
             self.ask_busy(connection, Asked::TakeOver { connection, id, peer, link, then }, request);
             return Ok(None);
@@ -429,21 +435,24 @@ impl Node {
         if let Some(room) = session.room.filter(|_| !switch) {
             let code = self.rooms.get(&room).map_or(String::new(), |copy| copy.view.code.to_string());
             let text = format!("you are in room {code}: leave it first, or ask to switch");
-            return Err(Refusal::new(RefusalCode::AlreadyInRoom, text));
+            return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
         }
         let switch = session.room.is_some();
         let address = self.connections.get(&connection).map(|known| known.address);
         let Some(address) = address else { return Ok(None) };
         let palette = palette.unwrap_or(0);
-        let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch, source };
+        let newcomer = JoinRequest { peer, player, name, palette, watch: false, players, switch, source };
         Ok(Some(Caller { link, newcomer, address }))
     }
 
-    fn may_enter(&self) -> Result<(), Refusal> {
+    fn may_enter(&self) -> Result<(), Rejection> {
         match self.draining {
             Some(reconnect_ms) => {
                 let text = "this server is about to stop: come back and you will be sent to another";
-                Err(Refusal { retry_ms: Some(reconnect_ms), ..Refusal::new(RefusalCode::Draining, text) })
+                Err(Rejection {
+                    retry_after_ms: Some(reconnect_ms),
+                    ..Rejection::new(RejectionCode::Draining, text)
+                })
             }
             None => Ok(()),
         }
@@ -453,43 +462,43 @@ impl Node {
         &mut self,
         now: Micros,
         connection: ConnectionId,
-        doing: Doing,
-    ) -> Result<(), Refusal> {
+        doing: LimitedAction,
+    ) -> Result<(), Rejection> {
         let Some(known) = self.connections.get(&connection) else { return Ok(()) };
         let Phase::Known(session) = &known.phase else { return Ok(()) };
         self.limits.take(now, doing, session.player, known.address, &self.rules)
     }
 
     /// Asks the directory, and lets the connection wait for the answer.
-    fn ask_busy(&mut self, connection: ConnectionId, asked: Asked, request: Request) {
+    fn ask_busy(&mut self, connection: ConnectionId, asked: Asked, request: Command) {
         if let Some(known) = self.connections.get_mut(&connection) {
             known.busy = true;
         }
         self.ask(asked, request);
     }
 
-    fn home(&self, connection: ConnectionId) -> Result<&super::Session, Refusal> {
+    fn home(&self, connection: ConnectionId) -> Result<&super::Session, Rejection> {
         let session = self.session(connection).filter(|session| session.stage == Stage::Home);
         session.ok_or_else(already_playing)
     }
 
-    fn own_room(&self, connection: ConnectionId) -> Result<(RoomId, PeerId, Link), Refusal> {
+    fn own_room(&self, connection: ConnectionId) -> Result<(RoomId, PeerId, Attachment), Rejection> {
         let session = self.home(connection)?;
         match session.room {
             Some(room) => Ok((room, session.peer, session.link)),
-            None => Err(Refusal::new(RefusalCode::NotInRoom, "you are in no room")),
+            None => Err(Rejection::new(RejectionCode::NotInRoom, "you are in no room")),
         }
     }
 }
 
 /// Who wants to enter a room, and from where.
 struct Caller {
-    link: Link,
-    newcomer: Newcomer,
+    link: Attachment,
+    newcomer: JoinRequest,
     address: std::net::IpAddr,
 }
 
-fn already_playing() -> Refusal {
+fn already_playing() -> Rejection {
     let text = "another tab or machine with the same key is connected: take over or close it";
-    Refusal::new(RefusalCode::AlreadyPlaying, text)
+    Rejection::new(RejectionCode::AlreadyPlaying, text)
 }

@@ -6,26 +6,26 @@ use std::net::IpAddr;
 use gaggle_kit::{Micros, PeerId};
 
 use super::signals::Signals;
-use super::{ConnectionId, Happening, Node, Output};
-use crate::directory::{Origin, Request};
-use crate::id::{NodeId, PlayerId, RoomId, SessionId};
+use super::{AuditEvent, ConnectionId, Node, NodeOutput};
+use crate::directory::{Command, Origin};
+use crate::id::{NodeId, PlayerId, ResumeId, RoomId};
 use crate::label::DisplayName;
 use crate::message::client::Hello;
-use crate::message::{ClientMessage, Envelope, MESSAGE_BYTES_MAX, Refusal, RefusalCode};
-use crate::rate::Meter;
-use crate::room::{Act, Link, Source};
-use crate::rules::Rate;
+use crate::message::{ClientMessage, Envelope, MESSAGE_BYTES_MAX, Rejection, RejectionCode};
+use crate::rate::RateLimiter;
+use crate::room::{Attachment, RoomAction, Source};
+use crate::rules::RateLimit;
 use crate::ticket::Claims;
-use crate::view::Json;
+use crate::view::RawJson;
 
 /// Messages that wait while the directory is asked for the one before, and their bytes: two of the longest.
 const WAITING_MAX: usize = 32;
 const WAITING_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
 /// What nobody does by accident, so often in a row, ends a connection.
-const STRIKES: Rate = Rate { burst: 20, every: Micros::from_millis(500) };
+const STRIKES: RateLimit = RateLimit { burst: 20, per: Micros::from_millis(500) };
 
 /// Pings and pongs: some clients send one a second, none a hundred.
-pub(super) const BEATS: Rate = Rate { burst: 100, every: Micros::from_millis(100) };
+pub(super) const BEATS: RateLimit = RateLimit { burst: 100, per: Micros::from_millis(100) };
 
 /// One connection.
 #[derive(Debug)]
@@ -35,11 +35,11 @@ pub(super) struct Connection {
     pub(super) phase: Phase,
     pub(super) heard_at: Micros,
     pinged_at: Option<Micros>,
-    pub(super) messages: Meter,
-    pub(super) bytes: Meter,
-    strikes: Meter,
+    pub(super) messages: RateLimiter,
+    pub(super) bytes: RateLimiter,
+    strikes: RateLimiter,
     /// Pings and pongs.
-    pub(super) beats: Meter,
+    pub(super) beats: RateLimiter,
     /// The directory is being asked for this connection; what it says meanwhile waits.
     pub(super) busy: bool,
     pub(super) waiting: VecDeque<Waiting>,
@@ -81,7 +81,7 @@ pub(super) struct Session {
     pub(super) source: Source,
     pub(super) peer: PeerId,
     pub(super) name: DisplayName,
-    pub(super) link: Link,
+    pub(super) link: Attachment,
     pub(super) resume: String,
     pub(super) stage: Stage,
     pub(super) room: Option<RoomId>,
@@ -116,13 +116,13 @@ pub(super) struct Greeting {
     pub(super) is_named: bool,
     /// A key made for somebody who had none.
     pub(super) key: Option<String>,
-    pub(super) resume: Option<SessionId>,
+    pub(super) resume: Option<ResumeId>,
     pub(super) seen: Option<u64>,
-    pub(super) ticket: Option<(Claims, Json)>,
+    pub(super) ticket: Option<(Claims, RawJson)>,
     /// Until when an older connection may show that it lives.
     pub(super) probe_until: Option<Micros>,
     /// That connection, if it is at another node.
-    pub(super) probed: Option<SessionId>,
+    pub(super) probed: Option<ResumeId>,
     /// The signals of the connection before go on.
     pub(super) resumed: bool,
 }
@@ -135,10 +135,10 @@ impl Connection {
             phase: Phase::New,
             heard_at: now,
             pinged_at: None,
-            messages: Meter::default(),
-            bytes: Meter::default(),
-            strikes: Meter::default(),
-            beats: Meter::default(),
+            messages: RateLimiter::default(),
+            bytes: RateLimiter::default(),
+            strikes: RateLimiter::default(),
+            beats: RateLimiter::default(),
             busy: false,
             waiting: VecDeque::new(),
             probed_by: Vec::new(),
@@ -146,8 +146,8 @@ impl Connection {
     }
 
     /// Counts something refused. True if it was one too many.
-    pub(super) fn strike(&mut self, now: Micros, code: RefusalCode) -> bool {
-        use RefusalCode::{BadMessage, OutOfOrder, TooFast, TooLarge};
+    pub(super) fn strike(&mut self, now: Micros, code: RejectionCode) -> bool {
+        use RejectionCode::{BadMessage, OutOfOrder, TooFast, TooLarge};
         // What happens to honest clients is no offence: a room is full, a host has changed.
         let is_offence = matches!(code, BadMessage | OutOfOrder | TooFast | TooLarge);
         is_offence && self.strikes.take(now, STRIKES).is_err()
@@ -159,12 +159,15 @@ impl Connection {
     }
 
     /// Keeps a message until the one before is done.
-    pub(super) fn wait(&mut self, envelope: Envelope<ClientMessage>, bytes: usize) -> Result<(), Refusal> {
+    pub(super) fn wait(&mut self, envelope: Envelope<ClientMessage>, bytes: usize) -> Result<(), Rejection> {
         let waiting_bytes: usize = self.waiting.iter().map(|waiting| waiting.bytes).sum();
         if self.waiting.len() >= WAITING_MAX || waiting_bytes + bytes > WAITING_BYTES_MAX {
             let text =
                 format!("more than {WAITING_MAX} messages, or long ones, are waiting for an answer already");
-            return Err(Refusal { retry_ms: Some(100), ..Refusal::new(RefusalCode::TooFast, text) });
+            return Err(Rejection {
+                retry_after_ms: Some(100),
+                ..Rejection::new(RejectionCode::TooFast, text)
+            });
         }
         self.waiting.push_back(Waiting { envelope, bytes });
         Ok(())
@@ -184,7 +187,7 @@ impl Node {
         let probe_until = match &known.phase {
             Phase::New | Phase::Verifying(..) => {
                 let text = "nobody said hello";
-                self.disconnect(now, connection, Refusal::new(RefusalCode::Silent, text));
+                self.disconnect(now, connection, Rejection::new(RejectionCode::Silent, text));
                 return;
             }
             Phase::Known(session) => match &session.stage {
@@ -195,7 +198,7 @@ impl Node {
         if let Some(until) = probe_until {
             if until <= now {
                 self.probed(now, connection, false);
-                self.deadlines.insert((now + self.rules.ping_after, connection));
+                self.deadlines.insert((now + self.rules.ping_interval, connection));
             } else {
                 self.deadlines.insert((until, connection));
             }
@@ -203,24 +206,24 @@ impl Node {
         }
         // A connection that comes for a seat and goes at once proves nothing.
         let has_room = matches!(&known.phase, Phase::Known(session) if session.room.is_some());
-        if has_room && now.since(known.since) >= rules.ping_after && known.heard_at > known.since {
+        if has_room && now.since(known.since) >= rules.ping_interval && known.heard_at > known.since {
             self.limits.prove(now, known.address);
         }
         match known.pinged_at.filter(|at| known.heard_at < *at) {
-            Some(at) if at + rules.pong_within <= now => {
+            Some(at) if at + rules.pong_timeout <= now => {
                 let text = "no sign of life";
-                self.disconnect(now, connection, Refusal::new(RefusalCode::Silent, text));
+                self.disconnect(now, connection, Rejection::new(RejectionCode::Silent, text));
             }
             Some(at) => {
-                let due = at + rules.pong_within;
+                let due = at + rules.pong_timeout;
                 self.deadlines.insert((due, connection));
             }
             None => {
-                let quiet_until = known.heard_at + rules.ping_after;
+                let quiet_until = known.heard_at + rules.ping_interval;
                 if quiet_until <= now {
                     known.pinged_at = Some(now);
-                    self.deadlines.insert((now + rules.pong_within, connection));
-                    self.outputs.push_back(Output::Ping { connection });
+                    self.deadlines.insert((now + rules.pong_timeout, connection));
+                    self.outputs.push_back(NodeOutput::Ping { connection });
                 } else {
                     self.deadlines.insert((quiet_until, connection));
                 }
@@ -231,13 +234,13 @@ impl Node {
 
     /// Takes somebody out of their room who lets the socket answer and says nothing.
     fn check_silence(&mut self, now: Micros, connection: ConnectionId) {
-        let silent_after = self.rules.silent_after;
+        let silent_after = self.rules.idle_timeout;
         let Some(session) = self.session(connection) else { return };
         if let Some(room) = session.room
             && session.touched_at + silent_after <= now
         {
             let (peer, link) = (session.peer, session.link);
-            let request = Request::Act { room, peer, link, act: Act::FallSilent };
+            let request = Command::Act { room, peer, link, act: RoomAction::IdleTimeout };
             self.ask(super::Asked::Nothing, request);
         }
     }
@@ -247,7 +250,7 @@ impl Node {
         let Some(known) = self.connections.get_mut(&connection) else { return };
         known.probed_by.push(prober);
         known.pinged_at = Some(now);
-        self.outputs.push_back(Output::Ping { connection });
+        self.outputs.push_back(NodeOutput::Ping { connection });
     }
 
     /// A connection that was asked whether it lives has shown that it does.
@@ -262,8 +265,8 @@ impl Node {
         match prober {
             Prober::Here(connection) => self.probed(now, connection, alive),
             Prober::There(node, connection) => {
-                let message = super::NodeMessage::Probed { connection, alive };
-                self.outputs.push_back(Output::Tell { node, message });
+                let message = super::NodeMessage::ProbeResult { connection, alive };
+                self.outputs.push_back(NodeOutput::Tell { node, message });
             }
         }
     }
@@ -272,7 +275,7 @@ impl Node {
     pub(super) fn forget_connection(&mut self, now: Micros, connection: ConnectionId) {
         self.stop_search(connection, false);
         if self.session(connection).is_some_and(|session| session.room.is_some()) {
-            self.note(connection, Happening::Away);
+            self.note(connection, AuditEvent::Away);
         }
         let Some(known) = self.connections.remove(&connection) else { return };
         self.limits.disconnect(known.address);
@@ -286,7 +289,7 @@ impl Node {
             if let Some(room) = room {
                 self.forget_local(room, peer, connection);
                 let (next_signal, got, mail) = signals.into_mail(now);
-                let request = Request::Detach { room, peer, link, next_signal, got, mail };
+                let request = Command::Detach { room, peer, link, next_signal, got, mail };
                 self.ask(super::Asked::Nothing, request);
             }
         }

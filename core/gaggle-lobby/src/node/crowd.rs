@@ -6,7 +6,7 @@ use gaggle_kit::Micros;
 
 use super::connection::Phase;
 use super::{ConnectionId, Node};
-use crate::message::{Refusal, RefusalCode};
+use crate::message::{Rejection, RejectionCode};
 
 /// One part in so many of all places is the reserve. The first half of it is for networks that are
 /// proven and for members who show a ticket, the second half for tickets alone: a network can be
@@ -42,7 +42,7 @@ impl Node {
         let chosen: Vec<(Micros, ConnectionId)> = self.limits.making_way(weight_min, idle, count);
         for (_, connection) in chosen {
             let text = "the server is full, and you are in no room";
-            self.disconnect(now, connection, Refusal::new(RefusalCode::ServerFull, text));
+            self.disconnect(now, connection, Rejection::new(RejectionCode::ServerFull, text));
         }
     }
 }

@@ -5,17 +5,17 @@ use gaggle_kit::{Micros, PeerId};
 use super::answers::Asked;
 use super::connection::{Greeting, Phase, Prober, Session, Stage};
 use super::signals::Signals;
-use super::{ConnectionId, Identity, Node, NodeMessage, Output};
-use crate::directory::Request;
-use crate::id::{NodeId, PlayerId, RoomCode, SessionId};
+use super::{ConnectionId, Identity, Node, NodeMessage, NodeOutput};
+use crate::directory::Command;
+use crate::id::{NodeId, PlayerId, ResumeId, RoomCode};
 use crate::label::DisplayName;
 use crate::message::client::Hello;
-use crate::message::server::{SeatState, Welcome};
-use crate::message::{PROTOCOL_VERSION, Refusal, RefusalCode};
-use crate::room::{Displace, Link, Source};
+use crate::message::server::{MembershipState, Welcome};
+use crate::message::{PROTOCOL_VERSION, Rejection, RejectionCode};
+use crate::room::{Attachment, Displace, Source};
 use crate::secret;
 use crate::ticket::Claims;
-use crate::view::Json;
+use crate::view::RawJson;
 
 /// Who said hello.
 struct Known {
@@ -33,12 +33,12 @@ impl Node {
         let version = hello.version.unwrap_or(PROTOCOL_VERSION);
         if version != PROTOCOL_VERSION {
             let text = format!("version {version} is not spoken here, {PROTOCOL_VERSION} is");
-            return self.refuse(now, connection, id, Refusal::new(RefusalCode::BadVersion, text));
+            return self.refuse(now, connection, id, Rejection::new(RejectionCode::BadVersion, text));
         }
         if let Some(token) = hello.token.take() {
             if let Some(known) = self.connections.get_mut(&connection) {
                 known.phase = Phase::Verifying(id, Box::new(hello));
-                self.outputs.push_back(Output::Verify { connection, token });
+                self.outputs.push_back(NodeOutput::Verify { connection, token });
             }
             return;
         }
@@ -51,7 +51,7 @@ impl Node {
             }
             None => {
                 let text = "a key has 16 to 128 of A-Z a-z 0-9 _ -";
-                self.refuse(now, connection, id, Refusal::new(RefusalCode::BadKey, text));
+                self.refuse(now, connection, id, Rejection::new(RejectionCode::BadKey, text));
             }
         }
     }
@@ -60,7 +60,7 @@ impl Node {
         &mut self,
         now: Micros,
         connection: ConnectionId,
-        identity: Result<Identity, Refusal>,
+        identity: Result<Identity, Rejection>,
     ) {
         let Some(known) = self.connections.get_mut(&connection) else { return };
         let Phase::Verifying(id, hello) = std::mem::replace(&mut known.phase, Phase::New) else { return };
@@ -71,7 +71,7 @@ impl Node {
                 self.identified(now, connection, id, *hello, who);
             }
             // Nothing is wrong with the token: they come back by themselves, and show it again.
-            Err(refusal) if refusal.code == RefusalCode::Unavailable => {
+            Err(refusal) if refusal.code == RejectionCode::Unavailable => {
                 self.disconnect(now, connection, refusal);
             }
             Err(refusal) => self.refuse(now, connection, id, refusal),
@@ -93,13 +93,13 @@ impl Node {
         let Known { player, signed_in, name: known_name, made_key } = who;
         let Some(peer) = secret::seat(player, hello.seat.as_deref().unwrap_or_default()) else {
             let text = "a seat has at most 64 of A-Z a-z 0-9 _ -";
-            return self.refuse(now, connection, id, Refusal::new(RefusalCode::BadKey, text));
+            return self.refuse(now, connection, id, Rejection::new(RejectionCode::BadKey, text));
         };
         let is_named = hello.name.is_some();
         let name = match hello.name.map(|name| name.parse::<DisplayName>()) {
             Some(Ok(name)) => name,
             Some(Err(error)) => {
-                let refusal = Refusal::new(RefusalCode::BadName, error.to_string());
+                let refusal = Rejection::new(RejectionCode::BadName, error.to_string());
                 return self.refuse(now, connection, id, refusal);
             }
             // What the issuer calls somebody may be unfit to be shown; then they are a guest like others.
@@ -112,12 +112,12 @@ impl Node {
         if ticket.is_none() && self.reaches_reserve(0) {
             self.make_way(now, address, Some(connection));
             if self.reaches_reserve(0) && !self.has_place_for_proven(now, address) {
-                let refusal = Refusal::new(RefusalCode::ServerFull, "as many as can be are connected");
+                let refusal = Rejection::new(RejectionCode::ServerFull, "as many as can be are connected");
                 return self.disconnect(now, connection, refusal);
             }
         }
         let resume = self.secrets.token();
-        let link = Link { node: self.id, epoch: self.epoch, session: secret::session(&resume) };
+        let link = Attachment { node: self.id, epoch: self.epoch, session: secret::session(&resume) };
         let greeting = Greeting {
             id,
             is_named,
@@ -157,20 +157,20 @@ impl Node {
         ticket: &str,
         player: PlayerId,
         peer: PeerId,
-        settings: Json,
-    ) -> Option<(Claims, Json)> {
+        settings: RawJson,
+    ) -> Option<(Claims, RawJson)> {
         let opened = self.signer.key().open(ticket, now.get() / 1_000_000);
         let text = match opened {
             Ok(claims) if (claims.player, claims.peer) == (player, peer) => {
                 // Settings are the holder's word, unless they are what the ticket was signed with.
                 let fits = settings.as_str().len() <= self.rules.settings_bytes_max
                     && Claims::digest(&settings) == claims.settings;
-                return Some((claims, if fits { settings } else { Json::default() }));
+                return Some((claims, if fits { settings } else { RawJson::default() }));
             }
             Ok(_) => "the ticket is somebody else's".to_string(),
             Err(error) => error.to_string(),
         };
-        self.refuse(now, connection, None, Refusal::new(RefusalCode::BadTicket, text));
+        self.refuse(now, connection, None, Rejection::new(RejectionCode::BadTicket, text));
         None
     }
 
@@ -186,16 +186,16 @@ impl Node {
             && resume == older_session
         {
             self.carry_over(now, older, connection);
-            self.ask_for_seat(connection, Displace::Nobody);
+            self.ask_for_seat(connection, Displace::Never);
             return;
         }
         let max = self.rules.connections_per_player_max;
         if self.limits.connections_of(player) > max {
             let text = format!("{max} connections with one key are enough");
-            return self.disconnect(now, connection, Refusal::new(RefusalCode::TooMany, text));
+            return self.disconnect(now, connection, Rejection::new(RejectionCode::TooMany, text));
         }
-        let Some(older) = older else { return self.ask_for_seat(connection, Displace::Nobody) };
-        let until = now + self.rules.probe_within;
+        let Some(older) = older else { return self.ask_for_seat(connection, Displace::Never) };
+        let until = now + self.rules.probe_timeout;
         self.wait_for_probe(connection, until);
         self.probe(now, older, Prober::Here(connection));
     }
@@ -227,7 +227,7 @@ impl Node {
         }
         self.keep_name(connection, &name);
         let text = "a newer connection of the same client is here";
-        self.say_bye(older, Refusal::new(RefusalCode::Replaced, text), false);
+        self.say_bye(older, Rejection::new(RejectionCode::Replaced, text), false);
         // It has no room any more, so that nothing is detached.
         self.forget_connection(now, older);
     }
@@ -249,7 +249,7 @@ impl Node {
             Stage::Greeting(greeting) => (greeting.resume, greeting.ticket.clone()),
             _ => (None, None),
         };
-        let request = Request::Attach { origin, name: session.name.clone(), resume, displace, ticket };
+        let request = Command::Attach { origin, name: session.name.clone(), resume, displace, ticket };
         let (peer, link) = (origin.peer, origin.link);
         self.ask(Asked::Attach { connection, peer, link }, request);
     }
@@ -267,7 +267,7 @@ impl Node {
         };
         if alive {
             let code = self.by_peer.get(&peer).and_then(|older| self.code_of(*older));
-            self.welcome(now, connection, SeatState::Elsewhere, code);
+            self.welcome(now, connection, MembershipState::Elsewhere, code);
             return;
         }
         match self.by_peer.get(&peer).copied() {
@@ -277,10 +277,10 @@ impl Node {
                     known.probed_by.clear();
                 }
                 let text = "no sign of life, and another connection with the same key is here";
-                self.disconnect(now, older, Refusal::new(RefusalCode::Replaced, text));
-                self.ask_for_seat(connection, Displace::Nobody);
+                self.disconnect(now, older, Rejection::new(RejectionCode::Replaced, text));
+                self.ask_for_seat(connection, Displace::Never);
             }
-            None => self.ask_for_seat(connection, dead.map_or(Displace::Nobody, Displace::Session)),
+            None => self.ask_for_seat(connection, dead.map_or(Displace::Never, Displace::OnlyFrom)),
         }
     }
 
@@ -289,7 +289,7 @@ impl Node {
         &mut self,
         now: Micros,
         peer: PeerId,
-        session: SessionId,
+        session: ResumeId,
         from: NodeId,
         connection: ConnectionId,
     ) {
@@ -298,8 +298,8 @@ impl Node {
         match ours {
             Some(ours) => self.probe(now, ours, Prober::There(from, connection)),
             None => {
-                let message = NodeMessage::Probed { connection, alive: false };
-                self.outputs.push_back(Output::Tell { node: from, message });
+                let message = NodeMessage::ProbeResult { connection, alive: false };
+                self.outputs.push_back(NodeOutput::Tell { node: from, message });
             }
         }
     }
@@ -309,7 +309,7 @@ impl Node {
         &mut self,
         now: Micros,
         connection: ConnectionId,
-        current: Link,
+        current: Attachment,
         code: RoomCode,
     ) {
         let is_greeting =
@@ -317,13 +317,13 @@ impl Node {
         let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
         if current.node == self.id && !self.by_peer.contains_key(&peer) {
             // Ours, and gone: the directory has yet to hear of it.
-            return self.ask_for_seat(connection, Displace::Session(current.session));
+            return self.ask_for_seat(connection, Displace::OnlyFrom(current.session));
         }
         if current.node == self.id || !is_greeting {
-            return self.welcome(now, connection, SeatState::Elsewhere, Some(code));
+            return self.welcome(now, connection, MembershipState::Elsewhere, Some(code));
         }
         // Twice the time a node of its own takes, for the way there and back.
-        let until = now + Micros::new(self.rules.probe_within.get() * 2);
+        let until = now + Micros::new(self.rules.probe_timeout.get() * 2);
         self.wait_for_probe(connection, until);
         if let Some(session) = self.session_mut(connection)
             && let Stage::Greeting(greeting) = &mut session.stage
@@ -331,7 +331,7 @@ impl Node {
             greeting.probed = Some(current.session);
         }
         let message = NodeMessage::Probe { peer, session: current.session, from: self.id, connection };
-        self.outputs.push_back(Output::Tell { node: current.node, message });
+        self.outputs.push_back(NodeOutput::Tell { node: current.node, message });
     }
 
     /// Answers `hello`.
@@ -339,13 +339,13 @@ impl Node {
         &mut self,
         now: Micros,
         connection: ConnectionId,
-        seat: SeatState,
+        seat: MembershipState,
         code: Option<RoomCode>,
     ) {
         let (server, ticket_key) = (self.server_name.clone(), self.ticket_key.clone());
-        let touch_ms = self.rules.silent_after.as_millis() / 4;
+        let touch_ms = self.rules.idle_timeout.as_millis() / 4;
         let Some(session) = self.session_mut(connection) else { return };
-        let stage = if seat == SeatState::Elsewhere { Stage::Elsewhere } else { Stage::Home };
+        let stage = if seat == MembershipState::Elsewhere { Stage::Elsewhere } else { Stage::Home };
         let Stage::Greeting(greeting) = std::mem::replace(&mut session.stage, stage) else { return };
         let welcome = Welcome {
             version: PROTOCOL_VERSION,
@@ -364,18 +364,18 @@ impl Node {
             touch_ms,
         };
         let peer = session.peer;
-        if seat != SeatState::Elsewhere {
+        if seat != MembershipState::Elsewhere {
             self.by_peer.insert(peer, connection);
         }
-        self.tally.welcomed += 1;
+        self.tally.authenticated += 1;
         self.send(connection, greeting.id, welcome);
-        if seat != SeatState::Yours {
+        if seat != MembershipState::Yours {
             self.go_on(now, connection);
         }
     }
 
     /// Another connection took this one's seat.
-    pub(super) fn displace(&mut self, now: Micros, peer: PeerId, session: SessionId) {
+    pub(super) fn displace(&mut self, now: Micros, peer: PeerId, session: ResumeId) {
         let Some(connection) = self.by_peer.get(&peer).copied() else { return };
         let Some(known) = self.session_mut(connection).filter(|known| known.link.session == session) else {
             return;
@@ -384,7 +384,7 @@ impl Node {
             self.forget_local(room, peer, connection);
         }
         let text = "another tab or machine with the same key took the seat over";
-        self.say_bye(connection, Refusal::new(RefusalCode::Replaced, text), false);
+        self.say_bye(connection, Rejection::new(RejectionCode::Replaced, text), false);
         self.forget_connection(now, connection);
     }
 

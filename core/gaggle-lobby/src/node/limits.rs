@@ -9,18 +9,18 @@ use gaggle_kit::Micros;
 
 use super::too_fast;
 use crate::id::PlayerId;
-use crate::message::{Refusal, RefusalCode};
+use crate::message::{Rejection, RejectionCode};
 use crate::network_rates::{Charge, NetworkRates};
-use crate::places::{Places, making_way, network};
-use crate::rate::Meter;
-use crate::rules::{Rate, Rates, Rules};
+use crate::places::{ConcurrencyLimit, making_way, network};
+use crate::rate::RateLimiter;
+use crate::rules::{Limits, RateLimit, Rules};
 
 /// How often meters that count nothing any more are thrown away.
 const FORGET_EVERY: Micros = Micros::from_secs(30);
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum LimitedAction {
     Find,
     Create,
     Join,
@@ -32,7 +32,7 @@ pub(super) enum Doing {
 }
 
 /// The place of a person's bytes of signals, after everything that is done.
-const SIGNAL_BYTES: usize = Doing::Report as usize + 1;
+const SIGNAL_BYTES: usize = LimitedAction::Report as usize + 1;
 
 /// What is counted by network.
 #[derive(Debug, Clone, Copy)]
@@ -56,11 +56,11 @@ const PROVEN_TTL: Micros = Micros::from_secs(24 * 3_600);
 
 /// What networks and people have done lately.
 #[derive(Debug)]
-pub(super) struct Limits {
+pub(super) struct ConnectionLimits {
     rates: NetworkRates<COUNTED>,
     /// Connections by network, and by the prefixes networks lie in.
-    places: Places,
-    people: BTreeMap<PlayerId, [Meter; 9]>,
+    places: ConcurrencyLimit,
+    people: BTreeMap<PlayerId, [RateLimiter; 9]>,
     /// How many connections each person has.
     connected: BTreeMap<PlayerId, usize>,
     /// Networks from which a member of a room was connected for a while, and when one was seen
@@ -70,11 +70,11 @@ pub(super) struct Limits {
     forget_at: Option<Micros>,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ConnectionLimits {
+    fn default() -> ConnectionLimits {
+        ConnectionLimits {
             rates: NetworkRates::new(PREFIXES_MAX),
-            places: Places::default(),
+            places: ConcurrencyLimit::default(),
             people: BTreeMap::new(),
             connected: BTreeMap::new(),
             proven: BTreeMap::new(),
@@ -86,11 +86,11 @@ impl Default for Limits {
 
 /// A room that was counted for an address and may turn out not to be needed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct RoomAside(u64);
+pub(super) struct RoomCharge(u64);
 
-impl Limits {
+impl ConnectionLimits {
     /// Counts a connection, if there may be one more.
-    pub(super) fn connect(&mut self, now: Micros, address: IpAddr, rules: &Rules) -> Result<(), Refusal> {
+    pub(super) fn connect(&mut self, now: Micros, address: IpAddr, rules: &Rules) -> Result<(), Rejection> {
         self.forget_at.get_or_insert(now + FORGET_EVERY);
         let (network, max) = (network(address), rules.connections_per_address_max);
         if !self.places.take(network, max) {
@@ -98,15 +98,15 @@ impl Limits {
                 held if held >= max => format!("{held} connections from your address are enough"),
                 _ => "there are enough connections from your provider's network".into(),
             };
-            return Err(Refusal::new(RefusalCode::TooMany, text));
+            return Err(Rejection::new(RejectionCode::TooMany, text));
         }
-        self.count(now, network, Counted::Connect, rules.rates.connect).map_err(|wait| {
+        self.count(now, network, Counted::Connect, rules.limits.connect).map_err(|wait| {
             self.places.give_back(network);
             too_fast(wait)
         })
     }
 
-    fn count(&mut self, now: Micros, network: u64, counted: Counted, rate: Rate) -> Result<(), Micros> {
+    fn count(&mut self, now: Micros, network: u64, counted: Counted, rate: RateLimit) -> Result<(), Micros> {
         self.rates.take(now, network, &[charge(counted, rate, 1)])
     }
 
@@ -147,7 +147,7 @@ impl Limits {
         making_way(&self.places, weight_min, held, count)
     }
 
-    /// Gives back what [`Limits::connect`] counted.
+    /// Gives back what [`ConnectionLimits::connect`] counted.
     pub(super) fn disconnect(&mut self, address: IpAddr) {
         self.places.give_back(network(address));
     }
@@ -157,7 +157,7 @@ impl Limits {
         *self.connected.entry(player).or_default() += 1;
     }
 
-    /// Gives back what [`Limits::identify`] counted.
+    /// Gives back what [`ConnectionLimits::identify`] counted.
     pub(super) fn forget_identity(&mut self, player: PlayerId) {
         match self.connected.get_mut(&player) {
             Some(count) if *count > 1 => *count -= 1,
@@ -176,9 +176,9 @@ impl Limits {
         now: Micros,
         address: IpAddr,
         bytes: u32,
-        rates: &Rates,
+        rates: &Limits,
     ) -> Result<(), Micros> {
-        if rates.message_per_address == Rate::UNLIMITED {
+        if rates.message_per_address == RateLimit::UNLIMITED {
             return Ok(());
         }
         let charges = [
@@ -192,32 +192,32 @@ impl Limits {
     pub(super) fn take(
         &mut self,
         now: Micros,
-        doing: Doing,
+        doing: LimitedAction,
         player: PlayerId,
         address: IpAddr,
         rules: &Rules,
-    ) -> Result<(), Refusal> {
-        let rates = &rules.rates;
+    ) -> Result<(), Rejection> {
+        let rates = &rules.limits;
         let rate = match doing {
-            Doing::Find => rates.find,
-            Doing::Create => rates.create,
-            Doing::Join => rates.join,
-            Doing::TakeOver => rates.take_over,
-            Doing::Change => rates.change,
-            Doing::Signal => rates.signal,
-            Doing::Look => rates.look,
-            Doing::Report => rates.report,
+            LimitedAction::Find => rates.find,
+            LimitedAction::Create => rates.create,
+            LimitedAction::Join => rates.join,
+            LimitedAction::TakeOver => rates.take_over,
+            LimitedAction::Change => rates.change,
+            LimitedAction::Signal => rates.signal,
+            LimitedAction::Look => rates.look,
+            LimitedAction::Report => rates.report,
         };
         // Most servers are asked by people who are nowhere near a limit that is not even set.
-        if rate != Rate::UNLIMITED {
+        if rate != RateLimit::UNLIMITED {
             let meters = self.people.entry(player).or_default();
             meters[doing as usize].take(now, rate).map_err(too_fast)?;
         }
         // Signals, of which there are most, need no look at their address.
         let (counted, rate) = match doing {
-            Doing::Create => (Counted::Room, rates.create_per_address),
-            Doing::Join => (Counted::Join, rates.join_per_address),
-            Doing::Report => (Counted::Report, rates.report_per_address),
+            LimitedAction::Create => (Counted::Room, rates.create_per_address),
+            LimitedAction::Join => (Counted::Join, rates.join_per_address),
+            LimitedAction::Report => (Counted::Report, rates.report_per_address),
             _ => return Ok(()),
         };
         self.count(now, network(address), counted, rate).map_err(too_fast)
@@ -230,9 +230,9 @@ impl Limits {
         player: PlayerId,
         bytes: u32,
         rules: &Rules,
-    ) -> Result<(), Refusal> {
-        let rate = rules.rates.signal_bytes;
-        if rate == Rate::UNLIMITED {
+    ) -> Result<(), Rejection> {
+        let rate = rules.limits.signal_bytes;
+        if rate == RateLimit::UNLIMITED {
             return Ok(());
         }
         let meters = self.people.entry(player).or_default();
@@ -246,15 +246,15 @@ impl Limits {
         now: Micros,
         address: IpAddr,
         rules: &Rules,
-    ) -> Option<RoomAside> {
+    ) -> Option<RoomCharge> {
         let network = network(address);
-        let counted = self.count(now, network, Counted::Room, rules.rates.create_per_address);
-        counted.ok().map(|()| RoomAside(network))
+        let counted = self.count(now, network, Counted::Room, rules.limits.create_per_address);
+        counted.ok().map(|()| RoomCharge(network))
     }
 
     /// It was not needed.
-    pub(super) fn give_room_back(&mut self, RoomAside(network): RoomAside, rules: &Rules) {
-        self.rates.give_back(network, charge(Counted::Room, rules.rates.create_per_address, 1));
+    pub(super) fn give_room_back(&mut self, RoomCharge(network): RoomCharge, rules: &Rules) {
+        self.rates.give_back(network, charge(Counted::Room, rules.limits.create_per_address, 1));
     }
 
     pub(super) fn due(&self) -> Option<Micros> {
@@ -279,7 +279,7 @@ impl Limits {
     }
 }
 
-fn charge(counted: Counted, rate: Rate, count: u32) -> Charge {
+fn charge(counted: Counted, rate: RateLimit, count: u32) -> Charge {
     Charge { kind: counted as usize, rate, count }
 }
 
@@ -306,12 +306,12 @@ mod tests {
 
     #[test]
     fn connections_are_counted_and_given_back() {
-        let mut limits = Limits::default();
+        let mut limits = ConnectionLimits::default();
         let rules = Rules { connections_per_address_max: 2, ..Rules::default() };
         let (now, here) = (Micros::from_secs(1), "10.0.0.1".parse().unwrap());
         assert!(limits.connect(now, here, &rules).is_ok());
         assert!(limits.connect(now, here, &rules).is_ok());
-        assert_eq!(limits.connect(now, here, &rules).unwrap_err().code, RefusalCode::TooMany);
+        assert_eq!(limits.connect(now, here, &rules).unwrap_err().code, RejectionCode::TooMany);
         assert!(limits.connect(now, "10.0.0.2".parse().unwrap(), &rules).is_ok());
         limits.disconnect(here);
         assert!(limits.connect(now, here, &rules).is_ok());
@@ -319,13 +319,13 @@ mod tests {
 
     #[test]
     fn what_counts_nothing_any_more_is_thrown_away() {
-        let mut limits = Limits::default();
+        let mut limits = ConnectionLimits::default();
         let rules = Rules::default();
         let here = "10.0.0.1".parse().unwrap();
         limits.connect(Micros::ZERO, here, &rules).unwrap();
         for who in 0..100 {
             let player = PlayerId::from_bytes([who; 16]);
-            limits.take(Micros::ZERO, Doing::Find, player, here, &rules).unwrap();
+            limits.take(Micros::ZERO, LimitedAction::Find, player, here, &rules).unwrap();
         }
         limits.forget_idle(Micros::from_secs(30));
         assert_eq!((limits.people.len(), limits.rates.len()), (0, 0));

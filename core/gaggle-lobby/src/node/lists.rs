@@ -11,13 +11,13 @@ use gaggle_kit::Micros;
 
 use super::answers::Asked;
 use super::limits::place;
-use super::{ConnectionId, Node, Output, encode};
-use crate::directory::Request;
+use super::{ConnectionId, Node, NodeOutput, encode};
+use crate::directory::Command;
 use crate::id::RoomId;
 use crate::label::Label;
-use crate::message::client::List;
+use crate::message::client::SubscribeRooms;
 use crate::message::server::{Listing, Rooms};
-use crate::message::{Refusal, RefusalCode};
+use crate::message::{Rejection, RejectionCode};
 
 /// Lists that are asked for at once, and how long it is until the next ones are, where there are more.
 const AT_ONCE: usize = 16;
@@ -102,16 +102,16 @@ impl Node {
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
-        list: List,
-    ) -> Result<(), Refusal> {
+        list: SubscribeRooms,
+    ) -> Result<(), Rejection> {
         let Some(place) = self.connections.get(&connection).map(|known| place(known.address)) else {
             return Ok(());
         };
-        let List { game, mode, build, all } = list;
+        let SubscribeRooms { game, mode, build, all } = list;
         let key = ListKey { game, mode, build, all };
         if !self.lists.may_watch(connection, place, &key) {
             let text = format!("{PER_ADDRESS_MAX} different lists are watched from your address already");
-            return Err(Refusal::new(RefusalCode::TooMany, text));
+            return Err(Rejection::new(RejectionCode::TooMany, text));
         }
         self.lists.remove(connection);
         *self.lists.by_place.entry(place).or_default().entry(key.clone()).or_default() += 1;
@@ -119,7 +119,7 @@ impl Node {
         let watched = self.lists.watched.entry(key.clone()).or_default();
         watched.watchers.insert(connection);
         watched.new.insert(connection, id);
-        self.lists.refresh_at.get_or_insert(now + self.rules.list_every);
+        self.lists.refresh_at.get_or_insert(now + self.rules.list_interval);
         self.ask_for_list(&key);
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Node {
             None => watched.keys().take(AT_ONCE + 1).cloned().collect(),
         };
         self.lists.next = if keys.len() > AT_ONCE { keys.pop() } else { None };
-        let wait = if self.lists.next.is_some() { TURN } else { self.rules.list_every };
+        let wait = if self.lists.next.is_some() { TURN } else { self.rules.list_interval };
         self.lists.refresh_at = Some(now + wait);
         keys.iter().for_each(|key| self.ask_for_list(key));
     }
@@ -147,7 +147,7 @@ impl Node {
         // Somebody new needs the whole list, changed or not.
         let stamp = if watched.new.is_empty() { watched.stamp } else { 0 };
         let ListKey { game, mode, build, all } = key.clone();
-        self.ask(Asked::List(key.clone()), Request::List { game, mode, build, all, stamp });
+        self.ask(Asked::List(key.clone()), Command::List { game, mode, build, all, stamp });
     }
 
     /// The list as it is now, or that it has not changed.
@@ -164,7 +164,7 @@ impl Node {
         if let Some(change) = change {
             let text: Arc<str> = encode(None, change.into());
             for connection in old {
-                self.outputs.push_back(Output::Send { connection, text: text.clone() });
+                self.outputs.push_back(NodeOutput::Send { connection, text: text.clone() });
             }
         }
         let whole = Rooms { game: key.game.clone(), whole: true, rooms, gone: Vec::new() };

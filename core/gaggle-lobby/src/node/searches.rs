@@ -4,13 +4,13 @@
 use gaggle_kit::{Micros, PeerId};
 
 use super::answers::Asked;
-use super::{ConnectionId, Node, Output, Query};
-use crate::directory::{Reply, Request, Skill, Wish};
-use crate::id::SessionId;
+use super::{ConnectionId, Node, NodeOutput, Query};
+use crate::directory::{Command, FindSpec, Reply, Skill};
+use crate::id::ResumeId;
 use crate::message::server::{Done, Searching};
-use crate::message::{Refusal, RefusalCode, ServerMessage};
-use crate::players::Players;
-use crate::room::{NewRoom, Newcomer};
+use crate::message::{Rejection, RejectionCode, ServerMessage};
+use crate::players::LocalPlayers;
+use crate::room::{JoinRequest, NewRoom};
 
 /// How often the directory is asked for one player: more rarely the more players look. It tells by itself when others are found, so that
 /// only the range widens later.
@@ -26,7 +26,7 @@ pub(super) struct Search {
     id: Option<u64>,
     new: NewRoom,
     palette: u8,
-    players: Players,
+    players: LocalPlayers,
     rating: i64,
     since: Micros,
     /// None while the directory, or before that storage, is being asked.
@@ -42,15 +42,16 @@ impl Node {
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
-        newcomer: &Newcomer,
+        newcomer: &JoinRequest,
         new: NewRoom,
     ) {
-        let query = Query::Mine { player: newcomer.player, game: new.game.clone(), mode: new.mode.clone() };
+        let query =
+            Query::PlayerStats { player: newcomer.player, game: new.game.clone(), mode: new.mode.clone() };
         let (rating, palette, players) = (self.rules.search.rating_start, newcomer.palette, newcomer.players);
         let search = Search { id, new, palette, players, rating, since: now, ask_at: None, told: None };
         self.searches.insert(connection, search);
         let ask = self.remember(Asked::Rating { connection });
-        self.outputs.push_back(Output::Query { ask, query });
+        self.outputs.push_back(NodeOutput::Query { ask, query });
     }
 
     /// Storage knows the rating, or does not.
@@ -58,11 +59,11 @@ impl Node {
         &mut self,
         now: Micros,
         connection: ConnectionId,
-        answer: Result<ServerMessage, Refusal>,
+        answer: Result<ServerMessage, Rejection>,
     ) {
         let Some(search) = self.searches.get_mut(&connection) else { return };
         match answer {
-            Ok(ServerMessage::OwnBest(mine)) => {
+            Ok(ServerMessage::MyStats(mine)) => {
                 search.rating = mine.rating.unwrap_or(search.rating);
                 self.ask_for_others(now, connection);
             }
@@ -87,7 +88,7 @@ impl Node {
     }
 
     /// The directory has found others for a player: asks which, now.
-    pub(super) fn found(&mut self, now: Micros, peer: PeerId, session: SessionId) {
+    pub(super) fn found(&mut self, now: Micros, peer: PeerId, session: ResumeId) {
         let Some(connection) = self.by_peer.get(&peer).copied() else { return };
         if self.session(connection).is_some_and(|known| known.link.session == session) {
             self.ask_for_others(now, connection);
@@ -116,11 +117,11 @@ impl Node {
         search.ask_at = None;
         let (palette, players) = (search.palette, search.players);
         let switch = false;
-        let newcomer = Newcomer { peer, player, name, palette, watch: false, players, switch, source };
+        let newcomer = JoinRequest { peer, player, name, palette, watch: false, players, switch, source };
         let skill = Skill { rating: search.rating, range, patient: now.since(search.since) >= patience };
         let (new, id) = (search.new.clone(), search.id);
-        let wish = Wish { new, may_create: aside.is_some(), skill: Some(skill) };
-        self.ask(Asked::Search { connection, id, peer, link, aside }, Request::Find { newcomer, link, wish });
+        let wish = FindSpec { new, may_create: aside.is_some(), skill: Some(skill) };
+        self.ask(Asked::Search { connection, id, peer, link, aside }, Command::Find { newcomer, link, wish });
     }
 
     fn search_range(&self, now: Micros, connection: ConnectionId) -> u32 {
@@ -138,7 +139,7 @@ impl Node {
         connection: ConnectionId,
         id: Option<u64>,
         peer: PeerId,
-        link: crate::room::Link,
+        link: crate::room::Attachment,
         reply: Reply,
     ) {
         let range = self.search_range(now, connection);
@@ -158,11 +159,11 @@ impl Node {
                     self.searches_due.insert((at, connection));
                 }
             }
-            Reply::Seated { room, seated } => {
+            Reply::Joined { room, seated } => {
                 self.searches.remove(&connection);
                 self.seat(now, connection, id, peer, link, *room, seated);
             }
-            Reply::Refused(refusal) => {
+            Reply::Rejected(refusal) => {
                 self.searches.remove(&connection);
                 self.refuse(now, connection, id, refusal);
             }
@@ -176,7 +177,12 @@ impl Node {
         let asked = search.id;
         self.stop_search(connection, true);
         if asked.is_some() {
-            self.refuse(now, connection, asked, Refusal::new(RefusalCode::NotInRoom, "you stopped looking"));
+            self.refuse(
+                now,
+                connection,
+                asked,
+                Rejection::new(RejectionCode::NotInRoom, "you stopped looking"),
+            );
         }
         self.send(connection, id, Done {});
         true
@@ -189,7 +195,7 @@ impl Node {
         }
         let Some(session) = self.session(connection) else { return };
         let (peer, link) = (session.peer, session.link);
-        self.ask(Asked::Nothing, Request::StopSearch { peer, link, leave });
+        self.ask(Asked::Nothing, Command::StopSearch { peer, link, leave });
     }
 
     /// Whether somebody is looking.

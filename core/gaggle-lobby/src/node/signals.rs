@@ -9,18 +9,18 @@ use std::collections::{BTreeMap, VecDeque};
 use gaggle_kit::{Micros, PeerId};
 
 use super::connection::{Connection, Phase};
-use super::copies::RoomCopy;
-use super::limits::Doing;
-use super::{ConnectionId, Node, NodeMessage, Output, too_fast};
-use crate::directory::{Mail, Request};
+use super::limits::LimitedAction;
+use super::room_copies::LocalRoom;
+use super::{ConnectionId, Node, NodeMessage, NodeOutput, too_fast};
+use crate::directory::{Command, QueuedSignal};
 use crate::id::RoomId;
 use crate::message::client::Signal;
-use crate::message::server::Signalled;
-use crate::message::{Envelope, Refusal, RefusalCode, ServerMessage};
-use crate::rate::Meter;
-use crate::room::Link;
-use crate::rules::Rate;
-use crate::view::Json;
+use crate::message::server::SignalReceived;
+use crate::message::{Envelope, Rejection, RejectionCode, ServerMessage};
+use crate::rate::RateLimiter;
+use crate::room::Attachment;
+use crate::rules::RateLimit;
+use crate::view::RawJson;
 
 /// A broken connection is noticed within this time; what was sent before that has arrived.
 const REMEMBER: Micros = Micros::from_secs(45);
@@ -39,7 +39,7 @@ pub(super) struct Signals {
     recent: VecDeque<Recent>,
     recent_bytes: usize,
     /// How much went to whom lately.
-    to: BTreeMap<PeerId, Meter>,
+    to: BTreeMap<PeerId, RateLimiter>,
 }
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ struct Recent {
     n: u64,
     at: Micros,
     from: PeerId,
-    data: Json,
+    data: RawJson,
 }
 
 impl Signals {
@@ -68,7 +68,7 @@ impl Signals {
     }
 
     /// Remembers the signal that was numbered last.
-    fn remember(&mut self, now: Micros, from: PeerId, data: Json) {
+    fn remember(&mut self, now: Micros, from: PeerId, data: RawJson) {
         self.recent_bytes += data.as_str().len();
         self.recent.push_back(Recent { n: self.sent, at: now, from, data });
         let is_excess = |signals: &Signals| {
@@ -93,8 +93,8 @@ impl Signals {
     }
 
     /// Counts bytes to a member, if they are not too many.
-    fn meter(&mut self, now: Micros, to: PeerId, rate: Rate, bytes: u32) -> Result<(), Refusal> {
-        if rate == Rate::UNLIMITED {
+    fn meter(&mut self, now: Micros, to: PeerId, rate: RateLimit, bytes: u32) -> Result<(), Rejection> {
+        if rate == RateLimit::UNLIMITED {
             return Ok(());
         }
         if self.to.len() >= METERS_MAX {
@@ -114,15 +114,16 @@ impl Signals {
     }
 
     /// What a client that resumes has not seen.
-    pub(super) fn unseen(&self, seen: u64) -> Vec<(u64, PeerId, Json)> {
+    pub(super) fn unseen(&self, seen: u64) -> Vec<(u64, PeerId, RawJson)> {
         let unseen = self.recent.iter().filter(|recent| recent.n > seen);
         unseen.map(|recent| (recent.n, recent.from, recent.data.clone())).collect()
     }
 
     /// What may not have arrived when the connection broke.
-    pub(super) fn into_mail(self, now: Micros) -> (u64, Option<u64>, Vec<Mail>) {
+    pub(super) fn into_mail(self, now: Micros) -> (u64, Option<u64>, Vec<QueuedSignal>) {
         let recent = self.recent.into_iter().filter(|recent| recent.at + REMEMBER >= now);
-        let mail = recent.map(|recent| Mail { from: recent.from, n: Some(recent.n), data: recent.data });
+        let mail =
+            recent.map(|recent| QueuedSignal { from: recent.from, n: Some(recent.n), data: recent.data });
         (self.sent + 1, self.got, mail.collect())
     }
 }
@@ -134,7 +135,7 @@ struct Way {
     /// The connection of its receiver, if that is here.
     local: Option<ConnectionId>,
     /// Where its receiver is connected otherwise, if anywhere.
-    link: Option<Link>,
+    link: Option<Attachment>,
 }
 
 impl Node {
@@ -149,11 +150,11 @@ impl Node {
         match (local, link) {
             (Some(target), _) => self.send_signal(now, target, from, data),
             (None, Some(link)) if link.node != self.id => {
-                let message = NodeMessage::Signal { room, to, mail: Mail { from, n: None, data } };
-                self.outputs.push_back(Output::Tell { node: link.node, message });
+                let message = NodeMessage::Signal { room, to, mail: QueuedSignal { from, n: None, data } };
+                self.outputs.push_back(NodeOutput::Tell { node: link.node, message });
             }
             (None, _) => {
-                let request = Request::Mail { room, to, mail: Mail { from, n: None, data } };
+                let request = Command::Mail { room, to, mail: QueuedSignal { from, n: None, data } };
                 self.ask(super::Asked::Nothing, request);
             }
         }
@@ -166,13 +167,13 @@ impl Node {
         now: Micros,
         connection: ConnectionId,
         signal: &Signal,
-    ) -> Result<Option<Way>, Refusal> {
+    ) -> Result<Option<Way>, Rejection> {
         let Node { rules, limits, rooms, connections, .. } = self;
         let Signal { to, n, seen, data } = signal;
         let max = rules.signal_bytes_max;
         if data.as_str().len() > max {
             let text = format!("a signal has at most {max} bytes");
-            return Err(Refusal::new(RefusalCode::TooLarge, text));
+            return Err(Rejection::new(RejectionCode::TooLarge, text));
         }
         let Some(Connection { address, phase: Phase::Known(session), .. }) = connections.get_mut(&connection)
         else {
@@ -182,16 +183,16 @@ impl Node {
         let from = session.peer;
         let copy = session.room.and_then(|room| rooms.get(&room));
         let local = copy.and_then(|copy| copy.local(*to));
-        let is_member = |copy: &&RoomCopy| local.is_some() || copy.view.member(*to).is_some();
+        let is_member = |copy: &&LocalRoom| local.is_some() || copy.view.member(*to).is_some();
         let to_member = copy.filter(is_member);
-        limits.take(now, Doing::Signal, session.player, *address, rules)?;
+        limits.take(now, LimitedAction::Signal, session.player, *address, rules)?;
         limits.take_signal(now, session.player, bytes, rules)?;
         if to_member.is_some() {
-            session.signals.meter(now, *to, rules.rates.signal_bytes_to_one, bytes)?;
+            session.signals.meter(now, *to, rules.limits.signal_bytes_to_one, bytes)?;
         }
         let Some(room) = session.room else {
             let text = "signals go between members of a room";
-            return Err(Refusal::new(RefusalCode::NotInRoom, text));
+            return Err(Rejection::new(RejectionCode::NotInRoom, text));
         };
         session.signals.forget(seen.unwrap_or(0));
         if !session.signals.take(*n) {
@@ -199,14 +200,14 @@ impl Node {
         }
         let Some(copy) = to_member.filter(|_| *to != from) else {
             let text = "there is no such other member in your room";
-            return Err(Refusal::new(RefusalCode::NoSuchMember, text));
+            return Err(Rejection::new(RejectionCode::NoSuchMember, text));
         };
         let link = if local.is_some() { None } else { copy.links.get(to).copied() };
         Ok(Some(Way { from, room, local, link }))
     }
 
     /// A signal from elsewhere for somebody connected here.
-    pub(super) fn deliver(&mut self, now: Micros, room: RoomId, to: PeerId, mail: Mail) {
+    pub(super) fn deliver(&mut self, now: Micros, room: RoomId, to: PeerId, mail: QueuedSignal) {
         let target = self.rooms.get(&room).and_then(|copy| copy.local(to));
         match target {
             Some(target) => self.send_signal(now, target, mail.from, mail.data),
@@ -214,27 +215,27 @@ impl Node {
             None => {
                 let is_ours = self.rooms.get(&room).is_none_or(|copy| !copy.links.contains_key(&to));
                 if is_ours {
-                    let request = Request::Mail { room, to, mail };
+                    let request = Command::Mail { room, to, mail };
                     self.ask(super::Asked::Nothing, request);
                 }
             }
         }
     }
 
-    pub(super) fn send_signal(&mut self, now: Micros, target: ConnectionId, from: PeerId, data: Json) {
+    pub(super) fn send_signal(&mut self, now: Micros, target: ConnectionId, from: PeerId, data: RawJson) {
         let mut out = std::mem::take(&mut self.scratch);
         let Some(session) = self.session_mut(target) else { return };
         let n = session.signals.number();
         // It is written before it is remembered, so that nothing has to be copied for that.
-        let said = Envelope { id: None, message: ServerMessage::from(Signalled { from, n, data }) };
+        let said = Envelope { id: None, message: ServerMessage::from(SignalReceived { from, n, data }) };
         out.clear();
         said.encode_into(&mut out);
         let text = out.as_str().into();
-        if let ServerMessage::Signalled(Signalled { data, .. }) = said.message {
+        if let ServerMessage::SignalReceived(SignalReceived { data, .. }) = said.message {
             session.signals.remember(now, from, data);
         }
         self.scratch = out;
-        self.outputs.push_back(Output::Send { connection: target, text });
+        self.outputs.push_back(NodeOutput::Send { connection: target, text });
     }
 }
 
@@ -246,7 +247,7 @@ mod tests {
     fn what_was_sent_lately_is_remembered_within_bounds() {
         let mut signals = Signals::default();
         let from = PeerId::from_u128(1);
-        let data = Json::new(&format!("\"{}\"", "x".repeat(1_022))).unwrap();
+        let data = RawJson::new(&format!("\"{}\"", "x".repeat(1_022))).unwrap();
         for n in 1..=100 {
             assert_eq!(signals.number(), n);
             signals.remember(Micros::from_secs(1), from, data.clone());
@@ -255,14 +256,14 @@ mod tests {
         assert_eq!(signals.recent_bytes, 65_536);
         assert_eq!(signals.unseen(98).iter().map(|(n, ..)| *n).collect::<Vec<_>>(), [99, 100]);
         signals.number();
-        signals.remember(Micros::from_secs(60), from, Json::default());
+        signals.remember(Micros::from_secs(60), from, RawJson::default());
         assert_eq!((signals.recent.len(), signals.recent_bytes), (1, 2));
     }
 
     #[test]
     fn what_was_seen_is_remembered_no_longer() {
         let mut signals = Signals::default();
-        let data = Json::new("\"ten bytes\"").unwrap();
+        let data = RawJson::new("\"ten bytes\"").unwrap();
         for _ in 0..5 {
             signals.number();
             signals.remember(Micros::ZERO, PeerId::from_u128(1), data.clone());

@@ -27,7 +27,7 @@ impl Room {
             let room = DisplayName::LENGTH_MAX - ending.len();
             let mut text: String = name.as_str().chars().take(room).collect();
             text.push_str(&ending);
-            DisplayName::cleaned(&text)
+            DisplayName::sanitized(&text)
         });
         numbered.into_iter().find(is_free).unwrap_or(name)
     }

@@ -7,11 +7,11 @@ use gaggle_kit::{Micros, PeerId, SlotSet};
 use super::{Room, Vote};
 use crate::id::Seed;
 use crate::label::DisplayName;
-use crate::message::{Refusal, RefusalCode};
-use crate::results::Participant;
+use crate::message::{Rejection, RejectionCode};
+use crate::results::MatchPlayer;
 use crate::rules::Rules;
 use crate::view::{
-    AccessChanged, EpochChanged, Json, LeaveReason, ProfileChanged, ReadyChanged, RestChanged,
+    AccessChanged, EpochChanged, LeaveReason, ProfileChanged, RawJson, ReadyChanged, RestChanged,
     SettingsChanged, Status, StatusChanged, VoteCast,
 };
 
@@ -21,12 +21,12 @@ const COUNTDOWN_MS_MAX: u32 = 60_000;
 const BANNED_MAX: usize = 64;
 
 impl Room {
-    pub(super) fn set_ready(&mut self, peer: PeerId, ready: bool) -> Result<(), Refusal> {
+    pub(super) fn set_ready(&mut self, peer: PeerId, ready: bool) -> Result<(), Rejection> {
         if matches!(self.view.status, Status::Starting | Status::Playing) {
             return Err(wrong_status("the match has started"));
         }
         let member = self.view.member(peer).filter(|member| member.slot.is_some());
-        let member = member.ok_or_else(|| Refusal::new(RefusalCode::WrongStatus, "you only watch"))?;
+        let member = member.ok_or_else(|| Rejection::new(RejectionCode::WrongStatus, "you only watch"))?;
         if member.ready != ready {
             self.happen(ReadyChanged { peer, ready });
         }
@@ -58,10 +58,10 @@ impl Room {
         }
     }
 
-    pub(super) fn start(&mut self, now: Micros, countdown_ms: u32, seed: Seed) -> Result<(), Refusal> {
+    pub(super) fn start(&mut self, now: Micros, countdown_ms: u32, seed: Seed) -> Result<(), Rejection> {
         if countdown_ms > COUNTDOWN_MS_MAX {
             let text = format!("a countdown has at most {COUNTDOWN_MS_MAX} ms");
-            return Err(Refusal::new(RefusalCode::BadSettings, text));
+            return Err(Rejection::new(RejectionCode::BadSettings, text));
         }
         if !matches!(self.view.status, Status::Waiting | Status::Finished) {
             return Err(wrong_status("the match has started already"));
@@ -70,7 +70,7 @@ impl Room {
         let host = self.view.host;
         let unready = self.view.players().find(|member| !member.ready && !member.away && member.peer != host);
         if let Some(member) = unready.filter(|_| !self.view.drop_in) {
-            return Err(Refusal::new(RefusalCode::NotReady, format!("{} is not ready", member.name)));
+            return Err(Rejection::new(RejectionCode::NotReady, format!("{} is not ready", member.name)));
         }
         self.decide_early(now);
         let begins = now + Micros::from_millis(u64::from(countdown_ms));
@@ -88,7 +88,7 @@ impl Room {
         let participant = |member: &crate::view::Member| {
             let (peer, player, name) = (member.peer, member.player, member.name.clone());
             let source = self.seats.get(&peer)?.source;
-            member.slot.map(|slot| Participant {
+            member.slot.map(|slot| MatchPlayer {
                 peer,
                 player,
                 name,
@@ -102,7 +102,7 @@ impl Room {
         Ok(())
     }
 
-    pub(super) fn finish(&mut self, now: Micros) -> Result<(), Refusal> {
+    pub(super) fn finish(&mut self, now: Micros) -> Result<(), Rejection> {
         if self.view.status != Status::Playing {
             return Err(wrong_status("no match is running"));
         }
@@ -117,7 +117,7 @@ impl Room {
         self.state.finished_at = Some(now);
     }
 
-    pub(super) fn set_settings(&mut self, rules: &Rules, settings: Json) -> Result<(), Refusal> {
+    pub(super) fn set_settings(&mut self, rules: &Rules, settings: RawJson) -> Result<(), Rejection> {
         check_settings(rules, &settings)?;
         if self.view.settings != settings {
             self.happen(SettingsChanged { settings });
@@ -131,13 +131,13 @@ impl Room {
         locked: Option<bool>,
         private: Option<bool>,
         seats: Option<u8>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let seats = match seats {
-            Some(_) => rules.mode(&self.view.game, &self.view.mode)?.seats(seats)?,
+            Some(_) => rules.mode(&self.view.game, &self.view.mode)?.players(seats)?,
             None => self.view.seats,
         };
-        if !self.view.slots_taken().difference(SlotSet::first(seats.into())).is_empty() {
-            return Err(Refusal::new(RefusalCode::BadSettings, "somebody sits on one of those seats"));
+        if !self.view.occupied_slots().difference(SlotSet::first(seats.into())).is_empty() {
+            return Err(Rejection::new(RejectionCode::BadSettings, "somebody sits on one of those seats"));
         }
         // Who met others by `find` is not shut in with one of them, nor they out.
         if self.view.matched && self.view.players().count() > 1 {
@@ -156,7 +156,7 @@ impl Room {
         Ok(())
     }
 
-    pub(super) fn kick(&mut self, now: Micros, target: PeerId) -> Result<(), Refusal> {
+    pub(super) fn kick(&mut self, now: Micros, target: PeerId) -> Result<(), Rejection> {
         let host = self.view.host;
         self.view.member(target).filter(|_| target != host).ok_or_else(no_such_member)?;
         self.send_away(now, target);
@@ -165,10 +165,10 @@ impl Room {
 
     /// A player of a matched room wants another one removed. Votes count by network: keys of one person are one vote. Where all are
     /// of one network, as at home, they count by player.
-    pub(super) fn vote(&mut self, now: Micros, by: PeerId, target: PeerId) -> Result<(), Refusal> {
+    pub(super) fn vote(&mut self, now: Micros, by: PeerId, target: PeerId) -> Result<(), Rejection> {
         let plays = |peer: PeerId| self.view.member(peer).is_some_and(|member| member.slot.is_some());
         if !plays(by) {
-            return Err(Refusal::new(RefusalCode::NotHost, "only players may vote"));
+            return Err(Rejection::new(RejectionCode::NotHost, "only players may vote"));
         }
         if by == target || self.view.member(target).is_none() {
             return Err(no_such_member());
@@ -223,11 +223,11 @@ impl Room {
         self.happen(EpochChanged { epoch: self.view.epoch + 1 });
     }
 
-    pub(super) fn hand_over(&mut self, target: PeerId) -> Result<(), Refusal> {
+    pub(super) fn hand_over(&mut self, target: PeerId) -> Result<(), Rejection> {
         let member = self.view.member(target).filter(|member| member.slot.is_some());
         let member = member.ok_or_else(no_such_member)?;
         if member.away {
-            return Err(Refusal::new(RefusalCode::NoSuchMember, format!("{} is away", member.name)));
+            return Err(Rejection::new(RejectionCode::NoSuchMember, format!("{} is away", member.name)));
         }
         if self.view.host != target {
             self.make_host(target);
@@ -237,8 +237,8 @@ impl Room {
 }
 
 /// Whether these can be a room's settings.
-pub(crate) fn check_settings(rules: &Rules, settings: &Json) -> Result<(), Refusal> {
-    let refuse = |text: String| Err(Refusal::new(RefusalCode::BadSettings, text));
+pub(crate) fn check_settings(rules: &Rules, settings: &RawJson) -> Result<(), Rejection> {
+    let refuse = |text: String| Err(Rejection::new(RejectionCode::BadSettings, text));
     if !settings.is_object() {
         return refuse("settings must be an object".into());
     }
@@ -249,10 +249,10 @@ pub(crate) fn check_settings(rules: &Rules, settings: &Json) -> Result<(), Refus
     Ok(())
 }
 
-fn wrong_status(text: &str) -> Refusal {
-    Refusal::new(RefusalCode::WrongStatus, text)
+fn wrong_status(text: &str) -> Rejection {
+    Rejection::new(RejectionCode::WrongStatus, text)
 }
 
-fn no_such_member() -> Refusal {
-    Refusal::new(RefusalCode::NoSuchMember, "there is no such other player in this room")
+fn no_such_member() -> Rejection {
+    Rejection::new(RejectionCode::NoSuchMember, "there is no such other player in this room")
 }

@@ -7,13 +7,15 @@ mod silence;
 mod world;
 
 use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_lobby::directory::{Directory, Reply, Request, Wish};
+use gaggle_lobby::directory::{Command, Directory, FindSpec, Reply};
 use gaggle_lobby::message::client::{
-    Create, Find, Finish, Join, Kick, Leave, List, Ready, Report, Score, Start,
+    Create, Find, Finish, Join, Kick, Leave, Ready, Report, Score, Start, SubscribeRooms,
 };
-use gaggle_lobby::room::{Link, NewRoom, Newcomer, Source};
-use gaggle_lobby::view::{Json, Member};
-use gaggle_lobby::{NetworkId, NodeId, PlayerId, Players, RefusalCode, RoomCode, RoomId, Seed, SessionId};
+use gaggle_lobby::room::{Attachment, JoinRequest, NewRoom, Source};
+use gaggle_lobby::view::{Member, RawJson};
+use gaggle_lobby::{
+    LocalPlayers, NetworkId, NodeId, PlayerId, RejectionCode, ResumeId, RoomCode, RoomId, Seed,
+};
 
 use world::checker::Checker;
 use world::rude::RudeTally;
@@ -23,19 +25,19 @@ use world::{Delays, SECOND, World, guest};
 fn packing_is_exact_for_a_hundred_thousand_joins() {
     let mut directory = Directory::new(world::generous());
     let link = link(1);
-    let lease = Request::Lease { node: link.node, epoch: 1, until: Micros::MAX };
+    let lease = Command::Lease { node: link.node, epoch: 1, until: Micros::MAX };
     let _ = directory.handle_request(Micros::ZERO, lease);
     let mut prng = Prng::new(1);
     let mut created = 0;
     for number in 0..100_000 {
         let reply = directory.handle_request(Micros::new(number), find_request(number, link, &mut prng));
-        let Reply::Seated { seated, .. } = reply else { panic!("{reply:?}") };
+        let Reply::Joined { seated, .. } = reply else { panic!("{reply:?}") };
         created += u32::from(seated.created);
         while directory.poll_notice().is_some() {}
     }
     assert_eq!(created, 25_000);
     assert_eq!(directory.rooms().count(), 25_000);
-    assert!(directory.rooms().all(|room| room.view().seats_free() == 0));
+    assert!(directory.rooms().all(|room| room.view().free_slots() == 0));
 }
 
 #[test]
@@ -125,7 +127,7 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
     println!("  {:?}", world.rude_tally);
     let RudeTally { seats, seats_by_ticket, tokens, searches, refused } = &world.rude_tally;
     assert!(*seats > 10 && *seats_by_ticket > 3 && *tokens > 10 && *searches > 3);
-    for code in [RefusalCode::BadToken, RefusalCode::BadTicket, RefusalCode::BadMessage] {
+    for code in [RejectionCode::BadToken, RejectionCode::BadTicket, RejectionCode::BadMessage] {
         assert!(refused.contains_key(&code), "nobody was refused for {code}: {refused:?}");
     }
     world
@@ -139,7 +141,7 @@ fn disturb(world: &mut World, client: usize) {
         30..35 => look_at_rooms(world, client),
         0..50 => {
             let mode = ["team", "versus"][world.prng.below(2) as usize].parse().unwrap();
-            let players = Players::new(1 + world.prng.below(6) as u8 / 4).unwrap();
+            let players = LocalPlayers::new(1 + world.prng.below(6) as u8 / 4).unwrap();
             let game = "gander".parse().unwrap();
             let find = Find { game, mode, seats: Some(4), players, ..Find::default() };
             world.with_client(client, |machine, _| machine.find(find));
@@ -173,13 +175,17 @@ fn disturb(world: &mut World, client: usize) {
 /// Watches a list of rooms, another one than before, or none any more.
 fn look_at_rooms(world: &mut World, client: usize) {
     let mode = ["", "team", "versus"][world.prng.below(3) as usize].parse().unwrap();
-    let list =
-        List { game: "gander".parse().unwrap(), mode, all: world.prng.chance(1, 2), ..List::default() };
+    let list = SubscribeRooms {
+        game: "gander".parse().unwrap(),
+        mode,
+        all: world.prng.chance(1, 2),
+        ..SubscribeRooms::default()
+    };
     let list = world.prng.chance(5, 6).then_some(list);
-    world.checker.listed(client, list.clone());
+    world.checker.room_list(client, list.clone());
     let _ = world.with_client(client, |machine, _| match list {
-        Some(list) => machine.list(list),
-        None => machine.unlist(),
+        Some(list) => machine.subscribe_rooms(list),
+        None => machine.unsubscribe_rooms(),
     });
 }
 
@@ -233,16 +239,16 @@ fn seats(world: &World) -> Vec<Option<Place>> {
     world.clients.iter().map(seat).collect()
 }
 
-fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
+fn find_request(number: u64, link: Attachment, prng: &mut Prng) -> Command {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&number.to_le_bytes());
-    let newcomer = Newcomer {
+    let newcomer = JoinRequest {
         peer: PeerId::from_bytes(bytes),
         player: PlayerId::from_bytes(bytes),
         name: "Nia".parse().unwrap(),
         palette: 0,
         watch: false,
-        players: Players::ONE,
+        players: LocalPlayers::ONE,
         switch: false,
         source: Source { network: NetworkId(number), signed_in: false },
     };
@@ -259,11 +265,11 @@ fn find_request(number: u64, link: Link, prng: &mut Prng) -> Request {
         private: false,
         drop_in: true,
         matched: true,
-        settings: Json::default(),
+        settings: RawJson::default(),
     };
-    Request::Find { newcomer, link, wish: Wish { new, may_create: true, skill: None } }
+    Command::Find { newcomer, link, wish: FindSpec { new, may_create: true, skill: None } }
 }
 
-fn link(session: u64) -> Link {
-    Link { node: NodeId(1), epoch: 1, session: SessionId(session) }
+fn link(session: u64) -> Attachment {
+    Attachment { node: NodeId(1), epoch: 1, session: ResumeId(session) }
 }

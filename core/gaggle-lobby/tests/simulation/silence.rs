@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_lobby::directory::Directory;
-use gaggle_lobby::node::{ConnectionId, NoIce, Node, NodeConfig, Output};
+use gaggle_lobby::node::{ConnectionId, NoIce, Node, NodeConfig, NodeOutput};
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::{NodeId, RoomId, TicketSigner};
 
@@ -101,22 +101,22 @@ impl Crowd {
             }
             match self.node.poll_output() {
                 None => return,
-                Some(Output::Ask { ask, request }) => {
+                Some(NodeOutput::Ask { ask, request }) => {
                     let reply = self.directory.handle_request(self.now, *request);
                     while let Some((_, notice)) = self.directory.poll_notice() {
                         self.node.handle_notice(self.now, notice);
                     }
                     self.node.handle_reply(self.now, ask, reply);
                 }
-                Some(Output::Ping { connection })
+                Some(NodeOutput::Ping { connection })
                     if matches!(self.habit(connection), Habit::Stays | Habit::Mute) =>
                 {
                     self.node.handle_pong(self.now, connection);
                 }
-                Some(Output::Send { connection, text }) if text.starts_with(r#"{"type":"left""#) => {
+                Some(NodeOutput::Send { connection, text }) if text.starts_with(r#"{"type":"left""#) => {
                     assert_eq!(self.habit(connection), Habit::Mute, "{text}");
                 }
-                Some(Output::Close { connection, .. }) => {
+                Some(NodeOutput::Close { connection, .. }) => {
                     assert_eq!(self.habit(connection), Habit::Vanishes);
                 }
                 Some(_) => {}
@@ -128,10 +128,10 @@ impl Crowd {
 #[test]
 fn the_silent_are_taken_out_of_a_storm_of_joins_and_nobody_else_is() {
     let rules = Rules {
-        grace: Micros::from_secs(10),
-        silent_after: Micros::from_secs(20),
-        ping_after: Micros::from_secs(5),
-        pong_within: Micros::from_secs(3),
+        reconnect_grace: Micros::from_secs(10),
+        idle_timeout: Micros::from_secs(20),
+        ping_interval: Micros::from_secs(5),
+        pong_timeout: Micros::from_secs(3),
         connections_max: 200_000,
         rooms_max: 100_000,
         ..generous()

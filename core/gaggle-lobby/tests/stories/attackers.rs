@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use gaggle_kit::Micros;
-use gaggle_lobby::directory::{Directory, Entry, Request, Snapshot};
+use gaggle_lobby::directory::{Command, Directory, LogEntry, Snapshot};
 use gaggle_lobby::message::client::Find;
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::rules::{GameRules, ModeRules, Rate, Rates, Rules};
-use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
+use gaggle_lobby::rules::{GameRules, Limits, ModeConfig, RateLimit, Rules};
+use gaggle_lobby::{Rejection, RejectionCode, ServerMessage};
 
 use crate::server::{CREATE, LEAVE, Ours, Server, code, hello, join, seat, welcome};
 use crate::signals_and_results::{peer, report};
@@ -23,19 +23,19 @@ fn hellos_sent_all_at_once_are_taken_one_after_another() {
     for text in [token, token, r#"{"type":"touch"}"#, token] {
         assert!(server.say(connection, text).is_empty());
     }
-    let refused = || Err(Refusal::new(RefusalCode::BadToken, "no"));
+    let refused = || Err(Rejection::new(RejectionCode::BadToken, "no"));
     server.verified(connection, refused());
-    assert_eq!(code(&server.hear(connection)), RefusalCode::BadToken);
+    assert_eq!(code(&server.hear(connection)), RejectionCode::BadToken);
     // The second was taken up and is being checked, and the rest goes on waiting.
     server.verified(connection, refused());
     let heard = server.hear(connection);
     assert!(
         matches!(&heard[..], [ServerMessage::Refused(token), ServerMessage::Refused(touch)]
-            if token.code == RefusalCode::BadToken && touch.code == RefusalCode::OutOfOrder),
+            if token.code == RejectionCode::BadToken && touch.code == RejectionCode::OutOfOrder),
         "{heard:?}"
     );
     server.verified(connection, refused());
-    assert_eq!(code(&server.hear(connection)), RefusalCode::BadToken);
+    assert_eq!(code(&server.hear(connection)), RejectionCode::BadToken);
     welcome(&server.say(connection, &hello(1)));
 }
 
@@ -53,20 +53,20 @@ fn from_one_address_only_so_many_different_lists_are_watched() {
         let heard = server.say(*watcher, &list(number));
         match number {
             0..32 => assert!(matches!(&heard[..], [ServerMessage::Rooms(_)]), "{number}: {heard:?}"),
-            _ => assert_eq!(code(&heard), RefusalCode::TooMany, "{number}"),
+            _ => assert_eq!(code(&heard), RejectionCode::TooMany, "{number}"),
         }
     }
     // What others there watch may be watched, and by who watches something of their own, another.
     let is_shown = |heard: Vec<ServerMessage>| matches!(&heard[..], [ServerMessage::Rooms(_)]);
     assert!(is_shown(server.say(watchers[39], &list(0))));
     assert!(is_shown(server.say(watchers[1], &list(99))));
-    assert_eq!(code(&server.say(watchers[0], &list(100))), RefusalCode::TooMany, "two watch that one");
+    assert_eq!(code(&server.say(watchers[0], &list(100))), RejectionCode::TooMany, "two watch that one");
     // Who is gone, or watches no more, makes room.
     server.close(watchers[2]);
     assert!(is_shown(server.say(watchers[38], &list(38))));
     server.say(watchers[3], r#"{"type":"unlist"}"#);
     assert!(is_shown(server.say(watchers[37], &list(37))));
-    assert_eq!(code(&server.say(watchers[36], &list(36))), RefusalCode::TooMany);
+    assert_eq!(code(&server.say(watchers[36], &list(36))), RejectionCode::TooMany);
     // Elsewhere nobody notices.
     let elsewhere = server.guest(100);
     assert!(is_shown(server.say(elsewhere, &list(36))));
@@ -79,14 +79,14 @@ fn what_waits_for_an_answer_is_bounded_in_bytes() {
     server.say(connection, r#"{"type":"hello","token":"x"}"#);
     let long = format!(r#"{{"type":"find","game":"gander","settings":{{"a":"{}"}}}}"#, "x".repeat(60_000));
     assert!(server.say(connection, &long).is_empty() && server.say(connection, &long).is_empty());
-    assert_eq!(code(&server.say(connection, &long)), RefusalCode::TooFast);
+    assert_eq!(code(&server.say(connection, &long)), RejectionCode::TooFast);
     assert!(server.say(connection, r#"{"type":"touch"}"#).is_empty(), "there is room for short ones");
 }
 
 #[test]
 fn handing_the_role_of_host_round_makes_no_more_tickets_than_one_host_does() {
-    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
-    rules.rates.change = Rates::default().change;
+    let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
+    rules.limits.change = Limits::default().change;
     let mut server = Server::with_rules(rules);
     let players: Vec<ConnectionId> = (0..8)
         .map(|number| {
@@ -105,19 +105,19 @@ fn handing_the_role_of_host_round_makes_no_more_tickets_than_one_host_does() {
         let hand_over = format!(r#"{{"type":"host","peer":"{}"}}"#, peers[next]);
         match &server.say(players[host], &hand_over)[..] {
             [ServerMessage::Refused(no)] => {
-                assert_eq!(no.code, RefusalCode::TooFast);
+                assert_eq!(no.code, RejectionCode::TooFast);
                 refused += 1;
             }
             _ => host = next,
         }
     }
     let heard = server.hear(watcher);
-    let tickets = heard.iter().filter(|message| matches!(message, ServerMessage::NewTicket(_))).count();
+    let tickets = heard.iter().filter(|message| matches!(message, ServerMessage::TicketRenewed(_))).count();
     assert_eq!((tickets, refused), (20, 10));
     // Who is no host uses nothing up that the host may need.
     server.wait_secs(11);
     for _ in 0..20 {
-        assert_eq!(code(&server.say(watcher, START)), RefusalCode::NotHost);
+        assert_eq!(code(&server.say(watcher, START)), RejectionCode::NotHost);
     }
     server.say(players[host], r#"{"type":"settings","settings":{"lava":true}}"#);
     assert_eq!(server.room_of(watcher).settings.as_str(), r#"{"lava":true}"#);
@@ -125,8 +125,8 @@ fn handing_the_role_of_host_round_makes_no_more_tickets_than_one_host_does() {
 
 #[test]
 fn from_one_address_only_so_many_results_are_stored() {
-    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
-    rules.rates.report_per_address = Rates::default().report_per_address;
+    let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
+    rules.limits.report_per_address = Limits::default().report_per_address;
     let mut server = Server::with_rules(rules);
     let stored = (0..300).filter(|number| {
         let alone = server.connect_from("10.7.7.7");
@@ -182,8 +182,11 @@ fn who_left_comes_back_by_ticket_only_where_others_may_come_too() {
 #[test]
 fn who_talks_all_the_time_keeps_nobody_else_from_showing_life() {
     for silent_after in [Micros::from_secs(300), Micros::from_secs(8)] {
-        let mut server =
-            Server::with_rules(Rules { rates: Rates::unlimited(), silent_after, ..Rules::default() });
+        let mut server = Server::with_rules(Rules {
+            limits: Limits::unlimited(),
+            idle_timeout: silent_after,
+            ..Rules::default()
+        });
         let mut quiet = Ours::connect(&mut server, 1);
         quiet.client.find(Find {
             game: "gander".parse().unwrap(),
@@ -192,7 +195,7 @@ fn who_talks_all_the_time_keeps_nobody_else_from_showing_life() {
         });
         quiet.pump(&mut server);
         assert!(quiet.client.room().is_some());
-        let talker = server.player(2);
+        let talker = server.local_slot(2);
         for second in 0..400 {
             if second % 2 == 0 {
                 server.say(talker, &format!(r#"{{"type":"profile","palette":{}}}"#, second / 2 % 2 + 4));
@@ -251,7 +254,7 @@ fn who_left_a_match_that_runs_is_out_of_it_and_who_was_lost_is_not() {
     assert!(back.returned && back.room.members.len() == 2);
     // In the next match they are welcome again, if it takes newcomers.
     server.say(host, r#"{"type":"finish"}"#);
-    assert_eq!(code(&server.say(left, &join(door))), RefusalCode::RoomFinished);
+    assert_eq!(code(&server.say(left, &join(door))), RejectionCode::RoomFinished);
 }
 
 #[test]
@@ -269,9 +272,9 @@ fn settings_a_ticket_was_not_signed_with_are_passed_on_to_nobody() {
     };
     server.asked.clear();
     assert_eq!(come(&mut server, &format!(r#"{{"a":"{}"}}"#, "x".repeat(40_000))), "{}");
-    assert!(server.asked.iter().any(|request| matches!(request, Request::Attach { ticket: Some(_), .. })));
+    assert!(server.asked.iter().any(|request| matches!(request, Command::Attach { ticket: Some(_), .. })));
     for request in &server.asked {
-        let text = Entry::Request(Box::new(request.clone())).to_text(server.now);
+        let text = LogEntry::Command(Box::new(request.clone())).to_text(server.now);
         assert!(text.len() < 2_000, "{} bytes", text.len());
     }
     let mut server = server.restarted();
@@ -364,7 +367,7 @@ fn who_was_refused_while_looking_is_put_into_no_second_room() {
     let others: Vec<ConnectionId> = (1..=8).map(|number| tab(&mut server, 1, number)).collect();
     others.iter().for_each(|other| drop(seat(&server.say(*other, CREATE))));
     server.wait_secs(1);
-    assert_eq!(code(&server.hear(seeker)), RefusalCode::TooMany);
+    assert_eq!(code(&server.hear(seeker)), RejectionCode::TooMany);
     server.say(others[0], LEAVE);
     let made = seat(&server.say(seeker, CREATE));
 
@@ -391,7 +394,7 @@ fn who_has_as_many_seats_as_one_may_have_is_matched_with_nobody() {
 #[test]
 fn looking_for_skill_makes_no_more_rooms_from_one_address_than_may_be_made() {
     let mut rules = ranked();
-    rules.rates.create_per_address = Rate::per_secs(3, 3_000);
+    rules.limits.create_per_address = RateLimit::per_secs(3, 3_000);
     let mut server = Server::with_rules(rules);
     let look = |server: &mut Server, number: u32, address: &str| {
         let connection = server.connect_from(address);
@@ -415,8 +418,8 @@ fn looking_for_skill_makes_no_more_rooms_from_one_address_than_may_be_made() {
 
 #[test]
 fn many_who_look_at_once_make_no_more_rooms_from_one_address_than_may_be_made() {
-    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
-    rules.rates.create_per_address = Rate::per_secs(3, 3_000);
+    let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
+    rules.limits.create_per_address = RateLimit::per_secs(3, 3_000);
     let mut server = Server::with_rules(rules);
     server.held = Some(VecDeque::new());
     let look = |server: &mut Server, number: u32, build: u32| {
@@ -437,10 +440,10 @@ fn many_who_look_at_once_make_no_more_rooms_from_one_address_than_may_be_made() 
     others.iter().for_each(|_| server.answer_held());
     assert_eq!(server.directory.room_count(), 3);
     seat(&server.hear(others[1]));
-    assert!(others[2..].iter().all(|who| code(&server.hear(*who)) == RefusalCode::TooFast));
+    assert!(others[2..].iter().all(|who| code(&server.hear(*who)) == RejectionCode::TooFast));
     let late = look(&mut server, 999, 99);
     server.answer_held();
-    assert_eq!(code(&server.hear(late)), RefusalCode::TooFast);
+    assert_eq!(code(&server.hear(late)), RejectionCode::TooFast);
 }
 
 #[test]
@@ -475,7 +478,7 @@ fn settings_and_signals_can_be_written_into_a_log_and_read_again_however_they_lo
     };
     let refused = server.say(host, &create(&deep(15)));
     assert!(
-        matches!(&refused[..], [ServerMessage::Refused(refused)] if refused.code == RefusalCode::BadMessage
+        matches!(&refused[..], [ServerMessage::Refused(refused)] if refused.code == RejectionCode::BadMessage
             && refused.text == "field settings must be a value of at most 12 levels"),
         "{refused:?}"
     );
@@ -487,7 +490,7 @@ fn settings_and_signals_can_be_written_into_a_log_and_read_again_however_they_lo
     assert_eq!(server.room_of(guest).settings.as_str(), r#"{"a":[1]}"#);
     server.close(host);
     let signal = |data: &str| format!(r#"{{"type":"signal","to":"{host_peer}","data":{data}}}"#);
-    assert_eq!(code(&server.say(guest, &signal(&deep(13)))), RefusalCode::BadMessage);
+    assert_eq!(code(&server.say(guest, &signal(&deep(13)))), RejectionCode::BadMessage);
     assert!(server.say(guest, &signal(&deep(12))).is_empty());
     assert!(server.say(guest, &signal("[ 1,\n\t2 ]")).is_empty());
     let snapshot = server.directory.snapshot();
@@ -496,16 +499,16 @@ fn settings_and_signals_can_be_written_into_a_log_and_read_again_however_they_lo
     assert_eq!(restored.snapshot(), snapshot);
     assert!(server.asked.len() > 5, "requests are looked at");
     for request in &server.asked {
-        let entry = Entry::Request(Box::new(request.clone()));
-        assert_eq!(Entry::from_text(&entry.to_text(server.now), server.now).as_ref(), Ok(&entry));
+        let entry = LogEntry::Command(Box::new(request.clone()));
+        assert_eq!(LogEntry::from_text(&entry.to_text(server.now), server.now).as_ref(), Ok(&entry));
     }
 }
 
 #[test]
 fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
     let mut server = Server::with_rules(Rules::default());
-    let (victim, other) = (server.player(1), server.player(2));
-    let rude = server.player(3);
+    let (victim, other) = (server.local_slot(1), server.local_slot(2));
+    let rude = server.local_slot(3);
     let peer_of = |server: &Server, who| server.node.peer_of(who).unwrap().0;
     let (to, to_other) = (peer_of(&server, victim), peer_of(&server, other));
     let data = "x".repeat(16_000);
@@ -513,7 +516,7 @@ fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
     let refusals: Vec<_> = (0..6).flat_map(|_| server.say(rude, &signal(to))).collect();
     assert_eq!(refusals.len(), 2, "four fit: {refusals:?}");
     let ServerMessage::Refused(refused) = &refusals[0] else { panic!("{refusals:?}") };
-    assert_eq!(refused.code, RefusalCode::TooFast);
+    assert_eq!(refused.code, RejectionCode::TooFast);
     let wait = refused.retry_ms.expect("a time to wait");
     assert!((900..1_100).contains(&wait), "{wait}");
     // Others can be sent something, and after that time so can this one.
@@ -521,7 +524,7 @@ fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
     server.wait(Micros::from_millis(wait));
     assert!(server.say(rude, &signal(to)).is_empty());
     let signals = |heard: Vec<ServerMessage>| {
-        heard.iter().filter(|message| matches!(message, ServerMessage::Signalled(_))).count()
+        heard.iter().filter(|message| matches!(message, ServerMessage::SignalReceived(_))).count()
     };
     assert_eq!((signals(server.hear(victim)), signals(server.hear(other))), (5, 1));
 }
@@ -551,10 +554,10 @@ fn a_newcomer_in_a_full_room_can_send_everybody_all_it_takes() {
 
 /// Rules with a mode in which two of like skill are looked for.
 fn ranked() -> Rules {
-    let mode = ModeRules { seats: 2, seats_max: 2, skill: true, ..ModeRules::default() };
+    let mode = ModeConfig { players_default: 2, players_max: 2, skill: true, ..ModeConfig::default() };
     let mut game = GameRules::default();
     game.modes.insert("duel".parse().unwrap(), mode);
-    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.games.insert("ranked".parse().unwrap(), game);
     rules
 }
@@ -583,7 +586,7 @@ fn with_ticket(number: u32, tab: &str, ticket: &str) -> String {
 
 fn ticket_in(heard: &[ServerMessage]) -> String {
     let ticket = heard.iter().find_map(|message| match message {
-        ServerMessage::NewTicket(new) => Some(new.ticket.clone()),
+        ServerMessage::TicketRenewed(new) => Some(new.ticket.clone()),
         _ => None,
     });
     ticket.unwrap_or_else(|| panic!("no ticket: {heard:?}"))
@@ -597,7 +600,7 @@ fn new_ticket(server: &mut Server, connection: ConnectionId) -> String {
 fn ticket_refusal(heard: &[ServerMessage]) -> String {
     match heard {
         [ServerMessage::Refused(refused), ServerMessage::Welcome(_)]
-            if refused.code == RefusalCode::BadTicket =>
+            if refused.code == RejectionCode::BadTicket =>
         {
             refused.text.clone()
         }

@@ -3,7 +3,7 @@
 
 use gaggle_kit::Slot;
 use gaggle_lobby::RoomCode;
-use gaggle_lobby::message::server::Seated;
+use gaggle_lobby::message::server::JoinedRoom;
 use gaggle_lobby::node::ConnectionId;
 
 use crate::restarts::ticket;
@@ -12,13 +12,13 @@ use crate::server::{CREATE, FIND, LEAVE, STEP_OUT, Server, hello, join, seat, we
 /// Four who have played for a while, and the code of their room.
 fn full_room() -> (Server, Vec<ConnectionId>, RoomCode) {
     let mut server = Server::new();
-    let players: Vec<_> = (0..4).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..4).map(|number| server.local_slot(number)).collect();
     let code = server.room_of(players[0]).code;
     server.wait_secs(5);
     (server, players, code)
 }
 
-fn come(server: &mut Server, number: u32, code: RoomCode) -> (ConnectionId, Seated) {
+fn come(server: &mut Server, number: u32, code: RoomCode) -> (ConnectionId, JoinedRoom) {
     let connection = server.guest(number);
     let seated = seat(&server.say(connection, &join(code)));
     (connection, seated)
@@ -111,7 +111,7 @@ fn of_two_at_one_machine_each_hears_about_their_own_seat() {
     let made = seat(&server.say(couch, &FIND.replace('}', TWO)));
     let (single, _) = come(&mut server, 2, made.room.code);
     let (_, last) = come(&mut server, 3, made.room.code);
-    assert_eq!(last.room.seats_free(), 0);
+    assert_eq!(last.room.free_slots(), 0);
     server.wait_secs(5);
     leave(&mut server, couch);
     let back = server.guest(1);

@@ -1,8 +1,8 @@
 //! Stories about those who come where they were shut out, and about what many at once cost.
 
-use gaggle_lobby::directory::Request;
-use gaggle_lobby::rules::{GameRules, ModeRules, Rates, Rules};
-use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::directory::Command;
+use gaggle_lobby::rules::{GameRules, Limits, ModeConfig, Rules};
+use gaggle_lobby::{RejectionCode, ServerMessage};
 
 use crate::server::{LEAVE, Server, code, hello, join, seat};
 use crate::signals_and_results::peer;
@@ -17,7 +17,7 @@ fn locked_room_admits_no_spectator() {
     server.say(host, r#"{"type":"access","locked":true}"#);
     let curious = server.guest(2);
     let watch = join(made.room.code).replace('}', r#","watch":true}"#);
-    assert_eq!(code(&server.say(curious, &watch)), RefusalCode::RoomLocked);
+    assert_eq!(code(&server.say(curious, &watch)), RejectionCode::RoomLocked);
     server.say(host, r#"{"type":"access","locked":false}"#);
     seat(&server.say(curious, &watch));
 }
@@ -37,7 +37,7 @@ fn removed_player_returns_neither_by_new_key_nor_to_watch() {
     for (number, wish) in [(2, &watch), (3, &join(made.room.code)), (4, &watch)] {
         let back = server.connect_from("10.66.66.66");
         server.say(back, &hello(number).replace('}', r#","seat":"new"}"#));
-        assert_eq!(code(&server.say(back, wish)), RefusalCode::Kicked, "key {number}");
+        assert_eq!(code(&server.say(back, wish)), RejectionCode::Kicked, "key {number}");
     }
     // A network the host or another member shares is not shut out with it.
     let sibling = server.connect_from("10.1.0.1");
@@ -66,7 +66,7 @@ fn ended_room_is_not_revived_by_a_ticket() {
     let back = server.connect();
     let heard = server.say(back, &hello(2).replace('}', &format!(r#","ticket":"{ticket}"}}"#)));
     assert!(
-        matches!(&heard[0], ServerMessage::Refused(no) if no.code == RefusalCode::BadTicket),
+        matches!(&heard[0], ServerMessage::Refused(no) if no.code == RejectionCode::BadTicket),
         "{heard:?}"
     );
     assert_eq!(server.directory.rooms().count(), 0);
@@ -78,13 +78,19 @@ fn ended_room_is_not_revived_by_a_ticket() {
 #[test]
 fn many_searching_players_ask_the_directory_rarely() {
     let mut game = GameRules::default();
-    let mode = ModeRules { seats: 2, seats_min: 2, seats_max: 2, skill: true, ..ModeRules::default() };
+    let mode = ModeConfig {
+        players_default: 2,
+        players_min: 2,
+        players_max: 2,
+        skill: true,
+        ..ModeConfig::default()
+    };
     game.modes.insert("duel".parse().unwrap(), mode);
     let mut rules = Rules {
-        rates: Rates::unlimited(),
+        limits: Limits::unlimited(),
         connections_max: 10_000,
         connections_per_player_max: 10_000,
-        seats_per_player_max: 10_000,
+        rooms_per_player_max: 10_000,
         ..Rules::default()
     };
     rules.games.insert("gander".parse().unwrap(), game);
@@ -101,6 +107,6 @@ fn many_searching_players_ask_the_directory_rarely() {
     }
     server.asked.clear();
     server.wait_secs(10);
-    let asked = server.asked.iter().filter(|request| matches!(request, Request::Find { .. })).count();
+    let asked = server.asked.iter().filter(|request| matches!(request, Command::Find { .. })).count();
     assert!((count..=3 * count).contains(&asked), "{asked} questions in 10 s");
 }

@@ -1,10 +1,10 @@
 //! Every limit, lowered until somebody runs into it: they are told which kind it is, and whoever else is there is served.
 
 use gaggle_kit::Micros;
-use gaggle_lobby::message::server::SeatState;
+use gaggle_lobby::message::server::MembershipState;
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::rules::{Rate, Rates, Rules};
-use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::rules::{Limits, RateLimit, Rules};
+use gaggle_lobby::{RejectionCode, ServerMessage};
 
 use crate::server::{CREATE, Server, hello, join, seat, welcome};
 use crate::signals_and_results::peer;
@@ -12,45 +12,45 @@ use crate::signals_and_results::peer;
 /// Everybody who does harm here comes from this address.
 const THERE: &str = "10.66.6.6";
 /// So many, and for as long as a story takes no more.
-const TWO: Rate = Rate::per_secs(2, 2_000);
+const TWO: RateLimit = RateLimit::per_secs(2, 2_000);
 const TOUCH: &str = r#"{"type":"touch"}"#;
 const GUESS: &str = r#"{"type":"join","code":"BCDFGH"}"#;
 const REPORT: &str = r#"{"type":"report","round":1,"scores":[]}"#;
 
 /// A limit: its name, how it is lowered, what is done until it is reached, and what is said then.
-type Limit = (&'static str, fn(&mut Rules), fn(&mut Server) -> Option<RefusalCode>, RefusalCode);
+type Limit = (&'static str, fn(&mut Rules), fn(&mut Server) -> Option<RejectionCode>, RejectionCode);
 
 #[rustfmt::skip]
 const LIMITS: &[Limit] = &[
-    ("rooms_max", |rules| rules.rooms_max = 3, |server| each_says(server, CREATE), RefusalCode::ServerFull),
-    ("connections_max", |rules| rules.connections_max = 3, three_connect, RefusalCode::ServerFull),
-    ("connections_per_address_max", |rules| rules.connections_per_address_max = 2, three_connect, RefusalCode::TooMany),
-    ("connections_per_player_max", |rules| rules.connections_per_player_max = 2, three_tabs, RefusalCode::TooMany),
-    ("seats_per_player_max", |rules| rules.seats_per_player_max = 2, three_tabs_play, RefusalCode::TooMany),
-    ("watchers_max", |rules| rules.watchers_max = 2, three_watch, RefusalCode::RoomFull),
-    ("settings_bytes_max", |rules| rules.settings_bytes_max = 30, settings_grow, RefusalCode::BadSettings),
-    ("signal_bytes_max", |rules| rules.signal_bytes_max = 250, signals_grow, RefusalCode::TooLarge),
-    ("connect", |rules| rules.rates.connect = TWO, three_connect, RefusalCode::TooFast),
-    ("message", |rules| rules.rates.message = Rate::per_secs(4, 4_000), one_talks, RefusalCode::TooFast),
-    ("message_per_address", |rules| rules.rates.message_per_address = Rate::per_secs(5, 5_000), |server| each_says(server, TOUCH), RefusalCode::TooFast),
-    ("find", |rules| rules.rates.find = TWO, |server| one_says(server, &|nth| switching("find", nth)), RefusalCode::TooFast),
-    ("create", |rules| rules.rates.create = TWO, |server| one_says(server, &|nth| switching("create", nth)), RefusalCode::TooFast),
-    ("create_per_address", |rules| rules.rates.create_per_address = TWO, |server| each_says(server, CREATE), RefusalCode::TooFast),
-    ("join", |rules| rules.rates.join = TWO, |server| one_says(server, &|_| GUESS.into()), RefusalCode::TooFast),
-    ("join_per_address", |rules| rules.rates.join_per_address = TWO, |server| each_says(server, GUESS), RefusalCode::TooFast),
-    ("take_over", |rules| rules.rates.take_over = TWO, |server| one_says(server, &|_| r#"{"type":"take_over"}"#.into()), RefusalCode::TooFast),
-    ("change", |rules| rules.rates.change = TWO, |server| one_says(server, &|nth| format!(r#"{{"type":"profile","palette":{nth}}}"#)), RefusalCode::TooFast),
-    ("signal", |rules| rules.rates.signal = TWO, signals_grow, RefusalCode::TooFast),
-    ("signal_bytes", |rules| rules.rates.signal_bytes = Rate::per_secs(500, 500_000), signals_grow, RefusalCode::TooFast),
-    ("signal_bytes_to_one", |rules| rules.rates.signal_bytes_to_one = Rate::per_secs(500, 500_000), signals_grow, RefusalCode::TooFast),
-    ("look", |rules| rules.rates.look = TWO, |server| one_says(server, &|_| TOUCH.into()), RefusalCode::TooFast),
-    ("report", |rules| rules.rates.report = TWO, |server| one_says(server, &|_| REPORT.into()), RefusalCode::TooFast),
-    ("report_per_address", |rules| rules.rates.report_per_address = TWO, |server| each_says(server, REPORT), RefusalCode::TooFast),
+    ("rooms_max", |rules| rules.rooms_max = 3, |server| each_says(server, CREATE), RejectionCode::ServerFull),
+    ("connections_max", |rules| rules.connections_max = 3, three_connect, RejectionCode::ServerFull),
+    ("connections_per_address_max", |rules| rules.connections_per_address_max = 2, three_connect, RejectionCode::TooMany),
+    ("connections_per_player_max", |rules| rules.connections_per_player_max = 2, three_tabs, RejectionCode::TooMany),
+    ("seats_per_player_max", |rules| rules.rooms_per_player_max = 2, three_tabs_play, RejectionCode::TooMany),
+    ("watchers_max", |rules| rules.spectators_max = 2, three_watch, RejectionCode::RoomFull),
+    ("settings_bytes_max", |rules| rules.settings_bytes_max = 30, settings_grow, RejectionCode::BadSettings),
+    ("signal_bytes_max", |rules| rules.signal_bytes_max = 250, signals_grow, RejectionCode::TooLarge),
+    ("connect", |rules| rules.limits.connect = TWO, three_connect, RejectionCode::TooFast),
+    ("message", |rules| rules.limits.message = RateLimit::per_secs(4, 4_000), one_talks, RejectionCode::TooFast),
+    ("message_per_address", |rules| rules.limits.message_per_address = RateLimit::per_secs(5, 5_000), |server| each_says(server, TOUCH), RejectionCode::TooFast),
+    ("find", |rules| rules.limits.find = TWO, |server| one_says(server, &|nth| switching("find", nth)), RejectionCode::TooFast),
+    ("create", |rules| rules.limits.create = TWO, |server| one_says(server, &|nth| switching("create", nth)), RejectionCode::TooFast),
+    ("create_per_address", |rules| rules.limits.create_per_address = TWO, |server| each_says(server, CREATE), RejectionCode::TooFast),
+    ("join", |rules| rules.limits.join = TWO, |server| one_says(server, &|_| GUESS.into()), RejectionCode::TooFast),
+    ("join_per_address", |rules| rules.limits.join_per_address = TWO, |server| each_says(server, GUESS), RejectionCode::TooFast),
+    ("take_over", |rules| rules.limits.take_over = TWO, |server| one_says(server, &|_| r#"{"type":"take_over"}"#.into()), RejectionCode::TooFast),
+    ("change", |rules| rules.limits.change = TWO, |server| one_says(server, &|nth| format!(r#"{{"type":"profile","palette":{nth}}}"#)), RejectionCode::TooFast),
+    ("signal", |rules| rules.limits.signal = TWO, signals_grow, RejectionCode::TooFast),
+    ("signal_bytes", |rules| rules.limits.signal_bytes = RateLimit::per_secs(500, 500_000), signals_grow, RejectionCode::TooFast),
+    ("signal_bytes_to_one", |rules| rules.limits.signal_bytes_to_one = RateLimit::per_secs(500, 500_000), signals_grow, RejectionCode::TooFast),
+    ("look", |rules| rules.limits.look = TWO, |server| one_says(server, &|_| TOUCH.into()), RejectionCode::TooFast),
+    ("report", |rules| rules.limits.report = TWO, |server| one_says(server, &|_| REPORT.into()), RejectionCode::TooFast),
+    ("report_per_address", |rules| rules.limits.report_per_address = TWO, |server| each_says(server, REPORT), RejectionCode::TooFast),
 ];
 
 #[test]
 fn last_places_are_for_those_with_a_ticket() {
-    let rules = Rules { connections_max: 64, rates: Rates::unlimited(), ..Rules::default() };
+    let rules = Rules { connections_max: 64, limits: Limits::unlimited(), ..Rules::default() };
     let mut server = Server::with_rules(rules);
     let away = server.guest(1);
     let ticket = seat(&server.say(away, CREATE)).ticket;
@@ -60,7 +60,7 @@ fn last_places_are_for_those_with_a_ticket() {
     players.iter().for_each(|player| drop(seat(&server.say(*player, CREATE))));
     let stranger = server.connect();
     server.say(stranger, &hello(100));
-    assert_eq!(server.closed(stranger), Some(RefusalCode::ServerFull));
+    assert_eq!(server.closed(stranger), Some(RejectionCode::ServerFull));
     let back = server.connect();
     let shown = hello(1).replace('}', &format!(r#","ticket":"{ticket}"}}"#));
     welcome(&server.say(back, &shown));
@@ -74,7 +74,7 @@ fn last_places_are_for_those_with_a_ticket() {
 #[test]
 fn proven_address_has_place_in_reserve_without_ticket() {
     // Four places in reserve, two of them for proven addresses.
-    let rules = Rules { connections_max: 128, rates: Rates::unlimited(), ..Rules::default() };
+    let rules = Rules { connections_max: 128, limits: Limits::unlimited(), ..Rules::default() };
     let mut server = Server::with_rules(rules);
     let (home, passing) = ("192.0.2.1", "192.0.2.2");
     let played = server.connect_from(home);
@@ -97,7 +97,7 @@ fn proven_address_has_place_in_reserve_without_ticket() {
     for address in ["198.51.100.1", passing] {
         let stranger = server.connect_from(address);
         server.say(stranger, &hello(200));
-        assert_eq!(server.closed(stranger), Some(RefusalCode::ServerFull), "{address}");
+        assert_eq!(server.closed(stranger), Some(RejectionCode::ServerFull), "{address}");
     }
     let mut come = |number: u32| {
         let back = server.connect_from(home);
@@ -108,21 +108,21 @@ fn proven_address_has_place_in_reserve_without_ticket() {
     assert_eq!((come(300), come(301)), (None, None));
     let last = server.connect_from(home);
     server.say(last, &hello(302));
-    assert_eq!(server.closed(last), Some(RefusalCode::ServerFull), "the rest is for tickets");
+    assert_eq!(server.closed(last), Some(RejectionCode::ServerFull), "the rest is for tickets");
 }
 
 #[test]
 fn prefix_of_one_customer_shares_every_rate() {
     type Case = (&'static str, fn(&mut Rules), &'static str);
     let cases: [Case; 4] = [
-        ("join", |rules| rules.rates.join_per_address = TWO, GUESS),
-        ("report", |rules| rules.rates.report_per_address = TWO, REPORT),
+        ("join", |rules| rules.limits.join_per_address = TWO, GUESS),
+        ("report", |rules| rules.limits.report_per_address = TWO, REPORT),
         // Each says two: hello, and to be there.
-        ("message", |rules| rules.rates.message_per_address = Rate::per_secs(4, 4_000), TOUCH),
-        ("connect", |rules| rules.rates.connect = TWO, TOUCH),
+        ("message", |rules| rules.limits.message_per_address = RateLimit::per_secs(4, 4_000), TOUCH),
+        ("connect", |rules| rules.limits.connect = TWO, TOUCH),
     ];
     for (name, lower, said) in cases {
-        let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+        let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
         lower(&mut rules);
         let mut server = Server::with_rules(rules);
         let mut act = |address: String, number: u32| {
@@ -132,7 +132,7 @@ fn prefix_of_one_customer_shares_every_rate() {
             }
             let greeted = server.say(connection, &hello(number));
             let heard = server.say(connection, said);
-            let is_limited = |message: &ServerMessage| matches!(message, ServerMessage::Refused(refused) if refused.code == RefusalCode::TooFast);
+            let is_limited = |message: &ServerMessage| matches!(message, ServerMessage::Refused(refused) if refused.code == RejectionCode::TooFast);
             !greeted.iter().chain(&heard).any(is_limited)
         };
         // 64 networks of one /56, then as many of one /48.
@@ -145,15 +145,15 @@ fn prefix_of_one_customer_shares_every_rate() {
 
 #[test]
 fn prefix_of_one_customer_makes_few_rooms() {
-    let mut rates = Rates::unlimited();
+    let mut rates = Limits::unlimited();
     rates.create_per_address = TWO;
-    let mut server = Server::with_rules(Rules { rates, ..Rules::default() });
+    let mut server = Server::with_rules(Rules { limits: rates, ..Rules::default() });
     let mut made = 0;
     for nth in 0..256 {
         let connection = server.connect_from(&format!("2001:db8:0:{nth:x}::1"));
         server.say(connection, &hello(nth));
         let heard = server.say(connection, CREATE);
-        made += usize::from(heard.iter().any(|message| matches!(message, ServerMessage::Seated(_))));
+        made += usize::from(heard.iter().any(|message| matches!(message, ServerMessage::JoinedRoom(_))));
     }
     assert_eq!(made, 4, "two shares for a /56");
     let other = server.guest(1_000);
@@ -165,7 +165,7 @@ fn idle_of_heaviest_network_make_way_first() {
     let rules = Rules {
         connections_max: 64,
         connections_per_address_max: 20,
-        rates: Rates::unlimited(),
+        limits: Limits::unlimited(),
         ..Rules::default()
     };
     let mut server = Server::with_rules(rules);
@@ -189,7 +189,7 @@ fn idle_of_heaviest_network_make_way_first() {
 #[test]
 fn whoever_reaches_a_limit_is_told_so_and_nobody_else_is_bothered() {
     for (name, lower, offend, expected) in LIMITS {
-        let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+        let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
         lower(&mut rules);
         let is_room_for_more = rules.connections_max > 3;
         let mut server = Server::with_rules(rules);
@@ -213,28 +213,28 @@ fn a_limit_is_none_for_whoever_stays_below_it() {
         let mut server = Server::new();
         let refused = offend(&mut server);
         // What was wrong about it is told as ever.
-        let is_wrong = matches!(refused, Some(RefusalCode::NoSuchRoom | RefusalCode::NotInRoom));
+        let is_wrong = matches!(refused, Some(RejectionCode::NoSuchRoom | RejectionCode::NotInRoom));
         assert!(refused.is_none() || is_wrong, "{name}: {refused:?}");
     }
 }
 
 #[test]
 fn a_client_that_resumes_takes_the_place_of_its_older_connection() {
-    let rules = Rules { connections_per_player_max: 1, rates: Rates::unlimited(), ..Rules::default() };
+    let rules = Rules { connections_per_player_max: 1, limits: Limits::unlimited(), ..Rules::default() };
     let mut server = Server::with_rules(rules);
     let older = server.connect();
     let resume = welcome(&server.say(older, &hello(1))).resume;
     // Whoever does not show that it is the same has to wait until the older one is gone.
     let other = server.connect();
     server.say(other, &hello(1));
-    assert_eq!((server.closed(other), server.closed(older)), (Some(RefusalCode::TooMany), None));
+    assert_eq!((server.closed(other), server.closed(older)), (Some(RejectionCode::TooMany), None));
     let newer = server.connect();
     let text = hello(1).replace('}', &format!(r#","resume":"{resume}"}}"#));
-    assert_eq!(welcome(&server.say(newer, &text)).seat, SeatState::None);
-    assert_eq!(server.closed(older), Some(RefusalCode::Replaced));
+    assert_eq!(welcome(&server.say(newer, &text)).seat, MembershipState::None);
+    assert_eq!(server.closed(older), Some(RejectionCode::Replaced));
     server.close(newer);
     let again = server.connect();
-    assert_eq!(welcome(&server.say(again, &hello(1))).seat, SeatState::None);
+    assert_eq!(welcome(&server.say(again, &hello(1))).seat, MembershipState::None);
 }
 
 /// Somebody there, who has said hello.
@@ -245,7 +245,7 @@ fn offender(server: &mut Server, number: u32) -> ConnectionId {
 }
 
 /// Why somebody was refused or shown out, if they were.
-fn objection(server: &Server, connection: ConnectionId, heard: &[ServerMessage]) -> Option<RefusalCode> {
+fn objection(server: &Server, connection: ConnectionId, heard: &[ServerMessage]) -> Option<RejectionCode> {
     let refused = heard.iter().find_map(|message| match message {
         ServerMessage::Refused(refused) => Some(refused.code),
         _ => None,
@@ -254,15 +254,15 @@ fn objection(server: &Server, connection: ConnectionId, heard: &[ServerMessage])
 }
 
 /// What the third is told. The first two have nothing to complain about but what the third would hear in any case.
-fn third(mut told: impl FnMut(u32) -> Option<RefusalCode>) -> Option<RefusalCode> {
+fn third(mut told: impl FnMut(u32) -> Option<RejectionCode>) -> Option<RejectionCode> {
     let told = [0, 1, 2].map(&mut told);
     assert_eq!(told[0], told[1]);
-    assert!(!matches!(told[0], Some(RefusalCode::TooFast | RefusalCode::TooMany)), "{told:?}");
+    assert!(!matches!(told[0], Some(RejectionCode::TooFast | RejectionCode::TooMany)), "{told:?}");
     told[2]
 }
 
 /// One connection says three things, after its hello.
-fn one_says(server: &mut Server, what: &dyn Fn(u32) -> String) -> Option<RefusalCode> {
+fn one_says(server: &mut Server, what: &dyn Fn(u32) -> String) -> Option<RejectionCode> {
     let connection = offender(server, 0);
     third(|nth| {
         let heard = server.say(connection, &what(nth));
@@ -271,7 +271,7 @@ fn one_says(server: &mut Server, what: &dyn Fn(u32) -> String) -> Option<Refusal
 }
 
 /// One connection says four things, after its hello.
-fn one_talks(server: &mut Server) -> Option<RefusalCode> {
+fn one_talks(server: &mut Server) -> Option<RejectionCode> {
     let connection = offender(server, 0);
     server.say(connection, TOUCH);
     third(|_| {
@@ -281,7 +281,7 @@ fn one_talks(server: &mut Server) -> Option<RefusalCode> {
 }
 
 /// Three people say one thing each, after their hello.
-fn each_says(server: &mut Server, what: &str) -> Option<RefusalCode> {
+fn each_says(server: &mut Server, what: &str) -> Option<RejectionCode> {
     third(|nth| {
         let connection = offender(server, nth);
         let heard = server.say(connection, what);
@@ -289,7 +289,7 @@ fn each_says(server: &mut Server, what: &str) -> Option<RefusalCode> {
     })
 }
 
-fn three_connect(server: &mut Server) -> Option<RefusalCode> {
+fn three_connect(server: &mut Server) -> Option<RejectionCode> {
     third(|_| {
         let connection = server.connect_from(THERE);
         server.closed(connection)
@@ -303,14 +303,14 @@ fn tab(server: &mut Server, nth: u32) -> (ConnectionId, Vec<ServerMessage>) {
     (connection, heard)
 }
 
-fn three_tabs(server: &mut Server) -> Option<RefusalCode> {
+fn three_tabs(server: &mut Server) -> Option<RejectionCode> {
     third(|nth| {
         let (connection, heard) = tab(server, nth);
         objection(server, connection, &heard)
     })
 }
 
-fn three_tabs_play(server: &mut Server) -> Option<RefusalCode> {
+fn three_tabs_play(server: &mut Server) -> Option<RejectionCode> {
     third(|nth| {
         let (connection, _) = tab(server, nth);
         let heard = server.say(connection, CREATE);
@@ -318,13 +318,13 @@ fn three_tabs_play(server: &mut Server) -> Option<RefusalCode> {
     })
 }
 
-fn three_watch(server: &mut Server) -> Option<RefusalCode> {
+fn three_watch(server: &mut Server) -> Option<RejectionCode> {
     let host = offender(server, 10);
     let code = seat(&server.say(host, CREATE)).room.code;
     each_says(server, &format!(r#"{{"type":"join","code":"{code}","watch":true}}"#))
 }
 
-fn settings_grow(server: &mut Server) -> Option<RefusalCode> {
+fn settings_grow(server: &mut Server) -> Option<RejectionCode> {
     one_says(server, &|nth| {
         let settings = format!(r#"{{"a":"{}"}}"#, "x".repeat(10 * nth as usize + 3));
         switching("create", nth).replace('}', &format!(r#","settings":{settings}}}"#))
@@ -332,7 +332,7 @@ fn settings_grow(server: &mut Server) -> Option<RefusalCode> {
 }
 
 /// Three signals to another member, each longer than the one before: of 100, 200 and 300 bytes.
-fn signals_grow(server: &mut Server) -> Option<RefusalCode> {
+fn signals_grow(server: &mut Server) -> Option<RejectionCode> {
     let (host, guest) = (offender(server, 10), offender(server, 11));
     let code = seat(&server.say(host, CREATE)).room.code;
     seat(&server.say(guest, &join(code)));
@@ -351,16 +351,16 @@ fn switching(kind: &str, nth: u32) -> String {
 
 #[test]
 fn bytes_of_messages_are_limited_for_connection_and_address() {
-    let few = Rate { burst: 200_000, every: Micros::new(8) };
+    let few = RateLimit { burst: 200_000, per: Micros::new(8) };
     let long = format!(r#"{{"type":"touch","id":1,"more":"{}"}}"#, "x".repeat(50_000));
     for is_of_address in [false, true] {
-        let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+        let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
         match is_of_address {
             true => {
-                rules.rates.message_per_address = Rates::default().message_per_address;
-                rules.rates.message_bytes_per_address = few;
+                rules.limits.message_per_address = Limits::default().message_per_address;
+                rules.limits.message_bytes_per_address = few;
             }
-            false => rules.rates.message_bytes = few,
+            false => rules.limits.message_bytes = few,
         }
         let mut server = Server::with_rules(rules);
         let mut passed = 0;

@@ -1,6 +1,6 @@
 //! Stories about results that players of one network make up among themselves.
 
-use gaggle_lobby::RefusalCode;
+use gaggle_lobby::RejectionCode;
 use gaggle_lobby::node::ConnectionId;
 
 use crate::server::{FIND, Server, code, hello, join, seat};
@@ -22,7 +22,7 @@ fn two_keys_of_one_network_only_claim_a_result() {
 #[test]
 fn players_of_two_networks_agree_on_a_result() {
     let mut server = Server::new();
-    let players = [server.player(1), server.player(2)];
+    let players = [server.local_slot(1), server.local_slot(2)];
     server.wait_secs(30);
     let said = report(&server, &players, &[20_000, 10]);
     players.iter().for_each(|player| drop(server.say(*player, &said)));
@@ -32,7 +32,7 @@ fn players_of_two_networks_agree_on_a_result() {
 #[test]
 fn three_keys_of_one_network_do_not_outvote_one_player() {
     let mut server = Server::new();
-    let victim = server.player(1);
+    let victim = server.local_slot(1);
     let mut gang = Vec::new();
     for number in 10..13 {
         let connection = server.connect_from(ONE_PLACE);
@@ -56,18 +56,18 @@ fn score_beyond_default_bounds_is_refused() {
     server.wait_secs(30);
     for score in [10_000_000, 300_000, -1_000_000_000] {
         let said = report(&server, &players, &[score, 10]);
-        assert_eq!(code(&server.say(players[0], &said)), RefusalCode::BadReport, "{score}");
+        assert_eq!(code(&server.say(players[0], &said)), RejectionCode::BadReport, "{score}");
     }
 }
 
 #[test]
 fn report_under_foreign_slot_is_refused() {
     let mut server = Server::new();
-    let players = [server.player(1), server.player(2)];
+    let players = [server.local_slot(1), server.local_slot(2)];
     let said = report(&server, &players, &[10, 20]);
     let swapped = said.replace("\"slot\":0", "\"slot\":9").replace("\"slot\": 0", "\"slot\": 9");
     assert_ne!(said, swapped);
-    assert_eq!(code(&server.say(players[0], &swapped)), RefusalCode::BadReport);
+    assert_eq!(code(&server.say(players[0], &swapped)), RejectionCode::BadReport);
 }
 
 fn from_one_place(server: &mut Server, count: u32) -> Vec<ConnectionId> {
@@ -93,14 +93,14 @@ fn expect(server: &Server, verdict: &str, scores: &[i64]) {
 #[test]
 fn score_told_before_leaving_is_kept_as_claim() {
     let mut server = Server::new();
-    let players = [server.player(1), server.player(2), server.player(3)];
+    let players = [server.local_slot(1), server.local_slot(2), server.local_slot(3)];
     server.wait_secs(30);
     server.say(players[2], r#"{"type":"score","round":1,"score":900,"level":2}"#);
     server.say(players[2], r#"{"type":"score","round":1,"score":1200,"level":3}"#);
     server.say(players[2], crate::server::LEAVE);
     // What cannot be is refused as in a report.
     let absurd = r#"{"type":"score","round":1,"score":9000000}"#;
-    assert_eq!(code(&server.say(players[0], absurd)), RefusalCode::BadReport);
+    assert_eq!(code(&server.say(players[0], absurd)), RejectionCode::BadReport);
     let said = report(&server, &players[..2], &[10, 20]);
     players[..2].iter().for_each(|player| drop(server.say(*player, &said)));
     expect(&server, "agreed", &[10, 20, 1_200]);
@@ -111,7 +111,7 @@ fn score_told_before_leaving_is_kept_as_claim() {
 #[test]
 fn room_left_without_report_keeps_what_was_told() {
     let mut server = Server::new();
-    let alone = server.player(1);
+    let alone = server.local_slot(1);
     server.wait_secs(30);
     server.say(alone, r#"{"type":"score","round":1,"score":700,"level":4}"#);
     server.say(alone, crate::server::LEAVE);

@@ -1,11 +1,11 @@
 //! Stories about who somebody is: keys, tabs, reloads, crashes, take-overs, tickets, tokens.
 
 use gaggle_kit::Micros;
-use gaggle_lobby::message::server::SeatState;
+use gaggle_lobby::message::server::MembershipState;
 use gaggle_lobby::node::{ConnectionId, Identity};
-use gaggle_lobby::rules::{Rates, Rules};
-use gaggle_lobby::view::{LeaveReason, RoomEvent, RoomView};
-use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
+use gaggle_lobby::rules::{Limits, Rules};
+use gaggle_lobby::view::{LeaveReason, RoomUpdate, RoomView};
+use gaggle_lobby::{Rejection, RejectionCode, ServerMessage};
 
 use crate::server::{
     CREATE, FIND, LEAVE, STEP_OUT, Server, code, event_kinds, events, hello, refusal, seat, welcome,
@@ -14,14 +14,14 @@ use crate::server::{
 #[test]
 fn a_reloaded_page_has_its_seat_again_at_once() {
     let mut server = Server::new();
-    let other = server.player(1);
-    let page = server.player(2);
+    let other = server.local_slot(1);
+    let page = server.local_slot(2);
     let before = seat_of(&mut server, page);
     server.hear(other);
     server.close(page);
     let again = server.connect();
     let heard = server.say(again, &hello(2));
-    assert_eq!(welcome(&heard).seat, SeatState::Yours);
+    assert_eq!(welcome(&heard).seat, MembershipState::Yours);
     let seat = seat(&heard);
     assert!(seat.returned && !seat.created);
     assert_eq!((seat.peer, seat.slot, seat.room.id), before);
@@ -31,17 +31,17 @@ fn a_reloaded_page_has_its_seat_again_at_once() {
 #[test]
 fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
     let mut server = Server::new();
-    let first = server.player(1);
-    let other = server.player(2);
-    let page = server.player(3);
+    let first = server.local_slot(1);
+    let other = server.local_slot(2);
+    let page = server.local_slot(3);
     let before = seat_of(&mut server, page);
     server.say(first, LEAVE);
     server.hear(other);
     let heard = server.say(page, STEP_OUT);
     assert!(matches!(&heard[..], [.., ServerMessage::Removed(_), ServerMessage::Done(_)]), "{heard:?}");
-    assert!(matches!(&events(&server.hear(other))[..], [RoomEvent::Away(away)] if away.left));
+    assert!(matches!(&events(&server.hear(other))[..], [RoomUpdate::Away(away)] if away.left));
     // Its socket may live a little longer than the page, and others come meanwhile.
-    let third = server.player(4);
+    let third = server.local_slot(4);
     assert_ne!(seat_of(&mut server, third).1, before.1);
     server.wait_secs(5);
     let again = server.connect();
@@ -57,7 +57,7 @@ fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
 #[test]
 fn a_page_that_was_closed_keeps_its_seat_for_a_moment_and_is_shown_to_nobody() {
     let mut server = Server::new();
-    let (page, other) = (server.player(1), server.player(2));
+    let (page, other) = (server.local_slot(1), server.local_slot(2));
     server.hear(other);
     server.say(page, STEP_OUT);
     server.close(page);
@@ -69,18 +69,21 @@ fn a_page_that_was_closed_keeps_its_seat_for_a_moment_and_is_shown_to_nobody() {
     server.hear(other);
     server.wait_secs(2);
     let told = events(&server.hear(other));
-    assert!(matches!(&told[..], [RoomEvent::Left(left), ..] if left.reason == LeaveReason::Left), "{told:?}");
+    assert!(
+        matches!(&told[..], [RoomUpdate::Left(left), ..] if left.reason == LeaveReason::Left),
+        "{told:?}"
+    );
     assert_eq!(server.room_of(other).players().count(), 1);
 }
 
 #[test]
 fn a_room_whose_only_page_is_loaded_again_is_still_there_but_nobody_is_sent_to_it() {
     let mut server = Server::new();
-    let page = server.player(1);
+    let page = server.local_slot(1);
     let room = server.room_of(page).id;
     server.say(page, STEP_OUT);
     server.close(page);
-    let stranger = server.player(2);
+    let stranger = server.local_slot(2);
     assert_ne!(server.room_of(stranger).id, room);
     let again = server.connect();
     assert_eq!(seat(&server.say(again, &hello(1))).room.id, room);
@@ -94,10 +97,10 @@ fn a_room_whose_only_page_is_loaded_again_is_still_there_but_nobody_is_sent_to_i
 #[test]
 fn whoever_stepped_out_and_plays_elsewhere_does_not_come_back() {
     let mut server = Server::new();
-    let (page, other) = (server.player(1), server.player(2));
+    let (page, other) = (server.local_slot(1), server.local_slot(2));
     let room = server.room_of(other).id;
     server.say(page, STEP_OUT);
-    assert_eq!(code(&server.say(page, STEP_OUT)), RefusalCode::NotInRoom);
+    assert_eq!(code(&server.say(page, STEP_OUT)), RejectionCode::NotInRoom);
     assert_ne!(seat(&server.say(page, CREATE)).room.id, room);
     assert_eq!(server.room_of(other).members.len(), 1);
     // Whoever only watches has nothing to be kept.
@@ -113,7 +116,7 @@ fn two_at_one_machine_return_to_a_server_that_forgot_them_and_take_two_seats() {
     let mut server = Server::new();
     let page = server.guest(1);
     let for_two = r#"{"type":"find","game":"gander","mode":"team","players":2}"#;
-    server.player(9);
+    server.local_slot(9);
     let before = seat(&server.say(page, for_two));
     let mut server = Server::new();
     let again = server.connect();
@@ -124,13 +127,13 @@ fn two_at_one_machine_return_to_a_server_that_forgot_them_and_take_two_seats() {
     assert_eq!(slots(&back.room), [0b0110]);
     let stranger = server.guest(2);
     let watch = format!(r#"{{"type":"join","code":"{}"}}"#, back.room.code);
-    assert_eq!(seat(&server.say(stranger, &watch)).room.seats_free(), 1);
+    assert_eq!(seat(&server.say(stranger, &watch)).room.free_slots(), 1);
 }
 
 #[test]
 fn a_crashed_page_has_its_seat_again_as_soon_as_its_old_connection_is_found_dead() {
     let mut server = Server::new();
-    let page = server.player(1);
+    let page = server.local_slot(1);
     let before = seat_of(&mut server, page);
     // Nobody told the server that the page is gone.
     let again = server.connect();
@@ -138,33 +141,33 @@ fn a_crashed_page_has_its_seat_again_as_soon_as_its_old_connection_is_found_dead
     assert_eq!(server.pings, [page]);
     server.wait_secs(2);
     let heard = server.hear(again);
-    assert_eq!(welcome(&heard).seat, SeatState::Yours);
+    assert_eq!(welcome(&heard).seat, MembershipState::Yours);
     assert_eq!(seat_of(&mut server, again), before);
-    assert_eq!(server.closed(page), Some(RefusalCode::Replaced));
+    assert_eq!(server.closed(page), Some(RejectionCode::Replaced));
 }
 
 #[test]
 fn a_duplicated_tab_is_asked_before_it_takes_over() {
     let mut server = Server::new();
-    let tab = server.player(1);
+    let tab = server.local_slot(1);
     let before = seat_of(&mut server, tab);
     let copy = server.connect();
     server.say(copy, &hello(1));
     server.pong(tab);
     let greeting = welcome(&server.hear(copy));
-    assert_eq!(greeting.seat, SeatState::Elsewhere);
+    assert_eq!(greeting.seat, MembershipState::Elsewhere);
     assert_eq!(greeting.code, Some(server.room_of(tab).code));
     for busy in [FIND, r#"{"type":"create","game":"gander"}"#, r#"{"type":"join","code":"BCDFGH"}"#, LEAVE] {
-        assert_eq!(code(&server.say(copy, busy)), RefusalCode::AlreadyPlaying, "{busy}");
+        assert_eq!(code(&server.say(copy, busy)), RejectionCode::AlreadyPlaying, "{busy}");
     }
     let heard = server.say(copy, r#"{"type":"take_over"}"#);
     assert!(seat(&heard).returned);
     assert_eq!(seat_of(&mut server, copy), before);
     let heard = server.hear(tab);
     assert!(
-        matches!(heard.last(), Some(ServerMessage::Bye(bye)) if bye.code == RefusalCode::Replaced && !bye.reconnect)
+        matches!(heard.last(), Some(ServerMessage::Closing(bye)) if bye.code == RejectionCode::Replaced && !bye.reconnect)
     );
-    assert_eq!(server.closed(tab), Some(RefusalCode::Replaced));
+    assert_eq!(server.closed(tab), Some(RejectionCode::Replaced));
 }
 
 #[test]
@@ -174,7 +177,7 @@ fn a_duplicated_tab_plays_once_the_other_is_closed() {
     let copy = server.connect();
     server.say(copy, &hello(1));
     server.pong(tab);
-    assert_eq!(welcome(&server.hear(copy)).seat, SeatState::Elsewhere);
+    assert_eq!(welcome(&server.hear(copy)).seat, MembershipState::Elsewhere);
     server.close(tab);
     assert!(seat(&server.say(copy, FIND)).created);
     // And a tab without a room can be taken over too.
@@ -185,17 +188,17 @@ fn a_duplicated_tab_plays_once_the_other_is_closed() {
     server.pong(third);
     server.hear(fourth);
     assert!(matches!(server.say(fourth, r#"{"type":"take_over"}"#)[..], [ServerMessage::Done(_)]));
-    assert_eq!(server.closed(third), Some(RefusalCode::Replaced));
+    assert_eq!(server.closed(third), Some(RejectionCode::Replaced));
 }
 
 #[test]
 fn take_over_with_nothing_to_take_is_refused() {
     let mut server = Server::new();
     let alone = server.guest(1);
-    assert_eq!(code(&server.say(alone, r#"{"type":"take_over"}"#)), RefusalCode::NotInRoom);
+    assert_eq!(code(&server.say(alone, r#"{"type":"take_over"}"#)), RejectionCode::NotInRoom);
     // Nor has anybody else the seat one has.
     let before = seat(&server.say(alone, FIND)).room.id;
-    assert_eq!(code(&server.say(alone, r#"{"type":"take_over"}"#)), RefusalCode::NotInRoom);
+    assert_eq!(code(&server.say(alone, r#"{"type":"take_over"}"#)), RejectionCode::NotInRoom);
     assert_eq!(server.room_of(alone).id, before);
 }
 
@@ -257,7 +260,7 @@ fn one_person_cannot_take_all_the_seats() {
         if tab < 8 {
             seat(&heard);
         } else {
-            assert_eq!(code(&heard), RefusalCode::TooMany);
+            assert_eq!(code(&heard), RejectionCode::TooMany);
         }
     }
 }
@@ -265,7 +268,7 @@ fn one_person_cannot_take_all_the_seats() {
 #[test]
 fn a_client_that_resumes_takes_its_place_without_anybody_noticing() {
     let mut server = Server::new();
-    let other = server.player(1);
+    let other = server.local_slot(1);
     let phone = server.connect();
     let token = welcome(&server.say(phone, &hello(2))).resume;
     server.say(phone, FIND);
@@ -275,9 +278,9 @@ fn a_client_that_resumes_takes_its_place_without_anybody_noticing() {
     let resume = format!(r#"{{"type":"hello","key":"key-of-guest-number-2","resume":"{token}"}}"#);
     let greeting = welcome(&server.say(again, &resume));
     assert!(greeting.resumed);
-    assert_eq!(greeting.seat, SeatState::Yours);
+    assert_eq!(greeting.seat, MembershipState::Yours);
     assert!(server.hear(other).is_empty());
-    assert_eq!(server.closed(phone), Some(RefusalCode::Replaced));
+    assert_eq!(server.closed(phone), Some(RejectionCode::Replaced));
     // A token that is not the last one resumes nothing.
     let forged = server.connect();
     let heard = server.say(forged, &resume);
@@ -287,7 +290,7 @@ fn a_client_that_resumes_takes_its_place_without_anybody_noticing() {
 #[test]
 fn whoever_has_not_the_key_has_not_the_seat() {
     let mut server = Server::new();
-    let owner = server.player(1);
+    let owner = server.local_slot(1);
     let room = server.room_of(owner);
     let thief = server.guest(666);
     for attempt in [r#"{"type":"take_over"}"#, LEAVE, r#"{"type":"look"}"#, r#"{"type":"ticket"}"#] {
@@ -303,9 +306,11 @@ fn whoever_has_not_the_key_has_not_the_seat() {
         ServerMessage::Refused(refused) => Some((refused.code, refused.text.clone())),
         _ => None,
     });
-    assert_eq!(refused, Some((RefusalCode::BadTicket, "the ticket is somebody else's".into())));
+    assert_eq!(refused, Some((RejectionCode::BadTicket, "the ticket is somebody else's".into())));
     assert!(
-        heard.iter().any(|message| matches!(message, ServerMessage::Welcome(w) if w.seat == SeatState::None))
+        heard
+            .iter()
+            .any(|message| matches!(message, ServerMessage::Welcome(w) if w.seat == MembershipState::None))
     );
     assert_eq!(server.room_of(owner).members, room.members);
 }
@@ -313,7 +318,7 @@ fn whoever_has_not_the_key_has_not_the_seat() {
 #[test]
 fn a_ticket_that_is_altered_or_expired_brings_no_seat_and_says_so() {
     let mut server = Server::new();
-    let player = server.player(1);
+    let player = server.local_slot(1);
     let ticket = ticket_of(&mut server, player);
     server.say(player, LEAVE);
     server.close(player);
@@ -373,29 +378,29 @@ fn a_bad_token_is_refused_and_another_hello_may_follow() {
     let mut server = Server::new();
     let connection = server.connect();
     server.say(connection, r#"{"type":"hello","token":"a.b.c"}"#);
-    server.verified(connection, Err(Refusal::new(RefusalCode::BadToken, "the token has expired")));
-    assert_eq!(code(&server.hear(connection)), RefusalCode::BadToken);
-    assert_eq!(welcome(&server.say(connection, &hello(1))).seat, SeatState::None);
+    server.verified(connection, Err(Rejection::new(RejectionCode::BadToken, "the token has expired")));
+    assert_eq!(code(&server.hear(connection)), RejectionCode::BadToken);
+    assert_eq!(welcome(&server.say(connection, &hello(1))).seat, MembershipState::None);
 }
 
 #[test]
 fn hello_comes_first_and_once_and_properly() {
     let mut server = Server::new();
     let connection = server.connect();
-    assert_eq!(code(&server.say(connection, FIND)), RefusalCode::OutOfOrder);
+    assert_eq!(code(&server.say(connection, FIND)), RejectionCode::OutOfOrder);
     for (bad, why) in [
-        (r#"{"type":"hello","version":2}"#, RefusalCode::BadVersion),
-        (r#"{"type":"hello","key":"short"}"#, RefusalCode::BadKey),
-        (r#"{"type":"hello","key":"spaces are not allowed"}"#, RefusalCode::BadKey),
-        (r#"{"type":"hello","seat":"a/b"}"#, RefusalCode::BadKey),
-        (r#"{"type":"hello","name":""}"#, RefusalCode::BadName),
-        (r#"{"type":"hello","name":"a\u0000b"}"#, RefusalCode::BadName),
-        (r#"{"type":"hello","name":7}"#, RefusalCode::BadMessage),
+        (r#"{"type":"hello","version":2}"#, RejectionCode::BadVersion),
+        (r#"{"type":"hello","key":"short"}"#, RejectionCode::BadKey),
+        (r#"{"type":"hello","key":"spaces are not allowed"}"#, RejectionCode::BadKey),
+        (r#"{"type":"hello","seat":"a/b"}"#, RejectionCode::BadKey),
+        (r#"{"type":"hello","name":""}"#, RejectionCode::BadName),
+        (r#"{"type":"hello","name":"a\u0000b"}"#, RejectionCode::BadName),
+        (r#"{"type":"hello","name":7}"#, RejectionCode::BadMessage),
     ] {
         assert_eq!(code(&server.say(connection, bad)), why, "{bad}");
     }
     welcome(&server.say(connection, &hello(1)));
-    assert_eq!(code(&server.say(connection, &hello(1))), RefusalCode::OutOfOrder);
+    assert_eq!(code(&server.say(connection, &hello(1))), RejectionCode::OutOfOrder);
 }
 
 #[test]
@@ -403,7 +408,7 @@ fn a_connection_that_says_nothing_is_closed() {
     let mut server = Server::new();
     let lurker = server.connect();
     server.wait_secs(11);
-    assert_eq!(server.closed(lurker), Some(RefusalCode::Silent));
+    assert_eq!(server.closed(lurker), Some(RejectionCode::Silent));
     let guest = server.guest(1);
     server.wait_secs(26);
     assert_eq!(server.pings, [guest]);
@@ -411,7 +416,7 @@ fn a_connection_that_says_nothing_is_closed() {
     server.wait_secs(26);
     assert_eq!(server.closed(guest), None);
     server.wait_secs(20);
-    assert_eq!(server.closed(guest), Some(RefusalCode::Silent));
+    assert_eq!(server.closed(guest), Some(RejectionCode::Silent));
 }
 
 #[test]
@@ -423,13 +428,13 @@ fn what_is_done_too_often_is_refused_with_the_time_to_wait() {
         server.say(guest, LEAVE);
     }
     let refused = refusal(&server.say(guest, FIND));
-    assert_eq!(refused.code, RefusalCode::TooFast);
+    assert_eq!(refused.code, RejectionCode::TooFast);
     let wait = refused.retry_ms.expect("a time to wait");
     assert!((1..=2_001).contains(&wait), "{wait}");
     // Another connection of the same person does not help.
     server.close(guest);
     let again = server.guest(1);
-    assert_eq!(code(&server.say(again, FIND)), RefusalCode::TooFast);
+    assert_eq!(code(&server.say(again, FIND)), RejectionCode::TooFast);
     server.wait(Micros::from_millis(wait));
     seat(&server.say(again, FIND));
 }
@@ -438,7 +443,7 @@ fn what_is_done_too_often_is_refused_with_the_time_to_wait() {
 fn who_keeps_talking_nonsense_is_shown_out() {
     let mut server = Server::new();
     let guest = server.guest(1);
-    let bystander = server.player(2);
+    let bystander = server.local_slot(2);
     let mut refused = 0;
     while server.closed(guest).is_none() {
         server.say(guest, "{\"type\":\"find\",");
@@ -463,7 +468,7 @@ fn a_thousand_rooms_by_one_guest_do_not_happen() {
         // A mode of its own each time, so that no room can be shared.
         let find = format!(r#"{{"type":"find","game":"gander","mode":"m{number}"}}"#);
         let heard = server.say(connection, &find);
-        made += usize::from(matches!(heard.first(), Some(ServerMessage::Seated(_))));
+        made += usize::from(matches!(heard.first(), Some(ServerMessage::JoinedRoom(_))));
     }
     assert!((50..=70).contains(&made), "{made}");
     // Somebody else is not bothered.
@@ -474,14 +479,14 @@ fn a_thousand_rooms_by_one_guest_do_not_happen() {
 #[test]
 fn too_many_connections_from_one_place_are_refused_elsewhere_they_are_not() {
     let mut server = Server::with_rules(Rules {
-        rates: Rates::unlimited(),
+        limits: Limits::unlimited(),
         connections_per_address_max: 3,
         ..Rules::default()
     });
     let connections: Vec<_> = (0..4).map(|_| server.connect_from("10.0.0.1")).collect();
     assert_eq!(server.closed(connections[2]), None);
-    assert_eq!(server.closed(connections[3]), Some(RefusalCode::TooMany));
-    assert!(matches!(&server.hear(connections[3])[..], [ServerMessage::Bye(bye)] if bye.reconnect));
+    assert_eq!(server.closed(connections[3]), Some(RejectionCode::TooMany));
+    assert!(matches!(&server.hear(connections[3])[..], [ServerMessage::Closing(bye)] if bye.reconnect));
     let elsewhere = server.connect_from("10.0.0.2");
     assert_eq!(server.closed(elsewhere), None);
     server.close(connections[0]);
@@ -492,13 +497,15 @@ fn too_many_connections_from_one_place_are_refused_elsewhere_they_are_not() {
 #[test]
 fn a_server_that_drains_says_so_and_lets_nobody_in() {
     let mut server = Server::new();
-    let player = server.player(1);
+    let player = server.local_slot(1);
     let guest = server.guest(2);
     server.drain_connections(3_000);
-    assert!(matches!(&server.hear(player)[..], [ServerMessage::Drain(drain)] if drain.reconnect_ms == 3_000));
-    assert_eq!(code(&server.say(guest, FIND)), RefusalCode::Draining);
+    assert!(
+        matches!(&server.hear(player)[..], [ServerMessage::Draining(drain)] if drain.reconnect_ms == 3_000)
+    );
+    assert_eq!(code(&server.say(guest, FIND)), RejectionCode::Draining);
     let late = server.connect();
-    assert_eq!(server.closed(late), Some(RefusalCode::Draining));
+    assert_eq!(server.closed(late), Some(RejectionCode::Draining));
     // Those who play can go on saying things.
     assert!(matches!(server.say(player, LEAVE)[..], [ServerMessage::Removed(_), ServerMessage::Done(_)]));
 }
@@ -506,14 +513,14 @@ fn a_server_that_drains_says_so_and_lets_nobody_in() {
 #[test]
 fn leaving_while_away_ends_with_the_room_closed() {
     let mut server = Server::new();
-    let first = server.player(1);
-    let second = server.player(2);
+    let first = server.local_slot(1);
+    let second = server.local_slot(2);
     server.close(first);
     server.close(second);
     server.wait_secs(61);
     assert_eq!(server.directory.rooms().count(), 0);
     let again = server.guest(1);
-    assert_eq!(code(&server.say(again, r#"{"type":"look"}"#)), RefusalCode::NotInRoom);
+    assert_eq!(code(&server.say(again, r#"{"type":"look"}"#)), RejectionCode::NotInRoom);
 }
 
 fn seat_of(
@@ -527,7 +534,7 @@ fn seat_of(
 
 fn ticket_of(server: &mut Server, connection: ConnectionId) -> String {
     match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
-        [.., ServerMessage::NewTicket(new)] => new.ticket.clone(),
+        [.., ServerMessage::TicketRenewed(new)] => new.ticket.clone(),
         other => panic!("{other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::RoomView;
-use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::{RejectionCode, ServerMessage};
 
 use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, join, seat};
 use crate::signals_and_results::peer;
@@ -39,23 +39,23 @@ fn hosts_of_eight_idle_rooms_keep_nobody_from_meeting() {
 fn host_of_matched_room_cannot_shut_it() {
     let mut server = Server::new();
     let host = attacker(&mut server, 900, CREATE_OPEN);
-    let guest = server.player(1);
+    let guest = server.local_slot(1);
     assert_eq!(server.room_of(host).id, server.room_of(guest).id);
     for access in [
         r#"{"type":"access","locked":true}"#,
         r#"{"type":"access","private":true}"#,
         r#"{"type":"access","seats":2}"#,
     ] {
-        assert_eq!(code(&server.say(host, access)), RefusalCode::WrongStatus, "{access}");
+        assert_eq!(code(&server.say(host, access)), RejectionCode::WrongStatus, "{access}");
     }
-    let second = server.player(2);
+    let second = server.local_slot(2);
     assert_eq!(server.room_of(second).id, server.room_of(guest).id);
 }
 
 #[test]
 fn players_of_matched_room_vote_one_out() {
     let mut server = Server::new();
-    let players: Vec<ConnectionId> = (0..4).map(|number| server.player(number)).collect();
+    let players: Vec<ConnectionId> = (0..4).map(|number| server.local_slot(number)).collect();
     let rude = peer(&server, players[3]);
     players.iter().for_each(|player| drop(server.hear(*player)));
     // The host alone does not decide, however often it says so.
@@ -69,13 +69,13 @@ fn players_of_matched_room_vote_one_out() {
     assert!(event_kinds(&server.hear(players[2])).contains(&"left"));
     let room = server_code(&mut server, players[0]);
     server.hear(players[3]);
-    assert_eq!(code(&server.say(players[3], &join(room))), RefusalCode::Kicked);
+    assert_eq!(code(&server.say(players[3], &join(room))), RejectionCode::Kicked);
 }
 
 #[test]
 fn votes_from_one_network_count_once() {
     let mut server = Server::new();
-    let victim = server.player(1);
+    let victim = server.local_slot(1);
     let gang: Vec<ConnectionId> = (0..2).map(|number| attacker(&mut server, 900 + number, FIND)).collect();
     let target = peer(&server, victim);
     gang.iter().for_each(|member| drop(server.say(*member, &kick(&target))));
@@ -94,7 +94,7 @@ fn rooms_filled_by_one_network_draw_no_strangers() {
         }
     }
     attacker(&mut server, 990, CREATE_OF_TWO);
-    let honest: Vec<ConnectionId> = (0..4).map(|number| server.player(number)).collect();
+    let honest: Vec<ConnectionId> = (0..4).map(|number| server.local_slot(number)).collect();
     let room = server.room_of(honest[0]);
     assert_eq!(room.members.len(), 4);
     assert!(honest.iter().all(|player| server.room_of(*player).id == room.id));
@@ -124,8 +124,8 @@ fn one_network_owns_few_of_the_rooms_found() {
 #[test]
 fn find_with_switch_keeps_role_of_host_in_own_room() {
     let mut server = Server::new();
-    let host = server.player(1);
-    let guest = server.player(2);
+    let host = server.local_slot(1);
+    let guest = server.local_slot(2);
     let before = server.room_of(host);
     let switch = FIND.replace('}', r#","switch":true}"#);
     let again = seat(&server.say(host, &switch));

@@ -2,7 +2,7 @@
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::{RoomView, Verdict};
-use gaggle_lobby::{Claims, RefusalCode, ServerMessage};
+use gaggle_lobby::{Claims, RejectionCode, ServerMessage};
 
 use crate::server::{CREATE, LEAVE, Server, code, event_kinds, hello, join, refusal, seat};
 use crate::signals_and_results::{peer, report};
@@ -114,7 +114,7 @@ fn nobody_decides_a_match_before_the_others_can_be_back() {
 fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
     for end in [r#"{"type":"touch"}"#, r#"{"type":"finish"}"#] {
         let mut before = Server::new();
-        let players: Vec<ConnectionId> = (0..2).map(|number| before.player(number)).collect();
+        let players: Vec<ConnectionId> = (0..2).map(|number| before.local_slot(number)).collect();
         before.say(players[0], end);
         let honest = report(&before, &players, &[10, 20]);
         let tickets: Vec<String> = players.iter().map(|player| ticket(&mut before, *player)).collect();
@@ -124,7 +124,7 @@ fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
         let first = back(&mut server, 0, &tickets[0], "{}");
         // Who is on the way back is nobody the server knows.
         let refused = refusal(&server.say(first, &honest));
-        assert_eq!((refused.code, refused.retry_ms), (RefusalCode::Unavailable, Some(5_000)), "{end}");
+        assert_eq!((refused.code, refused.retry_ms), (RejectionCode::Unavailable, Some(5_000)), "{end}");
         let second = back(&mut server, 1, &tickets[1], "{}");
         for who in [first, second] {
             let heard = server.say(who, &honest);
@@ -137,7 +137,7 @@ fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
         let mut server = Server::new();
         let first = back(&mut server, 0, &tickets[0], "{}");
         stay(&mut server, &[first], 70);
-        assert_eq!(code(&server.say(first, &honest)), RefusalCode::BadReport, "{end}");
+        assert_eq!(code(&server.say(first, &honest)), RejectionCode::BadReport, "{end}");
     }
 }
 
@@ -167,8 +167,8 @@ fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
     let mut server = Server::new();
     let players: Vec<ConnectionId> =
         (0..3).map(|number| back(&mut server, number, &tickets[number as usize], "{}")).collect();
-    server.player(9);
-    assert_eq!(server.room_of(players[0]).seats_free(), 0);
+    server.local_slot(9);
+    assert_eq!(server.room_of(players[0]).free_slots(), 0);
     let forged = report(&server, &players, &[10, 20, 999]);
     players.iter().for_each(|player| drop(server.say(*player, &forged)));
     server.say(players[0], r#"{"type":"finish"}"#);
@@ -178,7 +178,7 @@ fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
 
 fn tickets_of(count: u32) -> Vec<String> {
     let mut server = Server::new();
-    let players: Vec<ConnectionId> = (0..count).map(|number| server.player(number)).collect();
+    let players: Vec<ConnectionId> = (0..count).map(|number| server.local_slot(number)).collect();
     players.into_iter().map(|player| ticket(&mut server, player)).collect()
 }
 
@@ -199,7 +199,7 @@ fn stay(server: &mut Server, connections: &[ConnectionId], secs: u64) {
 
 pub(crate) fn ticket(server: &mut Server, connection: ConnectionId) -> String {
     match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
-        [.., ServerMessage::NewTicket(new)] => new.ticket.clone(),
+        [.., ServerMessage::TicketRenewed(new)] => new.ticket.clone(),
         other => panic!("no ticket: {other:?}"),
     }
 }
@@ -207,7 +207,7 @@ pub(crate) fn ticket(server: &mut Server, connection: ConnectionId) -> String {
 fn new_claims(server: &mut Server, connection: ConnectionId) -> Option<Claims> {
     let heard = server.hear(connection);
     let ticket = heard.iter().rev().find_map(|message| match message {
-        ServerMessage::NewTicket(new) => Some(new.ticket.clone()),
+        ServerMessage::TicketRenewed(new) => Some(new.ticket.clone()),
         _ => None,
     });
     ticket.map(|ticket| server.ticket_key().open(&ticket, server.now.get() / 1_000_000).unwrap())

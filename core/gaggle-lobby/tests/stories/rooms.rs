@@ -1,11 +1,11 @@
 //! Stories about rooms: finding, joining, hosting, starting, leaving.
 
 use gaggle_kit::{Micros, Slot};
-use gaggle_lobby::directory::Request;
-use gaggle_lobby::node::Happening;
-use gaggle_lobby::rules::{ModeRules, Rate, Rates, Rules};
-use gaggle_lobby::view::{LeaveReason, RoomEvent, RoomView, Status};
-use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::directory::Command;
+use gaggle_lobby::node::AuditEvent;
+use gaggle_lobby::rules::{Limits, ModeConfig, RateLimit, Rules};
+use gaggle_lobby::view::{LeaveReason, RoomUpdate, RoomView, Status};
+use gaggle_lobby::{RejectionCode, ServerMessage};
 
 use crate::server::{
     CREATE, FIND, LEAVE, STEP_OUT, Server, code, event_kinds, events, hello, join, refusal, seat,
@@ -29,8 +29,8 @@ fn strangers_who_look_for_the_same_game_meet() {
 #[test]
 fn the_fullest_room_with_space_comes_first() {
     let mut server = Server::new();
-    let full: Vec<_> = (0..4).map(|number| server.player(number)).collect();
-    let roomy: Vec<_> = (4..8).map(|number| server.player(number)).collect();
+    let full: Vec<_> = (0..4).map(|number| server.local_slot(number)).collect();
+    let roomy: Vec<_> = (4..8).map(|number| server.local_slot(number)).collect();
     // One leaves the first room, two leave the second.
     server.say(full[3], LEAVE);
     server.say(roomy[2], LEAVE);
@@ -44,7 +44,7 @@ fn the_fullest_room_with_space_comes_first() {
 #[test]
 fn other_modes_builds_and_games_are_other_rooms() {
     let mut server = Server::new();
-    let first = server.player(1);
+    let first = server.local_slot(1);
     let room = server.room_of(first).id;
     for (number, other) in [
         r#"{"type":"find","game":"gander","mode":"versus"}"#,
@@ -73,9 +73,9 @@ fn a_friend_joins_by_the_six_letters() {
     let joined = seat(&server.say(friend, &join(made.room.code.as_str().to_lowercase())));
     assert_eq!(joined.room.id, made.room.id);
     let third = server.guest(4);
-    assert_eq!(code(&server.say(third, &join(made.room.code))), RefusalCode::RoomFull);
-    assert_eq!(code(&server.say(third, &join("ZZZZZZ"))), RefusalCode::NoSuchRoom);
-    assert_eq!(code(&server.say(third, r#"{"type":"join"}"#)), RefusalCode::BadMessage);
+    assert_eq!(code(&server.say(third, &join(made.room.code))), RejectionCode::RoomFull);
+    assert_eq!(code(&server.say(third, &join("ZZZZZZ"))), RejectionCode::NoSuchRoom);
+    assert_eq!(code(&server.say(third, r#"{"type":"join"}"#)), RejectionCode::BadMessage);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_room_of_another_build_refuses_with_both_builds_named() {
     let made = seat(&server.say(host, r#"{"type":"create","game":"gander","build":"7"}"#));
     let friend = server.guest(2);
     let refused = refusal(&server.say(friend, &join(made.room.code)));
-    assert_eq!(refused.code, RefusalCode::BadGame);
+    assert_eq!(refused.code, RejectionCode::BadGame);
     assert!(refused.text.contains("\"7\""), "{}", refused.text);
     assert_eq!(refused.game, Some("gander".parse().expect("a label")));
 }
@@ -93,10 +93,10 @@ fn a_room_of_another_build_refuses_with_both_builds_named() {
 #[test]
 fn nobody_is_in_two_rooms_unless_they_switch() {
     let mut server = Server::new();
-    let first = server.player(1);
+    let first = server.local_slot(1);
     let before = server.room_of(first).id;
     let refused = refusal(&server.say(first, CREATE));
-    assert_eq!(refused.code, RefusalCode::AlreadyInRoom);
+    assert_eq!(refused.code, RejectionCode::AlreadyInRoom);
     let switch = r#"{"type":"create","game":"gander","mode":"team","switch":true}"#;
     let heard = server.say(first, switch);
     assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == before));
@@ -107,12 +107,12 @@ fn nobody_is_in_two_rooms_unless_they_switch() {
 #[test]
 fn whoever_switches_to_the_room_they_are_in_stays_where_they_are() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
     let room = server.room_of(players[1]);
     players.iter().for_each(|player| drop(server.hear(*player)));
     let again = format!(r#"{{"type":"join","id":9,"code":"{}","switch":true}}"#, room.code);
     let heard = server.say(players[1], &again);
-    let [ServerMessage::Seated(seat)] = &heard[..] else { panic!("{heard:?}") };
+    let [ServerMessage::JoinedRoom(seat)] = &heard[..] else { panic!("{heard:?}") };
     assert!(seat.returned && !seat.created);
     assert_eq!((seat.room.id, seat.slot), (room.id, room.members[1].slot));
     assert_eq!(event_kinds(&server.hear(players[0])), [""; 0], "nobody left and nobody came");
@@ -124,15 +124,15 @@ fn whoever_switches_to_the_room_they_are_in_stays_where_they_are() {
 
 #[test]
 fn whoever_cannot_switch_keeps_the_seat_they_have() {
-    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
-    rules.rates.create_per_address = Rate { burst: 1, every: Micros::from_secs(1_000) };
+    let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
+    rules.limits.create_per_address = RateLimit { burst: 1, per: Micros::from_secs(1_000) };
     let mut server = Server::with_rules(rules);
-    let (host, guest) = (server.player(1), server.player(2));
+    let (host, guest) = (server.local_slot(1), server.local_slot(2));
     let before = server.room_of(guest);
     let elsewhere = server.guest(3);
     let made = seat(&server.say(elsewhere, &CREATE.replace('}', r#","seats":2,"build":"7"}"#))).room.code;
     let to_made = format!(r#"{{"type":"join","id":9,"build":"7","code":"{made}","switch":true}}"#);
-    let refused = |server: &mut Server, text: &str, expected: RefusalCode| {
+    let refused = |server: &mut Server, text: &str, expected: RejectionCode| {
         let heard = server.say(guest, text);
         let [ServerMessage::Refused(refused)] = &heard[..] else { panic!("{text}: {heard:?}") };
         assert_eq!(refused.code, expected, "{text}");
@@ -142,16 +142,16 @@ fn whoever_cannot_switch_keeps_the_seat_they_have() {
     server.hear(host);
     // Mistyped, of another build, locked, full, too small.
     let mistyped = to_made.replace(&made.to_string(), "ZZZZZZ");
-    refused(&mut server, &mistyped, RefusalCode::NoSuchRoom);
-    refused(&mut server, &to_made.replace("\"7\"", "\"8\""), RefusalCode::BadGame);
+    refused(&mut server, &mistyped, RejectionCode::NoSuchRoom);
+    refused(&mut server, &to_made.replace("\"7\"", "\"8\""), RejectionCode::BadGame);
     server.say(elsewhere, r#"{"type":"access","locked":true}"#);
-    refused(&mut server, &to_made, RefusalCode::RoomLocked);
+    refused(&mut server, &to_made, RejectionCode::RoomLocked);
     server.say(elsewhere, r#"{"type":"access","locked":false}"#);
     let full = server.guest(4);
     server.say(full, &to_made);
-    refused(&mut server, &to_made, RefusalCode::RoomFull);
+    refused(&mut server, &to_made, RejectionCode::RoomFull);
     let crowd = r#"{"type":"create","game":"gander","seats":2,"players":3,"switch":true}"#;
-    refused(&mut server, crowd, RefusalCode::RoomFull);
+    refused(&mut server, crowd, RejectionCode::RoomFull);
     // Nobody may make rooms from here for a while, and there is none to be found.
     let maker = server.connect_from("10.9.9.9");
     server.say(maker, &hello(5));
@@ -159,7 +159,9 @@ fn whoever_cannot_switch_keeps_the_seat_they_have() {
     server.say(maker, &join(before.code).replace('}', r#","switch":true}"#));
     let looking = r#"{"type":"find","game":"gander","mode":"duel","switch":true}"#;
     let heard = server.say(maker, looking);
-    assert!(matches!(&heard[..], [ServerMessage::Refused(refused)] if refused.code == RefusalCode::TooFast));
+    assert!(
+        matches!(&heard[..], [ServerMessage::Refused(refused)] if refused.code == RejectionCode::TooFast)
+    );
     assert_eq!(server.room_of(maker).id, before.id);
     server.say(maker, LEAVE);
     // Into a room that takes them in.
@@ -172,32 +174,32 @@ fn whoever_cannot_switch_keeps_the_seat_they_have() {
 
 #[test]
 fn whoever_is_too_fast_or_alone_in_the_room_asked_for_keeps_the_seat() {
-    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
-    rules.rates.join = Rate { burst: 2, every: Micros::from_secs(1_000) };
+    let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
+    rules.limits.join = RateLimit { burst: 2, per: Micros::from_secs(1_000) };
     let mut server = Server::with_rules(rules);
-    let alone = server.player(1);
+    let alone = server.local_slot(1);
     let room = server.room_of(alone);
     let watch = join(room.code).replace('}', r#","watch":true,"switch":true}"#);
-    assert_eq!(code(&server.say(alone, &watch)), RefusalCode::NoSuchRoom);
+    assert_eq!(code(&server.say(alone, &watch)), RejectionCode::NoSuchRoom);
     assert_eq!(server.room_of(alone), room);
     // With somebody else in it one may look on, and play again.
-    server.player(2);
+    server.local_slot(2);
     let heard = server.say(alone, &watch);
     assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == room.id));
     assert_eq!(seat(&heard).slot, None);
     let play = join(room.code).replace('}', r#","switch":true}"#);
-    assert_eq!(code(&server.say(alone, &play)), RefusalCode::TooFast);
-    assert_eq!(server.room_of(alone).watchers().count(), 1);
+    assert_eq!(code(&server.say(alone, &play)), RejectionCode::TooFast);
+    assert_eq!(server.room_of(alone).spectators().count(), 1);
 }
 
 #[test]
 fn whoever_stepped_out_and_mistypes_finds_the_seat_kept() {
     let mut server = Server::new();
-    let (host, guest) = (server.player(1), server.player(2));
+    let (host, guest) = (server.local_slot(1), server.local_slot(2));
     let before = server.room_of(guest).members[1].slot;
     server.say(guest, STEP_OUT);
     let room = server.room_of(host);
-    assert_eq!(code(&server.say(guest, &join("ZZZZZZ"))), RefusalCode::NoSuchRoom);
+    assert_eq!(code(&server.say(guest, &join("ZZZZZZ"))), RejectionCode::NoSuchRoom);
     assert_eq!(server.room_of(host), room, "the seat waits");
     let again = server.connect();
     let seat = seat(&server.say(again, &hello(2)));
@@ -207,18 +209,18 @@ fn whoever_stepped_out_and_mistypes_finds_the_seat_kept() {
 #[test]
 fn stepping_out_is_in_the_log_like_any_other_way_to_leave() {
     let mut server = Server::new();
-    let (_, guest) = (server.player(1), server.player(2));
+    let (_, guest) = (server.local_slot(1), server.local_slot(2));
     let room = server.room_of(guest).id;
     server.notes.clear();
     server.say(guest, STEP_OUT);
     let left: Vec<_> = server.notes.iter().map(|note| (note.room, note.happening.clone())).collect();
-    assert_eq!(left, [(Some(room), Happening::Left(LeaveReason::Left))]);
+    assert_eq!(left, [(Some(room), AuditEvent::Left(LeaveReason::Left))]);
 }
 
 #[test]
 fn the_host_s_role_passes_to_who_has_been_there_longest() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
     let room = server.room_of(players[0]);
     assert_eq!(room.host, room.members[0].peer);
     let second = room.members[1].peer;
@@ -232,7 +234,7 @@ fn the_host_s_role_passes_to_who_has_been_there_longest() {
     assert_eq!(event_kinds(&server.hear(players[2])), ["left", "host"]);
     assert_eq!(server.room_of(players[2]).host, second);
     // A newcomer takes the free seat but not the role.
-    let newcomer = server.player(9);
+    let newcomer = server.local_slot(9);
     let room = server.room_of(newcomer);
     assert_eq!((room.members[2].name.as_str(), room.host), ("Guest 9", second));
 }
@@ -240,8 +242,8 @@ fn the_host_s_role_passes_to_who_has_been_there_longest() {
 #[test]
 fn a_host_who_vanishes_keeps_the_seat_and_loses_the_role() {
     let mut server = Server::new();
-    let host = server.player(1);
-    let other = server.player(2);
+    let host = server.local_slot(1);
+    let other = server.local_slot(2);
     let room = server.room_of(host);
     server.close(host);
     assert_eq!(event_kinds(&server.hear(other)), ["away"]);
@@ -260,8 +262,8 @@ fn a_host_who_vanishes_keeps_the_seat_and_loses_the_role() {
 #[test]
 fn who_does_not_return_within_the_grace_time_loses_the_seat() {
     let mut server = Server::new();
-    let gone = server.player(1);
-    let other = server.player(2);
+    let gone = server.local_slot(1);
+    let other = server.local_slot(2);
     server.close(gone);
     server.hear(other);
     for _ in 0..6 {
@@ -271,19 +273,22 @@ fn who_does_not_return_within_the_grace_time_loses_the_seat() {
     server.wait_secs(1);
     let heard = server.hear(other);
     let last = events(&heard).pop();
-    assert!(matches!(last, Some(RoomEvent::Left(left)) if left.reason == LeaveReason::Lost), "{heard:?}");
+    assert!(
+        matches!(last, Some(RoomUpdate::Left(left)) if left.reason == LeaveReason::ConnectionLost),
+        "{heard:?}"
+    );
     assert_eq!(server.room_of(other).players().count(), 1);
 }
 
 #[test]
 fn a_room_ends_with_its_last_player_and_sends_watchers_home() {
     let mut server = Server::new();
-    let player = server.player(1);
+    let player = server.local_slot(1);
     let room = server.room_of(player);
     let watcher = server.guest(2);
     let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code);
     assert_eq!(seat(&server.say(watcher, &watch)).slot, None);
-    assert_eq!(server.room_of(player).seats_free(), 3);
+    assert_eq!(server.room_of(player).free_slots(), 3);
     server.hear(watcher);
     server.say(player, LEAVE);
     let heard = server.hear(watcher);
@@ -297,8 +302,8 @@ fn a_room_ends_with_its_last_player_and_sends_watchers_home() {
 #[test]
 fn resting_player_is_marked_until_back_or_replaced() {
     let mut server = Server::new();
-    let first = server.player(1);
-    let second = server.player(2);
+    let first = server.local_slot(1);
+    let second = server.local_slot(2);
     server.hear(first);
     let rests = |server: &mut Server, of: gaggle_kit::PeerId, seen_by| {
         server.room_of(seen_by).member(of).map(|member| member.resting)
@@ -328,9 +333,9 @@ fn a_match_starts_when_all_are_ready_and_another_follows() {
     let other = server.guest(2);
     server.say(other, &join(made.room.code));
     server.hear(host);
-    assert_eq!(code(&server.say(other, r#"{"type":"start"}"#)), RefusalCode::NotHost);
+    assert_eq!(code(&server.say(other, r#"{"type":"start"}"#)), RejectionCode::NotHost);
     let refused = refusal(&server.say(host, r#"{"type":"start"}"#));
-    assert_eq!((refused.code, refused.text.as_str()), (RefusalCode::NotReady, "Guest 2 is not ready"));
+    assert_eq!((refused.code, refused.text.as_str()), (RejectionCode::NotReady, "Guest 2 is not ready"));
     server.say(other, r#"{"type":"ready","ready":true}"#);
     assert_eq!(event_kinds(&server.hear(host)), ["ready"]);
     server.say(host, r#"{"type":"start","countdown_ms":3000}"#);
@@ -344,9 +349,9 @@ fn a_match_starts_when_all_are_ready_and_another_follows() {
     assert_eq!(server.room_of(other).status, Status::Playing);
     // Not a drop-in room: nobody else can come now.
     let late = server.guest(3);
-    assert_eq!(code(&server.say(late, &join(made.room.code))), RefusalCode::RoomStarted);
+    assert_eq!(code(&server.say(late, &join(made.room.code))), RejectionCode::RoomStarted);
     server.say(host, r#"{"type":"finish"}"#);
-    assert_eq!(code(&server.say(late, &join(made.room.code))), RefusalCode::RoomFinished);
+    assert_eq!(code(&server.say(late, &join(made.room.code))), RejectionCode::RoomFinished);
     server.say(other, r#"{"type":"ready","ready":true}"#);
     server.say(host, r#"{"type":"start"}"#);
     let again = server.room_of(other);
@@ -361,7 +366,7 @@ fn everybody_gets_a_new_ticket_when_a_match_starts() {
     let old = seat(&server.say(host, CREATE)).ticket;
     let heard = server.say(host, r#"{"type":"start"}"#);
     let new = heard.iter().find_map(|message| match message {
-        ServerMessage::NewTicket(new) => Some(new.ticket.clone()),
+        ServerMessage::TicketRenewed(new) => Some(new.ticket.clone()),
         _ => None,
     });
     let open = |ticket: &str| server.ticket_key().open(ticket, 1_800_000_000).unwrap();
@@ -371,11 +376,11 @@ fn everybody_gets_a_new_ticket_when_a_match_starts() {
 #[test]
 fn a_host_can_lock_hide_and_resize_the_room() {
     let mut server = Server::new();
-    let host = server.player(1);
+    let host = server.local_slot(1);
     let room = server.room_of(host);
     server.say(host, r#"{"type":"access","locked":true}"#);
     let other = server.guest(2);
-    assert_eq!(code(&server.say(other, &join(room.code))), RefusalCode::RoomLocked);
+    assert_eq!(code(&server.say(other, &join(room.code))), RejectionCode::RoomLocked);
     assert!(seat(&server.say(other, FIND)).created);
     server.say(other, LEAVE);
     server.say(host, r#"{"type":"access","locked":false,"private":true,"seats":2}"#);
@@ -383,21 +388,21 @@ fn a_host_can_lock_hide_and_resize_the_room() {
     server.say(other, LEAVE);
     seat(&server.say(other, &join(room.code)));
     let third = server.guest(3);
-    assert_eq!(code(&server.say(third, &join(room.code))), RefusalCode::RoomFull);
-    assert_eq!(code(&server.say(host, r#"{"type":"access","seats":1}"#)), RefusalCode::BadSettings);
-    assert_eq!(code(&server.say(host, r#"{"type":"access","seats":65}"#)), RefusalCode::BadSettings);
-    assert_eq!(code(&server.say(other, r#"{"type":"access","locked":true}"#)), RefusalCode::NotHost);
+    assert_eq!(code(&server.say(third, &join(room.code))), RejectionCode::RoomFull);
+    assert_eq!(code(&server.say(host, r#"{"type":"access","seats":1}"#)), RejectionCode::BadSettings);
+    assert_eq!(code(&server.say(host, r#"{"type":"access","seats":65}"#)), RejectionCode::BadSettings);
+    assert_eq!(code(&server.say(other, r#"{"type":"access","locked":true}"#)), RejectionCode::NotHost);
 }
 
 #[test]
 fn nobody_s_seat_is_cut_away() {
     let mut server = Server::new();
     let players = server.gathered(0..3);
-    assert_eq!(code(&server.say(players[0], r#"{"type":"access","seats":2}"#)), RefusalCode::BadSettings);
+    assert_eq!(code(&server.say(players[0], r#"{"type":"access","seats":2}"#)), RejectionCode::BadSettings);
     server.say(players[2], LEAVE);
     assert!(matches!(
         server.say(players[0], r#"{"type":"access","seats":2}"#)[..],
-        [ServerMessage::Change(_), ServerMessage::NewTicket(_), ServerMessage::Done(_)]
+        [ServerMessage::Change(_), ServerMessage::TicketRenewed(_), ServerMessage::Done(_)]
     ));
 }
 
@@ -410,22 +415,22 @@ fn who_is_kicked_stays_out() {
     let ticket = seat_ticket(&mut server, rude);
     server.hear(rude);
     let kick = format!(r#"{{"type":"kick","peer":"{target}"}}"#);
-    assert_eq!(code(&server.say(rude, &kick)), RefusalCode::NotHost);
+    assert_eq!(code(&server.say(rude, &kick)), RejectionCode::NotHost);
     server.say(host, &kick);
     let heard = server.hear(rude);
     assert!(
         matches!(&heard[..], [ServerMessage::Removed(left)] if left.reason == LeaveReason::Kicked),
         "{heard:?}"
     );
-    assert_eq!(code(&server.say(rude, &join(room.code))), RefusalCode::Kicked);
+    assert_eq!(code(&server.say(rude, &join(room.code))), RejectionCode::Kicked);
     let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code);
-    assert_eq!(code(&server.say(rude, &watch)), RefusalCode::Kicked);
+    assert_eq!(code(&server.say(rude, &watch)), RejectionCode::Kicked);
     // Neither does `find` bring them back, nor the ticket they still hold.
     assert_ne!(seat(&server.say(rude, FIND)).room.id, room.id);
     let claims = server.ticket_key().open(&ticket, 1_800_000_000).unwrap();
     assert!(claims.admit(room.id, server.room_of(host).epoch).is_err());
     let unknown = r#"{"type":"kick","peer":"00000000000000000000000000000000"}"#;
-    assert_eq!(code(&server.say(host, unknown)), RefusalCode::NoSuchMember);
+    assert_eq!(code(&server.say(host, unknown)), RejectionCode::NoSuchMember);
 }
 
 #[test]
@@ -447,7 +452,7 @@ fn however_many_lists_are_watched_only_some_are_made_at_once_and_all_in_time() {
     for _ in 0..20 {
         server.asked.clear();
         server.wait(Micros::from_millis(100));
-        let count = server.asked.iter().filter(|request| matches!(request, Request::List { .. })).count();
+        let count = server.asked.iter().filter(|request| matches!(request, Command::List { .. })).count();
         assert!(count <= 16, "{count} at once");
         let heard = |watcher: &_| server.hear(*watcher).len();
         told += watchers.iter().map(heard).sum::<usize>();
@@ -473,41 +478,41 @@ fn what_happens_to_people_is_noted_with_connection_person_and_room() {
         ((host, Some(host_is), Some(id)), (rude, Some(rude_is), Some(id)), (other, Some(other_is), Some(id)));
     assert_eq!(noted, [a, b, c, b, b, a, c, c, (stranger, None, None)]);
     let what: Vec<_> = server.notes.iter().map(|note| &note.happening).collect();
-    let seated = |created| Happening::Seated { created, returned: false };
+    let seated = |created| AuditEvent::Joined { created, returned: false };
     assert_eq!(what[..3], [&seated(true), &seated(false), &seated(false)]);
-    assert!(matches!(what[3], Happening::Refused(refusal) if refusal.code == RefusalCode::NotHost));
-    assert_eq!(what[4], &Happening::Left(LeaveReason::Kicked));
-    assert_eq!(what[5], &Happening::Left(LeaveReason::Left));
-    assert_eq!(what[6..8], [&Happening::BecameHost, &Happening::Away]);
-    assert!(matches!(what[8], Happening::Refused(refusal) if refusal.code == RefusalCode::OutOfOrder));
+    assert!(matches!(what[3], AuditEvent::Rejected(refusal) if refusal.code == RejectionCode::NotHost));
+    assert_eq!(what[4], &AuditEvent::Left(LeaveReason::Kicked));
+    assert_eq!(what[5], &AuditEvent::Left(LeaveReason::Left));
+    assert_eq!(what[6..8], [&AuditEvent::BecameHost, &AuditEvent::Away]);
+    assert!(matches!(what[8], AuditEvent::Rejected(refusal) if refusal.code == RejectionCode::OutOfOrder));
 }
 
 #[test]
 fn a_host_can_hand_the_role_on_but_not_to_a_watcher() {
     let mut server = Server::new();
-    let host = server.player(1);
-    let other = server.player(2);
+    let host = server.local_slot(1);
+    let other = server.local_slot(2);
     let watcher = server.guest(3);
     let room = server.room_of(host);
     let watching =
         seat(&server.say(watcher, &format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code)));
     let to = |peer| format!(r#"{{"type":"host","peer":"{peer}"}}"#);
-    assert_eq!(code(&server.say(host, &to(watching.peer))), RefusalCode::NoSuchMember);
+    assert_eq!(code(&server.say(host, &to(watching.peer))), RejectionCode::NoSuchMember);
     server.say(host, &to(room.members[1].peer));
     assert_eq!(server.room_of(other).host, room.members[1].peer);
-    assert_eq!(code(&server.say(host, &to(room.members[0].peer))), RefusalCode::NotHost);
+    assert_eq!(code(&server.say(host, &to(room.members[0].peer))), RejectionCode::NotHost);
 }
 
 #[test]
 fn settings_are_the_game_s_own_and_reach_everybody() {
     let mut server = Server::new();
-    let host = server.player(1);
-    let other = server.player(2);
+    let host = server.local_slot(1);
+    let other = server.local_slot(2);
     server.say(host, r#"{"type":"settings","settings":{"lava": true, "waves":[1,2.5e3]}}"#);
     assert_eq!(server.room_of(other).settings.as_str(), r#"{"lava":true,"waves":[1,2.5e3]}"#);
-    assert_eq!(code(&server.say(host, r#"{"type":"settings","settings":[1]}"#)), RefusalCode::BadSettings);
+    assert_eq!(code(&server.say(host, r#"{"type":"settings","settings":[1]}"#)), RejectionCode::BadSettings);
     let large = format!(r#"{{"type":"settings","settings":{{"a":"{}"}}}}"#, "x".repeat(5_000));
-    assert_eq!(code(&server.say(host, &large)), RefusalCode::BadSettings);
+    assert_eq!(code(&server.say(host, &large)), RejectionCode::BadSettings);
 }
 
 #[test]
@@ -527,15 +532,18 @@ fn no_two_players_wear_the_same() {
 #[test]
 fn a_new_name_is_seen_by_all() {
     let mut server = Server::new();
-    let first = server.player(1);
-    let second = server.player(2);
+    let first = server.local_slot(1);
+    let second = server.local_slot(2);
     server.hear(second);
     server.say(first, r#"{"type":"profile","name":"Nia","palette":3}"#);
     assert_eq!(event_kinds(&server.hear(second)), ["profile"]);
     let room = server.room_of(second);
     assert_eq!((room.members[0].name.as_str(), room.members[0].palette), ("Nia", 3));
     let refused = refusal(&server.say(first, r#"{"type":"profile","name":"a\u202eb"}"#));
-    assert_eq!((refused.code, refused.text.as_str()), (RefusalCode::BadName, "a name cannot contain U+202E"));
+    assert_eq!(
+        (refused.code, refused.text.as_str()),
+        (RejectionCode::BadName, "a name cannot contain U+202E")
+    );
 }
 
 #[test]
@@ -544,7 +552,7 @@ fn rooms_have_two_to_sixty_four_seats() {
     let create = |seats: u32| format!(r#"{{"type":"create","game":"skein","seats":{seats},"drop_in":true}}"#);
     let host = server.guest(1_000);
     for seats in [0, 1, 65, 255] {
-        assert_eq!(code(&server.say(host, &create(seats))), RefusalCode::BadSettings, "{seats}");
+        assert_eq!(code(&server.say(host, &create(seats))), RejectionCode::BadSettings, "{seats}");
     }
     let made = seat(&server.say(host, &create(64)));
     for number in 0..63 {
@@ -553,17 +561,22 @@ fn rooms_have_two_to_sixty_four_seats() {
     }
     assert_eq!(event_kinds(&server.hear(host)).len(), 63);
     let late = server.guest(2_000);
-    assert_eq!(code(&server.say(late, &join(made.room.code))), RefusalCode::RoomFull);
+    assert_eq!(code(&server.say(late, &join(made.room.code))), RejectionCode::RoomFull);
     assert_eq!(server.room_of(host).players().count(), 64);
 }
 
 #[test]
 fn only_games_the_operator_listed_are_played_if_there_is_a_list() {
-    let mut rules = Rules { unlisted: None, ..Rules::default() };
+    let mut rules = Rules { unlisted_games: None, ..Rules::default() };
     let modes = [("team", 4), ("duel", 2)].map(|(name, seats)| {
         (
             name.parse().unwrap(),
-            ModeRules { seats_min: seats, seats_max: seats, seats, ..ModeRules::default() },
+            ModeConfig {
+                players_min: seats,
+                players_max: seats,
+                players_default: seats,
+                ..ModeConfig::default()
+            },
         )
     });
     rules.games.entry("gander".parse().unwrap()).or_default().modes = modes.into();
@@ -575,7 +588,7 @@ fn only_games_the_operator_listed_are_played_if_there_is_a_list() {
         r#"{"type":"find","game":"gander","mode":"chaos"}"#,
         r#"{"type":"find"}"#,
     ] {
-        assert_eq!(code(&server.say(guest, refused)), RefusalCode::BadGame, "{refused}");
+        assert_eq!(code(&server.say(guest, refused)), RejectionCode::BadGame, "{refused}");
     }
     let duel = seat(&server.say(guest, r#"{"type":"find","game":"gander","mode":"duel"}"#));
     assert_eq!(duel.room.seats, 2);
@@ -595,13 +608,13 @@ fn all_who_play_at_one_machine_have_a_seat_each_and_nobody_is_sent_where_none_is
     assert_eq!(found.room.id, made.room.id);
     let slots = |room: &RoomView| room.players().map(|member| member.slots().bits()).collect::<Vec<_>>();
     assert_eq!(slots(&found.room), [0b0011, 0b1100]);
-    assert_eq!((found.slot, found.room.seats_free()), (Some(Slot::at(2)), 0));
+    assert_eq!((found.slot, found.room.free_slots()), (Some(Slot::at(2)), 0));
     let looker = server.guest(9);
     let listed = server.say(looker, r#"{"type":"list","game":"gander","all":true}"#);
     let ServerMessage::Rooms(list) = &listed[0] else { panic!("{listed:?}") };
     assert_eq!((list.rooms[0].players, list.rooms[0].seats, list.rooms[0].open), (4, 4, false));
-    assert_eq!(code(&server.say(looker, &join(made.room.code))), RefusalCode::RoomFull);
-    let third = server.player(3);
+    assert_eq!(code(&server.say(looker, &join(made.room.code))), RejectionCode::RoomFull);
+    let third = server.local_slot(3);
     assert_ne!(server.room_of(third).id, made.room.id);
     // One seat is not enough for two, and is for one.
     server.say(first, LEAVE);
@@ -611,8 +624,8 @@ fn all_who_play_at_one_machine_have_a_seat_each_and_nobody_is_sent_where_none_is
     assert_eq!(fifth.room.id, server.room_of(third).id);
     let sixth = server.guest(6);
     let for_two = join(made.room.code).replace('}', r#","players":2}"#);
-    assert_eq!(code(&server.say(sixth, &for_two)), RefusalCode::RoomFull);
-    assert_eq!(seat(&server.say(sixth, &join(made.room.code))).room.seats_free(), 0);
+    assert_eq!(code(&server.say(sixth, &for_two)), RejectionCode::RoomFull);
+    assert_eq!(seat(&server.say(sixth, &join(made.room.code))).room.free_slots(), 0);
 }
 
 #[test]
@@ -621,17 +634,17 @@ fn no_room_is_made_that_is_too_small_for_all_at_one_machine() {
     let crowd = server.guest(1);
     for text in [FIND_FOR_TWO, CREATE] {
         let text = text.replace(",\"players\":2", "").replace('}', r#","players":3,"seats":2}"#);
-        assert_eq!(code(&server.say(crowd, &text)), RefusalCode::RoomFull, "{text}");
+        assert_eq!(code(&server.say(crowd, &text)), RejectionCode::RoomFull, "{text}");
     }
     let text = FIND_FOR_TWO.replace("\"players\":2", "\"players\":9");
-    assert_eq!(code(&server.say(crowd, &text)), RefusalCode::BadMessage);
+    assert_eq!(code(&server.say(crowd, &text)), RejectionCode::BadMessage);
     assert_eq!(server.directory.rooms().count(), 0);
 }
 
 #[test]
 fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_own() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..4).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..4).map(|number| server.local_slot(number)).collect();
     let door = server.room_of(players[0]).code;
     let come = |server: &mut Server, number: u32| {
         let connection = server.guest(number);
@@ -650,11 +663,11 @@ fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_o
 
     // A seat nobody had is better than any.
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
     server.say(players[0], LEAVE);
-    let stranger = server.player(10);
+    let stranger = server.local_slot(10);
     let room = server.room_of(stranger);
-    assert_eq!(room.slots_taken().bits(), 0b1110);
+    assert_eq!(room.occupied_slots().bits(), 0b1110);
 }
 
 #[test]
@@ -683,7 +696,7 @@ fn of_seats_nobody_had_one_gets_that_of_the_colours_one_likes() {
 #[test]
 fn a_finished_room_is_closed_after_a_while() {
     let mut server = Server::new();
-    let host = server.player(1);
+    let host = server.local_slot(1);
     server.say(host, r#"{"type":"finish"}"#);
     for _ in 0..31 {
         server.wait_secs(10);
@@ -695,8 +708,8 @@ fn a_finished_room_is_closed_after_a_while() {
 #[test]
 fn a_member_that_says_nothing_is_taken_out() {
     let mut server = Server::new();
-    let silent = server.player(1);
-    let alive = server.player(2);
+    let silent = server.local_slot(1);
+    let alive = server.local_slot(2);
     for _ in 0..40 {
         server.wait_secs(10);
         server.say(alive, r#"{"type":"touch"}"#);
@@ -705,7 +718,7 @@ fn a_member_that_says_nothing_is_taken_out() {
     }
     let heard = server.hear(silent);
     assert!(
-        matches!(heard.last(), Some(ServerMessage::Removed(left)) if left.reason == LeaveReason::Silent),
+        matches!(heard.last(), Some(ServerMessage::Removed(left)) if left.reason == LeaveReason::IdleTimeout),
         "{heard:?}"
     );
     assert_eq!(server.room_of(alive).players().count(), 1);
@@ -748,7 +761,7 @@ fn the_list_of_open_rooms_follows_what_happens() {
 fn full_rooms_are_listed_for_those_who_want_to_watch() {
     let mut server = Server::new();
     for number in 0..4 {
-        server.player(number);
+        server.local_slot(number);
     }
     let watcher = server.guest(9);
     let list = |server: &mut Server, text: &str| match &server.say(watcher, text)[..] {
@@ -786,7 +799,7 @@ fn every_tab_of_a_guest_has_a_name_of_its_own_and_keeps_it() {
 
 fn seat_ticket(server: &mut Server, connection: gaggle_lobby::node::ConnectionId) -> String {
     match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
-        [.., ServerMessage::NewTicket(new)] => new.ticket.clone(),
+        [.., ServerMessage::TicketRenewed(new)] => new.ticket.clone(),
         other => panic!("{other:?}"),
     }
 }

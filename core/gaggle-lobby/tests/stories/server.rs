@@ -4,14 +4,16 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::client::{Client, ClientConfig, Event, Output as ClientOutput};
-use gaggle_lobby::directory::{Directory, Request};
-use gaggle_lobby::message::server::{OwnBest, Refused, Seated, Welcome};
-use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, Note, Output, Query};
-use gaggle_lobby::rules::{Rates, Rules};
-use gaggle_lobby::view::{RoomEvent, RoomView, Verdict};
+use gaggle_lobby::client::{Client, ClientConfig, ClientEvent, ClientOutput};
+use gaggle_lobby::directory::{Command, Directory};
+use gaggle_lobby::message::server::{JoinedRoom, MyStats, Refused, Welcome};
+use gaggle_lobby::node::{
+    AskId, AuditRecord, ConnectionId, Identity, NoIce, Node, NodeConfig, NodeOutput, Query,
+};
+use gaggle_lobby::rules::{Limits, Rules};
+use gaggle_lobby::view::{RoomUpdate, RoomView, Verdict};
 use gaggle_lobby::{
-    Envelope, MatchRecord, NodeId, PlayerId, Refusal, RefusalCode, ServerMessage, TicketKey, TicketSigner,
+    Envelope, MatchRecord, NodeId, PlayerId, Rejection, RejectionCode, ServerMessage, TicketKey, TicketSigner,
 };
 
 pub(crate) struct Server {
@@ -22,27 +24,27 @@ pub(crate) struct Server {
     pub(crate) records: Vec<MatchRecord>,
     pub(crate) queries: Vec<Query>,
     /// What an operator could read.
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<AuditRecord>,
     /// What the directory was asked.
-    pub(crate) asked: Vec<Request>,
+    pub(crate) asked: Vec<Command>,
     /// What storage knows of people's skill; questions wait while it knows nobody.
     pub(crate) ratings: BTreeMap<PlayerId, i64>,
     /// Rooms to be made that wait for the directory, if it takes its time.
-    pub(crate) held: Option<VecDeque<(AskId, Request)>>,
+    pub(crate) held: Option<VecDeque<(AskId, Command)>>,
     /// Whether matches get stored.
     pub(crate) storage_works: bool,
     /// What storage has had of them before, if it has.
     pub(crate) stored_before: Option<Verdict>,
     heard: BTreeMap<ConnectionId, Vec<ServerMessage>>,
     pub(crate) pings: Vec<ConnectionId>,
-    closed: BTreeMap<ConnectionId, RefusalCode>,
+    closed: BTreeMap<ConnectionId, RejectionCode>,
     next: u64,
 }
 
 impl Server {
     /// A server without limits on how often.
     pub(crate) fn new() -> Server {
-        Server::with_rules(Rules { rates: Rates::unlimited(), ..Rules::default() })
+        Server::with_rules(Rules { limits: Limits::unlimited(), ..Rules::default() })
     }
 
     pub(crate) fn with_rules(rules: Rules) -> Server {
@@ -123,7 +125,7 @@ impl Server {
         self.drain();
     }
 
-    pub(crate) fn verified(&mut self, connection: ConnectionId, identity: Result<Identity, Refusal>) {
+    pub(crate) fn verified(&mut self, connection: ConnectionId, identity: Result<Identity, Rejection>) {
         self.node.handle_verified(self.now, connection, identity);
         self.drain();
     }
@@ -153,7 +155,7 @@ impl Server {
         self.wait(Micros::from_secs(secs));
     }
 
-    pub(crate) fn closed(&self, connection: ConnectionId) -> Option<RefusalCode> {
+    pub(crate) fn closed(&self, connection: ConnectionId) -> Option<RejectionCode> {
         self.closed.get(&connection).copied()
     }
 
@@ -169,7 +171,7 @@ impl Server {
                 self.records.push(record);
                 if self.storage_works {
                     let verdict = self.stored_before;
-                    let stored = Request::Stored { room, round, verdict, ratings: Vec::new() };
+                    let stored = Command::Stored { room, round, verdict, ratings: Vec::new() };
                     let _ = self.directory.handle_request(self.now, stored);
                 }
                 is_quiet = false;
@@ -184,38 +186,40 @@ impl Server {
         }
     }
 
-    fn take(&mut self, output: Output) {
+    fn take(&mut self, output: NodeOutput) {
         match output {
-            Output::Send { connection, text } => {
+            NodeOutput::Send { connection, text } => {
                 let message = Envelope::<ServerMessage>::decode(&text).expect("servers speak properly");
                 self.heard.entry(connection).or_default().push(message.message);
             }
-            Output::Ping { connection } => self.pings.push(connection),
-            Output::Close { connection, code } => {
+            NodeOutput::Ping { connection } => self.pings.push(connection),
+            NodeOutput::Close { connection, code } => {
                 self.closed.insert(connection, code);
             }
-            Output::Ask { ask, request } => {
+            NodeOutput::Ask { ask, request } => {
                 self.asked.push((*request).clone());
                 match &mut self.held {
-                    Some(held) if matches!(*request, Request::Create { .. } | Request::Find { .. }) => {
+                    Some(held) if matches!(*request, Command::Create { .. } | Command::Find { .. }) => {
                         held.push_back((ask, *request));
                     }
                     _ => self.answer(ask, *request),
                 }
             }
-            Output::Query { ask, query: Query::Mine { player, game, mode } } if !self.ratings.is_empty() => {
+            NodeOutput::Query { ask, query: Query::PlayerStats { player, game, mode } }
+                if !self.ratings.is_empty() =>
+            {
                 let rating = self.ratings.get(&player).copied();
-                let mine = OwnBest { game, mode, best: None, rating, matches: Vec::new() };
+                let mine = MyStats { game, mode, best: None, rating, matches: Vec::new() };
                 self.node.handle_answer(self.now, ask, Ok(mine.into()));
             }
-            Output::Query { query, .. } => self.queries.push(query),
-            Output::Verify { .. } => {}
-            Output::Note(note) => self.notes.push(*note),
-            Output::Tell { .. } => panic!("there is no other node"),
+            NodeOutput::Query { query, .. } => self.queries.push(query),
+            NodeOutput::Verify { .. } => {}
+            NodeOutput::AuditRecord(note) => self.notes.push(*note),
+            NodeOutput::Tell { .. } => panic!("there is no other node"),
         }
     }
 
-    fn answer(&mut self, ask: AskId, request: Request) {
+    fn answer(&mut self, ask: AskId, request: Command) {
         let reply = self.directory.handle_request(self.now, request);
         while let Some((_, notice)) = self.directory.poll_notice() {
             self.node.handle_notice(self.now, notice);
@@ -252,10 +256,10 @@ impl Server {
     }
 
     /// Somebody who found a seat.
-    pub(crate) fn player(&mut self, number: u32) -> ConnectionId {
+    pub(crate) fn local_slot(&mut self, number: u32) -> ConnectionId {
         let connection = self.guest(number);
         let heard = self.say(connection, FIND);
-        assert!(matches!(heard[0], ServerMessage::Seated(_)), "{heard:?}");
+        assert!(matches!(heard[0], ServerMessage::JoinedRoom(_)), "{heard:?}");
         connection
     }
 
@@ -272,13 +276,14 @@ impl Server {
 pub(crate) struct Ours {
     pub(crate) client: Client,
     pub(crate) connection: ConnectionId,
-    pub(crate) told: Vec<Event>,
+    pub(crate) told: Vec<ClientEvent>,
 }
 
 impl Ours {
     pub(crate) fn connect(server: &mut Server, number: u32) -> Ours {
         let key = Some(format!("key-of-guest-number-{number}"));
-        let mut client = Client::new(server.now, ClientConfig { key, ..ClientConfig::default() }, 7);
+        let mut client =
+            Client::new(server.now, ClientConfig { guest_key: key, ..ClientConfig::default() }, 7);
         let connection = server.connect();
         client.handle_open(server.now);
         Ours { client, connection, told: Vec::new() }
@@ -321,9 +326,9 @@ pub(crate) fn join(code: impl std::fmt::Display) -> String {
 }
 
 /// The seat in what was heard.
-pub(crate) fn seat(heard: &[ServerMessage]) -> Seated {
+pub(crate) fn seat(heard: &[ServerMessage]) -> JoinedRoom {
     let seat = heard.iter().find_map(|message| match message {
-        ServerMessage::Seated(seated) => Some(seated.clone()),
+        ServerMessage::JoinedRoom(seated) => Some(seated.clone()),
         _ => None,
     });
     seat.unwrap_or_else(|| panic!("no seat: {heard:?}"))
@@ -345,17 +350,17 @@ pub(crate) fn refusal(heard: &[ServerMessage]) -> Refused {
     }
 }
 
-pub(crate) fn code(heard: &[ServerMessage]) -> RefusalCode {
+pub(crate) fn code(heard: &[ServerMessage]) -> RejectionCode {
     refusal(heard).code
 }
 
 /// The kinds of events in what was heard, in order.
 pub(crate) fn event_kinds(heard: &[ServerMessage]) -> Vec<&'static str> {
-    events(heard).iter().map(RoomEvent::kind).collect()
+    events(heard).iter().map(RoomUpdate::kind).collect()
 }
 
 /// The events in what was heard, in order.
-pub(crate) fn events(heard: &[ServerMessage]) -> Vec<RoomEvent> {
+pub(crate) fn events(heard: &[ServerMessage]) -> Vec<RoomUpdate> {
     let changes = heard.iter().filter_map(|message| match message {
         ServerMessage::Change(change) => Some(change.events.clone()),
         _ => None,

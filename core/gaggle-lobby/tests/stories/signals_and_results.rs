@@ -1,18 +1,18 @@
 //! Stories about what members hand to each other, and about how a match ended.
 
 use gaggle_kit::Micros;
-use gaggle_lobby::directory::{Directory, Request, Snapshot};
+use gaggle_lobby::directory::{Command, Directory, Snapshot};
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::rules::{Rates, Rules};
-use gaggle_lobby::view::{RoomEvent, Verdict};
-use gaggle_lobby::{MatchRecord, NodeId, RefusalCode, ServerMessage};
+use gaggle_lobby::rules::{Limits, Rules};
+use gaggle_lobby::view::{RoomUpdate, Verdict};
+use gaggle_lobby::{MatchRecord, NodeId, RejectionCode, ServerMessage};
 
 use crate::server::{FIND, LEAVE, Server, code, events, hello, welcome};
 
 #[test]
 fn signals_reach_the_member_they_are_for_in_order() {
     let mut server = Server::new();
-    let (a, b) = (server.player(1), server.player(2));
+    let (a, b) = (server.local_slot(1), server.local_slot(2));
     let (peer_a, peer_b) = (peer(&server, a), peer(&server, b));
     server.hear(b);
     for n in 0..3 {
@@ -29,26 +29,26 @@ fn signals_reach_the_member_they_are_for_in_order() {
 #[test]
 fn signals_stay_inside_the_room() {
     let mut server = Server::new();
-    let a = server.player(1);
+    let a = server.local_slot(1);
     let outsider = server.guest(2);
     server.say(outsider, r#"{"type":"create","game":"gander"}"#);
     let lost = server.guest(3);
     let (peer_a, peer_outsider) = (peer(&server, a), peer(&server, outsider));
-    assert_eq!(code(&server.say(a, &signal(&peer_outsider, "1"))), RefusalCode::NoSuchMember);
-    assert_eq!(code(&server.say(outsider, &signal(&peer_a, "1"))), RefusalCode::NoSuchMember);
-    assert_eq!(code(&server.say(lost, &signal(&peer_a, "1"))), RefusalCode::NotInRoom);
-    assert_eq!(code(&server.say(a, &signal(&peer_a, "1"))), RefusalCode::NoSuchMember);
+    assert_eq!(code(&server.say(a, &signal(&peer_outsider, "1"))), RejectionCode::NoSuchMember);
+    assert_eq!(code(&server.say(outsider, &signal(&peer_a, "1"))), RejectionCode::NoSuchMember);
+    assert_eq!(code(&server.say(lost, &signal(&peer_a, "1"))), RejectionCode::NotInRoom);
+    assert_eq!(code(&server.say(a, &signal(&peer_a, "1"))), RejectionCode::NoSuchMember);
     let large = format!("\"{}\"", "x".repeat(20_000));
-    assert_eq!(code(&server.say(a, &signal(&peer_outsider, &large))), RefusalCode::TooLarge);
-    assert!(server.hear(outsider).iter().all(|message| !matches!(message, ServerMessage::Signalled(_))));
+    assert_eq!(code(&server.say(a, &signal(&peer_outsider, &large))), RejectionCode::TooLarge);
+    assert!(server.hear(outsider).iter().all(|message| !matches!(message, ServerMessage::SignalReceived(_))));
 }
 
 #[test]
 fn a_flood_of_signals_is_stopped() {
-    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
-    rules.rates.signal = Rates::default().signal;
+    let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
+    rules.limits.signal = Limits::default().signal;
     let mut server = Server::with_rules(rules);
-    let (a, b) = (server.player(1), server.player(2));
+    let (a, b) = (server.local_slot(1), server.local_slot(2));
     let to_b = signal(&peer(&server, b), "1");
     let passed = (0..3_000).take_while(|_| server.say(a, &to_b).is_empty()).count();
     assert_eq!(passed, 1_500);
@@ -57,7 +57,7 @@ fn a_flood_of_signals_is_stopped() {
 #[test]
 fn signals_for_somebody_who_is_away_wait_for_them() {
     let mut server = Server::new();
-    let (a, b) = (server.player(1), server.player(2));
+    let (a, b) = (server.local_slot(1), server.local_slot(2));
     let to_b = peer(&server, b);
     server.close(b);
     for n in 0..100 {
@@ -73,7 +73,7 @@ fn signals_for_somebody_who_is_away_wait_for_them() {
 #[test]
 fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
     let mut server = Server::new();
-    let a = server.player(1);
+    let a = server.local_slot(1);
     let b = server.connect();
     let token = welcome(&server.say(b, &hello(2))).resume;
     server.say(b, FIND);
@@ -110,7 +110,7 @@ fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
 #[test]
 fn a_reloaded_page_does_not_get_what_was_meant_for_the_one_before() {
     let mut server = Server::new();
-    let (a, b) = (server.player(1), server.player(2));
+    let (a, b) = (server.local_slot(1), server.local_slot(2));
     let to_b = peer(&server, b);
     server.say(a, &signal(&to_b, "\"for the old page\""));
     server.close(b);
@@ -122,7 +122,7 @@ fn a_reloaded_page_does_not_get_what_was_meant_for_the_one_before() {
 #[test]
 fn a_result_counts_when_those_who_were_there_agree() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
     let report = report(&server, &players, &[300, 100, 200]);
     let pending = server.say(players[0], &report);
     assert!(
@@ -138,7 +138,7 @@ fn a_result_counts_when_those_who_were_there_agree() {
     assert_eq!(sheet, [(300, 1), (100, 3), (200, 2)]);
     // Everybody hears of it, once, and that the match is over.
     let told = events(&server.hear(players[0]));
-    let results = told.iter().filter(|event| matches!(event, RoomEvent::ResultDecided(_)));
+    let results = told.iter().filter(|event| matches!(event, RoomUpdate::ResultDecided(_)));
     assert_eq!(results.count(), 1);
     // Whoever says it again hears the same and changes nothing.
     let again = server.say(players[1], &report);
@@ -150,14 +150,14 @@ fn a_result_counts_when_those_who_were_there_agree() {
 fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
     let mut server = Server::new();
     server.storage_works = false;
-    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
     let report = report(&server, &players, &[300, 100]);
     players.iter().for_each(|player| drop(server.say(*player, &report)));
     // The room is gone, too: everybody has left it.
     players.iter().for_each(|player| drop(server.say(*player, LEAVE)));
     assert_eq!((server.records.len(), server.directory.room_count()), (1, 0));
     let lose_a_node = |directory: &mut Directory, number: u64, now: Micros| {
-        let lease = Request::Lease { node: NodeId(number), epoch: 1, until: now };
+        let lease = Command::Lease { node: NodeId(number), epoch: 1, until: now };
         let _ = directory.handle_request(now, lease);
         directory.handle_timeout(now);
         std::iter::from_fn(|| directory.poll_record()).collect::<Vec<MatchRecord>>()
@@ -169,7 +169,7 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
     let mut late = Directory::from_snapshot(Rules::default(), snapshot);
     assert_eq!(lose_a_node(&mut late, 9, now), server.records);
     let (room, round) = (server.records[0].room, server.records[0].round);
-    let _ = late.handle_request(now, Request::Stored { room, round, verdict: None, ratings: Vec::new() });
+    let _ = late.handle_request(now, Command::Stored { room, round, verdict: None, ratings: Vec::new() });
     assert_eq!(lose_a_node(&mut late, 10, now), []);
 }
 
@@ -177,7 +177,7 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
 fn a_match_that_was_stored_before_counts_as_it_was_stored() {
     let mut server = Server::new();
     server.stored_before = Some(Verdict::Agreed);
-    let (player, other) = (server.player(1), server.player(2));
+    let (player, other) = (server.local_slot(1), server.local_slot(2));
     let report = report(&server, &[player], &[500]);
     server.say(other, LEAVE);
     server.hear(player);
@@ -198,7 +198,7 @@ fn a_match_that_was_stored_before_counts_as_it_was_stored() {
 fn one_of_three_who_lies_changes_nothing_and_two_who_disagree_count_for_nothing() {
     for (count, verdict) in [(3, Verdict::Agreed), (2, Verdict::Disputed)] {
         let mut server = Server::new();
-        let players: Vec<_> = (0..count).map(|number| server.player(number)).collect();
+        let players: Vec<_> = (0..count).map(|number| server.local_slot(number)).collect();
         let honest = report(&server, &players, &[10, 20, 30]);
         let forged = report(&server, &players, &[999, 0, 0]);
         server.say(players[0], &forged);
@@ -211,7 +211,7 @@ fn one_of_three_who_lies_changes_nothing_and_two_who_disagree_count_for_nothing(
 #[test]
 fn a_solo_result_is_kept_as_a_claim() {
     let mut server = Server::new();
-    let player = server.player(1);
+    let player = server.local_slot(1);
     let report = report(&server, &[player], &[500]);
     let heard = server.say(player, &report);
     assert!(heard.iter().any(|message| matches!(message,
@@ -222,7 +222,7 @@ fn a_solo_result_is_kept_as_a_claim() {
 #[test]
 fn a_silent_witness_is_not_waited_for_for_ever() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
     let report = report(&server, &players, &[1, 2, 3]);
     server.say(players[0], &report);
     server.say(players[1], &report);
@@ -235,7 +235,7 @@ fn a_silent_witness_is_not_waited_for_for_ever() {
 #[test]
 fn whoever_leaves_after_reporting_has_still_been_heard() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
     let report = report(&server, &players, &[1, 2]);
     server.say(players[0], &report);
     server.say(players[0], LEAVE);
@@ -247,7 +247,7 @@ fn whoever_leaves_after_reporting_has_still_been_heard() {
 #[test]
 fn the_last_to_leave_closes_the_books() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
     let report = report(&server, &players, &[1, 2, 3]);
     server.say(players[0], &report);
     server.say(players[1], &report);
@@ -259,7 +259,7 @@ fn the_last_to_leave_closes_the_books() {
 #[test]
 fn a_match_that_could_not_be_stored_is_stored_when_somebody_says_it_again() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
     let report = report(&server, &players, &[1, 2]);
     server.storage_works = false;
     players.iter().for_each(|player| drop(server.say(*player, &report)));
@@ -279,20 +279,20 @@ fn a_match_that_could_not_be_stored_is_stored_when_somebody_says_it_again() {
 #[test]
 fn reports_from_or_about_strangers_and_of_other_matches_are_refused() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
     let stranger = server.guest(9);
     let honest = report(&server, &players, &[1, 2]);
-    assert_eq!(code(&server.say(stranger, &honest)), RefusalCode::NotInRoom);
+    assert_eq!(code(&server.say(stranger, &honest)), RejectionCode::NotInRoom);
     let about = report(&server, &[players[0], stranger], &[1, 2]);
-    assert_eq!(code(&server.say(players[0], &about)), RefusalCode::BadReport);
+    assert_eq!(code(&server.say(players[0], &about)), RejectionCode::BadReport);
     let future = honest.replace("\"round\":1", "\"round\":2");
-    assert_eq!(code(&server.say(players[0], &future)), RefusalCode::BadReport);
+    assert_eq!(code(&server.say(players[0], &future)), RejectionCode::BadReport);
     let absurd = report(&server, &players, &[10_000_001, 0]);
-    assert_eq!(code(&server.say(players[0], &absurd)), RefusalCode::BadReport);
+    assert_eq!(code(&server.say(players[0], &absurd)), RejectionCode::BadReport);
     let watcher = server.guest(10);
     let room = server.room_of(players[0]);
     server.say(watcher, &format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code));
-    assert_eq!(code(&server.say(watcher, &honest)), RefusalCode::BadReport);
+    assert_eq!(code(&server.say(watcher, &honest)), RejectionCode::BadReport);
 }
 
 pub(crate) fn peer(server: &Server, connection: ConnectionId) -> String {
@@ -305,7 +305,7 @@ fn signal(to: &str, data: &str) -> String {
 
 fn signals(heard: &[ServerMessage]) -> Vec<(u64, String)> {
     let signal = |message: &ServerMessage| match message {
-        ServerMessage::Signalled(signal) => Some((signal.n, signal.data.as_str().to_string())),
+        ServerMessage::SignalReceived(signal) => Some((signal.n, signal.data.as_str().to_string())),
         _ => None,
     };
     heard.iter().filter_map(signal).collect()

@@ -2,8 +2,8 @@
 
 use gaggle_lobby::message::server::Searching;
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::rules::{GameRules, ModeRules, Rates, Rules};
-use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::rules::{GameRules, Limits, ModeConfig, Rules};
+use gaggle_lobby::{RejectionCode, ServerMessage};
 
 use crate::server::{LEAVE, Server, code, hello, seat, welcome};
 
@@ -60,11 +60,11 @@ fn who_stops_looking_is_matched_with_nobody() {
     let mut server = ranked(2);
     let left = search(&mut server, 1, 1_500);
     let heard = server.say(left, r#"{"type":"join","id":6,"code":"BCDFGH"}"#);
-    assert_eq!(code(&heard), RefusalCode::AlreadyInRoom);
+    assert_eq!(code(&heard), RejectionCode::AlreadyInRoom);
     // The request is answered after all, so that a client does not repeat it.
     let heard = server.say(left, LEAVE);
     assert!(
-        matches!(&heard[..], [ServerMessage::Refused(no), ServerMessage::Done(_)] if no.code == RefusalCode::NotInRoom)
+        matches!(&heard[..], [ServerMessage::Refused(no), ServerMessage::Done(_)] if no.code == RejectionCode::NotInRoom)
     );
     let closed = search(&mut server, 2, 1_500);
     server.close(closed);
@@ -100,10 +100,16 @@ fn a_seat_found_for_somebody_who_is_just_gone_waits_for_them() {
 
 /// A server with a ranked mode of so many seats.
 fn ranked(seats: u8) -> Server {
-    let mode = ModeRules { seats, seats_min: seats, seats_max: seats, skill: true, ..ModeRules::default() };
+    let mode = ModeConfig {
+        players_default: seats,
+        players_min: seats,
+        players_max: seats,
+        skill: true,
+        ..ModeConfig::default()
+    };
     let mut game = GameRules::default();
     game.modes.insert("duel".parse().unwrap(), mode);
-    let mut rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
+    let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.games.insert("gander".parse().unwrap(), game);
     Server::with_rules(rules)
 }

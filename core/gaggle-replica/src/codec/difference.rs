@@ -3,8 +3,8 @@
 use gaggle_kit::{BitReader, BufferFull, DecodeError};
 
 use super::{Baselines, component_axis};
-use crate::ladder;
 use crate::layout::{Glide, Layout};
+use crate::residual;
 use crate::rotation::{self, Prediction};
 use crate::sink::Sink;
 
@@ -49,9 +49,9 @@ impl Layout {
                 if jump.opaque {
                     w.bits(u64::from(value[word] as u32), 32)?;
                 } else if axis.bits() <= SMALL_COUNT_BITS {
-                    ladder::write_whole(w, axis, value[word])?;
+                    residual::write_whole(w, axis, value[word])?;
                 } else {
-                    ladder::write(w, axis, value[word], base.newer[word])?;
+                    residual::write(w, axis, value[word], base.newer[word])?;
                 }
             }
         }
@@ -81,7 +81,7 @@ impl Layout {
                 let baselines = base.newer[words.clone()].iter().zip(&base.older[words.clone()]);
                 let values = value[words.clone()].iter().zip(&self.axes[words]);
                 for ((&value, axis), (&newer, &older)) in values.zip(baselines) {
-                    ladder::write(w, axis, value, base.number(axis, newer, older))?;
+                    residual::write(w, axis, value, base.number(axis, newer, older))?;
                 }
             }
             Glide::Moved { first, count, by, per_tick } => {
@@ -91,12 +91,12 @@ impl Layout {
                 for (((&value, axis), &newer), (&before, &now)) in
                     values.zip(&base.newer[words]).zip(velocities)
                 {
-                    ladder::write(w, axis, value, base.moved(axis, newer, (before, now), per_tick))?;
+                    residual::write(w, axis, value, base.moved(axis, newer, (before, now), per_tick))?;
                 }
             }
             Glide::Turn { first, count, bits } => {
                 for word in first..first + count {
-                    ladder::write_turn(w, bits, value[word], base.direction(bits, word))?;
+                    residual::write_turn(w, bits, value[word], base.direction(bits, word))?;
                 }
             }
             Glide::Rotation { first, bits } => {
@@ -109,7 +109,7 @@ impl Layout {
                 }
                 let axis = component_axis(bits);
                 for (index, expected) in prediction.words(left_out).into_iter().enumerate() {
-                    ladder::write(w, &axis, value[first + index], expected)?;
+                    residual::write(w, &axis, value[first + index], expected)?;
                 }
             }
         }
@@ -157,9 +157,9 @@ impl Layout {
                 value[word] = if jump.opaque {
                     r.bits("value", 32)? as u32 as i32
                 } else if axis.bits() <= SMALL_COUNT_BITS {
-                    ladder::read_whole(r, "value", axis)?
+                    residual::read_whole(r, "value", axis)?
                 } else {
-                    ladder::read(r, "value", axis, base.newer[word])?
+                    residual::read(r, "value", axis, base.newer[word])?
                 };
             }
             if !jump.changed(value, base.newer) {
@@ -185,7 +185,7 @@ impl Layout {
                 for word in first..first + count {
                     let axis = &self.axes[word];
                     let expected = base.number(axis, base.newer[word], base.older[word]);
-                    value[word] = ladder::read(r, "number", axis, expected)?;
+                    value[word] = residual::read(r, "number", axis, expected)?;
                 }
             }
             Glide::Moved { first, count, by, per_tick } => {
@@ -193,12 +193,12 @@ impl Layout {
                     let (word, by) = (first + index, by + index);
                     let axis = &self.axes[word];
                     let expected = base.moved(axis, base.newer[word], (base.newer[by], value[by]), per_tick);
-                    value[word] = ladder::read(r, "position", axis, expected)?;
+                    value[word] = residual::read(r, "position", axis, expected)?;
                 }
             }
             Glide::Turn { first, count, bits } => {
                 for word in first..first + count {
-                    value[word] = ladder::read_turn(r, "direction", bits, base.direction(bits, word))?;
+                    value[word] = residual::read_turn(r, "direction", bits, base.direction(bits, word))?;
                 }
             }
             Glide::Rotation { first, bits } => {
@@ -213,7 +213,7 @@ impl Layout {
                 }
                 let axis = component_axis(bits);
                 for (index, expected) in prediction.words(left_out).into_iter().enumerate() {
-                    value[first + index] = ladder::read(r, "component", &axis, expected)?;
+                    value[first + index] = residual::read(r, "component", &axis, expected)?;
                 }
                 value[first + 3] = left_out;
             }

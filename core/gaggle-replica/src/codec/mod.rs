@@ -13,8 +13,8 @@ mod whole;
 pub(crate) use difference::SMALL_COUNT_BITS;
 
 use crate::layout::{Glide, Jump, Layout, PER_TICK_BITS};
-use crate::quotient::quotient;
-use crate::{Axis, ladder, rotation};
+use crate::reciprocal::reciprocal;
+use crate::{Axis, residual, rotation};
 
 /// What sender and receiver both have of an object.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl<'a> Baselines<'a> {
     /// How far something goes in `k` ticks that went so far in `g`. Mostly these are the same.
     #[inline]
     fn onward(&self, way: i64) -> i64 {
-        if self.k == self.g { way } else { quotient(way * self.k, self.g) }
+        if self.k == self.g { way } else { reciprocal(way * self.k, self.g) }
     }
 
     /// Where a number on a line is now, given both values of it.
@@ -62,7 +62,7 @@ impl<'a> Baselines<'a> {
     #[inline]
     fn direction(&self, bits: u32, word: usize) -> i32 {
         let newer = self.newer[word];
-        let way = i64::from(ladder::turned(bits, newer.wrapping_sub(self.older[word])));
+        let way = i64::from(residual::turned(bits, newer.wrapping_sub(self.older[word])));
         newer.wrapping_add(self.onward(way) as i32) & ((1 << bits) - 1)
     }
 

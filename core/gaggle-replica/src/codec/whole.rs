@@ -4,7 +4,7 @@ use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
 
 use super::component_axis;
 use crate::layout::{Glide, Jump, Layout};
-use crate::{Nature, ladder, rotation};
+use crate::{Encoding, residual, rotation};
 
 impl Layout {
     /// Writes what changes of a value, without reference to another.
@@ -40,7 +40,7 @@ impl Layout {
 
     fn write_numbers(&self, w: &mut BitWriter<'_>, first: usize, words: &[i32]) -> Result<(), BufferFull> {
         for (axis, &word) in self.axes[first..].iter().zip(words) {
-            ladder::write_whole(w, axis, word)?;
+            residual::write_whole(w, axis, word)?;
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Layout {
         words: &mut [i32],
     ) -> Result<(), DecodeError> {
         for (axis, word) in self.axes[first..].iter().zip(words) {
-            *word = ladder::read_whole(r, "number", axis)?;
+            *word = residual::read_whole(r, "number", axis)?;
         }
         Ok(())
     }
@@ -96,7 +96,7 @@ impl Layout {
             if jump.opaque {
                 w.bits(u64::from(value[word] as u32), 32)?;
             } else {
-                ladder::write_whole(w, &self.axes[word], value[word])?;
+                residual::write_whole(w, &self.axes[word], value[word])?;
             }
         }
         Ok(())
@@ -112,7 +112,7 @@ impl Layout {
             value[word] = if jump.opaque {
                 r.bits("value", 32)? as u32 as i32
             } else {
-                ladder::read_whole(r, "value", &self.axes[word])?
+                residual::read_whole(r, "value", &self.axes[word])?
             };
         }
         Ok(())
@@ -123,10 +123,10 @@ impl Layout {
         for (field, first) in &self.fixed {
             let words = &value[*first..*first + field.words];
             match field.nature {
-                Nature::Number | Nature::Count => self.write_numbers(w, *first, words)?,
-                Nature::Turn { bits } => words.iter().try_for_each(|&word| w.bits(word as u64, bits))?,
-                Nature::Rotation { bits } => write_rotation_whole(w, words, bits)?,
-                Nature::Opaque => words.iter().try_for_each(|&word| w.bits(u64::from(word as u32), 32))?,
+                Encoding::Continuous | Encoding::Discrete => self.write_numbers(w, *first, words)?,
+                Encoding::Angle { bits } => words.iter().try_for_each(|&word| w.bits(word as u64, bits))?,
+                Encoding::Rotation { bits } => write_rotation_whole(w, words, bits)?,
+                Encoding::Opaque => words.iter().try_for_each(|&word| w.bits(u64::from(word as u32), 32))?,
             }
         }
         Ok(())
@@ -137,14 +137,14 @@ impl Layout {
         for (field, first) in &self.fixed {
             let words = &mut value[*first..*first + field.words];
             match field.nature {
-                Nature::Number | Nature::Count => self.read_numbers(r, *first, words)?,
-                Nature::Turn { bits } => {
+                Encoding::Continuous | Encoding::Discrete => self.read_numbers(r, *first, words)?,
+                Encoding::Angle { bits } => {
                     for word in words {
                         *word = r.bits("direction", bits)? as i32;
                     }
                 }
-                Nature::Rotation { bits } => read_rotation_whole(r, words, bits)?,
-                Nature::Opaque => {
+                Encoding::Rotation { bits } => read_rotation_whole(r, words, bits)?,
+                Encoding::Opaque => {
                     for word in words {
                         *word = r.bits("constant", 32)? as u32 as i32;
                     }
@@ -164,7 +164,7 @@ fn read_rotation_whole(r: &mut BitReader<'_>, words: &mut [i32], bits: u32) -> R
     words[3] = r.bits("component", 2)? as i32;
     let axis = component_axis(bits);
     for word in &mut words[..3] {
-        *word = ladder::read_whole(r, "component", &axis)?;
+        *word = residual::read_whole(r, "component", &axis)?;
     }
     Ok(())
 }

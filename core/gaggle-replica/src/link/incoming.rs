@@ -30,7 +30,7 @@ pub(crate) struct Incoming {
     /// The newest tick told.
     pub(crate) newest: u32,
     /// Its record claims more than can have happened yet.
-    pub(crate) too_soon: bool,
+    pub(crate) premature: bool,
 }
 
 impl Incoming {
@@ -48,7 +48,7 @@ impl Incoming {
             value: 0,
             history: History::Empty,
             newest: NEVER,
-            too_soon: false,
+            premature: false,
         }
     }
 

@@ -14,9 +14,9 @@ use crate::input_queue::InputIn;
 use crate::interest::Receiver;
 use crate::packet::Received;
 use crate::playout::{Playhead, SenderClock};
-use crate::roster::Present;
+use crate::remote_event::{Inbox, RateLimiter};
+use crate::roster::RosterMember;
 use crate::sent::Sent;
-use crate::signal::{Bucket, Inbox};
 use crate::value::Values;
 
 /// So much one peer may tell in a second of what others wrote: a few tables of values at once.
@@ -28,7 +28,7 @@ pub(crate) use outgoing::{Outgoing, Phase};
 
 /// One link.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct Peer {
     pub(crate) peer: PeerId,
     /// Ours and theirs; theirs is 0 until its hello came.
     pub(crate) epoch: u32,
@@ -37,9 +37,9 @@ pub(crate) struct Link {
     /// Their epoch as we knew it when we last said who we are.
     pub(crate) greeted: u32,
     /// Who is at the other end, once it said so and is a member.
-    pub(crate) present: Option<Present>,
+    pub(crate) present: Option<RosterMember>,
     /// It only looks on: is told everything, and is not in the roster.
-    pub(crate) onlooker: bool,
+    pub(crate) spectator: bool,
     /// Nothing was heard of it for a while.
     pub(crate) interrupted: bool,
     /// It said that it goes.
@@ -82,7 +82,7 @@ pub(crate) struct Link {
     /// What its games said.
     pub(crate) inbox: Inbox,
     /// How much it may tell of what others wrote.
-    pub(crate) hearsay: Bucket,
+    pub(crate) relayed_values_limit: RateLimiter,
     /// Blobs it asked for, and how far they are told.
     pub(crate) pieces: VecDeque<(Blob, usize)>,
     pub(crate) piece_budget: i64,
@@ -118,16 +118,16 @@ pub(crate) struct Link {
 /// No handle, no place.
 pub(crate) const NONE: u32 = u32::MAX;
 
-impl Link {
-    pub(crate) fn new(peer: PeerId, epoch: u32, places: usize, interval: Micros) -> Link {
-        Link {
+impl Peer {
+    pub(crate) fn new(peer: PeerId, epoch: u32, places: usize, interval: Micros) -> Peer {
+        Peer {
             peer,
             epoch,
             their_epoch: 0,
             their_tag: MemberTag(0),
             greeted: 0,
             present: None,
-            onlooker: false,
+            spectator: false,
             interrupted: false,
             goodbye: false,
             out: vec![Outgoing::default(); places],
@@ -151,7 +151,7 @@ impl Link {
             inputs: InputIn::default(),
             inputs_acked: 0,
             inbox: Inbox::default(),
-            hearsay: Bucket::new(HEARSAY_PER_SECOND),
+            relayed_values_limit: RateLimiter::new(HEARSAY_PER_SECOND),
             pieces: VecDeque::new(),
             piece_budget: 0,
             values: Values::default(),
@@ -183,13 +183,13 @@ impl Link {
     /// Everything told in either direction counts for nothing any more.
     pub(crate) fn restart(&mut self, places: usize, interval: Micros) {
         let restarts = self.restarts + 1;
-        *self = Link { restarts, ..Link::new(self.peer, self.epoch, places, interval) };
+        *self = Peer { restarts, ..Peer::new(self.peer, self.epoch, places, interval) };
     }
 
     /// Who is told over it.
     pub(crate) fn receiver(&self) -> Option<Receiver> {
         let present = self.present?;
-        Some(Receiver { peer: self.peer, player: present.player, member: present.member })
+        Some(Receiver { peer: self.peer, player: present.slot, member: present.id })
     }
 
     /// How many objects the other side has yet to introduce of those it had when the link began.

@@ -16,10 +16,11 @@ pub(crate) use playhead::{Depth, Playhead};
 
 use gaggle_kit::Micros;
 
-use crate::ladder;
 use crate::layout::{Glide, Layout};
+use crate::residual;
 
-/// The rate of [`KindRules::blend`](crate::KindRules::blend): a part is taken away in this long.
+/// The rate of [`KindOptions::smoothing`](crate::KindOptions::smoothing): a part is taken away in
+/// this long.
 const BLEND_US: f64 = 1_000_000.0 / 60.0;
 /// After so many of them nothing is left to see.
 const BLEND_STEPS_MAX: f64 = 240.0;
@@ -92,7 +93,7 @@ fn shorter_way(difference: f64, bits: u32) -> f64 {
 
 /// The same for whole steps, for motion between two values.
 fn shorter_steps(bits: u32, from: i32, to: i32) -> f64 {
-    f64::from(ladder::turned(bits, to.wrapping_sub(from)))
+    f64::from(residual::turned(bits, to.wrapping_sub(from)))
 }
 
 #[cfg(test)]

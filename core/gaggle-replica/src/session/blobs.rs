@@ -5,7 +5,7 @@ use gaggle_kit::{DecodeError, Micros, PeerId};
 use super::Session;
 use crate::ObjectId;
 use crate::blob::{ASKED_MAX, Blob, BlobError, PIECE_BYTES, SILENCE_MAX};
-use crate::event::{Event, PeerFault};
+use crate::event::{PeerFault, SessionEvent};
 use crate::message::{Message, Piece};
 
 impl Session {
@@ -13,7 +13,7 @@ impl Session {
     ///
     /// # Errors
     /// If they are too many.
-    pub fn keep_blob(&mut self, bytes: &[u8]) -> Result<Blob, BlobError> {
+    pub fn store_blob(&mut self, bytes: &[u8]) -> Result<Blob, BlobError> {
         self.blobs.keep(bytes, self.config.blob_bytes_max)
     }
 
@@ -22,7 +22,7 @@ impl Session {
         self.blobs.get(blob)
     }
 
-    /// Fetches the bytes an object names, from its holder or whoever else has them. An [`Event::BlobArrived`] tells when they
+    /// Fetches the bytes an object names, from its holder or whoever else has them. An [`SessionEvent::BlobReceived`] tells when they
     /// are here; until then show what was there before.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Session {
     }
 
     /// Forgets bytes that are not needed any more, or stops fetching them.
-    pub fn forget_blob(&mut self, blob: Blob) {
+    pub fn remove_blob(&mut self, blob: Blob) {
         self.blobs.forget(blob);
         for index in 0..self.links.len() {
             let pieces = &mut self.links[index].pieces;
@@ -61,12 +61,12 @@ impl Session {
             }
             let wanted = &self.blobs.wanted[index];
             let holder = self.store.find(wanted.object).and_then(|place| self.store[place].record);
-            let holder = holder.map(|record| record.version.holder);
-            let mut present = self.links.iter().filter(|link| link.present.is_some() && !link.onlooker);
+            let holder = holder.map(|record| record.version.authority);
+            let mut present = self.links.iter().filter(|link| link.present.is_some() && !link.spectator);
             let untried = |peer: PeerId| !wanted.tried.contains(&peer);
             let holds = present
                 .clone()
-                .find(|link| link.present.map(|other| other.member) == holder && untried(link.peer));
+                .find(|link| link.present.map(|other| other.id) == holder && untried(link.peer));
             let next = holds.or_else(|| present.find(|link| untried(link.peer))).map(|link| link.peer);
             let (blob, late) = (wanted.blob, self.now >= wanted.retry_at);
             let wanted = &mut self.blobs.wanted[index];
@@ -140,7 +140,7 @@ impl Session {
         }
         self.blobs.wanted.retain(|wanted| wanted.blob != piece.blob);
         if self.blobs.keep(&got, self.config.blob_bytes_max).is_ok() {
-            self.events.push(Event::BlobArrived { blob: piece.blob });
+            self.events.push(SessionEvent::BlobReceived { blob: piece.blob });
         }
     }
 
@@ -161,7 +161,7 @@ impl Session {
             return;
         }
         let rate = i64::from(self.config.bytes_per_second) / 2;
-        let most = (rate * self.config.interval.get() as i64 / 1_000_000).max(PIECE_BYTES as i64);
+        let most = (rate * self.config.send_interval.get() as i64 / 1_000_000).max(PIECE_BYTES as i64);
         let link = &mut self.links[index];
         link.piece_budget = (link.piece_budget + rate * elapsed.get() as i64 / 1_000_000).min(2 * most);
         while let Some(&(blob, start)) = self.links[index].pieces.front() {

@@ -3,14 +3,14 @@
 use gaggle_kit::Micros;
 
 use super::Session;
+use crate::ablation::Rule;
 use crate::config::ObjectError;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::history::NEVER;
-use crate::policy::Facts;
-use crate::rule::Rule;
-use crate::store::Place;
+use crate::policy::ObjectInfo;
+use crate::store::ObjectIndex;
 use crate::version::Record;
-use crate::{Member, ObjectId, OnLeave, Player};
+use crate::{MemberId, ObjectId, OnLeave, Player};
 
 /// A machine claims one object at most this often.
 const CLAIM_INTERVAL: Micros = Micros::from_millis(100);
@@ -26,37 +26,37 @@ impl Session {
     ///
     /// # Errors
     /// If somebody present holds it or has just touched it, or this machine may not.
-    pub fn touch(&mut self, id: ObjectId) -> Result<(), ObjectError> {
+    pub fn claim(&mut self, id: ObjectId) -> Result<(), ObjectError> {
         let place = self.live(id)?;
         let Some(record) = self.store[place].record else { return Err(ObjectError::Unknown { id }) };
-        if record.version.holder == self.me.member {
+        if record.version.authority == self.me.id {
             return Ok(());
         }
         self.check_claim(place, id, &record)?;
-        let grace = self.store.kinds[usize::from(record.kind)].rules.grace;
+        let grace = self.store.kinds[usize::from(record.kind)].rules.claim_cooldown;
         let just_claimed = self.now.since(self.store[place].claimed_at) < grace;
-        if self.roster.contains(record.version.holder) && (record.held || just_claimed) {
-            return Err(ObjectError::Held { id });
+        if self.roster.contains(record.version.authority) && (record.held || just_claimed) {
+            return Err(ObjectError::Locked { id });
         }
-        self.claim(place, false, None).then_some(()).ok_or(ObjectError::TooFast { id })
+        self.raise_claim(place, false, None).then_some(()).ok_or(ObjectError::RateLimited { id })
     }
 
     /// Takes an object and holds on to it: nobody can touch it until it is let go. Beats everybody who only touched it.
     ///
     /// # Errors
     /// If somebody present holds on to it, or this machine may not.
-    pub fn grab(&mut self, id: ObjectId) -> Result<(), ObjectError> {
+    pub fn lock(&mut self, id: ObjectId) -> Result<(), ObjectError> {
         let place = self.live(id)?;
         let Some(record) = self.store[place].record else { return Err(ObjectError::Unknown { id }) };
-        let mine = record.version.holder == self.me.member;
+        let mine = record.version.authority == self.me.id;
         if mine && record.held {
             return Ok(());
         }
         self.check_claim(place, id, &record)?;
-        if record.held && self.roster.contains(record.version.holder) {
-            return Err(ObjectError::Held { id });
+        if record.held && self.roster.contains(record.version.authority) {
+            return Err(ObjectError::Locked { id });
         }
-        self.claim(place, true, None).then_some(()).ok_or(ObjectError::TooFast { id })
+        self.raise_claim(place, true, None).then_some(()).ok_or(ObjectError::RateLimited { id })
     }
 
     /// Lets go of a grabbed object. This machine goes on to answer for it until somebody else claims it.
@@ -66,15 +66,15 @@ impl Session {
     pub fn release(&mut self, id: ObjectId) -> Result<(), ObjectError> {
         let place = self.live(id)?;
         match self.store[place].record {
-            Some(record) if record.version.holder == self.me.member => {
+            Some(record) if record.version.authority == self.me.id => {
                 self.let_go(place, record);
                 Ok(())
             }
-            _ => Err(ObjectError::NotMine { id }),
+            _ => Err(ObjectError::NoAuthority { id }),
         }
     }
 
-    fn let_go(&mut self, place: Place, record: Record) {
+    fn let_go(&mut self, place: ObjectIndex, record: Record) {
         if record.held {
             self.store.set_record(place, Some(Record { held: false, ..record }));
             self.change_stamp(place);
@@ -86,17 +86,17 @@ impl Session {
     ///
     /// # Errors
     /// If it is not there, or this machine may not.
-    pub fn delete(&mut self, id: ObjectId) -> Result<(), ObjectError> {
+    pub fn despawn(&mut self, id: ObjectId) -> Result<(), ObjectError> {
         let place = self.live(id)?;
         let Some(record) = self.store[place].record else { return Err(ObjectError::Unknown { id }) };
         if !self.may_hold(id, &record) {
-            return Err(ObjectError::NotAllowed { id });
+            return Err(ObjectError::Forbidden { id });
         }
-        self.delete_place(place).then_some(()).ok_or(ObjectError::TooFast { id })
+        self.delete_place(place).then_some(()).ok_or(ObjectError::RateLimited { id })
     }
 
-    pub(super) fn delete_place(&mut self, place: Place) -> bool {
-        if !self.claim(place, true, None) {
+    pub(super) fn delete_place(&mut self, place: ObjectIndex) -> bool {
+        if !self.raise_claim(place, true, None) {
             return false;
         }
         if let Some(record) = self.store[place].record {
@@ -107,71 +107,73 @@ impl Session {
         true
     }
 
-    fn check_claim(&self, place: Place, id: ObjectId, record: &Record) -> Result<(), ObjectError> {
-        if !self.is_admitted() {
-            return Err(ObjectError::NotAdmitted);
+    fn check_claim(&self, place: ObjectIndex, id: ObjectId, record: &Record) -> Result<(), ObjectError> {
+        if !self.is_member() {
+            return Err(ObjectError::NotMember);
         }
         if !self.may_hold(id, record) {
-            return Err(ObjectError::NotAllowed { id });
+            return Err(ObjectError::Forbidden { id });
         }
         let object = &self.store[place];
         if object.claimed_here != Micros::ZERO && self.now.since(object.claimed_here) < CLAIM_INTERVAL {
-            return Err(ObjectError::TooFast { id });
+            return Err(ObjectError::RateLimited { id });
         }
         Ok(())
     }
 
     /// Whether this machine may hold an object.
     pub(super) fn may_hold(&self, id: ObjectId, record: &Record) -> bool {
-        self.is_admitted() && self.config.policy.may(self.me, &Facts::of(id, record), &self.roster)
+        self.is_member() && self.config.authority.may_hold(self.me, &ObjectInfo::of(id, record), &self.roster)
     }
 
     /// Whether the holder of a record is present and may hold the object.
     pub(super) fn is_rightful(&self, id: ObjectId, record: &Record) -> bool {
-        let holder = self.roster.of_member(record.version.holder);
-        holder.is_some_and(|holder| self.config.policy.may(holder, &Facts::of(id, record), &self.roster))
+        let holder = self.roster.of_member(record.version.authority);
+        holder.is_some_and(|holder| {
+            self.config.authority.may_hold(holder, &ObjectInfo::of(id, record), &self.roster)
+        })
     }
 
     /// Who is to take an object without a rightful holder.
-    pub(super) fn heir(&self, id: ObjectId, record: &Record) -> Option<Member> {
-        self.config.policy.heir(&Facts::of(id, record), &self.roster).map(|present| present.member)
+    pub(super) fn successor(&self, id: ObjectId, record: &Record) -> Option<MemberId> {
+        self.config.authority.successor(&ObjectInfo::of(id, record), &self.roster).map(|present| present.id)
     }
 
     /// No hold and no seq above this can be honest yet.
     pub(super) fn claims_max(&self) -> u32 {
-        let seconds = (self.age() + CLAIMS_SLACK).get() / 1_000_000;
+        let seconds = (self.session_age() + CLAIMS_SLACK).get() / 1_000_000;
         u32::try_from(CLAIMS_BASE + CLAIMS_PER_SECOND * seconds).unwrap_or(u32::MAX)
     }
 
     /// Puts this machine's name on an object, above everything ever seen of it. Not, if that were more claims than
     /// can have been made.
-    pub(super) fn claim(&mut self, place: Place, hold: bool, trust: Option<Player>) -> bool {
+    pub(super) fn raise_claim(&mut self, place: ObjectIndex, hold: bool, trust: Option<Player>) -> bool {
         let claims_max = self.claims_max();
         let object = &self.store[place];
         let Some(record) = object.record else { return false };
         let mut version = record.version;
-        if self.without.holds(Rule::ClaimsGoAboveAllSeen) {
-            version.hold = version.hold.max(object.top.0);
-            version.seq = version.seq.max(object.top.1);
+        if self.ablation.holds(Rule::ClaimsGoAboveAllSeen) {
+            version.lock_seq = version.lock_seq.max(object.top.0);
+            version.claim_seq = version.claim_seq.max(object.top.1);
         }
-        if self.without.holds(Rule::ClaimsGoAbove) {
-            let count = if hold { &mut version.hold } else { &mut version.seq };
+        if self.ablation.holds(Rule::ClaimsGoAbove) {
+            let count = if hold { &mut version.lock_seq } else { &mut version.claim_seq };
             *count = count.saturating_add(1);
         }
-        if version.hold > claims_max || version.seq > claims_max {
+        if version.lock_seq > claims_max || version.claim_seq > claims_max {
             return false;
         }
-        version.holder = self.me.member;
+        version.authority = self.me.id;
         version.tick = self.tick + 1;
-        let claimed = Record { version, player: self.me.player, held: hold, trust, ..record };
-        let shown = record.version.holder != self.me.member && self.before_change(place, false);
+        let claimed = Record { version, player: self.me.slot, held: hold, owner_claim: trust, ..record };
+        let shown = record.version.authority != self.me.id && self.before_change(place, false);
         self.store.clear_history(place);
         self.store.set_record(place, Some(claimed));
         if shown {
             self.after_change(place);
         }
         let object = &mut self.store[place];
-        object.top = (object.top.0.max(version.hold), object.top.1.max(version.seq));
+        object.top = (object.top.0.max(version.lock_seq), object.top.1.max(version.claim_seq));
         object.captured = NEVER;
         object.claimed_at = self.now;
         object.claimed_here = self.now;
@@ -183,7 +185,7 @@ impl Session {
             link.out[place as usize].forget_acks();
         }
         if hold {
-            self.grabbed.push(place);
+            self.locked.push(place);
         }
         self.note_stray(place);
         self.make_dirty(place);
@@ -191,7 +193,7 @@ impl Session {
     }
 
     /// Everything about holding the object has to be told anew.
-    pub(super) fn change_stamp(&mut self, place: Place) {
+    pub(super) fn change_stamp(&mut self, place: ObjectIndex) {
         let object = &mut self.store[place];
         object.stamp = object.stamp.wrapping_add(1).max(1);
     }
@@ -207,29 +209,29 @@ impl Session {
 
     fn inherit(&mut self) {
         let mut index = 0;
-        while let Some(&place) = self.strays.get(index) {
+        while let Some(&place) = self.orphans.get(index) {
             let object = &mut self.store[place];
-            if !object.stray {
+            if !object.orphan {
                 object.stray_listed = false;
-                self.strays.swap_remove(index);
+                self.orphans.swap_remove(index);
                 continue;
             }
             index += 1;
             let object = &self.store[place];
             let Some(record) = object.record.filter(|_| object.inheriting) else { continue };
             let on_leave = self.store.kinds[usize::from(record.kind)].rules.on_leave;
-            let is_back = [Some(record.player), record.home].contains(&Some(self.me.player));
-            let holder = record.version.holder;
-            let said_so = self.parted.iter().any(|one| one.goodbye && one.present.member == holder);
+            let is_back = [Some(record.player), record.home].contains(&Some(self.me.slot));
+            let holder = record.version.authority;
+            let said_so = self.departed.iter().any(|one| one.goodbye && one.present.id == holder);
             let patience = match on_leave {
-                OnLeave::Freeze if !record.gone && !is_back => {
-                    self.config.ticket_life.max(self.config.inherit_after)
+                OnLeave::Hold if !record.gone && !is_back => {
+                    self.config.reconnect_window.max(self.config.succession_delay)
                 }
                 _ if said_so => self.farewell(),
-                _ => self.config.inherit_after,
+                _ => self.config.succession_delay,
             };
             let waited = self.now.since(object.stray_since) >= patience;
-            if waited && (!record.gone || self.without.holds(Rule::HeirsTakeTombstones)) {
+            if waited && (!record.gone || self.ablation.holds(Rule::HeirsTakeTombstones)) {
                 self.inherit_one(place, &record, on_leave);
             }
         }
@@ -238,42 +240,43 @@ impl Session {
     /// Whoever says goodbye told everybody what it had to tell: what somebody else got of it later than we is here within a
     /// round trip, or there is nobody else.
     fn farewell(&self) -> Micros {
-        let others = self.links.iter().filter(|link| link.present.is_some() && !link.onlooker);
-        let slowest = others.map(|link| link.rtt.unwrap_or(self.config.inherit_after)).max();
-        let told = slowest.map_or(Micros::ZERO, |rtt| rtt + self.config.interval + self.config.interval);
-        told.min(self.config.inherit_after)
+        let others = self.links.iter().filter(|link| link.present.is_some() && !link.spectator);
+        let slowest = others.map(|link| link.rtt.unwrap_or(self.config.succession_delay)).max();
+        let told =
+            slowest.map_or(Micros::ZERO, |rtt| rtt + self.config.send_interval + self.config.send_interval);
+        told.min(self.config.succession_delay)
     }
 
-    fn inherit_one(&mut self, place: Place, record: &Record, on_leave: OnLeave) {
+    fn inherit_one(&mut self, place: ObjectIndex, record: &Record, on_leave: OnLeave) {
         let id = self.store[place].id;
-        if on_leave == OnLeave::Delete && !record.gone {
+        if on_leave == OnLeave::Despawn && !record.gone {
             if self.delete_place(place) {
                 self.stats.inherited += 1;
-                self.events.push(Event::Deleted { id });
+                self.events.push(SessionEvent::Despawned { id });
             }
             return;
         }
-        let from_other = record.player != self.me.player;
-        let trust = (self.config.policy.is_open() && from_other).then_some(record.player);
-        if !self.claim(place, false, trust) {
+        let from_other = record.player != self.me.slot;
+        let trust = (self.config.authority.is_open() && from_other).then_some(record.player);
+        if !self.raise_claim(place, false, trust) {
             return;
         }
         self.stats.inherited += 1;
         if record.gone {
             self.bury(place);
         } else {
-            self.events.push(Event::Gained { id, from: record.player });
+            self.events.push(SessionEvent::AuthorityGained { id, from: record.player });
         }
     }
 
     /// Lets go of grabbed objects that have not changed for a while.
     fn rest(&mut self) {
         let mut index = 0;
-        while let Some(&place) = self.grabbed.get(index) {
+        while let Some(&place) = self.locked.get(index) {
             let object = &self.store[place];
             match object.record {
-                Some(record) if record.held && record.version.holder == self.me.member => {
-                    let rest = self.store.kinds[usize::from(record.kind)].rules.rest;
+                Some(record) if record.held && record.version.authority == self.me.id => {
+                    let rest = self.store.kinds[usize::from(record.kind)].rules.idle_release;
                     if self.now.since(object.changed_at) < rest {
                         index += 1;
                         continue;
@@ -282,7 +285,7 @@ impl Session {
                 }
                 _ => {}
             }
-            self.grabbed.swap_remove(index);
+            self.locked.swap_remove(index);
         }
     }
 }

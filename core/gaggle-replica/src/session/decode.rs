@@ -6,7 +6,7 @@ use gaggle_kit::{BitReader, DecodeError};
 
 use crate::codec::Baselines;
 use crate::input_queue::{Change, read_changes};
-use crate::link::{Incoming, Link};
+use crate::link::{Incoming, Peer};
 use crate::record::{Authority, Form, Identity, Origin, read_handle};
 use crate::store::Store;
 
@@ -72,7 +72,7 @@ impl Decoder {
     pub(super) fn read(
         &mut self,
         store: &Store,
-        link: &Link,
+        link: &Peer,
         arrival: Arrival,
         bytes: &[u8],
     ) -> Result<(), Unusable> {

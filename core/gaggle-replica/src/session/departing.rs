@@ -1,7 +1,7 @@
 //! Deletions that wait for the motion they belong to: an object of a kind that is played in sequence is shown until the moment
 //! at which it was deleted is shown.
 //!
-//! The world knows of the deletion at once; only what is drawn, and [`Event::Deleted`], come later. Absent: what is shown of
+//! The world knows of the deletion at once; only what is drawn, and [`SessionEvent::Despawned`], come later. Absent: what is shown of
 //! objects that exist (`display.rs`).
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
@@ -9,13 +9,13 @@
 use gaggle_kit::PeerId;
 
 use super::Session;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::history::{History, SLOTS};
-use crate::link::{Link, NONE};
+use crate::link::{NONE, Peer};
 use crate::playout::Motion;
-use crate::store::Place;
+use crate::store::ObjectIndex;
 use crate::version::Record;
-use crate::{Kind, ObjectId, Playout};
+use crate::{Interpolation, Kind, ObjectId};
 
 /// Deleted objects that are still shown. Beyond these an object vanishes at once.
 const DEPARTING_MAX: usize = 256;
@@ -36,18 +36,18 @@ pub(super) struct Departing {
 
 impl Session {
     /// A record that deletes an object is about to replace what is known of it. Whether what is shown of it has to go on.
-    pub(super) fn keep_showing(&mut self, place: Place, deletion: &Record) -> bool {
+    pub(super) fn keep_showing(&mut self, place: ObjectIndex, deletion: &Record) -> bool {
         let object = &self.store[place];
         let (Some(before), Some(kind)) = (object.record, self.store.kind(place)) else { return false };
-        let buffered = kind.rules.playout == Playout::Buffered && self.config.display;
+        let buffered = kind.rules.interpolation == Interpolation::Buffered && self.config.smoothing;
         if !buffered || before.gone || self.departing.len() >= DEPARTING_MAX {
             return false;
         }
-        let holder = before.version.holder;
-        let is_theirs = |link: &&Link| link.present.is_some_and(|it| it.member == holder);
+        let holder = before.version.authority;
+        let is_theirs = |link: &&Peer| link.present.is_some_and(|it| it.id == holder);
         let Some(link) = self.links.iter().find(is_theirs) else { return false };
         // A deletion by another peer is no moment of the holder's: what the holder told until now is shown to its end.
-        let by_holder = deletion.version.holder == holder;
+        let by_holder = deletion.version.authority == holder;
         let at = link.clock.time_of(if by_holder { deletion.version.tick } else { before.version.tick });
         if link.playhead.at() >= at as f64 {
             return false;
@@ -81,7 +81,7 @@ impl Session {
             let link = links.iter().find(|link| link.peer == departing.peer);
             let is_over = link.is_none_or(|link| link.playhead.at() >= departing.at as f64);
             if is_over {
-                events.push(Event::Deleted { id: departing.id });
+                events.push(SessionEvent::Despawned { id: departing.id });
             }
             !is_over
         });
@@ -94,9 +94,9 @@ impl Session {
     }
 
     /// All objects of a kind as they should be drawn now, in no particular order: those that exist, as
-    /// [`shown`](Session::shown) has them, and those of a kind that is played in sequence whose deletion is not shown yet.
+    /// [`interpolated`](Session::interpolated) has them, and those of a kind that is played in sequence whose deletion is not shown yet.
     pub fn shown_all<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
-        let here = self.objects::<K>().filter_map(move |(id, _)| Some((id, self.shown::<K>(id)?)));
+        let here = self.iter::<K>().filter_map(move |(id, _)| Some((id, self.interpolated::<K>(id)?)));
         let departing =
             self.departing.iter().filter_map(move |it| Some((it.id, self.show_departing::<K>(it)?)));
         here.chain(departing)
@@ -108,11 +108,11 @@ impl Session {
         }
         let layout = &self.store.kinds[usize::from(departing.kind)].layout;
         let link = self.links.iter().find(|link| link.peer == departing.peer)?;
-        let tick = link.playhead.at() / self.config.interval.get() as f64;
+        let tick = link.playhead.at() / self.config.send_interval.get() as f64;
         let (mut words, mut shown) = (vec![0; layout.words_all()], vec![0.0; layout.words]);
         let mut motion = Motion { words: &mut words, shown: &mut shown };
         let told = departing.told.iter().map(|(tick, words)| (*tick, &words[..]));
         motion.play(layout, &departing.value, told, tick);
-        Some(K::from_shown(motion.words, motion.shown))
+        Some(K::from_interpolated(motion.words, motion.shown))
     }
 }

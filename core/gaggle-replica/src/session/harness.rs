@@ -9,13 +9,15 @@ use std::sync::Arc;
 use gaggle_kit::{Micros, PeerId, Prng};
 
 use super::Session;
-use crate::config::{Entry, SessionConfig};
-use crate::event::Event;
-use crate::rule::Rule;
-use crate::{Facts, Kind, Kinds, ObjectId, Player, Policy, PolicyRules, Present, Roster};
+use crate::ablation::Rule;
+use crate::config::{JoinMode, ReplicaConfig};
+use crate::event::SessionEvent;
+use crate::{
+    AuthorityPolicy, AuthorityRules, Kind, Kinds, ObjectId, ObjectInfo, Player, Roster, RosterMember,
+};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
-#[kind(grace_ms = 0)]
+#[kind(claim_cooldown_ms = 0)]
 pub(super) struct Thing {
     #[kind(range = 0.0..=1_000_000.0, precision = 1.0)]
     pub(super) place: f32,
@@ -32,28 +34,28 @@ pub(super) struct Skippers {
 }
 
 impl Skippers {
-    fn skipper(object: &Facts, roster: &Roster) -> Option<Present> {
-        object.home.and_then(|home| roster.of_player(home)).or_else(|| roster.lead())
+    fn skipper(object: &ObjectInfo, roster: &Roster) -> Option<RosterMember> {
+        object.owner.and_then(|home| roster.by_slot(home)).or_else(|| roster.leader())
     }
 }
 
-impl PolicyRules for Skippers {
+impl AuthorityRules for Skippers {
     fn fingerprint(&self) -> u32 {
         1
     }
 
-    fn may(&self, member: Present, object: &Facts, roster: &Roster) -> bool {
-        object.home.is_none() || Skippers::skipper(object, roster) == Some(member)
+    fn may_hold(&self, member: RosterMember, object: &ObjectInfo, roster: &Roster) -> bool {
+        object.owner.is_none() || Skippers::skipper(object, roster) == Some(member)
     }
 
-    fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present> {
-        match object.home {
+    fn successor(&self, object: &ObjectInfo, roster: &Roster) -> Option<RosterMember> {
+        match object.owner {
             Some(_) => Skippers::skipper(object, roster),
-            None => roster.of_player(object.player).or_else(|| roster.lead()),
+            None => roster.by_slot(object.authority).or_else(|| roster.leader()),
         }
     }
 
-    fn one_holder(&self) -> bool {
+    fn is_exclusive(&self) -> bool {
         self.alone
     }
 }
@@ -93,7 +95,7 @@ struct Tally {
 
 struct World {
     random: Prng,
-    policy: Policy,
+    policy: AuthorityPolicy,
     bytes_per_second: u32,
     buries: bool,
     without: Option<Rule>,
@@ -114,7 +116,7 @@ struct World {
     messages: BTreeMap<(usize, usize), VecDeque<Vec<u8>>>,
     seed: u64,
     /// The first accusation: nobody misbehaves here.
-    accused: Option<Event>,
+    accused: Option<SessionEvent>,
     tally: Tally,
 }
 
@@ -130,10 +132,10 @@ impl World {
             Crowd::Seven => number("MACHINES").unwrap_or(7) as usize,
         };
         let policy = match random.below(5) {
-            0 | 1 => Policy::Open,
-            2 => Policy::Host,
-            3 => Policy::Mixed,
-            _ => Policy::Custom(Arc::new(Skippers { alone: random.chance(1, 2) })),
+            0 | 1 => AuthorityPolicy::Anyone,
+            2 => AuthorityPolicy::Leader,
+            3 => AuthorityPolicy::OwnerOrLeader,
+            _ => AuthorityPolicy::Custom(Arc::new(Skippers { alone: random.chance(1, 2) })),
         };
         let bytes_per_second = [1_000, 3_000, 64_000][random.below(3) as usize];
         let mut world = World {
@@ -171,18 +173,18 @@ impl World {
         let number = highest.map_or(0, |highest| highest + 1);
         // Whoever was let in beyond a split may have a number that others gave long ago.
         let number = if self.random.chance(1, 3) { self.random.below(number + 1) } else { number };
-        let config = SessionConfig {
-            policy: self.policy.clone(),
+        let config = ReplicaConfig {
+            authority: self.policy.clone(),
             bytes_per_second: self.bytes_per_second,
-            inherit_after: Micros::from_millis(170),
-            buries: self.buries,
-            ..SessionConfig::default()
+            succession_delay: Micros::from_millis(170),
+            despawn_unauthorized: self.buries,
+            ..ReplicaConfig::default()
         };
         let seed = self.seed.wrapping_mul(1_000_003) + index as u64 * 1_000 + self.lives[index];
         let kinds = Kinds::new().with::<Thing>();
         let player = Player::at(index as u8);
-        let mut session = Session::new(config, kinds, player, Entry::Seat(number), seed).unwrap();
-        session.without.rule = self.without;
+        let mut session = Session::new(config, kinds, player, JoinMode::Start(number), seed).unwrap();
+        session.ablation.rule = self.without;
         session.note_now(self.clocks[index]);
         self.births += 1;
         self.born[index] = self.births;
@@ -199,7 +201,7 @@ impl World {
         if self.in_lobby && self.born[to] > self.born[from] {
             session.vouch_newcomer(peer(to));
         }
-        session.handle_linked(now, peer(to));
+        session.handle_connected(now, peer(to));
         self.drain(from);
     }
 
@@ -207,7 +209,7 @@ impl World {
         if self.linked[from].remove(&to).is_some() {
             self.messages.remove(&(from, to));
             let now = self.clocks[from];
-            self.machines[from].as_mut().unwrap().handle_unlinked(now, peer(to));
+            self.machines[from].as_mut().unwrap().handle_disconnected(now, peer(to));
             self.drain(from);
         }
     }
@@ -215,7 +217,7 @@ impl World {
     /// Takes what a machine wants to send.
     fn drain(&mut self, from: usize) {
         let Some(session) = &mut self.machines[from] else { return };
-        while let Some(out) = session.next_packet() {
+        while let Some(out) = session.poll_transmit() {
             let to = out.to.to_u128() as usize - 1;
             let bytes = out.bytes.to_vec();
             if out.reliable {
@@ -224,8 +226,8 @@ impl World {
                 self.packets.push(Packet { from, to, bytes });
             }
         }
-        while let Some(event) = session.next_event() {
-            if matches!(event, Event::Fault { .. } | Event::Refused { .. }) {
+        while let Some(event) = session.poll_event() {
+            if matches!(event, SessionEvent::PeerFault { .. } | SessionEvent::Rejected { .. }) {
                 self.accused.get_or_insert(event);
             }
         }
@@ -355,13 +357,13 @@ impl World {
         let Some(session) = &self.machines[index] else { return };
         let stats = session.stats();
         self.tally.inherited += stats.inherited;
-        self.tally.buried += stats.buried;
-        self.tally.trusted += stats.trusted;
-        self.tally.answers += stats.answers;
-        self.tally.refused += stats.records_refused;
-        self.tally.renumbered += stats.renumbered;
+        self.tally.buried += stats.unauthorized_despawned;
+        self.tally.trusted += stats.reclaimed;
+        self.tally.answers += stats.corrections_sent;
+        self.tally.refused += stats.records_rejected;
+        self.tally.renumbered += stats.rejoins;
         self.tally.dropped += stats.packets_dropped;
-        self.tally.differences += stats.updates_sent - stats.updates_whole;
+        self.tally.differences += stats.updates_sent - stats.updates_full;
     }
 
     /// A player does something.
@@ -369,12 +371,12 @@ impl World {
         let count = self.machines.len() as u32;
         let random = &mut self.random;
         let Some(session) = &mut self.machines[index] else { return };
-        let ids: Vec<ObjectId> = session.objects::<Thing>().map(|(id, _)| id).collect();
+        let ids: Vec<ObjectId> = session.iter::<Thing>().map(|(id, _)| id).collect();
         let value = random.next_u32();
         let thing = Thing { place: (value % 1_000_000) as f32, value, made: value as u16 };
         if choice < 81 || ids.is_empty() {
             let made = if random.chance(1, 2) {
-                session.spawn_for(Player::at(random.below(count) as u8), &thing)
+                session.spawn_owned(Player::at(random.below(count) as u8), &thing)
             } else {
                 session.spawn(&thing)
             };
@@ -387,7 +389,7 @@ impl World {
         if !session.may_hold(id, &record) {
             return;
         }
-        let mine = session.is_mine(id);
+        let mine = session.has_authority(id);
         if mine && choice < 93 {
             let old: Thing = session.get(id).unwrap();
             let next = Thing {
@@ -400,14 +402,14 @@ impl World {
                 session.release(id).unwrap();
             }
         } else if choice < 97 {
-            let held = record.held && session.roster.contains(record.version.holder);
+            let held = record.held && session.roster.contains(record.version.authority);
             if !held || random.chance(1, 5) {
-                assert!(session.claim(place, random.chance(3, 10), None));
+                assert!(session.raise_claim(place, random.chance(3, 10), None));
                 session.set(id, &thing).unwrap();
                 self.tally.claims += 1;
             }
         } else {
-            assert!(session.delete(id).is_ok());
+            assert!(session.despawn(id).is_ok());
             self.tally.deletes += 1;
         }
     }
@@ -469,9 +471,9 @@ impl World {
                     session.wants(link, place) || session.links[link].out[place as usize].closing
                 };
                 let idle = links.clone().all(|link| places.clone().all(|place| !duty(link, place)));
-                idle && session.is_admitted()
+                idle && session.is_member()
                     && session.dirty.is_empty()
-                    && !session.strays.iter().any(|&place| session.store[place].inheriting)
+                    && !session.orphans.iter().any(|&place| session.store[place].inheriting)
             })
     }
 
@@ -480,7 +482,7 @@ impl World {
         let mut text = String::new();
         for (index, session) in self.machines.iter().enumerate() {
             let Some(session) = session else { continue };
-            text += &format!("\n{index} is {:?}", session.me.member);
+            text += &format!("\n{index} is {:?}", session.me.id);
             let Some(place) = session.store.find(id) else { continue };
             text += &format!(": {:?}", session.store[place]);
             for link in &session.links {
@@ -512,7 +514,7 @@ impl World {
                 session.tick,
                 session.roster
             );
-            for &place in session.strays.iter().filter(|&&place| session.store[place].inheriting) {
+            for &place in session.orphans.iter().filter(|&&place| session.store[place].inheriting) {
                 noise += &format!("\n{index} inherits {:?}", session.store[place]);
             }
         }

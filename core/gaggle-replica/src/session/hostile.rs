@@ -9,10 +9,10 @@ use gaggle_kit::{Micros, PeerId, Prng, State};
 use crate::event::PeerFault;
 use crate::message::{Message, SignalMessage, ValueMessage};
 use crate::{
-    Entry, Event, Kind, Kinds, Member, MemberTag, ObjectId, Policy, Refusal, Session, SessionConfig,
-    SignalRules, To, Writer,
+    AuthorityPolicy, EventOptions, JoinMode, Kind, Kinds, MemberId, MemberTag, ObjectId, RejectReason,
+    ReplicaConfig, Session, SessionEvent, Target, ValueWriter,
 };
-use world::{Weather, World, peer, player};
+use world::{NetConditions, World, peer, player};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 pub(super) struct Cube {
@@ -36,13 +36,13 @@ pub(super) fn cube(place: u32) -> Cube {
 pub(super) fn kinds() -> Kinds {
     Kinds::new()
         .with::<Cube>()
-        .with_signal::<Bang>("bang", SignalRules::FREE)
-        .with_value::<Name>("name", Writer::Player)
-        .with_value::<Score>("score", Writer::Lead)
+        .with_event::<Bang>("bang", EventOptions::DIRECT)
+        .with_value::<Name>("name", ValueWriter::Player)
+        .with_value::<Score>("score", ValueWriter::Leader)
 }
 
-pub(super) fn world(count: usize, policy: Policy) -> World {
-    World::of(count, 41, SessionConfig { policy, ..SessionConfig::default() }, kinds())
+pub(super) fn world(count: usize, policy: AuthorityPolicy) -> World {
+    World::of(count, 41, ReplicaConfig { authority: policy, ..ReplicaConfig::default() }, kinds())
 }
 
 /// The last machine; all others are honest.
@@ -52,8 +52,8 @@ pub(super) fn liar(world: &mut World) -> &mut Session {
 }
 
 fn faults(world: &World, index: usize) -> Vec<PeerFault> {
-    let fault = |event: &Event| match event {
-        Event::Fault { fault, .. } => Some(*fault),
+    let fault = |event: &SessionEvent| match event {
+        SessionEvent::PeerFault { fault, .. } => Some(*fault),
         _ => None,
     };
     world.machines[index].events.iter().filter_map(fault).collect()
@@ -63,35 +63,35 @@ fn faults(world: &World, index: usize) -> Vec<PeerFault> {
 fn expect_the_honest_agree(world: &mut World, ids: &[ObjectId]) {
     let honest = world.machines.len() - 1;
     for id in ids {
-        let first = (world.session(0).get::<Cube>(*id), world.session(0).holder(*id));
+        let first = (world.session(0).get::<Cube>(*id), world.session(0).authority(*id));
         for index in 1..honest {
             let session = world.session(index);
-            assert_eq!((session.get::<Cube>(*id), session.holder(*id)), first, "{id:?} at {index}");
+            assert_eq!((session.get::<Cube>(*id), session.authority(*id)), first, "{id:?} at {index}");
         }
     }
 }
 
 #[test]
 fn a_jump_of_the_count_locks_nothing_for_long() {
-    let mut world = world(4, Policy::Open);
+    let mut world = world(4, AuthorityPolicy::Anyone);
     let ids: Vec<ObjectId> = (0..2).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(1_000);
     // One far beyond anything that can have happened, one just at the limit.
     let limit = world.session(0).claims_max();
     for (id, seq) in ids.iter().zip([u32::MAX, limit]) {
         let session = liar(&mut world);
-        session.touch(*id).unwrap();
+        session.claim(*id).unwrap();
         let place = session.store.find(*id).unwrap();
         let mut record = session.store[place].record.unwrap();
-        record.version.seq = seq;
+        record.version.claim_seq = seq;
         session.store.set_record(place, Some(record));
         session.change_stamp(place);
         session.set(*id, &cube(500)).unwrap();
     }
     world.run_ms(500);
     assert_eq!(world.session(1).get(ids[0]), Some(cube(0)), "not before it can be true");
-    world.session(1).touch(ids[0]).unwrap();
-    world.session(1).touch(ids[1]).unwrap();
+    world.session(1).claim(ids[0]).unwrap();
+    world.session(1).claim(ids[1]).unwrap();
     world.session(1).set(ids[1], &cube(7)).unwrap();
     world.run_ms(1_000);
     expect_the_honest_agree(&mut world, &ids);
@@ -104,11 +104,11 @@ fn a_jump_of_the_count_locks_nothing_for_long() {
 
 #[test]
 fn a_flood_of_objects_ends_the_flooders_link_alone() {
-    let config = SessionConfig {
-        policy: Policy::Open,
+    let config = ReplicaConfig {
+        authority: AuthorityPolicy::Anyone,
         objects_per_peer_max: 500,
         bytes_per_second: 1_000_000,
-        ..SessionConfig::default()
+        ..ReplicaConfig::default()
     };
     let mut world = World::of(3, 5, config, kinds());
     let id = world.session(0).spawn(&cube(1)).unwrap();
@@ -121,14 +121,14 @@ fn a_flood_of_objects_ends_the_flooders_link_alone() {
         assert_eq!(faults(&world, index), [PeerFault::TooManyObjects { max: 500 }], "at {index}");
         assert!(!world.is_linked(index, 2) && world.session(index).store.len() <= 502);
     }
-    world.session(1).touch(id).unwrap();
+    world.session(1).claim(id).unwrap();
     world.run_ms(500);
-    assert_eq!(world.session(0).holder(id), Some(player(1)));
+    assert_eq!(world.session(0).authority(id), Some(player(1)));
     // What it brought goes with it, and beginning anew gives it no more room.
     world.run_ms(2_000);
     for _ in 0..3 {
         for index in 0..2 {
-            assert_eq!(world.session(index).objects::<Cube>().count(), 1, "at {index}");
+            assert_eq!(world.session(index).iter::<Cube>().count(), 1, "at {index}");
             assert!(world.session(index).store.len() <= 502);
             world.link(2, index);
         }
@@ -139,11 +139,11 @@ fn a_flood_of_objects_ends_the_flooders_link_alone() {
 
 #[test]
 fn when_there_is_no_room_nobody_is_blamed_and_it_goes_on_when_there_is() {
-    let config = SessionConfig {
-        policy: Policy::Open,
+    let config = ReplicaConfig {
+        authority: AuthorityPolicy::Anyone,
         objects_max: 100,
-        grave: Micros::from_secs(60),
-        ..SessionConfig::default()
+        tombstone_ttl: Micros::from_secs(60),
+        ..ReplicaConfig::default()
     };
     let mut world = World::of(2, 5, config, kinds());
     let mine: Vec<ObjectId> = (0..60).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
@@ -155,7 +155,7 @@ fn when_there_is_no_room_nobody_is_blamed_and_it_goes_on_when_there_is() {
     world.expect_peace();
     assert!(world.session(0).store.len() <= 160 && world.session(1).store.len() <= 160);
     for id in &mine[..30] {
-        world.session(0).delete(*id).unwrap();
+        world.session(0).despawn(*id).unwrap();
     }
     world.run_ms(180_000);
     assert!(theirs.iter().all(|id| world.session(0).get::<Cube>(*id).is_some()), "there is room again");
@@ -163,7 +163,7 @@ fn when_there_is_no_room_nobody_is_blamed_and_it_goes_on_when_there_is() {
 
 #[test]
 fn whoever_never_acknowledges_costs_no_memory() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     let ids: Vec<ObjectId> = (0..100).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(500);
     world.blocked[1][0] = true;
@@ -187,7 +187,7 @@ fn whoever_never_acknowledges_costs_no_memory() {
 
 #[test]
 fn whoever_acknowledges_later_and_later_costs_no_memory() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(500);
     // It acknowledges every packet, but two of three seconds late after three, twenty of thirty after thirty.
@@ -214,7 +214,7 @@ fn whoever_acknowledges_later_and_later_costs_no_memory() {
 
 #[test]
 fn asking_again_and_again_who_one_is_ends_the_link() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(200);
     let now = world.now;
     let mut bytes = world.session(1).hello_to(peer(0));
@@ -223,12 +223,12 @@ fn asking_again_and_again_who_one_is_ends_the_link() {
         world.session(0).handle_message(now, peer(1), &bytes);
     }
     world.collect(0);
-    assert_eq!(faults(&world, 0), [PeerFault::TooManyStarts { max: 32 }]);
+    assert_eq!(faults(&world, 0), [PeerFault::TooManyRestarts { max: 32 }]);
 }
 
 #[test]
 fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
-    let mut world = world(3, Policy::Host);
+    let mut world = world(3, AuthorityPolicy::Leader);
     let id = world.session(0).spawn(&cube(5)).unwrap();
     let mut asked = false;
     let told = std::rc::Rc::new(std::cell::Cell::new(0));
@@ -239,8 +239,8 @@ fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
         for index in 0..2 {
             world.session(index).tick_with(
                 now,
-                Some(&mut |receiver: &crate::Receiver, _: &crate::Seen<'_>| {
-                    (receiver.peer != peer(2)).then_some(crate::Weight::ONE)
+                Some(&mut |receiver: &crate::Receiver, _: &crate::ObjectRef<'_>| {
+                    (receiver.peer != peer(2)).then_some(crate::Relevance::ONE)
                 }),
             );
         }
@@ -254,13 +254,13 @@ fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
             // Nor does it by telling something older of it.
             let session = liar(&mut world);
             let place = session.place_of(id);
-            let holder = Member { number: 9, tag: MemberTag(9) };
-            let version = crate::version::Version { hold: 0, seq: 0, holder, tick: 1 };
+            let holder = MemberId { join_order: 9, tag: MemberTag(9) };
+            let version = crate::version::Version { lock_seq: 0, claim_seq: 0, authority: holder, tick: 1 };
             let record = crate::version::Record {
                 version,
                 player: player(2),
                 held: false,
-                trust: None,
+                owner_claim: None,
                 home: None,
                 gone: false,
                 kind: 0,
@@ -271,7 +271,7 @@ fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
                 session.refresh_link(link, place);
             }
         }
-        told.set(world.session(0).stats().answers);
+        told.set(world.session(0).stats().corrections_sent);
     }
     assert!(asked);
     let heard = |session: &Session| {
@@ -283,7 +283,7 @@ fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
 
 #[test]
 fn acknowledging_what_was_never_sent_is_a_fault() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(300);
     world.tamper = Box::new(|from, _, bytes| {
@@ -293,7 +293,7 @@ fn acknowledging_what_was_never_sent_is_a_fault() {
         }
     });
     world.run_ms(2_000);
-    assert!(matches!(faults(&world, 0)[..], [PeerFault::AckOfUnsent { .. }]), "{:?}", faults(&world, 0));
+    assert!(matches!(faults(&world, 0)[..], [PeerFault::AckBeyondSent { .. }]), "{:?}", faults(&world, 0));
 }
 
 #[test]
@@ -301,8 +301,8 @@ fn no_bytes_do_more_harm_than_to_end_a_link() {
     let mut random = Prng::new(12);
     let mut harmed = 0;
     for round in 0..60 {
-        let mut world = world(3, Policy::Open);
-        world.weather = Weather::rough(60, 20);
+        let mut world = world(3, AuthorityPolicy::Anyone);
+        world.weather = NetConditions::rough(60, 20);
         let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
         world.run_ms(600);
         let mut dice = Prng::new(round);
@@ -323,7 +323,7 @@ fn no_bytes_do_more_harm_than_to_end_a_link() {
         });
         world.play(Micros::from_secs(2), |session, index, _| {
             let id = ids[random.below(20) as usize];
-            if session.touch(id).is_ok() {
+            if session.claim(id).is_ok() {
                 session.set(id, &cube(index as u32)).ok();
             }
         });
@@ -340,8 +340,8 @@ fn random_bytes_never_panic() {
     let mut random = Prng::new(9);
     for round in 0..3_000 {
         let mut session =
-            Session::new(SessionConfig::default(), kinds(), player(0), Entry::Found, round).unwrap();
-        session.handle_linked(Micros::ZERO, peer(1));
+            Session::new(ReplicaConfig::default(), kinds(), player(0), JoinMode::Create, round).unwrap();
+        session.handle_connected(Micros::ZERO, peer(1));
         for _ in 0..4 {
             let bytes: Vec<u8> = (0..random.below(60)).map(|_| random.next_u32() as u8).collect();
             session.handle_packet(Micros::from_millis(1), peer(1), &bytes);
@@ -365,31 +365,40 @@ fn say_to(world: &mut World, index: usize, message: &Message<'_>) {
 
 fn bang(origin: usize, tag: u32) -> SignalMessage<'static> {
     let origin = player(origin);
-    SignalMessage { kind: 0, to: To::All, origin, tag, number: 0, tick: 0, objects: Vec::new(), bytes: &[1] }
+    SignalMessage {
+        kind: 0,
+        to: Target::All,
+        origin,
+        tag,
+        number: 0,
+        tick: 0,
+        objects: Vec::new(),
+        bytes: &[1],
+    }
 }
 
 #[test]
 fn signals_and_values_in_another_name_are_faults() {
-    let mut world = world(3, Policy::Host);
-    let tag = world.session(1).member().tag.0;
-    say(&mut world, &Message::Signal(bang(1, tag)));
-    assert_eq!(faults(&world, 0), [PeerFault::InAnotherName]);
+    let mut world = world(3, AuthorityPolicy::Leader);
+    let tag = world.session(1).local_member().tag.0;
+    say(&mut world, &Message::RemoteEvent(bang(1, tag)));
+    assert_eq!(faults(&world, 0), [PeerFault::Impersonation]);
 
-    let mut world = self::world(3, Policy::Host);
-    let writer = liar(&mut world).member();
+    let mut world = self::world(3, AuthorityPolicy::Leader);
+    let writer = liar(&mut world).local_member();
     let value = ValueMessage { player: player(1), key: 0, rev: 3, writer, bytes: &[5] };
     say(&mut world, &Message::Value(value));
-    assert_eq!(faults(&world, 0), [PeerFault::InAnotherName]);
+    assert_eq!(faults(&world, 0), [PeerFault::Impersonation]);
 
-    let mut world = self::world(3, Policy::Host);
-    say(&mut world, &Message::Signal(SignalMessage { kind: 9, ..bang(2, 0) }));
-    assert_eq!(faults(&world, 0), [PeerFault::UnknownSignal]);
+    let mut world = self::world(3, AuthorityPolicy::Leader);
+    say(&mut world, &Message::RemoteEvent(SignalMessage { kind: 9, ..bang(2, 0) }));
+    assert_eq!(faults(&world, 0), [PeerFault::UnknownEvent]);
 }
 
 #[test]
 fn values_that_are_not_ones_own_to_write_are_not_taken() {
-    let mut world = world(3, Policy::Host);
-    let writer = liar(&mut world).member();
+    let mut world = world(3, AuthorityPolicy::Leader);
+    let writer = liar(&mut world).local_member();
     // The host's to write: what anybody else says counts for nothing while the host has something to say.
     world.session(0).set_value(player(2), &Score(3)).unwrap();
     say(
@@ -401,14 +410,14 @@ fn values_that_are_not_ones_own_to_write_are_not_taken() {
         assert_eq!(world.session(index).value(player(2)), Some(Score(3)), "at {index}");
     }
     // In the name of a member who is here: that one speaks for itself.
-    let writer = world.session(1).member();
+    let writer = world.session(1).local_member();
     say(
         &mut world,
         &Message::Value(ValueMessage { player: player(1), key: 0, rev: 50, writer, bytes: &[99] }),
     );
     assert_eq!(world.session(0).value::<Name>(player(1)), None);
     // Of somebody long gone, with a count nobody can have reached.
-    let writer = Member { number: 9, tag: MemberTag(9) };
+    let writer = MemberId { join_order: 9, tag: MemberTag(9) };
     let value = ValueMessage { player: player(9), key: 0, rev: u32::MAX, writer, bytes: &[99] };
     say(&mut world, &Message::Value(value));
     assert_eq!(world.session(0).value::<Name>(player(9)), None);
@@ -417,11 +426,11 @@ fn values_that_are_not_ones_own_to_write_are_not_taken() {
 
 #[test]
 fn values_under_an_invented_name_are_contradicted_by_those_they_belong_to() {
-    let mut world = world(3, Policy::Host);
+    let mut world = world(3, AuthorityPolicy::Leader);
     world.session(0).set_value(player(2), &Score(3)).unwrap();
     world.session(1).set_value(player(1), &Name(7)).unwrap();
     world.run_ms(2_000);
-    let writer = Member { number: 5, tag: MemberTag(0xdead) };
+    let writer = MemberId { join_order: 5, tag: MemberTag(0xdead) };
     for rev in 2..40 {
         for key in [0, 1] {
             let player = player(2 - usize::from(key == 0));
@@ -449,60 +458,62 @@ fn values_under_an_invented_name_are_contradicted_by_those_they_belong_to() {
 
 #[test]
 fn hearsay_without_end_is_not_passed_on_without_end() {
-    let mut world = world(4, Policy::Open);
+    let mut world = world(4, AuthorityPolicy::Anyone);
     world.run_ms(2_000);
-    let refused = world.session(0).stats().records_refused;
-    let writer = Member { number: 5, tag: MemberTag(0xdead) };
+    let refused = world.session(0).stats().records_rejected;
+    let writer = MemberId { join_order: 5, tag: MemberTag(0xdead) };
     for number in 0..20_000_u32 {
         let (player, rev) = (player(10 + number as usize % 200), 1 + number / 200);
         let value = ValueMessage { player, key: 0, rev, writer, bytes: &[number as u8] };
         say(&mut world, &Message::Value(value));
     }
-    assert!(world.session(0).stats().records_refused - refused > 17_000);
+    assert!(world.session(0).stats().records_rejected - refused > 17_000);
 }
 
 #[test]
 fn a_flood_of_signals_is_cut_off_and_counted() {
-    let mut world = world(3, Policy::Host);
-    let tag = liar(&mut world).member().tag.0;
+    let mut world = world(3, AuthorityPolicy::Leader);
+    let tag = liar(&mut world).local_member().tag.0;
     for _ in 0..5_000 {
-        say(&mut world, &Message::Signal(bang(2, tag)));
+        say(&mut world, &Message::RemoteEvent(bang(2, tag)));
     }
-    let heard = std::iter::from_fn(|| world.session(0).next_signal()).count();
-    assert!(heard <= 512 && world.session(0).stats().signals_dropped >= 4_400, "{heard} heard");
+    let heard = std::iter::from_fn(|| world.session(0).poll_remote_event()).count();
+    assert!(heard <= 512 && world.session(0).stats().remote_events_dropped >= 4_400, "{heard} heard");
 }
 
 #[test]
 fn who_is_not_who_it_says_is_refused() {
-    let mut world = world(1, Policy::Host);
+    let mut world = world(1, AuthorityPolicy::Leader);
     world.machines.push(world::Machine::new(2));
     world.grow();
-    world.start(1, Entry::Join);
+    world.start(1, JoinMode::Join);
     world.session(0).vouch(peer(1), player(7));
     world.link(0, 1);
     world.run_ms(300);
-    let refused =
-        Event::Refused { peer: peer(1), reason: Refusal::Player { said: player(1), is: player(7) } };
+    let refused = SessionEvent::Rejected {
+        peer: peer(1),
+        reason: RejectReason::SlotMismatch { said: player(1), is: player(7) },
+    };
     assert_eq!(world.count_events(0, |event| *event == refused), 1);
     assert_eq!(world.session(0).roster().len(), 1);
 }
 
 #[test]
 fn nobody_is_a_player_that_somebody_else_is_known_to_be() {
-    let mut world = world(1, Policy::Host);
+    let mut world = world(1, AuthorityPolicy::Leader);
     world.machines.push(world::Machine::new(2));
     world.grow();
-    world.start(1, Entry::Join);
+    world.start(1, JoinMode::Join);
     world.session(0).vouch(peer(9), player(1));
     world.link(0, 1);
     world.run_ms(300);
-    let refused = Event::Refused { peer: peer(1), reason: Refusal::NameTaken };
+    let refused = SessionEvent::Rejected { peer: peer(1), reason: RejectReason::TagTaken };
     assert_eq!(world.count_events(0, |event| *event == refused), 1);
     assert_eq!(world.session(0).roster().len(), 1);
     // The seat was given to another meanwhile.
     world.session(0).vouch(peer(1), player(1));
     world.unlink(0, 1);
-    world.start(1, Entry::Join);
+    world.start(1, JoinMode::Join);
     world.link(0, 1);
     world.run_ms(300);
     assert_eq!(world.session(0).roster().len(), 2);
@@ -510,55 +521,55 @@ fn nobody_is_a_player_that_somebody_else_is_known_to_be() {
 
 #[test]
 fn who_turns_out_to_be_another_is_sent_away() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(300);
     assert_eq!(world.session(0).roster().len(), 2);
     world.session(0).vouch(peer(1), player(1));
     assert_eq!(world.session(0).roster().len(), 2, "it is who it says");
     world.session(0).vouch(peer(1), player(7));
     assert_eq!(world.session(0).roster().len(), 1);
-    assert_eq!(world.session(0).next_refused(), Some(peer(1)));
+    assert_eq!(world.session(0).poll_disconnect(), Some(peer(1)));
 }
 
 #[test]
 fn starting_anew_again_and_again_is_a_fault() {
-    let mut world = world(2, Policy::Host);
+    let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(200);
     let peers: Vec<PeerId> = vec![peer(0)];
     for _ in 0..40 {
         let now = world.now;
-        liar(&mut world).handle_linked(now, peers[0]);
+        liar(&mut world).handle_connected(now, peers[0]);
         world.run_ms(100);
     }
-    assert_eq!(faults(&world, 0), [PeerFault::TooManyStarts { max: 16 }]);
+    assert_eq!(faults(&world, 0), [PeerFault::TooManyRestarts { max: 16 }]);
 }
 
 #[test]
 fn who_looks_on_and_speaks_loses_its_link() {
     for lie in 0..4 {
-        let mut world = world(3, Policy::Open);
+        let mut world = world(3, AuthorityPolicy::Anyone);
         let id = world.session(0).spawn(&cube(1)).unwrap();
         world.kill(2);
-        world.start(2, Entry::Watch);
+        world.start(2, JoinMode::Spectate);
         world.link(2, 0);
         world.link(2, 1);
         world.run_ms(500);
         assert_eq!(liar(&mut world).get::<Cube>(id), Some(cube(1)));
         let now = world.now;
-        let tag = liar(&mut world).me.member.tag;
+        let tag = liar(&mut world).me.id.tag;
         match lie {
             // Holds things nobody gave it.
             0 => {
                 let eye = liar(&mut world);
-                eye.onlooker = false;
+                eye.spectator = false;
                 eye.admit(9);
-                eye.touch(id).unwrap();
+                eye.claim(id).unwrap();
             }
             1 => {
                 let mut bytes = Vec::new();
                 let signal = SignalMessage {
                     kind: 0,
-                    to: To::All,
+                    to: Target::All,
                     origin: player(2),
                     tag: tag.0,
                     number: 0,
@@ -566,12 +577,12 @@ fn who_looks_on_and_speaks_loses_its_link() {
                     objects: Vec::new(),
                     bytes: &[7],
                 };
-                Message::Signal(signal).encode(&mut bytes);
+                Message::RemoteEvent(signal).encode(&mut bytes);
                 world.session(0).handle_message(now, peer(2), &bytes);
             }
             2 => {
                 let mut bytes = Vec::new();
-                let writer = Member { number: u32::MAX, tag };
+                let writer = MemberId { join_order: u32::MAX, tag };
                 let value = ValueMessage { player: player(2), key: 0, rev: 1, writer, bytes: &[7] };
                 Message::Value(value).encode(&mut bytes);
                 world.session(0).handle_message(now, peer(2), &bytes);
@@ -580,20 +591,22 @@ fn who_looks_on_and_speaks_loses_its_link() {
                 // The lobby said it may only look on, and it comes as a member.
                 world.session(0).vouch_onlooker(peer(2));
                 world.kill(2);
-                world.start(2, Entry::Join);
+                world.start(2, JoinMode::Join);
                 world.link(2, 0);
             }
         }
         world.run_ms(500);
-        let refused = |event: &Event| matches!(event, Event::Refused { reason: Refusal::Onlooker, .. });
+        let refused = |event: &SessionEvent| {
+            matches!(event, SessionEvent::Rejected { reason: RejectReason::NotAPlayer, .. })
+        };
         if lie == 3 {
             assert_eq!(world.count_events(0, refused), 1);
         } else {
             let fault = faults(&world, 0);
-            let expected = if lie == 0 { PeerFault::AnotherMember } else { PeerFault::OnlooksOnly };
+            let expected = if lie == 0 { PeerFault::IdentityChanged } else { PeerFault::SpectatorWrote };
             assert_eq!(fault, [expected], "lie {lie}");
         }
         assert_eq!(world.session(0).roster().len(), 2);
-        assert_eq!(world.session(1).holder(id), Some(player(0)));
+        assert_eq!(world.session(1).authority(id), Some(player(0)));
     }
 }

@@ -26,11 +26,11 @@ impl Session {
     ///
     /// # Panics
     /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
-    pub fn sample_input<I: Input>(&mut self, input: I) {
+    pub fn set_input<I: Input>(&mut self, input: I) {
         let size = self.input_size::<I>();
         let merge = merger::<I>(size);
         let bytes = encode(input, size);
-        if !self.onlooker {
+        if !self.spectator {
             self.inputs.sample(bytes, encode(input.repeat(), size), &merge);
         }
         self.local_input.sample(bytes, &merge);
@@ -41,14 +41,14 @@ impl Session {
     ///
     /// # Panics
     /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
-    pub fn take_input<I: Input>(&mut self, player: Player) -> Option<I> {
+    pub fn input<I: Input>(&mut self, player: Player) -> Option<I> {
         let size = self.input_size::<I>();
         let (decode, merge) = (decoder::<I>(size), merger::<I>(size));
         let repeat = |bytes: &Bytes| encode(decode(bytes).repeat(), size);
-        let taken = if player == self.me.player {
+        let taken = if player == self.me.slot {
             self.local_input.take(repeat)
         } else {
-            let member = self.roster.of_player(player)?;
+            let member = self.roster.by_slot(player)?;
             let link = self.links.iter_mut().find(|link| link.present == Some(member))?;
             link.inputs.next(merge, repeat)
         };
@@ -60,7 +60,7 @@ impl Session {
         let link = &self.links[link];
         self.inputs.newest() > link.inputs_acked
             && link.present.is_some()
-            && link.present == self.roster.lead()
+            && link.present == self.roster.leader()
     }
 
     /// Whether a link is told what our player does in this round. What has to wait is told all the same, if late: every change, while there are not
@@ -84,7 +84,7 @@ impl Session {
     pub(super) fn inputs_arrived(&mut self, link: usize, number: u32) {
         let link = &mut self.links[link];
         link.inputs_acked = link.inputs_acked.max(number);
-        if link.present == self.roster.lead() {
+        if link.present == self.roster.leader() {
             self.inputs.acknowledge(number);
         }
     }

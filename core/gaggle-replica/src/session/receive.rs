@@ -4,13 +4,13 @@ use gaggle_kit::{ByteReader, DecodeError, Micros, PeerId};
 
 use super::Session;
 use super::decode::{Arrival, Decoded, Unusable, What};
-use crate::event::{Event, PeerFault};
+use crate::ablation::Rule;
+use crate::event::{PeerFault, SessionEvent};
 use crate::history::NEVER;
 use crate::link::{Incoming, LinkRecord, NONE, Phase};
 use crate::packet::{HELD_NONE, HELD_UNIT_US, Header, mark, widen};
 use crate::record::Identity;
-use crate::rule::Rule;
-use crate::store::Place;
+use crate::store::ObjectIndex;
 use crate::version::{Record, Version};
 
 /// An acknowledgement names 128 packets: if more come between two rounds, some would never be acknowledged, and what was in them
@@ -35,21 +35,21 @@ impl Session {
         };
         let state = &self.links[link];
         let addressed = header.mark == mark(state.their_epoch, state.epoch)
-            || !self.without.holds(Rule::PacketsAreAddressed);
+            || !self.ablation.holds(Rule::PacketsAreAddressed);
         let fresh = state.received.fresh(header.seq);
         // A packet can overtake the hello that says its sender is a member: nothing of it counts, so it is not acknowledged.
         let Some(seq) = fresh.filter(|_| addressed && state.present.is_some()) else {
             self.stats.packets_dropped += 1;
             return;
         };
-        if state.onlooker && (header.records > 0 || header.inputs) {
-            return self.fault(peer, PeerFault::OnlooksOnly);
+        if state.spectator && (header.records > 0 || header.inputs) {
+            return self.fault(peer, PeerFault::SpectatorWrote);
         }
         let tick = widen(state.their_tick, header.tick);
         let newest = state.received.acks().0;
         // Before the first packet the tick is that of a hello, which may have overtaken it.
         if newest > 0 && seq > newest && tick < state.their_tick {
-            return self.fault(peer, PeerFault::TickWentBack { tick, before: state.their_tick });
+            return self.fault(peer, PeerFault::TickRegressed { tick, before: state.their_tick });
         }
         if let Err(fault) = self.handle_acks(link, &header) {
             return self.fault(peer, fault);
@@ -115,7 +115,7 @@ impl Session {
             return Ok(());
         }
         if ack > newest {
-            return Err(PeerFault::AckOfUnsent { seq: ack, newest });
+            return Err(PeerFault::AckBeyondSent { seq: ack, newest });
         }
         if let Some(sent_at) = self.acknowledge(link, ack)
             && header.held != HELD_NONE
@@ -163,7 +163,7 @@ impl Session {
                         out.phase = Phase::Idle;
                     }
                     link.handles.give(told.handle, self.tick);
-                    out.introduced &= self.without.holds(Rule::CloseForgetsNothing);
+                    out.introduced &= self.ablation.holds(Rule::CloseForgetsNothing);
                     closed.push(told.object);
                 }
                 continue;
@@ -174,7 +174,7 @@ impl Session {
             }
             let object = &mut self.store[told.object];
             out.known |= told.identity == object.identity;
-            let any_ack_pays = !self.without.holds(Rule::OnlyTheirAckPays);
+            let any_ack_pays = !self.ablation.holds(Rule::OnlyTheirAckPays);
             if stamp != object.stamp {
                 if any_ack_pays && out.owed {
                     out.owed = false;
@@ -188,7 +188,7 @@ impl Session {
                 object.owed -= 1;
             }
             let Some(record) = object.record else { continue };
-            let mine = record.version.holder == self.me.member;
+            let mine = record.version.authority == self.me.id;
             if mine && !record.gone {
                 out.acknowledge(tick);
                 let all_told = !object.dirty && object.captured != NEVER && out.newest >= object.captured;
@@ -266,32 +266,33 @@ impl Session {
                 // From before the newest claim: good to build on, no more.
                 _ => continue,
             };
-            let (holder, player, tick) = match origin.filter(|origin| origin.holder != sender.member) {
+            let (holder, player, tick) = match origin.filter(|origin| origin.holder != sender.id) {
                 Some(origin) => (origin.holder, origin.player, origin.tick),
                 // In its own name nobody says anything under another's player or at another time than its own.
-                None => (sender.member, sender.player, tick),
+                None => (sender.id, sender.slot, tick),
             };
+            let (lock_seq, claim_seq) = (authority.hold, authority.seq);
             let record = Record {
-                version: Version { hold: authority.hold, seq: authority.seq, holder, tick },
+                version: Version { lock_seq, claim_seq, authority: holder, tick },
                 player,
                 held: authority.held,
-                trust: authority.trust,
+                owner_claim: authority.owner_claim,
                 home: incoming.home,
                 gone: authority.gone,
                 kind,
             };
             let overtaken = incoming.record.is_some_and(|(newest, _)| newest > seq);
-            if overtaken && self.without.holds(Rule::LaterWins) {
+            if overtaken && self.ablation.holds(Rule::LaterWins) {
                 continue;
             }
             incoming.record = Some((seq, record));
             store.values.get_mut(incoming.value)[..words.len()].copy_from_slice(words);
             let place = incoming.object;
             // What a present holder said is taken from nobody else, so it is worth the look only if the holder says it.
-            if holder != sender.member || !self.update_as_before(place, &record, value) {
-                self.judge(link, handle);
+            if holder != sender.id || !self.update_as_before(place, &record, value) {
+                self.resolve(link, handle);
                 self.answer(link, place, &record);
-                if !self.without.holds(Rule::RefusedAreKept) {
+                if !self.ablation.holds(Rule::RefusedAreKept) {
                     self.links[link].table[usize::from(handle)].record = None;
                 }
             }
@@ -301,17 +302,17 @@ impl Session {
 
     /// What nearly every record is: the next value of an object from the holder the world knows.
     #[inline]
-    fn update_as_before(&mut self, place: Place, record: &Record, value: usize) -> bool {
+    fn update_as_before(&mut self, place: ObjectIndex, record: &Record, value: usize) -> bool {
         let object = &mut self.store[place];
         let Some(world) = object.record else { return false };
         let as_before = world.version.same_claim(&record.version)
             && world.version.tick < record.version.tick
-            && record.version.holder != self.me.member
-            && (world.held, world.trust, world.home, world.kind)
-                == (record.held, record.trust, record.home, record.kind)
+            && record.version.authority != self.me.id
+            && (world.held, world.owner_claim, world.home, world.kind)
+                == (record.held, record.owner_claim, record.home, record.kind)
             && !world.gone
             && !record.gone
-            && !object.stray
+            && !object.orphan
             && object.owed == 0
             && !object.hidden;
         if as_before {
@@ -438,10 +439,10 @@ impl Session {
         let Some(sender) = self.links[link].present else { return };
         let object = &mut self.store[place];
         let told_by_sender =
-            object.record.is_some_and(|world| !world.gone && world.version.holder == sender.member);
+            object.record.is_some_and(|world| !world.gone && world.version.authority == sender.id);
         if told_by_sender && !object.hidden {
             object.hidden = true;
-            self.events.push(Event::Hidden { id: object.id });
+            self.events.push(SessionEvent::InterestLost { id: object.id });
         }
     }
 }

@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use super::harness::{Skippers, Thing};
 use super::hostile::world::World;
-use crate::rule::Rule;
+use crate::ablation::Rule;
 use crate::version::{Record, Version};
-use crate::{Kinds, Member, MemberTag, ObjectId, Player, Policy, Present, SessionConfig};
+use crate::{AuthorityPolicy, Kinds, MemberId, MemberTag, ObjectId, Player, ReplicaConfig, RosterMember};
 
 /// Somebody deletes what another holds, tells only a third, and dies; the holder, who has told
 /// everybody all there is to tell, would never hear of it.
 #[test]
 fn without_dead_strays_being_relayed_a_holder_never_hears_that_its_object_is_gone() {
     for without in [None, Some(Rule::DeadStraysAreRelayed)] {
-        let config = SessionConfig { policy: Policy::Open, ..SessionConfig::default() };
+        let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
         let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
         for index in 0..3 {
-            world.session(index).without.rule = without;
+            world.session(index).ablation.rule = without;
         }
         let id = world.session(0).spawn(&Thing { place: 1.0, value: 2, made: 3 }).unwrap();
         world.run_ms(1_000);
         world.blocked[2][0] = true;
-        world.session(2).delete(id).unwrap();
+        world.session(2).despawn(id).unwrap();
         world.run_ms(500);
         assert_eq!(world.session(1).get::<Thing>(id), None);
         assert!(world.session(0).get::<Thing>(id).is_some(), "it has not heard of it yet");
@@ -38,31 +38,31 @@ fn without_dead_strays_being_relayed_a_holder_never_hears_that_its_object_is_gon
 #[test]
 fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never_heard() {
     for without in [None, Some(Rule::WhoeverPassesOnGaveUp)] {
-        let config = SessionConfig { policy: Policy::Host, ..SessionConfig::default() };
+        let config = ReplicaConfig { authority: AuthorityPolicy::Leader, ..ReplicaConfig::default() };
         let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
         world.run_ms(500);
         let id = ObjectId::new(MemberTag(77), 1);
         for (index, other, seq) in [(1, 2, 3), (2, 1, 2)] {
-            let Present { member: holder, player } = world.session(other).me;
+            let RosterMember { id: holder, slot: player } = world.session(other).me;
             let session = world.session(index);
-            let version = Version { hold: 2, seq, holder, tick: 3 };
+            let version = Version { lock_seq: 2, claim_seq: seq, authority: holder, tick: 3 };
             let (home, gone) = (Some(Player::at(0)), true);
-            let record = Record { version, player, held: false, trust: None, home, gone, kind: 0 };
+            let record = Record { version, player, held: false, owner_claim: None, home, gone, kind: 0 };
             let place = session.place_of(id);
             session.store.set_record(place, Some(record));
             session.bury(place);
         }
         for index in 0..3 {
             let session = world.session(index);
-            session.without.rule = without;
+            session.ablation.rule = without;
             session.roster_changed();
         }
         world.run_ms(5_000);
-        let host = world.session(0).me.member;
+        let host = world.session(0).me.id;
         for index in 0..3 {
             let session = world.session(index);
             let record = session.store.find(id).and_then(|place| session.store[place].record);
-            let settled = record.is_some_and(|record| record.version.holder == host);
+            let settled = record.is_some_and(|record| record.version.authority == host);
             assert_eq!(settled, without.is_none(), "without {without:?}: {record:?} at {index}");
         }
         world.expect_peace();
@@ -73,17 +73,17 @@ fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never
 /// hears of it from somebody who has a right to it.
 #[test]
 fn what_was_not_believed_counts_when_the_object_is_known() {
-    let policy = Policy::Custom(Arc::new(Skippers { alone: false }));
-    let config = SessionConfig { policy, ..SessionConfig::default() };
+    let policy = AuthorityPolicy::Custom(Arc::new(Skippers { alone: false }));
+    let config = ReplicaConfig { authority: policy, ..ReplicaConfig::default() };
     let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
     world.run_ms(500);
     let id = ObjectId::new(MemberTag(77), 1);
     let record = |holder, player, hold, seq| {
-        let version = Version { hold, seq, holder, tick: 3 };
+        let version = Version { lock_seq: hold, claim_seq: seq, authority: holder, tick: 3 };
         let (held, trust, home, gone) = (false, None, None, false);
-        Record { version, player, held, trust, home, gone, kind: 0 }
+        Record { version, player, held, owner_claim: trust, home, gone, kind: 0 }
     };
-    let stranger = Member { number: 9, tag: MemberTag(99) };
+    let stranger = MemberId { join_order: 9, tag: MemberTag(99) };
     let session = world.session(1);
     let place = session.place_of(id);
     session.store.set_record(place, Some(record(stranger, Player::at(7), 1, 2)));
@@ -95,7 +95,7 @@ fn what_was_not_believed_counts_when_the_object_is_known() {
     let session = world.session(2);
     let me = session.me;
     let place = session.place_of(id);
-    session.store.set_record(place, Some(record(me.member, me.player, 0, 3)));
+    session.store.set_record(place, Some(record(me.id, me.slot, 0, 3)));
     session.change_stamp(place);
     session.make_dirty(place);
     world.run_ms(5_000);

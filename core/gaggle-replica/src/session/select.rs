@@ -1,10 +1,10 @@
 //! Chooses what a receiver is told in a round: everything, if it fits its budget, else what has become most urgent.
 
 use super::Session;
-use crate::interest::{Interest, Receiver, Seen, Weight};
+use crate::interest::{Interest, ObjectRef, Receiver, Relevance};
 use crate::link::Phase;
 use crate::packet::HEADER_BYTES_MAX;
-use crate::store::Place;
+use crate::store::ObjectIndex;
 
 /// What an introduction takes as a rule, besides the value.
 const INTRO_BYTES: u32 = 9;
@@ -16,7 +16,7 @@ const NEW_WEIGHT: u32 = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
     priority: u32,
-    place: Place,
+    place: ObjectIndex,
     /// What it will take, in 256ths of a byte.
     size: u32,
     is_new: bool,
@@ -90,7 +90,7 @@ impl Session {
 
     /// As a rule everything on the list has just changed, is known, and fits: then nothing more is to be looked at. Whether
     /// it was so.
-    fn select_plain(&mut self, index: usize, room: i64, selected: &mut Vec<(u16, Place)>) -> bool {
+    fn select_plain(&mut self, index: usize, room: i64, selected: &mut Vec<(u16, ObjectIndex)>) -> bool {
         let link = &self.links[index];
         if link.due.len() as i64 * i64::from(link.record_size) > room {
             return false;
@@ -149,11 +149,11 @@ impl Session {
         let Some(receiver) = link.receiver() else { return };
         for candidate in candidates.iter_mut() {
             let place = candidate.place;
-            let asked = interest.weigh(&receiver, &Seen { store, kinds, place });
-            let kind = store.kind(place).map_or(1, |kind| u32::from(kind.rules.weight));
+            let asked = interest.weigh(&receiver, &ObjectRef { store, kinds, place });
+            let kind = store.kind(place).map_or(1, |kind| u32::from(kind.rules.priority));
             let out = &mut link.out[place as usize];
             // What does not matter any more is closed at its turn; until then it hardly counts.
-            let weight = u32::from(asked.unwrap_or(Weight::LEAST).get()).saturating_mul(kind).max(1);
+            let weight = u32::from(asked.unwrap_or(Relevance::MIN).get()).saturating_mul(kind).max(1);
             let weight = if candidate.is_new { weight.saturating_mul(NEW_WEIGHT) } else { weight };
             out.priority = out.priority.saturating_add(weight);
             candidate.priority = out.priority;
@@ -168,7 +168,7 @@ impl Session {
         let is_new = !std::mem::replace(&mut self.links[index].interest_known, true);
         let (first, step) = if is_new { (0, 1) } else { (self.tick as usize % ROUNDS, ROUNDS) };
         for place in (first..self.store.places()).step_by(step) {
-            self.ask_interest_in(index, place as Place, &receiver, interest);
+            self.ask_interest_in(index, place as ObjectIndex, &receiver, interest);
         }
         for place in 0..self.fresh.len() {
             self.ask_interest_in(index, self.fresh[place], &receiver, interest);
@@ -178,15 +178,15 @@ impl Session {
     fn ask_interest_in(
         &mut self,
         index: usize,
-        place: Place,
+        place: ObjectIndex,
         receiver: &Receiver,
         interest: &mut dyn Interest,
     ) {
         let Some(record) = self.store[place].record else { return };
-        if record.gone || record.version.holder != self.me.member {
+        if record.gone || record.version.authority != self.me.id {
             return;
         }
-        let seen = Seen { store: &self.store, kinds: &self.kinds, place };
+        let seen = ObjectRef { store: &self.store, kinds: &self.kinds, place };
         let matters = interest.weigh(receiver, &seen).is_some();
         let out = &mut self.links[index].out[place as usize];
         if out.matters == matters {

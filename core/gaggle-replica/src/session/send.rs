@@ -2,15 +2,15 @@
 
 use gaggle_kit::{BitWriter, BufferFull, Micros, PeerId};
 
-use super::copies::{Base, Copies, Written};
+use super::delta_cache::{Base, Copies, Written};
 use super::select::Candidate;
 use super::{Session, SessionStats};
 use crate::codec::Baselines;
-use crate::config::{PACKET_BYTES_MIN, SessionConfig};
-use crate::exchange::{BLOB_STREAM, MESSAGE_STREAM};
+use crate::config::{PACKET_BYTES_MIN, ReplicaConfig};
+use crate::driver::{BLOB_STREAM, MESSAGE_STREAM};
 use crate::history::{NEVER, slot_of};
 use crate::input_queue::INPUT_BITS_MAX;
-use crate::interest::{Everything, Interest};
+use crate::interest::{AllRelevant, Interest};
 use crate::layout::{Layout, RECORD_BITS_MAX};
 use crate::link::Phase;
 use crate::packet::{HEADER_BYTES_MAX, HELD_NONE, HELD_UNIT_US, Header, RECORDS_MAX, mark};
@@ -18,7 +18,7 @@ use crate::playout::Depth;
 use crate::record::{Authority, Form, Identity, Origin, write_handle};
 use crate::sent::SentRecord;
 use crate::sink::{Register, Sink};
-use crate::store::{KindStore, Place, Store};
+use crate::store::{KindStore, ObjectIndex, Store};
 use crate::version::Record;
 
 /// With nothing to tell, a packet goes out this often.
@@ -43,7 +43,7 @@ pub(super) fn record_bits_max(kinds: &[KindStore]) -> usize {
 
 /// Something to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outgoing<'a> {
+pub struct Transmit<'a> {
     /// To whom.
     pub to: PeerId,
     /// Whether it must arrive: on the reliable channel, in order. Everything else may get lost.
@@ -65,9 +65,9 @@ pub(super) struct Round {
     copies: Copies,
     pub(super) candidates: Vec<Candidate>,
     /// Objects that nobody may know any more.
-    pub(super) dropped: Vec<Place>,
+    pub(super) dropped: Vec<ObjectIndex>,
     /// Links and objects that changed and do not matter there.
-    unweighed: Vec<(usize, Place)>,
+    unweighed: Vec<(usize, ObjectIndex)>,
     bytes: Vec<u8>,
     pub(super) words: Vec<i32>,
 }
@@ -84,7 +84,7 @@ impl Round {
 
 impl Session {
     /// Time passes. Call it once a frame, after the game has changed its objects; then drain
-    /// [`next_packet`](Session::next_packet).
+    /// [`poll_transmit`](Session::poll_transmit).
     pub fn tick(&mut self, now: Micros) {
         self.tick_with(now, None);
     }
@@ -94,10 +94,10 @@ impl Session {
     /// ```
     /// # use gaggle_replica::*;
     /// # fn tick(session: &mut Session, now: gaggle_kit::Micros, eyes: &[[f64; 3]]) {
-    /// session.tick_with(now, Some(&mut |receiver: &Receiver, object: &Seen<'_>| {
+    /// session.tick_with(now, Some(&mut |receiver: &Receiver, object: &ObjectRef<'_>| {
     ///     let (eye, place) = (eyes[usize::from(receiver.player.number())], object.position()?);
     ///     let distance = ((eye[0] - place[0]).powi(2) + (eye[1] - place[1]).powi(2)).sqrt();
-    ///     (distance < 500.0).then(|| Weight::by_distance(distance, 60.0))
+    ///     (distance < 500.0).then(|| Relevance::by_distance(distance, 60.0))
     /// }));
     /// # }
     /// ```
@@ -107,7 +107,7 @@ impl Session {
         self.watch_over_links();
         self.keep_house();
         self.ask_for_blobs();
-        let SessionConfig { interval, playout_ticks_min, playout_ticks_max, .. } = self.config;
+        let ReplicaConfig { send_interval: interval, playout_ticks_min, playout_ticks_max, .. } = self.config;
         let depth = Depth { interval, ticks_min: playout_ticks_min, ticks_max: playout_ticks_max };
         for link in &mut self.links {
             let newest = link.clock.time_of(link.their_tick);
@@ -116,12 +116,13 @@ impl Session {
         }
         self.let_depart();
         let started = self.started.unwrap_or(now);
-        let interval = self.config.interval.get();
+        let interval = self.config.send_interval.get();
         let due = u32::try_from(self.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
         // Two rounds are never much closer than an interval, even if a slow frame comes between.
         let apart = self.tick == 0 || self.now.since(self.ticked_at).get() >= interval / 2;
         if due > self.tick && apart {
-            let elapsed = if self.tick == 0 { self.config.interval } else { self.now.since(self.ticked_at) };
+            let elapsed =
+                if self.tick == 0 { self.config.send_interval } else { self.now.since(self.ticked_at) };
             let begun = Micros::new(started.get() + u64::from(due) * interval);
             self.round.phase = (self.now.since(begun).get() * 256 / interval).min(255) as u8;
             self.tick = due;
@@ -134,7 +135,7 @@ impl Session {
     fn begin_round(&mut self, elapsed: Micros, mut interest: Option<&mut dyn Interest>) {
         self.capture_changes();
 
-        let interval = self.config.interval.get() as i64;
+        let interval = self.config.send_interval.get() as i64;
         let rate = i64::from(self.config.bytes_per_second);
         self.round.waiting.clear();
         self.round.serving = None;
@@ -147,12 +148,12 @@ impl Session {
             link.budget = (link.budget + earned).min(most);
             // However fast a player's hands are, half of what can be told is of objects.
             link.input_budget = (link.input_budget + earned / 2).min(most / 2);
-            if link.their_epoch != 0 && link.present.is_some() && (self.is_admitted() || self.onlooker) {
+            if link.their_epoch != 0 && link.present.is_some() && (self.is_member() || self.spectator) {
                 self.round.waiting.push(self.links[index].peer);
                 self.send_pieces(index, elapsed);
                 self.give_up_lost(index);
                 match &mut interest {
-                    None => self.select(index, &mut Everything),
+                    None => self.select(index, &mut AllRelevant),
                     Some(interest) => {
                         self.ask_interest(index, *interest);
                         self.select(index, *interest);
@@ -166,13 +167,13 @@ impl Session {
 
     /// What changed gets the number of this tick and is due everywhere.
     fn capture_changes(&mut self) {
-        let (tick, me) = (self.tick, self.me.member);
+        let (tick, me) = (self.tick, self.me.id);
         let mut dirty = std::mem::take(&mut self.dirty);
         self.fresh.clear();
         dirty.retain(|&place| {
             let object = &mut self.store[place];
             object.dirty = false;
-            let Some(record) = object.record.as_mut().filter(|record| record.version.holder == me) else {
+            let Some(record) = object.record.as_mut().filter(|record| record.version.authority == me) else {
                 return false;
             };
             record.version.tick = tick;
@@ -210,11 +211,11 @@ impl Session {
 
     /// What was in lost packets is due again, more urgently than before.
     fn give_up_lost(&mut self, index: usize) {
-        let interval = self.config.interval.get();
+        let interval = self.config.send_interval.get();
         let timeout = self.links[index]
             .rtt
             .map_or(TIMEOUT_TICKS, |rtt| u32::try_from(2 * rtt.get() / interval).unwrap_or(1_000) + 5);
-        let me = self.me.member;
+        let me = self.me.id;
         let link = &mut self.links[index];
         while let Some((tick, records)) = link.sent.next_lost(self.tick, timeout) {
             for told in records {
@@ -223,7 +224,7 @@ impl Session {
                     continue;
                 }
                 let object = &self.store[told.object];
-                let mine = object.record.is_some_and(|record| record.version.holder == me);
+                let mine = object.record.is_some_and(|record| record.version.authority == me);
                 let newer_arrived = mine && out.newest != NEVER && out.newest >= tick;
                 if !newer_arrived {
                     out.priority = out.priority.saturating_add(out.paid).saturating_add(128);
@@ -241,18 +242,18 @@ impl Session {
     }
 
     /// The next thing to send, if any is left in this round.
-    pub fn next_packet(&mut self) -> Option<Outgoing<'_>> {
+    pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
         if let Some((to, bytes)) = self.acks.pop_front() {
             self.round.bytes = bytes;
-            return Some(Outgoing { to, reliable: false, stream: 0, bytes: &self.round.bytes });
+            return Some(Transmit { to, reliable: false, stream: 0, bytes: &self.round.bytes });
         }
         if let Some((to, bytes)) = self.messages.pop_front() {
             self.round.bytes = bytes;
-            return Some(Outgoing { to, reliable: true, stream: MESSAGE_STREAM, bytes: &self.round.bytes });
+            return Some(Transmit { to, reliable: true, stream: MESSAGE_STREAM, bytes: &self.round.bytes });
         }
         if let Some((to, bytes)) = self.pieces.pop_front() {
             self.round.bytes = bytes;
-            return Some(Outgoing { to, reliable: true, stream: BLOB_STREAM, bytes: &self.round.bytes });
+            return Some(Transmit { to, reliable: true, stream: BLOB_STREAM, bytes: &self.round.bytes });
         }
         loop {
             let Some((peer, sent)) = self.round.serving else {
@@ -274,7 +275,7 @@ impl Session {
             }
             self.round.serving = Some((peer, true));
             self.write_packet(link, !sent);
-            return Some(Outgoing { to: peer, reliable: false, stream: 0, bytes: &self.round.bytes });
+            return Some(Transmit { to: peer, reliable: false, stream: 0, bytes: &self.round.bytes });
         }
     }
 
@@ -347,7 +348,7 @@ impl Session {
         loop {
             self.write_updates(&mut w, index, &mut line);
             let Some((handle, place)) = self.next_selected(index) else { break };
-            if line.records == RECORDS_MAX || w.left() < self.bits_max(index, place) {
+            if line.records == RECORDS_MAX || w.remaining() < self.bits_max(index, place) {
                 break;
             }
             self.links[index].selected_next += 1;
@@ -379,7 +380,7 @@ impl Session {
     }
 
     /// The next object to tell a link about. One that changed since this tick was taken has to wait for the next.
-    fn next_selected(&mut self, index: usize) -> Option<(u16, Place)> {
+    fn next_selected(&mut self, index: usize) -> Option<(u16, ObjectIndex)> {
         loop {
             let link = &mut self.links[index];
             let &(handle, place) = link.selected.get(link.selected_next)?;
@@ -391,7 +392,7 @@ impl Session {
     }
 
     /// How many bits a record can take.
-    fn bits_max(&self, index: usize, place: Place) -> usize {
+    fn bits_max(&self, index: usize, place: ObjectIndex) -> usize {
         let out = &self.links[index].out[place as usize];
         let object = &self.store[place];
         let Some(kind) = self.store.kind(place) else { return RECORD_HEAD_BITS };
@@ -407,7 +408,7 @@ impl Session {
         let (link, tick) = (&mut links[index], *tick);
         while let Some(&(handle, place)) = link.selected.get(link.selected_next) {
             let (out, object) = (&mut link.out[place as usize], &store[place]);
-            let mine = |record: &Record| record.version.holder == me.member && !record.gone;
+            let mine = |record: &Record| record.version.authority == me.id && !record.gone;
             let is_plain = out.changed_tick == tick
                 && out.handle == Some(handle)
                 && out.known
@@ -416,7 +417,7 @@ impl Session {
                 && object.captured == tick
                 && !object.dirty
                 && object.record.as_ref().is_some_and(mine);
-            if !is_plain || line.records == RECORDS_MAX || w.left() < *bits_max_of_all {
+            if !is_plain || line.records == RECORDS_MAX || w.remaining() < *bits_max_of_all {
                 return;
             }
             link.selected_next += 1;
@@ -440,7 +441,7 @@ impl Session {
         &mut self,
         w: &mut BitWriter<'_>,
         index: usize,
-        place: Place,
+        place: ObjectIndex,
         handle: u16,
         line: &mut Line,
     ) -> Result<(), BufferFull> {
@@ -464,7 +465,7 @@ impl Session {
             return Ok(());
         };
         self.stats.updates_sent += 1;
-        if record.version.holder == self.me.member {
+        if record.version.authority == self.me.id {
             self.write_own(w, head, index, place, &record, &mut line.base)?;
         } else {
             head.write(w)?;
@@ -486,7 +487,7 @@ impl Session {
         w: &mut BitWriter<'_>,
         head: Register,
         index: usize,
-        place: Place,
+        place: ObjectIndex,
         record: &Record,
         base: &mut Option<Base>,
     ) -> Result<(), BufferFull> {
@@ -497,7 +498,7 @@ impl Session {
         let out = &self.links[index].out[place as usize];
         let object = &self.store[place];
         if !out.known || out.acked_stamp != object.stamp || record.gone {
-            self.stats.updates_whole += 1;
+            self.stats.updates_full += 1;
             head.write(w)?;
             if out.known {
                 Form::Authority.write(w)?;
@@ -523,10 +524,10 @@ impl Session {
         &mut self,
         w: &mut BitWriter<'_>,
         index: usize,
-        place: Place,
+        place: ObjectIndex,
         record: &Record,
     ) -> Result<(), BufferFull> {
-        self.stats.updates_whole += 1;
+        self.stats.updates_full += 1;
         let out = self.links[index].out[place as usize];
         Form::Relay.write(w)?;
         w.bool(!out.known)?;
@@ -534,7 +535,7 @@ impl Session {
             identity(self.store[place].id, record).write(w)?;
         }
         let version = record.version;
-        Origin { holder: version.holder, player: record.player, tick: version.tick }.write(w)?;
+        Origin { holder: version.authority, player: record.player, tick: version.tick }.write(w)?;
         authority(record).write(w)?;
         if record.gone { Ok(()) } else { self.store.write_whole(w, place, !out.known) }
     }
@@ -573,7 +574,7 @@ impl Told {
         &self,
         w: &mut BitWriter<'_>,
         mut head: Register,
-        (store, place): (&Store, Place),
+        (store, place): (&Store, ObjectIndex),
         copies: Option<(&mut Copies, &crate::link::Outgoing)>,
         base: &mut Option<Base>,
         stats: &mut SessionStats,
@@ -583,7 +584,7 @@ impl Told {
             Some(copy) => copy,
             None => {
                 let Some(copy) = self.difference(store, place) else {
-                    stats.updates_whole += 1;
+                    stats.updates_full += 1;
                     head.write(w)?;
                     Form::Absolute.write(w)?;
                     return store.write_whole(w, place, false);
@@ -610,7 +611,7 @@ impl Told {
     }
 
     /// A value as a difference to values of these ticks, if they can still be built on and it surely fits a packet.
-    fn difference(&self, store: &Store, place: Place) -> Option<Written> {
+    fn difference(&self, store: &Store, place: ObjectIndex) -> Option<Written> {
         let (layout, baselines, base) = self.baselines(store, place)?;
         let mut bits = Register::default();
         // A register takes whatever comes.
@@ -620,7 +621,11 @@ impl Told {
 
     /// The values to build on, as far as they are there.
     #[inline]
-    fn baselines<'a>(&self, store: &'a Store, place: Place) -> Option<(&'a Layout, Baselines<'a>, Base)> {
+    fn baselines<'a>(
+        &self,
+        store: &'a Store,
+        place: ObjectIndex,
+    ) -> Option<(&'a Layout, Baselines<'a>, Base)> {
         let (kind, history) = (store.kind(place)?, store[place].history);
         let newer = kind.histories.at(history, Some(self.newer).filter(|&tick| tick != NEVER)?)?;
         let older = self.older.and_then(|tick| Some((tick, kind.histories.at(history, tick)?)));
@@ -648,10 +653,10 @@ fn identity(id: crate::ObjectId, record: &Record) -> Identity {
 
 fn authority(record: &Record) -> Authority {
     Authority {
-        hold: record.version.hold,
-        seq: record.version.seq,
+        hold: record.version.lock_seq,
+        seq: record.version.claim_seq,
         held: record.held,
         gone: record.gone,
-        trust: record.trust,
+        owner_claim: record.owner_claim,
     }
 }

@@ -3,10 +3,10 @@
 use gaggle_kit::{Micros, State, decode_state, encode_state};
 
 use super::Session;
-use crate::event::{Event, PeerFault};
+use crate::event::{PeerFault, SessionEvent};
 use crate::message::{Message, ValueMessage};
-use crate::value::{Entry, VALUE_BYTES_MAX, ValueError, Writer};
-use crate::{Member, Player};
+use crate::value::{Entry, VALUE_BYTES_MAX, ValueError, ValueWriter};
+use crate::{MemberId, Player};
 
 /// So long a new lead believes what others say the one before it wrote. As long as strays wait for their heirs.
 const LEARNS_FOR: Micros = Micros::from_secs(1);
@@ -18,21 +18,21 @@ impl Session {
     /// If it is not this machine's to write, too large, or of a type that was not named.
     pub fn set_value<T: State + 'static>(&mut self, player: Player, value: &T) -> Result<(), ValueError> {
         let key = self.kinds.value_number::<T>().ok_or(ValueError::UnknownType)?;
-        if !self.is_admitted() {
+        if !self.is_member() {
             return Err(ValueError::NotAdmitted);
         }
         let may = match self.kinds.values()[usize::from(key)].writer {
-            Writer::Player => player == self.me.player,
-            Writer::Lead => self.is_lead(),
+            ValueWriter::Player => player == self.me.slot,
+            ValueWriter::Leader => self.is_leader(),
         };
         if !may {
-            return Err(ValueError::NotYours);
+            return Err(ValueError::NotWriter);
         }
         let bytes = encode_state(value);
         if bytes.len() > VALUE_BYTES_MAX {
             return Err(ValueError::TooLarge);
         }
-        if player == self.me.player {
+        if player == self.me.slot {
             self.said.insert(key);
         }
         if self.values.get(player, key).is_none_or(|entry| entry.bytes != bytes) {
@@ -55,7 +55,7 @@ impl Session {
     }
 
     fn write_value_as(&mut self, player: Player, key: u8, bytes: Vec<u8>, rev: u32) {
-        let entry = Entry { rev, writer: self.me.member, bytes };
+        let entry = Entry { rev, writer: self.me.id, bytes };
         self.values.merge(player, key, entry);
         self.spread_value(player, key, None);
     }
@@ -80,7 +80,7 @@ impl Session {
     }
 
     /// A member is gone: what it wrote last may not have reached everybody, and cannot any more but through us.
-    pub(super) fn tell_values_of(&mut self, writer: Member) {
+    pub(super) fn tell_values_of(&mut self, writer: MemberId) {
         let its: Vec<(Player, u8)> =
             self.values.iter().filter(|(.., entry)| entry.writer == writer).map(|(p, k, _)| (p, k)).collect();
         for (player, key) in its {
@@ -98,9 +98,9 @@ impl Session {
             return self.fault(peer, PeerFault::Malformed(error));
         }
         let writer = kind.writer;
-        let own_word = message.writer == sender.member;
-        if own_word && writer == Writer::Player && message.player != sender.player {
-            return self.fault(peer, PeerFault::InAnotherName);
+        let own_word = message.writer == sender.id;
+        if own_word && writer == ValueWriter::Player && message.player != sender.slot {
+            return self.fault(peer, PeerFault::Impersonation);
         }
         let entry = Entry { rev: message.rev, writer: message.writer, bytes: message.bytes.to_vec() };
         if self.values.get(message.player, message.key).is_some_and(|held| !entry.beats(held)) {
@@ -108,28 +108,28 @@ impl Session {
         }
         // What is not one's own to write is passed on or contradicted, to everybody: not as often as one peer likes, and with room above it
         // for whoever has to write above it.
-        let from_lead = Some(sender) == self.roster.lead();
-        let is_its_own = if writer == Writer::Lead { from_lead } else { own_word };
+        let from_lead = Some(sender) == self.roster.leader();
+        let is_its_own = if writer == ValueWriter::Leader { from_lead } else { own_word };
         let rev_max = if is_its_own { self.claims_max() } else { self.claims_max() / 2 };
-        if message.rev > rev_max || !is_its_own && !self.links[index].hearsay.take(self.now) {
-            self.stats.records_refused += 1;
+        if message.rev > rev_max || !is_its_own && !self.links[index].relayed_values_limit.take(self.now) {
+            self.stats.records_rejected += 1;
             return;
         }
         match writer {
-            Writer::Player => self.hear_players_value(index, message.player, message.key, entry),
-            Writer::Lead if from_lead => self.take_value(index, message.player, message.key, entry),
-            Writer::Lead => self.hear_leads_value(index, message.player, message.key, entry),
+            ValueWriter::Player => self.hear_players_value(index, message.player, message.key, entry),
+            ValueWriter::Leader if from_lead => self.take_value(index, message.player, message.key, entry),
+            ValueWriter::Leader => self.hear_leads_value(index, message.player, message.key, entry),
         }
     }
 
     /// A player who is here speaks for itself. What others remember of an earlier visit is for that player to take up or to contradict.
     fn hear_players_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
         let is_of_the_gone = !self.roster.contains(entry.writer);
-        if is_of_the_gone && player == self.me.player {
+        if is_of_the_gone && player == self.me.slot {
             let knows_better = self.said.contains(&key);
             self.write_above(player, key, entry, knows_better);
         } else if self.is_word_of(index, entry.writer)
-            || is_of_the_gone && self.roster.of_player(player).is_none()
+            || is_of_the_gone && self.roster.by_slot(player).is_none()
         {
             self.take_value(index, player, key, entry);
         } else if !is_of_the_gone {
@@ -140,8 +140,8 @@ impl Session {
     /// The lead speaks for all. What the lead before it wrote others may tell for a while, and at any time what is known only to them.
     fn hear_leads_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
         let knows_it = self.values.get(player, key).is_some();
-        let is_settled = self.now.since(self.lead_since) > LEARNS_FOR;
-        if !self.is_lead() {
+        let is_settled = self.now.since(self.leader_since) > LEARNS_FOR;
+        if !self.is_leader() {
             // Perhaps it will lead, or whoever does passes it on.
             self.keep_value(index, player, key, entry);
         } else if self.is_word_of(index, entry.writer) {
@@ -175,8 +175,8 @@ impl Session {
         }
     }
 
-    fn is_word_of(&self, index: usize, writer: Member) -> bool {
-        self.links[index].present.is_some_and(|present| present.member == writer)
+    fn is_word_of(&self, index: usize, writer: MemberId) -> bool {
+        self.links[index].present.is_some_and(|present| present.id == writer)
     }
 
     fn take_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
@@ -191,13 +191,13 @@ impl Session {
 
     fn changed_value(&mut self, player: Player, key: u8) {
         let value = self.kinds.values()[usize::from(key)].name;
-        self.events.push(Event::ValueChanged { player, value });
+        self.events.push(SessionEvent::ValueChanged { player, value });
     }
 
     /// Somebody else leads: what it said before we knew counts now. If we lead, everybody hears what we have.
     pub(super) fn judge_values(&mut self) {
-        if self.is_lead() {
-            let by_lead = |key: u8| self.kinds.values()[usize::from(key)].writer == Writer::Lead;
+        if self.is_leader() {
+            let by_lead = |key: u8| self.kinds.values()[usize::from(key)].writer == ValueWriter::Leader;
             let all: Vec<(Player, u8)> =
                 self.values.iter().filter(|(_, key, _)| by_lead(*key)).map(|(p, k, _)| (p, k)).collect();
             for (player, key) in all {

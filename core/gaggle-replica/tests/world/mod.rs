@@ -6,11 +6,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_replica::{Entry, Event, Kinds, ObjectId, Player, Session, SessionConfig};
+use gaggle_replica::{JoinMode, Kinds, ObjectId, Player, ReplicaConfig, Session, SessionEvent};
 
 /// How the network is.
 #[derive(Debug, Clone, Copy)]
-pub struct Weather {
+pub struct NetConditions {
     pub latency: Micros,
     pub jitter: Micros,
     /// Per mille.
@@ -20,13 +20,18 @@ pub struct Weather {
     pub late: u32,
 }
 
-impl Weather {
-    pub const CALM: Weather =
-        Weather { latency: Micros::from_millis(20), jitter: Micros::ZERO, loss: 0, doubled: 0, late: 0 };
+impl NetConditions {
+    pub const CALM: NetConditions = NetConditions {
+        latency: Micros::from_millis(20),
+        jitter: Micros::ZERO,
+        loss: 0,
+        doubled: 0,
+        late: 0,
+    };
 
     /// Round trips of so many milliseconds, 10 ms of jitter, a few doubles and stragglers.
-    pub fn rough(rtt_ms: u64, loss: u32) -> Weather {
-        Weather {
+    pub fn rough(rtt_ms: u64, loss: u32) -> NetConditions {
+        NetConditions {
             latency: Micros::from_millis(rtt_ms / 2),
             jitter: Micros::from_millis(10),
             loss,
@@ -37,7 +42,7 @@ impl Weather {
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Flying {
+struct InFlight {
     at: Micros,
     order: u64,
     from: usize,
@@ -50,7 +55,7 @@ struct Flying {
 
 pub struct Machine {
     pub session: Option<Session>,
-    pub events: Vec<Event>,
+    pub events: Vec<SessionEvent>,
     /// Starts of the links to others; 0 while there is none.
     starts: Vec<u64>,
     pub bytes_sent: u64,
@@ -69,7 +74,7 @@ pub type Tamper = Box<dyn FnMut(usize, usize, &mut Vec<u8>)>;
 pub struct World {
     pub now: Micros,
     pub machines: Vec<Machine>,
-    pub weather: Weather,
+    pub weather: NetConditions,
     pub random: Prng,
     /// Between which machines nothing passes, although the links stay up.
     pub blocked: Vec<Vec<bool>>,
@@ -77,9 +82,9 @@ pub struct World {
     pub frame: Micros,
     /// Messages from one machine to another take so much longer.
     pub hold_messages: Vec<(usize, usize, Micros)>,
-    flying: BinaryHeap<Reverse<Flying>>,
+    flying: BinaryHeap<Reverse<InFlight>>,
     order: u64,
-    config: SessionConfig,
+    config: ReplicaConfig,
     kinds: Kinds,
     seed: u64,
     /// Reliable messages of one direction never overtake each other.
@@ -96,11 +101,11 @@ pub fn player(index: usize) -> Player {
 
 impl World {
     /// So many machines, all linked: the first founds, the others join.
-    pub fn of(count: usize, seed: u64, config: SessionConfig, kinds: Kinds) -> World {
+    pub fn of(count: usize, seed: u64, config: ReplicaConfig, kinds: Kinds) -> World {
         let mut world = World {
             now: Micros::from_millis(1),
             machines: (0..count).map(|_| Machine::new(count)).collect(),
-            weather: Weather::CALM,
+            weather: NetConditions::CALM,
             random: Prng::new(seed),
             blocked: vec![vec![false; count]; count],
             tamper: Box::new(|_, _, _| {}),
@@ -114,13 +119,13 @@ impl World {
             last_message: vec![vec![Micros::ZERO; count]; count],
         };
         for index in 0..count {
-            world.start(index, if index == 0 { Entry::Found } else { Entry::Join });
+            world.start(index, if index == 0 { JoinMode::Create } else { JoinMode::Join });
             for other in 0..index {
                 world.link(index, other);
             }
             if index > 0 {
                 // Joined before the next comes, so that seniority is the order of numbers.
-                let weather = std::mem::replace(&mut world.weather, Weather::CALM);
+                let weather = std::mem::replace(&mut world.weather, NetConditions::CALM);
                 world.run(Micros::from_millis(200));
                 world.weather = weather;
             }
@@ -138,7 +143,7 @@ impl World {
         self.last_message.iter_mut().for_each(|row| row.resize(count, Micros::ZERO));
     }
 
-    pub fn start(&mut self, index: usize, entry: Entry) {
+    pub fn start(&mut self, index: usize, entry: JoinMode) {
         self.seed += 1;
         let seed = self.seed * 1_000 + index as u64;
         let session = Session::new(self.config.clone(), self.kinds.clone(), player(index), entry, seed);
@@ -159,7 +164,7 @@ impl World {
         for (from, to) in [(a, b), (b, a)] {
             let now = self.now;
             if let Some(session) = &mut self.machines[from].session {
-                session.handle_linked(now, peer(to));
+                session.handle_connected(now, peer(to));
             }
         }
     }
@@ -169,7 +174,7 @@ impl World {
             if std::mem::take(&mut self.machines[from].starts[to]) != 0
                 && let Some(session) = &mut self.machines[from].session
             {
-                session.handle_unlinked(self.now, peer(to));
+                session.handle_disconnected(self.now, peer(to));
             }
         }
     }
@@ -180,7 +185,7 @@ impl World {
             if std::mem::take(&mut self.machines[other].starts[index]) != 0
                 && let Some(session) = &mut self.machines[other].session
             {
-                session.handle_goodbye(self.now, peer(index));
+                session.handle_leaving(self.now, peer(index));
             }
             self.machines[index].starts[other] = 0;
         }
@@ -264,14 +269,14 @@ impl World {
     pub fn collect(&mut self, from: usize) {
         let Machine { session: Some(session), events, starts, .. } = &mut self.machines[from] else { return };
         let mut out = Vec::new();
-        while let Some(packet) = session.next_packet() {
+        while let Some(packet) = session.poll_transmit() {
             out.push((packet.to.to_u128() as usize - 1, packet.reliable, packet.bytes.to_vec()));
         }
-        while let Some(event) = session.next_event() {
+        while let Some(event) = session.poll_event() {
             events.push(event);
         }
         let mut refused = Vec::new();
-        while let Some(peer) = session.next_refused() {
+        while let Some(peer) = session.poll_disconnect() {
             refused.push(peer.to_u128() as usize - 1);
         }
         let starts = starts.clone();
@@ -300,7 +305,7 @@ impl World {
                     self.last_message[from][to] = at;
                 }
                 self.order += 1;
-                self.flying.push(Reverse(Flying {
+                self.flying.push(Reverse(InFlight {
                     at,
                     order: self.order,
                     from,
@@ -316,23 +321,22 @@ impl World {
         }
     }
 
-    pub fn count_events(&self, index: usize, matches: impl Fn(&Event) -> bool) -> usize {
+    pub fn count_events(&self, index: usize, matches: impl Fn(&SessionEvent) -> bool) -> usize {
         self.machines[index].events.iter().filter(|event| matches(event)).count()
     }
 
     /// Nobody was accused of anything.
     pub fn expect_peace(&self) {
         for (index, machine) in self.machines.iter().enumerate() {
-            let accused = machine
-                .events
-                .iter()
-                .find(|event| matches!(event, Event::Fault { .. } | Event::Refused { .. }));
+            let accused = machine.events.iter().find(|event| {
+                matches!(event, SessionEvent::PeerFault { .. } | SessionEvent::Rejected { .. })
+            });
             assert_eq!(accused, None, "by machine {index}");
         }
     }
 
     /// The holder of an object, as each machine that is alive sees it.
     pub fn holders(&self, id: ObjectId) -> Vec<Option<Player>> {
-        self.machines.iter().filter_map(|machine| machine.session.as_ref()).map(|s| s.holder(id)).collect()
+        self.machines.iter().filter_map(|machine| machine.session.as_ref()).map(|s| s.authority(id)).collect()
     }
 }

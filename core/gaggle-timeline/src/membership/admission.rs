@@ -2,9 +2,9 @@
 
 use gaggle_kit::{Frame, Micros, SlotSet};
 
-use super::held::{Extras, Join};
+use super::held::{EntryControl, Join};
 use super::history::Relation;
-use super::messages::Standing;
+use super::messages::PeerStatus;
 use super::rows::{self, ROWS_MAX};
 use super::{Membership, Mode};
 use crate::roster::StreamId;
@@ -32,24 +32,24 @@ impl Membership {
 
     /// The newest entry that may be written.
     pub(crate) fn emit_until(&self) -> Frame {
-        self.confirmed.saturating_add(self.settings.reach_frames)
+        self.confirmed.saturating_add(self.settings.lookahead_frames)
     }
 
     /// What the own entry for `frame` must say.
-    pub(crate) fn extras_due(&self, now: Micros, frame: Frame) -> Extras {
-        let Some(row) = rows::row_of(&self.known, self.me).copied() else { return Extras::NONE };
-        if self.mode != Mode::Member || frame < row.first || !row.is_open() {
-            return Extras::NONE;
+    pub(crate) fn extras_due(&self, now: Micros, frame: Frame) -> EntryControl {
+        let Some(row) = rows::row_of(&self.known, self.me).copied() else { return EntryControl::NONE };
+        if self.mode != Mode::Member || frame < row.first_frame || !row.is_active() {
+            return EntryControl::NONE;
         }
         let busy = self.is_busy();
         if self.leaving && !(busy && self.rules.no_end_while_busy) && !self.newcomers_have_no_vote() {
-            return Extras { end: true, join: None };
+            return EntryControl { end: true, join: None };
         }
         let leads = rows::lead_at(&self.known, frame).is_some_and(|lead| lead.stream == self.me);
         if !leads || !self.is_full() || busy && self.rules.no_join_while_busy {
-            return Extras::NONE;
+            return EntryControl::NONE;
         }
-        Extras { join: self.candidate(now, frame), end: false }
+        EntryControl { join: self.candidate(now, frame), end: false }
     }
 
     /// Somebody who is ready, whose stream is flowing at our pace, and for whom there is a place.
@@ -64,7 +64,7 @@ impl Membership {
             let here = self
                 .known
                 .iter()
-                .any(|row| row.stream == stream || row.stream.peer == id && row.last >= frame.next());
+                .any(|row| row.stream == stream || row.stream.peer == id && row.last_frame >= frame.next());
             let named =
                 !self.rules.ready_names_history || self.lineage.relate(&standing.tip) == Relation::Same;
             if here || !named || !peer.may_come_in() || peer.is_barred(now) || !self.is_reachable(stream) {
@@ -85,7 +85,7 @@ impl Membership {
     pub(super) fn note_ready(&mut self, now: Micros) {
         let lineage = &self.lineage;
         for (_, peer) in self.peers.iter_mut() {
-            let here = |s: &Standing| s.first.is_some() && lineage.relate(&s.tip) == Relation::Same;
+            let here = |s: &PeerStatus| s.first.is_some() && lineage.relate(&s.tip) == Relation::Same;
             let ready = peer.observes && peer.latest().is_some_and(here);
             peer.ready_since = if ready { peer.ready_since.or(Some(now)) } else { None };
         }
@@ -93,7 +93,7 @@ impl Membership {
 }
 
 /// The slots a joiner would like if they are free, else the lowest free ones.
-fn choose_slots(standing: &Standing, free: SlotSet) -> Option<SlotSet> {
+fn choose_slots(standing: &PeerStatus, free: SlotSet) -> Option<SlotSet> {
     let players = usize::from(standing.players);
     if standing.wanted.len() == players && standing.wanted.difference(free).is_empty() {
         return Some(standing.wanted);
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_joiner_gets_its_old_slots_back_or_the_lowest_free_ones() {
         let link = Link { history: History(1), by: 0, number: 0, size: 1, stale: false };
-        let mut standing = Standing {
+        let mut standing = PeerStatus {
             tip: Tip { game: MatchId::default(), depth: 0, links: vec![link] },
             incarnation: Incarnation(1),
             first: Some(Frame::new(5)),

@@ -3,24 +3,24 @@
 use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, SlotSet};
 
 use super::codec;
-use super::fence::Fence;
+use super::entry_range::EntryRange;
 use super::held::{Entries, Held};
 use super::history::{History, Lineage, MatchId, Relation};
 use super::messages::Told;
-use super::rows::{self, Row};
-use super::tail::Tail;
+use super::promise::Fence;
+use super::rows::{self, RosterEntry};
 use super::{Fault, Membership, Mode};
 use crate::roster::{Incarnation, StreamId};
 
 /// What goes with a snapshot: how the donor stands at the snapshot's frame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Tidings {
+pub(crate) struct JoinContext {
     /// The donor's view with its whole path.
     pub(crate) told: Told,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<RosterEntry>,
     /// The frame of the snapshot.
     pub(crate) confirmed: Frame,
-    pub(crate) tails: Vec<Tail>,
+    pub(crate) tails: Vec<EntryRange>,
 }
 
 /// What a donor has confirmed since.
@@ -31,7 +31,7 @@ pub(crate) struct Feed {
     /// Its view, if the observer does not have it yet.
     pub(crate) told: Option<Told>,
     pub(crate) confirmed: Frame,
-    pub(crate) tails: Vec<Tail>,
+    pub(crate) tails: Vec<EntryRange>,
 }
 
 /// What became of a feed.
@@ -57,15 +57,15 @@ impl Membership {
     }
 
     /// What to tell with the state at a confirmed frame that is not long ago.
-    pub(crate) fn tidings(&self, at: Frame, entries: &dyn Entries) -> Option<Tidings> {
-        let oldest = self.confirmed.saturating_sub(self.settings.reach_frames);
+    pub(crate) fn tidings(&self, at: Frame, entries: &dyn Entries) -> Option<JoinContext> {
+        let oldest = self.confirmed.saturating_sub(self.settings.lookahead_frames);
         let in_roster = |stream| rows::row_of(&self.known, stream).is_some();
         let can = self.may_donate() && at <= self.confirmed && at >= oldest;
-        can.then(|| Tidings {
+        can.then(|| JoinContext {
             told: Told { tip: self.lineage.whole(), view: self.view.clone() },
             rows: self.rows.clone(),
             confirmed: at,
-            tails: self.streams.tails(entries, at.saturating_sub(self.settings.reach_frames), in_roster),
+            tails: self.streams.tails(entries, at.saturating_sub(self.settings.lookahead_frames), in_roster),
         })
     }
 
@@ -78,7 +78,7 @@ impl Membership {
         depth: u32,
         entries: &dyn Entries,
     ) -> Option<Feed> {
-        let oldest = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
+        let oldest = self.confirmed.saturating_sub(2 * self.settings.lookahead_frames);
         let in_roster = |stream| rows::row_of(&self.known, stream).is_some();
         let told = || Told { tip: self.lineage.tip_since(depth), view: self.view.clone() };
         (self.may_donate() && from >= oldest).then(|| Feed {
@@ -90,7 +90,7 @@ impl Membership {
     }
 
     /// Whether a donor's state is worth taking, as we stand.
-    pub(crate) fn wants(&self, tidings: &Tidings) -> bool {
+    pub(crate) fn wants(&self, tidings: &JoinContext) -> bool {
         let theirs = self.lineage.relate_whole(&tidings.told.tip);
         match self.mode {
             Mode::Out => true,
@@ -112,7 +112,7 @@ impl Membership {
     /// What is wrong with it.
     pub(crate) fn judge(
         &self,
-        tidings: &Tidings,
+        tidings: &JoinContext,
         read: impl Fn(&[u8], Option<usize>) -> Result<(), DecodeError>,
     ) -> Result<(), Fault> {
         if !self.has_slots_of(tidings.rows.iter().chain(&tidings.told.view.rows)) {
@@ -129,7 +129,7 @@ impl Membership {
     pub(crate) fn adopt(
         &mut self,
         now: Micros,
-        tidings: &Tidings,
+        tidings: &JoinContext,
         incarnation: Incarnation,
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
@@ -203,7 +203,7 @@ impl Membership {
         let next = self.confirmed.next();
         let told =
             |stream| feed.tails.iter().any(|t| t.stream == stream && t.from <= next && next <= t.through());
-        let mut present = self.rows.iter().filter(|row| row.counts_at(next));
+        let mut present = self.rows.iter().filter(|row| row.is_present_at(next));
         feed.confirmed >= next
             && present.any(|row| !self.streams.holds(row.stream, next) && !told(row.stream))
     }
@@ -229,7 +229,12 @@ impl Membership {
         self.reset(now, incarnation, entries);
         let players = usize::from(self.players);
         let slots = if self.wanted.len() == players { self.wanted } else { SlotSet::first(players) };
-        let row = Row { stream: self.me, slots, first: self.confirmed.next(), last: Frame::NEVER };
+        let row = RosterEntry {
+            stream: self.me,
+            slots,
+            first_frame: self.confirmed.next(),
+            last_frame: Frame::NEVER,
+        };
         self.epoch.advance();
         self.begin(game, vec![row], self.confirmed);
     }
@@ -265,7 +270,7 @@ impl Membership {
         for nth in 0..self.known.len() {
             let row = self.known[nth];
             if row.stream != self.me && self.streams.get(row.stream).is_none() {
-                self.streams.insert(row.stream, Held::from(row.first));
+                self.streams.insert(row.stream, Held::from(row.first_frame));
             }
         }
     }
@@ -274,11 +279,11 @@ impl Membership {
 impl Feed {
     /// Bytes it keeps in memory, about.
     pub(crate) fn weight(&self) -> usize {
-        self.tails.iter().map(Tail::weight).sum()
+        self.tails.iter().map(EntryRange::weight).sum()
     }
 }
 
-impl Tidings {
+impl JoinContext {
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         codec::put_told(out, &self.told);
         codec::put_rows(out, &self.rows);
@@ -286,10 +291,10 @@ impl Tidings {
         codec::put_tails(out, &self.tails);
     }
 
-    pub(crate) fn decode(r: &mut ByteReader<'_>) -> Result<Tidings, DecodeError> {
+    pub(crate) fn decode(r: &mut ByteReader<'_>) -> Result<JoinContext, DecodeError> {
         let (told, rows) = (codec::told(r)?, codec::rows(r)?);
         let confirmed = codec::frame(r, "confirmed frame")?;
-        Ok(Tidings { told, rows, confirmed, tails: codec::tails(r)? })
+        Ok(JoinContext { told, rows, confirmed, tails: codec::tails(r)? })
     }
 }
 

@@ -3,11 +3,11 @@
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId, SlotSet, Varint};
 
 use super::ballot::Ballot;
-use super::held::{Extras, Join};
+use super::entry_range::EntryRange;
+use super::held::{EntryControl, Join};
 use super::history::{History, LINKS_MAX, Link, MatchId, Tip};
 use super::messages::Told;
-use super::rows::{ROWS_MAX, Row};
-use super::tail::Tail;
+use super::rows::{ROWS_MAX, RosterEntry};
 use super::view::View;
 use crate::roster::{Incarnation, StreamId};
 
@@ -71,7 +71,7 @@ pub(crate) fn ballot(r: &mut ByteReader<'_>) -> Result<Ballot, DecodeError> {
     Ok(Ballot { number: r.u32("ballot")?, by: stream(r)? })
 }
 
-pub(crate) fn put_extras(out: &mut Vec<u8>, extras: Extras) {
+pub(crate) fn put_extras(out: &mut Vec<u8>, extras: EntryControl) {
     let flag = |set: bool, bit: u8| if set { bit } else { 0 };
     out.push(flag(extras.end, EXTRAS_END) | flag(extras.join.is_some(), EXTRAS_JOIN));
     if let Some(join) = extras.join {
@@ -81,27 +81,27 @@ pub(crate) fn put_extras(out: &mut Vec<u8>, extras: Extras) {
 }
 
 /// Extras that say nothing are left out instead.
-pub(crate) fn extras(r: &mut ByteReader<'_>) -> Result<Extras, DecodeError> {
+pub(crate) fn extras(r: &mut ByteReader<'_>) -> Result<EntryControl, DecodeError> {
     let flags = r.u8("what an entry says")?;
     if flags == 0 || flags > EXTRAS_END | EXTRAS_JOIN {
         return Err(DecodeError::Unknown { what: "what an entry says", value: flags.into() });
     }
     let join =
         if flags & EXTRAS_JOIN != 0 { Some(Join { stream: stream(r)?, slots: slots(r)? }) } else { None };
-    Ok(Extras { join, end: flags & EXTRAS_END != 0 })
+    Ok(EntryControl { join, end: flags & EXTRAS_END != 0 })
 }
 
-pub(crate) fn put_rows(out: &mut Vec<u8>, rows: &[Row]) {
+pub(crate) fn put_rows(out: &mut Vec<u8>, rows: &[RosterEntry]) {
     out.push(rows.len() as u8);
     for row in rows {
         put_stream(out, row.stream);
         put_slots(out, row.slots);
-        put_frame(out, row.first);
-        put_frame(out, row.last);
+        put_frame(out, row.first_frame);
+        put_frame(out, row.last_frame);
     }
 }
 
-pub(crate) fn rows(r: &mut ByteReader<'_>) -> Result<Vec<Row>, DecodeError> {
+pub(crate) fn rows(r: &mut ByteReader<'_>) -> Result<Vec<RosterEntry>, DecodeError> {
     let count = bounded("rows", r.u8("rows")?.into(), ROWS_MAX)?;
     let row = |_| {
         let (stream, slots) = (stream(r)?, slots(r)?);
@@ -110,7 +110,7 @@ pub(crate) fn rows(r: &mut ByteReader<'_>) -> Result<Vec<Row>, DecodeError> {
             let (value, min) = (last.number().into(), first.previous().number().into());
             return Err(DecodeError::OutOfRange { what: "last frame", value, min, max: i64::MAX });
         }
-        Ok(Row { stream, slots, first, last })
+        Ok(RosterEntry { stream, slots, first_frame: first, last_frame: last })
     };
     (0..count).map(row).collect()
 }
@@ -143,15 +143,15 @@ fn link(r: &mut ByteReader<'_>) -> Result<Link, DecodeError> {
 }
 
 pub(crate) fn put_tip(out: &mut Vec<u8>, tip: &Tip) {
-    out.extend_from_slice(&tip.game.born.to_le_bytes());
-    out.extend_from_slice(&tip.game.number.to_le_bytes());
+    out.extend_from_slice(&tip.game.started_at.to_le_bytes());
+    out.extend_from_slice(&tip.game.nonce.to_le_bytes());
     out.extend_from_slice(&tip.depth.to_le_bytes());
     out.extend_from_slice(&Varint::new(tip.links.len() as u64));
     tip.links.iter().for_each(|link| put_link(out, link));
 }
 
 pub(crate) fn tip(r: &mut ByteReader<'_>) -> Result<Tip, DecodeError> {
-    let game = MatchId { born: r.u64("birth of a match")?, number: r.u64("match")? };
+    let game = MatchId { started_at: r.u64("birth of a match")?, nonce: r.u64("match")? };
     let depth = r.u32("depth")?;
     if depth > DEPTH_MAX {
         return Err(DecodeError::out_of_range("depth", depth, 0, DEPTH_MAX));
@@ -178,7 +178,7 @@ pub(crate) fn told(r: &mut ByteReader<'_>) -> Result<Told, DecodeError> {
     let ballot = ballot(r)?;
     let parent = History(r.u64("history")?);
     let rows = rows(r)?;
-    let sorted = rows.is_sorted_by_key(Row::rank);
+    let sorted = rows.is_sorted_by_key(RosterEntry::rank);
     let last = *tip.links.last().ok_or(DecodeError::NotCanonical { what: "ancestors" })?;
     let view = View::new(tip.game, parent, ballot, rows, last.size, last.stale);
     if !sorted || view.link() != last || tip.parent().is_some_and(|before| before != parent) {
@@ -187,19 +187,19 @@ pub(crate) fn told(r: &mut ByteReader<'_>) -> Result<Told, DecodeError> {
     Ok(Told { tip, view })
 }
 
-pub(crate) fn put_tails(out: &mut Vec<u8>, tails: &[Tail]) {
+pub(crate) fn put_tails(out: &mut Vec<u8>, tails: &[EntryRange]) {
     out.extend_from_slice(&Varint::new(tails.len() as u64));
     tails.iter().for_each(|tail| tail.encode(out));
 }
 
-pub(crate) fn tails(r: &mut ByteReader<'_>) -> Result<Vec<Tail>, DecodeError> {
+pub(crate) fn tails(r: &mut ByteReader<'_>) -> Result<Vec<EntryRange>, DecodeError> {
     let count = r.count("tails", TAILS_MAX)?;
-    (0..count).map(|_| Tail::decode(r)).collect()
+    (0..count).map(|_| EntryRange::decode(r)).collect()
 }
 
 fn bounded(what: &'static str, count: usize, max: usize) -> Result<usize, DecodeError> {
     if count > max {
-        return Err(DecodeError::TooMany { what, count: count as u64, max: max as u64 });
+        return Err(DecodeError::CountTooLarge { what, count: count as u64, max: max as u64 });
     }
     Ok(count)
 }

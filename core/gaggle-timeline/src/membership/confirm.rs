@@ -2,10 +2,10 @@
 
 use gaggle_kit::{Frame, Micros, SlotSet};
 
-use super::held::{Entries, Extras, Held, Join, Place, WARM_STREAMS_MAX};
-use super::rows::{self, ROWS_MAX, Row};
-use super::tail::Tail;
-use super::{Fault, Lost, Membership, Mode};
+use super::entry_range::EntryRange;
+use super::held::{Entries, EntryControl, EntryIndex, Held, Join, WARM_STREAMS_MAX};
+use super::rows::{self, ROWS_MAX, RosterEntry};
+use super::{Fault, Membership, Mode, StayEnd};
 use crate::roster::StreamId;
 
 impl Membership {
@@ -20,7 +20,7 @@ impl Membership {
             Mode::Observer => self.fed,
             Mode::Out => return None,
         };
-        let mut present = self.rows.iter().filter(|row| row.counts_at(frame)).peekable();
+        let mut present = self.rows.iter().filter(|row| row.is_present_at(frame)).peekable();
         let complete = present.peek().is_some() && present.all(|row| self.streams.holds(row.stream, frame));
         if frame > limit || !complete {
             return None;
@@ -49,17 +49,17 @@ impl Membership {
         let join = lead.and_then(|lead| self.streams.extras(lead, frame)).and_then(|extras| extras.join);
         if join.is_some_and(|join| !self.seats_us_rightly(&join)) {
             self.confirmed = frame;
-            return self.give_up(Lost::Contradicted);
+            return self.give_up(StayEnd::Contradicted);
         }
         let mut changed = false;
-        for row in self.rows.iter_mut().filter(|row| row.counts_at(frame)) {
+        for row in self.rows.iter_mut().filter(|row| row.is_present_at(frame)) {
             let extras = self.streams.extras(row.stream, frame);
             if extras.is_some_and(|extras| extras.join.is_some()) && lead != Some(row.stream) {
                 self.usurper.get_or_insert((row.stream, frame));
             }
             if extras.is_some_and(|extras| extras.end) {
-                changed |= row.last != frame;
-                row.last = frame;
+                changed |= row.last_frame != frame;
+                row.last_frame = frame;
             }
         }
         self.confirmed = frame;
@@ -82,7 +82,7 @@ impl Membership {
     }
 
     /// The same for everybody in a table.
-    pub(super) fn has_slots_of<'a>(&self, rows: impl IntoIterator<Item = &'a Row>) -> bool {
+    pub(super) fn has_slots_of<'a>(&self, rows: impl IntoIterator<Item = &'a RosterEntry>) -> bool {
         rows.into_iter().all(|row| self.has_slots(row.slots))
     }
 
@@ -103,10 +103,10 @@ impl Membership {
     /// with the last two reaches, and others may be one reach behind us.
     fn trim_rows(&mut self) -> bool {
         let before = self.rows.len();
-        let keep = 3 * self.settings.reach_frames;
+        let keep = 3 * self.settings.lookahead_frames;
         let Membership { rows, peers, confirmed, .. } = self;
         rows.retain(|row| {
-            let kept = row.last.max(row.first).saturating_add(keep) >= *confirmed;
+            let kept = row.last_frame.max(row.first_frame).saturating_add(keep) >= *confirmed;
             if !kept {
                 peers.note_forgotten(row.stream);
             }
@@ -131,11 +131,11 @@ impl Membership {
     /// Nor may its end count, as long as nobody may have what is before it.
     fn close_gaps(&mut self) {
         for row in &self.known {
-            let needed = row.first.max(self.confirmed.next());
+            let needed = row.first_frame.max(self.confirmed.next());
             if row.stream != self.me
                 && let Some(held) = self.streams.get_mut(row.stream)
                 && held.first > needed
-                && row.last >= needed
+                && row.last_frame >= needed
             {
                 *held = Held::from(needed);
             }
@@ -155,13 +155,13 @@ impl Membership {
         if self.mode != Mode::Member || !self.is_full_or_ended() {
             return;
         }
-        let others = self.known.iter().filter(|row| row.is_open() && row.stream != self.me);
+        let others = self.known.iter().filter(|row| row.is_active() && row.stream != self.me);
         let confirmed = others.map(|row| self.confirmed_by(row.stream)).min();
         self.settled = self.settled.max(confirmed.map_or(self.confirmed, |other| other.min(self.confirmed)));
     }
 
     fn is_full_or_ended(&self) -> bool {
-        rows::row_of(&self.known, self.me).is_some_and(|row| self.confirmed >= row.first.previous())
+        rows::row_of(&self.known, self.me).is_some_and(|row| self.confirmed >= row.first_frame.previous())
     }
 
     /// The last frame the owner of this stream said it confirmed.
@@ -177,7 +177,7 @@ impl Membership {
         if says.is_some() {
             self.look_ahead(&mut known);
         }
-        let changes = known.iter().flat_map(|row| [row.first, row.last.next()]);
+        let changes = known.iter().flat_map(|row| [row.first_frame, row.last_frame.next()]);
         let changes = changes.filter(|frame| *frame > self.confirmed).chain(says);
         self.quiet_until = changes.min().unwrap_or(Frame::NEVER);
         if known != self.known {
@@ -190,14 +190,14 @@ impl Membership {
         }
     }
 
-    fn look_ahead(&self, known: &mut Vec<Row>) {
+    fn look_ahead(&self, known: &mut Vec<RosterEntry>) {
         let mut frame = self.confirmed.next();
         while let Some(lead) = rows::lead_at(known, frame).map(|row| row.stream)
             && let Some(extras) = self.streams.extras(lead, frame)
         {
-            for row in known.iter_mut().filter(|row| row.counts_at(frame)) {
+            for row in known.iter_mut().filter(|row| row.is_present_at(frame)) {
                 if self.end_of(row) == Some(frame) {
-                    row.last = frame;
+                    row.last_frame = frame;
                 }
             }
             if let Some(join) = extras.join
@@ -210,24 +210,24 @@ impl Membership {
             }
             frame = frame.next();
         }
-        for row in known.iter_mut().filter(|row| row.is_open()) {
+        for row in known.iter_mut().filter(|row| row.is_active()) {
             if let Some(end) = self.end_of(row) {
-                row.last = end;
+                row.last_frame = end;
             }
         }
     }
 
     /// Where a stream ends itself, if everything before it is held.
-    fn end_of(&self, row: &Row) -> Option<Frame> {
+    fn end_of(&self, row: &RosterEntry) -> Option<Frame> {
         let held = self.streams.get(row.stream)?;
-        let whole = held.first <= row.first.max(self.confirmed.next());
-        held.end().filter(|end| whole && *end >= row.first)
+        let whole = held.first <= row.first_frame.max(self.confirmed.next());
+        held.end().filter(|end| whole && *end >= row.first_frame)
     }
 
     /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed brings.
     pub(super) fn absorb(
         &mut self,
-        tail: &Tail,
+        tail: &EntryRange,
         forced: bool,
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
@@ -239,8 +239,8 @@ impl Membership {
         if !self.open_run(tail, row, entries) {
             return Ok(());
         }
-        let (first, last) = row.map_or((Frame::START, Frame::NEVER), |row| (row.first, row.last));
-        let cap = self.confirmed.saturating_add(2 * self.settings.reach_frames);
+        let (first, last) = row.map_or((Frame::START, Frame::NEVER), |row| (row.first_frame, row.last_frame));
+        let cap = self.confirmed.saturating_add(2 * self.settings.lookahead_frames);
         let capped = self.rules.cap_ahead && !forced;
         let Some(held) = self.streams.get_mut(stream) else { return Ok(()) };
         let mut says_something = false;
@@ -273,7 +273,7 @@ impl Membership {
     }
 
     /// Makes sure there is a run the tail can add to. False if there can be none.
-    fn open_run(&mut self, tail: &Tail, row: Option<Row>, entries: &mut dyn Entries) -> bool {
+    fn open_run(&mut self, tail: &EntryRange, row: Option<RosterEntry>, entries: &mut dyn Entries) -> bool {
         let begin_anew = match self.streams.get(tail.stream) {
             None if row.is_none() && self.warm_streams() >= WARM_STREAMS_MAX => return false,
             None => true,
@@ -283,17 +283,17 @@ impl Membership {
                     // Of somebody not in the roster the newest run counts.
                     None => gap,
                     Some(row) => {
-                        let needed = row.first.max(self.confirmed.next());
+                        let needed = row.first_frame.max(self.confirmed.next());
                         let begins_too_late = held.first > needed && tail.from <= needed;
                         // Frames before the first one count for nobody.
-                        begins_too_late || gap && tail.from <= row.first
+                        begins_too_late || gap && tail.from <= row.first_frame
                     }
                 }
             }
         };
         if begin_anew {
             entries.forget(tail.stream);
-            let first = row.map_or(tail.from, |row| tail.from.max(row.first));
+            let first = row.map_or(tail.from, |row| tail.from.max(row.first_frame));
             self.streams.insert(tail.stream, Held::from(first));
         }
         true
@@ -317,7 +317,7 @@ impl Membership {
     /// Entries of these streams, in the order of their names, are held by whoever holds the values: from which frame to
     /// which.
     pub(crate) fn grow(&mut self, held: impl Iterator<Item = (StreamId, Frame, Frame)>) {
-        let mut near = Place::default();
+        let mut near = EntryIndex::default();
         for (stream, since, through) in held {
             match self.streams.next_mut(&mut near, stream) {
                 // A run that was given up for its gap begins before what is there: it waits for what lies between, and for
@@ -338,14 +338,14 @@ impl Membership {
 
     /// What nobody of this history can still need is forgotten.
     fn trim_streams(&mut self) {
-        let oldest = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
+        let oldest = self.confirmed.saturating_sub(2 * self.settings.lookahead_frames);
         for (_, held) in self.streams.iter_mut() {
             held.trim(oldest);
         }
     }
 
     /// What an entry says that was taken with [`grow`](Membership::grow).
-    pub(crate) fn note_extras(&mut self, stream: StreamId, frame: Frame, extras: Extras) {
+    pub(crate) fn note_extras(&mut self, stream: StreamId, frame: Frame, extras: EntryControl) {
         if let Some(held) = self.streams.get_mut(stream) {
             held.note(frame, extras);
             self.epoch.advance();
@@ -354,7 +354,7 @@ impl Membership {
     }
 
     /// A piece of a stream somebody sent in or beside a packet, as far as `hearing` allows.
-    pub(crate) fn take_tail(&mut self, tail: &Tail, entries: &mut dyn Entries) -> Result<(), Fault> {
+    pub(crate) fn take_tail(&mut self, tail: &EntryRange, entries: &mut dyn Entries) -> Result<(), Fault> {
         self.absorb(tail, false, entries)
     }
 
@@ -368,7 +368,7 @@ impl Membership {
     }
 
     /// The own stream got its next entry.
-    pub(crate) fn push_own(&mut self, frame: Frame, extras: Extras) {
+    pub(crate) fn push_own(&mut self, frame: Frame, extras: EntryControl) {
         let me = self.me;
         match self.streams.get_near_mut(&mut self.own_place, me) {
             Some(held) if held.through.next() == frame => held.push(extras),
@@ -397,8 +397,13 @@ impl Membership {
     }
 }
 
-fn joined(join: &Join, frame: Frame) -> Row {
-    Row { stream: join.stream, slots: join.slots, first: frame.next(), last: Frame::NEVER }
+fn joined(join: &Join, frame: Frame) -> RosterEntry {
+    RosterEntry {
+        stream: join.stream,
+        slots: join.slots,
+        first_frame: frame.next(),
+        last_frame: Frame::NEVER,
+    }
 }
 
 #[cfg(test)]
@@ -407,21 +412,21 @@ mod tests {
 
     use super::super::{MatchId, Settings};
     use super::*;
-    use crate::ledger::Ledger;
+    use crate::input_log::InputLog;
     use crate::roster::Incarnation;
 
     fn stream(peer: u128) -> StreamId {
         StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) }
     }
 
-    fn row(peer: u128, slot: u64, first: u32) -> Row {
+    fn row(peer: u128, slot: u64, first: u32) -> RosterEntry {
         let slots = SlotSet::from_bits(1 << slot);
-        Row { stream: stream(peer), slots, first: Frame::new(first), last: Frame::NEVER }
+        RosterEntry { stream: stream(peer), slots, first_frame: Frame::new(first), last_frame: Frame::NEVER }
     }
 
     fn machine() -> Membership {
         let settings = Settings {
-            reach_frames: 10,
+            lookahead_frames: 10,
             slot_count: 4,
             majority: false,
             circle_min: 1,
@@ -449,23 +454,26 @@ mod tests {
     }
 
     /// Entries of a stream from this frame on.
-    fn tail(peer: u128, from: u32, values: &[u8]) -> Tail {
-        let mut tail = Tail::from(stream(peer), Frame::new(from));
-        values.iter().for_each(|value| assert!(tail.push(&[*value], Extras::NONE)));
+    fn tail(peer: u128, from: u32, values: &[u8]) -> EntryRange {
+        let mut tail = EntryRange::from(stream(peer), Frame::new(from));
+        values.iter().for_each(|value| assert!(tail.push(&[*value], EntryControl::NONE)));
         tail
     }
 
     /// The lead of [`machine`] admits somebody who counts from frame 5 on.
     fn admit(machine: &mut Membership, peer: u128) {
         let join = Join { stream: stream(peer), slots: SlotSet::from_bits(1 << 2) };
-        (1..4).for_each(|frame| machine.push_own(Frame::new(frame), Extras::NONE));
-        machine.push_own(Frame::new(4), Extras { join: Some(join), end: false });
-        assert_eq!(rows::row_of(&machine.known, stream(peer)).map(|row| row.first), Some(Frame::new(5)));
+        (1..4).for_each(|frame| machine.push_own(Frame::new(frame), EntryControl::NONE));
+        machine.push_own(Frame::new(4), EntryControl { join: Some(join), end: false });
+        assert_eq!(
+            rows::row_of(&machine.known, stream(peer)).map(|row| row.first_frame),
+            Some(Frame::new(5))
+        );
     }
 
     #[test]
     fn what_somebody_said_before_its_first_frame_is_held_against_nobody() {
-        let (mut machine, mut ledger) = (machine(), Ledger::<u8>::new(stream(1), 1, 64, 4));
+        let (mut machine, mut ledger) = (machine(), InputLog::<u8>::new(stream(1), 1, 64, 4));
         machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("a newcomer that warms up");
         admit(&mut machine, 3);
         // Whoever heard of it later keeps nothing of what it said before.
@@ -479,7 +487,7 @@ mod tests {
 
     #[test]
     fn a_run_of_somebody_who_is_known_begins_at_its_first_frame() {
-        let (mut machine, mut ledger) = (machine(), Ledger::<u8>::new(stream(1), 1, 64, 4));
+        let (mut machine, mut ledger) = (machine(), InputLog::<u8>::new(stream(1), 1, 64, 4));
         admit(&mut machine, 3);
         machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("as it should be");
         let held = machine.held(stream(3)).map(|held| (held.first, held.through));

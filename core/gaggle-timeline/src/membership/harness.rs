@@ -19,15 +19,15 @@ use std::rc::Rc;
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, PeerId, Prng, Slot, SlotSet};
 
-use super::bootstrap::{Feed, Followed, Tidings};
-use super::held::{Entries, Extras};
+use super::bootstrap::{Feed, Followed, JoinContext};
+use super::entry_range::EntryRange;
+use super::held::{Entries, EntryControl};
 use super::history::{History, MatchId, Relation};
-use super::meeting::{Hearing, Sign};
-use super::messages::{Message, Standing};
-use super::rows::{self, Row};
+use super::merge::{Acceptance, SenderStatus};
+use super::messages::{Message, PeerStatus};
+use super::rows::{self, RosterEntry};
 use super::rules::Rules;
-use super::tail::Tail;
-use super::{Ballot, Lost, Membership, Mode, Settings};
+use super::{Ballot, Membership, Mode, Settings, StayEnd};
 use crate::roster::{Incarnation, StreamId};
 
 use checks::Checks;
@@ -111,7 +111,7 @@ impl Plan {
 
     fn settings(&self) -> Settings {
         Settings {
-            reach_frames: self.reach(),
+            lookahead_frames: self.reach(),
             slot_count: 12,
             majority: self.majority,
             circle_min: self.circle_min,
@@ -137,7 +137,7 @@ struct Node {
     log: Vec<Record>,
     clock: Micros,
     /// How often it told how it stands; its tag follows from it.
-    standings: Vec<Standing>,
+    standings: Vec<PeerStatus>,
     /// Of each other peer, how many standings it has been told.
     heard: Vec<usize>,
     /// Names used up.
@@ -147,11 +147,24 @@ struct Node {
 /// Something on its way. Standings are kept in order by the link, so packets bring them along.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Parcel {
-    Packet { standings: usize, observer: bool, promised: Option<Ballot>, confirmed: Frame, tails: Vec<Tail> },
+    Packet {
+        standings: usize,
+        observer: bool,
+        promised: Option<Ballot>,
+        confirmed: Frame,
+        tails: Vec<EntryRange>,
+    },
     Said(Message),
-    AskFeed { from: Frame, known: History, depth: u32 },
+    AskFeed {
+        from: Frame,
+        known: History,
+        depth: u32,
+    },
     Feed(Feed),
-    Snapshot { tidings: Tidings, log: Vec<Record> },
+    Snapshot {
+        tidings: JoinContext,
+        log: Vec<Record>,
+    },
 }
 
 /// What happened in a run.
@@ -249,18 +262,18 @@ impl World {
     /// The first `count` peers start together.
     fn start(&mut self, count: usize) {
         let mut next = 0;
-        let rows: Vec<Row> = (0..count)
+        let rows: Vec<RosterEntry> = (0..count)
             .map(|index| {
                 let slots = (next..next + players(index)).map(Slot::at).collect();
                 next += players(index);
                 let stream = self.nodes[index].machine.me();
-                Row { stream, slots, first: Frame::new(1), last: Frame::NEVER }
+                RosterEntry { stream, slots, first_frame: Frame::new(1), last_frame: Frame::NEVER }
             })
             .collect();
         for index in 0..count {
             let plan = self.plan;
             let node = self.node_mut(index);
-            let (game, me) = (MatchId { born: 0, number: 0 }, node.machine.me());
+            let (game, me) = (MatchId { started_at: 0, nonce: 0 }, node.machine.me());
             node.machine = Membership::start(plan.settings(), game, me, rows.clone(), Frame::START);
             node.machine.rules = plan.rules;
             for other in 0..plan.peers {
@@ -272,12 +285,12 @@ impl World {
 
     /// A machine in no match begins one of its own.
     fn found(&mut self, index: usize) {
-        let game = MatchId { born: self.births, number: self.births };
+        let game = MatchId { started_at: self.births, nonce: self.births };
         self.births += 1;
         let name = self.node_mut(index).name();
         let node = self.node_mut(index);
         node.machine.found(node.clock, game, name, &mut node.store);
-        self.note(|| format!("{index} founds match {}", game.born));
+        self.note(|| format!("{index} founds match {}", game.started_at));
         self.follow_up(index);
     }
 
@@ -353,7 +366,7 @@ impl World {
             let seen = machine
                 .known()
                 .iter()
-                .filter(|row| row.is_open())
+                .filter(|row| row.is_active())
                 .filter_map(|row| machine.held(row.stream).map(|held| held.through));
             let to = seen.max().unwrap_or(Frame::START).max(machine.confirmed().saturating_add(plan.delay));
             let to = to.min(Frame::new(plan.frames));
@@ -361,11 +374,12 @@ impl World {
                 self.values += 1;
                 let value = value_of(&plan, me, number, self.values);
                 node.store.0.insert((me, Frame::new(number)), value);
-                node.machine.push_own(Frame::new(number), Extras::NONE);
+                node.machine.push_own(Frame::new(number), EntryControl::NONE);
             }
             return;
         }
-        let first = rows::row_of(machine.known(), me).map_or(machine.confirmed().next(), |row| row.first);
+        let first =
+            rows::row_of(machine.known(), me).map_or(machine.confirmed().next(), |row| row.first_frame);
         let own = machine.held(me).map_or(first.previous(), |held| held.through).next();
         if machine.own_end().is_some() || own > machine.emit_until() || own.number() > plan.frames {
             return;
@@ -436,7 +450,7 @@ impl World {
         if let Some((stream, frame)) = self.node_mut(index).machine.take_usurper() {
             self.fail(format!("LEAD: {stream:?} admitted somebody at {frame} without leading"));
         }
-        if self.node_mut(index).machine.take_lost() == Some(Lost::Contradicted) {
+        if self.node_mut(index).machine.take_lost() == Some(StayEnd::Contradicted) {
             self.fail(format!("FINAL: a view contradicts what {index} has confirmed"));
         }
         self.check_bounds(index);
@@ -453,7 +467,7 @@ impl World {
             Parcel::Packet { standings, observer, promised, confirmed, tails } => {
                 self.hear_standings(from, to, standings);
                 let tag = tag_of(standings);
-                self.deliver_packet(from, to, Sign { tag, observer, promised, confirmed }, &tails)
+                self.deliver_packet(from, to, SenderStatus { tag, observer, promised, confirmed }, &tails)
             }
             Parcel::Said(Message::AskSnapshot) => {
                 let node = &self.nodes[to];
@@ -505,7 +519,7 @@ impl World {
     fn hear_standings(&mut self, from: usize, to: usize, count: usize) {
         for nth in self.nodes[to].heard[from]..count {
             let standing = self.nodes[from].standings[nth].clone();
-            let message = Message::Standing { tag: tag_of(nth + 1), standing };
+            let message = Message::PeerStatus { tag: tag_of(nth + 1), standing };
             let node = self.node_mut(to);
             let taken = node.machine.handle_message(node.clock, peer(from), message, &mut node.store);
             assert_eq!(taken, Ok(()), "a standing is never at fault");
@@ -518,16 +532,16 @@ impl World {
         &mut self,
         from: usize,
         to: usize,
-        sign: Sign,
-        tails: &[Tail],
+        sign: SenderStatus,
+        tails: &[EntryRange],
     ) -> Result<(), super::Fault> {
         let node = self.node_mut(to);
         let hearing = node.machine.hear(node.clock, peer(from), sign, &node.store)?;
         for tail in tails {
             let counts = match hearing {
-                Hearing::Nothing => false,
-                Hearing::Own(stream) => tail.stream == stream,
-                Hearing::All(_) => true,
+                Acceptance::Nothing => false,
+                Acceptance::Own(stream) => tail.stream == stream,
+                Acceptance::All(_) => true,
             };
             if counts {
                 node.machine.take_tail(tail, &mut node.store)?;
@@ -539,7 +553,7 @@ impl World {
     fn deliver_snapshot(
         &mut self,
         to: usize,
-        tidings: &Tidings,
+        tidings: &JoinContext,
         log: Vec<Record>,
     ) -> Result<(), super::Fault> {
         let node = &self.nodes[to];
@@ -611,12 +625,12 @@ fn value_of(plan: &Plan, me: StreamId, frame: u32, counter: u32) -> u32 {
 fn summary(parcel: &Parcel) -> String {
     let short = |stream: StreamId| format!("{}#{}", index_of(stream.peer), stream.incarnation.0);
     let names = |streams: &[StreamId]| streams.iter().map(|s| short(*s)).collect::<Vec<_>>().join(" ");
-    let tails = |tails: &[Tail]| {
-        let one = |t: &Tail| format!("{} {}..{}", short(t.stream), t.from, t.through());
+    let tails = |tails: &[EntryRange]| {
+        let one = |t: &EntryRange| format!("{} {}..{}", short(t.stream), t.from, t.through());
         tails.iter().map(one).collect::<Vec<_>>().join(", ")
     };
-    let rows = |rows: &[Row]| {
-        let one = |r: &Row| format!("{} {}..{}", short(r.stream), r.first, r.last);
+    let rows = |rows: &[RosterEntry]| {
+        let one = |r: &RosterEntry| format!("{} {}..{}", short(r.stream), r.first_frame, r.last_frame);
         rows.iter().map(one).collect::<Vec<_>>().join(", ")
     };
     match parcel {
@@ -665,7 +679,8 @@ fn through_the_wire(parcel: Parcel) -> Parcel {
         }
         Parcel::Snapshot { tidings, log } => {
             tidings.encode(&mut bytes);
-            let read = Tidings::decode(&mut ByteReader::new(&bytes)).expect("what was written can be read");
+            let read =
+                JoinContext::decode(&mut ByteReader::new(&bytes)).expect("what was written can be read");
             assert_eq!(read, tidings);
             Parcel::Snapshot { tidings: read, log }
         }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use gaggle_kit::{DecodeError, Frame, SlotSet};
 
-use super::tail::Tail;
+use super::entry_range::EntryRange;
 use crate::roster::StreamId;
 
 /// Somebody new, written by the lead. It counts from the next frame on.
@@ -18,17 +18,17 @@ pub(crate) struct Join {
 
 /// What an entry says besides its inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) struct Extras {
+pub(crate) struct EntryControl {
     pub(crate) join: Option<Join>,
     /// This is the stream's last entry.
     pub(crate) end: bool,
 }
 
-impl Extras {
-    pub(crate) const NONE: Extras = Extras { join: None, end: false };
+impl EntryControl {
+    pub(crate) const NONE: EntryControl = EntryControl { join: None, end: false };
 
     pub(crate) fn is_some(&self) -> bool {
-        *self != Extras::NONE
+        *self != EntryControl::NONE
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Held {
     /// The newest entry; the one before `first` if there is none.
     pub(crate) through: Frame,
     /// Of those in between that say anything, in order.
-    extras: Vec<(Frame, Extras)>,
+    extras: Vec<(Frame, EntryControl)>,
 }
 
 impl Held {
@@ -83,8 +83,8 @@ impl Held {
         self.first <= frame && frame <= self.through
     }
 
-    pub(crate) fn extras(&self, frame: Frame) -> Extras {
-        self.extras.iter().find(|(at, _)| *at == frame).map_or(Extras::NONE, |(_, extras)| *extras)
+    pub(crate) fn extras(&self, frame: Frame) -> EntryControl {
+        self.extras.iter().find(|(at, _)| *at == frame).map_or(EntryControl::NONE, |(_, extras)| *extras)
     }
 
     /// The first entry after `frame` that says anything.
@@ -93,7 +93,7 @@ impl Held {
     }
 
     /// Entries that say anything, in order.
-    pub(crate) fn sayings(&self) -> &[(Frame, Extras)] {
+    pub(crate) fn entry_controls(&self) -> &[(Frame, EntryControl)] {
         &self.extras
     }
 
@@ -103,7 +103,7 @@ impl Held {
     }
 
     /// The next entry is held.
-    pub(crate) fn push(&mut self, extras: Extras) {
+    pub(crate) fn push(&mut self, extras: EntryControl) {
         self.through = self.through.next();
         if extras.is_some() {
             self.extras.push((self.through, extras));
@@ -116,7 +116,7 @@ impl Held {
     }
 
     /// An entry that was just taken says this.
-    pub(crate) fn note(&mut self, frame: Frame, extras: Extras) {
+    pub(crate) fn note(&mut self, frame: Frame, extras: EntryControl) {
         if extras.is_some() && self.extras.last().is_none_or(|(at, _)| *at < frame) {
             self.extras.push((frame, extras));
         }
@@ -141,17 +141,17 @@ pub(crate) const WARM_STREAMS_MAX: usize = 16;
 /// Where a stream was last found. Looking there first saves a search; what is there now is for the reader to check, so
 /// that two machines in the same state are equal wherever they looked.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place(usize);
+pub(crate) struct EntryIndex(usize);
 
-impl PartialEq for Place {
-    fn eq(&self, _: &Place) -> bool {
+impl PartialEq for EntryIndex {
+    fn eq(&self, _: &EntryIndex) -> bool {
         true
     }
 }
 
-impl Eq for Place {}
+impl Eq for EntryIndex {}
 
-impl Hash for Place {
+impl Hash for EntryIndex {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
@@ -167,7 +167,7 @@ impl Streams {
     }
 
     /// As [`get`](Streams::get), for whoever has an idea where it is.
-    pub(crate) fn get_near(&self, Place(near): Place, stream: StreamId) -> Option<&Held> {
+    pub(crate) fn get_near(&self, EntryIndex(near): EntryIndex, stream: StreamId) -> Option<&Held> {
         match self.runs.get(near) {
             Some((known, held)) if *known == stream => Some(held),
             _ => self.get(stream),
@@ -175,7 +175,7 @@ impl Streams {
     }
 
     /// As [`get_near`](Streams::get_near), with the idea made better.
-    pub(crate) fn get_near_mut(&mut self, near: &mut Place, stream: StreamId) -> Option<&mut Held> {
+    pub(crate) fn get_near_mut(&mut self, near: &mut EntryIndex, stream: StreamId) -> Option<&mut Held> {
         if self.runs.get(near.0).is_none_or(|(known, _)| *known != stream) {
             near.0 = self.place(stream).ok()?;
         }
@@ -183,7 +183,7 @@ impl Streams {
     }
 
     /// For looking up several streams in the order of their names: each search begins where the last one ended.
-    pub(crate) fn next_mut(&mut self, near: &mut Place, stream: StreamId) -> Option<&mut Held> {
+    pub(crate) fn next_mut(&mut self, near: &mut EntryIndex, stream: StreamId) -> Option<&mut Held> {
         while self.runs.get(near.0).is_some_and(|(known, _)| *known < stream) {
             near.0 += 1;
         }
@@ -249,7 +249,7 @@ impl Streams {
     }
 
     /// What an entry says, if it is held.
-    pub(crate) fn extras(&self, stream: StreamId, frame: Frame) -> Option<Extras> {
+    pub(crate) fn extras(&self, stream: StreamId, frame: Frame) -> Option<EntryControl> {
         self.get(stream).filter(|held| held.holds(frame)).map(|held| held.extras(frame))
     }
 
@@ -264,7 +264,7 @@ impl Streams {
         entries: &dyn Entries,
         from: Frame,
         wanted: impl Fn(StreamId) -> bool,
-    ) -> Vec<Tail> {
+    ) -> Vec<EntryRange> {
         self.tails_between(entries, from, Frame::NEVER, wanted)
     }
 
@@ -275,10 +275,11 @@ impl Streams {
         from: Frame,
         to: Frame,
         wanted: impl Fn(StreamId) -> bool,
-    ) -> Vec<Tail> {
+    ) -> Vec<EntryRange> {
         let wanted = self.iter().filter(|(stream, _)| wanted(*stream));
-        let tail =
-            |(stream, held): (StreamId, &Held)| Tail::copy(stream, held, from.max(held.first), to, entries);
+        let tail = |(stream, held): (StreamId, &Held)| {
+            EntryRange::copy(stream, held, from.max(held.first), to, entries)
+        };
         wanted.map(tail).collect()
     }
 }
@@ -291,8 +292,8 @@ mod tests {
     fn a_run_grows_at_its_end_and_forgets_at_its_front() {
         let mut held = Held::from(Frame::new(5));
         assert!(held.is_empty());
-        let end = Extras { end: true, join: None };
-        for extras in [Extras::NONE, Extras::NONE, Extras::NONE, end] {
+        let end = EntryControl { end: true, join: None };
+        for extras in [EntryControl::NONE, EntryControl::NONE, EntryControl::NONE, end] {
             held.push(extras);
         }
         assert_eq!((held.first, held.through, held.len()), (Frame::new(5), Frame::new(8), 4));

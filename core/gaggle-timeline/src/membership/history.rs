@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn path(links: &[Link]) -> Lineage {
-        let mut lineage = Lineage::founded(MatchId { born: 1, number: 1 }, links[0]);
+        let mut lineage = Lineage::founded(MatchId { started_at: 1, nonce: 1 }, links[0]);
         links[1..].iter().for_each(|link| lineage.push(*link));
         lineage
     }
@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn an_earlier_match_wins_whatever_happened_in_it() {
-        let old = Lineage::founded(MatchId { born: 1, number: 9 }, link(1, 0, 1));
-        let new = Lineage::founded(MatchId { born: 2, number: 1 }, link(2, 0, 8));
+        let old = Lineage::founded(MatchId { started_at: 1, nonce: 9 }, link(1, 0, 1));
+        let new = Lineage::founded(MatchId { started_at: 2, nonce: 1 }, link(2, 0, 8));
         assert_eq!(new.relate(&old.tip()), Relation::Apart { senior: true });
         assert_eq!(old.relate(&new.tip()), Relation::Apart { senior: false });
     }

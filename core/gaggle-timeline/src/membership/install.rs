@@ -1,12 +1,12 @@
 //! Taking a view: its table replaces ours, its tails fill our gaps, its cuts shorten what we hold.
 
 use super::ballot::Ballot;
-use super::bootstrap::Tidings;
+use super::bootstrap::JoinContext;
+use super::entry_range::EntryRange;
 use super::held::{Entries, Held};
 use super::messages::Told;
-use super::rows::{self, Row};
-use super::tail::Tail;
-use super::{Fault, Lost, Membership};
+use super::rows::{self, RosterEntry};
+use super::{Fault, Membership, StayEnd};
 
 impl Membership {
     /// Installs a view that descends from ours and has us in it, made at ballot `at`.
@@ -14,7 +14,7 @@ impl Membership {
         &mut self,
         told: &Told,
         at: Ballot,
-        tails: &[Tail],
+        tails: &[EntryRange],
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
         let rows = self.with_goodbyes(&told.view.rows);
@@ -22,7 +22,7 @@ impl Membership {
             // A joiner may lag so far behind that a row it still counts is forgotten by all others. For
             // a full member this cannot be; to go on would mean to differ from everybody for good.
             let full = self.is_full();
-            self.give_up(if full { Lost::Contradicted } else { Lost::Starved });
+            self.give_up(if full { StayEnd::Contradicted } else { StayEnd::Starved });
             return Ok(());
         }
         self.lineage.follow(&told.tip);
@@ -44,26 +44,26 @@ impl Membership {
         self.suspicious_since = None;
         self.held_up = None;
         for row in &told.view.rows {
-            if !row.is_open()
+            if !row.is_active()
                 && let Some(held) = self.streams.get_mut(row.stream)
-                && held.through > row.last
+                && held.through > row.last_frame
             {
-                held.cut(row.last);
-                entries.cut(row.stream, row.last);
+                held.cut(row.last_frame);
+                entries.cut(row.stream, row.last_frame);
             }
         }
         self.refresh();
         for tail in tails {
             if let Some(row) = rows::row_of(&told.view.rows, tail.stream) {
                 // A fence that outlasts the view holds against its tails, too: what was reported is all that may be held.
-                let fenced = row.is_open() || self.fence.is_up();
+                let fenced = row.is_active() || self.fence.is_up();
                 let forced = !fenced || !self.rules.fence_covers_tails;
                 self.absorb(tail, forced, entries)?;
             }
         }
         for row in &told.view.rows {
             if self.streams.get(row.stream).is_none() {
-                self.streams.insert(row.stream, Held::from(row.first));
+                self.streams.insert(row.stream, Held::from(row.first_frame));
             }
         }
         self.refresh();
@@ -71,26 +71,26 @@ impl Membership {
     }
 
     /// Whether a table says otherwise than what we have confirmed.
-    pub(super) fn contradicts(&self, rows: &[Row]) -> bool {
-        let after = self.confirmed.saturating_sub(2 * self.settings.reach_frames);
+    pub(super) fn contradicts(&self, rows: &[RosterEntry]) -> bool {
+        let after = self.confirmed.saturating_sub(2 * self.settings.lookahead_frames);
         !rows::agree_between(&self.rows, rows, after, self.confirmed)
     }
 
     /// Whether a history that goes on from ours has something else in it that we were told was final: whoever told us may
     /// have held more than it could pass on to the others.
-    pub(crate) fn takes_back(&self, tidings: &Tidings) -> bool {
+    pub(crate) fn takes_back(&self, tidings: &JoinContext) -> bool {
         tidings.confirmed < self.confirmed || self.contradicts(&self.with_goodbyes(&tidings.rows))
     }
 
     /// A goodbye we have confirmed is part of that stream, not of any table.
-    pub(super) fn with_goodbyes(&self, rows: &[Row]) -> Vec<Row> {
+    pub(super) fn with_goodbyes(&self, rows: &[RosterEntry]) -> Vec<RosterEntry> {
         let mut rows = rows.to_vec();
         if self.rules.goodbyes_survive {
             for row in &mut rows {
                 if let Some(ours) = rows::row_of(&self.rows, row.stream)
                     && self.streams.end(row.stream).is_some()
                 {
-                    row.last = row.last.min(ours.last);
+                    row.last_frame = row.last_frame.min(ours.last_frame);
                 }
             }
         }

@@ -1,13 +1,13 @@
 //! The option that there is one history: a view counts once more than half accepted it.
 
-use gaggle_kit::{FewSet, PeerId};
+use gaggle_kit::{PeerId, VecSet};
 
 use super::ballot::Ballot;
+use super::entry_range::EntryRange;
 use super::held::Entries;
 use super::history::Relation;
 use super::messages::{Message, Proposal, Told};
-use super::rows::{self, Row};
-use super::tail::Tail;
+use super::rows::{self, RosterEntry};
 use super::view::View;
 use super::{Fault, Membership, Mode};
 use crate::roster::StreamId;
@@ -15,8 +15,8 @@ use crate::roster::StreamId;
 /// Whether these streams may decide what follows `view`: more than half of those open in it, or exactly
 /// half with the first of them.
 pub(super) fn is_quorum(view: &View, streams: impl Fn(StreamId) -> bool) -> bool {
-    let mut voters = view.rows.iter().filter(|row| row.is_open()).peekable();
-    let first = view.rows.iter().filter(|row| row.is_open()).min_by_key(|row| row.rank());
+    let mut voters = view.rows.iter().filter(|row| row.is_active()).peekable();
+    let first = view.rows.iter().filter(|row| row.is_active()).min_by_key(|row| row.rank());
     if voters.peek().is_none() {
         return false;
     }
@@ -25,7 +25,7 @@ pub(super) fn is_quorum(view: &View, streams: impl Fn(StreamId) -> bool) -> bool
         all += 1;
         ours += usize::from(streams(row.stream));
     }
-    ours * 2 > all || ours * 2 == all && first.is_some_and(|first: &Row| streams(first.stream))
+    ours * 2 > all || ours * 2 == all && first.is_some_and(|first: &RosterEntry| streams(first.stream))
 }
 
 impl Membership {
@@ -55,20 +55,22 @@ impl Membership {
     /// With a majority: those of whom more than half must agree to anything that ends somebody's part.
     pub(crate) fn voters(&self) -> Vec<StreamId> {
         let electorate = self.electorate(&self.view, &self.known);
-        let mut voters: Vec<Row> = electorate.rows.into_iter().filter(Row::is_open).collect();
-        gaggle_kit::sort_few(&mut voters, Row::rank);
+        let mut voters: Vec<RosterEntry> =
+            electorate.rows.into_iter().filter(RosterEntry::is_active).collect();
+        gaggle_kit::insertion_sort(&mut voters, RosterEntry::rank);
         voters.into_iter().map(|row| row.stream).collect()
     }
 
     /// Joins made voters of nobody: with a majority the lead makes a view that has them, without a cut.
     pub(super) fn voters_are_missing(&self) -> bool {
-        self.settings.majority && self.rows.iter().any(|row| row.is_open() && !self.view.is_open(row.stream))
+        self.settings.majority
+            && self.rows.iter().any(|row| row.is_active() && !self.view.is_open(row.stream))
     }
 
     /// Whether somebody is known to have come who votes only in the next view: should all who do vote leave before that,
     /// nobody could ever decide anything.
     pub(super) fn newcomers_have_no_vote(&self) -> bool {
-        let came = || self.known.iter().any(|row| row.is_open() && !self.view.is_open(row.stream));
+        let came = || self.known.iter().any(|row| row.is_active() && !self.view.is_open(row.stream));
         self.settings.majority && self.rules.goodbyes_end_votes && came()
     }
 
@@ -77,10 +79,10 @@ impl Membership {
     /// A goodbye is written by nobody who has promised anything that is not settled, and whoever wrote one votes no more.
     /// So whether a circle knows of it or not, any two that may decide have a voter in common; and a few goodbyes and one
     /// crash do not leave nobody to decide.
-    pub(super) fn electorate(&self, view: &View, rows: &[Row]) -> View {
+    pub(super) fn electorate(&self, view: &View, rows: &[RosterEntry]) -> View {
         let mut electorate = view.clone();
         if self.rules.goodbyes_end_votes {
-            electorate.rows.retain(|row| !row.is_open() || rows::is_open(rows, row.stream));
+            electorate.rows.retain(|row| !row.is_active() || rows::is_open(rows, row.stream));
         }
         electorate
     }
@@ -89,7 +91,7 @@ impl Membership {
     pub(super) fn propose(
         &mut self,
         told: Told,
-        tails: Vec<Tail>,
+        tails: Vec<EntryRange>,
         circle: &[StreamId],
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
@@ -99,7 +101,7 @@ impl Membership {
         let proposal = Proposal { ballot, told, tails };
         collection.circle = circle.to_vec();
         collection.proposal = Some(proposal.clone());
-        collection.accepted_by = FewSet::from_iter([me]);
+        collection.accepted_by = VecSet::from_iter([me]);
         self.accepted = Some(proposal);
         self.ask_for_acceptance();
         self.finish_vote(entries)
@@ -120,7 +122,7 @@ impl Membership {
         from: PeerId,
         told: Told,
         ballot: Ballot,
-        tails: Vec<Tail>,
+        tails: Vec<EntryRange>,
     ) -> Result<(), Fault> {
         if self.mode != Mode::Member || !self.settings.majority {
             return Ok(());
@@ -187,11 +189,11 @@ mod tests {
     fn half_is_enough_only_with_the_first_in_rank() {
         let stream = |n: u128| StreamId { peer: PeerId::from_u128(n), incarnation: Incarnation(0) };
         let view = |open: usize, ended: usize| {
-            let rows = (0..open + ended).map(|nth| Row {
+            let rows = (0..open + ended).map(|nth| RosterEntry {
                 stream: stream(nth as u128),
                 slots: SlotSet::from_bits(1 << nth),
-                first: Frame::new(1),
-                last: if nth < open { Frame::NEVER } else { Frame::new(4) },
+                first_frame: Frame::new(1),
+                last_frame: if nth < open { Frame::NEVER } else { Frame::new(4) },
             });
             View::founding(MatchId::default(), rows.collect())
         };

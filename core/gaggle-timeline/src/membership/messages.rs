@@ -7,15 +7,15 @@ use gaggle_kit::{ByteReader, DecodeError, Frame, SlotSet};
 
 use super::ballot::Ballot;
 use super::codec;
+use super::entry_range::EntryRange;
 use super::history::Tip;
-use super::rows::Row;
-use super::tail::Tail;
+use super::rows::RosterEntry;
 use super::view::View;
 use crate::roster::{Incarnation, StreamId};
 
 /// What a peer says of itself; packets refer to it by a small number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Standing {
+pub(crate) struct PeerStatus {
     pub(crate) tip: Tip,
     pub(crate) incarnation: Incarnation,
     /// The first frame of its stream. None for an observer that has none yet; with one it is ready to
@@ -49,7 +49,7 @@ pub(crate) struct Told {
 pub(crate) struct Proposal {
     pub(crate) ballot: Ballot,
     pub(crate) told: Told,
-    pub(crate) tails: Vec<Tail>,
+    pub(crate) tails: Vec<EntryRange>,
 }
 
 /// All a peer holds, once it has promised to stop listening outside the circle.
@@ -59,9 +59,9 @@ pub(crate) struct Report {
     pub(crate) incarnation: Incarnation,
     pub(crate) told: Told,
     /// Its table, with joins and goodbyes it holds.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<RosterEntry>,
     pub(crate) confirmed: Frame,
-    pub(crate) tails: Vec<Tail>,
+    pub(crate) tails: Vec<EntryRange>,
     pub(crate) accepted: Option<Proposal>,
 }
 
@@ -69,9 +69,9 @@ pub(crate) struct Report {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Message {
     /// Packets with this tag are meant so.
-    Standing {
+    PeerStatus {
         tag: u8,
-        standing: Standing,
+        standing: PeerStatus,
     },
     /// Where does your history come from?
     AskPath,
@@ -97,13 +97,13 @@ pub(crate) enum Message {
     View {
         told: Told,
         at: Ballot,
-        tails: Vec<Tail>,
+        tails: Vec<EntryRange>,
     },
     /// Shall this be the view?
     Accept {
         told: Told,
         ballot: Ballot,
-        tails: Vec<Tail>,
+        tails: Vec<EntryRange>,
     },
     Accepted {
         incarnation: Incarnation,
@@ -127,7 +127,7 @@ const ASK_SNAPSHOT: u8 = 0x1a;
 
 impl Message {
     /// Every row it tells of.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &RosterEntry> {
         let (told, report) = match self {
             Message::View { told, .. } | Message::Accept { told, .. } => (Some(told), None),
             Message::Report(report) => (Some(&report.told), Some(report)),
@@ -140,7 +140,7 @@ impl Message {
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Message::Standing { tag, standing } => {
+            Message::PeerStatus { tag, standing } => {
                 out.extend_from_slice(&[STANDING, *tag, u8::from(standing.first.is_some())]);
                 codec::put_frame(out, standing.first.unwrap_or(Frame::START));
                 out.extend_from_slice(&standing.incarnation.0.to_le_bytes());
@@ -209,7 +209,7 @@ impl Message {
         let message = match r.u8("message kind")? {
             STANDING => {
                 let tag = r.u8("tag")?;
-                Message::Standing { tag, standing: Standing::decode(&mut r)? }
+                Message::PeerStatus { tag, standing: PeerStatus::decode(&mut r)? }
             }
             ASK_PATH => Message::AskPath,
             PATH => Message::Path(codec::tip(&mut r)?),
@@ -243,8 +243,8 @@ impl Message {
     }
 }
 
-impl Standing {
-    fn decode(r: &mut ByteReader<'_>) -> Result<Standing, DecodeError> {
+impl PeerStatus {
+    fn decode(r: &mut ByteReader<'_>) -> Result<PeerStatus, DecodeError> {
         let begun = r.bool("stream begun")?;
         let first = codec::frame(r, "first frame of a stream")?;
         if begun == (first == Frame::START) {
@@ -259,7 +259,7 @@ impl Standing {
             None
         };
         let tip = codec::tip(r)?;
-        Ok(Standing { tip, incarnation, first: begun.then_some(first), players, wanted, knows })
+        Ok(PeerStatus { tip, incarnation, first: begun.then_some(first), players, wanted, knows })
     }
 }
 

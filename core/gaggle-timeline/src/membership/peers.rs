@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{FewMap, Frame, Micros, PeerId};
+use gaggle_kit::{Frame, Micros, PeerId, VecMap};
 
 use super::history::{History, Lineage, Relation, Tip};
-use super::messages::Standing;
+use super::messages::PeerStatus;
 use crate::roster::{Incarnation, StreamId};
 
 /// Standings remembered of a peer: packets on their way may refer to the last few.
@@ -40,7 +40,7 @@ pub(crate) struct Peer {
     pub(crate) incarnation: Option<Incarnation>,
     gone: VecDeque<Incarnation>,
     /// Oldest first.
-    standings: VecDeque<(u8, Standing)>,
+    standings: VecDeque<(u8, PeerStatus)>,
     /// The last frame it said it confirmed in this stay.
     pub(crate) confirmed: Frame,
     /// Entries it may lag behind when it is admitted: the way from it to us.
@@ -61,13 +61,13 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// What packets with this tag stand for, if that is still its stay.
-    pub(crate) fn standing(&self, tag: u8) -> Option<&Standing> {
+    pub(crate) fn standing(&self, tag: u8) -> Option<&PeerStatus> {
         let (_, standing) = self.standings.iter().rev().find(|(known, _)| *known == tag)?;
         (Some(standing.incarnation) == self.incarnation).then_some(standing)
     }
 
     /// How it stands now.
-    pub(crate) fn latest(&self) -> Option<&Standing> {
+    pub(crate) fn latest(&self) -> Option<&PeerStatus> {
         let (_, standing) = self.standings.back()?;
         (Some(standing.incarnation) == self.incarnation).then_some(standing)
     }
@@ -132,7 +132,7 @@ impl Peer {
     }
 
     /// It said how it stands. Standings of one link come in order; a name that is gone stays gone.
-    pub(crate) fn set_standing(&mut self, tag: u8, standing: Standing) {
+    pub(crate) fn set_standing(&mut self, tag: u8, standing: PeerStatus) {
         if self.gone.contains(&standing.incarnation) {
             return;
         }
@@ -173,7 +173,7 @@ impl Peer {
 /// All other machines, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Peers {
-    all: FewMap<PeerId, Peer>,
+    all: VecMap<PeerId, Peer>,
 }
 
 impl Peers {
@@ -227,10 +227,10 @@ mod tests {
         Link { history: History(history), by: 0, number: 1, size: 1, stale: false }
     }
 
-    fn standing(incarnation: u32, history: u64) -> Standing {
+    fn standing(incarnation: u32, history: u64) -> PeerStatus {
         let tip = Tip { game: MatchId::default(), depth: 0, links: vec![link(history)] };
         let incarnation = Incarnation(incarnation);
-        Standing { tip, incarnation, first: None, players: 1, wanted: SlotSet::EMPTY, knows: None }
+        PeerStatus { tip, incarnation, first: None, players: 1, wanted: SlotSet::EMPTY, knows: None }
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
         assert!(!peer.may_come_in(), "it is in the roster");
         peer.observes = true;
         assert!(peer.may_come_in());
-        peer.set_standing(1, Standing { players: 0, ..standing(1, 10) });
+        peer.set_standing(1, PeerStatus { players: 0, ..standing(1, 10) });
         assert!(!peer.may_come_in(), "nobody has to look after it every tick");
     }
 

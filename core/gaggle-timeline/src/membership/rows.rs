@@ -2,41 +2,41 @@
 
 use gaggle_kit::{Frame, SlotSet};
 
-pub(crate) use crate::roster::Row;
+pub(crate) use crate::roster::RosterEntry;
 use crate::roster::StreamId;
 
 /// Rows a table may have, ended ones that still matter included.
 pub(crate) const ROWS_MAX: usize = 64;
 
 /// The row of a stream.
-pub(crate) fn row_of(rows: &[Row], stream: StreamId) -> Option<&Row> {
+pub(crate) fn row_of(rows: &[RosterEntry], stream: StreamId) -> Option<&RosterEntry> {
     rows.iter().find(|row| row.stream == stream)
 }
 
 /// Whether a stream has a row without an end.
-pub(crate) fn is_open(rows: &[Row], stream: StreamId) -> bool {
-    row_of(rows, stream).is_some_and(Row::is_open)
+pub(crate) fn is_open(rows: &[RosterEntry], stream: StreamId) -> bool {
+    row_of(rows, stream).is_some_and(RosterEntry::is_active)
 }
 
 /// Who leads at `frame`: the stream present longest.
-pub(crate) fn lead_at(rows: &[Row], frame: Frame) -> Option<&Row> {
-    rows.iter().filter(|row| row.counts_at(frame)).min_by_key(|row| row.rank())
+pub(crate) fn lead_at(rows: &[RosterEntry], frame: Frame) -> Option<&RosterEntry> {
+    rows.iter().filter(|row| row.is_present_at(frame)).min_by_key(|row| row.rank())
 }
 
 /// The slots nobody has at `frame` or later.
-pub(crate) fn free_slots(rows: &[Row], frame: Frame, slot_count: usize) -> SlotSet {
-    let taken = rows.iter().filter(|row| row.last >= frame && row.last >= row.first);
+pub(crate) fn free_slots(rows: &[RosterEntry], frame: Frame, slot_count: usize) -> SlotSet {
+    let taken = rows.iter().filter(|row| row.last_frame >= frame && row.last_frame >= row.first_frame);
     let taken = taken.fold(SlotSet::EMPTY, |set, row| set.union(row.slots));
     SlotSet::first(slot_count).difference(taken)
 }
 
 /// Whether two tables say the same about every frame after `after` up to `to`.
-pub(crate) fn agree_between(left: &[Row], right: &[Row], after: Frame, to: Frame) -> bool {
-    let clip = |row: &Row| {
-        let (first, last) = (row.first.max(after.next()), row.last.min(to));
+pub(crate) fn agree_between(left: &[RosterEntry], right: &[RosterEntry], after: Frame, to: Frame) -> bool {
+    let clip = |row: &RosterEntry| {
+        let (first, last) = (row.first_frame.max(after.next()), row.last_frame.min(to));
         (first <= last).then_some((row.stream, row.slots, first, last))
     };
-    let all_in = |these: &[Row], those: &[Row]| {
+    let all_in = |these: &[RosterEntry], those: &[RosterEntry]| {
         these.iter().filter_map(clip).all(|clipped| those.iter().any(|row| clip(row) == Some(clipped)))
     };
     all_in(left, right) && all_in(right, left)
@@ -48,10 +48,15 @@ mod tests {
     use crate::roster::Incarnation;
     use gaggle_kit::PeerId;
 
-    fn row(peer: u128, slot: u64, first: u32, last: u32) -> Row {
+    fn row(peer: u128, slot: u64, first: u32, last: u32) -> RosterEntry {
         let stream = StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) };
         let last = if last == 0 { Frame::NEVER } else { Frame::new(last) };
-        Row { stream, slots: SlotSet::from_bits(1 << slot), first: Frame::new(first), last }
+        RosterEntry {
+            stream,
+            slots: SlotSet::from_bits(1 << slot),
+            first_frame: Frame::new(first),
+            last_frame: last,
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use gaggle_kit::{ByteSink, StateHasher};
 
 use super::ballot::Ballot;
 use super::history::{History, Link, MatchId};
-use super::rows::{self, Row};
+use super::rows::{self, RosterEntry};
 use crate::roster::StreamId;
 
 /// A table of presences with a name. Joins and goodbyes are read from entries since.
@@ -14,7 +14,7 @@ pub(crate) struct View {
     pub(crate) ballot: Ballot,
     pub(crate) parent: History,
     pub(crate) history: History,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<RosterEntry>,
     /// How many were in the circle that made it.
     pub(crate) size: u8,
     /// Made by somebody who had slept.
@@ -23,7 +23,7 @@ pub(crate) struct View {
 
 impl View {
     /// The view a match begins with.
-    pub(crate) fn founding(game: MatchId, rows: Vec<Row>) -> View {
+    pub(crate) fn founding(game: MatchId, rows: Vec<RosterEntry>) -> View {
         let size = rows.len() as u8;
         View::new(game, History::default(), Ballot::FOUNDING, rows, size, false)
     }
@@ -32,11 +32,11 @@ impl View {
         game: MatchId,
         parent: History,
         ballot: Ballot,
-        mut rows: Vec<Row>,
+        mut rows: Vec<RosterEntry>,
         size: u8,
         stale: bool,
     ) -> View {
-        gaggle_kit::sort_few(&mut rows, Row::rank);
+        gaggle_kit::insertion_sort(&mut rows, RosterEntry::rank);
         let mut view = View { ballot, parent, history: History::default(), rows, size, stale };
         view.history = view.name(game);
         view
@@ -45,16 +45,16 @@ impl View {
     /// Everything in it and everything before it: two different views never share a name.
     fn name(&self, game: MatchId) -> History {
         let mut hasher = StateHasher::new();
-        hasher.put(&game.born.to_le_bytes());
-        hasher.put(&game.number.to_le_bytes());
+        hasher.put(&game.started_at.to_le_bytes());
+        hasher.put(&game.nonce.to_le_bytes());
         hasher.put(&self.parent.0.to_le_bytes());
         put_ballot(&mut hasher, self.ballot);
         hasher.put(&[self.size, u8::from(self.stale)]);
         for row in &self.rows {
             put_stream(&mut hasher, row.stream);
             hasher.put(&row.slots.bits().to_le_bytes());
-            hasher.put(&row.first.number().to_le_bytes());
-            hasher.put(&row.last.number().to_le_bytes());
+            hasher.put(&row.first_frame.number().to_le_bytes());
+            hasher.put(&row.last_frame.number().to_le_bytes());
         }
         History(hasher.finish())
     }
@@ -94,20 +94,20 @@ mod tests {
 
     #[test]
     fn whatever_differs_gives_another_name() {
-        let row = |peer: u128, last| Row {
+        let row = |peer: u128, last| RosterEntry {
             stream: StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) },
             slots: SlotSet::from_bits(1 << peer),
-            first: Frame::new(1),
-            last,
+            first_frame: Frame::new(1),
+            last_frame: last,
         };
         let rows = vec![row(1, Frame::NEVER), row(2, Frame::NEVER)];
-        let game = MatchId { born: 1, number: 2 };
+        let game = MatchId { started_at: 1, nonce: 2 };
         let view = View::founding(game, rows.clone());
         let reordered = View::founding(game, vec![rows[1], rows[0]]);
         assert_eq!(view.history, reordered.history, "the order of rows says nothing");
 
         let ended = View::founding(game, vec![rows[0], row(2, Frame::new(9))]);
-        let other = View::founding(MatchId { born: 1, number: 3 }, rows.clone());
+        let other = View::founding(MatchId { started_at: 1, nonce: 3 }, rows.clone());
         let child = View::new(game, view.history, view.ballot, rows.clone(), view.size, false);
         let stale = View::new(game, view.history, view.ballot, rows, view.size, true);
         let names = [view.history, ended.history, other.history, child.history, stale.history];

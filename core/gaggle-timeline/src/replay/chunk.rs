@@ -40,7 +40,7 @@ pub(super) fn read<'a>(r: &mut ByteReader<'a>) -> Result<Chunk<'a>, DecodeError>
     let length = r.u32("length of a chunk")? as usize;
     if length > CONTENT_BYTES_MAX {
         let (count, max) = (length as u64, CONTENT_BYTES_MAX as u64);
-        return Err(DecodeError::TooMany { what: "bytes in a chunk", count, max });
+        return Err(DecodeError::CountTooLarge { what: "bytes in a chunk", count, max });
     }
     let content = r.take("content of a chunk", length)?;
     let told = r.u32("hash of a chunk")?;

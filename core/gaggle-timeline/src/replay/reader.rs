@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use gaggle_kit::{ByteReader, DecodeError, Frame, Input, Slot, SlotSet, decode_state, unpack};
+use gaggle_kit::{ByteReader, DecodeError, Frame, Input, Slot, SlotSet, decode_state, decompress};
 use thiserror::Error;
 
 use super::chunk::{self, CONTENT_BYTES_MAX, Chunk, MAGIC, VERSION};
@@ -29,7 +29,7 @@ pub enum ReplayError {
     NotAReplay,
     /// It is written otherwise.
     #[error("this replay is written in version {theirs}, this program reads version {ours}")]
-    OtherVersion {
+    VersionMismatch {
         /// Its version.
         theirs: u8,
         /// Ours.
@@ -37,7 +37,7 @@ pub enum ReplayError {
     },
     /// It is of another game, or of another version of it.
     #[error("this replay is of another game or version (fingerprint {theirs:016x}, this is {ours:016x})")]
-    OtherGame {
+    GameMismatch {
         /// Its fingerprint.
         theirs: u64,
         /// Ours.
@@ -45,19 +45,19 @@ pub enum ReplayError {
     },
     /// Its beginning is damaged, and without it nothing can be played.
     #[error("the beginning of this replay is damaged: {0}")]
-    Beginning(#[from] DecodeError),
+    CorruptHeader(#[from] DecodeError),
 }
 
 /// Where a file stops making sense. Everything before plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("damaged or cut after {at_byte} bytes, which is after frame {after}: {why}")]
-pub struct Damage {
+#[error("damaged or cut after {byte_offset} bytes, which is after frame {valid_through}: {reason}")]
+pub struct Corruption {
     /// So many bytes are whole.
-    pub at_byte: usize,
+    pub byte_offset: usize,
     /// The last frame in them.
-    pub after: Frame,
+    pub valid_through: Frame,
     /// What is wrong.
-    pub why: DecodeError,
+    pub reason: DecodeError,
 }
 
 /// Frames that share a chunk.
@@ -85,7 +85,7 @@ impl Key<'_> {
         let unpacked: Vec<u8>;
         let mut bytes = self.bytes;
         if self.packed {
-            unpacked = unpack(bytes, CONTENT_BYTES_MAX).ok()?;
+            unpacked = decompress(bytes, CONTENT_BYTES_MAX).ok()?;
             bytes = &unpacked;
         }
         decode_state(bytes).ok()
@@ -100,7 +100,7 @@ pub struct Replay<'a, G: Game> {
     pub(super) stretches: Vec<Stretch<'a>>,
     pub(super) keys: Vec<Key<'a>>,
     last: Frame,
-    damage: Option<Damage>,
+    damage: Option<Corruption>,
     inputs: PhantomData<G::Input>,
 }
 
@@ -117,7 +117,7 @@ impl<'a, G: Game> Replay<'a, G> {
         }
         let version = r.u8("version")?;
         if version != VERSION {
-            return Err(ReplayError::OtherVersion { theirs: version, ours: VERSION });
+            return Err(ReplayError::VersionMismatch { theirs: version, ours: VERSION });
         }
         let head = chunk::read(&mut r)?;
         if head.kind != chunk::HEAD {
@@ -134,13 +134,14 @@ impl<'a, G: Game> Replay<'a, G> {
             inputs: PhantomData,
         };
         loop {
-            let whole = bytes.len() - r.left();
+            let whole = bytes.len() - r.remaining();
             let ended = chunk::read(&mut r).and_then(|chunk| replay.take_chunk(&chunk));
             match ended {
                 Ok(true) => break,
                 Ok(false) => {}
                 Err(why) => {
-                    replay.damage = Some(Damage { at_byte: whole, after: replay.last, why });
+                    replay.damage =
+                        Some(Corruption { byte_offset: whole, valid_through: replay.last, reason: why });
                     break;
                 }
             }
@@ -197,7 +198,7 @@ impl<'a, G: Game> Replay<'a, G> {
     }
 
     /// Where the file stops making sense, if it does before its end.
-    pub fn damage(&self) -> Option<Damage> {
+    pub fn damage(&self) -> Option<Corruption> {
         self.damage
     }
 
@@ -219,12 +220,12 @@ fn read_head<G: Game>(content: &[u8], ours: u64) -> Result<(ReplayInfo, G), Repl
     let mut r = ByteReader::new(content);
     let theirs = r.u64("game fingerprint")?;
     if theirs != ours {
-        return Err(ReplayError::OtherGame { theirs, ours });
+        return Err(ReplayError::GameMismatch { theirs, ours });
     }
     let frames_per_second = r.u32("frames per second")?;
     let slots = r.u8("slots")?;
     if usize::from(slots) > Slot::COUNT_MAX {
-        return Err(DecodeError::TooMany { what: "slots", count: slots.into(), max: 64 }.into());
+        return Err(DecodeError::CountTooLarge { what: "slots", count: slots.into(), max: 64 }.into());
     }
     let (size, expected) = (i64::from(r.u32("bytes of an input")?), G::Input::SIZE as i64);
     if size != expected {
@@ -244,7 +245,7 @@ pub(super) fn read_row<I: Input>(
     let flags = read_bits(r)?;
     let changed = flags >> 1;
     if changed >> row.len() != 0 {
-        return Err(DecodeError::TooMany { what: "slots in a row", count: 64, max: row.len() as u64 });
+        return Err(DecodeError::CountTooLarge { what: "slots in a row", count: 64, max: row.len() as u64 });
     }
     if flags & 1 == 1 {
         *present = read_present(r, row.len())?;
@@ -276,5 +277,5 @@ fn read_bits(r: &mut ByteReader<'_>) -> Result<u128, DecodeError> {
             return Ok(bits);
         }
     }
-    Err(DecodeError::TooMany { what: "bits in a row", count: 71, max: 70 })
+    Err(DecodeError::CountTooLarge { what: "bits in a row", count: 71, max: 70 })
 }

@@ -1,6 +1,6 @@
 //! Writes a match while it is played.
 
-use gaggle_kit::{Frame, Input, Slot, SlotSet, encode_state, pack, state_hash};
+use gaggle_kit::{Frame, Input, Slot, SlotSet, compress, encode_state, state_hash};
 
 use super::chunk::{self, MAGIC, VERSION};
 use super::reader::ReplayInfo;
@@ -10,14 +10,14 @@ use crate::{Game, Inputs};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecorderConfig {
     /// A state to begin from every so many frames: a jump simulates half as many on average. Default 600, ten seconds.
-    pub key_interval_frames: u32,
+    pub keyframe_interval_frames: u32,
     /// So many frames share a hash: at most so many are lost to a crash. 1 to 255, default 60.
     pub chunk_frames: u32,
 }
 
 impl Default for RecorderConfig {
     fn default() -> RecorderConfig {
-        RecorderConfig { key_interval_frames: 600, chunk_frames: 60 }
+        RecorderConfig { keyframe_interval_frames: 600, chunk_frames: 60 }
     }
 }
 
@@ -100,7 +100,7 @@ impl<G: Game> Recorder<G> {
         self.write_row(inputs);
         self.game.tick(inputs);
         self.pending_frames += 1;
-        let interval = self.config.key_interval_frames;
+        let interval = self.config.keyframe_interval_frames;
         let key = interval > 0 && self.frame.number().is_multiple_of(interval);
         if key || self.pending_frames == self.config.chunk_frames {
             self.close_chunk();
@@ -134,7 +134,7 @@ impl<G: Game> Recorder<G> {
     /// A row: which slots differ from a repetition of the row before, as bits; one more bit if somebody came or went.
     fn write_row(&mut self, inputs: &Inputs<'_, G::Input>) {
         let mut changed = 0u128;
-        let (present, mut values) = (inputs.slots(), Vec::new());
+        let (present, mut values) = (inputs.present_slots(), Vec::new());
         for slot in (0..self.slots).filter_map(Slot::new) {
             let input = if present.contains(slot) { inputs.get(slot) } else { G::Input::default() };
             let cell = &mut self.row[slot.index()];
@@ -161,7 +161,7 @@ impl<G: Game> Recorder<G> {
         let state = encode_state(&self.game);
         let mut content = self.frame.number().to_le_bytes().to_vec();
         let frame_bytes = content.len();
-        pack(&state, &mut content);
+        compress(&state, &mut content);
         let shorter = content.len() - frame_bytes < state.len();
         if !shorter {
             content.truncate(frame_bytes);

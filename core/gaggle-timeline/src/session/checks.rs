@@ -8,14 +8,14 @@ use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
 use super::Session;
 use crate::announce::{FINDINGS_FRAMES_MAX, Findings, Message};
-use crate::config::SessionConfig;
-use crate::event::{DesyncCause, Event};
-use crate::exchange::MESSAGE_STREAM;
+use crate::config::TimelineConfig;
+use crate::driver::MESSAGE_STREAM;
+use crate::event::{DesyncCause, SessionEvent};
 use crate::membership::Relation;
 use crate::packet::CheckBlock;
-use crate::remote::{Liveness, OwnCheck, Remote, RemoteCheck};
-use crate::request::{Request, Sim};
-use crate::roster::Row;
+use crate::remote::{Liveness, OwnCheck, Peer, RemoteCheck};
+use crate::request::{Request, SimId};
+use crate::roster::RosterEntry;
 
 /// Own hashes kept to compare with: others may be this many checks behind or ahead.
 const OWN_CHECKS: usize = 4;
@@ -45,7 +45,7 @@ pub(super) struct Checks {
     origin_inputs: u64,
     /// Where what was set aside begins: with the state we began with, or the one that replaced a wrong one.
     base: Frame,
-    inquest: Option<Inquest>,
+    inquest: Option<Audit>,
     /// Frames an inquest may still simulate in this tick.
     inquest_budget: u32,
     scratch: Vec<u8>,
@@ -53,7 +53,7 @@ pub(super) struct Checks {
 
 /// A stretch being simulated again.
 #[derive(Debug)]
-struct Inquest {
+struct Audit {
     with: PeerId,
     from: Frame,
     to: Frame,
@@ -79,16 +79,16 @@ pub(super) enum InquestStep {
 }
 
 impl Checks {
-    pub(super) fn new(config: &SessionConfig, table_frames: usize) -> Self {
+    pub(super) fn new(config: &TimelineConfig, table_frames: usize) -> Self {
         Checks {
-            interval: config.check_interval_frames,
+            interval: config.checksum_interval_frames,
             inputs: 0,
             past: vec![(Frame::NEVER, 0, SlotSet::EMPTY); table_frames],
             inputs_at: [(Frame::START, 0); OWN_CHECKS],
-            next: Frame::new(config.check_interval_frames),
+            next: Frame::new(config.checksum_interval_frames),
             own: [None; OWN_CHECKS],
             newest: None,
-            keep: (config.check_interval_frames > 0).then_some(Frame::START),
+            keep: (config.checksum_interval_frames > 0).then_some(Frame::START),
             origin: Frame::START,
             origin_inputs: 0,
             base: Frame::START,
@@ -295,17 +295,17 @@ impl<I: Input> Session<I> {
         remote.is_compared = true;
         let peer = remote.peer;
         if (own.inputs_hash, own.state_hash) != (check.block.inputs_hash, check.block.state_hash) {
-            self.calm_until = Micros::ZERO;
+            self.quiescent_until = Micros::ZERO;
         }
         if own.inputs_hash != check.block.inputs_hash {
             remote.differs = true;
-            remote.difference = Some(own).filter(|_| !self.watches);
+            remote.difference = Some(own).filter(|_| !self.spectates);
             self.recovery.note_difference(check.frame, self.now);
-            self.events.push(Event::InputsDiffer { peer, frame: check.frame, liar: None });
+            self.events.push(SessionEvent::InputsDiverged { peer, frame: check.frame, suspect: None });
         } else if own.state_hash != check.block.state_hash {
             remote.differs = true;
             // Whoever watches takes what those have who play, and keeps nobody busy with the reason.
-            remote.difference = Some(own).filter(|_| !self.watches);
+            remote.difference = Some(own).filter(|_| !self.spectates);
             self.recovery.note_difference(check.frame, self.now);
             self.tell_desync(index, own, check.block.state_hash);
         } else {
@@ -317,7 +317,13 @@ impl<I: Input> Session<I> {
         let remote = &mut self.remotes[index];
         remote.differed_at = own.frame;
         let (peer, frame, agreed) = (remote.peer, own.frame, remote.agreed);
-        self.events.push(Event::Desync { peer, frame, local: own.state_hash, remote: theirs, agreed });
+        self.events.push(SessionEvent::DesyncDetected {
+            peer,
+            frame,
+            local: own.state_hash,
+            remote: theirs,
+            agreed,
+        });
     }
 
     /// Our own hashes of a frame that was compared lately.
@@ -340,7 +346,7 @@ impl<I: Input> Session<I> {
             }
             let peer = inquest.with;
             self.checks.inquest = None;
-            self.events.push(Event::DesyncLocated { peer, cause: DesyncCause::Unknown });
+            self.events.push(SessionEvent::DesyncLocated { peer, cause: DesyncCause::Unknown });
         }
         let next = self.remotes.iter().position(|remote| remote.difference.is_some() && remote.is_trusted());
         if let Some(index) = next
@@ -359,7 +365,7 @@ impl<I: Input> Session<I> {
         }
         let reachable = self.is_kept(from.next()) && to.since(from) <= FINDINGS_FRAMES_MAX;
         let (with, from) = (remote.peer, if reachable { from } else { to.previous() });
-        self.checks.inquest = Some(Inquest {
+        self.checks.inquest = Some(Audit {
             with,
             from,
             to,
@@ -403,9 +409,9 @@ impl<I: Input> Session<I> {
 
     pub(super) fn inquest_request(&mut self, step: InquestStep) -> Request<'_, I> {
         match step {
-            InquestStep::Load(frame) => Request::Load { sim: Sim::Inquest, frame },
+            InquestStep::Load(frame) => Request::Load { sim: SimId::Audit, frame },
             InquestStep::Advance(frame) => {
-                Request::Advance { sim: Sim::Inquest, inputs: self.past_inputs(frame) }
+                Request::Advance { sim: SimId::Audit, inputs: self.past_inputs(frame) }
             }
             InquestStep::Hash(frame) => self.ask_inquest_hash(frame),
         }
@@ -443,12 +449,12 @@ impl<I: Input> Session<I> {
     }
 
     pub(super) fn take_findings(&mut self, index: usize, findings: Findings) {
-        let Remote { peer, is_open, .. } = self.remotes[index];
+        let Peer { peer, is_open, .. } = self.remotes[index];
         if self.membership.relation_of(peer) != Some(Relation::Same) || !is_open {
             // Elsewhere other inputs count; and whoever does not play accuses nobody.
             return;
         }
-        let Remote { differs, agreed, differed_at, .. } = self.remotes[index];
+        let Peer { differs, agreed, differed_at, .. } = self.remotes[index];
         // What was forgotten since it was told is no other difference: the next check tells whether there is one.
         let is_new = !differs && findings.to > agreed.max(differed_at);
         let own = self.checks.own(findings.to).filter(|own| is_new && self.is_apart(own, &findings));
@@ -486,7 +492,7 @@ impl<I: Input> Session<I> {
             && let Some(liar) = told_differently(&inquest.streams, &theirs.streams)
         {
             let frame = inquest.to;
-            self.events.push(Event::InputsDiffer { peer, frame, liar: Some(liar) });
+            self.events.push(SessionEvent::InputsDiverged { peer, frame, suspect: Some(liar) });
             self.accuse(peer, liar, frame);
             return;
         }
@@ -494,7 +500,7 @@ impl<I: Input> Session<I> {
         let again = inquest.hashes.last().copied();
         let both_changed = again != Some(inquest.live_hash) && again != Some(theirs.live_hash);
         self.recovery.note_cause(peer, cause, both_changed);
-        self.events.push(Event::DesyncLocated { peer, cause });
+        self.events.push(SessionEvent::DesyncLocated { peer, cause });
     }
 
     /// For everybody who was there all the time, a hash of what it did after `from` up to `to`, in the order of peers.
@@ -504,8 +510,8 @@ impl<I: Input> Session<I> {
             return Vec::new();
         }
         let mut scratch = Vec::new();
-        let stayed = |row: &&Row| row.first <= from.next() && row.last >= to;
-        let mut hash_of = |row: &Row| {
+        let stayed = |row: &&RosterEntry| row.first_frame <= from.next() && row.last_frame >= to;
+        let mut hash_of = |row: &RosterEntry| {
             let mut hash = 0;
             for frame in (from.number() + 1..=to.number()).map(Frame::new) {
                 for slot in row.slots {
@@ -516,7 +522,7 @@ impl<I: Input> Session<I> {
         };
         let rows = self.membership.rows().iter().filter(stayed);
         let mut streams: Vec<(PeerId, u32)> = rows.map(&mut hash_of).collect();
-        gaggle_kit::sort_few(&mut streams, |stream| *stream);
+        gaggle_kit::insertion_sort(&mut streams, |stream| *stream);
         streams
     }
 }
@@ -527,7 +533,7 @@ fn told_differently(ours: &[(PeerId, u32)], theirs: &[(PeerId, u32)]) -> Option<
     ours.iter().find(differs).map(|(who, _)| *who)
 }
 
-fn cause(ours: &Inquest, theirs: &Findings) -> DesyncCause {
+fn cause(ours: &Audit, theirs: &Findings) -> DesyncCause {
     if ours.hashes.is_empty() || theirs.hashes.is_empty() {
         return DesyncCause::Unknown;
     }
@@ -540,13 +546,13 @@ fn cause(ours: &Inquest, theirs: &Findings) -> DesyncCause {
         let (our_hash, their_hash) =
             (hash_at(ours.from, &ours.hashes, frame), hash_at(theirs.from, &theirs.hashes, frame));
         if our_hash != their_hash {
-            return DesyncCause::Tick { frame };
+            return DesyncCause::NondeterministicTick { frame };
         }
     }
     let replayed = ours.hashes.last().copied();
     match () {
-        () if replayed != Some(ours.live_hash) => DesyncCause::OursChanged { frame: ours.to },
-        () if replayed != Some(theirs.live_hash) => DesyncCause::TheirsChanged { frame: ours.to },
+        () if replayed != Some(ours.live_hash) => DesyncCause::LocalStateCorrupted { frame: ours.to },
+        () if replayed != Some(theirs.live_hash) => DesyncCause::RemoteStateCorrupted { frame: ours.to },
         () => DesyncCause::Unknown,
     }
 }

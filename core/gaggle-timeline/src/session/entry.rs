@@ -3,8 +3,8 @@
 use gaggle_kit::{Input, PeerId, SlotSet};
 
 use super::Session;
-use crate::config::{Seat, SessionConfig, SessionError};
-use crate::remote::Remote;
+use crate::config::{PeerSlots, SessionError, TimelineConfig};
+use crate::remote::Peer;
 use crate::roster::Incarnation;
 
 impl<I: Input> Session<I> {
@@ -14,57 +14,57 @@ impl<I: Input> Session<I> {
     /// # Errors
     /// If a setting or seat cannot be; the error says which, and what to change.
     pub fn new(
-        config: SessionConfig,
+        config: TimelineConfig,
         local: PeerId,
-        seats: &[Seat],
+        seats: &[PeerSlots],
         incarnation: Incarnation,
     ) -> Result<Self, SessionError> {
         config.validate::<I>(local, seats)?;
         let highest = seats.iter().flat_map(|seat| seat.slots).map(|slot| slot.index() + 1).max();
-        let slot_count = highest.unwrap_or(0).max(config.slots);
+        let slot_count = highest.unwrap_or(0).max(config.slot_count);
         let own = seats.iter().find(|seat| seat.peer == local).map_or(SlotSet::EMPTY, |seat| seat.slots);
         let mut session = Session::with(config, local, slot_count, own.len(), own, incarnation);
         session.seats = seats.to_vec();
         session.ledger.local.set_slots(own);
         session.remotes =
-            seats.iter().filter(|seat| seat.peer != local).map(|seat| Remote::new(seat.peer)).collect();
-        gaggle_kit::sort_few(&mut session.remotes, |remote| remote.peer);
+            seats.iter().filter(|seat| seat.peer != local).map(|seat| Peer::new(seat.peer)).collect();
+        gaggle_kit::insertion_sort(&mut session.remotes, |remote| remote.peer);
         session.start_when_ready();
         Ok(session)
     }
 
     /// A session of `local` that starts a match by itself, with so many players in the first slots. It runs at
-    /// once and waits for nobody; others [join](Session::join) it, up to [`SessionConfig::slots`] players.
-    /// Give it a [`SessionConfig::match_id`] of its own: when two matches meet, the one born earlier goes on
+    /// once and waits for nobody; others [join](Session::join) it, up to [`TimelineConfig::slot_count`] players.
+    /// Give it a [`TimelineConfig::match_id`] of its own: when two matches meet, the one born earlier goes on
     /// and those of the other come over.
     ///
     /// # Errors
     /// If a setting cannot be; the error says which, and what to change.
-    pub fn found(
-        config: SessionConfig,
+    pub fn create(
+        config: TimelineConfig,
         local: PeerId,
         players: usize,
         incarnation: Incarnation,
     ) -> Result<Self, SessionError> {
         config.validate_joiner::<I>(players)?;
-        let seat = Seat { peer: local, slots: SlotSet::first(players) };
+        let seat = PeerSlots { peer: local, slots: SlotSet::first(players) };
         Session::new(config, local, &[seat], incarnation)
     }
 
     /// A session of `local` that comes into a match others play, with so many players. It takes the state
     /// from one of them chosen at random, catches up, and is admitted without anybody pausing.
-    /// [`SessionConfig::slots`] must be what the others have.
+    /// [`TimelineConfig::slot_count`] must be what the others have.
     ///
     /// # Errors
     /// If a setting cannot be; the error says which, and what to change.
     pub fn join(
-        config: SessionConfig,
+        config: TimelineConfig,
         local: PeerId,
         players: usize,
         incarnation: Incarnation,
     ) -> Result<Self, SessionError> {
         config.validate_joiner::<I>(players)?;
-        let slot_count = config.slots;
+        let slot_count = config.slot_count;
         Ok(Session::with(config, local, slot_count, players, SlotSet::EMPTY, incarnation))
     }
 
@@ -74,13 +74,13 @@ impl<I: Input> Session<I> {
     /// # Errors
     /// If a setting cannot be; the error says which, and what to change.
     pub fn rejoin(
-        config: SessionConfig,
+        config: TimelineConfig,
         local: PeerId,
         slots: SlotSet,
         incarnation: Incarnation,
     ) -> Result<Self, SessionError> {
         config.validate_joiner::<I>(slots.len())?;
-        let slot_count = config.slots;
+        let slot_count = config.slot_count;
         Ok(Session::with(config, local, slot_count, slots.len(), slots, incarnation))
     }
 }

@@ -3,38 +3,38 @@
 //! What a network alone can do to a packet is ignored and counted. What only a peer can do ends its link with a named
 //! fault. Either way the others play on and agree.
 
+mod flooding;
+mod forwards;
 mod hashes;
 mod inputs;
 mod joins;
-mod letters;
 mod roster;
-mod torrents;
-mod watchers;
+mod spectators;
 
 use std::collections::BTreeMap;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, State, state_hash};
 
 use super::Session;
-use crate::config::{Seat, SessionConfig};
-use crate::event::{Event, PeerFault};
+use crate::config::{PeerSlots, TimelineConfig};
+use crate::event::{PeerFault, SessionEvent};
 use crate::packet::{Packet, RunsWriter, TAG_MAX};
 use crate::roster::{Incarnation, MatchId};
 use crate::{Game, Inputs, Tick, Timeline};
 
 /// A game in which everything depends on everything.
 #[derive(Clone, Debug, PartialEq, Eq, State)]
-pub(super) struct Pot {
+pub(super) struct MixGame {
     mixed: u32,
     bulk: Vec<u8>,
 }
 
-impl Game for Pot {
+impl Game for MixGame {
     type Input = u8;
 
     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
         for slot in (0..8).map(Slot::at) {
-            let here = u32::from(inputs.present(slot));
+            let here = u32::from(inputs.is_present(slot));
             self.mixed ^= u32::from(inputs.get(slot)) << slot.index() ^ here << 20;
             self.mixed = self.mixed.wrapping_mul(0x0100_0193).rotate_left(7);
         }
@@ -50,21 +50,21 @@ pub(super) struct Mail {
 }
 
 /// Everything the liar wants to say in a tick comes by here.
-type Tongue = Box<dyn FnMut(&mut Session<u8>, Vec<Mail>) -> Vec<Mail>>;
+type Tamper = Box<dyn FnMut(&mut Session<u8>, Vec<Mail>) -> Vec<Mail>>;
 
-pub(super) struct Table {
-    pub(super) players: Vec<Timeline<Pot>>,
-    pub(super) events: Vec<Vec<Event>>,
+pub(super) struct Cluster {
+    pub(super) players: Vec<Timeline<MixGame>>,
+    pub(super) events: Vec<Vec<SessionEvent>>,
     pub(super) stalled: Vec<u64>,
-    liar: usize,
-    pub(super) tongue: Tongue,
+    byzantine: usize,
+    pub(super) tamper: Tamper,
     linked: Vec<Vec<bool>>,
     mail: Vec<(u64, usize, Mail)>,
     ticks: u64,
     rng: Prng,
     held: Vec<u8>,
     state_bytes: usize,
-    config: SessionConfig,
+    config: TimelineConfig,
     /// Those who say nothing any more.
     pub(super) dead: Vec<bool>,
     pub(super) compared: u64,
@@ -78,36 +78,36 @@ pub(super) fn peer(index: usize) -> PeerId {
     PeerId::from_u128(index as u128 + 1)
 }
 
-pub(super) fn config() -> SessionConfig {
-    let match_id = MatchId { born: 9, number: 9 };
-    SessionConfig { slots: 8, match_id, ..SessionConfig::default() }
+pub(super) fn config() -> TimelineConfig {
+    let match_id = MatchId { started_at: 9, nonce: 9 };
+    TimelineConfig { slot_count: 8, match_id, ..TimelineConfig::default() }
 }
 
-impl Table {
+impl Cluster {
     /// So many start together; `liar` is one of them, or comes later.
-    pub(super) fn of(seated: usize, liar: usize) -> Table {
-        Table::with_state(seated, liar, STATE_BYTES)
+    pub(super) fn of(seated: usize, liar: usize) -> Cluster {
+        Cluster::with_state(seated, liar, STATE_BYTES)
     }
 
     /// With a state of about so many bytes.
-    pub(super) fn with_state(seated: usize, liar: usize, state_bytes: usize) -> Table {
-        let mut table = Table::configured(seated, liar, state_bytes, &config());
+    pub(super) fn with_state(seated: usize, liar: usize, state_bytes: usize) -> Cluster {
+        let mut table = Cluster::configured(seated, liar, state_bytes, &config());
         table.link_all(seated);
         table
     }
 
     /// So many start together, of whom a majority must agree to go on without somebody.
-    pub(super) fn voting(seated: usize, liar: usize) -> Table {
-        let config = SessionConfig { majority: true, ..config() };
-        let mut table = Table::configured(seated, liar, STATE_BYTES, &config);
+    pub(super) fn voting(seated: usize, liar: usize) -> Cluster {
+        let config = TimelineConfig { majority: true, ..config() };
+        let mut table = Cluster::configured(seated, liar, STATE_BYTES, &config);
         table.link_all(seated);
         table
     }
 
     /// So many start together, and compare their states every so many frames.
-    pub(super) fn checking(seated: usize, liar: usize, interval: u32) -> Table {
-        let config = SessionConfig { check_interval_frames: interval, ..config() };
-        let mut table = Table::configured(seated, liar, STATE_BYTES, &config);
+    pub(super) fn checking(seated: usize, liar: usize, interval: u32) -> Cluster {
+        let config = TimelineConfig { checksum_interval_frames: interval, ..config() };
+        let mut table = Cluster::configured(seated, liar, STATE_BYTES, &config);
         table.link_all(seated);
         table
     }
@@ -118,14 +118,15 @@ impl Table {
         }
     }
 
-    fn configured(seated: usize, liar: usize, state_bytes: usize, config: &SessionConfig) -> Table {
-        let seats: Vec<Seat> = (0..seated).map(|index| Seat::new(peer(index), Slot::at(index))).collect();
-        let mut table = Table {
+    fn configured(seated: usize, liar: usize, state_bytes: usize, config: &TimelineConfig) -> Cluster {
+        let seats: Vec<PeerSlots> =
+            (0..seated).map(|index| PeerSlots::new(peer(index), Slot::at(index))).collect();
+        let mut table = Cluster {
             players: Vec::new(),
             events: Vec::new(),
             stalled: Vec::new(),
-            liar,
-            tongue: Box::new(|_, mail| mail),
+            byzantine: liar,
+            tamper: Box::new(|_, mail| mail),
             linked: Vec::new(),
             mail: Vec::new(),
             ticks: 0,
@@ -145,7 +146,7 @@ impl Table {
     }
 
     fn sit_down(&mut self, session: Session<u8>) -> usize {
-        let pot = Pot { mixed: 1, bulk: (0..self.state_bytes).map(|n| n as u8).collect() };
+        let pot = MixGame { mixed: 1, bulk: (0..self.state_bytes).map(|n| n as u8).collect() };
         self.players.push(Timeline::new(session, pot));
         self.events.push(Vec::new());
         self.stalled.push(0);
@@ -171,7 +172,7 @@ impl Table {
     pub(super) fn watch(&mut self, via: &[usize]) -> usize {
         let index = self.players.len();
         let name = Incarnation(200 + index as u32);
-        let session = Session::watch(self.config.clone(), peer(index), name).expect("sound settings");
+        let session = Session::spectate(self.config.clone(), peer(index), name).expect("sound settings");
         self.sit_down(session);
         via.iter().for_each(|other| self.link(index, *other));
         index
@@ -185,7 +186,7 @@ impl Table {
         let now = self.now();
         for (from, to) in [(a, b), (b, a)] {
             self.linked[from][to] = true;
-            self.players[from].session_mut().handle_linked(now, peer(to)).expect("few links");
+            self.players[from].session_mut().handle_connected(now, peer(to)).expect("few links");
         }
     }
 
@@ -193,7 +194,7 @@ impl Table {
         let now = self.now();
         for (from, to) in [(a, b), (b, a)] {
             if std::mem::take(&mut self.linked[from][to]) {
-                self.players[from].session_mut().handle_unlinked(now, peer(to));
+                self.players[from].session_mut().handle_disconnected(now, peer(to));
             }
         }
     }
@@ -202,12 +203,17 @@ impl Table {
         self.players[index].session()
     }
 
-    pub(super) fn run(&mut self, ticks: u64) -> &mut Table {
+    pub(super) fn run(&mut self, ticks: u64) -> &mut Cluster {
         (0..ticks).for_each(|_| self.step());
         self
     }
 
-    pub(super) fn run_until(&mut self, what: &str, ticks: u64, so: impl Fn(&Table) -> bool) -> &mut Table {
+    pub(super) fn run_until(
+        &mut self,
+        what: &str,
+        ticks: u64,
+        so: impl Fn(&Cluster) -> bool,
+    ) -> &mut Cluster {
         for _ in 0..ticks {
             if so(self) {
                 return self;
@@ -250,21 +256,21 @@ impl Table {
         self.stalled[index] += u64::from(player.tick(now) == Tick::Stalled);
         let session = player.session_mut();
         let mut said = Vec::new();
-        while let Some(out) = session.next_packet() {
+        while let Some(out) = session.poll_transmit() {
             let to = out.to.to_u128() as usize - 1;
             said.push(Mail { to, reliable: out.is_reliable(), bytes: out.bytes.to_vec() });
         }
-        if index == self.liar {
-            said = (self.tongue)(session, said);
+        if index == self.byzantine {
+            said = (self.tamper)(session, said);
         }
         let due = self.ticks + LATENCY;
         said.into_iter().for_each(|mail| self.mail.push((due, index, mail)));
         let session = self.players[index].session_mut();
-        while let Some(event) = session.next_event() {
+        while let Some(event) = session.poll_event() {
             self.events[index].push(event);
         }
         let refused: Vec<PeerId> =
-            std::iter::from_fn(|| session.next_refused()).map(|(peer, _)| peer).collect();
+            std::iter::from_fn(|| session.poll_disconnect()).map(|(peer, _)| peer).collect();
         refused.iter().for_each(|peer| self.unlink(index, peer.to_u128() as usize - 1));
     }
 
@@ -277,13 +283,13 @@ impl Table {
     }
 
     /// From here on nothing any of these confirms may differ, and all of them go on, for so many ticks.
-    pub(super) fn expect_agreement(&mut self, who: &[usize], ticks: u64) -> &mut Table {
+    pub(super) fn expect_agreement(&mut self, who: &[usize], ticks: u64) -> &mut Cluster {
         let before: Vec<Frame> = who.iter().map(|index| self.session(*index).confirmed_frame()).collect();
         let mut states: BTreeMap<(u64, Frame), u64> = BTreeMap::new();
         for _ in 0..ticks {
             self.step();
             for index in who {
-                let history = self.session(*index).history();
+                let history = self.session(*index).branch_id();
                 let Some((frame, pot)) = self.players[*index].confirmed_game() else { continue };
                 let hash = state_hash(pot);
                 let known = *states.entry((history, frame)).or_insert(hash);
@@ -291,10 +297,10 @@ impl Table {
                 self.compared += 1;
             }
         }
-        let history = self.session(who[0]).history();
+        let history = self.session(who[0]).branch_id();
         for (index, before) in who.iter().zip(before) {
             let session = self.session(*index);
-            assert!(session.is_member() && session.history() == history, "{index}:\n{}", self.describe());
+            assert!(session.is_member() && session.branch_id() == history, "{index}:\n{}", self.describe());
             let went = session.confirmed_frame().since(before);
             assert!(u64::from(went) * 10 > ticks * 9, "{index} went {went} of {ticks}:\n{}", self.describe());
         }
@@ -303,25 +309,25 @@ impl Table {
     }
 
     pub(super) fn faults(&self, index: usize) -> Vec<(usize, PeerFault)> {
-        let fault = |event: &Event| match event {
-            Event::Fault { peer, fault } => Some((peer.to_u128() as usize - 1, *fault)),
+        let fault = |event: &SessionEvent| match event {
+            SessionEvent::PeerFault { peer, fault } => Some((peer.to_u128() as usize - 1, *fault)),
             _ => None,
         };
         self.events[index].iter().filter_map(fault).collect()
     }
 
     /// Each of these found exactly this about the liar, and nothing about anybody else.
-    pub(super) fn expect_fault(&self, who: &[usize], is: impl Fn(&PeerFault) -> bool) -> &Table {
+    pub(super) fn expect_fault(&self, who: &[usize], is: impl Fn(&PeerFault) -> bool) -> &Cluster {
         for index in who {
             let faults = self.faults(*index);
-            let right = matches!(&faults[..], [(blamed, fault)] if *blamed == self.liar && is(fault));
+            let right = matches!(&faults[..], [(blamed, fault)] if *blamed == self.byzantine && is(fault));
             assert!(right, "{index} found {faults:?}:\n{}", self.describe());
         }
         self
     }
 
     /// Nobody was blamed for anything.
-    pub(super) fn expect_no_fault(&self, who: &[usize]) -> &Table {
+    pub(super) fn expect_no_fault(&self, who: &[usize]) -> &Cluster {
         who.iter().for_each(|index| assert_eq!(self.faults(*index), [], "{}", self.describe()));
         self
     }
@@ -335,7 +341,7 @@ impl Table {
                 session.is_member(),
                 session.current_frame(),
                 session.confirmed_frame(),
-                session.history(),
+                session.branch_id(),
                 session.roster(),
                 &events[events.len().saturating_sub(6)..],
                 session.stats(),
@@ -370,8 +376,8 @@ pub(super) fn reword(
 
 #[test]
 fn a_liar_that_says_what_it_should_is_nobodys_enemy() {
-    let mut table = Table::of(3, 2);
-    table.tongue = Box::new(|_, mut mail| {
+    let mut table = Cluster::of(3, 2);
+    table.tamper = Box::new(|_, mut mail| {
         mail.iter_mut().for_each(|mail| _ = reword(mail, |_| {}, |value| value));
         mail
     });

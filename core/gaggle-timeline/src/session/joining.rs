@@ -3,16 +3,16 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId, StateHasher, unpack};
+use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId, StateHasher, decompress};
 
 use super::Session;
-use super::headway::Headway;
-use crate::event::{Event, PeerFault};
-use crate::exchange::MESSAGE_STREAM;
-use crate::hold_up::HoldUp;
+use super::feed_progress::FeedProgress;
+use crate::driver::MESSAGE_STREAM;
+use crate::event::{PeerFault, SessionEvent};
 use crate::membership::{self, Feed, Followed, MatchId, Mode, Relation};
 use crate::remote::Handshake;
 use crate::roster::Incarnation;
+use crate::stall_timer::StallTimer;
 use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, STATE_BYTES_MAX, WINDOW_BYTES};
 
 /// After the first donor shows up the others get so long, so that every one is as likely.
@@ -54,7 +54,7 @@ pub(super) struct Joining {
     /// When our own stream began.
     begun: Option<Micros>,
     /// Whether being fed leads anywhere.
-    pub(super) headway: Headway,
+    pub(super) headway: FeedProgress,
     /// When what we were fed last brought us on.
     pub(super) brought_on_at: Micros,
     /// Pieces of a state that came since everything we had to say went out: what the donor cannot know yet that we have.
@@ -112,7 +112,7 @@ impl Joining {
         self.stage = Stage::Idle;
         self.feeds.clear();
         self.begun = None;
-        self.headway = Headway::default();
+        self.headway = FeedProgress::default();
     }
 
     /// The state the game must take next.
@@ -221,15 +221,15 @@ impl<I: Input> Session<I> {
         let able = self.remotes.iter().filter(|remote| remote.is_trusted() && remote.reachable);
         let stands = able.filter(|remote| self.membership.latest_standing(remote.peer).is_some());
         let gives = stands.filter(|remote| {
-            let passes_on = self.watches && remote.peer < self.local_peer;
+            let passes_on = self.spectates && remote.peer < self.local_peer;
             if remote.watches { passes_on } else { !self.membership.observes(remote.peer) }
         });
         gives.map(|remote| remote.peer).collect()
     }
 
     /// While coming in: whether nobody is there to come to. Everybody we have a link to has greeted us, and none of them
-    /// plays; they may be waiting for somebody, too, and one of us must [begin](Session::found).
-    pub fn finds_nobody(&self) -> bool {
+    /// plays; they may be waiting for somebody, too, and one of us must [begin](Session::create).
+    pub fn found_no_match(&self) -> bool {
         let greeted = self.remotes.iter().all(|remote| remote.handshake >= Handshake::Synchronized);
         let seeks = self.membership.mode() == Mode::Out
             && matches!(self.joining.stage, Stage::Idle | Stage::Asked { .. });
@@ -288,7 +288,7 @@ impl<I: Input> Session<I> {
         let since = *self.joining.alone_since.get_or_insert(self.now);
         let caught_up = self.ledger.current >= self.membership.confirmed();
         let begins =
-            self.running && caught_up && !self.watches && self.now.since(since) >= super::FEED_TIMEOUT;
+            self.running && caught_up && !self.spectates && self.now.since(since) >= super::FEED_TIMEOUT;
         if begins {
             self.joining.alone_since = None;
             self.found_match();
@@ -299,8 +299,13 @@ impl<I: Input> Session<I> {
     /// Goes on alone from the last confirmed state, as a new match: nobody may take it for the old one.
     fn found_match(&mut self) {
         let game = MatchId {
-            born: self.config.match_id.born.max(self.membership.lineage().game.born).saturating_add(1),
-            number: self.rng.next_u64(),
+            started_at: self
+                .config
+                .match_id
+                .started_at
+                .max(self.membership.lineage().game.started_at)
+                .saturating_add(1),
+            nonce: self.rng.next_u64(),
         };
         let (name, former) = (self.draw_name(), self.end_stay(None));
         self.membership.found(self.now, game, name, &mut self.ledger);
@@ -392,7 +397,7 @@ impl<I: Input> Session<I> {
                 let (peer, max) = (self.remotes[index].peer, STATE_BYTES_MAX);
                 // Others have the same.
                 if !std::mem::replace(&mut self.joining.too_large, true) {
-                    self.events.push(Event::StateTooLarge { peer, bytes, max });
+                    self.events.push(SessionEvent::StateTooLarge { peer, bytes, max });
                 }
             }
             _ => self.lose_donor(self.remotes[index].peer),
@@ -432,7 +437,7 @@ impl<I: Input> Session<I> {
         if !awaited {
             return;
         }
-        match unpack(packed, PIECE_BYTES) {
+        match decompress(packed, PIECE_BYTES) {
             Ok(bytes) => self.take_piece(index, Some((number, &bytes))),
             Err(why) => {
                 self.joining.stage = Stage::Idle;
@@ -453,7 +458,7 @@ impl<I: Input> Session<I> {
             self.joining.unacknowledged += 1;
             if self.joining.unacknowledged > WINDOW_BYTES / PIECE_BYTES + 1 {
                 self.joining.stage = Stage::Idle;
-                self.fault(index, PeerFault::Flood);
+                self.fault(index, PeerFault::RateLimitExceeded);
                 return;
             }
             state.extend_from_slice(bytes);
@@ -474,7 +479,7 @@ impl<I: Input> Session<I> {
         if right {
             self.joining.stage = Stage::Complete { donor, offer, state, at: now };
         } else {
-            self.fault(index, PeerFault::SnapshotDiffers);
+            self.fault(index, PeerFault::SnapshotMismatch);
         }
     }
 
@@ -534,7 +539,7 @@ impl<I: Input> Session<I> {
         let Stage::Complete { offer, .. } = &self.joining.stage else { return false };
         let repairs = self.recovery.is_under_way();
         let here = self.ledger.current.min(self.membership.confirmed());
-        if repairs && offer.tidings.confirmed > here && !self.watches {
+        if repairs && offer.tidings.confirmed > here && !self.spectates {
             // Not there yet ourselves.
             return false;
         }
@@ -556,7 +561,7 @@ impl<I: Input> Session<I> {
         let index = self.remote_index(donor);
         if !taken {
             if let Some(index) = index {
-                self.fault(index, PeerFault::SnapshotUnreadable);
+                self.fault(index, PeerFault::SnapshotMalformed);
             }
             return;
         }
@@ -565,9 +570,9 @@ impl<I: Input> Session<I> {
             self.repair(donor, offer.tidings.confirmed);
             return;
         }
-        let made_good = self.watches && self.recovery.is_under_way();
+        let made_good = self.spectates && self.recovery.is_under_way();
         self.recovery.end_by_entry(self.now, donor);
-        self.stats.states_taken += 1;
+        self.stats.snapshots_received += 1;
         let former = self.end_stay(Some(&offer.tidings));
         let (name, frame) = (self.draw_name(), offer.tidings.confirmed);
         let feeds = std::mem::take(&mut self.joining.feeds);
@@ -584,7 +589,7 @@ impl<I: Input> Session<I> {
         self.begin_stay(&former);
         if made_good {
             self.stats.recoveries += 1;
-            self.events.push(Event::Recovered { peer: self.local_peer, frame });
+            self.events.push(SessionEvent::DesyncRecovered { peer: self.local_peer, frame });
         }
         self.joining.feeds = feeds;
         if let Some(index) = index {
@@ -615,7 +620,7 @@ impl<I: Input> Session<I> {
         for remote in &mut self.remotes {
             remote.begin_stay(frame);
             // We wait for nobody yet.
-            remote.hold_up = HoldUp::default();
+            remote.hold_up = StallTimer::default();
         }
     }
 
@@ -628,7 +633,7 @@ impl<I: Input> Session<I> {
         if matches!(self.joining.stage, Stage::Fed { .. }) {
             self.watch_headway();
         }
-        if self.membership.mode() != Mode::Observer || self.watches {
+        if self.membership.mode() != Mode::Observer || self.spectates {
             return;
         }
         if let Some(begun) = self.joining.begun {
@@ -637,11 +642,11 @@ impl<I: Input> Session<I> {
         }
         let Some(present) = self.present_frame() else { return };
         let reach = self.config.reach_frames();
-        let limit = self.membership.confirmed().saturating_add(self.config.window_frames());
+        let limit = self.membership.confirmed().saturating_add(self.config.prediction_frames());
         // By the time somebody has written us in, a few frames more are made up for.
         let soon = self.ledger.current.saturating_add(2 * super::CATCH_UP_FRAMES);
         let in_step = soon >= present.min(limit);
-        if present.since(self.horizon.min(present)) > reach || !in_step {
+        if present.since(self.received_frame.min(present)) > reach || !in_step {
             return;
         }
         self.delay.start(self.rtt_worst());
@@ -660,7 +665,7 @@ impl<I: Input> Session<I> {
         if self.now.since(begun) < ADMISSION_PATIENCE {
             return;
         }
-        let lead = self.lead_at(self.membership.confirmed()).and_then(|lead| self.remote_index(lead));
+        let lead = self.leader_at(self.membership.confirmed()).and_then(|lead| self.remote_index(lead));
         let Some(lead) = lead.map(|index| &self.remotes[index]).filter(|lead| lead.is_trusted()) else {
             return;
         };
@@ -690,7 +695,7 @@ impl<I: Input> Session<I> {
             self.joining.percent_told = None;
             return;
         }
-        if self.watches && self.joining.is_fed() {
+        if self.spectates && self.joining.is_fed() {
             // What it may fall behind from now on is no coming in.
             let behind =
                 self.membership.confirmed().since(self.ledger.current.min(self.membership.confirmed()));
@@ -715,7 +720,7 @@ impl<I: Input> Session<I> {
         let percent = percent.min(99) as u8;
         if self.joining.percent_told.is_none_or(|told| percent > told) {
             self.joining.percent_told = Some(percent);
-            self.events.push(Event::Joining { percent });
+            self.events.push(SessionEvent::JoinProgress { percent });
         }
     }
 }
@@ -739,18 +744,18 @@ mod tests {
     use crate::membership::Message;
     use crate::roster::Incarnation;
     use crate::session::Session;
-    use crate::session::hostile::{Table, config, peer};
+    use crate::session::hostile::{Cluster, config, peer};
 
     /// Whom somebody asks under this name who hears these words of three members when it comes.
     fn asked_by(name: u32, words: &[(usize, Vec<u8>)]) -> usize {
         let mut joiner = Session::<u8>::join(config(), peer(3), 1, Incarnation(name)).expect("sensible");
-        (0..3).for_each(|member| joiner.handle_linked(Micros::ZERO, peer(member)).expect("few links"));
+        (0..3).for_each(|member| joiner.handle_connected(Micros::ZERO, peer(member)).expect("few links"));
         for (from, bytes) in words {
             joiner.handle_message(Micros::ZERO, peer(*from), bytes);
         }
         for tick in 1..60 {
             joiner.tick(Micros::from_millis(16 * tick));
-            while let Some(packet) = joiner.next_packet() {
+            while let Some(packet) = joiner.poll_transmit() {
                 if packet.is_reliable() && Message::decode(packet.bytes) == Ok(Message::AskSnapshot) {
                     return packet.to.to_u128() as usize - 1;
                 }
@@ -762,7 +767,7 @@ mod tests {
     #[test]
     fn every_member_is_as_likely_to_be_asked() {
         const JOINERS: u32 = 3_000;
-        let mut table = Table::of(3, 9);
+        let mut table = Cluster::of(3, 9);
         table.run(60).join(&[0, 1, 2]);
         let mut words = Vec::new();
         while words.len() < 6 {

@@ -3,19 +3,19 @@
 use gaggle_kit::{Input, Micros, PeerId};
 
 use super::Session;
-use super::relaying::SILENCE;
-use crate::event::Event;
-use crate::remote::{Handshake, Liveness, Remote};
+use super::gossip::SILENCE;
+use crate::event::SessionEvent;
+use crate::remote::{Handshake, Liveness, Peer};
 
 impl<I: Input> Session<I> {
     /// Whether nobody has to be watched, asked about or told anything in this tick.
-    pub(super) fn is_calm(&self) -> bool {
-        self.now < self.calm_until && self.stalled_ticks == 0 && self.membership.is_at_rest()
+    pub(super) fn is_quiescent(&self) -> bool {
+        self.now < self.quiescent_until && self.stalled_ticks == 0 && self.membership.is_at_rest()
     }
 
     /// Everybody was just looked at: until when that need not be done again, if nothing happens but inputs.
-    pub(super) fn find_calm(&mut self) {
-        let fine = |remote: &Remote| remote.is_trusted() && remote.liveness == Liveness::Heard;
+    pub(super) fn find_quiescence(&mut self) {
+        let fine = |remote: &Peer| remote.is_trusted() && remote.liveness == Liveness::Heard;
         let calm = self.running
             && self.membership.is_at_rest()
             && !self.joining.is_busy()
@@ -24,7 +24,7 @@ impl<I: Input> Session<I> {
             && !self.is_inquest_open()
             && self.remotes.iter().all(fine);
         let heard_at = self.remotes.iter().map(|remote| remote.heard_at).min();
-        self.calm_until = match heard_at {
+        self.quiescent_until = match heard_at {
             Some(at) if calm => at + SILENCE.min(self.config.interrupted_after),
             _ => Micros::ZERO,
         };
@@ -41,7 +41,7 @@ impl<I: Input> Session<I> {
                 }
                 let remote = &self.remotes[index];
                 if remote.liveness == Liveness::Interrupted
-                    && silent >= self.config.dead_after
+                    && silent >= self.config.timeout
                     && !self.is_heard_via(index)
                 {
                     self.set_gone(index);
@@ -57,14 +57,14 @@ impl<I: Input> Session<I> {
     /// Whether a machine that plays is heard is told once for every change: of nobody that it is back who was not said to be
     /// away, whenever it came and whenever it fell silent. Whoever does not play any more is not missed.
     pub(super) fn tell_liveness(&mut self, index: usize) {
-        let shown = self.watches && self.sees_play_go_on();
+        let shown = self.spectates && self.sees_play_go_on();
         let remote = &mut self.remotes[index];
         let counts = remote.is_open || !self.seats.is_empty();
         let news = match () {
             // In every frame that is shown everybody who plays has spoken, whatever our own link to it is like.
             () if !counts || shown => Liveness::Heard,
             // When nothing goes on, whoever watches cannot tell who is missing but by its own links.
-            () if self.watches && !remote.is_trusted() => remote.liveness_told,
+            () if self.spectates && !remote.is_trusted() => remote.liveness_told,
             () => remote.liveness,
         };
         // Who was gone is not back because it has a link again.
@@ -76,9 +76,9 @@ impl<I: Input> Session<I> {
         let peer = remote.peer;
         if counts {
             self.events.push(match news {
-                Liveness::Heard => Event::Resumed { peer },
-                Liveness::Interrupted => Event::Interrupted { peer },
-                Liveness::Gone => Event::Gone { peer },
+                Liveness::Heard => SessionEvent::Resumed { peer },
+                Liveness::Interrupted => SessionEvent::Interrupted { peer },
+                Liveness::Gone => SessionEvent::TimedOut { peer },
             });
         }
     }
@@ -103,7 +103,7 @@ impl<I: Input> Session<I> {
     /// Links there are, and machines that are remembered because they were refused. Others are known because somebody names
     /// them: they take nobody's place.
     pub(super) fn links(&self) -> usize {
-        let counts = |remote: &&Remote| remote.is_up || remote.handshake == Handshake::Refused;
+        let counts = |remote: &&Peer| remote.is_up || remote.handshake == Handshake::Refused;
         self.remotes.iter().filter(counts).count()
     }
 
@@ -111,7 +111,7 @@ impl<I: Input> Session<I> {
     /// ever, and those whom a liar made up.
     pub(super) fn forget_absent(&mut self) {
         let is_idle =
-            |remote: &Remote| !remote.is_up && !remote.is_open && remote.handshake == Handshake::Unlinked;
+            |remote: &Peer| !remote.is_up && !remote.is_open && remote.handshake == Handshake::Unlinked;
         for index in (0..self.remotes.len()).rev() {
             let remote = &self.remotes[index];
             if is_idle(remote) && !self.membership.is_wary_of(self.now, remote.peer) {
@@ -130,8 +130,8 @@ impl<I: Input> Session<I> {
 
     /// Makes room for somebody: of those who were refused and have no link, the one that was heard longest ago is forgotten.
     pub(super) fn forget_refused(&mut self) {
-        let idle = |remote: &&Remote| remote.handshake == Handshake::Refused && !remote.is_up;
-        let free = |remote: &&Remote| !self.is_awaited(remote.peer);
+        let idle = |remote: &&Peer| remote.handshake == Handshake::Refused && !remote.is_up;
+        let free = |remote: &&Peer| !self.is_awaited(remote.peer);
         let refused = self.remotes.iter().filter(idle).filter(free);
         let Some(peer) = refused.min_by_key(|remote| remote.heard_at).map(|remote| remote.peer) else {
             return;

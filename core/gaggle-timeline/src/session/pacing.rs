@@ -4,9 +4,9 @@ use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
 use super::Session;
 use crate::config::SessionError;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::membership::Mode;
-use crate::remote::Remote;
+use crate::remote::Peer;
 use crate::time_sync::frames_to_make_up;
 
 /// Speed and input delay are looked after once in so many ticks.
@@ -19,7 +19,7 @@ const SLOW_FOR: Micros = Micros::from_secs(2);
 
 /// Ticks this machine has to make up for.
 #[derive(Debug, Default)]
-pub(super) struct MakeUp {
+pub(super) struct CatchUp {
     owed: u32,
     /// What others say of us is worth nothing before this: it was measured before we caught up.
     measure_from: Micros,
@@ -33,16 +33,16 @@ impl<I: Input> Session<I> {
     /// losing or doubling a press.
     ///
     /// # Errors
-    /// If it is outside [`SessionConfig::input_delay_limits`](crate::SessionConfig::input_delay_limits), which all peers rely on.
+    /// If it is outside [`TimelineConfig::input_delay_range`](crate::TimelineConfig::input_delay_range), which all peers rely on.
     pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
-        let (min, max) = self.config.input_delay_limits;
+        let (min, max) = self.config.input_delay_range;
         let usual = self.config.input_delay_frames;
         let (min, max) = (min.min(usual), max.max(usual));
         if let Some(frames) = frames
             && !(min..=max).contains(&frames)
         {
             let (value, min, max) = (frames.into(), min.into(), max.into());
-            return Err(SessionError::Setting { setting: "input_delay_frames", value, min, max });
+            return Err(SessionError::OutOfRange { setting: "input_delay_frames", value, min, max });
         }
         self.delay.fix(frames);
         Ok(())
@@ -55,23 +55,23 @@ impl<I: Input> Session<I> {
 
     /// Ticks to make now besides those that are due, at most `limit`: this machine slept and is far
     /// behind everybody. 0 as a rule.
-    pub fn take_ticks_to_make_up(&mut self, limit: u32) -> u32 {
-        let ticks = self.make_up.owed.min(limit);
-        self.make_up.owed -= ticks;
+    pub fn take_catch_up_ticks(&mut self, limit: u32) -> u32 {
+        let ticks = self.catch_up.owed.min(limit);
+        self.catch_up.owed -= ticks;
         if ticks > 0 {
             self.remotes.iter_mut().for_each(|remote| remote.advantage.shift(ticks.into()));
-            self.make_up.measure_from = self.now + MAKE_UP_PAUSE;
+            self.catch_up.measure_from = self.now + MAKE_UP_PAUSE;
         }
         ticks
     }
 
     /// Whose input is missing, while the match stands still for it.
-    pub fn waiting_for(&self) -> Option<SlotSet> {
+    pub fn stalled_on(&self) -> Option<SlotSet> {
         (self.stalled_ticks > 0).then(|| self.ledger.waiting_for())
     }
 
     /// For how long nothing has been heard of somebody in the match; none of those who are not in it.
-    pub fn silence_of(&self, peer: PeerId) -> Option<Micros> {
+    pub fn time_since_heard(&self, peer: PeerId) -> Option<Micros> {
         let remote = self.remotes.iter().find(|remote| remote.peer == peer && remote.is_open);
         remote.map(|remote| self.now.since(remote.heard_at))
     }
@@ -98,7 +98,9 @@ impl<I: Input> Session<I> {
         let until = match observes {
             true => {
                 let (confirmed, reach) = (self.membership.confirmed(), self.config.reach_frames());
-                self.horizon.clamp(confirmed, confirmed.saturating_add(3 * reach)).saturating_add(reach)
+                self.received_frame
+                    .clamp(confirmed, confirmed.saturating_add(3 * reach))
+                    .saturating_add(reach)
             }
             false => self.membership.emit_until(),
         };
@@ -119,8 +121,8 @@ impl<I: Input> Session<I> {
         if !self.ticks.is_multiple_of(LINE_TICKS) {
             return;
         }
-        let delay = self.config.input_delay_limits.1.max(self.config.input_delay_frames);
-        let frames = 2 * u64::from(self.config.window_frames() + delay);
+        let delay = self.config.input_delay_range.1.max(self.config.input_delay_frames);
+        let frames = 2 * u64::from(self.config.prediction_frames() + delay);
         let (now, max) = (self.now, Micros::new(frames * self.frame.get()));
         let counts_all = self.membership.mode() != Mode::Member;
         for remote in self.remotes.iter_mut().filter(|remote| remote.is_trusted()) {
@@ -134,7 +136,7 @@ impl<I: Input> Session<I> {
             let since = *remote.slow_since.get_or_insert(now);
             if now.since(since) >= SLOW_FOR && !remote.slow_told {
                 remote.slow_told = true;
-                self.events.push(Event::LineTooSlow { peer: remote.peer, rtt, max });
+                self.events.push(SessionEvent::LineTooSlow { peer: remote.peer, rtt, max });
             }
         }
     }
@@ -147,8 +149,8 @@ impl<I: Input> Session<I> {
         }
         let apart = || self.remotes.iter().filter(|r| r.is_open).filter_map(|r| r.advantage.apart());
         let behind = if self.speed.tick(apart()) { frames_to_make_up(apart()) } else { 0 };
-        if behind > 0 && self.make_up.owed == 0 && self.now >= self.make_up.measure_from {
-            self.make_up.owed = behind;
+        if behind > 0 && self.catch_up.owed == 0 && self.now >= self.catch_up.measure_from {
+            self.catch_up.owed = behind;
         }
         if self.is_alone() {
             self.delay.be_alone();
@@ -159,7 +161,7 @@ impl<I: Input> Session<I> {
 
     /// No other peer is in the match or joining it.
     pub(super) fn is_alone(&self) -> bool {
-        let is_coming = |remote: &Remote| remote.is_up && !remote.watches;
+        let is_coming = |remote: &Peer| remote.is_up && !remote.watches;
         self.membership.mode() == Mode::Member
             && self.members().next().is_none()
             && !self.remotes.iter().any(is_coming)
@@ -174,7 +176,7 @@ impl<I: Input> Session<I> {
     pub(super) fn note_stall(&mut self) {
         if self.stalled_ticks == 0 {
             let waiting_for = self.ledger.waiting_for();
-            self.events.push(Event::Stalled { waiting_for });
+            self.events.push(SessionEvent::Stalled { waiting_for });
         }
         self.stalled_ticks += 1;
         self.stats.stalled_ticks += 1;
@@ -182,7 +184,7 @@ impl<I: Input> Session<I> {
 
     pub(super) fn note_progress(&mut self) {
         if self.stalled_ticks > 0 {
-            self.events.push(Event::Unstalled { ticks: self.stalled_ticks });
+            self.events.push(SessionEvent::StallEnded { ticks: self.stalled_ticks });
             self.stalled_ticks = 0;
         }
     }

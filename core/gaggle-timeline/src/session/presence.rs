@@ -3,10 +3,10 @@
 use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
 use super::Session;
-use super::relaying::SILENCE;
-use crate::event::{Event, PeerFault};
+use super::gossip::SILENCE;
+use crate::event::{PeerFault, SessionEvent};
 use crate::membership::{Fault, Mode};
-use crate::remote::{Liveness, Remote};
+use crate::remote::{Liveness, Peer};
 use crate::roster::StreamId;
 
 /// Where nobody comes or goes, the membership machine looks around once in so many ticks.
@@ -44,11 +44,11 @@ impl<I: Input> Session<I> {
             self.membership.note_confirmed(remote.peer, remote.confirmed);
         }
         let silent = |at: Micros| self.now.since(at) >= SILENCE;
-        let doubtful = |remote: &Remote| {
+        let doubtful = |remote: &Peer| {
             let unheard_via = remote.heard_via.is_none_or(|(_, at)| silent(at));
             let fades = remote.reachable && silent(remote.heard_at) && unheard_via;
             // Its link ended, which others may know more about.
-            let parted = !remote.reachable && self.now.since(remote.heard_at) < self.config.dead_after;
+            let parted = !remote.reachable && self.now.since(remote.heard_at) < self.config.timeout;
             remote.is_open && (fades || parted)
         };
         self.membership.set_doubtful(self.remotes.iter().any(doubtful));
@@ -88,7 +88,7 @@ impl<I: Input> Session<I> {
         for remote in &mut self.remotes {
             let known = self.membership.known().iter();
             let was_open = remote.is_open;
-            remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_open());
+            remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_active());
             if remote.is_open && !was_open {
                 // It took the state of a peer that agreed with all.
                 remote.agreed = remote.agreed.max(agreed);
@@ -110,7 +110,7 @@ impl<I: Input> Session<I> {
             let peer = self.membership.known()[nth].stream.peer;
             let Err(index) = self.remotes.binary_search_by(|remote| remote.peer.cmp(&peer)) else { continue };
             if peer != self.local_peer {
-                let mut remote = Remote::new(peer);
+                let mut remote = Peer::new(peer);
                 remote.heard_via = self.joining.donor().map(|donor| (donor, self.now));
                 self.remotes.insert(index, remote);
                 self.outbox.close();
@@ -119,7 +119,7 @@ impl<I: Input> Session<I> {
     }
 
     pub(super) fn update_horizon(&mut self) {
-        self.horizon = self.ledger.horizon();
+        self.received_frame = self.ledger.received_frame();
     }
 
     /// Frames are confirmed as far as everything in them is held.
@@ -127,7 +127,7 @@ impl<I: Input> Session<I> {
     pub(super) fn update_confirmed(&mut self) {
         // This is looked at twice in a tick, and at least once there is nothing new.
         let member = self.membership.mode() == Mode::Member;
-        if !member || self.horizon.min(self.own_horizon()) > self.membership.confirmed() {
+        if !member || self.received_frame.min(self.own_horizon()) > self.membership.confirmed() {
             self.confirm_held();
         }
     }
@@ -141,7 +141,7 @@ impl<I: Input> Session<I> {
         }
         loop {
             let confirmed = self.membership.confirmed();
-            let to = self.horizon.min(self.own_horizon());
+            let to = self.received_frame.min(self.own_horizon());
             if to <= confirmed {
                 return;
             }
@@ -169,7 +169,7 @@ impl<I: Input> Session<I> {
         let before = self.membership.confirmed();
         while let Some(frame) = self.membership.confirm_next() {
             self.everybody = None;
-            let here = self.membership.rows().iter().filter(|row| row.counts_at(frame));
+            let here = self.membership.rows().iter().filter(|row| row.is_present_at(frame));
             let present = here.fold(SlotSet::EMPTY, |set, row| set.union(row.slots));
             self.finish_frame(frame, present);
             self.tell_roster(frame);
@@ -201,22 +201,22 @@ impl<I: Input> Session<I> {
     /// The others agreed on another view.
     pub(super) fn note_history(&mut self) {
         let history = self.membership.lineage().history();
-        if self.told_history != Some(history) && self.membership.mode() != Mode::Out {
-            if self.told_history.is_some() {
+        if self.reported_branch != Some(history) && self.membership.mode() != Mode::Out {
+            if self.reported_branch.is_some() {
                 let frame = self.membership.confirmed();
-                self.events.push(Event::HistoryChanged { frame, ours_lost: false });
+                self.events.push(SessionEvent::ViewChanged { frame });
             }
-            self.told_history = Some(history);
-            self.remotes.iter_mut().for_each(Remote::forget_told_checks);
+            self.reported_branch = Some(history);
+            self.remotes.iter_mut().for_each(Peer::forget_told_checks);
         }
     }
 
     /// Our part ended against our will: we come in again, unless we were about to go.
     pub(super) fn lose_match(&mut self) {
         self.over |= self.leaving_since.is_some();
-        self.stats.starts_over += 1;
+        self.stats.rejoins += 1;
         self.catching_up = false;
-        if self.watches && self.recovery.is_under_way() {
+        if self.spectates && self.recovery.is_under_way() {
             // The state that is to make ours good is as good for coming in.
             return;
         }
@@ -251,7 +251,7 @@ impl<I: Input> Session<I> {
             let under_way = rtt.get() as i64 / 2 + self.now.since(at).get() as i64;
             told.push(i64::from(newest.number()) - i64::from(remote.delay_frames) + under_way / frame_us);
         }
-        gaggle_kit::sort_few(&mut told, |frame| *frame);
+        gaggle_kit::insertion_sort(&mut told, |frame| *frame);
         let middle = *told.get(told.len().saturating_sub(1) / 2)?;
         // Inputs are told no more than a reach before they are played.
         let oldest = self.membership.confirmed().saturating_sub(self.config.reach_frames());
@@ -275,11 +275,11 @@ impl<I: Input> Session<I> {
                     return;
                 }
                 Fault::Value(error) => PeerFault::Malformed(error),
-                Fault::BallotLeap { number } => PeerFault::BallotLeap { number },
-                Fault::ViewUnasked { number } => PeerFault::ViewUnasked { number },
-                Fault::NoSuchSlots => PeerFault::NoSuchSlots,
-                Fault::ReportFalse => PeerFault::ReportFalse,
-                Fault::PlayersChanged { players, seats } => PeerFault::PlayersChanged { players, seats },
+                Fault::BallotLeap { number } => PeerFault::BallotTooHigh { number },
+                Fault::ViewUnasked { number } => PeerFault::UnsolicitedView { number },
+                Fault::NoSuchSlots => PeerFault::UnknownSlots,
+                Fault::ReportFalse => PeerFault::FalseReport,
+                Fault::PlayersChanged { players, seats } => PeerFault::SlotCountChanged { players, seats },
             };
             self.fault(index, fault);
         }
@@ -291,7 +291,7 @@ impl<I: Input> Session<I> {
         let owner = self.remotes.iter_mut().find(|remote| remote.peer == stream.peer);
         if let Some(owner) = owner.filter(|owner| !owner.contested) {
             owner.contested = true;
-            self.events.push(Event::InputsDiffer { peer, frame, liar: Some(stream.peer) });
+            self.events.push(SessionEvent::InputsDiverged { peer, frame, suspect: Some(stream.peer) });
         }
         self.accuse(peer, stream.peer, frame);
     }
@@ -310,7 +310,7 @@ impl<I: Input> Session<I> {
             accusers.push(accuser);
         }
         if accuser == accused || accusers.len() * 2 > others {
-            self.fault(index, PeerFault::ToldDifferently { frame });
+            self.fault(index, PeerFault::Equivocation { frame });
         }
     }
 
@@ -319,7 +319,7 @@ impl<I: Input> Session<I> {
         if let Some((stream, frame)) = self.membership.take_usurper()
             && let Some(index) = self.remote_index(stream.peer)
         {
-            self.fault(index, PeerFault::NotLead { frame });
+            self.fault(index, PeerFault::NotLeader { frame });
         }
     }
 

@@ -1,32 +1,32 @@
 //! What comes in: packets of the running game and messages.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
-use gaggle_link::Goodbye;
+use gaggle_link::CloseCode;
 
 use super::{HANDSHAKE_STEPS, Session};
 use crate::announce::{Announce, Message, PROTOCOL_VERSION};
-use crate::budget::Allowance;
-use crate::event::{Event, PeerFault, Refusal};
-use crate::ledger::Track;
-use crate::membership::{self, Ballot, Hearing, Mode, Sign, Tail};
+use crate::budget::RateLimit;
+use crate::event::{PeerFault, RejectReason, SessionEvent};
+use crate::input_log::RemoteStream;
+use crate::membership::{self, Acceptance, Ballot, EntryRange, Mode, SenderStatus};
 use crate::packet::{AHEAD_NONE, Packet, TAG_NONE, TAG_OTHER, complete};
 use crate::relay::Other;
-use crate::remote::{Handshake, Liveness, Meaning};
-use crate::roster::{Row, StreamId};
+use crate::remote::{Handshake, Liveness, SenderContext};
+use crate::roster::{RosterEntry, StreamId};
 use crate::time_sync::FRAME_Q16;
 use crate::transfer;
 
 /// What a peer may send: an order of magnitude more than the busiest does. Beyond that packets, which a network can
 /// multiply, are ignored; messages, which it cannot, are a fault.
-const PACKETS: Allowance = Allowance { burst: 4_096, per_second: 4_096 };
-const MESSAGES: Allowance = Allowance { burst: 1_024, per_second: 256 };
+const PACKETS: RateLimit = RateLimit { burst: 4_096, per_second: 4_096 };
+const MESSAGES: RateLimit = RateLimit { burst: 1_024, per_second: 256 };
 /// Attempts to change the view are the lead's business; others make some when they take it for lost.
-const CHANGES: Allowance = Allowance { burst: 48, per_second: 2 };
-const CHANGES_OF_LEAD: Allowance = Allowance { burst: 256, per_second: 8 };
+const CHANGES: RateLimit = RateLimit { burst: 48, per_second: 2 };
+const CHANGES_OF_LEAD: RateLimit = RateLimit { burst: 256, per_second: 8 };
 /// Promises a peer says it made to somebody else, each of which may make everybody agree anew. Who invented them, it or the
 /// one it names, nobody can tell: those beyond are not heeded yet. What is true is told in every packet until it is over.
-const PROMISES: Allowance = Allowance { burst: 16, per_second: 1 };
-pub(super) const ASKS: Allowance = Allowance { burst: 16, per_second: 1 };
+const PROMISES: RateLimit = RateLimit { burst: 16, per_second: 1 };
+pub(super) const ASKS: RateLimit = RateLimit { burst: 16, per_second: 1 };
 
 /// Frames that have the same low bits are so far apart.
 const LOW_BITS: i64 = 1 << 16;
@@ -35,7 +35,8 @@ impl<I: Input> Session<I> {
     /// Bytes a peer sent on the unreliable channel, and when they arrived (not the time of the last
     /// tick: round trips would look a frame or two too short).
     ///
-    /// Bytes that nobody honest sends end the trust in that peer, told by [`Event::Fault`].
+    /// Bytes that nobody honest sends end the trust in that peer, told by
+    /// [`SessionEvent::PeerFault`].
     pub fn handle_packet(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
         self.now = self.now.max(now);
         let Some(index) = self.sender_index(from) else { return };
@@ -44,7 +45,7 @@ impl<I: Input> Session<I> {
             return;
         }
         if !self.remotes[index].allowed.packets.spend(now, PACKETS) {
-            self.stats.packets_ignored += 1;
+            self.stats.packets_rate_limited += 1;
             return;
         }
         let taken = match Packet::tag_of(bytes) {
@@ -77,10 +78,10 @@ impl<I: Input> Session<I> {
         if trusted {
             remote.heard_at = now;
         }
-        self.calm_until = Micros::ZERO;
+        self.quiescent_until = Micros::ZERO;
         let moves_state = bytes.first().is_some_and(|kind| transfer::Message::moves_state(*kind));
         if !moves_state && !remote.allowed.messages.spend(now, MESSAGES) {
-            self.fault(index, PeerFault::Flood);
+            self.fault(index, PeerFault::RateLimitExceeded);
             return;
         }
         let taken = match bytes.first().copied() {
@@ -118,29 +119,29 @@ impl<I: Input> Session<I> {
         let seat = seat.map(|seat| seat.slots);
         let refusal = match () {
             () if announce.version != PROTOCOL_VERSION => {
-                Some(Refusal::Version { ours: PROTOCOL_VERSION, theirs: announce.version })
+                Some(RejectReason::Version { ours: PROTOCOL_VERSION, theirs: announce.version })
             }
             () if announce.game_fingerprint != self.config.game_fingerprint => {
                 let (ours, theirs) = (self.config.game_fingerprint, announce.game_fingerprint);
-                Some(Refusal::Game { ours, theirs })
+                Some(RejectReason::Game { ours, theirs })
             }
-            () if announce.settings_fingerprint != self.settings_fingerprint => Some(Refusal::Settings),
+            () if announce.settings_fingerprint != self.settings_fingerprint => Some(RejectReason::Settings),
             () if announce.shape != self.shape && announce.shape != 0 && self.shape != 0 => {
-                Some(Refusal::Shape { ours: self.shape, theirs: announce.shape })
+                Some(RejectReason::Shape { ours: self.shape, theirs: announce.shape })
             }
             () if seat.is_some_and(|ours| ours != announce.slots && announce.slots != SlotSet::EMPTY) => {
-                Some(Refusal::Slots { ours: seat.unwrap_or_default(), theirs: announce.slots })
+                Some(RejectReason::Slots { ours: seat.unwrap_or_default(), theirs: announce.slots })
             }
             () => None,
         };
         if let Some(reason) = refusal {
             remote.handshake = Handshake::Refused;
-            self.refused.push((peer, Goodbye::INCOMPATIBLE));
-            self.events.push(Event::Refused { peer, reason });
+            self.refused.push((peer, CloseCode::INCOMPATIBLE));
+            self.events.push(SessionEvent::Rejected { peer, reason });
             return;
         }
         if remote.is_trusted() {
-            self.fault(index, PeerFault::AnnouncedTwice);
+            self.fault(index, PeerFault::DuplicateAnnounce);
             return;
         }
         remote.meaning = None;
@@ -149,12 +150,12 @@ impl<I: Input> Session<I> {
             remote.incarnation = Some(announce.incarnation);
             self.membership.handle_hello(peer, announce.incarnation);
         }
-        remote.companies.0 = announce.company;
+        remote.companies.0 = announce.cohort;
         remote.heard_at = self.now;
         remote.liveness =
             if remote.liveness == Liveness::Gone { Liveness::Interrupted } else { remote.liveness };
         remote.handshake = Handshake::Announced;
-        self.events.push(Event::Synchronizing { peer, count: 1, total: HANDSHAKE_STEPS });
+        self.events.push(SessionEvent::Synchronizing { peer, count: 1, total: HANDSHAKE_STEPS });
         self.judge_reachable(index);
     }
 
@@ -169,18 +170,18 @@ impl<I: Input> Session<I> {
         | membership::Message::Nack { promised: ballot, .. } = &message
             && self.is_churn(index, ballot.number)
         {
-            self.fault(index, PeerFault::TooManyChanges);
+            self.fault(index, PeerFault::TooManyViewChanges);
             return;
         }
         let peer = self.remotes[index].peer;
-        if let membership::Message::Standing { standing, .. } = &message
+        if let membership::Message::PeerStatus { standing, .. } = &message
             && standing.knows.is_none()
             && self.remotes[index].told.implied
         {
             // It did not start together with us after all.
             self.remotes[index].told.forget();
         }
-        if matches!(message, membership::Message::Standing { .. }) {
+        if matches!(message, membership::Message::PeerStatus { .. }) {
             self.remotes[index].unable_until = None;
         }
         let stay = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
@@ -215,7 +216,7 @@ impl<I: Input> Session<I> {
     fn heed_promise(&mut self, index: usize, promised: Ballot) -> Result<Option<Ballot>, PeerFault> {
         if promised.by.peer == self.remotes[index].peer {
             let churn = self.is_churn(index, promised.number);
-            return if churn { Err(PeerFault::TooManyChanges) } else { Ok(Some(promised)) };
+            return if churn { Err(PeerFault::TooManyViewChanges) } else { Ok(Some(promised)) };
         }
         let allowed = &mut self.remotes[index].allowed;
         let newer = promised.number > allowed.promise_ballot;
@@ -237,10 +238,10 @@ impl<I: Input> Session<I> {
             Message::Feed(feed) => self.take_feed(index, *feed),
             Message::AskFeed { from, known, depth } => self.take_ask_feed(index, from, known, depth),
             Message::Enough => self.donations.forget(self.remotes[index].peer),
-            Message::Letter { to, bytes } => self.take_letter(index, to, bytes),
-            Message::LetterFrom { from, bytes } => {
+            Message::Forward { to, bytes } => self.take_letter(index, to, bytes),
+            Message::ForwardFrom { from, bytes } => {
                 if self.take_letter_from(index, from, bytes).is_err() {
-                    self.stats.letters_refused += 1;
+                    self.stats.forwards_rejected += 1;
                 }
             }
         }
@@ -294,9 +295,14 @@ impl<I: Input> Session<I> {
     }
 
     /// Finds out what a packet's tag means, and remembers it until something changes.
-    fn find_meaning(&mut self, now: Micros, index: usize, packet: &Packet<'_>) -> Result<Meaning, PeerFault> {
+    fn find_meaning(
+        &mut self,
+        now: Micros,
+        index: usize,
+        packet: &Packet<'_>,
+    ) -> Result<SenderContext, PeerFault> {
         let peer = self.remotes[index].peer;
-        let nothing = Meaning::nothing(peer, packet.tag);
+        let nothing = SenderContext::nothing(peer, packet.tag);
         if !self.running {
             return Ok(nothing);
         }
@@ -306,7 +312,7 @@ impl<I: Input> Session<I> {
         };
         self.sync_held();
         let confirmed = Frame::START;
-        let sign = Sign { tag: packet.tag, observer: packet.observer, promised, confirmed };
+        let sign = SenderStatus { tag: packet.tag, observer: packet.observer, promised, confirmed };
         let hearing = match self.membership.hear(now, peer, sign, &self.ledger) {
             Ok(hearing) => hearing,
             Err(fault) => {
@@ -326,12 +332,12 @@ impl<I: Input> Session<I> {
             // Whoever admitted it gave it another number of slots: its entries fit nowhere.
             return Ok(nothing);
         }
-        let meaning = Meaning {
+        let meaning = SenderContext {
             tag: packet.tag,
             epoch: self.membership.epoch().number(),
             observer: packet.observer,
             // What needs no answer need not be judged again.
-            plain: matches!(hearing, Hearing::All(_)) || packet.observer,
+            plain: matches!(hearing, Acceptance::All(_)) || packet.observer,
             hearing,
             stream,
             first: standing.first,
@@ -349,7 +355,7 @@ impl<I: Input> Session<I> {
         now: Micros,
         index: usize,
         packet: &Packet<'_>,
-        meaning: &Meaning,
+        meaning: &SenderContext,
     ) -> Result<(), PeerFault> {
         let have = self.have_of_stream(meaning);
         let told_newest = self.ledger.local.newest();
@@ -366,23 +372,23 @@ impl<I: Input> Session<I> {
             }
             if acked > i64::from(told_newest.number()) {
                 let frame = Frame::new(acked.min(u32::MAX.into()) as u32);
-                return Err(PeerFault::AckOfUnsent { frame, newest: told_newest });
+                return Err(PeerFault::AckBeyondSent { frame, newest: told_newest });
             }
             let acked = frame_or_start(acked);
             remote.acked = Some(remote.acked.map_or(acked, |before| before.max(acked)));
         }
         let newest = frame_or_start(complete(packet.newest_low, have));
-        if matches!(meaning.hearing, Hearing::All(_)) && packet.confirmed_age < u8::MAX {
+        if matches!(meaning.hearing, Acceptance::All(_)) && packet.confirmed_age < u8::MAX {
             remote.confirmed = remote.confirmed.max(newest.saturating_sub(packet.confirmed_age.into()));
         }
-        if meaning.hearing != Hearing::Nothing {
+        if meaning.hearing != Acceptance::Nothing {
             self.take_entries(index, newest, packet, meaning, have)?;
         }
         self.take_time(now, index, newest, packet, meaning);
         if let Some(check) = packet.check {
             let frame = newest.saturating_sub(check.age_frames.into());
             match meaning.hearing {
-                Hearing::All(_) => self.take_check(index, frame, check),
+                Acceptance::All(_) => self.take_check(index, frame, check),
                 _ => self.take_check_watching(index, frame, check),
             }
         }
@@ -391,7 +397,7 @@ impl<I: Input> Session<I> {
     }
 
     /// Up to which frame the stream a packet is about is held.
-    fn have_of_stream(&self, meaning: &Meaning) -> Frame {
+    fn have_of_stream(&self, meaning: &SenderContext) -> Frame {
         let track = meaning.track.map(|track| &self.ledger.tracks()[track]);
         match track.filter(|track| track.is_held()) {
             Some(track) => track.have,
@@ -409,7 +415,7 @@ impl<I: Input> Session<I> {
         let Some(known) = remote.told.standing().and_then(|standing| standing.knows) else {
             return Frame::START;
         };
-        let told = |meaning: &Meaning| {
+        let told = |meaning: &SenderContext| {
             meaning.stream.incarnation == known.incarnation && meaning.first == Some(known.first)
         };
         match remote.meaning.as_ref().filter(|meaning| told(meaning)) {
@@ -429,7 +435,7 @@ impl<I: Input> Session<I> {
         index: usize,
         newest: Frame,
         packet: &Packet<'_>,
-        meaning: &Meaning,
+        meaning: &SenderContext,
         have: Frame,
     ) -> Result<(), PeerFault> {
         let carried = u32::from(packet.runs.carried);
@@ -451,7 +457,7 @@ impl<I: Input> Session<I> {
             let fault = PeerFault::InputGap { from: base.next(), have };
             // Of whoever was cut and does not know it, all there will ever be is held.
             let held = meaning.track.map(|track| &self.ledger.tracks()[track]);
-            let held = held.is_some_and(|track| track.is_held() && track.have < track.row.last);
+            let held = held.is_some_and(|track| track.is_held() && track.have < track.row.last_frame);
             return if in_step && meaning.knows_us && held { Err(fault) } else { Ok(()) };
         }
         if self.ledger.current.max(have).since(base) >= self.ledger.table.frames() {
@@ -461,20 +467,21 @@ impl<I: Input> Session<I> {
         let Some(track) = meaning.track else {
             return self.take_warm(index, base, newest, packet, meaning);
         };
-        let Track { row: Row { last: row_last, .. }, since, .. } = self.ledger.tracks()[track];
+        let RemoteStream { row: RosterEntry { last_frame: row_last, .. }, since, .. } =
+            self.ledger.tracks()[track];
         if base < since && (base.next() < since || Some(base.next()) != meaning.first) {
             // What the runs build on is not in the table: it is with those who were not there yet.
             return self.take_warm(index, base, newest, packet, meaning);
         }
         let last = if meaning.grows { newest.min(row_last).min(possible) } else { have };
-        if !packet.sayings.is_empty() || newest <= have {
+        if !packet.entry_controls.is_empty() || newest <= have {
             self.check_sayings(meaning.stream, base, newest, packet)?;
         }
         let entry_bytes = usize::from(meaning.players) * I::SIZE;
         self.ledger.take_runs(track, base, last, entry_bytes, &packet.runs)?;
         if last > have {
             self.held_news = true;
-            if !packet.sayings.is_empty() {
+            if !packet.entry_controls.is_empty() {
                 self.take_sayings(meaning.stream, newest, have, last, packet);
             }
         }
@@ -492,11 +499,11 @@ impl<I: Input> Session<I> {
         let Some(held) = self.membership.held(stream) else { return Ok(()) };
         let known = |frame: Frame| frame > base && frame >= held.first && frame <= held.through.min(newest);
         let told = |frame: Frame| {
-            let mut all = packet.sayings.iter();
+            let mut all = packet.entry_controls.iter();
             all.find(|(age, _)| newest.saturating_sub((*age).into()) == frame).map(|(_, extras)| extras)
         };
-        let frames = packet.sayings.iter().map(|(age, _)| newest.saturating_sub(age.into()));
-        let held_frames = held.sayings().iter().map(|(frame, _)| *frame);
+        let frames = packet.entry_controls.iter().map(|(age, _)| newest.saturating_sub(age.into()));
+        let held_frames = held.entry_controls().iter().map(|(frame, _)| *frame);
         for frame in frames.chain(held_frames).filter(|frame| known(*frame)) {
             if told(frame).unwrap_or_default() != held.extras(frame) {
                 return Err(PeerFault::InputChanged { frame });
@@ -514,7 +521,7 @@ impl<I: Input> Session<I> {
         packet: &Packet<'_>,
     ) {
         self.sync_held();
-        for (age, extras) in packet.sayings.iter() {
+        for (age, extras) in packet.entry_controls.iter() {
             let frame = newest.saturating_sub(age.into());
             if frame > have && frame <= last {
                 self.membership.note_extras(stream, frame, extras);
@@ -530,7 +537,7 @@ impl<I: Input> Session<I> {
         base: Frame,
         newest: Frame,
         packet: &Packet<'_>,
-        meaning: &Meaning,
+        meaning: &SenderContext,
     ) -> Result<(), PeerFault> {
         let players = usize::from(meaning.players);
         let before = if Some(base.next()) == meaning.first {
@@ -539,7 +546,7 @@ impl<I: Input> Session<I> {
             self.ledger.entry_before(meaning.stream, base.next())
         };
         let Some(mut entry) = before.filter(|entry| entry.len() == players) else { return Ok(()) };
-        let mut tail = Tail::from(meaning.stream, base.next());
+        let mut tail = EntryRange::from(meaning.stream, base.next());
         let mut value = vec![0; players * I::SIZE];
         let mut frame = base;
         for change in packet.runs.entries(players * I::SIZE) {
@@ -552,7 +559,7 @@ impl<I: Input> Session<I> {
                 };
                 input.write(&mut value[place]);
             }
-            let mut said = packet.sayings.iter();
+            let mut said = packet.entry_controls.iter();
             let extras = said.find(|(age, _)| newest.saturating_sub((*age).into()) == frame);
             tail.push(&value, extras.map(|(_, extras)| extras).unwrap_or_default());
         }
@@ -585,18 +592,19 @@ impl<I: Input> Session<I> {
         index: usize,
         newest: Frame,
         packet: &Packet<'_>,
-        meaning: &Meaning,
+        meaning: &SenderContext,
     ) {
         self.take_clock(now, index, packet);
         let remote = &mut self.remotes[index];
-        if self.running && newest > Frame::START && meaning.hearing != Hearing::Nothing && !packet.observer {
+        if self.running && newest > Frame::START && meaning.hearing != Acceptance::Nothing && !packet.observer
+        {
             // Delay is no sign of being ahead: with it, every change of delay would look like drift.
             let theirs = i64::from(newest.number()) - i64::from(remote.delay_frames);
             remote.advantage.handle_distance(i64::from(self.ledger.current.number()) - theirs);
             if remote.newest.is_none_or(|(known, _)| newest > known) {
                 remote.newest = Some((newest, now));
             } else if remote.newest.is_some_and(|(known, _)| newest < known) {
-                self.stats.packets_old += 1;
+                self.stats.packets_stale += 1;
             }
         }
     }
@@ -612,8 +620,12 @@ impl<I: Input> Session<I> {
         let remote = &mut self.remotes[index];
         if remote.handshake == Handshake::Announced && remote.clock.is_known() {
             remote.handshake = Handshake::Synchronized;
-            self.events.push(Event::Synchronizing { peer, count: HANDSHAKE_STEPS, total: HANDSHAKE_STEPS });
-            self.events.push(Event::Synchronized { peer });
+            self.events.push(SessionEvent::Synchronizing {
+                peer,
+                count: HANDSHAKE_STEPS,
+                total: HANDSHAKE_STEPS,
+            });
+            self.events.push(SessionEvent::Synchronized { peer });
             self.start_when_ready();
         }
     }
@@ -626,9 +638,9 @@ impl<I: Input> Session<I> {
         remote.handshake = Handshake::Refused;
         let peer = remote.peer;
         remote.told.forget();
-        self.calm_until = Micros::ZERO;
-        self.refused.push((peer, Goodbye::FAULT));
-        self.events.push(Event::Fault { peer, fault });
+        self.quiescent_until = Micros::ZERO;
+        self.refused.push((peer, CloseCode::PROTOCOL_ERROR));
+        self.events.push(SessionEvent::PeerFault { peer, fault });
         self.set_gone(index);
     }
 }

@@ -9,13 +9,13 @@
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
 use super::Session;
-use super::relaying::SILENCE;
+use super::gossip::SILENCE;
 use crate::announce::Message;
-use crate::budget::Allowance;
-use crate::event::{DesyncCause, Event};
-use crate::exchange::MESSAGE_STREAM;
+use crate::budget::RateLimit;
+use crate::driver::MESSAGE_STREAM;
+use crate::event::{DesyncCause, SessionEvent};
 use crate::membership::Mode;
-use crate::remote::{OwnCheck, Remote};
+use crate::remote::{OwnCheck, Peer};
 use crate::transfer::{self, Offer};
 
 /// So long everybody has to tell its hashes.
@@ -27,7 +27,7 @@ const PAUSE_MIN: Micros = Micros::from_secs(4);
 const PAUSE_MAX: Micros = Micros::from_secs(120);
 
 /// What others may tell of theirs: more than they can have. Those beyond are not heeded.
-const RECOVERIES: Allowance = Allowance { burst: 4, per_second: 1 };
+const RECOVERIES: RateLimit = RateLimit { burst: 4, per_second: 1 };
 
 /// What is known of a difference, and what is being done about it.
 #[derive(Debug, Default)]
@@ -50,8 +50,8 @@ impl Recovery {
     /// An inquest is over. Where both states were changed it says nothing about who is right.
     pub(super) fn note_cause(&mut self, peer: PeerId, cause: DesyncCause, both_changed: bool) {
         match cause {
-            DesyncCause::OursChanged { .. } if !both_changed => self.wrong = Some(peer),
-            DesyncCause::TheirsChanged { .. } => self.changed.push(peer),
+            DesyncCause::LocalStateCorrupted { .. } if !both_changed => self.wrong = Some(peer),
+            DesyncCause::RemoteStateCorrupted { .. } => self.changed.push(peer),
             _ => {}
         }
     }
@@ -142,7 +142,7 @@ impl<I: Input> Session<I> {
         let Some((frame, since)) = self.recovery.suspect else { return };
         let waited = self.now.since(since);
         let looked_into = !self.is_inquest_open() || waited >= INQUEST_PATIENCE;
-        let able = if self.watches { self.joining.is_fed() } else { self.is_settled_in() };
+        let able = if self.spectates { self.joining.is_fed() } else { self.is_settled_in() };
         if self.recovery.under_way || !able || !looked_into || !self.recovery.is_due(self.now) {
             return;
         }
@@ -182,7 +182,7 @@ impl<I: Input> Session<I> {
 
     /// Those who hold the same hashes for a frame as this peer, which is one of them.
     fn who_agrees_with(&self, peer: PeerId, frame: Frame) -> Vec<PeerId> {
-        let told = |remote: &Remote| remote.told_check(frame);
+        let told = |remote: &Peer| remote.told_check(frame);
         let right = self.remotes.iter().find(|remote| remote.peer == peer).and_then(told);
         let open = self.remotes.iter().filter(|remote| remote.is_open && remote.is_trusted());
         let same = open.filter(|remote| remote.peer == peer || right.is_some() && told(remote) == right);
@@ -204,10 +204,10 @@ impl<I: Input> Session<I> {
     /// The group that wins against ours, if one does. Whoever is known to have been changed from outside has no voice.
     /// Of two equally large ours wins if it is known to be right, or if not everybody was `heard`.
     fn outvoted_by(&self, own: OwnCheck, heard: bool) -> Vec<PeerId> {
-        let right = !self.recovery.changed.is_empty() || !heard || self.watches;
+        let right = !self.recovery.changed.is_empty() || !heard || self.spectates;
         let rank_of = |peer: PeerId| {
-            let row = self.membership.known().iter().find(|row| row.is_open() && row.stream.peer == peer);
-            row.map(|row| (row.first, row.slots.bits().trailing_zeros()))
+            let row = self.membership.known().iter().find(|row| row.is_active() && row.stream.peer == peer);
+            row.map(|row| (row.first_frame, row.slots.bits().trailing_zeros()))
         };
         let mut voices = vec![];
         let ours = (own.inputs_hash, own.state_hash);
@@ -216,7 +216,7 @@ impl<I: Input> Session<I> {
         }
         for remote in self.remotes.iter().filter(|remote| remote.is_trusted()) {
             // To those who watch, others who do are the last to be asked.
-            let watches = self.watches && remote.watches && remote.peer < self.local_peer;
+            let watches = self.spectates && remote.watches && remote.peer < self.local_peer;
             let rank = match rank_of(remote.peer) {
                 Some(rank) if remote.is_open && !self.recovery.changed.contains(&remote.peer) => rank,
                 None if watches => WATCHING,
@@ -274,7 +274,7 @@ impl<I: Input> Session<I> {
         transfer::Message::Enough.encode(self.outbox.letter(donor, MESSAGE_STREAM));
         self.recovery.note_recovered(self.now, donor);
         self.stats.recoveries += 1;
-        self.events.push(Event::Recovered { peer: self.local_peer, frame });
+        self.events.push(SessionEvent::DesyncRecovered { peer: self.local_peer, frame });
     }
 
     /// Somebody else took another state. Hashes it told before are worth nothing.
@@ -289,7 +289,7 @@ impl<I: Input> Session<I> {
         remote.settle_difference(through);
         if remote.is_open {
             let peer = remote.peer;
-            self.events.push(Event::Recovered { peer, frame: through });
+            self.events.push(SessionEvent::DesyncRecovered { peer, frame: through });
         }
     }
 

@@ -4,12 +4,12 @@ use gaggle_kit::{Frame, Input};
 
 use super::Session;
 use crate::Inputs;
-use crate::event::Event;
-use crate::request::{Request, Sim};
+use crate::event::SessionEvent;
+use crate::request::{Request, SimId};
 
 /// How far the requests of the current tick are.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct SimScheduler {
     /// The state to reach.
     target: Frame,
     /// The state that was saved last in this pass, so that it is not saved twice.
@@ -37,7 +37,7 @@ enum Asked {
     Inquest(Frame),
 }
 
-impl Plan {
+impl SimScheduler {
     pub(super) fn begin(&mut self, target: Frame) {
         self.target = target;
         self.saved = None;
@@ -63,11 +63,11 @@ enum Step {
 impl<I: Input> Session<I> {
     /// Our own state cannot be read back.
     pub(crate) fn note_unsound(&mut self, frame: Frame) {
-        self.events.push(Event::StateUnsound { frame });
+        self.events.push(SessionEvent::StateNotDecodable { frame });
     }
 
     /// The next thing the game must do. The one before counts as done.
-    pub fn next_request(&mut self) -> Option<Request<'_, I>> {
+    pub fn poll_request(&mut self) -> Option<Request<'_, I>> {
         if std::mem::take(&mut self.plan.answer_due) {
             self.take_answer();
         }
@@ -84,7 +84,7 @@ impl<I: Input> Session<I> {
                 self.plan.state.clear();
                 Some(Request::Export { frame, state: &mut self.plan.state })
             }
-            Step::Load(frame) => Some(Request::Load { sim: Sim::Live, frame }),
+            Step::Load(frame) => Some(Request::Load { sim: SimId::Live, frame }),
             Step::Save(frame) => Some(Request::Save { frame }),
             Step::Advance(frame) => {
                 let confirmed = self.membership.confirmed();
@@ -93,16 +93,16 @@ impl<I: Input> Session<I> {
                     true => self.past_inputs(frame),
                     false => self.ledger.live_inputs(frame, confirmed),
                 };
-                Some(Request::Advance { sim: Sim::Live, inputs })
+                Some(Request::Advance { sim: SimId::Live, inputs })
             }
             Step::Hash(frame) => {
                 self.plan.answer_due = true;
                 self.plan.asked = Some(Asked::Live(frame));
-                Some(Request::Hash { sim: Sim::Live, frame, hash: &mut self.plan.hash })
+                Some(Request::Hash { sim: SimId::Live, frame, hash: &mut self.plan.hash })
             }
             Step::Keep(frame) => {
                 let forget_before = self.checks.look_back(self.agreed_by_all());
-                Some(Request::Keep { frame, forget_before })
+                Some(Request::Retain { frame, forget_before })
             }
             Step::Inquest(step) => Some(self.inquest_request(step)),
         }
@@ -115,7 +115,7 @@ impl<I: Input> Session<I> {
         let repairs = self.import_repairs();
         let Session { joining, plan, .. } = self;
         let (frame, state) = joining.complete()?;
-        Some(Request::Import { frame, state, repairs, taken: &mut plan.taken })
+        Some(Request::Import { frame, state, is_repair: repairs, accepted: &mut plan.taken })
     }
 
     fn next_step(&mut self) -> Option<Step> {
@@ -179,7 +179,7 @@ impl<I: Input> Session<I> {
         self.stats.rollbacks += 1;
         self.stats.rollback_frames_last = depth;
         self.stats.rollback_frames_max = self.stats.rollback_frames_max.max(depth);
-        self.stats.frames_again += u64::from(depth);
+        self.stats.frames_resimulated += u64::from(depth);
         self.stats.frames = self.stats.frames.saturating_sub(depth.into());
         let to = changed.previous();
         self.plan.target = self.plan.target.max(current);
@@ -234,6 +234,6 @@ impl<I: Input> Session<I> {
     pub(super) fn ask_inquest_hash(&mut self, frame: Frame) -> Request<'_, I> {
         self.plan.answer_due = true;
         self.plan.asked = Some(Asked::Inquest(frame));
-        Request::Hash { sim: Sim::Inquest, frame, hash: &mut self.plan.hash }
+        Request::Hash { sim: SimId::Audit, frame, hash: &mut self.plan.hash }
     }
 }

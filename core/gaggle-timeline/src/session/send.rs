@@ -8,9 +8,9 @@ use gaggle_link::Channel;
 use super::Session;
 use crate::clock::clock_of;
 use crate::config::PACKET_OVERHEAD_BYTES;
-use crate::membership::{Ballot, Extras, Mode};
+use crate::membership::{Ballot, EntryControl, Mode};
 use crate::packet::{AHEAD_NONE, CheckBlock, Packet, RunsWriter, Sayings, TAG_NONE, TimeBlock};
-use crate::remote::{Liveness, OwnCheck, Remote, Sent};
+use crate::remote::{Liveness, OwnCheck, Peer, Sent};
 
 /// After a loss packets go out every frame for so long.
 pub(super) const LOSS_MEMORY: Micros = Micros::from_secs(5);
@@ -36,7 +36,7 @@ const LETTERS_MAX: usize = 8_192;
 
 /// Something to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outgoing<'a> {
+pub struct Transmit<'a> {
     /// To whom.
     pub to: PeerId,
     /// How: what may get lost, and what must arrive in the order of its stream.
@@ -45,7 +45,7 @@ pub struct Outgoing<'a> {
     pub bytes: &'a [u8],
 }
 
-impl Outgoing<'_> {
+impl Transmit<'_> {
     /// Whether it must arrive.
     pub fn is_reliable(&self) -> bool {
         self.channel != Channel::Unreliable
@@ -62,7 +62,7 @@ struct Blocks {
 }
 
 #[derive(Debug)]
-struct Letter {
+struct OutboundMessage {
     to: PeerId,
     channel: Channel,
     bytes: Vec<u8>,
@@ -81,8 +81,8 @@ pub(super) struct Outbox {
     /// What `body` was made from.
     body_of: Option<(Frame, Frame)>,
     /// What entries say besides inputs, in wire form.
-    sayings: Vec<u8>,
-    letters: VecDeque<Letter>,
+    entry_controls: Vec<u8>,
+    outbound_messages: VecDeque<OutboundMessage>,
     /// The letter being read by whoever sends it, and one that is written for nobody.
     letter: Vec<u8>,
     lost: Vec<u8>,
@@ -97,8 +97,8 @@ impl Outbox {
             bytes: Vec::with_capacity(capacity),
             body: RunsWriter::with_capacity(capacity),
             body_of: None,
-            sayings: Vec::new(),
-            letters: VecDeque::new(),
+            entry_controls: Vec::new(),
+            outbound_messages: VecDeque::new(),
             letter: Vec::new(),
             lost: Vec::new(),
         }
@@ -127,13 +127,13 @@ impl Outbox {
     }
 
     fn post(&mut self, to: PeerId, channel: Channel) -> &mut Vec<u8> {
-        if self.letters.len() >= LETTERS_MAX {
+        if self.outbound_messages.len() >= LETTERS_MAX {
             self.lost.clear();
             return &mut self.lost;
         }
-        self.letters.push_back(Letter { to, channel, bytes: Vec::new() });
-        let last = self.letters.len() - 1;
-        &mut self.letters[last].bytes
+        self.outbound_messages.push_back(OutboundMessage { to, channel, bytes: Vec::new() });
+        let last = self.outbound_messages.len() - 1;
+        &mut self.outbound_messages[last].bytes
     }
 
     fn next_index(&mut self) -> Option<usize> {
@@ -147,8 +147,8 @@ impl Outbox {
 
 impl<I: Input> Session<I> {
     /// The next thing to send, if any is left in this tick.
-    pub fn next_packet(&mut self) -> Option<Outgoing<'_>> {
-        if !self.outbox.letters.is_empty() {
+    pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
+        if !self.outbox.outbound_messages.is_empty() {
             return self.next_letter();
         }
         loop {
@@ -156,30 +156,30 @@ impl<I: Input> Session<I> {
             if self.is_due(&self.remotes[index]) {
                 self.write_packet(index);
                 let to = self.remotes[index].peer;
-                return Some(Outgoing { to, channel: Channel::Unreliable, bytes: &self.outbox.bytes });
+                return Some(Transmit { to, channel: Channel::Unreliable, bytes: &self.outbox.bytes });
             }
         }
     }
 
-    fn next_letter(&mut self) -> Option<Outgoing<'_>> {
-        let Letter { to, channel, bytes } = self.outbox.letters.pop_front()?;
-        if self.outbox.letters.is_empty() {
+    fn next_letter(&mut self) -> Option<Transmit<'_>> {
+        let OutboundMessage { to, channel, bytes } = self.outbox.outbound_messages.pop_front()?;
+        if self.outbox.outbound_messages.is_empty() {
             self.joining.note_acknowledged();
         }
         self.outbox.letter = bytes;
-        Some(Outgoing { to, channel, bytes: &self.outbox.letter })
+        Some(Transmit { to, channel, bytes: &self.outbox.letter })
     }
 
     /// A guess "unchanged" is right while nothing is sent, so silence costs no rollback: it only
     /// confirms later. So news goes out at once, the rest as rarely as the window allows.
-    fn is_due(&self, remote: &Remote) -> bool {
+    fn is_due(&self, remote: &Peer) -> bool {
         if !remote.is_trusted() || self.over {
             return false;
         }
         let waited = self.ticks - remote.sent.tick;
-        if !self.running || self.watches || remote.watches || remote.meaning.is_none() && !remote.is_open {
+        if !self.running || self.spectates || remote.watches || remote.meaning.is_none() && !remote.is_open {
             // Time is all we have in common; whoever watches is fed by one of us. Who waits for a match to begin wants to know it soon.
-            let is_shown = self.running && (self.watches || remote.watches);
+            let is_shown = self.running && (self.spectates || remote.watches);
             let interval = if !self.seats.is_empty() {
                 1
             } else if is_shown && remote.clock.is_known() {
@@ -200,13 +200,13 @@ impl<I: Input> Session<I> {
 
     /// Whether so many ticks, at least one, are as many as may be between two packets to this peer that say nothing new.
     #[inline]
-    fn is_long(&self, remote: &Remote, ticks: u64) -> bool {
+    fn is_long(&self, remote: &Peer, ticks: u64) -> bool {
         let anxious = self.config.send_every_frame || self.stalled_ticks > 0 || self.now < remote.lossy_until;
         if anxious || self.now.since(remote.heard_at) > self.silence_max {
             return true;
         }
         // Twice the interval must fit between the one-way latency and what window and delay cover.
-        let covered_percent = (self.config.window_frames() + self.input_delay) * 100 + 20;
+        let covered_percent = (self.config.prediction_frames() + self.input_delay) * 100 + 20;
         let room_percent = covered_percent.saturating_sub(remote.one_way_percent);
         match ticks {
             1 => room_percent < 400,
@@ -238,7 +238,7 @@ impl<I: Input> Session<I> {
         let plain = acked.is_some() && self.membership.is_at_rest() && !self.has_news(index, newest);
         let blocks = if plain { Blocks::default() } else { self.blocks(index, tag, acked, newest) };
         let confirmed = self.membership.confirmed();
-        let Outbox { body, bytes, sayings, .. } = &mut self.outbox;
+        let Outbox { body, bytes, entry_controls: sayings, .. } = &mut self.outbox;
         let packet = Packet {
             tag,
             missing,
@@ -249,7 +249,7 @@ impl<I: Input> Session<I> {
             check: None,
             observer: false,
             promised: None,
-            sayings: Sayings::default(),
+            entry_controls: Sayings::default(),
             runs: body.finish(self.ledger.local.players() * I::SIZE),
         };
         bytes.clear();
@@ -258,7 +258,7 @@ impl<I: Input> Session<I> {
             packet.encode(bytes);
         } else {
             let Blocks { time, check, observer, promised } = blocks;
-            Packet { time, check, observer, promised, sayings: Sayings::written(sayings), ..packet }
+            Packet { time, check, observer, promised, entry_controls: Sayings::written(sayings), ..packet }
                 .encode(bytes);
         }
         self.stats.packets_sent += 1;
@@ -282,7 +282,7 @@ impl<I: Input> Session<I> {
         self.checks.newest().filter(|own| own.frame <= newest && is_untold(own))
     }
 
-    fn tells_check_again(&self, remote: &Remote, own: &OwnCheck) -> bool {
+    fn tells_check_again(&self, remote: &Peer, own: &OwnCheck) -> bool {
         let Sent { check, check_times, check_tick, .. } = remote.sent;
         let may_be_lost = self.now < remote.lossy_until && check_times < CHECK_TIMES;
         may_be_lost && own.frame == check && self.ticks >= check_tick + CHECK_AGAIN_TICKS
@@ -298,10 +298,10 @@ impl<I: Input> Session<I> {
         let (now, delay_frames) = (self.now, self.input_delay);
         let (time_due, untold) = (self.is_time_due(index), self.untold_check(index, newest));
         let at_rest = self.membership.is_at_rest();
-        self.outbox.sayings.clear();
+        self.outbox.entry_controls.clear();
         if let Some(acked) = acked.filter(|_| !at_rest) {
-            let said = self.membership.own().map_or(&[][..], |held| held.sayings());
-            write_sayings(said, acked, newest, &mut self.outbox.sayings);
+            let said = self.membership.own().map_or(&[][..], |held| held.entry_controls());
+            write_sayings(said, acked, newest, &mut self.outbox.entry_controls);
         }
         let remote = &mut self.remotes[index];
         let time = time_due.then(|| {
@@ -362,7 +362,7 @@ impl<I: Input> Session<I> {
         let newest = self.membership.own_end().unwrap_or(local.newest());
         let said = match self.membership.is_at_rest() {
             true => &[][..],
-            false => self.membership.own().map_or(&[][..], |held| held.sayings()),
+            false => self.membership.own().map_or(&[][..], |held| held.entry_controls()),
         };
         let body = &mut self.outbox.body;
         body.clear();
@@ -398,12 +398,12 @@ impl<I: Input> Session<I> {
 }
 
 /// Appends what the entries after `acked` up to `newest` say, in wire form.
-fn write_sayings(said: &[(Frame, Extras)], acked: Frame, newest: Frame, out: &mut Vec<u8>) {
+fn write_sayings(said: &[(Frame, EntryControl)], acked: Frame, newest: Frame, out: &mut Vec<u8>) {
     if said.is_empty() {
         return;
     }
     let told = said.iter().filter(|(frame, _)| *frame > acked && *frame <= newest);
-    let told: Vec<(u8, Extras)> =
+    let told: Vec<(u8, EntryControl)> =
         told.map(|(frame, extras)| (newest.since(*frame).min(254) as u8, *extras)).collect();
     Sayings::write(&told, out);
 }

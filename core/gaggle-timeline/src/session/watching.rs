@@ -3,11 +3,11 @@
 use gaggle_kit::{Frame, Input, PeerId, SlotSet};
 
 use super::{CATCH_UP_FRAMES, Session, Tick};
-use crate::config::{SessionConfig, SessionError};
-use crate::exchange::MESSAGE_STREAM;
+use crate::config::{SessionError, TimelineConfig};
+use crate::driver::MESSAGE_STREAM;
 use crate::membership::{Mode, Relation};
 use crate::packet::CheckBlock;
-use crate::remote::{Remote, RemoteCheck};
+use crate::remote::{Peer, RemoteCheck};
 use crate::roster::Incarnation;
 use crate::transfer::Message;
 
@@ -17,21 +17,21 @@ impl<I: Input> Session<I> {
     ///
     /// # Errors
     /// Says which setting cannot be and what to change.
-    pub fn watch(
-        config: SessionConfig,
+    pub fn spectate(
+        config: TimelineConfig,
         local: PeerId,
         incarnation: Incarnation,
     ) -> Result<Self, SessionError> {
         config.validate_watcher()?;
-        let slot_count = config.slots;
+        let slot_count = config.slot_count;
         let mut session = Session::with(config, local, slot_count, 0, SlotSet::EMPTY, incarnation);
-        session.watches = true;
+        session.spectates = true;
         Ok(session)
     }
 
     /// Whether this machine only watches.
-    pub fn is_watching(&self) -> bool {
-        self.watches
+    pub fn is_spectating(&self) -> bool {
+        self.spectates
     }
 
     /// Confirmed frames one by one; several at once only to catch up.
@@ -52,8 +52,8 @@ impl<I: Input> Session<I> {
     /// Hashes of somebody who does not play. Among those who watch they say who has the right state to give; whether ours
     /// is right they only say where nobody is heard who plays.
     pub(super) fn take_check_watching(&mut self, index: usize, frame: Frame, block: CheckBlock) {
-        let Remote { peer, watches, .. } = self.remotes[index];
-        if !self.watches || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {
+        let Peer { peer, watches, .. } = self.remotes[index];
+        if !self.spectates || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {
             return;
         }
         if self.remotes.iter().any(|remote| remote.is_open && remote.reachable) {
@@ -65,7 +65,7 @@ impl<I: Input> Session<I> {
 
     /// Whoever fed us is not needed: somebody else gives us another state, and feeds us then.
     pub(super) fn leave_feeder(&mut self) {
-        if let Some(feeder) = self.joining.donor().filter(|_| self.watches) {
+        if let Some(feeder) = self.joining.donor().filter(|_| self.spectates) {
             Message::Enough.encode(self.outbox.letter(feeder, MESSAGE_STREAM));
             self.joining.seek();
         }
@@ -73,7 +73,7 @@ impl<I: Input> Session<I> {
 
     /// Nobody gave us another state: we go on with ours, fed by whoever would.
     pub(super) fn look_on(&mut self) {
-        if self.watches && self.membership.mode() == Mode::Observer {
+        if self.spectates && self.membership.mode() == Mode::Observer {
             let silent = self.joining.given_up().unwrap_or(self.local_peer);
             self.ask_other_feeder(silent);
         }

@@ -8,23 +8,25 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, State, state_hash};
-use gaggle_timeline::{Event, Game, Incarnation, Inputs, Pace, Seat, Session, SessionConfig, Tick, Timeline};
+use gaggle_timeline::{
+    Game, Incarnation, Inputs, PeerSlots, Session, SessionEvent, Tick, TickClock, Timeline, TimelineConfig,
+};
 
 /// A game in which everything depends on everything: any difference spreads within a frame.
 #[derive(Clone, Debug, PartialEq, Eq, State)]
-pub struct Stew {
+pub struct MixGame {
     pub frame: u32,
     pub mixed: u32,
     pub tasted: [u32; 8],
 }
 
-impl Stew {
-    pub fn new() -> Stew {
-        Stew { frame: 0, mixed: 1, tasted: [0; 8] }
+impl MixGame {
+    pub fn new() -> MixGame {
+        MixGame { frame: 0, mixed: 1, tasted: [0; 8] }
     }
 }
 
-impl Game for Stew {
+impl Game for MixGame {
     type Input = u8;
 
     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
@@ -39,21 +41,21 @@ impl Game for Stew {
 
 /// How the network treats packets between any two machines.
 #[derive(Clone, Copy, Debug)]
-pub struct Weather {
+pub struct NetConditions {
     pub latency: Micros,
     pub jitter: Micros,
     /// Unreliable packets lost, in thousandths.
     pub loss: u32,
 }
 
-impl Weather {
-    pub fn calm(latency_ms: u64) -> Weather {
-        Weather { latency: Micros::from_millis(latency_ms), jitter: Micros::ZERO, loss: 0 }
+impl NetConditions {
+    pub fn calm(latency_ms: u64) -> NetConditions {
+        NetConditions { latency: Micros::from_millis(latency_ms), jitter: Micros::ZERO, loss: 0 }
     }
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Flying {
+struct InFlight {
     at: Micros,
     order: u64,
     from: usize,
@@ -64,13 +66,13 @@ struct Flying {
 
 pub struct Machine<G: Game> {
     pub timeline: Timeline<G>,
-    pub pace: Pace,
+    pub pace: TickClock,
     /// Its clock runs at this many millionths of true time.
     pub clock_ppm: u64,
     pub starts_at: Micros,
     pub asleep_until: Micros,
     pub stalled: u64,
-    pub events: Vec<Event>,
+    pub events: Vec<SessionEvent>,
     pub speeds: Vec<u32>,
     ticks: u64,
     /// A second game that only ever sees confirmed inputs.
@@ -93,13 +95,13 @@ type Tamper = Box<dyn FnMut(usize, usize, &mut Vec<u8>)>;
 /// A world of machines that play one match.
 pub struct World<G: Game<Input = u8>> {
     pub machines: Vec<Machine<G>>,
-    pub weather: Weather,
+    pub weather: NetConditions,
     pub now: Micros,
     pub rng: Prng,
     /// `directions[from][to]` overrides the weather's latency.
     pub directions: Vec<Vec<Option<Micros>>>,
     pub blocked: Vec<Vec<bool>>,
-    flying: BinaryHeap<Reverse<Flying>>,
+    flying: BinaryHeap<Reverse<InFlight>>,
     /// Messages that wait for a way to be free.
     held_back: Vec<(usize, usize, Vec<u8>)>,
     sent: u64,
@@ -123,26 +125,27 @@ pub fn peer(index: usize) -> PeerId {
     PeerId::from_u128(index as u128 + 1)
 }
 
-impl World<Stew> {
-    pub fn of(players: usize, seed: u64) -> World<Stew> {
-        World::with(players, seed, &SessionConfig::default(), |_| Stew::new())
+impl World<MixGame> {
+    pub fn of(players: usize, seed: u64) -> World<MixGame> {
+        World::with(players, seed, &TimelineConfig::default(), |_| MixGame::new())
     }
 
-    pub fn configured(players: usize, seed: u64, config: &SessionConfig) -> World<Stew> {
-        World::with(players, seed, config, |_| Stew::new())
+    pub fn configured(players: usize, seed: u64, config: &TimelineConfig) -> World<MixGame> {
+        World::with(players, seed, config, |_| MixGame::new())
     }
 }
 
 impl<G: Game<Input = u8>> World<G> {
-    pub fn with(players: usize, seed: u64, config: &SessionConfig, game: impl Fn(usize) -> G) -> Self {
-        let seats: Vec<Seat> = (0..players).map(|index| Seat::new(peer(index), Slot::at(index))).collect();
+    pub fn with(players: usize, seed: u64, config: &TimelineConfig, game: impl Fn(usize) -> G) -> Self {
+        let seats: Vec<PeerSlots> =
+            (0..players).map(|index| PeerSlots::new(peer(index), Slot::at(index))).collect();
         let machines = (0..players)
             .map(|index| {
                 let incarnation = Incarnation(index as u32 + 100);
                 let session = Session::new(config.clone(), peer(index), &seats, incarnation).unwrap();
                 Machine {
                     timeline: Timeline::new(session, game(index)),
-                    pace: Pace::new(config.frames_per_second, Micros::ZERO),
+                    pace: TickClock::new(config.tick_rate, Micros::ZERO),
                     clock_ppm: 1_000_000,
                     starts_at: Micros::ZERO,
                     asleep_until: Micros::ZERO,
@@ -161,7 +164,7 @@ impl<G: Game<Input = u8>> World<G> {
             .collect();
         let mut world = World {
             machines,
-            weather: Weather::calm(50),
+            weather: NetConditions::calm(50),
             now: Micros::ZERO,
             rng: Prng::new(seed),
             directions: vec![vec![None; players]; players],
@@ -184,7 +187,7 @@ impl<G: Game<Input = u8>> World<G> {
             for b in 0..players {
                 if a != b {
                     let session = world.machines[a].timeline.session_mut();
-                    session.handle_linked(Micros::ZERO, peer(b)).unwrap();
+                    session.handle_connected(Micros::ZERO, peer(b)).unwrap();
                 }
             }
         }
@@ -196,7 +199,7 @@ impl<G: Game<Input = u8>> World<G> {
         self
     }
 
-    pub fn weather(&mut self, weather: Weather) -> &mut Self {
+    pub fn weather(&mut self, weather: NetConditions) -> &mut Self {
         self.weather = weather;
         self
     }
@@ -237,7 +240,7 @@ impl<G: Game<Input = u8>> World<G> {
 
     /// Everybody stops pressing, the sky clears, and what is under way arrives.
     pub fn settle(&mut self) -> &mut Self {
-        self.weather = Weather::calm(20);
+        self.weather = NetConditions::calm(20);
         self.press = Box::new(|_, _, _| 0);
         self.held.fill(0);
         self.run_seconds(3)
@@ -251,7 +254,7 @@ impl<G: Game<Input = u8>> World<G> {
             }
             let (at, order) = (self.now + self.weather.latency, self.sent);
             self.sent += 1;
-            self.flying.push(Reverse(Flying { at, order, from, to, reliable: true, bytes }));
+            self.flying.push(Reverse(InFlight { at, order, from, to, reliable: true, bytes }));
         }
         while self.flying.peek().is_some_and(|Reverse(first)| first.at <= self.now) {
             let Some(Reverse(mut flying)) = self.flying.pop() else { return };
@@ -276,7 +279,7 @@ impl<G: Game<Input = u8>> World<G> {
         let session = machine.timeline.session_mut();
         let mut due = machine.pace.ticks_due(now, session.speed_ppm());
         if due > 0 {
-            due += session.take_ticks_to_make_up(4);
+            due += session.take_catch_up_ticks(4);
         }
         for _ in 0..due {
             let machine = &mut self.machines[index];
@@ -311,11 +314,11 @@ impl<G: Game<Input = u8>> World<G> {
         }
         let machine = &mut self.machines[index];
         let session = machine.timeline.session();
-        if machine.straight_from != session.origin_frame() {
+        if machine.straight_from != session.start_frame() {
             // It took over somebody's state: what it confirmed before is void.
             let Some((frame, game)) = machine.timeline.confirmed_game() else { return };
             machine.straight.copy_from(game);
-            machine.straight_from = session.origin_frame();
+            machine.straight_from = session.start_frame();
             machine.straight_at = frame;
             machine.straight_hashes.clear();
             return;
@@ -344,12 +347,12 @@ impl<G: Game<Input = u8>> World<G> {
     }
 
     fn collect(&mut self, index: usize) {
-        while let Some(event) = self.machines[index].timeline.session_mut().next_event() {
+        while let Some(event) = self.machines[index].timeline.session_mut().poll_event() {
             self.machines[index].events.push(event);
         }
         loop {
             let session = self.machines[index].timeline.session_mut();
-            let Some(packet) = session.next_packet() else { return };
+            let Some(packet) = session.poll_transmit() else { return };
             let (to, reliable, bytes) = (packet.to, packet.is_reliable(), packet.bytes.to_vec());
             let to = to.to_u128() as usize - 1;
             self.sent += 1;
@@ -363,7 +366,7 @@ impl<G: Game<Input = u8>> World<G> {
                 self.dropped += 1;
                 if let Some(machine) = self.machines.get_mut(to) {
                     let now = Micros::new(self.now.get() * machine.clock_ppm / 1_000_000);
-                    machine.timeline.session_mut().handle_loss(now, peer(index));
+                    machine.timeline.session_mut().handle_packet_loss(now, peer(index));
                 }
                 continue;
             }
@@ -371,7 +374,7 @@ impl<G: Game<Input = u8>> World<G> {
             let latency = self.directions[index][to].unwrap_or(self.weather.latency);
             let at = self.now + latency + Micros::new(jitter.into());
             let order = self.sent;
-            self.flying.push(Reverse(Flying { at, order, from: index, to, reliable, bytes }));
+            self.flying.push(Reverse(InFlight { at, order, from: index, to, reliable, bytes }));
         }
     }
 
@@ -409,8 +412,13 @@ impl<G: Game<Input = u8>> World<G> {
                 machine.told,
                 machine.pressed
             );
-            let complaint = |event: &&Event| {
-                matches!(event, Event::Desync { .. } | Event::Fault { .. } | Event::InputsDiffer { .. })
+            let complaint = |event: &&SessionEvent| {
+                matches!(
+                    event,
+                    SessionEvent::DesyncDetected { .. }
+                        | SessionEvent::PeerFault { .. }
+                        | SessionEvent::InputsDiverged { .. }
+                )
             };
             assert_eq!(machine.events.iter().find(complaint), None);
         }
@@ -437,7 +445,7 @@ impl<G: Game<Input = u8>> World<G> {
         self
     }
 
-    pub fn count_events(&self, index: usize, matches: impl Fn(&Event) -> bool) -> usize {
+    pub fn count_events(&self, index: usize, matches: impl Fn(&SessionEvent) -> bool) -> usize {
         self.machines[index].events.iter().filter(|event| matches(event)).count()
     }
 }

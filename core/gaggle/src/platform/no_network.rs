@@ -1,8 +1,8 @@
 //! A platform without a network: for solo play, and for trying out a game.
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
-use gaggle_link::{Channel, Event, Goodbye, LinkStats, Mesh, Path, SendError, Transport};
-use gaggle_lobby::client::{Socket, SocketEvent};
+use gaggle_link::{Channel, CloseCode, LinkStats, Mesh, Path, SendError, Transport, TransportEvent};
+use gaggle_lobby::client::{LobbySocket, SocketEvent};
 
 use super::{MeshSetup, Platform};
 
@@ -40,7 +40,7 @@ pub struct NoLobby {
     is_asked: bool,
 }
 
-impl Socket for NoLobby {
+impl LobbySocket for NoLobby {
     fn connect(&mut self) {
         self.is_asked = true;
     }
@@ -70,10 +70,10 @@ impl Transport for NoMesh {
     }
 
     fn send(&mut self, _now: Micros, to: PeerId, _channel: Channel, _bytes: &[u8]) -> Result<(), SendError> {
-        Err(SendError::NotJoined { peer: to })
+        Err(SendError::NotConnected { peer: to })
     }
 
-    fn poll(&mut self, _now: Micros) -> Option<Event<'_>> {
+    fn poll(&mut self, _now: Micros) -> Option<TransportEvent<'_>> {
         None
     }
 
@@ -81,7 +81,7 @@ impl Transport for NoMesh {
         Micros::MAX
     }
 
-    fn disconnect(&mut self, _now: Micros, _peer: PeerId, _goodbye: Goodbye) {}
+    fn disconnect(&mut self, _now: Micros, _peer: PeerId, _goodbye: CloseCode) {}
 
     fn stats(&self, _peer: PeerId) -> Option<LinkStats> {
         None

@@ -4,8 +4,8 @@ use std::fmt;
 
 use gaggle_kit::Micros;
 use gaggle_link::sim::Conditions;
-use gaggle_link::{LinksConfig, Mesh, Path, PathConfig};
-use gaggle_lobby::client::Socket;
+use gaggle_link::{Mesh, MeshConfig, Path, PathConfig};
+use gaggle_lobby::client::LobbySocket;
 
 use super::{MeshSetup, Platform};
 
@@ -27,9 +27,9 @@ pub struct OnlineConfig {
 
 impl OnlineConfig {
     /// What a mesh is made with.
-    pub fn mesh(&self) -> LinksConfig {
+    pub fn mesh(&self) -> MeshConfig {
         let paths = self.only_path.map_or_else(PathConfig::default, PathConfig::only);
-        LinksConfig { paths, conditions: self.conditions, ..LinksConfig::default() }
+        MeshConfig { paths, conditions: self.conditions, ..MeshConfig::default() }
     }
 }
 
@@ -56,14 +56,14 @@ impl<S, C> fmt::Debug for Online<S, C> {
     }
 }
 
-impl<S: Socket, C: ConnectMesh> Online<S, C> {
+impl<S: LobbySocket, C: ConnectMesh> Online<S, C> {
     /// With this socket, and meshes opened by `connect`.
     pub fn new(socket: S, connect: C) -> Online<S, C> {
         Online { socket, connect }
     }
 }
 
-impl<S: Socket, C: ConnectMesh> Platform for Online<S, C> {
+impl<S: LobbySocket, C: ConnectMesh> Platform for Online<S, C> {
     type Lobby = S;
     type Mesh = C::Mesh;
 

@@ -1,12 +1,12 @@
 //! A small world of shared objects, for any policy: everybody has a boat, and there are rocks.
 
 use gaggle::replica::{
-    Event as WorldEvent, Kind, Kinds, ObjectId, Player, Policy, Session, Signal, SignalRules, To,
+    AuthorityPolicy, EventOptions, Kind, Kinds, ObjectId, Player, RemoteEvent, Session, SessionEvent, Target,
 };
-use gaggle::{Event, Input, RoomConfig, SharedConfig, SharedRoom, Stage, State, World};
+use gaggle::{Input, Phase, RoomConfig, RoomEvent, SharedConfig, State, World, WorldRoom};
 use gaggle_kit::Micros;
 
-use crate::town::{self, Doorstep, FRAME, Resident};
+use crate::town::{self, FRAME, Resident, SimPlatform};
 
 pub(crate) const ROCKS: usize = 12;
 
@@ -55,26 +55,26 @@ pub(crate) struct Pond {
 impl Pond {
     fn boat_of(session: &Session, player: Player) -> Option<ObjectId> {
         let own = |boat: &Boat| boat.sailor == player.number();
-        session.objects::<Boat>().find(|(_, boat)| own(boat)).map(|(id, _)| id)
+        session.iter::<Boat>().find(|(_, boat)| own(boat)).map(|(id, _)| id)
     }
 
     /// The player strikes out with its oar: its boat moves, and sometimes a rock.
     fn strike(&self, session: &mut Session, player: Player, oars: Oars) {
         let strokes = u8::from(oars.row) + u8::from(oars.splash);
-        let boat = Pond::boat_of(session, player).filter(|boat| session.is_mine(*boat));
+        let boat = Pond::boat_of(session, player).filter(|boat| session.has_authority(*boat));
         if let Some(boat) = boat.filter(|_| strokes > 0) {
-            session.update(boat, |boat: &mut Boat| boat.strokes += u32::from(strokes)).expect("it is ours");
+            session.modify(boat, |boat: &mut Boat| boat.strokes += u32::from(strokes)).expect("it is ours");
         }
         if strokes == 0 || self.steps % 41 != u32::from(player.number()) {
             return;
         }
-        let mut rocks: Vec<ObjectId> = session.objects::<Rock>().map(|(id, _)| id).collect();
+        let mut rocks: Vec<ObjectId> = session.iter::<Rock>().map(|(id, _)| id).collect();
         rocks.sort_unstable();
         let nth = self.steps as usize / 41 + usize::from(player.number());
         if let Some(&rock) = rocks.get(nth % rocks.len().max(1))
-            && session.touch(rock).is_ok()
+            && session.claim(rock).is_ok()
         {
-            session.update(rock, |rock: &mut Rock| rock.pushes += 1).expect("it is ours");
+            session.modify(rock, |rock: &mut Rock| rock.pushes += 1).expect("it is ours");
         }
     }
 }
@@ -83,75 +83,77 @@ impl World for Pond {
     type Input = Oars;
 
     fn kinds() -> Kinds {
-        let rules = SignalRules::FREE;
-        Kinds::new().with::<Rock>().with::<Boat>().with_signal::<Shout>("shout", rules)
+        let rules = EventOptions::DIRECT;
+        Kinds::new().with::<Rock>().with::<Boat>().with_event::<Shout>("shout", rules)
     }
 
-    fn found(&mut self, session: &mut Session) {
+    fn populate(&mut self, session: &mut Session) {
         for _ in 0..ROCKS {
             session.spawn(&Rock { pushes: 0 }).expect("there is room");
         }
     }
 
-    fn enter(&mut self, session: &mut Session) {
+    fn on_enter(&mut self, session: &mut Session) {
         self.entered += 1;
-        let me = session.player();
-        let hosted = matches!(session.config().policy, Policy::Host);
-        if !hosted && session.owned::<Boat>(me).next().is_none() {
-            session.spawn_for(me, &Boat { strokes: 0, sailor: me.number() }).expect("everybody may have one");
+        let me = session.local_slot();
+        let hosted = matches!(session.config().authority, AuthorityPolicy::Leader);
+        if !hosted && session.iter_owned::<Boat>(me).next().is_none() {
+            session
+                .spawn_owned(me, &Boat { strokes: 0, sailor: me.number() })
+                .expect("everybody may have one");
         }
     }
 
     fn step(&mut self, session: &mut Session) {
         self.steps += 1;
-        if !matches!(session.config().policy, Policy::Host) {
-            let oars = session.take_input(session.player()).unwrap_or_default();
-            return self.strike(session, session.player(), oars);
+        if !matches!(session.config().authority, AuthorityPolicy::Leader) {
+            let oars = session.input(session.local_slot()).unwrap_or_default();
+            return self.strike(session, session.local_slot(), oars);
         }
-        let players: Vec<Player> = session.roster().iter().map(|present| present.player).collect();
-        if !session.is_lead() {
+        let players: Vec<Player> = session.roster().iter().map(|present| present.slot).collect();
+        if !session.is_leader() {
             return;
         }
         for player in players {
             if Pond::boat_of(session, player).is_none() {
                 let _ = session.spawn(&Boat { strokes: 0, sailor: player.number() });
             }
-            let oars = session.take_input(player).unwrap_or_default();
+            let oars = session.input(player).unwrap_or_default();
             self.strike(session, player, oars);
         }
     }
 
-    fn hear(&mut self, _: &mut Session, event: &WorldEvent) {
-        if let WorldEvent::Gained { id, .. } = event {
+    fn on_event(&mut self, _: &mut Session, event: &SessionEvent) {
+        if let SessionEvent::AuthorityGained { id, .. } = event {
             self.gained.push(*id);
         }
     }
 
-    fn signal(&mut self, _: &mut Session, signal: &Signal) {
+    fn on_remote_event(&mut self, _: &mut Session, signal: &RemoteEvent) {
         if let Some(shout) = signal.get::<Shout>() {
             self.shouts.push((signal.from, shout.word));
         }
     }
 }
 
-pub(crate) type House = SharedRoom<Pond, Doorstep>;
-pub(crate) type Town = town::Town<House>;
+pub(crate) type House = WorldRoom<Pond, SimPlatform>;
+pub(crate) type Cluster = town::Cluster<House>;
 
 /// The settings of a house, with another policy.
-pub(crate) fn with_policy(house: usize, policy: Policy) -> SharedConfig {
+pub(crate) fn with_policy(house: usize, policy: AuthorityPolicy) -> SharedConfig {
     let client = town::client_config(house);
-    RoomConfig { client, ..RoomConfig::shared("pond", 4, policy).expect("a label") }
+    RoomConfig { lobby: client, ..RoomConfig::world("pond", 4, policy).expect("a label") }
 }
 
 impl Resident for House {
     type Config = SharedConfig;
 
     fn settings(house: usize) -> SharedConfig {
-        with_policy(house, Policy::Mixed)
+        with_policy(house, AuthorityPolicy::OwnerOrLeader)
     }
 
-    fn move_in(now: Micros, config: SharedConfig, doorstep: Doorstep, seed: u64) -> House {
-        SharedRoom::open(now, config, doorstep, Pond::default(), seed).expect("settings that can be")
+    fn move_in(now: Micros, config: SharedConfig, doorstep: SimPlatform, seed: u64) -> House {
+        WorldRoom::open(now, config, doorstep, Pond::default(), seed).expect("settings that can be")
     }
 
     fn play(&mut self, now: Micros, house: usize) {
@@ -161,21 +163,21 @@ impl Resident for House {
         self.update(now);
     }
 
-    fn next_told(&mut self) -> Option<Event> {
-        self.next_event()
+    fn next_told(&mut self) -> Option<RoomEvent> {
+        self.poll_event()
     }
 
-    fn where_it_is(&self) -> Stage {
-        self.stage()
+    fn where_it_is(&self) -> Phase {
+        self.phase()
     }
 
     fn describe(&mut self) -> String {
-        let people: Vec<_> = self.people().into_iter().map(|person| (person.name, person.slots)).collect();
+        let people: Vec<_> = self.members().into_iter().map(|person| (person.name, person.slots)).collect();
         let (session, stats) = (self.session(), self.stats());
         let boats: Vec<_> = boats(session);
         format!(
             "{:?} of {:?}, {:?}\n  {boats:?}\n  people {people:?} {stats:?}",
-            session.player(),
+            session.local_slot(),
             session.roster(),
             self.world()
         )
@@ -185,7 +187,7 @@ impl Resident for House {
 /// Every boat, and who holds it.
 pub(crate) fn boats(session: &Session) -> Vec<(ObjectId, Boat, Option<Player>)> {
     let mut all: Vec<_> =
-        session.objects::<Boat>().map(|(id, boat)| (id, boat, session.holder(id))).collect();
+        session.iter::<Boat>().map(|(id, boat)| (id, boat, session.authority(id))).collect();
     all.sort_by_key(|(id, ..)| *id);
     all
 }
@@ -193,27 +195,27 @@ pub(crate) fn boats(session: &Session) -> Vec<(ObjectId, Boat, Option<Player>)> 
 /// Every rock, and who holds it.
 pub(crate) fn rocks(session: &Session) -> Vec<(ObjectId, Rock, Option<Player>)> {
     let mut all: Vec<_> =
-        session.objects::<Rock>().map(|(id, rock)| (id, rock, session.holder(id))).collect();
+        session.iter::<Rock>().map(|(id, rock)| (id, rock, session.authority(id))).collect();
     all.sort_by_key(|(id, ..)| *id);
     all
 }
 
 /// Everybody named is in one world, and after a moment of stillness it is the same for all: rocks, boats, holders, lead.
-pub(crate) fn expect_one_world(town: &mut Town, houses: &[usize]) {
+pub(crate) fn expect_one_world(town: &mut Cluster, houses: &[usize]) {
     for &house in houses {
         town.room(house).world_mut().still = true;
     }
     town.run_ms(2_500);
     let first = town.room(houses[0]);
-    let (lead, all) = (first.host(), (rocks(first.session()), boats(first.session())));
+    let (lead, all) = (first.leader(), (rocks(first.session()), boats(first.session())));
     assert_eq!(all.0.len(), ROCKS, "{}", town.describe());
     for &house in houses {
         let room = town.room(house);
-        let same = (rocks(room.session()), boats(room.session())) == all && room.host() == lead;
+        let same = (rocks(room.session()), boats(room.session())) == all && room.leader() == lead;
         let here = room.session().roster().len();
-        let stage = room.stage();
+        let stage = room.phase();
         assert!(
-            same && here == houses.len() && stage == Stage::Together,
+            same && here == houses.len() && stage == Phase::Playing,
             "house {house}\n{}",
             town.describe()
         );
@@ -222,17 +224,20 @@ pub(crate) fn expect_one_world(town: &mut Town, houses: &[usize]) {
 }
 
 /// What a player has done, as a house sees it.
-pub(crate) fn strokes(town: &mut Town, house: usize, player: Player) -> u32 {
+pub(crate) fn strokes(town: &mut Cluster, house: usize, player: Player) -> u32 {
     let boats = boats(town.room(house).session());
     boats.iter().filter(|(_, boat, _)| boat.sailor == player.number()).map(|(_, boat, _)| boat.strokes).sum()
 }
 
 /// How often rocks were pushed, as a house sees it.
-pub(crate) fn pushes(town: &mut Town, house: usize) -> u32 {
+pub(crate) fn pushes(town: &mut Cluster, house: usize) -> u32 {
     rocks(town.room(house).session()).iter().map(|(_, rock, _)| rock.pushes).sum()
 }
 
 /// A word to everybody.
-pub(crate) fn shout(town: &mut Town, house: usize, word: u8) {
-    town.room(house).session_mut().signal(To::All, &[], &Shout { word }).expect("nobody shouted before");
+pub(crate) fn shout(town: &mut Cluster, house: usize, word: u8) {
+    town.room(house)
+        .session_mut()
+        .send_event(Target::All, &[], &Shout { word })
+        .expect("nobody shouted before");
 }

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use gaggle::{Event, Room, RoomConfig, Stage, State};
+use gaggle::{Phase, Room, RoomConfig, RoomEvent, State};
 use gaggle_kit::{Micros, Slot, state_hash};
 use gaggle_timeline::{Game, Inputs};
 
-use crate::town::{self, Doorstep, FRAME, Resident};
+use crate::town::{self, FRAME, Resident, SimPlatform};
 
 /// Everybody has a counter that rises while they press.
 #[derive(Debug, Clone, PartialEq, Eq, State)]
@@ -34,7 +34,7 @@ impl Game for Presses {
             self.counts[3] += 1_000;
         }
         for (index, count) in self.counts.iter_mut().enumerate() {
-            if inputs.present(Slot::at(index)) {
+            if inputs.is_present(Slot::at(index)) {
                 self.here |= 1 << index;
                 *count += u32::from(inputs.get(Slot::at(index)));
             }
@@ -42,18 +42,18 @@ impl Game for Presses {
     }
 }
 
-pub(crate) type House = Room<Presses, Doorstep>;
-pub(crate) type Town = town::Town<House>;
+pub(crate) type House = Room<Presses, SimPlatform>;
+pub(crate) type Cluster = town::Cluster<House>;
 
 impl Resident for House {
     type Config = RoomConfig;
 
     fn settings(house: usize) -> RoomConfig {
         let client = town::client_config(house);
-        RoomConfig { client, record: true, ..RoomConfig::new("presses", 4).expect("a label") }
+        RoomConfig { lobby: client, record_replay: true, ..RoomConfig::new("presses", 4).expect("a label") }
     }
 
-    fn move_in(now: Micros, config: RoomConfig, doorstep: Doorstep, seed: u64) -> House {
+    fn move_in(now: Micros, config: RoomConfig, doorstep: SimPlatform, seed: u64) -> House {
         let game = Presses { frame: 0, here: 0, counts: [0; 4] };
         Room::open(now, config, doorstep, game, seed).expect("settings that can be")
     }
@@ -66,16 +66,16 @@ impl Resident for House {
         self.update(now);
     }
 
-    fn next_told(&mut self) -> Option<Event> {
-        self.next_event()
+    fn next_told(&mut self) -> Option<RoomEvent> {
+        self.poll_event()
     }
 
-    fn where_it_is(&self) -> Stage {
-        self.stage()
+    fn where_it_is(&self) -> Phase {
+        self.phase()
     }
 
     fn describe(&mut self) -> String {
-        let people: Vec<_> = self.people().into_iter().map(|person| (person.name, person.slots)).collect();
+        let people: Vec<_> = self.members().into_iter().map(|person| (person.name, person.slots)).collect();
         let (session, stats) = (self.session(), self.stats());
         format!(
             "{:?}, {:?} {:?} {stats:?}\n  people {people:?}",
@@ -87,20 +87,21 @@ impl Resident for House {
 }
 
 /// Everybody named plays the same match: the same confirmed states, and everybody is in it.
-pub(crate) fn expect_one_match(town: &mut Town, houses: &[usize]) {
+pub(crate) fn expect_one_match(town: &mut Cluster, houses: &[usize]) {
     town.run_ms(500);
     for &house in houses {
-        let (stage, here) = (town.room(house).stage(), town.room(house).game().here);
+        let (stage, here) = (town.room(house).phase(), town.room(house).game().here);
         let present = here.count_ones() as usize;
-        assert!(stage == Stage::Together && present == houses.len(), "house {house}\n{}", town.describe());
+        assert!(stage == Phase::Playing && present == houses.len(), "house {house}\n{}", town.describe());
     }
     let frames: Vec<_> = houses.iter().map(|&house| town.room(house).session().confirmed_frame()).collect();
-    let histories: BTreeSet<u64> = houses.iter().map(|&house| town.room(house).session().history()).collect();
+    let histories: BTreeSet<u64> =
+        houses.iter().map(|&house| town.room(house).session().branch_id()).collect();
     assert_eq!(histories.len(), 1, "{frames:?}\n{}", town.describe());
     let mut hashes: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for _ in 0..120 {
         for &house in houses {
-            if let Some((_, game)) = town.room(house).confirmed_game() {
+            if let Some((_, game)) = town.room(house).confirmed() {
                 hashes.entry(game.frame).or_default().insert(state_hash(game));
             }
         }

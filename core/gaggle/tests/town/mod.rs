@@ -8,17 +8,17 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gaggle::{Event, MeshSetup, Platform, Stage};
+use gaggle::{MeshSetup, Phase, Platform, RoomEvent};
 use gaggle_kit::{DecodeError, IceServer, Micros, PeerId};
-use gaggle_link::sim::{Change, Conditions, SimCarrier, World};
+use gaggle_link::sim::{Conditions, NetChange, SimCarrier, SimNet};
 use gaggle_link::{
-    Busy, Carrier, CarrierEvent, Channel, Event as LinkEvent, Goodbye, Link, LinkConfig, LinkStats, Mesh,
-    Path, SendError, Transport,
+    Carrier, CarrierEvent, Channel, CloseCode, Endpoint, LinkConfig, LinkStats, Mesh, Path, SendError,
+    Transport, TransportEvent, WouldBlock,
 };
-use gaggle_lobby::client::{ClientConfig, Socket, SocketEvent};
-use gaggle_lobby::directory::{Directory, Request};
-use gaggle_lobby::node::{ConnectionId, IceSource, Node, NodeConfig, Output};
-use gaggle_lobby::rules::{Rates, Rules};
+use gaggle_lobby::client::{ClientConfig, LobbySocket, SocketEvent};
+use gaggle_lobby::directory::{Command, Directory};
+use gaggle_lobby::node::{ConnectionId, IceProvider, Node, NodeConfig, NodeOutput};
+use gaggle_lobby::rules::{Limits, Rules};
 use gaggle_lobby::{MatchRecord, NodeId, PlayerId, TicketSigner};
 
 /// 2027-01-15, so that tickets have believable times.
@@ -34,11 +34,11 @@ pub(crate) trait Resident: Sized {
     type Config;
 
     fn settings(house: usize) -> Self::Config;
-    fn move_in(now: Micros, config: Self::Config, doorstep: Doorstep, seed: u64) -> Self;
+    fn move_in(now: Micros, config: Self::Config, doorstep: SimPlatform, seed: u64) -> Self;
     /// One displayed frame, with whatever this house's player does.
     fn play(&mut self, now: Micros, house: usize);
-    fn next_told(&mut self) -> Option<Event>;
-    fn where_it_is(&self) -> Stage;
+    fn next_told(&mut self) -> Option<RoomEvent>;
+    fn where_it_is(&self) -> Phase;
     fn describe(&mut self) -> String;
 }
 
@@ -49,7 +49,7 @@ struct TownIce;
 /// How long credentials count.
 pub(crate) const ICE_TTL: Micros = Micros::from_secs(80);
 
-impl IceSource for TownIce {
+impl IceProvider for TownIce {
     fn servers(&self, now: Micros, _player: PlayerId) -> Vec<IceServer> {
         let made = (now - EPOCH).get().to_string();
         let urls = vec!["turn:town:3478".to_string()];
@@ -152,7 +152,7 @@ impl Shared {
             }
             while let Some(record) = self.directory.poll_record() {
                 // Kept at once, as by a storage without ratings.
-                let stored = Request::Stored {
+                let stored = Command::Stored {
                     room: record.room,
                     round: record.round,
                     verdict: None,
@@ -163,23 +163,26 @@ impl Shared {
             }
             let Some(output) = self.node.poll_output() else { break };
             match output {
-                Output::Send { connection, text } => {
+                NodeOutput::Send { connection, text } => {
                     if let Some(house) = self.owners.get(&connection) {
                         let news = SocketEvent::Text(text.to_string());
                         self.to_house[*house].push_back((self.now + LOBBY_DELAY, news));
                     }
                 }
-                Output::Close { connection, .. } => {
+                NodeOutput::Close { connection, .. } => {
                     if let Some(house) = self.owners.remove(&connection) {
                         self.to_house[house].push_back((self.now + LOBBY_DELAY, SocketEvent::Closed));
                     }
                 }
-                Output::Ping { connection } => self.node.handle_pong(now, connection),
-                Output::Ask { ask, request } => {
+                NodeOutput::Ping { connection } => self.node.handle_pong(now, connection),
+                NodeOutput::Ask { ask, request } => {
                     let reply = self.directory.handle_request(now, *request);
                     self.node.handle_reply(now, ask, reply);
                 }
-                Output::Tell { .. } | Output::Verify { .. } | Output::Query { .. } | Output::Note(_) => {}
+                NodeOutput::Tell { .. }
+                | NodeOutput::Verify { .. }
+                | NodeOutput::Query { .. }
+                | NodeOutput::AuditRecord(_) => {}
             }
         }
     }
@@ -210,7 +213,7 @@ impl Carrier for Renamed {
         self.local
     }
 
-    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock> {
         let Some(to) = self.inner_id(to) else { return Ok(()) };
         self.inner.send(now, to, datagram)
     }
@@ -241,7 +244,7 @@ impl Carrier for Renamed {
 pub(crate) struct Held<T>(Arc<Mutex<T>>);
 
 type SharedTown = Held<Shared>;
-type SharedWorld = Held<World>;
+type SharedWorld = Held<SimNet>;
 
 impl<T> Held<T> {
     fn new(value: T) -> Held<T> {
@@ -266,7 +269,7 @@ pub(crate) struct TownSocket {
     connection: Option<ConnectionId>,
 }
 
-impl Socket for TownSocket {
+impl LobbySocket for TownSocket {
     fn connect(&mut self) {
         let shared = &mut *self.shared.lock();
         let inbox = &mut shared.to_house[self.house];
@@ -308,19 +311,19 @@ impl Socket for TownSocket {
 }
 
 /// A house's platform.
-pub(crate) struct Doorstep {
+pub(crate) struct SimPlatform {
     socket: TownSocket,
     world: SharedWorld,
     ids: Arc<Vec<PeerId>>,
 }
 
-impl std::fmt::Debug for Doorstep {
+impl std::fmt::Debug for SimPlatform {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Doorstep({})", self.socket.house)
     }
 }
 
-impl Platform for Doorstep {
+impl Platform for SimPlatform {
     type Lobby = TownSocket;
     type Mesh = TownMesh;
 
@@ -335,7 +338,7 @@ impl Platform for Doorstep {
         let inner = self.world.lock().restarted_carrier(house);
         let (local, ids) = (setup.local_id, Arc::clone(&self.ids));
         let renamed = Renamed { local, inner, shared: shared.clone(), ids };
-        let link = Link::new(renamed, LinkConfig::default(), setup.seed);
+        let link = Endpoint::new(renamed, LinkConfig::default(), setup.seed);
         let world = self.world.clone();
         let mut mesh = TownMesh { house, shared, world, link, signals: VecDeque::new() };
         mesh.set_ice_servers(setup.ice_servers);
@@ -348,7 +351,7 @@ pub(crate) struct TownMesh {
     house: usize,
     shared: SharedTown,
     world: SharedWorld,
-    link: Link<Renamed>,
+    link: Endpoint<Renamed>,
     signals: VecDeque<(PeerId, String)>,
 }
 
@@ -382,7 +385,7 @@ impl Transport for TownMesh {
         self.link.broadcast(now, channel, bytes)
     }
 
-    fn poll(&mut self, now: Micros) -> Option<LinkEvent<'_>> {
+    fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>> {
         self.link.poll(now)
     }
 
@@ -390,7 +393,7 @@ impl Transport for TownMesh {
         self.link.poll_timeout()
     }
 
-    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: Goodbye) {
+    fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode) {
         self.link.disconnect(now, peer, goodbye);
     }
 
@@ -409,7 +412,7 @@ impl Mesh for TownMesh {
         let Some(&other) = shared.houses.get(&peer) else { return };
         let pair = (self.house.min(other), self.house.max(other));
         if shared.connected.remove(&pair) {
-            self.world.lock().apply(&Change::Disconnect(pair.0, pair.1));
+            self.world.lock().apply(&NetChange::Disconnect(pair.0, pair.1));
         }
     }
 
@@ -445,20 +448,20 @@ impl Mesh for TownMesh {
 /// Whoever lives in a house is known to the lobby.
 pub(crate) fn client_config(house: usize) -> ClientConfig {
     ClientConfig {
-        key: Some(format!("key-of-house-number-{house}")),
-        name: Some(format!("House {house}")),
+        guest_key: Some(format!("key-of-house-number-{house}")),
+        display_name: Some(format!("House {house}")),
         ..ClientConfig::default()
     }
 }
 
 /// The whole town.
-pub(crate) struct Town<R> {
+pub(crate) struct Cluster<R> {
     shared: SharedTown,
     world: SharedWorld,
     ids: Arc<Vec<PeerId>>,
     pub(crate) rooms: Vec<Option<R>>,
     /// What each house was told, in its present life.
-    pub(crate) told: Vec<Vec<Event>>,
+    pub(crate) told: Vec<Vec<RoomEvent>>,
     /// Houses where nothing happens, though everything is there.
     asleep: BTreeSet<usize>,
     /// Houses that are looked after once in so many frames, as a browser does with a hidden page.
@@ -466,11 +469,11 @@ pub(crate) struct Town<R> {
     lives: u64,
 }
 
-impl<R: Resident> Town<R> {
-    pub(crate) fn of(houses: usize) -> Town<R> {
-        let rules = Rules { rates: Rates::unlimited(), ..Rules::default() };
-        let world = World::unconnected(houses, 7);
-        world.everywhere(Conditions::latency_ms(40));
+impl<R: Resident> Cluster<R> {
+    pub(crate) fn of(houses: usize) -> Cluster<R> {
+        let rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
+        let world = SimNet::unconnected(houses, 7);
+        world.set_all(Conditions::latency_ms(40));
         let ids = Arc::new((0..houses).map(|house| world.id(house)).collect());
         let shared = Shared {
             now: Micros::ZERO,
@@ -493,7 +496,7 @@ impl<R: Resident> Town<R> {
             ice_made: BTreeMap::new(),
             records: Vec::new(),
         };
-        Town {
+        Cluster {
             shared: SharedTown::new(shared),
             world: SharedWorld::new(world),
             ids,
@@ -505,21 +508,21 @@ impl<R: Resident> Town<R> {
         }
     }
 
-    pub(crate) fn open(&mut self, house: usize) -> &mut Town<R> {
+    pub(crate) fn open(&mut self, house: usize) -> &mut Cluster<R> {
         self.open_with(house, R::settings(house))
     }
 
-    pub(crate) fn open_with(&mut self, house: usize, config: R::Config) -> &mut Town<R> {
+    pub(crate) fn open_with(&mut self, house: usize, config: R::Config) -> &mut Cluster<R> {
         self.lives += 1;
         let socket = TownSocket { house, shared: self.shared.clone(), connection: None };
-        let doorstep = Doorstep { socket, world: self.world.clone(), ids: Arc::clone(&self.ids) };
+        let doorstep = SimPlatform { socket, world: self.world.clone(), ids: Arc::clone(&self.ids) };
         self.rooms[house] = Some(R::move_in(self.now(), config, doorstep, self.lives));
         self.told[house].clear();
         self
     }
 
     /// The house burns down: nobody hears a word of it, but the lobby's socket breaks.
-    pub(crate) fn crash(&mut self, house: usize) -> &mut Town<R> {
+    pub(crate) fn crash(&mut self, house: usize) -> &mut Cluster<R> {
         self.shared.lock().crashing = true;
         self.rooms[house] = None;
         self.shared.lock().crashing = false;
@@ -528,7 +531,7 @@ impl<R: Resident> Town<R> {
     }
 
     /// The system lets a house sleep, without a word to it, or wakes it up.
-    pub(crate) fn sleep(&mut self, house: usize, sleeps: bool) -> &mut Town<R> {
+    pub(crate) fn sleep(&mut self, house: usize, sleeps: bool) -> &mut Cluster<R> {
         if sleeps {
             self.asleep.insert(house)
         } else {
@@ -538,7 +541,7 @@ impl<R: Resident> Town<R> {
     }
 
     /// Looks after a house once in so many frames only, as a browser does with a hidden page; every frame with 1.
-    pub(crate) fn throttle(&mut self, house: usize, every: u64) -> &mut Town<R> {
+    pub(crate) fn throttle(&mut self, house: usize, every: u64) -> &mut Cluster<R> {
         self.throttled.insert(house, every);
         self
     }
@@ -557,7 +560,7 @@ impl<R: Resident> Town<R> {
     }
 
     /// The lobby goes away, with everything it knew if it is a restart of the process.
-    pub(crate) fn set_lobby_up(&mut self, up: bool) -> &mut Town<R> {
+    pub(crate) fn set_lobby_up(&mut self, up: bool) -> &mut Cluster<R> {
         self.shared.lock().set_lobby_up(up);
         self
     }
@@ -569,26 +572,26 @@ impl<R: Resident> Town<R> {
     }
 
     /// No link ever opens to or from this house.
-    pub(crate) fn deafen(&mut self, house: usize) -> &mut Town<R> {
+    pub(crate) fn deafen(&mut self, house: usize) -> &mut Cluster<R> {
         self.shared.lock().deaf.insert(house);
         self
     }
 
     /// Links open again: whoever asked in vain asks once more.
-    pub(crate) fn hear_again(&mut self, house: usize) -> &mut Town<R> {
+    pub(crate) fn hear_again(&mut self, house: usize) -> &mut Cluster<R> {
         self.shared.lock().hear_again(house);
         self
     }
 
     /// Links take so long to open from now on.
-    pub(crate) fn slow_links(&mut self, ms: u64) -> &mut Town<R> {
+    pub(crate) fn slow_links(&mut self, ms: u64) -> &mut Cluster<R> {
         self.shared.lock().link_delay = Micros::from_millis(ms);
         self
     }
 
     /// The lines between all houses are like this from now on.
-    pub(crate) fn weather(&mut self, conditions: Conditions) -> &mut Town<R> {
-        self.world.lock().everywhere(conditions);
+    pub(crate) fn weather(&mut self, conditions: Conditions) -> &mut Cluster<R> {
+        self.world.lock().set_all(conditions);
         self
     }
 
@@ -611,10 +614,10 @@ impl<R: Resident> Town<R> {
             closing.into_iter().partition(|(at, pair)| *at <= now || is_new(*pair));
         self.shared.lock().closing = later;
         for (_, (a, b)) in closed {
-            self.world.lock().apply(&Change::Disconnect(a, b));
+            self.world.lock().apply(&NetChange::Disconnect(a, b));
         }
         for (_, (a, b)) in due {
-            self.world.lock().apply(&Change::Connect(a, b));
+            self.world.lock().apply(&NetChange::Connect(a, b));
         }
         self.world.lock().advance(FRAME);
         for (house, room) in self.rooms.iter_mut().enumerate() {
@@ -630,7 +633,7 @@ impl<R: Resident> Town<R> {
         }
     }
 
-    pub(crate) fn run_ms(&mut self, ms: u64) -> &mut Town<R> {
+    pub(crate) fn run_ms(&mut self, ms: u64) -> &mut Cluster<R> {
         for _ in 0..ms * 1_000 / FRAME.get() {
             self.step();
         }
@@ -642,8 +645,8 @@ impl<R: Resident> Town<R> {
         &mut self,
         what: &str,
         ms: u64,
-        so: impl Fn(&mut Town<R>) -> bool,
-    ) -> &mut Town<R> {
+        so: impl Fn(&mut Cluster<R>) -> bool,
+    ) -> &mut Cluster<R> {
         let until = self.now() + Micros::from_millis(ms);
         while !so(self) {
             assert!(self.now() < until, "{what}: not within {ms} ms\n{}", self.describe());
@@ -653,7 +656,7 @@ impl<R: Resident> Town<R> {
     }
 
     pub(crate) fn is_together(&mut self, house: usize) -> bool {
-        self.room(house).where_it_is() == Stage::Together
+        self.room(house).where_it_is() == Phase::Playing
     }
 
     pub(crate) fn describe(&mut self) -> String {

@@ -29,7 +29,7 @@ impl Census {
     /// Looks at everything.
     pub(super) fn take(&mut self, session: &Session) {
         self.ids.iter_mut().for_each(Vec::clear);
-        for thing in session.all() {
+        for thing in session.iter_info() {
             if let Some(ids) = self.ids.get_mut(usize::from(thing.kind)) {
                 ids.push(thing.id);
             }
@@ -55,7 +55,7 @@ impl Census {
         let crafts = self.of(CRAFT).iter().filter(|id| session.owner(**id) == Some(player));
         let trusted = crafts.filter_map(|&id| {
             let craft = session.get::<Craft>(id).filter(|craft| usize::from(craft.seat) == seat)?;
-            let own = session.holder(id) == Some(player);
+            let own = session.authority(id) == Some(player);
             (own || is_refereed(session, id)).then_some((!own, id, craft))
         });
         trusted.min_by_key(|(strange, id, _)| (*strange, *id)).map(|(_, id, craft)| (id, craft))
@@ -66,13 +66,13 @@ impl Census {
 /// does not count, before whoever leads has taken it from him as well as after.
 pub(super) fn is_refereed(session: &Session, id: ObjectId) -> bool {
     let (Some(version), roster) = (session.version(id), session.roster()) else { return false };
-    let leads = roster.lead().is_some_and(|lead| lead.member == version.holder);
-    leads || !roster.contains(version.holder)
+    let leads = roster.leader().is_some_and(|lead| lead.id == version.authority);
+    leads || !roster.contains(version.authority)
 }
 
 #[cfg(test)]
 mod tests {
-    use gaggle_replica::{Entry, Player};
+    use gaggle_replica::{JoinMode, Player};
 
     use super::*;
     use crate::net;
@@ -81,9 +81,9 @@ mod tests {
     #[test]
     fn kinds_are_found_under_their_numbers() {
         let (config, kinds) = (net::config(), net::kinds_with_input());
-        let mut session = Session::new(config, kinds, Player::at(2), Entry::Found, 1).unwrap();
+        let mut session = Session::new(config, kinds, Player::at(2), JoinMode::Create, 1).unwrap();
         let ids = [
-            session.spawn_for(Player::at(2), &Craft::hatched(2, 1)),
+            session.spawn_owned(Player::at(2), &Craft::hatched(2, 1)),
             session.spawn(&Standing::default()),
             session.spawn(&Rock::default()),
             session.spawn(&Shot::default()),
@@ -93,9 +93,9 @@ mod tests {
             session.spawn(&Egg::default()),
         ]
         .map(Result::unwrap);
-        let stray = session.spawn_for(Player::at(2), &Craft::hatched(1, 1)).unwrap();
+        let stray = session.spawn_owned(Player::at(2), &Craft::hatched(1, 1)).unwrap();
         let gone = session.spawn(&Egg::default()).unwrap();
-        session.delete(gone).unwrap();
+        session.despawn(gone).unwrap();
         let mut census = Census::default();
         census.take(&session);
         let kinds = [CRAFT, STANDING, ROCK, SHOT, PUFFBALL, HORNET, LANTERN, EGG];

@@ -1,6 +1,6 @@
 //! One machine's part in the game.
 
-use gaggle_replica::{Event, Member, Petition, Session, Signal, To};
+use gaggle_replica::{EventRequest, MemberId, RemoteEvent, Session, SessionEvent, Target};
 
 use super::census::Census;
 use super::ghosts::Ghosts;
@@ -24,7 +24,7 @@ pub struct Coop {
     /// What there is in this frame.
     census: Census,
     /// Who led, as far as this machine saw it, the last of them last.
-    led: Vec<Member>,
+    led: Vec<MemberId>,
     leading: bool,
     told: Option<Bout>,
     /// Whether the turning button was down in the last frame.
@@ -68,17 +68,17 @@ impl Coop {
 
     /// The seat played here, if this is no onlooker.
     pub fn seat(&self, session: &Session) -> Option<usize> {
-        let plays = !session.is_onlooker();
-        Some(usize::from(session.player().number())).filter(|seat| plays && *seat < SEATS)
+        let plays = !session.is_spectator();
+        Some(usize::from(session.local_slot().number())).filter(|seat| plays && *seat < SEATS)
     }
 
     /// One frame. The session has the input of this machine's player already.
     pub fn step(&mut self, session: &mut Session) {
         self.game.frame = self.game.frame.wrapping_add(1);
-        let pad = session.take_input::<Pad>(session.player()).unwrap_or_default();
+        let pad = session.input::<Pad>(session.local_slot()).unwrap_or_default();
         self.census.take(session);
         self.note_lead(session);
-        let leads = session.is_lead();
+        let leads = session.is_leader();
         if leads && !self.leading {
             self.referee.take_over(session, &self.census, &mut self.game, &self.led);
         }
@@ -88,13 +88,13 @@ impl Coop {
         } else {
             self.follow(session, pad);
         }
-        if let Some(seat) = self.seat(session).filter(|_| session.is_admitted()) {
+        if let Some(seat) = self.seat(session).filter(|_| session.is_member()) {
             if self.game.body(seat).is_some() {
                 tell_craft(session, &self.census, seat, &self.game.crafts[seat]);
             }
             // Made in this player's name by somebody else: taken over, they would speak for him.
             for id in self.census.idle_crafts(session, seat) {
-                _ = session.delete(id);
+                _ = session.despawn(id);
             }
         }
         self.cheer(session, pad);
@@ -110,7 +110,7 @@ impl Coop {
         let own = self.seat(session).filter(|seat| pad.turn && !held && self.may_cheer(*seat));
         if own.is_some() {
             // The most that can go wrong is that a sound is missing.
-            _ = session.signal(To::All, &[], &Cheer);
+            _ = session.send_event(Target::All, &[], &Cheer);
         }
     }
 
@@ -120,13 +120,13 @@ impl Coop {
     }
 
     /// This machine leads, and a player asks for something: whether it may.
-    pub fn judge(&self, petition: &Petition) -> bool {
-        let signal = &petition.signal;
+    pub fn judge(&self, petition: &EventRequest) -> bool {
+        let signal = &petition.event;
         signal.get::<Cheer>().is_some() && self.may_cheer(usize::from(signal.from.number()))
     }
 
     fn note_lead(&mut self, session: &Session) {
-        if let Some(lead) = session.roster().lead().map(|lead| lead.member)
+        if let Some(lead) = session.roster().leader().map(|lead| lead.id)
             && self.led.last() != Some(&lead)
         {
             self.led.retain(|member| *member != lead);
@@ -139,7 +139,7 @@ impl Coop {
 
     /// A frame in which somebody else referees.
     fn follow(&mut self, session: &mut Session, pad: Pad) {
-        let own = self.seat(session).filter(|_| session.is_admitted());
+        let own = self.seat(session).filter(|_| session.is_member());
         view::look(&mut self.game, session, &self.census, own, &mut self.ghosts, &mut self.told);
         let Some(seat) = own else { return };
         let Some(deed) = self.game.steer(seat, pad) else { return };
@@ -157,8 +157,8 @@ impl Coop {
     }
 
     /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's word or none.
-    pub fn signal(&mut self, session: &Session, signal: &Signal) {
-        let from_lead = session.roster().lead().is_some_and(|lead| lead.player == signal.from);
+    pub fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
+        let from_lead = session.roster().leader().is_some_and(|lead| lead.slot == signal.from);
         let mark = if let Some(mark) = noise_in(signal) {
             // Whether a pea was fired is the lead's to say.
             let own = mark.who == signal.from.number() && mark.what != What::Fire;
@@ -176,8 +176,8 @@ impl Coop {
     }
 
     /// What the session has to say. Nothing needs doing: the next frame looks for itself.
-    pub fn hear(&mut self, event: &Event) {
-        if let Event::Admitted = event {
+    pub fn hear(&mut self, event: &SessionEvent) {
+        if let SessionEvent::MembershipGranted = event {
             self.told = None;
         }
     }

@@ -4,7 +4,7 @@
 use gaggle_kit::Fixed16;
 use gaggle_replica::ObjectId;
 
-use crate::field::{self, Vector};
+use crate::field::{self, Vec2};
 use crate::shot::Shot;
 use crate::standing::{Form, Load, SHOT_GAP, Standing};
 use crate::{Craft, pool};
@@ -20,7 +20,7 @@ const EASE: Fixed16 = Fixed16::lit("0.88");
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ghosts {
     shots: Vec<(Shot, u8)>,
-    eased: Vec<(ObjectId, Vector)>,
+    eased: Vec<(ObjectId, Vec2)>,
     known: Vec<ObjectId>,
     gap: u8,
     held: bool,
@@ -60,7 +60,7 @@ impl Ghosts {
                 if self.eased.len() == EASED_MAX {
                     self.eased.remove(0);
                 }
-                self.eased.push((id, field::way(shot.place, ghost.place)));
+                self.eased.push((id, field::offset(shot.place, ghost.place)));
             }
         }
         if let Some((_, offset)) = self.eased.iter().find(|(other, _)| *other == id) {

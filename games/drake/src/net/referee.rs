@@ -1,6 +1,6 @@
 //! What only the lead does: takes in what players tell of their crafts, applies the rules, and tells what came of it.
 
-use gaggle_replica::{Kind, Member, ObjectId, Session, Signal, To};
+use gaggle_replica::{Kind, MemberId, ObjectId, RemoteEvent, Session, Target};
 
 use super::census::{self, Census};
 use super::view::{ALL, player_of};
@@ -41,9 +41,9 @@ pub(super) struct Referee {
 }
 
 /// Of a kind what somebody said who led, the last of them first: what others brought they made themselves.
-fn inheritance<K: Kind>(session: &Session, ids: &[ObjectId], led: &[Member]) -> Vec<(ObjectId, K)> {
+fn inheritance<K: Kind>(session: &Session, ids: &[ObjectId], led: &[MemberId]) -> Vec<(ObjectId, K)> {
     let said_by = |id: &ObjectId| {
-        let holder = session.version(*id)?.holder;
+        let holder = session.version(*id)?.authority;
         led.iter().rev().position(|member| *member == holder)
     };
     let mut all: Vec<(usize, ObjectId)> =
@@ -85,7 +85,9 @@ fn publish<K: Kind>(session: &mut Session, pool: &[Option<K>], ids: &mut [Option
         match (thing, *id) {
             (Some(thing), Some(known)) => {
                 // Of a lead that is gone: it is ours as soon as we say so.
-                if !session.is_mine(known) && session.touch(known).is_err() && session.holder(known).is_none()
+                if !session.has_authority(known)
+                    && session.claim(known).is_err()
+                    && session.authority(known).is_none()
                 {
                     *id = None;
                     continue;
@@ -95,7 +97,7 @@ fn publish<K: Kind>(session: &mut Session, pool: &[Option<K>], ids: &mut [Option
             }
             (Some(thing), None) => *id = session.spawn(thing).ok(),
             (None, Some(known)) => {
-                _ = session.delete(known);
+                _ = session.despawn(known);
                 *id = None;
             }
             (None, None) => {}
@@ -124,7 +126,13 @@ impl Referee {
     }
 
     /// Takes over: the truth as far as it is known here, in place of what was drawn. `led` are those who told it, the last of them last.
-    pub(super) fn take_over(&mut self, session: &Session, census: &Census, game: &mut Drake, led: &[Member]) {
+    pub(super) fn take_over(
+        &mut self,
+        session: &Session,
+        census: &Census,
+        game: &mut Drake,
+        led: &[MemberId],
+    ) {
         adopt(inheritance(session, census.of(census::ROCK), led), &mut game.rocks, &mut self.rocks);
         adopt(inheritance(session, census.of(census::SHOT), led), &mut game.shots, &mut self.shots);
         adopt(
@@ -159,12 +167,12 @@ impl Referee {
     pub(super) fn step(&mut self, session: &mut Session, census: &Census, game: &mut Drake, own: Pad) {
         let mut sitting = [Sitting::Nobody; SEATS];
         for present in session.roster().iter() {
-            if let Some(seat) = sitting.get_mut(usize::from(present.player.number())) {
+            if let Some(seat) = sitting.get_mut(usize::from(present.slot.number())) {
                 *seat = Sitting::Player;
             }
         }
         game.seat(&sitting);
-        let me = usize::from(session.player().number());
+        let me = usize::from(session.local_slot().number());
         let mut pads = [Pad::NONE; SEATS];
         for seat in 0..SEATS {
             let waits = game.bout.phase == Phase::Countdown;
@@ -173,7 +181,7 @@ impl Referee {
                 pads[seat] = own;
                 game.steer(seat, own);
             } else if sitting[seat] == Sitting::Player {
-                pads[seat] = session.take_input::<Pad>(player_of(seat)).unwrap_or_default();
+                pads[seat] = session.input::<Pad>(player_of(seat)).unwrap_or_default();
                 self.hear_craft(session, census, game, seat);
             } else {
                 self.watches[seat].forget();
@@ -197,7 +205,7 @@ impl Referee {
                 self.watches[seat].begin(&game.crafts[seat]);
             }
         }
-        let told = census.crafts[seat].filter(|(id, _)| session.holder(*id) == Some(player_of(seat)));
+        let told = census.crafts[seat].filter(|(id, _)| session.authority(*id) == Some(player_of(seat)));
         let tick = told.and_then(|(id, _)| session.version(id)).map(|version| version.tick);
         match (told, tick) {
             (Some((_, craft)), Some(tick)) if tick != self.heard[seat] => {
@@ -267,7 +275,7 @@ impl Referee {
         let crafts = census.of(census::CRAFT).iter().copied().filter(|id| !flies(id));
         for id in things.take(BURIED_MAX).chain(crafts.take(BURIED_MAX)) {
             // What is somebody's who is present is his to delete.
-            _ = session.delete(id);
+            _ = session.despawn(id);
         }
     }
 
@@ -292,7 +300,7 @@ impl Referee {
                 }
                 What::Fire => tell_noise(session, census, seat, mark),
                 // The most that can go wrong is that a sound is missing.
-                _ => _ = session.signal(To::Others, &[], &Happening(*mark)),
+                _ => _ = session.send_event(Target::Others, &[], &Happening(*mark)),
             }
         }
     }
@@ -302,12 +310,12 @@ impl Referee {
 pub(super) fn tell_craft(session: &mut Session, census: &Census, seat: usize, craft: &Craft) {
     match census.crafts[seat] {
         Some((id, _)) => {
-            if !session.is_mine(id) {
-                _ = session.touch(id);
+            if !session.has_authority(id) {
+                _ = session.claim(id);
             }
             _ = session.set(id, craft);
         }
-        None => _ = session.spawn_for(player_of(seat), craft),
+        None => _ = session.spawn_owned(player_of(seat), craft),
     }
 }
 
@@ -316,14 +324,14 @@ pub(super) fn tell_noise(session: &mut Session, census: &Census, seat: usize, ma
     let Some((id, _)) = census.crafts.get(seat).copied().flatten() else { return };
     // Too soon after the last of its kind it is not told.
     _ = match mark.what {
-        What::Fire => session.signal(To::Others, &[id], &Fired(*mark)),
-        What::Dash => session.signal(To::Others, &[id], &Dashed(*mark)),
-        _ => session.signal(To::Others, &[id], &Bumped(*mark)),
+        What::Fire => session.send_event(Target::Others, &[id], &Fired(*mark)),
+        What::Dash => session.send_event(Target::Others, &[id], &Dashed(*mark)),
+        _ => session.send_event(Target::Others, &[id], &Bumped(*mark)),
     };
 }
 
 /// The small noise a signal tells of, if it is one: each kind of them in its own kind of signal.
-pub(super) fn noise_in(signal: &Signal) -> Option<Mark> {
+pub(super) fn noise_in(signal: &RemoteEvent) -> Option<Mark> {
     let noises = [
         (What::Fire, signal.get::<Fired>().map(|Fired(mark)| mark)),
         (What::Dash, signal.get::<Dashed>().map(|Dashed(mark)| mark)),

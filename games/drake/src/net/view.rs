@@ -24,7 +24,7 @@ fn shown<K: Kind>(
 ) {
     let ids = ids.iter().copied().filter(|id| census::is_refereed(session, *id));
     let mut places = pool.iter_mut();
-    for (id, thing) in ids.filter_map(|id| Some((id, session.shown::<K>(id)?))) {
+    for (id, thing) in ids.filter_map(|id| Some((id, session.interpolated::<K>(id)?))) {
         let Some(place) = places.next() else { break };
         *place = Some(change(id, thing));
     }
@@ -52,7 +52,7 @@ pub(super) fn look(
         }
     }
     for seat in (0..SEATS).filter(|seat| Some(*seat) != own) {
-        if let Some(craft) = census.crafts[seat].and_then(|(id, _)| session.shown::<Craft>(id)) {
+        if let Some(craft) = census.crafts[seat].and_then(|(id, _)| session.interpolated::<Craft>(id)) {
             game.crafts[seat] = craft;
         }
         // Whoever says nothing of his new life is where it begins, as the referee has it.
@@ -82,8 +82,9 @@ pub(super) fn look(
 /// What a referee's own screen shows: other players' crafts glide, while the rules go by what was said last.
 pub(super) fn smooth(picture: &mut Drake, session: &Session, census: &Census) {
     for (seat, known) in census.crafts.iter().enumerate() {
-        if let Some((id, _)) = known.filter(|(id, _)| !session.is_mine(*id))
-            && let Some(craft) = session.shown::<Craft>(id).filter(|it| it.life == picture.seats[seat].life)
+        if let Some((id, _)) = known.filter(|(id, _)| !session.has_authority(*id))
+            && let Some(craft) =
+                session.interpolated::<Craft>(id).filter(|it| it.life == picture.seats[seat].life)
         {
             picture.crafts[seat] = craft;
         }

@@ -3,7 +3,7 @@
 use gaggle_kit::{Angle, Fixed16};
 
 use crate::craft::{CRUISE_MAX, Craft, DASH_FRAMES, DASH_REST, DUCKLING_TURN, SPEED_MAX, TURN};
-use crate::field::{self, RATE, Vector};
+use crate::field::{self, RATE, Vec2};
 use crate::standing::Form;
 
 /// Frames of flight somebody may be behind with telling, on the worst of lines, and with hearing what has become of him.
@@ -27,7 +27,7 @@ const TURN_MAX: i32 = 1 << 16;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
     /// In which life it was last said to be where, and where it looked.
-    last: Option<(u8, Vector, Angle)>,
+    last: Option<(u8, Vec2, Angle)>,
     /// Pixels it can have flown since.
     credit: Fixed16,
     /// How far it can have turned since.
@@ -84,7 +84,7 @@ impl Watch {
             return speed <= Fixed16::from_int(SPEED_MAX) + SLACK;
         };
         // Slack is there once, not with every word: it is owed until time has paid it back.
-        self.credit -= field::length(field::way(place, craft.place));
+        self.credit -= field::length(field::offset(place, craft.place));
         self.turns -= self.turned(heading, craft.heading);
         let allowed = self.credit >= -SLACK && self.turns >= -TURN_SLACK;
         self.credit = self.credit.max(-SLACK);

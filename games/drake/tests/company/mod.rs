@@ -5,10 +5,11 @@ use drake::bots::{Bot, Strength};
 use drake::net::{self, Coop, Rules};
 use drake::{Drake, Egg, Hornet, Lantern, Mark, Pad, Phase, Puffball, Rock, SEATS, Setup, Shot, Standing};
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
-use gaggle_link::{Link, LinkConfig};
+use gaggle_link::sim::{Chance, Conditions, NetChange, SimCarrier, SimNet};
+use gaggle_link::{Endpoint, LinkConfig};
 use gaggle_replica::{
-    Entry, Event, Exchange, Facts, Player, Policy, PolicyRules, Present, Roster, Session, SessionConfig,
+    AuthorityPolicy, AuthorityRules, Driver, JoinMode, ObjectInfo, Player, ReplicaConfig, Roster,
+    RosterMember, Session, SessionEvent,
 };
 
 /// A frame.
@@ -25,7 +26,7 @@ pub(crate) fn bad_wifi() -> Conditions {
 
 pub(crate) struct Machine {
     pub(crate) session: Session,
-    link: Link<SimCarrier>,
+    link: Endpoint<SimCarrier>,
     pub(crate) coop: Coop,
     bot: Bot,
     pressed: Option<Pad>,
@@ -37,29 +38,29 @@ pub(crate) struct Machine {
 #[derive(Debug)]
 struct NoRules;
 
-impl PolicyRules for NoRules {
+impl AuthorityRules for NoRules {
     fn fingerprint(&self) -> u32 {
         Rules.fingerprint()
     }
 
-    fn may(&self, _: Present, _: &Facts, _: &Roster) -> bool {
+    fn may_hold(&self, _: RosterMember, _: &ObjectInfo, _: &Roster) -> bool {
         true
     }
 
-    fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present> {
-        Rules.heir(object, roster)
+    fn successor(&self, object: &ObjectInfo, roster: &Roster) -> Option<RosterMember> {
+        Rules.successor(object, roster)
     }
 }
 
 /// What somebody does to his own session when he does not play fair.
 pub(crate) type Cheat = fn(&mut Session);
 
-pub(crate) struct Company {
-    world: World,
+pub(crate) struct Cluster {
+    world: SimNet,
     machines: Vec<Option<Machine>>,
     lives: Vec<u64>,
     seed: u64,
-    config: SessionConfig,
+    config: ReplicaConfig,
     /// What each machine would play by if it began the match.
     setups: Vec<Setup>,
     still: bool,
@@ -67,41 +68,41 @@ pub(crate) struct Company {
     pub(crate) cheat: Option<(usize, Cheat)>,
 }
 
-impl Company {
-    pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Company {
-        Company::begin(vec![SETUP; peers], seed, conditions, net::config(), None)
+impl Cluster {
+    pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Cluster {
+        Cluster::begin(vec![SETUP; peers], seed, conditions, net::config(), None)
     }
 
     /// Machines that were set up differently.
-    pub(crate) fn with_setups(setups: Vec<Setup>, seed: u64) -> Company {
-        Company::begin(setups, seed, bad_wifi(), net::config(), None)
+    pub(crate) fn with_setups(setups: Vec<Setup>, seed: u64) -> Cluster {
+        Cluster::begin(setups, seed, bad_wifi(), net::config(), None)
     }
 
     /// With other settings than the game's.
-    pub(crate) fn with_config(peers: usize, seed: u64, config: SessionConfig) -> Company {
-        Company::begin(vec![SETUP; peers], seed, bad_wifi(), config, None)
+    pub(crate) fn with_config(peers: usize, seed: u64, config: ReplicaConfig) -> Cluster {
+        Cluster::begin(vec![SETUP; peers], seed, bad_wifi(), config, None)
     }
 
     /// One of them has a session that lets him do anything.
-    pub(crate) fn with_liar(peers: usize, seed: u64, liar: usize) -> Company {
-        Company::begin(vec![SETUP; peers], seed, Conditions::latency_ms(30), net::config(), Some(liar))
+    pub(crate) fn with_liar(peers: usize, seed: u64, liar: usize) -> Cluster {
+        Cluster::begin(vec![SETUP; peers], seed, Conditions::latency_ms(30), net::config(), Some(liar))
     }
 
     fn begin(
         setups: Vec<Setup>,
         seed: u64,
         conditions: Conditions,
-        config: SessionConfig,
+        config: ReplicaConfig,
         liar: Option<usize>,
-    ) -> Company {
+    ) -> Cluster {
         let peers = setups.len();
-        let mut world = World::of(peers, seed);
+        let mut world = SimNet::new(peers, seed);
         // A frame is a frame: what arrives waits for the next one.
-        world.set_arrivals_wake(false);
-        world.everywhere(conditions);
+        world.set_wake_on_arrival(false);
+        world.set_all(conditions);
         let (machines, lives) = (Vec::new(), vec![0; peers]);
         let mut company =
-            Company { world, machines, lives, seed, config, setups, still: false, liar, cheat: None };
+            Cluster { world, machines, lives, seed, config, setups, still: false, liar, cheat: None };
         for me in 0..peers {
             company.machines.push(None);
             company.start(me);
@@ -114,15 +115,16 @@ impl Company {
         let first = self.lives[me] == 1;
         let carrier = if first { self.world.carrier(me) } else { self.world.restarted_carrier(me) };
         let seed = self.seed * 1_000 + me as u64 * 10 + self.lives[me];
-        let entry = if me == 0 && first { Entry::Found } else { Entry::Join };
+        let entry = if me == 0 && first { JoinMode::Create } else { JoinMode::Join };
         let mut config = self.config.clone();
         if self.liar == Some(me) {
-            (config.policy, config.objects_max) = (Policy::Custom(std::sync::Arc::new(NoRules)), 1 << 20);
+            (config.authority, config.objects_max) =
+                (AuthorityPolicy::Custom(std::sync::Arc::new(NoRules)), 1 << 20);
         }
         let session = Session::new(config, net::kinds_with_input(), Player::at(me as u8), entry, seed);
         self.machines[me] = Some(Machine {
             session: session.expect("settings that make sense"),
-            link: Link::new(carrier, LinkConfig::default(), seed),
+            link: Endpoint::new(carrier, LinkConfig::default(), seed),
             coop: Coop::new(self.setups[me], seed),
             bot: Bot::new(me, Strength::Sharp, seed),
             pressed: None,
@@ -140,7 +142,7 @@ impl Company {
 
     /// Nobody hears anything of the other side, or everybody of everybody again.
     pub(crate) fn split(&mut self, sides: Option<Vec<Vec<usize>>>) {
-        self.world.apply(&sides.map_or(Change::Heal, Change::Partition));
+        self.world.apply(&sides.map_or(NetChange::Heal, NetChange::Partition));
     }
 
     /// One frame on every machine.
@@ -148,9 +150,9 @@ impl Company {
         let (machines, still, cheat) = (&mut self.machines, self.still, self.cheat);
         self.world.run_for(FRAME, |me, now| {
             if let Some(machine) = &mut machines[me] {
-                Exchange.receive(now, &mut machine.link, &mut machine.session);
+                Driver.receive(now, &mut machine.link, &mut machine.session);
                 let played = if still { Pad::NONE } else { machine.bot.play(machine.coop.game()) };
-                machine.session.sample_input(machine.pressed.unwrap_or(played));
+                machine.session.set_input(machine.pressed.unwrap_or(played));
                 machine.coop.step(&mut machine.session);
                 if let Some((who, cheat)) = cheat
                     && who == me
@@ -158,18 +160,18 @@ impl Company {
                     cheat(&mut machine.session);
                 }
                 machine.session.tick(now);
-                Exchange.send(now, &mut machine.link, &mut machine.session);
-                while let Some(event) = machine.session.next_event() {
-                    machine.denied += u32::from(matches!(event, Event::Denied { .. }));
+                Driver.send(now, &mut machine.link, &mut machine.session);
+                while let Some(event) = machine.session.poll_event() {
+                    machine.denied += u32::from(matches!(event, SessionEvent::EventRejected { .. }));
                     machine.coop.hear(&event);
                 }
-                while let Some(signal) = machine.session.next_signal() {
+                while let Some(signal) = machine.session.poll_remote_event() {
                     machine.coop.signal(&machine.session, &signal);
                 }
-                while let Some(petition) = machine.session.next_petition() {
+                while let Some(petition) = machine.session.poll_event_request() {
                     match machine.coop.judge(&petition) {
-                        true => machine.session.grant(petition),
-                        false => machine.session.deny(petition),
+                        true => machine.session.approve(petition),
+                        false => machine.session.reject(petition),
                     }
                 }
             }
@@ -190,7 +192,7 @@ impl Company {
     }
 
     #[track_caller]
-    pub(crate) fn run_until(&mut self, done: impl Fn(&Company) -> bool) {
+    pub(crate) fn run_until(&mut self, done: impl Fn(&Cluster) -> bool) {
         for _ in 0..PATIENCE {
             if done(self) {
                 return;
@@ -211,15 +213,15 @@ impl Company {
     }
 
     /// Who leads, as he sees it himself.
-    pub(crate) fn lead(&self) -> Option<usize> {
-        let leads = |machine: &Option<Machine>| machine.as_ref().is_some_and(|it| it.session.is_lead());
+    pub(crate) fn leader(&self) -> Option<usize> {
+        let leads = |machine: &Option<Machine>| machine.as_ref().is_some_and(|it| it.session.is_leader());
         self.machines.iter().position(leads)
     }
 
     /// Who will lead after whoever does now.
-    pub(crate) fn heir(&self, me: usize) -> usize {
+    pub(crate) fn successor(&self, me: usize) -> usize {
         let heir = self.session(me).roster().iter().nth(1).expect("somebody else");
-        usize::from(heir.player.number())
+        usize::from(heir.slot.number())
     }
 
     pub(crate) fn press(&mut self, me: usize, pad: Pad) {
@@ -257,7 +259,7 @@ impl Company {
 
     /// What the referee's standings come to, over all that was ever won.
     pub(crate) fn downs(&self) -> u32 {
-        let lead = self.machines.iter().flatten().find(|machine| machine.session.is_lead());
+        let lead = self.machines.iter().flatten().find(|machine| machine.session.is_leader());
         lead.map_or(0, |machine| machine.coop.game().seats.iter().map(|seat| u32::from(seat.score)).sum())
     }
 
@@ -280,15 +282,15 @@ impl Company {
     }
 
     /// The same, as a session has it: whatever anybody made.
-    pub(crate) fn objects(&self, me: usize) -> [usize; 6] {
+    pub(crate) fn iter(&self, me: usize) -> [usize; 6] {
         let session = self.session(me);
         [
-            session.objects::<Rock>().count(),
-            session.objects::<Shot>().count(),
-            session.objects::<Puffball>().count(),
-            session.objects::<Hornet>().count(),
-            session.objects::<Lantern>().count(),
-            session.objects::<Egg>().count(),
+            session.iter::<Rock>().count(),
+            session.iter::<Shot>().count(),
+            session.iter::<Puffball>().count(),
+            session.iter::<Hornet>().count(),
+            session.iter::<Lantern>().count(),
+            session.iter::<Egg>().count(),
         ]
     }
 
@@ -296,7 +298,7 @@ impl Company {
     pub(crate) fn truth(&self, me: usize) -> Vec<Option<Standing>> {
         (0..SEATS)
             .map(|seat| {
-                let all = self.session(me).objects::<Standing>();
+                let all = self.session(me).iter::<Standing>();
                 all.filter(|(_, it)| usize::from(it.seat) == seat).min_by_key(|(id, _)| *id).map(|(_, it)| {
                     // What nobody but the referee counts.
                     Standing { growing: 0, gap: 0, safe: 0, peas: 0, ..it }

@@ -1,6 +1,6 @@
 //! One machine's part in the game.
 
-use gaggle_replica::{ObjectId, Player, Session, Signal, To};
+use gaggle_replica::{ObjectId, Player, RemoteEvent, Session, Target};
 
 use super::watch::{Said, Watch};
 use super::{Happening, Nearness, Noise};
@@ -30,11 +30,11 @@ struct Reach<'a>(&'a mut Session);
 
 impl Hands for Reach<'_> {
     fn touch(&mut self, id: ObjectId) -> bool {
-        self.0.touch(id).is_ok()
+        self.0.claim(id).is_ok()
     }
 
     fn grab(&mut self, id: ObjectId) -> bool {
-        self.0.grab(id).is_ok()
+        self.0.lock(id).is_ok()
     }
 
     fn release(&mut self, id: ObjectId) {
@@ -43,7 +43,7 @@ impl Hands for Reach<'_> {
     }
 
     fn delete(&mut self, id: ObjectId) -> bool {
-        self.0.delete(id).is_ok()
+        self.0.despawn(id).is_ok()
     }
 
     fn spawn(&mut self, thing: &Thing) -> Option<ObjectId> {
@@ -114,17 +114,17 @@ impl Mill {
 
     /// The seat played here, if this is no onlooker.
     pub fn seat(&self, session: &Session) -> Option<usize> {
-        let plays = !session.is_onlooker();
-        Some(usize::from(session.player().number())).filter(|seat| plays && *seat < SEATS)
+        let plays = !session.is_spectator();
+        Some(usize::from(session.local_slot().number())).filter(|seat| plays && *seat < SEATS)
     }
 
     /// One frame. The session has the input of this machine's player already.
     pub fn step(&mut self, session: &mut Session) {
         self.pond.frame = self.pond.frame.wrapping_add(1);
-        let pad = session.take_input::<Pad>(session.player()).unwrap_or_default();
+        let pad = session.input::<Pad>(session.local_slot()).unwrap_or_default();
         self.look(session);
-        let leads = session.is_lead();
-        let own = self.seat(session).filter(|_| session.is_admitted());
+        let leads = session.is_leader();
+        let own = self.seat(session).filter(|_| session.is_member());
         let rowed: Vec<usize> =
             (0..SEATS).filter(|seat| Some(*seat) == own || leads && self.is_bot(session, *seat)).collect();
         for &seat in &rowed {
@@ -144,7 +144,7 @@ impl Mill {
 
     /// Whether a bot rows there: as many as are missing, in the seats nobody has.
     fn is_bot(&self, session: &Session, seat: usize) -> bool {
-        let taken = |seat: usize| session.roster().of_player(Player::at(seat as u8)).is_some();
+        let taken = |seat: usize| session.roster().by_slot(Player::at(seat as u8)).is_some();
         let bots = BOATS_MIN.saturating_sub(session.roster().len());
         !taken(seat) && (0..seat).filter(|seat| !taken(*seat)).count() < bots
     }
@@ -152,25 +152,25 @@ impl Mill {
     /// What the session tells. What is moved here stays as finely as it is moved; everything else is as it is shown, so that what one
     /// bumps into is what one sees, and goes on from there.
     fn look(&mut self, session: &Session) {
-        let mut ids: Vec<ObjectId> = session.objects::<Thing>().map(|(id, _)| id).collect();
+        let mut ids: Vec<ObjectId> = session.iter::<Thing>().map(|(id, _)| id).collect();
         ids.sort_unstable();
         let mut floating = Vec::with_capacity(ids.len());
         for id in ids {
-            let mine = session.is_mine(id);
+            let mine = session.has_authority(id);
             let before = self.pond.find(id).filter(|before| mine && before.mine).map(|before| before.thing);
-            let Some(thing) = before.or_else(|| session.shown::<Thing>(id)) else { continue };
-            let holder = session.holder(id).map_or(NOBODY, Player::number);
-            floating.push(Floating { id, thing, mine, holder, held: session.is_held(id) });
+            let Some(thing) = before.or_else(|| session.interpolated::<Thing>(id)) else { continue };
+            let holder = session.authority(id).map_or(NOBODY, Player::number);
+            floating.push(Floating { id, thing, mine, holder, held: session.is_locked(id) });
         }
         self.pond.floating = floating;
         for seat in 0..SEATS {
             match boat_of(session, seat) {
-                Some(id) if session.is_mine(id) && self.pond.boats[seat].is_some() => {}
-                Some(id) => self.pond.boats[seat] = session.shown::<Boat>(id),
+                Some(id) if session.has_authority(id) && self.pond.boats[seat].is_some() => {}
+                Some(id) => self.pond.boats[seat] = session.interpolated::<Boat>(id),
                 None => self.pond.boats[seat] = None,
             }
         }
-        if !session.is_lead() || self.told.is_none() {
+        if !session.is_leader() || self.told.is_none() {
             self.told = session.value::<Ledger>(ALL);
             self.pond.ledger = self.told.unwrap_or_default();
         }
@@ -186,7 +186,7 @@ impl Mill {
             thing: if *mine { *thing } else { session.get::<Thing>(*id).unwrap_or(*thing) },
             here: *mine,
             known: led == 0
-                || *mine && id.creator() == session.member().tag
+                || *mine && id.creator() == session.local_member().tag
                 || led < ARRIVALS && is_left_behind(session, *id),
         });
         let all: Vec<Said> = all.collect();
@@ -210,7 +210,7 @@ impl Mill {
     /// Takes away what nobody believes, and puts back what should be there.
     fn undo(&mut self, session: &mut Session) {
         for (id, instead) in self.watch.wrongs().into_iter().take(UNDONE_MAX) {
-            if session.delete(id).is_err() {
+            if session.despawn(id).is_err() {
                 continue;
             }
             self.undone += 1;
@@ -226,7 +226,7 @@ impl Mill {
     fn boats_said(&self, session: &Session) -> [Option<Boat>; SEATS] {
         std::array::from_fn(|seat| {
             let here = self.pond.boats[seat]?;
-            let told = boat_of(session, seat).filter(|id| !session.is_mine(*id));
+            let told = boat_of(session, seat).filter(|id| !session.has_authority(*id));
             Some(told.and_then(|id| session.get::<Boat>(id)).unwrap_or(here))
         })
     }
@@ -239,8 +239,8 @@ impl Mill {
         for seat in 0..SEATS {
             match (boat_of(session, seat), rowed.contains(&seat)) {
                 (Some(id), true) => {
-                    if !session.is_mine(id) {
-                        _ = session.touch(id);
+                    if !session.has_authority(id) {
+                        _ = session.claim(id);
                     }
                     if let Some(boat) = self.pond.boats[seat] {
                         _ = session.set(id, &boat);
@@ -248,14 +248,12 @@ impl Mill {
                 }
                 (None, true) => {
                     if let Some(boat) = self.pond.boats[seat] {
-                        _ = session.spawn_for(Player::at(seat as u8), &boat);
+                        _ = session.spawn_owned(Player::at(seat as u8), &boat);
                     }
                 }
                 // A boat nobody rows is taken ashore.
-                (Some(id), false)
-                    if leads && session.roster().of_player(Player::at(seat as u8)).is_none() =>
-                {
-                    _ = session.delete(id);
+                (Some(id), false) if leads && session.roster().by_slot(Player::at(seat as u8)).is_none() => {
+                    _ = session.despawn(id);
                 }
                 _ => {}
             }
@@ -272,16 +270,16 @@ impl Mill {
             if is_small(mark.what) {
                 let boat = boat_of(session, usize::from(mark.who));
                 // The most that can go wrong is that a sound is missing.
-                boat.into_iter().for_each(|id| _ = session.signal(To::Others, &[id], &Noise(*mark)));
+                boat.into_iter().for_each(|id| _ = session.send_event(Target::Others, &[id], &Noise(*mark)));
             } else if leads {
-                _ = session.signal(To::Others, &[], &Happening(*mark));
+                _ = session.send_event(Target::Others, &[], &Happening(*mark));
             }
         }
     }
 
     /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's word or none.
-    pub fn signal(&mut self, session: &Session, signal: &Signal) {
-        let from_lead = session.roster().lead().is_some_and(|lead| lead.player == signal.from);
+    pub fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
+        let from_lead = session.roster().leader().is_some_and(|lead| lead.slot == signal.from);
         let noise = signal.get::<Noise>().map(|Noise(mark)| mark);
         let noise =
             noise.filter(|mark| is_small(mark.what) && (from_lead || mark.who == signal.from.number()));
@@ -294,7 +292,7 @@ impl Mill {
 
 /// Whether something was made by somebody who is not here any more, as far as its number says.
 fn is_left_behind(session: &Session, id: ObjectId) -> bool {
-    session.roster().iter().all(|present| present.member.tag != id.creator())
+    session.roster().iter().all(|present| present.id.tag != id.creator())
 }
 
 /// What boats do by themselves, as opposed to what is counted.
@@ -307,15 +305,15 @@ fn is_small(what: What) -> bool {
 
 /// The boat of a seat: of several that were made in its name his own, or the lead's, never a stranger's.
 fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
-    let (player, lead) = (Player::at(seat as u8), session.roster().lead().map(|lead| lead.player));
+    let (player, lead) = (Player::at(seat as u8), session.roster().leader().map(|lead| lead.slot));
     let boats = session
-        .objects::<Boat>()
+        .iter::<Boat>()
         .filter(|(id, boat)| usize::from(boat.seat) == seat && session.owner(*id) == Some(player));
     let trusted = boats.filter_map(|(id, _)| {
-        let holder = session.holder(id);
+        let holder = session.authority(id);
         let own = holder == Some(player);
         // Of somebody who is gone it may have been rightfully.
-        let left = session.version(id).is_some_and(|version| !session.roster().contains(version.holder));
+        let left = session.version(id).is_some_and(|version| !session.roster().contains(version.authority));
         (own || holder == lead || left).then_some((!own, id))
     });
     trusted.min().map(|(_, id)| id)
@@ -324,9 +322,11 @@ fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
 /// Deletes boats nobody rows: made in this player's name by somebody else, or left of the other half of a split.
 fn scrap_boats(session: &mut Session, leads: bool) {
     let rowed: Vec<ObjectId> = (0..SEATS).filter_map(|seat| boat_of(session, seat)).collect();
-    let idle = session.objects::<Boat>().map(|(id, _)| id).filter(|id| !rowed.contains(id));
-    let idle: Vec<ObjectId> =
-        idle.filter(|id| leads || session.owner(*id) == Some(session.player())).take(UNDONE_MAX).collect();
+    let idle = session.iter::<Boat>().map(|(id, _)| id).filter(|id| !rowed.contains(id));
+    let idle: Vec<ObjectId> = idle
+        .filter(|id| leads || session.owner(*id) == Some(session.local_slot()))
+        .take(UNDONE_MAX)
+        .collect();
     // What is somebody's who is present is his to delete.
-    idle.into_iter().for_each(|id| _ = session.delete(id));
+    idle.into_iter().for_each(|id| _ = session.despawn(id));
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::float_arithmetic, reason = "distances decide what is told first, never what is told")]
 
-use gaggle_replica::{Interest, Receiver, Seen, Weight};
+use gaggle_replica::{Interest, ObjectRef, Receiver, Relevance};
 
 use crate::pond::Pond;
 use crate::water::SEATS;
@@ -24,11 +24,11 @@ impl Nearness {
 }
 
 impl Interest for Nearness {
-    fn weigh(&mut self, receiver: &Receiver, object: &Seen<'_>) -> Option<Weight> {
+    fn weigh(&mut self, receiver: &Receiver, object: &ObjectRef<'_>) -> Option<Relevance> {
         let boat = self.boats.get(usize::from(receiver.player.number())).copied().flatten();
         let (Some([x, y]), Some([right, down, _])) = (boat, object.position()) else {
-            return Some(Weight::ONE);
+            return Some(Relevance::ONE);
         };
-        Some(Weight::by_distance(f64::hypot(right - x, down - y), NEAR))
+        Some(Relevance::by_distance(f64::hypot(right - x, down - y), NEAR))
     }
 }

@@ -1,6 +1,6 @@
 //! Who may hold what: a boat is its player's while he is present, and things are anybody's.
 
-use gaggle_replica::{Facts, PolicyRules, Present, Roster};
+use gaggle_replica::{AuthorityRules, ObjectInfo, Roster, RosterMember};
 
 /// The number of [`Boat`](crate::Boat) among [`kinds`](super::kinds).
 const BOAT: u8 = 0;
@@ -10,24 +10,24 @@ const BOAT: u8 = 0;
 pub struct Rules;
 
 impl Rules {
-    fn skipper(object: &Facts, roster: &Roster) -> Option<Present> {
-        object.home.and_then(|home| roster.of_player(home)).or_else(|| roster.lead())
+    fn skipper(object: &ObjectInfo, roster: &Roster) -> Option<RosterMember> {
+        object.owner.and_then(|home| roster.by_slot(home)).or_else(|| roster.leader())
     }
 }
 
-impl PolicyRules for Rules {
+impl AuthorityRules for Rules {
     fn fingerprint(&self) -> u32 {
         2
     }
 
-    fn may(&self, member: Present, object: &Facts, roster: &Roster) -> bool {
+    fn may_hold(&self, member: RosterMember, object: &ObjectInfo, roster: &Roster) -> bool {
         object.kind != BOAT || Rules::skipper(object, roster) == Some(member)
     }
 
-    fn heir(&self, object: &Facts, roster: &Roster) -> Option<Present> {
+    fn successor(&self, object: &ObjectInfo, roster: &Roster) -> Option<RosterMember> {
         match object.kind {
             BOAT => Rules::skipper(object, roster),
-            _ => roster.of_player(object.player).or_else(|| roster.lead()),
+            _ => roster.by_slot(object.authority).or_else(|| roster.leader()),
         }
     }
 }

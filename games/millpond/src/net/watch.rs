@@ -8,7 +8,7 @@ use gaggle_replica::ObjectId;
 
 use crate::boat::{self, Boat};
 use crate::thing::{self, Sort, Thing};
-use crate::water::{self, RATE, SEATS, Vector};
+use crate::water::{self, RATE, SEATS, Vec2};
 
 /// Frames of its way somebody may be behind with telling, on the worst of lines.
 const FRAMES_MAX: i32 = 90;
@@ -39,21 +39,21 @@ fn per_frame(speed: i32) -> Fixed16 {
 /// How far something can have come.
 #[derive(Debug, Clone, Copy)]
 struct Way {
-    place: Vector,
+    place: Vec2,
     credit: Fixed16,
 }
 
 impl Way {
     /// From here, by somebody who may have been on his way for a while.
-    fn from(place: Vector, speed: i32) -> Way {
+    fn from(place: Vec2, speed: i32) -> Way {
         Way { place, credit: per_frame(speed) * FRAMES_MAX }
     }
 
     /// A frame later it is said to be there. Whether it can be; if not it is still where it was.
-    fn leads_to(&mut self, there: Vector, speed: i32) -> bool {
+    fn leads_to(&mut self, there: Vec2, speed: i32) -> bool {
         let gained = per_frame(speed);
         self.credit = (self.credit + gained).min(gained * FRAMES_MAX).max(-SLACK);
-        let far = water::length(water::way(self.place, there));
+        let far = water::length(water::offset(self.place, there));
         let can_be = far <= self.credit + SLACK;
         if can_be {
             (self.place, self.credit) = (there, self.credit - far);
@@ -216,8 +216,9 @@ impl Watch {
     }
 
     /// One of a sort that was near a place a moment ago.
-    fn find_loose(&mut self, sort: Sort, place: Vector) -> Option<Loose> {
-        let fits = |loose: &Loose| loose.sort == sort && water::near(loose.way.place, place, LOOSE_REACH);
+    fn find_loose(&mut self, sort: Sort, place: Vec2) -> Option<Loose> {
+        let fits =
+            |loose: &Loose| loose.sort == sort && water::is_within(loose.way.place, place, LOOSE_REACH);
         let found = self.loose.iter().position(fits)?;
         Some(self.loose.remove(found))
     }
@@ -229,7 +230,7 @@ fn find(said: &[Said], id: ObjectId) -> Option<&Said> {
 
 /// How fast something can be moved.
 fn speed_of(thing: &Thing, boats: &[Option<Boat>; SEATS]) -> i32 {
-    let at_it = boats.iter().flatten().filter(|boat| water::near(boat.place, thing.place, BELL_REACH));
+    let at_it = boats.iter().flatten().filter(|boat| water::is_within(boat.place, thing.place, BELL_REACH));
     if thing.sort == Sort::Bell && at_it.count() < 2 { BELL_SPEED } else { thing::SPEED_MAX }
 }
 

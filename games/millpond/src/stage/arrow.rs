@@ -27,10 +27,11 @@ impl Painter<'_> {
     pub(super) fn arrows(&mut self, pond: &Pond, audience: &Audience<'_>) {
         for (seat, boat) in pond.boats.iter().enumerate() {
             let Some(boat) = boat.filter(|_| audience.own[seat]) else { continue };
-            let Some(place) = goal(pond, seat).filter(|place| !water::near(boat.place, *place, NEAR)) else {
+            let Some(place) = goal(pond, seat).filter(|place| !water::is_within(boat.place, *place, NEAR))
+            else {
                 continue;
             };
-            let heading = water::direction(water::way(boat.place, place));
+            let heading = water::direction(water::offset(boat.place, place));
             let (cos, sin) = (heading.cos::<16>().to_f32(), heading.sin::<16>().to_f32());
             let (x, y) = self.shown(boat.place, boat.velocity);
             for (grow, color) in [(2, INK), (0, FIRE[5])] {

@@ -116,7 +116,7 @@ impl Painter<'_> {
                 .boats
                 .iter()
                 .flatten()
-                .any(|boat| water::near(boat.place, water::at(x, y), PADDLE_REACH));
+                .any(|boat| water::is_within(boat.place, water::at(x, y), PADDLE_REACH));
             let color = if held || pond.ledger.open { FIRE[5] } else { MIST[2] };
             self.ring(at, PADDLE_REACH as f32, 22, color);
             self.scene.blend(at.0 - 4.0, at.1 - 12.0, 8.0, 14.0, INK, 1.0);

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use gaggle_kit::Micros;
-use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
-use gaggle_link::{Link, LinkConfig};
-use gaggle_replica::{Entry, Exchange, ObjectId, Player, Session};
+use gaggle_link::sim::{Chance, Conditions, NetChange, SimCarrier, SimNet};
+use gaggle_link::{Endpoint, LinkConfig};
+use gaggle_replica::{Driver, JoinMode, ObjectId, Player, Session};
 use millpond::bots::Bot;
 use millpond::net::{self, Mill};
 use millpond::{Pad, Pond, Thing};
@@ -23,7 +23,7 @@ pub(crate) fn bad_wifi() -> Conditions {
 
 pub(crate) struct Machine {
     pub(crate) session: Session,
-    link: Link<SimCarrier>,
+    link: Endpoint<SimCarrier>,
     pub(crate) mill: Mill,
     bot: Bot,
     pub(crate) pressed: Option<Pad>,
@@ -36,8 +36,8 @@ pub(crate) type Cheat = fn(&mut Session, &mut Loot);
 /// Things as a cheat tells them.
 pub(crate) type Loot = BTreeMap<ObjectId, Thing>;
 
-pub(crate) struct Company {
-    world: World,
+pub(crate) struct Cluster {
+    world: SimNet,
     machines: Vec<Option<Machine>>,
     lives: Vec<u64>,
     seed: u64,
@@ -47,15 +47,15 @@ pub(crate) struct Company {
     pub(crate) accomplice: Option<usize>,
 }
 
-impl Company {
-    pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Company {
-        let mut world = World::of(peers, seed);
+impl Cluster {
+    pub(crate) fn of(peers: usize, seed: u64, conditions: Conditions) -> Cluster {
+        let mut world = SimNet::new(peers, seed);
         // A frame is a frame: what arrives waits for the next one.
-        world.set_arrivals_wake(false);
-        world.everywhere(conditions);
+        world.set_wake_on_arrival(false);
+        world.set_all(conditions);
         let machines = (0..peers).map(|_| None).collect();
         let mut company =
-            Company { world, machines, lives: vec![0; peers], seed, cheat: None, accomplice: None };
+            Cluster { world, machines, lives: vec![0; peers], seed, cheat: None, accomplice: None };
         (0..peers).for_each(|me| company.start(me));
         company
     }
@@ -65,14 +65,14 @@ impl Company {
         let first = self.lives[me] == 1;
         let carrier = if first { self.world.carrier(me) } else { self.world.restarted_carrier(me) };
         let seed = self.seed * 1_000 + me as u64 * 10 + self.lives[me];
-        let entry = if me == 0 && first { Entry::Found } else { Entry::Join };
+        let entry = if me == 0 && first { JoinMode::Create } else { JoinMode::Join };
         let session = Session::new(net::config(), net::kinds_with_input(), Player::at(me as u8), entry, seed);
         let mut session = session.expect("settings that make sense");
         let mut mill = Mill::new(seed);
         if me == 0 && first {
             mill.found(&mut session);
         }
-        let link = Link::new(carrier, LinkConfig::default(), seed);
+        let link = Endpoint::new(carrier, LinkConfig::default(), seed);
         let (bot, loot) = (Bot::new(me, seed), Loot::new());
         self.machines[me] = Some(Machine { session, link, mill, bot, pressed: None, loot });
     }
@@ -86,17 +86,17 @@ impl Company {
         let (machines, cheat, accomplice) = (&mut self.machines, self.cheat, self.accomplice);
         self.world.run_for(FRAME, |me, now| {
             if let Some(machine) = &mut machines[me] {
-                Exchange.receive(now, &mut machine.link, &mut machine.session);
+                Driver.receive(now, &mut machine.link, &mut machine.session);
                 let played = machine.bot.play(machine.mill.pond());
-                machine.session.sample_input(machine.pressed.unwrap_or(played));
+                machine.session.set_input(machine.pressed.unwrap_or(played));
                 machine.mill.step(&mut machine.session);
                 if let Some((_, cheat)) = cheat.filter(|(who, _)| *who == me || accomplice == Some(me)) {
                     cheat(&mut machine.session, &mut machine.loot);
                 }
                 machine.session.tick_with(now, Some(machine.mill.nearness()));
-                Exchange.send(now, &mut machine.link, &mut machine.session);
-                while machine.session.next_event().is_some() {}
-                while let Some(signal) = machine.session.next_signal() {
+                Driver.send(now, &mut machine.link, &mut machine.session);
+                while machine.session.poll_event().is_some() {}
+                while let Some(signal) = machine.session.poll_remote_event() {
                     machine.mill.signal(&machine.session, &signal);
                 }
             }
@@ -111,7 +111,7 @@ impl Company {
 
     /// Frames until it is so.
     #[track_caller]
-    pub(crate) fn run_until(&mut self, done: impl Fn(&Company) -> bool) -> u32 {
+    pub(crate) fn run_until(&mut self, done: impl Fn(&Cluster) -> bool) -> u32 {
         for frames in 0..PATIENCE {
             if done(self) {
                 return frames;
@@ -140,7 +140,7 @@ impl Company {
 
     /// Nobody hears anything of the other side, or everybody of everybody again.
     pub(crate) fn split(&mut self, sides: Option<Vec<Vec<usize>>>) {
-        self.world.apply(&sides.map_or(Change::Heal, Change::Partition));
+        self.world.apply(&sides.map_or(NetChange::Heal, NetChange::Partition));
     }
 
     pub(crate) fn press_all(&mut self, pad: Option<Pad>) {
@@ -149,7 +149,7 @@ impl Company {
 
     /// All things as a machine knows them, in the order of their numbers.
     pub(crate) fn things(&self, me: usize) -> Vec<(ObjectId, Thing)> {
-        let mut all: Vec<(ObjectId, Thing)> = self.session(me).objects::<Thing>().collect();
+        let mut all: Vec<(ObjectId, Thing)> = self.session(me).iter::<Thing>().collect();
         all.sort_unstable_by_key(|(id, _)| *id);
         all
     }

@@ -1,7 +1,7 @@
 //! How a page comes into a room, out of it and back: hidden and shown, closed and opened again, refused, out of the match.
 
-use gaggle::lobby::{Refusal, RefusalCode};
-use gaggle::{Micros, RoomCode, Wish};
+use gaggle::lobby::{Rejection, RejectionCode};
+use gaggle::{JoinTarget, Micros, RoomCode};
 
 use super::{Arcade, Keeping, Screen};
 use crate::Notice;
@@ -92,26 +92,26 @@ impl Arcade {
     }
 
     pub(super) fn pause(&mut self) {
-        self.cabinet.life_mut().rest();
+        self.cabinet.life_mut().suspend();
         self.shelf.blurred_in_flight = false;
         self.screen = Screen::Paused;
     }
 
     pub(super) fn fly_on(&mut self) {
-        self.cabinet.life_mut().wake();
+        self.cabinet.life_mut().resume();
         self.screen = Screen::Flying;
     }
 
     /// Whoever looks on takes a seat in the same room.
     pub(super) fn sit_down(&mut self) {
         if let Some(code) = self.room_code().and_then(|code| code.parse().ok()) {
-            self.take_off(1, Wish::Code(code));
+            self.take_off(1, JoinTarget::Code(code));
         }
     }
 
     /// Begins anew, in a room of one's own.
     pub(super) fn open_new_room(&mut self) {
-        self.take_off(self.players, Wish::Private);
+        self.take_off(self.players, JoinTarget::CreatePrivate);
     }
 
     /// Those who play here are out of the match, and others are still in it.
@@ -126,10 +126,10 @@ impl Arcade {
 
     /// The room we wanted to be in does not let us in. If another game is played there, that one is fetched; else the player
     /// is back at the field for codes and reads why.
-    pub(super) fn hear_refusal(&mut self, refusal: &Refusal) {
+    pub(super) fn hear_refusal(&mut self, refusal: &Rejection) {
         let (code, watches) = match self.cabinet.life().wish() {
-            Wish::Code(code) => (code, false),
-            Wish::Watch(code) => (code, true),
+            JoinTarget::Code(code) => (code, false),
+            JoinTarget::Spectate(code) => (code, true),
             _ => return,
         };
         if self.screen != Screen::Flying || !is_about_room(refusal.code) {
@@ -146,7 +146,7 @@ impl Arcade {
         } else if self.shelf.returns_to == Some(code) {
             // Nobody has asked for it but the page: any other room will do, and the game goes on.
             self.shelf.left_room();
-            self.cabinet.life_mut().seek(Wish::Find);
+            self.cabinet.life_mut().join(JoinTarget::Matchmake);
         } else {
             let is_old = refusal.game.is_some();
             let heading = match is_old {
@@ -155,7 +155,7 @@ impl Arcade {
             };
             let line = if is_old { "Loading the page again may help." } else { "" };
             let can_watch =
-                !watches && matches!(refusal.code, RefusalCode::RoomFull | RefusalCode::RoomStarted);
+                !watches && matches!(refusal.code, RejectionCode::RoomFull | RejectionCode::RoomStarted);
             self.leave_flight();
             self.menu.write_code(&code.to_string());
             self.shelf.refused = Some(Refused { code, heading, line, can_watch });
@@ -187,9 +187,9 @@ impl Arcade {
     pub(super) fn answer_refusal(&mut self, key: &str) -> bool {
         let Some(refused) = self.shelf.refused.take() else { return false };
         match key {
-            "KeyW" | "W" if refused.can_watch => self.take_off(1, Wish::Watch(refused.code)),
-            "Enter" | "NumpadEnter" => self.take_off(1, Wish::Code(refused.code)),
-            "KeyP" | "P" => self.take_off(1, Wish::Private),
+            "KeyW" | "W" if refused.can_watch => self.take_off(1, JoinTarget::Spectate(refused.code)),
+            "Enter" | "NumpadEnter" => self.take_off(1, JoinTarget::Code(refused.code)),
+            "KeyP" | "P" => self.take_off(1, JoinTarget::CreatePrivate),
             "Escape" | "Esc" => {}
             _ => return false,
         }
@@ -241,15 +241,15 @@ impl Arcade {
 }
 
 /// Whether a refusal says that one cannot be in the room one asked for.
-pub(super) fn is_about_room(code: RefusalCode) -> bool {
+pub(super) fn is_about_room(code: RejectionCode) -> bool {
     matches!(
         code,
-        RefusalCode::NoSuchRoom
-            | RefusalCode::RoomFull
-            | RefusalCode::RoomLocked
-            | RefusalCode::RoomStarted
-            | RefusalCode::RoomFinished
-            | RefusalCode::Kicked
-            | RefusalCode::BadGame
+        RejectionCode::NoSuchRoom
+            | RejectionCode::RoomFull
+            | RejectionCode::RoomLocked
+            | RejectionCode::RoomStarted
+            | RejectionCode::RoomFinished
+            | RejectionCode::Kicked
+            | RejectionCode::BadGame
     )
 }

@@ -93,7 +93,7 @@ impl Arcade {
         let standing = self.cabinet.standing();
         let looks = Looks {
             names: &names,
-            own: self.cabinet.life().own_slots(),
+            own: self.cabinet.life().local_slots(),
             bars: &bars,
             calm: self.calm,
             plain: self.screen != Screen::Flying || standing.board || self.is_joining_shown(),
@@ -101,7 +101,7 @@ impl Arcade {
             still: self.screen == Screen::Paused,
             thumbs: self.has_thumbs() && self.touch.covers_world(),
             curious: self.net.detail != NetDetail::Off,
-            between: self.pace.thousandths() as f32 / 1_000.0,
+            between: self.pace.alpha_permille() as f32 / 1_000.0,
         };
         self.cabinet.draw(show, &looks, &mut self.scene);
         self.canvas.paint(&self.scene, self.cabinet.album());
@@ -261,20 +261,21 @@ impl Arcade {
     }
 
     pub(super) fn standing_still(&mut self) -> Option<Still> {
-        let waiting = self.cabinet.life().waiting().filter(|_| self.screen == Screen::Flying)?;
+        let waiting = self.cabinet.life().stall().filter(|_| self.screen == Screen::Flying)?;
         let long = self.now.since(waiting.since);
         if long < STILL_SHOWN_AFTER {
             return None;
         }
-        let people = self.cabinet.life_mut().people();
-        let others = people.iter().filter(|person| !person.is_self && !person.slots.is_empty()).count();
+        let people = self.cabinet.life_mut().members();
+        let others = people.iter().filter(|person| !person.is_local && !person.slots.is_empty()).count();
         // Of two who hear nothing of each other, who can tell which one is cut off? The lobby can.
-        let is_lost = waiting.hears_nobody && (others > 1 || self.shelf.server_lost);
-        let who = people.iter().find(|person| waiting.peers.contains(&person.peer)).filter(|_| !is_lost);
+        let is_lost = waiting.is_isolated && (others > 1 || self.shelf.server_lost);
+        let who =
+            people.iter().find(|person| waiting.waiting_for.contains(&person.peer)).filter(|_| !is_lost);
         let words = match who {
             _ if is_lost && self.is_watching() => "Lost touch.".to_string(),
             _ if is_lost => "Lost touch. Holding your seat.".to_string(),
-            Some(person) if waiting.peers.len() == 1 => format!("Waiting for {}.", person.name),
+            Some(person) if waiting.waiting_for.len() == 1 => format!("Waiting for {}.", person.name),
             _ => "Waiting for the others.".to_string(),
         };
         let seat = who.and_then(|person| person.slots.lowest()).map(Slot::index);
@@ -283,7 +284,7 @@ impl Arcade {
 
     /// Whether the lobby answers; none while that is not known yet.
     fn lobby_answers(&mut self) -> Option<bool> {
-        let online = self.cabinet.life_mut().lobby().map(|lobby| lobby.is_online());
+        let online = self.cabinet.life_mut().lobby_client().map(|lobby| lobby.is_online());
         if self.shelf.server_lost { Some(false) } else { online.filter(|online| *online) }
     }
 
@@ -361,15 +362,15 @@ impl Arcade {
     }
 
     fn joining<T>(&mut self, tell: impl FnOnce(&JoiningFacts<'_>, View) -> T) -> T {
-        let people = self.cabinet.life_mut().people();
+        let people = self.cabinet.life_mut().members();
         let linked_to: Vec<String> = people
             .iter()
-            .filter(|person| !person.is_self && person.link.is_some())
+            .filter(|person| !person.is_local && person.link_stats.is_some())
             .map(|person| person.name.clone())
             .collect();
-        let rtts = people.iter().filter_map(|person| person.link.and_then(|link| link.rtt));
+        let rtts = people.iter().filter_map(|person| person.link_stats.and_then(|link| link.rtt));
         let slowest_ms = rtts.max().map(|rtt| rtt.as_millis() as u32);
-        let room = self.cabinet.life_mut().lobby().and_then(|lobby| lobby.room().cloned());
+        let room = self.cabinet.life_mut().lobby_client().and_then(|lobby| lobby.room().cloned());
         let code = room.as_ref().map(|room| room.code.to_string()).unwrap_or_default();
         let about = self.cabinet.about();
         let mut seats: Vec<Option<&str>> = vec![None; about.seats];
@@ -378,7 +379,7 @@ impl Arcade {
             let Some(seat) = member.slot.map(|slot| slot.index()).filter(|seat| *seat < about.seats) else {
                 continue;
             };
-            let is_self = people.iter().any(|person| person.is_self && person.peer == member.peer);
+            let is_self = people.iter().any(|person| person.is_local && person.peer == member.peer);
             if is_self {
                 own_seat = Some(seat);
             }

@@ -1,8 +1,8 @@
 //! What panels are made of: who sits where, how links are, how it ended.
 
 use gaggle::link::Path;
-use gaggle::lobby::message::server::TopEntry;
-use gaggle::{Person, Slot, Stage as RoomStage};
+use gaggle::lobby::message::server::LeaderboardEntry;
+use gaggle::{Member, Phase, Slot};
 
 use super::Arcade;
 use crate::Busy;
@@ -12,7 +12,7 @@ use crate::{BoardLine, LinkFacts, NetFacts, PlayerLine};
 impl Arcade {
     /// Which seats are played here.
     pub fn own(&self) -> Vec<bool> {
-        let own = self.cabinet.life().own_slots();
+        let own = self.cabinet.life().local_slots();
         (0..self.cabinet.about().seats).map(|seat| own.contains(Slot::at(seat))).collect()
     }
 
@@ -25,14 +25,14 @@ impl Arcade {
     pub(super) fn seats(&mut self) -> (Vec<String>, Vec<Option<u8>>) {
         let (own, about) = (self.own(), self.cabinet.about());
         let name = self.menu.name().trim().to_string();
-        let people = self.cabinet.life_mut().people();
+        let people = self.cabinet.life_mut().members();
         let owner = |seat: usize| people.iter().find(|person| person.slots.contains(Slot::at(seat)));
         let name_of = |seat: usize| match owner(seat) {
             // A second player at one keyboard goes by the name of the seat, on every screen.
             Some(person) if person.slots.lowest().map(Slot::index) != Some(seat) => {
                 about.names[seat % about.names.len()].to_string()
             }
-            Some(person) if !person.is_self || name.is_empty() => person.name.clone(),
+            Some(person) if !person.is_local || name.is_empty() => person.name.clone(),
             Some(_) => name.clone(),
             None if own[seat] && (own[..seat].contains(&true) || name.is_empty()) => {
                 about.names[seat % about.names.len()].to_string()
@@ -41,7 +41,7 @@ impl Arcade {
             None => String::new(),
         };
         let names = (0..about.seats).map(name_of).collect();
-        let bars = |seat: usize| owner(seat).filter(|owner| !owner.is_self).map(bars);
+        let bars = |seat: usize| owner(seat).filter(|owner| !owner.is_local).map(bars);
         (names, (0..about.seats).map(bars).collect())
     }
 
@@ -54,9 +54,9 @@ impl Arcade {
 
     /// Samples what the network does, once a frame.
     pub(super) fn sample_net(&mut self) {
-        let people = self.cabinet.life_mut().people();
-        let links: Vec<LinkFacts> = people.iter().filter(|person| !person.is_self).map(link_facts).collect();
-        let totals = people.iter().filter_map(|person| person.link.as_ref());
+        let people = self.cabinet.life_mut().members();
+        let links: Vec<LinkFacts> = people.iter().filter(|person| !person.is_local).map(link_facts).collect();
+        let totals = people.iter().filter_map(|person| person.link_stats.as_ref());
         let (mut bytes_in, mut bytes_out, mut packets) = (0, 0, 0);
         for link in totals {
             bytes_in += link.bytes_in;
@@ -95,13 +95,18 @@ impl Arcade {
             line.name = names.get(line.seat).cloned().unwrap_or_default();
             line.own = own.get(line.seat) == Some(&true);
         }
-        gaggle::kit::sort_few(&mut lines, |line| std::cmp::Reverse(line.score));
+        gaggle::kit::insertion_sort(&mut lines, |line| std::cmp::Reverse(line.score));
         lines
     }
 
     /// The best of this mode; none while the lobby has not told them.
     pub(super) fn board_lines(&mut self) -> Option<Vec<BoardLine>> {
-        let me = self.cabinet.life_mut().lobby().and_then(|lobby| lobby.identity()).map(|(player, _)| player);
+        let me = self
+            .cabinet
+            .life_mut()
+            .lobby_client()
+            .and_then(|lobby| lobby.identity())
+            .map(|(player, _)| player);
         let lines = self.shelf.top.as_ref()?.iter().enumerate().map(|(nth, entry)| BoardLine {
             place: nth as u32 + 1,
             name: entry.name.as_str().to_string(),
@@ -114,15 +119,15 @@ impl Arcade {
 
     /// How far a join is, in percent.
     pub(super) fn join_percent(&self) -> u8 {
-        match self.cabinet.life().stage() {
-            RoomStage::Joining { percent } => percent,
+        match self.cabinet.life().phase() {
+            Phase::Joining { percent } => percent,
             _ => 100,
         }
     }
 }
 
-fn bars(person: &Person) -> u8 {
-    let rtt = person.link.and_then(|link| link.rtt).map_or(u64::MAX, |rtt| rtt.as_millis());
+fn bars(person: &Member) -> u8 {
+    let rtt = person.link_stats.and_then(|link| link.rtt).map_or(u64::MAX, |rtt| rtt.as_millis());
     match rtt {
         0..90 => 3,
         90..180 => 2,
@@ -131,21 +136,21 @@ fn bars(person: &Person) -> u8 {
     }
 }
 
-fn link_facts(person: &Person) -> LinkFacts {
-    let link = person.link.unwrap_or_default();
+fn link_facts(person: &Member) -> LinkFacts {
+    let link = person.link_stats.unwrap_or_default();
     LinkFacts {
         seat: person.slots.lowest().map(Slot::index),
         name: person.name.clone(),
         path: match person.path {
             Some(Path::Direct) => "direct",
             Some(Path::Relay) => "relay",
-            Some(Path::Socket) => "socket",
+            Some(Path::WebSocket) => "socket",
             None => "-",
         },
         rtt_ms: link.rtt.map_or(0, |rtt| rtt.as_millis() as u32),
         jitter_ms: link.jitter.as_millis() as u32,
         loss_permille: u32::from(link.loss_in_permille),
-        lead: person.is_lead,
+        lead: person.is_leader,
     }
 }
 
@@ -155,13 +160,13 @@ impl Arcade {
     pub fn facts_json(&mut self, frames_drawn: u32, busy: &Busy) -> String {
         use std::fmt::Write;
 
-        let people = self.cabinet.life_mut().people();
-        let stage = match self.cabinet.life().stage() {
-            RoomStage::Solo => "solo",
-            RoomStage::Joining { .. } => "joining",
-            RoomStage::Together => "together",
-            RoomStage::Watching => "watching",
-            RoomStage::Resting => "resting",
+        let people = self.cabinet.life_mut().members();
+        let stage = match self.cabinet.life().phase() {
+            Phase::Solo => "solo",
+            Phase::Joining { .. } => "joining",
+            Phase::Playing => "together",
+            Phase::Spectating => "watching",
+            Phase::Suspended => "resting",
         };
         let code = self.room_code().unwrap_or_default();
         let mut out = String::from("{");
@@ -169,7 +174,7 @@ impl Arcade {
         let _ = write!(out, "\"game\":\"{name}\",\"stage\":\"{stage}\",\"code\":\"{code}\"");
         self.cabinet.tell(&mut out);
         let busy = [busy.percentile(50), busy.percentile(95), busy.longest()];
-        let scores = |top: &Vec<TopEntry>| top.iter().map(|entry| entry.score).collect::<Vec<_>>();
+        let scores = |top: &Vec<LeaderboardEntry>| top.iter().map(|entry| entry.score).collect::<Vec<_>>();
         let top = self.shelf.top.as_ref().map_or("null".to_string(), |top| format!("{:?}", scores(top)));
         let best = self.shelf.best.map_or("null".to_string(), |best| best.to_string());
         let agree = self.agree().map_or("null", |agree| if agree { "true" } else { "false" });
@@ -177,7 +182,7 @@ impl Arcade {
         let ([goodbyes, silences], cues) = (self.shelf.partings, &self.tally);
         let mut counts = vec![
             ("drawn", frames_drawn.into()),
-            ("own", self.cabinet.life().own_slots().bits()),
+            ("own", self.cabinet.life().local_slots().bits()),
             ("goodbyes", goodbyes.into()),
             ("silences", silences.into()),
             ("desyncs", self.shelf.desyncs.into()),
@@ -199,7 +204,7 @@ impl Arcade {
         for (name, count) in counts {
             let _ = write!(out, ",\"{name}\":{count}");
         }
-        let others = people.iter().filter(|person| !person.is_self).map(|person| {
+        let others = people.iter().filter(|person| !person.is_local).map(|person| {
             let facts = link_facts(person);
             let (path, rtt, slots) = (facts.path, facts.rtt_ms, person.slots.bits());
             format!("{{\"path\":\"{path}\",\"rtt\":{rtt},\"slots\":{slots}}}")

@@ -67,7 +67,11 @@ impl Arcade {
     }
 
     fn member_count(&mut self) -> usize {
-        self.cabinet.life_mut().lobby().and_then(|lobby| lobby.room()).map_or(0, |room| room.members.len())
+        self.cabinet
+            .life_mut()
+            .lobby_client()
+            .and_then(|lobby| lobby.room())
+            .map_or(0, |room| room.members.len())
     }
 
     /// We are in a room: opens the panel if the player asked for friends.

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use gaggle::lobby::message::client::{List, Mine, Top};
-use gaggle::lobby::message::server::TopEntry;
+use gaggle::lobby::message::client::{GetLeaderboard, GetMyStats, SubscribeRooms};
+use gaggle::lobby::message::server::LeaderboardEntry;
 use gaggle::lobby::{Label, RoomCode, ServerMessage};
-use gaggle::{Event, Micros, Parting, Wish};
+use gaggle::{JoinTarget, LeaveCause, Micros, RoomEvent};
 
 use super::doors::{Refused, is_about_room};
 use super::rates::Rates;
@@ -68,7 +68,7 @@ pub(super) struct Shelf {
     pub(super) bundle: Option<Vec<u8>>,
     pub(super) rooms: Vec<RoomLine>,
     /// The best of the mode that is chosen, once the lobby has told them.
-    pub(super) top: Option<Vec<TopEntry>>,
+    pub(super) top: Option<Vec<LeaderboardEntry>>,
     pub(super) best: Option<u32>,
     pub(super) is_elsewhere: bool,
     /// Until when a seat that another page has is taken over without a question.
@@ -165,7 +165,7 @@ impl Arcade {
 
     /// The six letters of the room we are in.
     pub(super) fn room_code(&mut self) -> Option<String> {
-        let room = self.cabinet.life_mut().lobby()?.room()?;
+        let room = self.cabinet.life_mut().lobby_client()?.room()?;
         Some(room.code.to_string())
     }
 
@@ -189,12 +189,22 @@ impl Arcade {
 
     /// Asks for what the menu shows: open rooms, the best, one's own best.
     pub(super) fn look_around(&mut self) {
-        let (build, mode) = (self.cabinet.life().build(), self.mode_label());
+        let (build, mode) = (self.cabinet.life().build_id(), self.mode_label());
         let game: Label = self.cabinet.about().name.parse().unwrap_or_default();
-        let Some(lobby) = self.cabinet.life_mut().lobby() else { return };
-        lobby.list(List { game: game.clone(), build, all: true, ..List::default() });
-        lobby.top(Top { game: game.clone(), mode: mode.clone(), count: Some(9), ..Top::default() });
-        lobby.mine(Mine { game, mode });
+        let Some(lobby) = self.cabinet.life_mut().lobby_client() else { return };
+        lobby.subscribe_rooms(SubscribeRooms {
+            game: game.clone(),
+            build,
+            all: true,
+            ..SubscribeRooms::default()
+        });
+        lobby.top(GetLeaderboard {
+            game: game.clone(),
+            mode: mode.clone(),
+            count: Some(9),
+            ..GetLeaderboard::default()
+        });
+        lobby.mine(GetMyStats { game, mode });
     }
 
     /// Tells the lobby what the player is called, if that changed.
@@ -232,81 +242,84 @@ impl Arcade {
     }
 
     pub(super) fn hear_room(&mut self) {
-        while let Some(event) = self.cabinet.life_mut().next_event() {
+        while let Some(event) = self.cabinet.life_mut().poll_event() {
             self.hear(&event);
         }
         let joining = self.is_joining();
         self.shelf.joining_since = joining.then(|| self.shelf.joining_since.unwrap_or(self.now));
     }
 
-    pub(super) fn hear(&mut self, event: &Event) {
+    pub(super) fn hear(&mut self, event: &RoomEvent) {
         let has_company = self.cabinet.life().has_company();
         // The menu says by itself how the lobby is.
-        let is_shown = self.screen == Screen::Menu && matches!(event, Event::ServerLost | Event::ServerBack);
-        let watches = matches!(self.cabinet.life().wish(), Wish::Watch(_));
+        let is_shown = self.screen == Screen::Menu
+            && matches!(event, RoomEvent::LobbyDisconnected | RoomEvent::LobbyReconnected);
+        let watches = matches!(self.cabinet.life().wish(), JoinTarget::Spectate(_));
         let are_two = self.players > 1;
         let is_shown = is_shown || self.is_about_old_room(event);
         // News of a flight are none in the menu; what the lobby refuses is.
-        let is_over = self.screen == Screen::Menu && !matches!(event, Event::Refused(_));
+        let is_over = self.screen == Screen::Menu && !matches!(event, RoomEvent::RequestRejected(_));
         let line = line_for(event, has_company, watches, are_two).filter(|_| !is_shown && !is_over);
         if let Some(mut line) = line {
-            if self.touch.used && matches!(event, Event::Watching) {
+            if self.touch.used && matches!(event, RoomEvent::SpectatingStarted) {
                 line.text = "You look on. Tap to take a seat.".to_string();
             }
             let seat = match event {
-                Event::Came { peer, .. }
-                | Event::Went { peer, .. }
-                | Event::Interrupted { peer, .. }
-                | Event::Resumed { peer, .. }
-                | Event::LeadChanged { peer, .. } => self.cabinet.life().seat_of(*peer),
+                RoomEvent::PlayerJoined { peer, .. }
+                | RoomEvent::PlayerLeft { peer, .. }
+                | RoomEvent::PlayerInterrupted { peer, .. }
+                | RoomEvent::PlayerResumed { peer, .. }
+                | RoomEvent::LeaderChanged { peer, .. } => self.cabinet.life().seat_of(*peer),
                 _ => None,
             };
             self.toasts.push(seat, line.text, line.warn);
         }
         match event {
-            Event::Key(key) => {
+            RoomEvent::GuestKey(key) => {
                 self.shelf.keep("key", Some(key.clone()), Keeping::Lasting);
             }
-            Event::Seated { code, .. } => {
+            RoomEvent::RoomJoined { code, .. } => {
                 self.shelf.returns_to = None;
                 self.shelf.follows_until = None;
                 self.shelf.is_elsewhere = false;
                 self.sit_at(code.to_string());
             }
-            Event::Unseated { .. } => {
+            RoomEvent::RoomLeft { .. } => {
                 self.inviting.close();
                 self.shelf.left_room();
-                if matches!(self.cabinet.life().wish(), Wish::Watch(_)) && self.screen != Screen::Menu {
+                if matches!(self.cabinet.life().wish(), JoinTarget::Spectate(_))
+                    && self.screen != Screen::Menu
+                {
                     self.leave_flight();
                 }
             }
-            Event::Went { parting, .. } => {
-                self.shelf.partings[usize::from(*parting == Parting::Silence)] += 1;
+            RoomEvent::PlayerLeft { cause: parting, .. } => {
+                self.shelf.partings[usize::from(*parting == LeaveCause::TimedOut)] += 1;
             }
-            Event::Elsewhere => self.hear_elsewhere(),
-            Event::ServerLost => self.shelf.server_lost = true,
-            Event::ServerBack => self.shelf.server_lost = false,
-            Event::Desync { .. } => {
+            RoomEvent::OpenedElsewhere => self.hear_elsewhere(),
+            RoomEvent::LobbyDisconnected => self.shelf.server_lost = true,
+            RoomEvent::LobbyReconnected => self.shelf.server_lost = false,
+            RoomEvent::DesyncDetected { .. } => {
                 self.shelf.disagrees = true;
                 self.shelf.desyncs += 1;
             }
-            Event::Recovered { .. } => {
+            RoomEvent::DesyncRecovered { .. } => {
                 self.shelf.disagrees = false;
                 self.keep_bundle();
             }
-            Event::HistoryChanged => self.keep_bundle(),
-            Event::Together | Event::Watching => {
+            RoomEvent::BranchAbandoned => self.keep_bundle(),
+            RoomEvent::MatchJoined | RoomEvent::SpectatingStarted => {
                 self.listen_anew();
                 self.invite_if_wanted();
             }
-            Event::Refused(refusal) => self.hear_refusal(refusal),
-            Event::Rooms => self.list_rooms(),
-            Event::ResultKept => self.look_around(),
+            RoomEvent::RequestRejected(refusal) => self.hear_refusal(refusal),
+            RoomEvent::RoomListChanged => self.list_rooms(),
+            RoomEvent::ResultStored => self.look_around(),
             // The room has a seat left, but not two.
-            Event::JoinFailed if are_two => self.cabinet.life_mut().seek(Wish::Private),
-            Event::Answer { answer, .. } => match &**answer {
-                ServerMessage::TopList(list) => self.shelf.top = Some(list.entries.clone()),
-                ServerMessage::OwnBest(own) => {
+            RoomEvent::JoinFailed if are_two => self.cabinet.life_mut().join(JoinTarget::CreatePrivate),
+            RoomEvent::LobbyReply { answer, .. } => match &**answer {
+                ServerMessage::Leaderboard(list) => self.shelf.top = Some(list.entries.clone()),
+                ServerMessage::MyStats(own) => {
                     self.shelf.best = own.best.as_ref().and_then(|best| u32::try_from(best.score).ok());
                 }
                 _ => {}
@@ -316,24 +329,29 @@ impl Arcade {
     }
 
     /// Whether it says that the room asked for lets no player in: see [`Arcade::hear_refusal`].
-    fn is_about_old_room(&self, event: &Event) -> bool {
+    fn is_about_old_room(&self, event: &RoomEvent) -> bool {
         let wish = self.cabinet.life().wish();
         // What a notice says needs no other words.
-        matches!(event, Event::Refused(refusal) if is_about_room(refusal.code))
+        matches!(event, RoomEvent::RequestRejected(refusal) if is_about_room(refusal.code))
             && (self.is_refused()
-                || self.screen == Screen::Flying && matches!(wish, Wish::Code(_) | Wish::Watch(_)))
+                || self.screen == Screen::Flying
+                    && matches!(wish, JoinTarget::Code(_) | JoinTarget::Spectate(_)))
     }
 
     /// We are in a room: remembered in case the page is reloaded, unless we only look on.
     fn sit_at(&mut self, code: String) {
-        let mode =
-            self.cabinet.life_mut().lobby().and_then(|lobby| lobby.room()).map(|room| room.mode.clone());
+        let mode = self
+            .cabinet
+            .life_mut()
+            .lobby_client()
+            .and_then(|lobby| lobby.room())
+            .map(|room| room.mode.clone());
         let mode = mode.as_ref().map_or("", Label::as_str);
         let (label, is_trial) = mode.strip_suffix(TRIAL).map_or((mode, false), |label| (label, true));
         let nth = self.cabinet.about().modes.iter().position(|(name, _)| *name == label);
         self.menu.mode = nth.unwrap_or(self.menu.mode);
         self.shelf.is_trial = is_trial;
-        let watches = matches!(self.cabinet.life().wish(), Wish::Watch(_));
+        let watches = matches!(self.cabinet.life().wish(), JoinTarget::Spectate(_));
         if self.params.is_trial() && !is_trial && !watches {
             self.count_again(&code);
         } else if watches {
@@ -351,12 +369,12 @@ impl Arcade {
         let text = "Matches count here: no bots, lives or level.";
         self.toasts.push(None, text.to_string(), true);
         if let Ok(code) = code.parse() {
-            self.take_off(self.players, Wish::Code(code));
+            self.take_off(self.players, JoinTarget::Code(code));
         }
     }
 
     fn list_rooms(&mut self) {
-        let Some(lobby) = self.cabinet.life_mut().lobby() else { return };
+        let Some(lobby) = self.cabinet.life_mut().lobby_client() else { return };
         let mode = |mode: &str| match mode.strip_suffix(TRIAL) {
             Some(mode) => format!("{mode}, a trial"),
             None => mode.to_string(),
@@ -369,7 +387,7 @@ impl Arcade {
             watchers: listing.watchers,
             open: listing.open,
         };
-        let listed = lobby.listed().take(ROOMS_SHOWN).map(line).collect();
+        let listed = lobby.room_list().take(ROOMS_SHOWN).map(line).collect();
         keep_places(&mut self.shelf.rooms, listed);
         self.menu.set_rooms(&self.shelf.rooms);
     }
@@ -379,13 +397,13 @@ impl Arcade {
         let over = self.cabinet.standing().over;
         if !over && std::mem::take(&mut self.shelf.was_over) {
             self.shelf.reported = false;
-            self.cabinet.life_mut().begin_round();
+            self.cabinet.life_mut().start_round();
         }
         self.shelf.was_over = over;
         if let Some((points, level)) = self.cabinet.own_score().filter(|_| !over) {
             self.cabinet.life_mut().set_score(points, level.max(1));
         }
-        if over && !self.shelf.reported && self.cabinet.report() {
+        if over && !self.shelf.reported && self.cabinet.report_result() {
             self.shelf.reported = true;
             self.look_around();
         }
@@ -404,9 +422,9 @@ mod tests {
         let (peer, name, frame) = (PeerId::from_u128(7), "Hob".to_string(), Frame::new(60));
         let mut arcade =
             Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default());
-        arcade.hear(&Event::Desync { peer, name: name.clone(), frame });
+        arcade.hear(&RoomEvent::DesyncDetected { peer, name: name.clone(), frame });
         assert!(arcade.shelf.disagrees);
-        arcade.hear(&Event::Recovered { peer, name, frame });
+        arcade.hear(&RoomEvent::DesyncRecovered { peer, name, frame });
         assert_eq!((arcade.shelf.disagrees, arcade.shelf.desyncs), (false, 1));
         assert_eq!(arcade.shelf.bundle, None, "ours was not the wrong one");
     }
@@ -414,7 +432,7 @@ mod tests {
     #[test]
     fn late_news_of_flight_are_not_told_in_menu() {
         let (peer, name, frame) = (PeerId::from_u128(7), "Hob".to_string(), Frame::new(60));
-        let news = Event::Desync { peer, name, frame };
+        let news = RoomEvent::DesyncDetected { peer, name, frame };
         let mut arcade =
             Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default());
         arcade.hear(&news);

@@ -17,7 +17,7 @@ pub struct Download {
 
 impl Arcade {
     pub(super) fn save_replay(&mut self) {
-        let file = self.cabinet.replay();
+        let file = self.cabinet.replay_bytes();
         self.save("replay", file, "Saved. Drop the file on this page to see it again.");
     }
 
@@ -29,7 +29,7 @@ impl Arcade {
 
     /// The latest is kept, until it is saved.
     pub(super) fn keep_bundle(&mut self) {
-        self.shelf.bundle = self.cabinet.take_bundle().or_else(|| self.shelf.bundle.take());
+        self.shelf.bundle = self.cabinet.take_desync_bundle().or_else(|| self.shelf.bundle.take());
     }
 
     fn save(&mut self, kind: &'static str, bytes: Option<Vec<u8>>, done: &str) {

@@ -5,7 +5,8 @@ use gaggle::lobby::Label;
 use gaggle::lobby::client::Client;
 use gaggle::replica::Player;
 use gaggle::{
-    Event, Game, PeerId, Person, Platform, Room, SharedRoom, Slot, SlotSet, Stage, Waiting, Wish, World,
+    Game, JoinTarget, Member, PeerId, Phase, Platform, Room, RoomEvent, Slot, SlotSet, Stall, World,
+    WorldRoom,
 };
 
 /// What a game's engine has to say about itself.
@@ -46,13 +47,13 @@ pub enum Engine {
 /// The part of a room that has nothing to do with what is played in it.
 pub trait Life {
     /// Where we are.
-    fn stage(&self) -> Stage;
+    fn phase(&self) -> Phase;
     /// Which room we want to be in.
-    fn wish(&self) -> Wish;
+    fn wish(&self) -> JoinTarget;
     /// Seats played at this machine.
-    fn own_slots(&self) -> SlotSet;
+    fn local_slots(&self) -> SlotSet;
     /// Which build peers must have in common, as the lobby calls it.
-    fn build(&self) -> Label;
+    fn build_id(&self) -> Label;
     /// The seat of somebody who is in the match or was.
     fn seat_of(&self, peer: PeerId) -> Option<usize>;
     /// Others are in the match.
@@ -64,30 +65,30 @@ pub trait Life {
     /// What the engine says.
     fn engine(&self) -> Engine;
     /// Everybody in the room.
-    fn people(&mut self) -> Vec<Person>;
+    fn members(&mut self) -> Vec<Member>;
     /// The lobby, unless we are offline.
-    fn lobby(&mut self) -> Option<&mut Client>;
+    fn lobby_client(&mut self) -> Option<&mut Client>;
     /// What happened next.
-    fn next_event(&mut self) -> Option<Event>;
+    fn poll_event(&mut self) -> Option<RoomEvent>;
     /// Sends something beside the match to all others.
     ///
     /// # Errors
     /// If a peer does not keep up.
-    fn send(&mut self, bytes: &[u8]) -> Result<(), SendError>;
+    fn send_message(&mut self, bytes: &[u8]) -> Result<(), SendError>;
     /// What a peer sent next beside the match.
-    fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)>;
+    fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)>;
     /// Looks for others while the game goes on.
-    fn seek(&mut self, wish: Wish);
+    fn join(&mut self, wish: JoinTarget);
     /// Leaves the room and goes on alone.
     fn leave(&mut self);
     /// The page is closed, or loaded again.
     fn close(&mut self);
     /// Nobody looks for a while.
-    fn rest(&mut self);
+    fn suspend(&mut self);
     /// Somebody looks again.
-    fn wake(&mut self);
+    fn resume(&mut self);
     /// Whom the game waits for, while it stands still. Where objects are shared it never does.
-    fn waiting(&self) -> Option<Waiting> {
+    fn stall(&self) -> Option<Stall> {
         None
     }
     /// Takes the seat over from another tab.
@@ -97,28 +98,28 @@ pub trait Life {
     /// Which mode the next match is of.
     fn set_mode(&mut self, mode: Label);
     /// Which colours to ask for in the next match.
-    fn set_palette(&mut self, palette: u8);
+    fn set_preferred_slot(&mut self, palette: u8);
     /// Another match begins in the same room.
-    fn begin_round(&mut self);
+    fn start_round(&mut self);
     /// Our points so far, and how far we came.
     fn set_score(&mut self, points: i64, level: u32);
 }
 
 impl<G: Game + Clone, P: Platform> Life for Room<G, P> {
-    fn stage(&self) -> Stage {
-        Room::stage(self)
+    fn phase(&self) -> Phase {
+        Room::phase(self)
     }
 
-    fn wish(&self) -> Wish {
-        self.config().wish.clone()
+    fn wish(&self) -> JoinTarget {
+        self.config().join.clone()
     }
 
-    fn own_slots(&self) -> SlotSet {
-        Room::own_slots(self)
+    fn local_slots(&self) -> SlotSet {
+        Room::local_slots(self)
     }
 
-    fn build(&self) -> Label {
-        Room::build(self).clone()
+    fn build_id(&self) -> Label {
+        Room::build_id(self).clone()
     }
 
     fn seat_of(&self, peer: PeerId) -> Option<usize> {
@@ -127,7 +128,7 @@ impl<G: Game + Clone, P: Platform> Life for Room<G, P> {
     }
 
     fn has_company(&self) -> bool {
-        self.session().roster().iter().filter(|row| row.is_open()).count() > 1
+        self.session().roster().iter().filter(|row| row.is_active()).count() > 1
     }
 
     fn is_compared(&self) -> bool {
@@ -139,40 +140,40 @@ impl<G: Game + Clone, P: Platform> Life for Room<G, P> {
         let (current, confirmed) = (session.current_frame().number(), session.confirmed_frame().number());
         Engine::Timeline {
             frame: current,
-            window: session.config().window_frames(),
+            window: session.config().prediction_frames(),
             input_delay: stats.input_delay_frames,
             guessed: current.saturating_sub(confirmed),
             rollbacks: stats.rollbacks,
             depth_last: stats.rollback_frames_last,
-            again: stats.frames_again,
+            again: stats.frames_resimulated,
             stalled: stats.stalled_ticks,
-            history: session.history(),
-            marks: self.marks().into_iter().map(|(frame, hash)| (frame.number(), hash)).collect(),
+            history: session.branch_id(),
+            marks: self.checksums().into_iter().map(|(frame, hash)| (frame.number(), hash)).collect(),
         }
     }
 
-    fn people(&mut self) -> Vec<Person> {
-        Room::people(self)
+    fn members(&mut self) -> Vec<Member> {
+        Room::members(self)
     }
 
-    fn lobby(&mut self) -> Option<&mut Client> {
-        Room::lobby(self)
+    fn lobby_client(&mut self) -> Option<&mut Client> {
+        Room::lobby_client(self)
     }
 
-    fn next_event(&mut self) -> Option<Event> {
-        Room::next_event(self)
+    fn poll_event(&mut self) -> Option<RoomEvent> {
+        Room::poll_event(self)
     }
 
-    fn send(&mut self, bytes: &[u8]) -> Result<(), SendError> {
-        Room::send(self, None, bytes)
+    fn send_message(&mut self, bytes: &[u8]) -> Result<(), SendError> {
+        Room::send_message(self, None, bytes)
     }
 
-    fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
-        Room::next_message(self)
+    fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
+        Room::poll_message(self)
     }
 
-    fn seek(&mut self, wish: Wish) {
-        Room::seek(self, wish);
+    fn join(&mut self, wish: JoinTarget) {
+        Room::join(self, wish);
     }
 
     fn leave(&mut self) {
@@ -183,16 +184,16 @@ impl<G: Game + Clone, P: Platform> Life for Room<G, P> {
         Room::close(self);
     }
 
-    fn rest(&mut self) {
-        Room::rest(self);
+    fn suspend(&mut self) {
+        Room::suspend(self);
     }
 
-    fn wake(&mut self) {
-        Room::wake(self);
+    fn resume(&mut self) {
+        Room::resume(self);
     }
 
-    fn waiting(&self) -> Option<Waiting> {
-        Room::waiting(self)
+    fn stall(&self) -> Option<Stall> {
+        Room::stall(self)
     }
 
     fn take_over(&mut self) {
@@ -207,12 +208,12 @@ impl<G: Game + Clone, P: Platform> Life for Room<G, P> {
         Room::set_mode(self, mode);
     }
 
-    fn set_palette(&mut self, palette: u8) {
-        Room::set_palette(self, Some(palette));
+    fn set_preferred_slot(&mut self, palette: u8) {
+        Room::set_preferred_slot(self, Some(palette));
     }
 
-    fn begin_round(&mut self) {
-        Room::begin_round(self);
+    fn start_round(&mut self) {
+        Room::start_round(self);
     }
 
     fn set_score(&mut self, points: i64, level: u32) {
@@ -220,26 +221,26 @@ impl<G: Game + Clone, P: Platform> Life for Room<G, P> {
     }
 }
 
-impl<W: World, P: Platform> Life for SharedRoom<W, P> {
-    fn stage(&self) -> Stage {
-        SharedRoom::stage(self)
+impl<W: World, P: Platform> Life for WorldRoom<W, P> {
+    fn phase(&self) -> Phase {
+        WorldRoom::phase(self)
     }
 
-    fn wish(&self) -> Wish {
-        self.config().wish.clone()
+    fn wish(&self) -> JoinTarget {
+        self.config().join.clone()
     }
 
-    fn own_slots(&self) -> SlotSet {
-        let plays = !self.session().is_onlooker();
-        slot_of(self.player()).filter(|_| plays).map_or(SlotSet::EMPTY, SlotSet::of)
+    fn local_slots(&self) -> SlotSet {
+        let plays = !self.session().is_spectator();
+        slot_of(self.local_slot()).filter(|_| plays).map_or(SlotSet::EMPTY, SlotSet::of)
     }
 
-    fn build(&self) -> Label {
-        SharedRoom::build(self)
+    fn build_id(&self) -> Label {
+        WorldRoom::build_id(self)
     }
 
     fn seat_of(&self, peer: PeerId) -> Option<usize> {
-        self.player_of(peer).and_then(slot_of).map(Slot::index)
+        self.slot_of(peer).and_then(slot_of).map(Slot::index)
     }
 
     fn has_company(&self) -> bool {
@@ -248,12 +249,12 @@ impl<W: World, P: Platform> Life for SharedRoom<W, P> {
 
     fn engine(&self) -> Engine {
         let (session, stats) = (self.session(), self.stats());
-        let host = match self.host() {
-            Some(host) if host == self.player() => "here".to_string(),
+        let host = match self.leader() {
+            Some(host) if host == self.local_slot() => "here".to_string(),
             Some(host) => format!("seat {}", u16::from(host.number()) + 1),
             None => "nobody".to_string(),
         };
-        let mut ages: Vec<u64> = session.ages().map(|age| age.as_millis()).collect();
+        let mut ages: Vec<u64> = session.update_ages().map(|age| age.as_millis()).collect();
         ages.sort_unstable();
         let age_of =
             |percent: usize| ages.get((ages.len() * percent / 100).min(ages.len().saturating_sub(1)));
@@ -265,75 +266,75 @@ impl<W: World, P: Platform> Life for SharedRoom<W, P> {
             ("updates", format!("{} out, {} in", stats.updates_sent, stats.updates_received)),
             ("budget", format!("{} kB/s each", session.config().bytes_per_second / 1_000)),
             ("claims", format!("{}, {} inherited", stats.claims, stats.inherited)),
-            ("refused", stats.records_refused.to_string()),
+            ("refused", stats.records_rejected.to_string()),
         ];
         // A machine that came later counts from when the world began, as the others do.
-        let frame = session.age().get() * u64::from(W::STEPS_PER_SECOND) / 1_000_000;
+        let frame = session.session_age().get() * u64::from(W::TICK_RATE) / 1_000_000;
         Engine::Shared { frame: u32::try_from(frame).unwrap_or(u32::MAX), lines }
     }
 
-    fn people(&mut self) -> Vec<Person> {
-        SharedRoom::people(self)
+    fn members(&mut self) -> Vec<Member> {
+        WorldRoom::members(self)
     }
 
-    fn lobby(&mut self) -> Option<&mut Client> {
-        SharedRoom::lobby(self)
+    fn lobby_client(&mut self) -> Option<&mut Client> {
+        WorldRoom::lobby_client(self)
     }
 
-    fn next_event(&mut self) -> Option<Event> {
-        SharedRoom::next_event(self)
+    fn poll_event(&mut self) -> Option<RoomEvent> {
+        WorldRoom::poll_event(self)
     }
 
-    fn send(&mut self, bytes: &[u8]) -> Result<(), SendError> {
-        SharedRoom::send(self, None, bytes)
+    fn send_message(&mut self, bytes: &[u8]) -> Result<(), SendError> {
+        WorldRoom::send_message(self, None, bytes)
     }
 
-    fn next_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
-        SharedRoom::next_message(self)
+    fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
+        WorldRoom::poll_message(self)
     }
 
-    fn seek(&mut self, wish: Wish) {
-        SharedRoom::seek(self, wish);
+    fn join(&mut self, wish: JoinTarget) {
+        WorldRoom::join(self, wish);
     }
 
     fn leave(&mut self) {
-        SharedRoom::leave(self);
+        WorldRoom::leave(self);
     }
 
     fn close(&mut self) {
-        SharedRoom::close(self);
+        WorldRoom::close(self);
     }
 
-    fn rest(&mut self) {
-        SharedRoom::rest(self);
+    fn suspend(&mut self) {
+        WorldRoom::suspend(self);
     }
 
-    fn wake(&mut self) {
-        SharedRoom::wake(self);
+    fn resume(&mut self) {
+        WorldRoom::resume(self);
     }
 
     fn take_over(&mut self) {
-        SharedRoom::take_over(self);
+        WorldRoom::take_over(self);
     }
 
     fn set_name(&mut self, name: &str) {
-        SharedRoom::set_name(self, name);
+        WorldRoom::set_name(self, name);
     }
 
     fn set_mode(&mut self, mode: Label) {
-        SharedRoom::set_mode(self, mode);
+        WorldRoom::set_mode(self, mode);
     }
 
-    fn set_palette(&mut self, palette: u8) {
-        SharedRoom::set_palette(self, Some(palette));
+    fn set_preferred_slot(&mut self, palette: u8) {
+        WorldRoom::set_preferred_slot(self, Some(palette));
     }
 
-    fn begin_round(&mut self) {
-        SharedRoom::begin_round(self);
+    fn start_round(&mut self) {
+        WorldRoom::start_round(self);
     }
 
     fn set_score(&mut self, points: i64, level: u32) {
-        SharedRoom::set_score(self, points, Some(level));
+        WorldRoom::set_score(self, points, Some(level));
     }
 }
 

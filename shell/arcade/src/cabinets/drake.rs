@@ -9,8 +9,8 @@ use drake::net::{self, Coop};
 use drake::stage::{Audience, RECIPES, Stage};
 use drake::standing::Form;
 use drake::{Drake, Pad, Phase, Setup};
-use gaggle::replica::{self, Kinds, Petition, Player, Session, Signal};
-use gaggle::{Micros, Platform, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
+use gaggle::replica::{self, EventRequest, Kinds, Player, RemoteEvent, Session};
+use gaggle::{JoinTarget, Micros, Platform, RoomConfig, SharedConfig, Slot, World, WorldRoom};
 use gaggle_scene::{Album, Scene, View};
 
 use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start};
@@ -53,8 +53,8 @@ impl Brawl {
     /// What a room of it is opened with, before anybody says who comes and where to.
     pub fn room() -> SharedConfig {
         let mut config =
-            RoomConfig::shared(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
-        config.session = net::config();
+            RoomConfig::world(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
+        config.engine = net::config();
         config
     }
 }
@@ -66,9 +66,9 @@ impl World for Brawl {
         net::kinds()
     }
 
-    fn found(&mut self, _: &mut Session) {}
+    fn populate(&mut self, _: &mut Session) {}
 
-    fn enter(&mut self, _: &mut Session) {
+    fn on_enter(&mut self, _: &mut Session) {
         self.0.enter();
     }
 
@@ -76,22 +76,22 @@ impl World for Brawl {
         self.0.step(session);
     }
 
-    fn hear(&mut self, _: &mut Session, event: &replica::Event) {
+    fn on_event(&mut self, _: &mut Session, event: &replica::SessionEvent) {
         self.0.hear(event);
     }
 
-    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+    fn on_remote_event(&mut self, session: &mut Session, signal: &RemoteEvent) {
         self.0.signal(session, signal);
     }
 
-    fn judge(&mut self, _: &mut Session, petition: &Petition) -> bool {
+    fn approve(&mut self, _: &mut Session, petition: &EventRequest) -> bool {
         self.0.judge(petition)
     }
 }
 
 /// Drake, with the room it is played in.
 pub struct DrakeCabinet<P: Platform> {
-    room: SharedRoom<Brawl, P>,
+    room: WorldRoom<Brawl, P>,
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
@@ -105,10 +105,10 @@ impl<P: Platform> DrakeCabinet<P> {
     pub fn open(parts: Parts<P>) -> DrakeCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         let mut config = Brawl::room();
-        config.wish = Wish::Look;
-        config.client = client;
+        config.join = JoinTarget::Browse;
+        config.lobby = client;
         let world = Brawl(Coop::new(Setup::default(), seed));
-        let room = SharedRoom::open(now, config, outside, world, seed).expect("the settings of drake can be");
+        let room = WorldRoom::open(now, config, outside, world, seed).expect("the settings of drake can be");
         DrakeCabinet {
             room,
             stage: Stage::new(view),
@@ -146,7 +146,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         let fill = if start.bots > 0 { start.bots + 1 } else { usize::from(Setup::default().fill) };
         let setup = Setup { fill: fill as u8, wins: start.lives.unwrap_or(Setup::default().wins) };
         (self.seed, self.reported) = (start.seed, None);
-        self.room.start(Brawl(Coop::new(setup, start.seed)), start.wish.clone()).is_ok()
+        self.room.restart(Brawl(Coop::new(setup, start.seed)), start.wish.clone()).is_ok()
     }
 
     fn hold(&mut self, player: usize, held: Held) {
@@ -194,7 +194,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
                     plain: looks.plain,
                     ..Audience::default()
                 };
-                let between = if looks.still { 1.0 } else { self.room.thousandths() as f32 / 1_000.0 };
+                let between = if looks.still { 1.0 } else { self.room.alpha_permille() as f32 / 1_000.0 };
                 self.stage.draw(self.room.world().0.game(), between, &audience, scene);
             }
         }
@@ -216,7 +216,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
     /// comes up.
     fn standing(&self) -> Standing {
         let game = self.game();
-        let own = usize::from(self.room.player().number());
+        let own = usize::from(self.room.local_slot().number());
         let seat = game.seats.get(own);
         let (score, wins) = seat.map_or((0, 0), |seat| (seat.score, seat.wins));
         let said = match game.bout.phase {
@@ -239,7 +239,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
 
     fn is_own_at_right(&self) -> bool {
         let game = self.game();
-        let craft = game.crafts.get(usize::from(self.room.player().number()));
+        let craft = game.crafts.get(usize::from(self.room.local_slot().number()));
         craft.is_some_and(|craft| craft.place[0].floor() > WIDTH / 2)
     }
 
@@ -252,7 +252,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         "The last one up buys nothing."
     }
 
-    fn report(&mut self) -> bool {
+    fn report_result(&mut self) -> bool {
         let bout = self.game().bout;
         // Before anybody can begin the next, and after everybody has heard of the end.
         if bout.phase != Phase::Over || bout.since < TOLD_AFTER || self.reported == Some(bout.number) {
@@ -262,13 +262,13 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         let here = seats.iter().filter(|seat| seat.present() && !seat.bot);
         let points: Vec<(Player, i64)> =
             here.map(|seat| (Player::at(seat.seat), i64::from(seat.score))).collect();
-        let is_told = self.room.report(&points, Some(u32::from(bout.round)), u64::from(bout.number));
+        let is_told = self.room.report_result(&points, Some(u32::from(bout.round)), u64::from(bout.number));
         self.reported = is_told.then_some(bout.number);
         is_told
     }
 
     fn own_score(&self) -> Option<(i64, u32)> {
-        let (game, own) = (self.game(), self.room.player());
+        let (game, own) = (self.game(), self.room.local_slot());
         let seat = game.seats.iter().find(|seat| seat.present() && Player::at(seat.seat) == own)?;
         Some((seat.score.into(), game.bout.round.into()))
     }
@@ -278,14 +278,14 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         let scores = game.seats.map(|seat| seat.score.to_string());
         let here = game.seats.map(|seat| (seat.present() && !seat.bot).to_string());
         let headings = game.crafts.map(|craft| craft.heading.to_bits().to_string());
-        let heading = headings.get(usize::from(self.room.player().number())).map_or("0", String::as_str);
+        let heading = headings.get(usize::from(self.room.local_slot().number())).map_or("0", String::as_str);
         let _ = write!(
             out,
             ",\"frame\":{},\"round\":{},\"match\":{},\"host\":{},\"heading\":{heading},\"headings\":[{}],\"scores\":[{}],\"here\":[{}]",
             game.frame,
             game.bout.round,
             game.bout.number,
-            self.room.host().map_or(-1, |host| i32::from(host.number())),
+            self.room.leader().map_or(-1, |host| i32::from(host.number())),
             headings.join(","),
             scores.join(","),
             here.join(","),

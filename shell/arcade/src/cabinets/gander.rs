@@ -5,7 +5,7 @@ mod cinema;
 use std::fmt::Write;
 
 use gaggle::kit::state_hash;
-use gaggle::{Micros, Platform, Room, RoomConfig, Slot, SlotSet, Wish};
+use gaggle::{JoinTarget, Micros, Platform, Room, RoomConfig, Slot, SlotSet};
 use gaggle_scene::{Album, Scene, View};
 use gander::arena::{HEIGHT, PX, WIDTH};
 use gander::attract::Attract;
@@ -67,10 +67,10 @@ impl<P: Platform> GanderCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         // Without the words an error has: this page carries none that nobody can read.
         let Ok(mut config) = RoomConfig::new(ABOUT.name, SEATS as u8) else { unreachable!("a good name") };
-        config.session.game_fingerprint = gander::FINGERPRINT;
-        config.record = true;
-        config.wish = Wish::Look;
-        config.client = client;
+        config.engine.game_fingerprint = gander::FINGERPRINT;
+        config.record_replay = true;
+        config.join = JoinTarget::Browse;
+        config.lobby = client;
         let game = Gander::new(Setup::default(), seed);
         let Ok(room) = Room::open(now, config, outside, game, seed) else { unreachable!("good settings") };
         GanderCabinet {
@@ -97,7 +97,7 @@ impl<P: Platform> GanderCabinet<P> {
 
     /// Those who play here have no goose left, and another player has.
     fn are_own_out(&self, game: &Gander) -> bool {
-        let own: SlotSet = self.room.own_slots().into_iter().take(self.players).collect();
+        let own: SlotSet = self.room.local_slots().into_iter().take(self.players).collect();
         let is_out =
             |(seat, player): (usize, &Player)| own.contains(Slot::at(seat)) && player.seat == Seat::Out;
         let flies = |(seat, player): (usize, &Player)| {
@@ -112,7 +112,7 @@ impl<P: Platform> GanderCabinet<P> {
 
     /// Bots at this machine sit wherever the match has put them.
     fn play_bots(&mut self) {
-        let slots = self.room.own_slots().into_iter().skip(self.players);
+        let slots = self.room.local_slots().into_iter().skip(self.players);
         for (nth, (bot, slot)) in self.bots.iter_mut().zip(slots).enumerate() {
             if bot.seat() != slot.index() {
                 *bot = Bot::new(slot.index(), Strength::Steady, self.seed);
@@ -147,7 +147,7 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
         let first_wave = start.level.unwrap_or(usual.first_wave);
         let game = Gander::new(Setup { mode, mounts, first_wave }, start.seed);
         let bots = start.bots.min(SEATS - start.players);
-        if self.room.start(game, start.players + bots, start.wish.clone()).is_err() {
+        if self.room.restart(game, start.players + bots, start.wish.clone()).is_err() {
             return false;
         }
         let seats = start.players..start.players + bots;
@@ -204,8 +204,8 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
                     plain: looks.plain,
                     bare: looks.bare,
                 };
-                let between = if looks.still { 1.0 } else { self.room.thousandths() as f32 / 1_000.0 };
-                self.stage.draw(self.room.game(), self.room.before(), between, &audience, scene);
+                let between = if looks.still { 1.0 } else { self.room.alpha_permille() as f32 / 1_000.0 };
+                self.stage.draw(self.room.game(), self.room.previous_game(), between, &audience, scene);
             }
             Show::Replay => {
                 let Some(cinema) = &self.cinema else { return };
@@ -223,7 +223,7 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
 
     fn standing(&self) -> Standing {
         let game = self.cinema.as_ref().map_or(self.room.game(), |cinema| cinema.states().0);
-        let own = self.room.own_slots();
+        let own = self.room.local_slots();
         let scores = game.players.iter().enumerate().filter(|(seat, _)| own.contains(Slot::at(*seat)));
         let scores = scores.map(|(_, player)| player.score.to_string()).collect::<Vec<_>>().join(" and ");
         let (wave, over) = (&game.wave, game.wave.phase == Phase::Over);
@@ -257,12 +257,12 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
     }
 
     fn is_own_at_right(&self) -> bool {
-        let slot = self.room.own_slots().lowest().map_or(0, Slot::index);
+        let slot = self.room.local_slots().lowest().map_or(0, Slot::index);
         self.room.game().players[slot.min(SEATS - 1)].mover.x / PX > WIDTH / 2
     }
 
     fn own_places(&self) -> Vec<(i32, i32)> {
-        let own = self.room.own_slots().into_iter().take(self.players);
+        let own = self.room.local_slots().into_iter().take(self.players);
         let movers = own.filter_map(|slot| self.room.game().players.get(slot.index()));
         movers.map(|player| (player.mover.x / PX, player.mover.y / PX)).collect()
     }
@@ -278,8 +278,8 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
         dry_line(game.wave.number, players, number)
     }
 
-    fn report(&mut self) -> bool {
-        let Some((_, game)) = self.room.confirmed_game() else { return false };
+    fn report_result(&mut self) -> bool {
+        let Some((_, game)) = self.room.confirmed() else { return false };
         if game.wave.phase != Phase::Over {
             return false;
         }
@@ -288,21 +288,21 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
             here.map(|(seat, player)| (Slot::at(seat), i64::from(player.score))).collect();
         // Machines look at different frames of the end: only what no longer changes is compared.
         let digest = state_hash(&(game.wave.number, game.players.map(|player| player.score)));
-        self.room.report(&points, Some(game.wave.number.into()), digest)
+        self.room.report_result(&points, Some(game.wave.number.into()), digest)
     }
 
     fn own_score(&self) -> Option<(i64, u32)> {
         let game = self.room.game();
-        let player = game.players.get(self.room.own_slots().lowest()?.index())?;
+        let player = game.players.get(self.room.local_slots().lowest()?.index())?;
         Some((player.score.into(), game.wave.number.into()))
     }
 
-    fn replay(&self) -> Option<Vec<u8>> {
-        self.room.replay()
+    fn replay_bytes(&self) -> Option<Vec<u8>> {
+        self.room.replay_bytes()
     }
 
-    fn take_bundle(&mut self) -> Option<Vec<u8>> {
-        Some(self.room.take_bundle()?.encode())
+    fn take_desync_bundle(&mut self) -> Option<Vec<u8>> {
+        Some(self.room.take_desync_bundle()?.encode())
     }
 
     fn open_tape(&mut self, bytes: Vec<u8>, frame: u32) -> Result<(), String> {
@@ -323,7 +323,7 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
         let scores = game.players.map(|player| player.score);
         let mounts = game.players.map(|player| player.mounts);
         let here = game.players.map(|player| player.present());
-        let own = self.room.own_slots().lowest().and_then(|slot| game.players.get(slot.index()));
+        let own = self.room.local_slots().lowest().and_then(|slot| game.players.get(slot.index()));
         let goose = own.map_or([0; 3], |own| [own.mover.x, own.mover.y, own.mover.speed.into()]);
         let _ = write!(
             out,

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use gaggle::replica::{Interest, Kinds, Session, Signal};
-use gaggle::{Micros, Platform, RoomConfig, SharedConfig, SharedRoom, Slot, Wish, World};
+use gaggle::replica::{Interest, Kinds, RemoteEvent, Session};
+use gaggle::{JoinTarget, Micros, Platform, RoomConfig, SharedConfig, Slot, World, WorldRoom};
 use gaggle_scene::{Album, Scene, View};
 use millpond::attract::Attract;
 use millpond::howto::{HowTo, PAGES};
@@ -48,8 +48,8 @@ impl Shore {
     /// What a room of it is opened with, before anybody says who comes and where to.
     pub fn room() -> SharedConfig {
         let mut config =
-            RoomConfig::shared(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
-        config.session = net::config();
+            RoomConfig::world(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
+        config.engine = net::config();
         config
     }
 }
@@ -61,11 +61,11 @@ impl World for Shore {
         net::kinds()
     }
 
-    fn found(&mut self, session: &mut Session) {
+    fn populate(&mut self, session: &mut Session) {
         self.0.found(session);
     }
 
-    fn enter(&mut self, _: &mut Session) {
+    fn on_enter(&mut self, _: &mut Session) {
         self.0.enter();
     }
 
@@ -73,7 +73,7 @@ impl World for Shore {
         self.0.step(session);
     }
 
-    fn signal(&mut self, session: &mut Session, signal: &Signal) {
+    fn on_remote_event(&mut self, session: &mut Session, signal: &RemoteEvent) {
         self.0.signal(session, signal);
     }
 
@@ -84,7 +84,7 @@ impl World for Shore {
 
 /// Millpond, with the room it is played in.
 pub struct MillpondCabinet<P: Platform> {
-    room: SharedRoom<Shore, P>,
+    room: WorldRoom<Shore, P>,
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
@@ -96,9 +96,9 @@ impl<P: Platform> MillpondCabinet<P> {
     pub fn open(parts: Parts<P>) -> MillpondCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
         let mut config = Shore::room();
-        config.wish = Wish::Look;
-        config.client = client;
-        let room = SharedRoom::open(now, config, outside, Shore(Mill::new(seed)), seed)
+        config.join = JoinTarget::Browse;
+        config.lobby = client;
+        let room = WorldRoom::open(now, config, outside, Shore(Mill::new(seed)), seed)
             .expect("the settings of millpond can be");
         MillpondCabinet {
             room,
@@ -134,7 +134,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
 
     fn start(&mut self, start: &Start) -> bool {
         self.seed = start.seed;
-        self.room.start(Shore(Mill::new(start.seed)), start.wish.clone()).is_ok()
+        self.room.restart(Shore(Mill::new(start.seed)), start.wish.clone()).is_ok()
     }
 
     fn hold(&mut self, player: usize, held: Held) {
@@ -185,7 +185,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
                     holders: looks.curious,
                     ..Audience::default()
                 };
-                let between = if looks.still { 1.0 } else { self.room.thousandths() as f32 / 1_000.0 };
+                let between = if looks.still { 1.0 } else { self.room.alpha_permille() as f32 / 1_000.0 };
                 self.stage.draw(self.room.world().0.pond(), between, &audience, scene);
             }
         }
@@ -244,7 +244,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
     }
 
     /// A pond has no end to tell of.
-    fn report(&mut self) -> bool {
+    fn report_result(&mut self) -> bool {
         false
     }
 
@@ -253,14 +253,10 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
         let session = self.room.session();
         let here: Vec<String> = (0..CHAIRS)
             .map(|seat| {
-                session
-                    .roster()
-                    .iter()
-                    .any(|present| usize::from(present.player.number()) == seat)
-                    .to_string()
+                session.roster().iter().any(|present| usize::from(present.slot.number()) == seat).to_string()
             })
             .collect();
-        let own = pond.boats.get(usize::from(self.room.player().number())).copied().flatten();
+        let own = pond.boats.get(usize::from(self.room.local_slot().number())).copied().flatten();
         let (x, y) = own.map_or((0, 0), |boat| (boat.place[0].floor(), boat.place[1].floor()));
         let mine = pond.floating.iter().filter(|floating| floating.mine).count();
         let brought: u32 = pond.ledger.brought.iter().map(|count| u32::from(*count)).sum();
@@ -268,7 +264,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
         let headings =
             pond.boats.map(|boat| boat.map_or("null".to_string(), |boat| boat.heading.to_bits().to_string()));
         let afloat =
-            water::near(water::at(x, y), water::at(water::WIDTH / 2, water::HEIGHT / 2), water::WIDTH);
+            water::is_within(water::at(x, y), water::at(water::WIDTH / 2, water::HEIGHT / 2), water::WIDTH);
         let _ = write!(
             out,
             ",\"frame\":{},\"day\":{},\"things\":{},\"mine\":{mine},\"claims\":{},\"brought\":{brought},\"afloat\":{afloat},\"boat\":[{x},{y}],\"host\":{},\"here\":[{}],\"credit\":[{}],\"headings\":[{}],\"ids\":[",
@@ -276,7 +272,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
             pond.ledger.day,
             pond.floating.len(),
             self.room.stats().claims,
-            self.room.host().map_or(-1, |host| i32::from(host.number())),
+            self.room.leader().map_or(-1, |host| i32::from(host.number())),
             here.join(","),
             credit.join(","),
             headings.join(","),

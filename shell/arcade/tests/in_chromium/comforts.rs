@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use gaggle::{Room, RoomConfig, Stage, Wish};
-use gaggle_native::{Clock, online};
+use gaggle::{JoinTarget, Phase, Room, RoomConfig};
+use gaggle_native::{Clock, platform};
 use gaggle_web::chromium::Page;
 use gander::{Gander, SEATS, Setup};
 
@@ -35,16 +35,16 @@ const NOTING: &str = "
 fn leave_a_score(server: &str, points: i64) {
     let clock = Clock::start();
     let mut config = RoomConfig::new("gander", SEATS as u8).unwrap();
-    config.session.game_fingerprint = gander::FINGERPRINT;
+    config.engine.game_fingerprint = gander::FINGERPRINT;
     config.mode = "team".parse().unwrap();
-    config.wish = Wish::Private;
-    config.client.name = Some("Hob".to_string());
+    config.join = JoinTarget::CreatePrivate;
+    config.lobby.display_name = Some("Hob".to_string());
     let game = Gander::new(Setup::default(), 7);
-    let mut room = Room::open(clock.now(), config, online(server).unwrap(), game, 7).unwrap();
+    let mut room = Room::open(clock.now(), config, platform(server).unwrap(), game, 7).unwrap();
     let run = |room: &mut Room<_, _>, until: &dyn Fn(&Room<_, _>) -> bool| {
         for _ in 0..1_000 {
             room.update(clock.now());
-            while room.next_event().is_some() {}
+            while room.poll_event().is_some() {}
             if until(room) {
                 return;
             }
@@ -52,7 +52,7 @@ fn leave_a_score(server: &str, points: i64) {
         }
         panic!("never so");
     };
-    run(&mut room, &|room| room.stage() == Stage::Together);
+    run(&mut room, &|room| room.phase() == Phase::Playing);
     room.set_score(points, Some(2));
     room.leave();
     let left = clock.now();

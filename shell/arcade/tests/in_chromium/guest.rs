@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use arcade::cabinets::drake::Brawl;
 use arcade::cabinets::millpond::Shore;
-use gaggle::{SharedConfig, SharedRoom, Wish, World};
-use gaggle_native::{Clock, online, random_seed};
+use gaggle::{JoinTarget, SharedConfig, World, WorldRoom};
+use gaggle_native::{Clock, platform, random_seed};
 
 /// The machine. It leaves when this is dropped.
 pub(crate) struct Guest {
@@ -51,19 +51,19 @@ impl Guest {
         mut config: SharedConfig,
         make: impl FnOnce(u64) -> (W, P) + Send + 'static,
     ) -> Guest {
-        config.wish = Wish::Code(code.parse().unwrap());
+        config.join = JoinTarget::Code(code.parse().unwrap());
         let stop = Arc::new(AtomicBool::new(false));
         let (server, stopped) = (server.to_string(), Arc::clone(&stop));
         let thread = std::thread::spawn(move || {
             let (clock, seed) = (Clock::start(), random_seed().unwrap());
-            let outside = online(&server).unwrap();
+            let outside = platform(&server).unwrap();
             let (world, mut play) = make(seed);
-            let mut room = SharedRoom::open(clock.now(), config, outside, world, seed).unwrap();
+            let mut room = WorldRoom::open(clock.now(), config, outside, world, seed).unwrap();
             while !stopped.load(Ordering::Relaxed) {
-                let input = play(room.world(), usize::from(room.player().number()));
+                let input = play(room.world(), usize::from(room.local_slot().number()));
                 room.set_input(input);
                 room.update(clock.now());
-                while room.next_event().is_some() {}
+                while room.poll_event().is_some() {}
                 std::thread::sleep(Duration::from_millis(6));
             }
             room.leave();

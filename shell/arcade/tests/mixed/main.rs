@@ -152,7 +152,7 @@ fn expect_paths(what: &str, peers: &[Peer<'_>], hidden: u64) {
 fn expect_told(plain: &Native, hidden: &Native) {
     let [plain, hidden] = [plain, hidden].map(|native| native.known().told);
     for told in [&plain, &hidden] {
-        assert!(told.iter().filter(|(_, reason)| *reason == PathReason::First).count() >= 3, "{told:?}");
+        assert!(told.iter().filter(|(_, reason)| *reason == PathReason::Initial).count() >= 3, "{told:?}");
     }
     let ways = |path| plain.iter().filter(|told| told.0 == Some(path)).count();
     assert!(ways(Path::Direct) >= 2 && ways(Path::Relay) >= 1, "{plain:?}");

@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use gaggle::link::{Path, PathReason};
-use gaggle::{Event, OnlineConfig, Room, RoomCode, RoomConfig, Stage, Wish};
-use gaggle_native::{Clock, NativePlatform, online_with, random_seed};
+use gaggle::{JoinTarget, OnlineConfig, Phase, Room, RoomCode, RoomConfig, RoomEvent};
+use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
@@ -96,13 +96,13 @@ impl Drop for Native {
 fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<End>) {
     let (clock, seed) = (Clock::start(), random_seed().unwrap());
     let mut config = RoomConfig::new("gander", SEATS as u8).unwrap();
-    config.session.game_fingerprint = gander::FINGERPRINT;
-    config.record = true;
+    config.engine.game_fingerprint = gander::FINGERPRINT;
+    config.record_replay = true;
     config.mode = "team".parse().unwrap();
     let code: RoomCode = known.lock().unwrap().code.parse().unwrap();
-    config.wish = Wish::Code(code);
-    config.client.key = known.lock().unwrap().key.clone();
-    let outside = online_with(server, OnlineConfig { only_path: only, ..OnlineConfig::default() }).unwrap();
+    config.join = JoinTarget::Code(code);
+    config.lobby.guest_key = known.lock().unwrap().key.clone();
+    let outside = platform_with(server, OnlineConfig { only_path: only, ..OnlineConfig::default() }).unwrap();
     let mut room =
         Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed).unwrap();
     let mut bot: Option<Bot> = None;
@@ -116,7 +116,7 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
             }
             Ok(End::Die) | Err(TryRecvError::Disconnected) => return,
         }
-        if let Some(slot) = room.own_slots().iter().next() {
+        if let Some(slot) = room.local_slots().iter().next() {
             let seat = usize::from(slot.number());
             let bot = match &mut bot {
                 Some(bot) if bot.seat() == seat => bot,
@@ -126,10 +126,12 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
             room.set_input(0, pad);
         }
         room.update(clock.now());
-        while let Some(event) = room.next_event() {
+        while let Some(event) = room.poll_event() {
             match event {
-                Event::Key(key) => known.lock().unwrap().key = Some(key),
-                Event::PathChanged { path, reason, .. } => known.lock().unwrap().told.push((path, reason)),
+                RoomEvent::GuestKey(key) => known.lock().unwrap().key = Some(key),
+                RoomEvent::PathChanged { path, reason, .. } => {
+                    known.lock().unwrap().told.push((path, reason));
+                }
                 _ => {}
             }
         }
@@ -139,14 +141,17 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
 }
 
 fn tell(room: &mut Room<Gander, NativePlatform>, known: &mut Known) {
-    let people = room.people();
-    let is_together = room.stage() == Stage::Together;
+    let people = room.members();
+    let is_together = room.phase() == Phase::Playing;
     let slots = people.iter().map(|person| person.slots.bits());
     known.present = if is_together { slots.fold(0, |all, slots| all | slots) } else { 0 };
-    known.own = room.own_slots().bits();
-    let others = people.iter().filter(|person| !person.is_self);
+    known.own = room.local_slots().bits();
+    let others = people.iter().filter(|person| !person.is_local);
     known.paths = others.filter_map(|other| Some((other.slots.bits(), other.path?.to_string()))).collect();
-    known.marks =
-        room.marks().iter().map(|(frame, hash)| (frame.number().into(), format!("{hash:016x}"))).collect();
+    known.marks = room
+        .checksums()
+        .iter()
+        .map(|(frame, hash)| (frame.number().into(), format!("{hash:016x}")))
+        .collect();
     known.rollbacks = room.stats().rollbacks;
 }

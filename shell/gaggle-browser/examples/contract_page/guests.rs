@@ -6,10 +6,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use gaggle_browser::{PageMesh, Servers, links, now};
+use gaggle_browser::{MeshServers, PageMesh, mesh, now};
 use gaggle_kit::PeerId;
 use gaggle_link::{
-    Channel, Event, Goodbye, LeftReason, LinksConfig, Mesh, Path, PathConfig, SendError, Transport,
+    Channel, CloseCode, DisconnectReason, Mesh, MeshConfig, Path, PathConfig, SendError, Transport,
+    TransportEvent,
 };
 use wasm_bindgen::prelude::*;
 
@@ -28,8 +29,8 @@ fn peer(text: &str) -> PeerId {
 /// Opens links that may run directly only, to these others.
 #[wasm_bindgen]
 pub fn guest_open(nth: u32, me: &str, others: &str) {
-    let config = LinksConfig { paths: PathConfig::only(Path::Direct), ..LinksConfig::default() };
-    let mut links = links(peer(me), "", &Servers::default(), config, now().get() ^ u64::from(nth));
+    let config = MeshConfig { paths: PathConfig::only(Path::Direct), ..MeshConfig::default() };
+    let mut links = mesh(peer(me), "", &MeshServers::default(), config, now().get() ^ u64::from(nth));
     others.split_whitespace().for_each(|other| links.add_peer(now(), peer(other)));
     GUESTS.with_borrow_mut(|guests| guests.insert(nth, links));
 }
@@ -57,7 +58,7 @@ pub fn guest_doubtful_signal(nth: u32, from: &str, text: &str) {
 /// How often a guest was handed what is no signal, or a description or address nothing can be done with.
 #[wasm_bindgen]
 pub fn guest_refused(nth: u32) -> u32 {
-    with(nth, |links| links.signals_refused() as u32)
+    with(nth, |links| links.malformed_signals() as u32)
 }
 
 /// Sends a message on a stream, or unreliably on none; an empty text if it was taken.
@@ -67,7 +68,7 @@ pub fn guest_send(nth: u32, to: &str, stream: Option<u8>, bytes: &str) -> String
     match with(nth, |links| links.send(now(), peer(to), channel, &from_hex(bytes))) {
         Ok(()) => String::new(),
         Err(SendError::TooLarge { bytes, max }) => format!("large {bytes} {max}"),
-        Err(SendError::Full { queued, max, .. }) => format!("full {queued} {max}"),
+        Err(SendError::Backpressure { queued, max, .. }) => format!("full {queued} {max}"),
         Err(_) => "stranger".to_string(),
     }
 }
@@ -75,7 +76,7 @@ pub fn guest_send(nth: u32, to: &str, stream: Option<u8>, bytes: &str) -> String
 /// Ends a link.
 #[wasm_bindgen]
 pub fn guest_disconnect(nth: u32, other: &str, goodbye: u8) {
-    with(nth, |links| links.disconnect(now(), peer(other), Goodbye(goodbye)));
+    with(nth, |links| links.disconnect(now(), peer(other), CloseCode(goodbye)));
 }
 
 /// What happened to a guest: events, then signals it wants to send, then how it is linked to whom.
@@ -85,12 +86,14 @@ pub fn guest_poll(nth: u32) -> String {
     with(nth, |links| {
         while let Some(event) = links.poll(now()) {
             let _ = match event {
-                Event::Joined { peer } => writeln!(said, "joined {peer}"),
-                Event::Left { peer, reason } => writeln!(said, "left {peer} {}", reason_text(reason)),
-                Event::Message { peer, channel: Channel::Unreliable, bytes } => {
+                TransportEvent::Connected { peer } => writeln!(said, "joined {peer}"),
+                TransportEvent::Disconnected { peer, reason } => {
+                    writeln!(said, "left {peer} {}", reason_text(reason))
+                }
+                TransportEvent::Message { peer, channel: Channel::Unreliable, bytes } => {
                     writeln!(said, "message {peer} - {}", to_hex(bytes))
                 }
-                Event::Message { peer, channel: Channel::Reliable(stream), bytes } => {
+                TransportEvent::Message { peer, channel: Channel::Reliable(stream), bytes } => {
                     writeln!(said, "message {peer} {stream} {}", to_hex(bytes))
                 }
             };
@@ -111,12 +114,12 @@ pub fn guest_poll(nth: u32) -> String {
     said
 }
 
-fn reason_text(reason: LeftReason) -> String {
+fn reason_text(reason: DisconnectReason) -> String {
     match reason {
-        LeftReason::Ours(Goodbye(number)) => format!("ours {number}"),
-        LeftReason::Theirs(Goodbye(number)) => format!("theirs {number}"),
-        LeftReason::Silent => "silent".to_string(),
-        LeftReason::Restarted => "restarted".to_string(),
+        DisconnectReason::Local(CloseCode(number)) => format!("ours {number}"),
+        DisconnectReason::Remote(CloseCode(number)) => format!("theirs {number}"),
+        DisconnectReason::Timeout => "silent".to_string(),
+        DisconnectReason::Restarted => "restarted".to_string(),
         _ => "closed".to_string(),
     }
 }

@@ -10,28 +10,28 @@ pub mod guests;
 
 #[cfg(target_arch = "wasm32")]
 pub mod page {
-    use gaggle_browser::{PageMesh, RelayLine, Servers, links, now};
+    use gaggle_browser::{MeshServers, PageMesh, RelayWebSocket, mesh, now};
     use gaggle_kit::PeerId;
-    use gaggle_link::contract::{ForgivingClock, Neighbour, Point, Post, Progress, Trial};
-    use gaggle_link::relay::Line;
-    use gaggle_link::{LinkConfig, LinksConfig, Path, PathConfig};
+    use gaggle_link::contract::{LocalPeer, Progress, Rule, Run, SignalBoard, SteppedClock};
+    use gaggle_link::relay::RelaySocket;
+    use gaggle_link::{LinkConfig, MeshConfig, Path, PathConfig};
     use wasm_bindgen::prelude::*;
     use wasm_bindgen_futures::JsFuture;
 
     /// Three peers. Each line of `passes` has a peer and its ticket.
-    fn transports(seed: u64, path: Path, relay: &str, passes: &str) -> Vec<Neighbour<PageMesh>> {
+    fn transports(seed: u64, path: Path, relay: &str, passes: &str) -> Vec<LocalPeer<PageMesh>> {
         let passes: Vec<(PeerId, &str)> = passes
             .lines()
             .map(|line| line.split_once(' ').expect("a peer and a ticket"))
             .map(|(peer, ticket)| (peer.parse().expect("a peer"), ticket))
             .collect();
-        let post = Post::default();
-        let servers = Servers { ice: vec![], relay: Some(relay.to_string()) };
+        let post = SignalBoard::default();
+        let servers = MeshServers { ice: vec![], relay: Some(relay.to_string()) };
         let neighbour = |(me, ticket): &(PeerId, &str)| {
-            let config = LinksConfig { paths: PathConfig::only(path), ..LinksConfig::default() };
-            let links = links(*me, ticket, &servers, config, seed);
+            let config = MeshConfig { paths: PathConfig::only(path), ..MeshConfig::default() };
+            let links = mesh(*me, ticket, &servers, config, seed);
             let others = passes.iter().map(|(peer, _)| *peer).filter(|other| other != me).collect();
-            Neighbour::new(links, &post, others, path)
+            LocalPeer::new(links, &post, others, path)
         };
         passes.iter().map(neighbour).collect()
     }
@@ -49,13 +49,13 @@ pub mod page {
     /// How many points there are.
     #[wasm_bindgen]
     pub fn points() -> usize {
-        Point::ALL.len()
+        Rule::ALL.len()
     }
 
     /// What a line to a relay tells at once, whatever becomes of it later.
     #[wasm_bindgen]
     pub fn line_tells(relay: &str) -> String {
-        let mut line = RelayLine::new(relay);
+        let mut line = RelayWebSocket::new(relay);
         line.open(now());
         line.offer(now());
         let told = std::iter::from_fn(|| line.poll(now(), &mut Vec::new()));
@@ -65,12 +65,12 @@ pub mod page {
     /// Tries one point over one path; an empty text if it is kept, else what went wrong.
     #[wasm_bindgen]
     pub async fn try_point(nth: usize, path: String, relay: String, passes: String) -> String {
-        let point = Point::ALL[nth];
+        let point = Rule::ALL[nth];
         let seed = now().get() ^ nth as u64;
         let path = Path::ALL.into_iter().find(|known| known.to_string() == path).expect("a path");
         let transports = transports(seed, path, &relay, &passes);
-        let mut trial = Trial::new(point, transports, LinkConfig::default().dead_after);
-        let mut clock = ForgivingClock::default();
+        let mut trial = Run::new(point, transports, LinkConfig::default().timeout);
+        let mut clock = SteppedClock::default();
         loop {
             match trial.step(clock.look(now())) {
                 Progress::Running => pause(1).await,

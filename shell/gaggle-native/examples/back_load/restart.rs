@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::{Event, OnlineConfig, Room, RoomConfig, SlotSet, Stage};
-use gaggle_native::{Clock, NativeRoom, online_with, random_seed};
+use gaggle::{OnlineConfig, Phase, Room, RoomConfig, RoomEvent, SlotSet};
+use gaggle_native::{Clock, GameRoom, platform_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use crate::counter::Counter;
@@ -15,7 +15,7 @@ const AWAY: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Player {
-    room: NativeRoom<Counter>,
+    room: GameRoom<Counter>,
     /// The server was found again.
     is_back: bool,
 }
@@ -24,7 +24,7 @@ impl Player {
     fn open(server: SocketAddr, clock: &Clock) -> Player {
         let config = RoomConfig::new("counter", 2).unwrap();
         let ways = OnlineConfig { only_path: Some(Path::Relay), ..OnlineConfig::default() };
-        let outside = online_with(&format!("ws://{server}"), ways).unwrap();
+        let outside = platform_with(&format!("ws://{server}"), ways).unwrap();
         let seed = random_seed().unwrap();
         let room = Room::open(clock.now(), config, outside, Counter::default(), seed).unwrap();
         Player { room, is_back: false }
@@ -32,13 +32,13 @@ impl Player {
 
     /// What is final of the presses of whoever pressed less.
     fn presses(&self) -> u32 {
-        let together = self.room.stage() == Stage::Together;
-        let confirmed = self.room.confirmed_game().filter(|_| together);
+        let together = self.room.phase() == Phase::Playing;
+        let confirmed = self.room.confirmed().filter(|_| together);
         confirmed.and_then(|(_, game)| game.presses.into_iter().min()).unwrap_or(0)
     }
 
     fn slots(&self) -> SlotSet {
-        self.room.own_slots()
+        self.room.local_slots()
     }
 }
 
@@ -46,8 +46,8 @@ fn step(clock: &Clock, players: &mut [Player; 2]) {
     for player in players {
         player.room.set_input(0, 1);
         player.room.update(clock.now());
-        while let Some(event) = player.room.next_event() {
-            player.is_back |= event == Event::ServerBack;
+        while let Some(event) = player.room.poll_event() {
+            player.is_back |= event == RoomEvent::LobbyReconnected;
         }
     }
     std::thread::sleep(Duration::from_millis(2));
@@ -88,7 +88,7 @@ pub(crate) fn server() -> Duration {
     until("they are back", &clock, &mut players, |player| player.is_back && player.presses() > before + 30);
     let took = up.elapsed();
     assert_eq!(players.each_ref().map(Player::slots), seats, "everybody has the seat they had");
-    assert_eq!(players[0].room.session().history(), players[1].room.session().history(), "one match");
+    assert_eq!(players[0].room.session().branch_id(), players[1].room.session().branch_id(), "one match");
     drop(players);
     server.stop();
     let _ = std::fs::remove_dir_all(data);

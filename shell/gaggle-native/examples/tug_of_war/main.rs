@@ -15,14 +15,14 @@ use std::io::{Write, stdin, stdout};
 use std::{sync::mpsc, thread, time::Duration};
 
 use gaggle::{Micros, Room, RoomConfig};
-use gaggle_native::{Clock, online, random_seed};
+use gaggle_native::{Clock, platform, random_seed};
 
 use game::TugOfWar;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let server = std::env::args().nth(1).unwrap_or("ws://127.0.0.1:8080".to_string());
     let (clock, config) = (Clock::start(), RoomConfig::new("tug-of-war", 2)?.version("1"));
-    let outside = online(&server)?;
+    let outside = platform(&server)?;
     let mut room = Room::open(clock.now(), config, outside, TugOfWar::default(), random_seed()?)?;
 
     // Reading a line waits, and nothing else here may.
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         room.set_input(0, now < pulls_until);
         room.update(now);
-        while let Some(event) = room.next_event() {
+        while let Some(event) = room.poll_event() {
             println!("\r* {event}{:40}", "");
         }
         print!(

@@ -14,7 +14,7 @@ use super::packet::{
     read_header,
 };
 use super::session::{Answer, Opened, Session, SessionParts};
-use super::{UdpConfig, UdpTotals};
+use super::{UdpConfig, UdpStats};
 use crate::entropy::random;
 
 const KNOCK_FIRST: Micros = Micros::from_millis(250);
@@ -37,7 +37,7 @@ pub(crate) struct Endpoint {
     targets: Vec<Target>,
     sessions: Vec<Session>,
     news: VecDeque<CarrierEvent>,
-    pub(crate) totals: UdpTotals,
+    pub(crate) totals: UdpStats,
     /// When to look for what has been silent for too long.
     sweep_at: Micros,
 }
@@ -71,7 +71,7 @@ impl Endpoint {
             targets: Vec::new(),
             sessions: Vec::new(),
             news: VecDeque::new(),
-            totals: UdpTotals::default(),
+            totals: UdpStats::default(),
             sweep_at: Micros::ZERO,
         })
     }
@@ -136,7 +136,7 @@ impl Endpoint {
             (_, Some(&KNOCK)) => self.handle_knock(now, from, datagram, transmit),
             (_, Some(&CHALLENGE)) => self.handle_challenge(now, from, datagram, transmit),
             (_, Some(&WELCOME)) => self.handle_welcome(now, from, datagram),
-            _ => self.totals.refused += 1,
+            _ => self.totals.rejected += 1,
         }
         None
     }
@@ -150,7 +150,7 @@ impl Endpoint {
         }
         if self.sweep_at <= now {
             self.sweep_at = now + Micros::from_secs(1);
-            let (silent_max, handshake_max) = (self.config.silent_max, self.config.handshake_max);
+            let (silent_max, handshake_max) = (self.config.timeout, self.config.handshake_timeout);
             let silent = |session: &Session| {
                 now.since(session.heard_at) > if session.used { silent_max } else { handshake_max }
             };
@@ -195,7 +195,7 @@ impl Endpoint {
     fn handle_knock(&mut self, now: Micros, from: SocketAddr, datagram: &[u8], transmit: Transmit<'_>) {
         let knock = match Knock::read(datagram, &self.room) {
             Ok(knock) if knock.peer != self.local => knock,
-            _ => return self.totals.refused += 1,
+            _ => return self.totals.rejected += 1,
         };
         // Nothing is kept about who knocks until it has shown that it receives what is sent to its address: the
         // cookie says all there is to know, and is shorter than the knock.
@@ -219,7 +219,7 @@ impl Endpoint {
         let pending = self.sessions.iter().filter(|session| !session.confirmed).count();
         let full = !self.is_open(knock.peer) && self.peers() >= self.config.peers_max;
         if full || pending >= self.config.pending_max {
-            self.totals.full += 1;
+            self.totals.dropped += 1;
             return None;
         }
         let number = self.free_number()?;
@@ -244,7 +244,7 @@ impl Endpoint {
     fn handle_challenge(&mut self, now: Micros, from: SocketAddr, datagram: &[u8], transmit: Transmit<'_>) {
         let challenge = match Challenge::read(datagram, &self.room) {
             Ok(challenge) => challenge,
-            Err(_) => return self.totals.refused += 1,
+            Err(_) => return self.totals.rejected += 1,
         };
         for target in
             self.targets.iter_mut().filter(|target| target.address == from && target.reached.is_none())
@@ -263,7 +263,7 @@ impl Endpoint {
     fn handle_welcome(&mut self, now: Micros, from: SocketAddr, datagram: &[u8]) {
         let (welcome, code) = match Welcome::read(datagram) {
             Ok(read) => read,
-            Err(_) => return self.totals.refused += 1,
+            Err(_) => return self.totals.rejected += 1,
         };
         let mut arrived = None;
         for target in self.targets.iter_mut().filter(|target| target.address == from) {
@@ -294,7 +294,7 @@ impl Endpoint {
             arrived = Some(parts);
             break;
         }
-        let Some(parts) = arrived else { return self.totals.refused += 1 };
+        let Some(parts) = arrived else { return self.totals.rejected += 1 };
         let peer = parts.peer;
         let was_open = self.is_open(peer);
         let mut session = Session::new(now, parts);
@@ -317,7 +317,7 @@ impl Endpoint {
         transmit: Transmit<'_>,
     ) -> Option<(PeerId, Range<usize>)> {
         let Some(index) = self.sessions.iter().position(|session| session.number == number) else {
-            self.totals.refused += 1;
+            self.totals.rejected += 1;
             return None;
         };
         let session = &mut self.sessions[index];
@@ -325,7 +325,7 @@ impl Endpoint {
         let opened = session.handle(now, from, (kind, count), datagram, || random().ok(), transmit);
         let peer = session.peer;
         if opened == Opened::Refused {
-            self.totals.refused += 1;
+            self.totals.rejected += 1;
             return None;
         }
         if !was_confirmed

@@ -7,12 +7,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason};
-use gaggle::{Event, Room, RoomConfig, Stage};
-use gaggle_native::{Clock, online, random_seed};
+use gaggle::{Phase, Room, RoomConfig, RoomEvent};
+use gaggle_native::{Clock, platform, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use crate::counter::Counter;
-use crate::town::{Nat, SERVER, Town};
+use crate::town::{Cluster, Nat, SERVER};
 
 const PATIENCE: Duration = Duration::from_secs(180);
 /// A way that lasts so long is no passing one: the direct way is tried again after five seconds.
@@ -37,7 +37,7 @@ struct Seen {
 }
 
 impl Player {
-    fn at(town: &Arc<Town>, nth: usize, server: String) -> Player {
+    fn at(town: &Arc<Cluster>, nth: usize, server: String) -> Player {
         let (seen, town) = (Arc::new(Seen::default()), Arc::clone(town));
         let shared = Arc::clone(&seen);
         let thread = std::thread::spawn(move || {
@@ -76,22 +76,22 @@ impl Drop for Player {
 
 fn play(server: &str, seen: &Seen) {
     let (clock, config) = (Clock::start(), RoomConfig::new("counter", 2).unwrap());
-    let outside = online(server).unwrap();
+    let outside = platform(server).unwrap();
     let mut room =
         Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
     while !seen.stop.load(Ordering::Relaxed) {
         room.set_input(0, 1);
         room.update(clock.now());
-        while let Some(event) = room.next_event() {
-            if let Event::PathChanged { path, reason, .. } = event {
+        while let Some(event) = room.poll_event() {
+            if let RoomEvent::PathChanged { path, reason, .. } = event {
                 seen.told.lock().unwrap().push((path, reason));
             }
         }
-        if let Some(own) = room.own_slots().iter().next().filter(|_| room.stage() == Stage::Together) {
-            let confirmed = room.confirmed_game().map_or([0; 2], |(_, game)| game.presses);
-            seen.slots.store(room.own_slots().bits(), Ordering::Relaxed);
+        if let Some(own) = room.local_slots().iter().next().filter(|_| room.phase() == Phase::Playing) {
+            let confirmed = room.confirmed().map_or([0; 2], |(_, game)| game.presses);
+            seen.slots.store(room.local_slots().bits(), Ordering::Relaxed);
             seen.presses.store(confirmed[1 - usize::from(own.number())], Ordering::Relaxed);
-            *seen.path.lock().unwrap() = room.people().into_iter().find_map(|person| person.path);
+            *seen.path.lock().unwrap() = room.members().into_iter().find_map(|person| person.path);
         }
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -101,12 +101,12 @@ fn play(server: &str, seen: &Seen) {
 pub(crate) struct Match {
     pub(crate) players: [Player; 2],
     _server: BackgroundServer,
-    pub(crate) town: Arc<Town>,
+    pub(crate) town: Arc<Cluster>,
 }
 
 impl Match {
     pub(crate) fn begin(name: &str, nats: [Nat; 2]) -> Option<Match> {
-        let town = match Town::build(name, nats) {
+        let town = match Cluster::build(name, nats) {
             Ok(town) => Arc::new(town),
             Err(why) => {
                 // Not by a macro, whose words are kept back for tests that fail: `cargo xtask test` shows this.
@@ -152,7 +152,7 @@ impl Match {
         }
         for told in self.players.each_ref().map(Player::told) {
             let first = told.first().expect("the game was told of a way");
-            assert_eq!(first.1, PathReason::First, "{told:?}");
+            assert_eq!(first.1, PathReason::Initial, "{told:?}");
             assert_eq!(told.last().expect("the same").0, Some(path), "{told:?}");
         }
     }

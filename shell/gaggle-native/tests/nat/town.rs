@@ -22,15 +22,15 @@ const PLACES: [&str; 5] = ["sky", "gate0", "gate1", "home0", "home1"];
 pub(crate) const SERVER: [u8; 4] = [203, 0, 113, 1];
 
 /// The namespaces, taken down when dropped.
-pub(crate) struct Town {
+pub(crate) struct Cluster {
     name: String,
 }
 
-impl Town {
+impl Cluster {
     /// Builds it, or says in one line what is missing on this machine.
-    pub(crate) fn build(name: &str, nats: [Nat; 2]) -> Result<Town, String> {
+    pub(crate) fn build(name: &str, nats: [Nat; 2]) -> Result<Cluster, String> {
         // Namespaces are named for the whole machine.
-        let town = Town { name: format!("gaggle-{name}-{}", std::process::id()) };
+        let town = Cluster { name: format!("gaggle-{name}-{}", std::process::id()) };
         if !rustix::process::geteuid().is_root() {
             return Err("only root can make network namespaces".to_string());
         }
@@ -147,7 +147,7 @@ impl Town {
     }
 }
 
-impl Drop for Town {
+impl Drop for Cluster {
     fn drop(&mut self) {
         for place in PLACES {
             let _ = run(&["ip", "netns", "del", &self.place(place)]);

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
 use gaggle_lobby::{Claims, TicketSigner};
-use gaggle_native::random_peer;
-use gaggle_rtc::{Certificate, Out, Role, RtcChannel, stun};
+use gaggle_native::random_peer_id;
+use gaggle_rtc::{Certificate, Role, RtcChannel, RtcOutput, stun};
 use tungstenite::{Message, WebSocket};
 
 use crate::relay_process::{Counts, ticket};
@@ -124,12 +124,12 @@ pub(crate) fn run(name: &str, url: &str, victims: &[PeerId]) {
 
 fn throw(address: SocketAddr) -> ! {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut check = stun::brief_question([1; 12]).to_vec();
+    let mut check = stun::short_request([1; 12]).to_vec();
     check.extend([0x00, 0x06, 0x00, 0x09]);
     check.extend(b"evtj:h6vY\0\0\0");
     check[3] = 16;
     let greeting = [&[22, 254, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 180, 1][..], &[0; 180]].concat();
-    let thrown = [stun::question([7; 12]), check, greeting, vec![0x5a; 1_000], vec![1; 64]];
+    let thrown = [stun::request([7; 12]), check, greeting, vec![0x5a; 1_000], vec![1; 64]];
     loop {
         // What the kernel has no room for is lost, as on any network.
         thrown.iter().cycle().take(PER_MILLISECOND).for_each(|bytes| _ = socket.send_to(bytes, address));
@@ -147,8 +147,8 @@ fn connect(from: [u8; 4], address: SocketAddr, url: &str) -> Option<WebSocket<Tc
 
 fn forge(url: &str, address: SocketAddr) {
     let signer = TicketSigner::from_secret(&[66; 32]);
-    let ticket = signer.sign(&Claims::bare(0, random_peer().unwrap(), 1, u64::from(u32::MAX)));
-    let frame = RelayFrame::Prove { ticket: &ticket }.to_bytes();
+    let ticket = signer.sign(&Claims::bare(0, random_peer_id().unwrap(), 1, u64::from(u32::MAX)));
+    let frame = RelayFrame::Authenticate { ticket: &ticket }.to_bytes();
     for nth in (0..FORGERS).cycle() {
         // Whoever is not even let in tries again from elsewhere.
         if let Some(mut words) = connect([127, 0, 1, nth], address, url) {
@@ -192,8 +192,8 @@ impl Flooder {
         // What it says was said at the beginning of all time, so that nobody counts it.
         let frame = |peer: &PeerId| RelayFrame::Data { peer: *peer, datagram: &[0; 1_000] }.to_bytes();
         let mut flooder = Flooder { words, frames: victims.iter().map(frame).collect() };
-        flooder.say(RelayFrame::Prove { ticket: &ticket(0, random_peer().unwrap()) });
-        victims.iter().for_each(|peer| flooder.say(RelayFrame::Call { peer: *peer }));
+        flooder.say(RelayFrame::Authenticate { ticket: &ticket(0, random_peer_id().unwrap()) });
+        victims.iter().for_each(|peer| flooder.say(RelayFrame::Open { peer: *peer }));
         flooder
     }
 
@@ -239,9 +239,9 @@ fn flood_channel(mut flooder: Flooder) {
         frames.for_each(|frame| _ = channel.write(frame));
         loop {
             match channel.poll(now) {
-                Out::Transmit { to, bytes, .. } => _ = socket.send_to(&bytes, to),
-                Out::Timeout(_) | Out::Closed => break,
-                Out::Open | Out::Message(_) => {}
+                RtcOutput::Transmit { to, bytes, .. } => _ = socket.send_to(&bytes, to),
+                RtcOutput::Timeout(_) | RtcOutput::Closed => break,
+                RtcOutput::Open | RtcOutput::Message(_) => {}
             }
         }
         std::thread::sleep(Duration::from_millis(1));

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, PathConfig, Transport};
+use gaggle_link::{Channel, Mesh, MeshConfig, Path, PathConfig, Transport, TransportEvent};
 use gaggle_lobby::TicketSigner;
-use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
+use gaggle_native::{Clock, MeshServers, NativeMesh, mesh, random_peer_id};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
@@ -17,12 +17,12 @@ pub(crate) fn after_restart(clock: &Clock) -> f64 {
     let start = |address| Loopback::at(address, RelayConfig::default(), TicketSigner::from_secret(&[9; 32]));
     let relay = start(([127, 0, 0, 1], 0).into()).unwrap();
     let address = relay.address();
-    let ids = [random_peer().unwrap(), random_peer().unwrap()];
-    let servers = Servers { stun: vec![], relay: Some(relay.url()) };
-    let paths = PathConfig { allowed: vec![Path::Relay, Path::Socket], ..PathConfig::default() };
+    let ids = [random_peer_id().unwrap(), random_peer_id().unwrap()];
+    let servers = MeshServers { stun: vec![], relay: Some(relay.url()) };
+    let paths = PathConfig { allowed_paths: vec![Path::Relay, Path::WebSocket], ..PathConfig::default() };
     let mut pair = ids.map(|me| {
-        let config = LinksConfig { paths: paths.clone(), ..LinksConfig::default() };
-        links(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
+        let config = MeshConfig { paths: paths.clone(), ..MeshConfig::default() };
+        mesh(me, &relay.ticket(1, me), &servers, config, me.to_u128() as u64)
     });
     (0..2).for_each(|nth| pair[nth].add_peer(clock.now(), ids[1 - nth]));
     hear(clock, &mut pair, ids, clock.now());
@@ -61,7 +61,7 @@ fn step(clock: &Clock, pair: &mut [NativeMesh; 2], ids: [PeerId; 2]) -> [Micros;
     for (nth, links) in pair.iter_mut().enumerate() {
         let now = clock.now();
         while let Some(event) = links.poll(now) {
-            if let Event::Message { bytes, .. } = event {
+            if let TransportEvent::Message { bytes, .. } = event {
                 newest[nth] = newest[nth].max(Micros::new(u64::from_le_bytes(bytes.try_into().unwrap())));
             }
         }

@@ -4,8 +4,8 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
-use gaggle_link::{Carrier, CarrierEvent, Direct, Way};
-use gaggle_native::{Clock, DirectWay, random_peer};
+use gaggle_link::{Carrier, CarrierEvent, ConnectCarrier, SignaledCarrier};
+use gaggle_native::{Clock, WebRtcCarrier, random_peer_id};
 
 use crate::member::Member;
 use crate::relay_process::ticket;
@@ -31,14 +31,14 @@ pub(crate) fn bare(_: &Clock) -> f64 {
 
 /// Two native peers.
 pub(crate) fn direct(clock: &Clock) -> f64 {
-    let ids = [random_peer().unwrap(), random_peer().unwrap()];
-    let mut ways = ids.map(|id| DirectWay::new(id, &[], id.to_u128() as u64).unwrap());
+    let ids = [random_peer_id().unwrap(), random_peer_id().unwrap()];
+    let mut ways = ids.map(|id| WebRtcCarrier::new(id, &[], id.to_u128() as u64).unwrap());
     (0..2).for_each(|nth| ways[nth].connect(clock.now(), ids[1 - nth]));
     let mut open = [false; 2];
     let mut datagram = Vec::new();
     while open != [true; 2] {
         for nth in 0..2 {
-            while let Some((_, signal)) = ways[nth].next_signal() {
+            while let Some((_, signal)) = ways[nth].poll_signal() {
                 ways[1 - nth].handle_signal(clock.now(), ids[nth], &signal.to_string()).unwrap();
             }
             while let Some(event) = ways[nth].poll(clock.now(), &mut datagram) {

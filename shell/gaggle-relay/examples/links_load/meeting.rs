@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::{Channel, Event, LinksConfig, Mesh, Path, Transport};
-use gaggle_native::{Clock, NativeMesh, Servers, links, random_peer};
+use gaggle_link::{Channel, Mesh, MeshConfig, Path, Transport, TransportEvent};
+use gaggle_native::{Clock, MeshServers, NativeMesh, mesh, random_peer_id};
 
 use crate::relay_process::ticket;
 use crate::{RelayProcess, median};
@@ -34,7 +34,7 @@ struct Pair {
 }
 
 fn meet(clock: &Clock, relay: &RelayProcess, signals: bool, path: Path) -> Vec<f64> {
-    let servers = Servers { stun: vec![], relay: Some(relay.url().to_string()) };
+    let servers = MeshServers { stun: vec![], relay: Some(relay.url().to_string()) };
     let mut pairs: Vec<Pair> = Vec::new();
     let mut next = clock.now();
     while pairs.len() < MEETINGS || pairs.iter().any(|pair| pair.met.is_none()) {
@@ -50,11 +50,11 @@ fn meet(clock: &Clock, relay: &RelayProcess, signals: bool, path: Path) -> Vec<f
 }
 
 impl Pair {
-    fn begin(clock: &Clock, servers: &Servers, room: u64) -> Pair {
-        let ids = [random_peer().unwrap(), random_peer().unwrap()];
+    fn begin(clock: &Clock, servers: &MeshServers, room: u64) -> Pair {
+        let ids = [random_peer_id().unwrap(), random_peer_id().unwrap()];
         let began = clock.now();
         let mut links =
-            ids.map(|me| links(me, &ticket(room, me), servers, LinksConfig::default(), me.to_u128() as u64));
+            ids.map(|me| mesh(me, &ticket(room, me), servers, MeshConfig::default(), me.to_u128() as u64));
         (0..2).for_each(|nth| links[nth].add_peer(began, ids[1 - nth]));
         Pair { ids, links, began, met: None }
     }
@@ -69,7 +69,7 @@ impl Pair {
             }
             let mut heard = false;
             while let Some(event) = self.links[nth].poll(now) {
-                heard |= matches!(event, Event::Message { .. });
+                heard |= matches!(event, TransportEvent::Message { .. });
             }
             if heard && self.links[nth].path(other) == Some(path) {
                 self.met = self.met.or(Some(clock.now()));

@@ -2,14 +2,14 @@
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::CarrierEvent;
-use gaggle_link::relay::{Leg, Line, LineEvent, Order, RelayClient, RelayFrame};
-use gaggle_native::RelayLine;
+use gaggle_link::relay::{RelayClient, RelayCommand, RelayFrame, RelayLeg, RelaySocket, RelaySocketEvent};
+use gaggle_native::RelayWebSocket;
 
 /// The member.
 pub(crate) struct Member {
     pub(crate) id: PeerId,
     client: RelayClient,
-    line: RelayLine,
+    line: RelayWebSocket,
     open: usize,
     frame: Vec<u8>,
     out: Vec<u8>,
@@ -18,9 +18,9 @@ pub(crate) struct Member {
 impl Member {
     /// Comes to this relay and calls the others of its room.
     pub(crate) fn come(now: Micros, url: &str, ticket: &str, id: PeerId, others: &[PeerId]) -> Member {
-        let mut client = RelayClient::new(id, ticket, &[Leg::Channel]);
-        others.iter().for_each(|other| client.connect(now, Leg::Channel, *other));
-        Member { id, client, line: RelayLine::new(url), open: 0, frame: Vec::new(), out: Vec::new() }
+        let mut client = RelayClient::new(id, ticket, &[RelayLeg::Datagram]);
+        others.iter().for_each(|other| client.connect(now, RelayLeg::Datagram, *other));
+        Member { id, client, line: RelayWebSocket::new(url), open: 0, frame: Vec::new(), out: Vec::new() }
     }
 
     /// How many of the others it can talk to.
@@ -31,20 +31,20 @@ impl Member {
     /// Says something to all others.
     pub(crate) fn say(&mut self, now: Micros, datagram: &[u8]) {
         self.out.clear();
-        RelayFrame::Everyone { datagram }.write(&mut self.out);
-        let _ = self.line.send(now, Leg::Channel, &self.out);
+        RelayFrame::Broadcast { datagram }.write(&mut self.out);
+        let _ = self.line.send(now, RelayLeg::Datagram, &self.out);
     }
 
     /// Does what is due, and tells what was heard and from whom.
     pub(crate) fn poll(&mut self, now: Micros, mut heard: impl FnMut(PeerId, &[u8])) {
         while let Some(event) = self.line.poll(now, &mut self.frame) {
             match event {
-                LineEvent::Opened => self.client.socket_opened(now),
-                LineEvent::Closed => self.client.socket_closed(now),
-                LineEvent::Described(description) => self.client.described(&description),
-                LineEvent::ChannelOpened => self.client.channel_opened(),
-                LineEvent::ChannelClosed => self.client.channel_closed(),
-                LineEvent::Frame(leg) => {
+                RelaySocketEvent::Opened => self.client.handle_socket_opened(now),
+                RelaySocketEvent::Closed => self.client.handle_socket_closed(now),
+                RelaySocketEvent::Described(description) => self.client.handle_described(&description),
+                RelaySocketEvent::ChannelOpened => self.client.handle_channel_opened(),
+                RelaySocketEvent::ChannelClosed => self.client.handle_channel_closed(),
+                RelaySocketEvent::Frame(leg) => {
                     if let Some((peer, at)) = self.client.handle_frame(now, leg, &self.frame) {
                         heard(peer, &self.frame[at..]);
                     }
@@ -54,7 +54,7 @@ impl Member {
         }
         self.client.handle_timeout(now);
         self.obey(now);
-        while let Some(event) = self.client.next_event(Leg::Channel) {
+        while let Some(event) = self.client.poll_event(RelayLeg::Datagram) {
             match event {
                 CarrierEvent::Opened { .. } => self.open += 1,
                 CarrierEvent::Closed { .. } => self.open -= 1,
@@ -64,14 +64,14 @@ impl Member {
     }
 
     fn obey(&mut self, now: Micros) {
-        while let Some(order) = self.client.next_order() {
+        while let Some(order) = self.client.poll_command() {
             match order {
-                Order::Open => self.line.open(now),
-                Order::Say(frame) => self.line.say(&frame),
-                Order::Close => self.line.close(),
-                Order::Offer => self.line.offer(now),
-                Order::Accept(description) => self.line.accept(now, &description),
-                Order::DropChannel => self.line.drop_channel(),
+                RelayCommand::Open => self.line.open(now),
+                RelayCommand::SendControl(frame) => self.line.send_control(&frame),
+                RelayCommand::Close => self.line.close(),
+                RelayCommand::Offer => self.line.offer(now),
+                RelayCommand::Accept(description) => self.line.accept(now, &description),
+                RelayCommand::DropChannel => self.line.drop_channel(),
             }
         }
     }

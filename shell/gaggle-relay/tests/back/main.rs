@@ -7,14 +7,14 @@ mod town;
 
 use gaggle_kit::Micros;
 use gaggle_link::Path;
-use town::{Company, TICK};
+use town::{Cluster, TICK};
 
 const BACK_WITHIN: Micros = Micros::from_secs(10);
 
-impl Company {
+impl Cluster {
     /// Two who have talked over this way for a while.
-    fn talking(path: Path) -> Company {
-        let mut company = Company::of(path);
+    fn talking(path: Path) -> Cluster {
+        let mut company = Cluster::of(path);
         company.run(Micros::from_secs(12));
         assert_eq!(company.paths(), [Some(path); 2]);
         company
@@ -39,8 +39,9 @@ impl Company {
 
 #[test]
 fn after_the_relay_started_anew() {
-    for (path, seconds) in [(Path::Relay, 1), (Path::Socket, 1), (Path::Relay, 45), (Path::Socket, 45)] {
-        let mut company = Company::talking(path);
+    for (path, seconds) in [(Path::Relay, 1), (Path::WebSocket, 1), (Path::Relay, 45), (Path::WebSocket, 45)]
+    {
+        let mut company = Cluster::talking(path);
         company.stop_relay();
         company.run(Micros::from_secs(seconds));
         company.start_relay();
@@ -52,7 +53,7 @@ fn after_the_relay_started_anew() {
 fn after_a_socket_died_and_nobody_was_told() {
     // At any moment between two questions.
     for after in (0..4_000).step_by(500) {
-        let mut company = Company::talking(Path::Socket);
+        let mut company = Cluster::talking(Path::WebSocket);
         company.run(Micros::from_millis(after));
         company.silence_connections(0);
         company.expect_back(&format!("socket dead, {after} ms later"));
@@ -61,8 +62,8 @@ fn after_a_socket_died_and_nobody_was_told() {
 
 #[test]
 fn after_an_address_changed() {
-    for path in [Path::Relay, Path::Socket] {
-        let mut company = Company::talking(path);
+    for path in [Path::Relay, Path::WebSocket] {
+        let mut company = Cluster::talking(path);
         // Neither of the two machines' connections is told; new ones are fine.
         company.silence_connections(0);
         company.silence_connections(1);
@@ -72,8 +73,9 @@ fn after_an_address_changed() {
 
 #[test]
 fn after_the_network_was_gone() {
-    for (path, seconds) in [(Path::Relay, 8), (Path::Socket, 8), (Path::Relay, 60), (Path::Socket, 60)] {
-        let mut company = Company::talking(path);
+    for (path, seconds) in [(Path::Relay, 8), (Path::WebSocket, 8), (Path::Relay, 60), (Path::WebSocket, 60)]
+    {
+        let mut company = Cluster::talking(path);
         company.cut_off(0, true);
         company.run(Micros::from_secs(seconds));
         // What was open before stays dead, as after a night behind a router.
@@ -85,9 +87,11 @@ fn after_the_network_was_gone() {
 
 #[test]
 fn after_a_tab_slept() {
-    for (path, seconds) in [(Path::Relay, 20), (Path::Socket, 20), (Path::Relay, 600), (Path::Socket, 600)] {
+    for (path, seconds) in
+        [(Path::Relay, 20), (Path::WebSocket, 20), (Path::Relay, 600), (Path::WebSocket, 600)]
+    {
         for keeps_connections in [true, false] {
-            let mut company = Company::talking(path);
+            let mut company = Cluster::talking(path);
             company.sleep(0, true);
             company.run(Micros::from_secs(seconds));
             if !keeps_connections {
@@ -101,8 +105,8 @@ fn after_a_tab_slept() {
 
 #[test]
 fn nothing_is_opened_anew_while_all_is_well() {
-    for path in [Path::Relay, Path::Socket] {
-        let mut company = Company::talking(path);
+    for path in [Path::Relay, Path::WebSocket] {
+        let mut company = Cluster::talking(path);
         let before = company.connections();
         company.run(Micros::from_secs(120));
         assert_eq!(company.connections(), before, "{path}");

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_link::relay::{Leg, Line, LineEvent, RelayCarrier, RelayClient, RelayFrame};
+use gaggle_link::relay::{RelayCarrier, RelayClient, RelayFrame, RelayLeg, RelaySocket, RelaySocketEvent};
 use gaggle_link::{
-    Busy, Channel, Event, Links, LinksConfig, Mesh, NoDirect, Path, PathConfig, PlatformCarriers, Transport,
+    Channel, Mesh, MeshConfig, MultipathMesh, NoDirect, Path, PathConfig, PlatformCarriers, Transport,
+    TransportEvent, WouldBlock,
 };
 use gaggle_lobby::{Claims, TicketSigner};
-use gaggle_relay::{ConnectionId, Out, Relay, RelayConfig, Request};
+use gaggle_relay::{ConnectionId, Outbound, Relay, RelayConfig, Request};
 
 /// How finely time passes.
 pub(crate) const TICK: Micros = Micros::from_millis(4);
@@ -31,7 +32,7 @@ enum Letter {
     /// A machine says something.
     Frame(Vec<u8>),
     /// A machine is told something.
-    Told(LineEvent, Vec<u8>),
+    Told(RelaySocketEvent, Vec<u8>),
 }
 
 /// One machine's connections, as it sees them.
@@ -39,7 +40,7 @@ enum Letter {
 struct Machine {
     socket: Option<ConnectionId>,
     channel: Option<ConnectionId>,
-    told: VecDeque<(ConnectionId, LineEvent, Vec<u8>)>,
+    told: VecDeque<(ConnectionId, RelaySocketEvent, Vec<u8>)>,
     is_cut_off: bool,
 }
 
@@ -53,7 +54,7 @@ struct Town {
     count: u64,
     machines: [Machine; 2],
     /// Whose a connection is.
-    owners: BTreeMap<ConnectionId, (usize, Leg)>,
+    owners: BTreeMap<ConnectionId, (usize, RelayLeg)>,
     /// Connections that the relay knows.
     known: BTreeSet<ConnectionId>,
     /// Connections on which nothing arrives, and nobody is told.
@@ -61,7 +62,7 @@ struct Town {
 }
 
 impl Town {
-    fn connection(&mut self, machine: usize, leg: Leg) -> ConnectionId {
+    fn connection(&mut self, machine: usize, leg: RelayLeg) -> ConnectionId {
         self.count += 1;
         let id = ConnectionId(self.count);
         self.owners.insert(id, (machine, leg));
@@ -79,14 +80,14 @@ impl Town {
         }
     }
 
-    fn tell(&mut self, id: ConnectionId, event: LineEvent) {
+    fn tell(&mut self, id: ConnectionId, event: RelaySocketEvent) {
         self.post(id, Letter::Told(event, Vec::new()));
     }
 
     fn end(&mut self, id: ConnectionId) {
         let ended = match self.owners[&id].1 {
-            Leg::Socket => LineEvent::Closed,
-            Leg::Channel => LineEvent::ChannelClosed,
+            RelayLeg::WebSocket => RelaySocketEvent::Closed,
+            RelayLeg::Datagram => RelaySocketEvent::ChannelClosed,
         };
         if self.known.remove(&id) {
             self.tell(id, ended);
@@ -120,7 +121,7 @@ impl Town {
             Letter::Knock => {
                 let from = [10, 0, 0, machine as u8].into();
                 let is_open = self.relay.as_mut().is_some_and(|relay| relay.socket_opened(now, id, from));
-                self.tell(id, if is_open { LineEvent::Opened } else { LineEvent::Closed });
+                self.tell(id, if is_open { RelaySocketEvent::Opened } else { RelaySocketEvent::Closed });
                 if is_open {
                     self.known.insert(id);
                 }
@@ -129,11 +130,11 @@ impl Town {
                 let opened = self.with_relay(|relay, out| relay.channel_opened(now, socket, id, out));
                 if opened == Some(true) {
                     self.known.insert(id);
-                    self.tell(id, LineEvent::ChannelOpened);
+                    self.tell(id, RelaySocketEvent::ChannelOpened);
                 }
             }
             Letter::Frame(_) if !self.known.contains(&id) => {}
-            Letter::Frame(frame) if leg == Leg::Channel => {
+            Letter::Frame(frame) if leg == RelayLeg::Datagram => {
                 self.with_relay(|relay, out| relay.handle_channel(now, id, &frame, out));
             }
             Letter::Frame(frame) => {
@@ -141,7 +142,7 @@ impl Town {
                     self.with_relay(|relay, out| relay.handle_socket(now, UNIX_SECONDS, id, &frame, out));
                 if let Some(Some(Request::Channel(description))) = asked {
                     let answer = RelayFrame::Answer { description: &description }.to_bytes();
-                    self.post(id, Letter::Told(LineEvent::Frame(Leg::Socket), answer));
+                    self.post(id, Letter::Told(RelaySocketEvent::Frame(RelayLeg::WebSocket), answer));
                 }
             }
         }
@@ -149,22 +150,22 @@ impl Town {
 
     fn with_relay<T>(
         &mut self,
-        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Out<'_>)) -> T,
+        act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Outbound<'_>)) -> T,
     ) -> Option<T> {
         let mut said = Vec::new();
         let result = act(self.relay.as_mut()?, &mut |id, out| {
             said.push((
                 id,
                 match out {
-                    Out::Data(frame) | Out::Word(frame) => Some(frame.to_vec()),
-                    Out::End => None,
+                    Outbound::Data(frame) | Outbound::Control(frame) => Some(frame.to_vec()),
+                    Outbound::Close => None,
                 },
             ));
         });
         for (id, frame) in said {
             let leg = self.owners[&id].1;
             match frame {
-                Some(frame) => self.post(id, Letter::Told(LineEvent::Frame(leg), frame)),
+                Some(frame) => self.post(id, Letter::Told(RelaySocketEvent::Frame(leg), frame)),
                 None => self.end(id),
             }
         }
@@ -178,10 +179,10 @@ struct TownLine {
     machine: usize,
 }
 
-impl Line for TownLine {
+impl RelaySocket for TownLine {
     fn open(&mut self, _: Micros) {
         let mut town = self.town.borrow_mut();
-        let id = town.connection(self.machine, Leg::Socket);
+        let id = town.connection(self.machine, RelayLeg::WebSocket);
         town.machines[self.machine].socket = Some(id);
         town.post(id, Letter::Knock);
     }
@@ -190,24 +191,24 @@ impl Line for TownLine {
         self.town.borrow_mut().machines[self.machine].socket = None;
     }
 
-    fn say(&mut self, frame: &[u8]) {
-        let _ = self.send(Micros::ZERO, Leg::Socket, frame);
+    fn send_control(&mut self, frame: &[u8]) {
+        let _ = self.send(Micros::ZERO, RelayLeg::WebSocket, frame);
     }
 
-    fn send(&mut self, _: Micros, leg: Leg, frame: &[u8]) -> Result<(), Busy> {
+    fn send(&mut self, _: Micros, leg: RelayLeg, frame: &[u8]) -> Result<(), WouldBlock> {
         let mut town = self.town.borrow_mut();
         let machine = &town.machines[self.machine];
-        let id = if leg == Leg::Socket { machine.socket } else { machine.channel };
+        let id = if leg == RelayLeg::WebSocket { machine.socket } else { machine.channel };
         id.into_iter().for_each(|id| town.post(id, Letter::Frame(frame.to_vec())));
         Ok(())
     }
 
     fn offer(&mut self, _: Micros) {
         let mut town = self.town.borrow_mut();
-        let id = town.connection(self.machine, Leg::Channel);
+        let id = town.connection(self.machine, RelayLeg::Datagram);
         let machine = &mut town.machines[self.machine];
         machine.channel = Some(id);
-        machine.told.push_back((id, LineEvent::Described("a channel".to_string()), Vec::new()));
+        machine.told.push_back((id, RelaySocketEvent::Described("a channel".to_string()), Vec::new()));
     }
 
     fn accept(&mut self, _: Micros, _: &str) {
@@ -222,7 +223,7 @@ impl Line for TownLine {
         self.town.borrow_mut().machines[self.machine].channel = None;
     }
 
-    fn poll(&mut self, _: Micros, frame: &mut Vec<u8>) -> Option<LineEvent> {
+    fn poll(&mut self, _: Micros, frame: &mut Vec<u8>) -> Option<RelaySocketEvent> {
         let machine = &mut self.town.borrow_mut().machines[self.machine];
         loop {
             let (id, event, bytes) = machine.told.pop_front()?;
@@ -230,8 +231,8 @@ impl Line for TownLine {
                 continue;
             }
             match event {
-                LineEvent::Closed => machine.socket = None,
-                LineEvent::ChannelClosed => machine.channel = None,
+                RelaySocketEvent::Closed => machine.socket = None,
+                RelaySocketEvent::ChannelClosed => machine.channel = None,
                 _ => *frame = bytes,
             }
             return Some(event);
@@ -244,17 +245,17 @@ impl Line for TownLine {
 }
 
 /// Two who talk to each other.
-pub(crate) struct Company {
+pub(crate) struct Cluster {
     town: Rc<RefCell<Town>>,
-    links: [Links<NoDirect, TownLine>; 2],
+    links: [MultipathMesh<NoDirect, TownLine>; 2],
     asleep: [bool; 2],
     /// When the newest of what each heard was said.
     heard: [Micros; 2],
 }
 
-impl Company {
+impl Cluster {
     /// Two who may use this way, and the worse ones.
-    pub(crate) fn of(best: Path) -> Company {
+    pub(crate) fn of(best: Path) -> Cluster {
         let town = Rc::new(RefCell::new(Town {
             signer: TicketSigner::from_secret(&[7; 32]),
             relay: None,
@@ -268,18 +269,25 @@ impl Company {
             silent: BTreeSet::new(),
         }));
         let allowed: Vec<Path> = Path::ALL.into_iter().filter(|path| *path >= best).collect();
-        let legs: Vec<Leg> =
-            Leg::ALL.into_iter().filter(|leg| *leg == Leg::Socket || best == Path::Relay).collect();
+        let legs: Vec<RelayLeg> = RelayLeg::ALL
+            .into_iter()
+            .filter(|leg| *leg == RelayLeg::WebSocket || best == Path::Relay)
+            .collect();
         let links = [0, 1].map(|machine| {
             let me = IDS[machine];
             let ticket = town.borrow().signer.sign(&Claims::bare(1, me, 1, UNIX_SECONDS + 7_200));
             let line = TownLine { town: Rc::clone(&town), machine };
             let relay = RelayCarrier::new(RelayClient::new(me, &ticket, &legs), line);
-            let paths = PathConfig { allowed: allowed.clone(), ..PathConfig::default() };
-            let config = LinksConfig { paths, ..LinksConfig::default() };
-            Links::new(me, config, machine as u64, PlatformCarriers { direct: None, relay: Some(relay) })
+            let paths = PathConfig { allowed_paths: allowed.clone(), ..PathConfig::default() };
+            let config = MeshConfig { paths, ..MeshConfig::default() };
+            MultipathMesh::new(
+                me,
+                config,
+                machine as u64,
+                PlatformCarriers { direct: None, relay: Some(relay) },
+            )
         });
-        let mut company = Company { town, links, asleep: [false; 2], heard: [Micros::ZERO; 2] };
+        let mut company = Cluster { town, links, asleep: [false; 2], heard: [Micros::ZERO; 2] };
         company.start_relay();
         for machine in 0..2 {
             let now = company.now();
@@ -315,7 +323,7 @@ impl Company {
             for machine in (0..2).filter(|machine| !self.asleep[*machine]) {
                 let links = &mut self.links[machine];
                 while let Some(event) = links.poll(now) {
-                    if let Event::Message { bytes, .. } = event {
+                    if let TransportEvent::Message { bytes, .. } = event {
                         let said = Micros::new(u64::from_le_bytes(bytes.try_into().unwrap()));
                         self.heard[machine] = self.heard[machine].max(said);
                     }
@@ -335,7 +343,7 @@ impl Company {
         town.relay = None;
         let known: Vec<ConnectionId> = town.known.iter().copied().collect();
         for id in known {
-            if town.owners[&id].1 == Leg::Channel {
+            if town.owners[&id].1 == RelayLeg::Datagram {
                 town.silent.insert(id);
             }
             town.end(id);

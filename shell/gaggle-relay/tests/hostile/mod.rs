@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
-use gaggle_native::random_peer;
+use gaggle_native::random_peer_id;
 use gaggle_relay::loopback::Loopback;
 use str0m::change::SdpAnswer;
 use str0m::channel::{ChannelConfig, ChannelId, Reliability};
@@ -34,7 +34,7 @@ pub(crate) fn prove_from(from: [u8; 4], relay: &Loopback, peer: PeerId) -> WebSo
     socket.connect(&relay.address().into()).unwrap();
     let stream = TcpStream::from(socket);
     let (mut words, _) = tungstenite::client(relay.url(), stream).unwrap();
-    say(&mut words, RelayFrame::Prove { ticket: &relay.ticket(1, peer) });
+    say(&mut words, RelayFrame::Authenticate { ticket: &relay.ticket(1, peer) });
     words
 }
 
@@ -73,7 +73,7 @@ impl Hostile {
 
     /// The same from another address of this machine.
     pub(crate) fn come_from(from: [u8; 4], relay: &Loopback, streams: &[u16]) -> Hostile {
-        let peer = random_peer().unwrap();
+        let peer = random_peer_id().unwrap();
         let mut words = prove_from(from, relay, peer);
         let socket = UdpSocket::bind(SocketAddr::from((from, 0))).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(5))).unwrap();

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use gaggle_rtc::stun::{self, Stun};
-use gaggle_rtc::{Certificate, Out, Role, RtcChannel};
+use gaggle_rtc::{Certificate, Role, RtcChannel, RtcOutput};
 use str0m::change::{SdpAnswer, SdpPendingOffer};
 use str0m::channel::{ChannelConfig, ChannelId, Reliability};
 use str0m::net::{Protocol, Receive};
@@ -48,11 +48,11 @@ impl Side for Honest {
         let mut datagrams = Vec::new();
         loop {
             match self.channel.poll(now) {
-                Out::Transmit { bytes, .. } => datagrams.push(bytes),
-                Out::Message(_) => self.heard += 1,
-                Out::Closed => self.closed = true,
-                Out::Open => {}
-                Out::Timeout(_) => return datagrams,
+                RtcOutput::Transmit { bytes, .. } => datagrams.push(bytes),
+                RtcOutput::Message(_) => self.heard += 1,
+                RtcOutput::Closed => self.closed = true,
+                RtcOutput::Open => {}
+                RtcOutput::Timeout(_) => return datagrams,
             }
         }
     }
@@ -189,7 +189,7 @@ fn the_longest_message_is_one_datagram() {
         carry(now, &mut server, &mut client);
     });
     assert_eq!((server.heard, client.heard), (1, 1));
-    assert!(!server.channel.broke_rules() && !client.channel.broke_rules());
+    assert!(!server.channel.is_faulty() && !client.channel.is_faulty());
 }
 
 #[test]
@@ -240,14 +240,14 @@ fn whoever_opens_another_stream_is_shown_out() {
         let mut now = Instant::now();
         let (mut server, mut hostile) = hostile_pair(&mut now, &[other]);
         if other.is_some() {
-            assert!(!server.channel.broke_rules(), "it has said nothing yet");
+            assert!(!server.channel.is_faulty(), "it has said nothing yet");
             hostile.write(0, b"honest");
             carry(now, &mut server, &mut hostile);
             assert!(!server.closed && server.heard == 1);
             hostile.write(1, b"hostile");
             carry(now, &mut server, &mut hostile);
         }
-        assert!(server.channel.broke_rules() && server.closed, "{other:?}");
+        assert!(server.channel.is_faulty() && server.closed, "{other:?}");
     }
 }
 
@@ -256,21 +256,21 @@ fn only_the_other_side_answers_a_question() {
     let mut now = Instant::now();
     let (server, mut client) = pair(&mut now);
     let (mut other_server, _) = pair(&mut now);
-    let question = server.channel.question([7; 12]).unwrap();
+    let question = server.channel.request([7; 12]).unwrap();
     now += MS;
     client.poll(now);
     client.handle(now, address(0), address(1), &question);
     let answers = client.poll(now);
-    let answer = answers.iter().find(|bytes| server.channel.is_answer(bytes)).expect("it answers");
-    assert!(matches!(stun::read(answer), Some(Stun::Answer(id, _)) if id == [7; 12]), "to this question");
-    assert!(!other_server.channel.is_answer(answer), "another channel's secret is another");
+    let answer = answers.iter().find(|bytes| server.channel.is_response(bytes)).expect("it answers");
+    assert!(matches!(stun::read(answer), Some(Stun::Response(id, _)) if id == [7; 12]), "to this question");
+    assert!(!other_server.channel.is_response(answer), "another channel's secret is another");
     // As a server of STUN answers, to whom a question is a question.
-    assert!(!server.channel.is_answer(&stun::answer([7; 12], address(0))));
+    assert!(!server.channel.is_response(&stun::answer([7; 12], address(0))));
     for at in 0..answer.len() {
         let mut damaged = answer.clone();
         damaged[at] ^= 1;
         // What comes after the signature is not signed; the fingerprint is no secret.
-        assert!(!server.channel.is_answer(&damaged) || at + 8 >= answer.len(), "{at}");
+        assert!(!server.channel.is_response(&damaged) || at + 8 >= answer.len(), "{at}");
     }
     // Nobody else answers.
     other_server.poll(now);
@@ -283,16 +283,16 @@ fn a_question_is_no_longer_than_any_check() {
     let mut now = Instant::now();
     let mut server = Honest::new(now, Role::Server, 0);
     let mut client = Honest::new(now, Role::Peer, 1);
-    assert_eq!(server.channel.question([7; 12]), None, "nobody is there to be asked");
+    assert_eq!(server.channel.request([7; 12]), None, "nobody is there to be asked");
     let answer = server.channel.answer(&client.channel.offer().unwrap()).unwrap();
     client.channel.accept(&answer).unwrap();
-    let question = server.channel.question([7; 12]).unwrap();
+    let question = server.channel.request([7; 12]).unwrap();
     let mut checks = 0;
     for _ in 0..1_000 {
         now += MS;
         client.pass_time(now);
         for bytes in client.poll(now) {
-            assert!(matches!(stun::read(&bytes), Some(Stun::Check { .. })));
+            assert!(matches!(stun::read(&bytes), Some(Stun::ConnectivityCheck { .. })));
             assert!(question.len() <= bytes.len(), "{} bytes for {}", question.len(), bytes.len());
             checks += 1;
         }
@@ -313,7 +313,7 @@ fn whoever_sends_messages_in_pieces_without_end_is_shown_out() {
         let pieces: Vec<_> = (0..40).map(|nth| forged::data(flags, next + nth, bytes)).collect();
         forged::say(&pieces);
         carry(now + MS, &mut server, &mut hostile);
-        assert!(server.channel.broke_rules() && server.closed, "{flags:b}");
+        assert!(server.channel.is_faulty() && server.closed, "{flags:b}");
     }
 }
 
@@ -373,7 +373,7 @@ fn a_full_room_on_a_bad_network_is_heard() {
             .for_each(|bytes| client.handle(now, address(0), address(1), bytes));
         up.iter().filter(|_| !is_lost()).for_each(|bytes| server.handle(now, address(1), address(0), bytes));
     }
-    assert!(!server.closed && !server.channel.broke_rules());
+    assert!(!server.closed && !server.channel.is_faulty());
     assert!(sent > 1_000, "only {sent} could be sent");
     assert!(server.heard * 10 > sent * 8, "{} of {sent} were heard", server.heard);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gaggle_lobby::Label;
-use gaggle_lobby::rules::{GameRules, ModeRules};
+use gaggle_lobby::rules::{GameRules, ModeConfig};
 
 /// The games that are played, by name.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +16,7 @@ impl Games {
     }
 
     /// Adds a mode of a game.
-    pub fn add(&mut self, game: Label, mode: Label, rules: ModeRules) {
+    pub fn add(&mut self, game: Label, mode: Label, rules: ModeConfig) {
         self.0.entry(game).or_default().modes.insert(mode, rules);
     }
 
@@ -42,17 +42,17 @@ impl Games {
     }
 }
 
-fn read_mode(fields: &toml::Table) -> Result<ModeRules, String> {
-    let mut rules = ModeRules::default();
+fn read_mode(fields: &toml::Table) -> Result<ModeConfig, String> {
+    let mut rules = ModeConfig::default();
     if let Some(seats) = fields.get("seats") {
         let seats = number(seats, "seats", 2, 64)?;
-        (rules.seats, rules.seats_min, rules.seats_max) = (seats, seats, seats);
+        (rules.players_default, rules.players_min, rules.players_max) = (seats, seats, seats);
     }
     for (name, value) in fields {
         match name.as_str() {
             "seats" => {}
-            "seats_min" => rules.seats_min = number(value, name, 2, 64)?,
-            "seats_max" => rules.seats_max = number(value, name, 2, 64)?,
+            "seats_min" => rules.players_min = number(value, name, 2, 64)?,
+            "seats_max" => rules.players_max = number(value, name, 2, 64)?,
             "drop_in" => rules.drop_in = flag(value, name)?,
             "skill" => rules.skill = flag(value, name)?,
             "score_min" => rules.score_min = number(value, name, i64::MIN, i64::MAX)?,
@@ -69,7 +69,7 @@ fn read_mode(fields: &toml::Table) -> Result<ModeRules, String> {
             }
         }
     }
-    if !(rules.seats_min..=rules.seats_max).contains(&rules.seats) {
+    if !(rules.players_min..=rules.players_max).contains(&rules.players_default) {
         return Err("seats must lie between seats_min and seats_max".into());
     }
     Ok(rules)

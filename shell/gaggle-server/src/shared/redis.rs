@@ -24,7 +24,7 @@ use tracing::{error, info, warn};
 
 use super::{Contact, Logged, Parcel, Position};
 use crate::clock::Clock;
-use crate::hub::Hub;
+use crate::dispatcher::Dispatcher;
 
 /// Entries written or read at once.
 const BATCH_MAX: usize = 256;
@@ -99,13 +99,18 @@ impl Store {
     /// The log of all servers of this version with these rules: others could not take its entries in the same way.
     pub(crate) fn new(url: &str, prefix: &str, node: NodeId, rules: &Rules) -> RedisResult<Store> {
         // What each process may have of its own.
-        let Rules { connections_max, connections_per_address_max, connections_per_player_max, rates, .. } =
-            Rules::default();
+        let Rules {
+            connections_max,
+            connections_per_address_max,
+            connections_per_player_max,
+            limits: rates,
+            ..
+        } = Rules::default();
         let shared = Rules {
             connections_max,
             connections_per_address_max,
             connections_per_player_max,
-            rates,
+            limits: rates,
             ..rules.clone()
         };
         let print = digest(&SHA256, format!("{shared:?}").as_bytes());
@@ -268,7 +273,7 @@ impl Store {
     }
 
     /// Brings what is in the log to the machines until the server is gone.
-    pub(crate) async fn read(self, hub: Arc<Hub>, rules: Rules, contact: Arc<Contact>) {
+    pub(crate) async fn read(self, hub: Arc<Dispatcher>, rules: Rules, contact: Arc<Contact>) {
         let mut told = "0-0".to_string();
         loop {
             let error = match self.read_on(&hub, &mut told, &contact).await {
@@ -294,7 +299,7 @@ impl Store {
     }
 
     /// Reads until the connection breaks; returns without an error when what follows does not follow what was taken.
-    async fn read_on(&self, hub: &Arc<Hub>, told: &mut String, contact: &Contact) -> RedisResult<()> {
+    async fn read_on(&self, hub: &Arc<Dispatcher>, told: &mut String, contact: &Contact) -> RedisResult<()> {
         let mut connection = self.connect().await?;
         if !self.has_all(&mut connection, &hub.applied(), contact).await? {
             return Ok(());

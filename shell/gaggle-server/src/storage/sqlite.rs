@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use gaggle_kit::PeerId;
-use gaggle_lobby::message::server::{OwnBest, PastMatch, TopEntry, TopList};
+use gaggle_lobby::message::server::{Leaderboard, LeaderboardEntry, MatchSummary, MyStats};
 use gaggle_lobby::view::{RatingChange, Verdict};
 use gaggle_lobby::{DisplayName, Label, MatchRecord, PlayerId, PlayerScore, RoomId};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params};
@@ -156,10 +156,10 @@ impl Storage for SqliteStorage {
         mode: &Label,
         verified: bool,
         count: u8,
-    ) -> Result<TopList, StorageError> {
+    ) -> Result<Leaderboard, StorageError> {
         // Nobody is in one kind twice, so that the best of each are enough to have the best of both.
         let counted = if verified { self.counted.max(Verdict::Agreed) } else { self.counted };
-        let mut entries: Vec<TopEntry> = Vec::new();
+        let mut entries: Vec<LeaderboardEntry> = Vec::new();
         let mut statement = self.database.prepare_cached(TOP)?;
         for kind in (0..KINDS.len()).rev().filter(|kind| KINDS[*kind] >= counted) {
             let key = params![game.as_str(), mode.as_str(), kind as i64, count];
@@ -171,10 +171,10 @@ impl Storage for SqliteStorage {
         let mut seen = BTreeSet::new();
         entries.retain(|entry| seen.insert(entry.player));
         entries.truncate(usize::from(count));
-        Ok(TopList { game: game.clone(), mode: mode.clone(), entries })
+        Ok(Leaderboard { game: game.clone(), mode: mode.clone(), entries })
     }
 
-    fn mine(&mut self, player: PlayerId, game: &Label, mode: &Label) -> Result<OwnBest, StorageError> {
+    fn mine(&mut self, player: PlayerId, game: &Label, mode: &Label) -> Result<MyStats, StorageError> {
         let key = params![game.as_str(), mode.as_str(), player.as_bytes()];
         let best = self
             .database
@@ -188,7 +188,7 @@ impl Storage for SqliteStorage {
         let mut statement = self.database.prepare_cached(PAST_MATCHES)?;
         let key = params![player.as_bytes(), game.as_str(), mode.as_str(), PAST_MATCHES_MAX];
         let matches = statement.query_map(key, read_match)?.collect::<Result<_, _>>()?;
-        Ok(OwnBest { game: game.clone(), mode: mode.clone(), best, rating, matches })
+        Ok(MyStats { game: game.clone(), mode: mode.clone(), best, rating, matches })
     }
 }
 
@@ -370,8 +370,8 @@ fn read_rating(
     Ok(rating)
 }
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<TopEntry> {
-    Ok(TopEntry {
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<LeaderboardEntry> {
+    Ok(LeaderboardEntry {
         player: PlayerId::from_bytes(row.get(0)?),
         name: read_name(row, 1)?,
         score: row.get(2)?,
@@ -381,9 +381,9 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<TopEntry> {
     })
 }
 
-fn read_match(row: &Row<'_>) -> rusqlite::Result<PastMatch> {
+fn read_match(row: &Row<'_>) -> rusqlite::Result<MatchSummary> {
     let verdict: String = row.get(4)?;
-    Ok(PastMatch {
+    Ok(MatchSummary {
         room: RoomId::from_bytes(row.get(0)?),
         round: row.get(1)?,
         score: row.get(2)?,
@@ -439,7 +439,8 @@ mod tests {
         storage.store(&matches).unwrap();
         let mut top = |verified| {
             let top = storage.top(&label("gander"), &label("team"), verified, 10).unwrap();
-            let line = |entry: &TopEntry| (entry.player, entry.score, entry.verdict >= Verdict::Agreed);
+            let line =
+                |entry: &LeaderboardEntry| (entry.player, entry.score, entry.verdict >= Verdict::Agreed);
             top.entries.iter().map(line).collect::<Vec<_>>()
         };
         assert_eq!(top(true), [(player(2), 500, true), (player(1), 400, true)]);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use gaggle_lobby::view::{RoomEvent, Status};
+use gaggle_lobby::view::{RoomUpdate, Status};
 use gaggle_lobby::{RoomId, ServerMessage};
 
 use crate::guest::Guest;
@@ -79,10 +79,10 @@ fn step_of_redis_clock_moves_no_room_lease_or_countdown() {
 /// A match starts with a countdown of a second, which lasts about that long.
 fn countdown_takes_its_time(nia: &mut Guest, ada: &mut Guest, round: u32) {
     ada.say(r#"{"type":"ready","ready":true}"#);
-    nia.hear_until(|message| event(message, |event| matches!(event, RoomEvent::ReadyChanged(_))));
+    nia.hear_until(|message| event(message, |event| matches!(event, RoomUpdate::ReadyChanged(_))));
     let start = Instant::now();
     nia.say(r#"{"type":"start","countdown_ms":1000}"#);
-    let status = |status: Status| move |event: &RoomEvent| matches!(event, RoomEvent::StatusChanged(now) if (now.status, now.round) == (status, round));
+    let status = |status: Status| move |event: &RoomUpdate| matches!(event, RoomUpdate::StatusChanged(now) if (now.status, now.round) == (status, round));
     nia.hear_until(|message| event(message, status(Status::Starting)));
     nia.hear_until(|message| event(message, status(Status::Playing)));
     let took = start.elapsed();
@@ -91,10 +91,10 @@ fn countdown_takes_its_time(nia: &mut Guest, ada: &mut Guest, round: u32) {
     nia.hear_until(|message| event(message, status(Status::Finished)));
 }
 
-fn event(message: &ServerMessage, is_it: impl Fn(&RoomEvent) -> bool) -> Option<()> {
+fn event(message: &ServerMessage, is_it: impl Fn(&RoomUpdate) -> bool) -> Option<()> {
     match message {
         ServerMessage::Change(change) => change.events.iter().any(is_it).then_some(()),
-        ServerMessage::Removed(_) | ServerMessage::Bye(_) | ServerMessage::Refused(_) => {
+        ServerMessage::Removed(_) | ServerMessage::Closing(_) | ServerMessage::Refused(_) => {
             panic!("{message:?}")
         }
         _ => None,
@@ -109,7 +109,7 @@ fn room(guest: &mut Guest) -> (RoomId, usize) {
             let here = room.room.members.iter().filter(|member| !member.away).count();
             Some((room.room.id, here))
         }
-        ServerMessage::Removed(_) | ServerMessage::Bye(_) => panic!("{message:?}"),
+        ServerMessage::Removed(_) | ServerMessage::Closing(_) => panic!("{message:?}"),
         _ => None,
     })
 }

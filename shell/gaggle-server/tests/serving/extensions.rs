@@ -5,8 +5,8 @@ use std::net::{IpAddr, TcpStream};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use gaggle_lobby::message::server::{OwnBest, Relay, TopList};
-use gaggle_lobby::view::{RoomEvent, Verdict};
+use gaggle_lobby::message::server::{Leaderboard, MyStats, Relay};
+use gaggle_lobby::view::{RoomUpdate, Verdict};
 use gaggle_lobby::{Label, MatchRecord, PlayerId, ServerMessage};
 use gaggle_server::storage::{Outcome, Storage, StorageError};
 use gaggle_server::{Extensions, Lobby, Upgrade, UpgradedStream};
@@ -96,7 +96,7 @@ fn a_ticket_of_the_lobby_opens_a_relay() {
     let seat = other.seat(&format!(r#"{{"type":"join","code":"{}"}}"#, seat.room.code));
     assert_eq!(show(&seat.ticket), "in 127.0.0.1");
     guest.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, seat.peer));
-    guest.hear_until(|message| matches!(message, ServerMessage::NewTicket(_)).then_some(()));
+    guest.hear_until(|message| matches!(message, ServerMessage::TicketRenewed(_)).then_some(()));
     assert_eq!(show(&seat.ticket), "out");
 }
 
@@ -111,13 +111,13 @@ impl Storage for Slate {
         Ok(records.iter().map(outcome).collect())
     }
 
-    fn top(&mut self, game: &Label, mode: &Label, _: bool, _: u8) -> Result<TopList, StorageError> {
-        Ok(TopList { game: game.clone(), mode: mode.clone(), entries: Vec::new() })
+    fn top(&mut self, game: &Label, mode: &Label, _: bool, _: u8) -> Result<Leaderboard, StorageError> {
+        Ok(Leaderboard { game: game.clone(), mode: mode.clone(), entries: Vec::new() })
     }
 
-    fn mine(&mut self, _: PlayerId, game: &Label, mode: &Label) -> Result<OwnBest, StorageError> {
+    fn mine(&mut self, _: PlayerId, game: &Label, mode: &Label) -> Result<MyStats, StorageError> {
         let rating = Some(self.0.lock().unwrap().len() as i64);
-        Ok(OwnBest { game: game.clone(), mode: mode.clone(), best: None, rating, matches: Vec::new() })
+        Ok(MyStats { game: game.clone(), mode: mode.clone(), best: None, rating, matches: Vec::new() })
     }
 }
 
@@ -133,7 +133,7 @@ fn results_are_kept_where_the_program_around_the_server_wants_them() {
     guest.say(&format!(r#"{{"type":"report","round":1,"scores":{scores}}}"#));
     let verdict = guest.hear_until(|message| match message {
         ServerMessage::Change(change) => change.events.iter().find_map(|event| match event {
-            RoomEvent::ResultDecided(result) => Some(result.verdict),
+            RoomUpdate::ResultDecided(result) => Some(result.verdict),
             _ => None,
         }),
         _ => None,
@@ -141,7 +141,7 @@ fn results_are_kept_where_the_program_around_the_server_wants_them() {
     assert_eq!(verdict, Verdict::Claimed);
     guest.say(r#"{"type":"mine","game":"gander"}"#);
     let rating = guest.hear_until(|message| match message {
-        ServerMessage::OwnBest(mine) => Some(mine.rating),
+        ServerMessage::MyStats(mine) => Some(mine.rating),
         _ => None,
     });
     assert_eq!(rating, Some(1));

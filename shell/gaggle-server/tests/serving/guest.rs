@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use gaggle_lobby::message::server::{Seated, Welcome};
+use gaggle_lobby::message::server::{JoinedRoom, Welcome};
 use gaggle_lobby::{Envelope, ServerMessage};
 use gaggle_server::{Config, Server};
 use tungstenite::{Error, Message, WebSocket};
@@ -60,7 +60,7 @@ impl TestServer {
         Guest::connect(self.address)
     }
 
-    pub(crate) fn player(&self, number: u32) -> Guest {
+    pub(crate) fn local_slot(&self, number: u32) -> Guest {
         let mut guest = self.guest();
         guest.hello(number);
         guest.seat(FIND);
@@ -132,7 +132,7 @@ impl<S: Read + Write> Guest<S> {
         self.say(&hello(number));
         let welcome = self.hear_until(|message| match message {
             ServerMessage::Welcome(welcome) => Some(welcome.clone()),
-            ServerMessage::Bye(bye) => panic!("{bye:?}"),
+            ServerMessage::Closing(bye) => panic!("{bye:?}"),
             _ => None,
         });
         self.me = Some(welcome.peer);
@@ -140,19 +140,19 @@ impl<S: Read + Write> Guest<S> {
     }
 
     /// Asks for a seat and gets it.
-    pub(crate) fn seat(&mut self, text: &str) -> Seated {
+    pub(crate) fn seat(&mut self, text: &str) -> JoinedRoom {
         self.say(text);
         self.hear_until(|message| match message {
-            ServerMessage::Seated(seated) => Some(seated.clone()),
+            ServerMessage::JoinedRoom(seated) => Some(seated.clone()),
             ServerMessage::Refused(refused) => panic!("{refused:?}"),
             _ => None,
         })
     }
 
     /// What the server said last, when it has ended the connection.
-    pub(crate) fn hear_bye(&mut self) -> gaggle_lobby::RefusalCode {
+    pub(crate) fn hear_bye(&mut self) -> gaggle_lobby::RejectionCode {
         let code = self.hear_until(|message| match message {
-            ServerMessage::Bye(bye) => Some(bye.code),
+            ServerMessage::Closing(bye) => Some(bye.code),
             _ => None,
         });
         while let Ok(message) = self.socket.read() {

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::{RejectionCode, ServerMessage};
 use gaggle_server::config::Duration as Setting;
 use tungstenite::Message;
 
@@ -20,12 +20,12 @@ fn a_message_that_is_too_long_ends_the_connection_with_a_word() {
     let mut guest = server.guest();
     guest.hello(1);
     guest.say(&format!(r#"{{"type":"hello","name":"{}"}}"#, "x".repeat(70_000)));
-    assert_eq!(guest.hear_bye(), RefusalCode::TooLarge);
+    assert_eq!(guest.hear_bye(), RejectionCode::TooLarge);
     // The length alone is enough: nothing is stored that was only announced.
     let mut guest = server.guest();
     let announced = [0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4];
     guest.socket.get_mut().write_all(&announced).unwrap();
-    assert_eq!(guest.hear_bye(), RefusalCode::TooLarge);
+    assert_eq!(guest.hear_bye(), RejectionCode::TooLarge);
     // In pieces that are small each.
     let mut guest = server.guest();
     let mut piece = vec![0x01, 0xfe, 0xff, 0xff, 0, 0, 0, 0];
@@ -33,7 +33,7 @@ fn a_message_that_is_too_long_ends_the_connection_with_a_word() {
     guest.socket.get_mut().write_all(&piece).unwrap();
     piece[0] = 0x00;
     guest.socket.get_mut().write_all(&piece).unwrap();
-    assert_eq!(guest.hear_bye(), RefusalCode::TooLarge);
+    assert_eq!(guest.hear_bye(), RejectionCode::TooLarge);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_message_of_empty_pieces_without_end_ends_the_connection_with_a_word() {
     // Pings between them change nothing.
     let pieces = [[0x00, 0x80, 0, 0, 0, 0].repeat(10_000), vec![0x89, 0x80, 0, 0, 0, 0]].concat();
     (0..12).for_each(|_| raw.write_all(&pieces).unwrap());
-    assert_eq!(guest.hear_bye(), RefusalCode::TooLarge);
+    assert_eq!(guest.hear_bye(), RejectionCode::TooLarge);
 }
 
 #[test]
@@ -99,14 +99,14 @@ fn frames_that_break_the_rules_end_the_connection_with_a_word() {
     ] {
         let mut guest = server.guest();
         guest.socket.get_mut().write_all(frame).unwrap();
-        assert_eq!(guest.hear_bye(), RefusalCode::BadMessage, "{what}");
+        assert_eq!(guest.hear_bye(), RejectionCode::BadMessage, "{what}");
     }
 }
 
 #[test]
 fn nonsense_is_answered_and_then_ends_the_connection() {
     let server = TestServer::start();
-    let mut bystander = server.player(1);
+    let mut bystander = server.local_slot(1);
     let mut guest = server.guest();
     guest.hello(2);
     for nonsense in
@@ -115,14 +115,14 @@ fn nonsense_is_answered_and_then_ends_the_connection() {
         guest.say(nonsense);
         let refused = guest.hear();
         assert!(
-            matches!(&refused, ServerMessage::Refused(r) if r.code == RefusalCode::BadMessage),
+            matches!(&refused, ServerMessage::Refused(r) if r.code == RejectionCode::BadMessage),
             "{refused:?}"
         );
     }
     for _ in 0..30 {
         let _ = guest.socket.send(Message::text("nonsense"));
     }
-    assert_eq!(guest.hear_bye(), RefusalCode::BadMessage);
+    assert_eq!(guest.hear_bye(), RejectionCode::BadMessage);
     bystander.say(r#"{"type":"touch"}"#);
     assert!(matches!(bystander.hear(), ServerMessage::Done(_)));
 }
@@ -137,7 +137,7 @@ fn who_says_nothing_is_not_waited_for() {
     let start = Instant::now();
     // A WebSocket, and then nothing.
     let mut silent = server.guest();
-    assert_eq!(silent.hear_bye(), RefusalCode::Silent);
+    assert_eq!(silent.hear_bye(), RejectionCode::Silent);
     let mut rest = Vec::new();
     half.read_to_end(&mut rest).unwrap();
     // It is given 5 s for the request; any connection that stays with HTTP ends after two minutes.
@@ -154,7 +154,7 @@ fn pings_without_end_end_the_connection_with_a_word() {
     guest.say(r#"{"type":"touch"}"#);
     assert!(matches!(guest.hear(), ServerMessage::Done(_)), "some are nobody's concern");
     let _ = guest.socket.get_mut().write_all(&pong.repeat(5_000));
-    assert_eq!(guest.hear_bye(), RefusalCode::TooFast);
+    assert_eq!(guest.hear_bye(), RejectionCode::TooFast);
 }
 
 #[test]
@@ -191,11 +191,11 @@ fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
 #[test]
 fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
     let server = TestServer::start();
-    let mut talker = server.player(1);
+    let mut talker = server.local_slot(1);
     let mut deaf = server.guest();
     let deaf_peer = deaf.hello(2).peer;
     deaf.seat(FIND);
-    let mut listener = server.player(3);
+    let mut listener = server.local_slot(3);
     let data = "x".repeat(16_000);
     let signal = format!(r#"{{"type":"signal","to":"{deaf_peer}","data":"{data}"}}"#);
     let quiet = (0..9).map(|_| touch(&mut listener)).collect();
@@ -226,7 +226,7 @@ fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
 fn a_storm_of_strangers_leaves_the_others_in_peace() {
     // With limits as they are by default.
     let server = TestServer::with(|config| config.rate_limits = true);
-    let mut bystander = server.player(1);
+    let mut bystander = server.local_slot(1);
     let stop = std::sync::atomic::AtomicBool::new(false);
     let mut ask = || {
         let start = Instant::now();

@@ -14,7 +14,7 @@ use crate::guest::{PATIENCE, TestServer};
 #[test]
 fn health_readiness_and_numbers() {
     let server = TestServer::start();
-    let _player = server.player(1);
+    let _player = server.local_slot(1);
     assert_eq!(get(server.address, "/health", "").0, 200);
     assert_eq!(get(server.address, "/ready", ""), (200, "ready".into()));
     let (status, numbers) = get(server.address, "/metrics", "");

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::client::{Client, ClientConfig, Event, Output};
+use gaggle_lobby::client::{Client, ClientConfig, ClientEvent, ClientOutput};
 use gaggle_lobby::message::client::Find;
-use gaggle_lobby::view::{RoomEvent, Verdict};
-use gaggle_lobby::{RefusalCode, ServerMessage, TicketKey};
+use gaggle_lobby::view::{RoomUpdate, Verdict};
+use gaggle_lobby::{RejectionCode, ServerMessage, TicketKey};
 use tungstenite::Message;
 
 use crate::guest::{FIND, Guest, PATIENCE, TestServer};
@@ -31,7 +31,7 @@ fn two_strangers_meet_signal_and_report() {
         ServerMessage::Change(change) => Some(change.events.clone()),
         _ => None,
     });
-    assert!(matches!(&joined[..], [RoomEvent::Joined(joined)] if joined.member.peer == found.peer));
+    assert!(matches!(&joined[..], [RoomUpdate::Joined(joined)] if joined.member.peer == found.peer));
 
     let lobby = server.server.as_ref().unwrap().lobby();
     assert!(lobby.is_member(made.room.id, made.peer));
@@ -39,7 +39,7 @@ fn two_strangers_meet_signal_and_report() {
 
     nia.say(&format!(r#"{{"type":"signal","to":"{}","data":{{"offer":1}}}}"#, found.peer));
     let data = ada.hear_until(|message| match message {
-        ServerMessage::Signalled(signal) => Some(signal.data.as_str().to_string()),
+        ServerMessage::SignalReceived(signal) => Some(signal.data.as_str().to_string()),
         _ => None,
     });
     assert_eq!(data, r#"{"offer":1}"#);
@@ -53,7 +53,7 @@ fn two_strangers_meet_signal_and_report() {
     for guest in [&mut nia, &mut ada] {
         let (verdict, ratings) = guest.hear_until(|message| match message {
             ServerMessage::Change(change) => change.events.iter().find_map(|event| match event {
-                RoomEvent::ResultDecided(result) => Some((result.verdict, result.ratings.clone())),
+                RoomUpdate::ResultDecided(result) => Some((result.verdict, result.ratings.clone())),
                 _ => None,
             }),
             _ => None,
@@ -63,13 +63,15 @@ fn two_strangers_meet_signal_and_report() {
     }
     ada.say(r#"{"type":"top","game":"gander","mode":"team"}"#);
     let top = ada.hear_until(|message| match message {
-        ServerMessage::TopList(top) => Some(top.entries.iter().map(|entry| entry.score).collect::<Vec<_>>()),
+        ServerMessage::Leaderboard(top) => {
+            Some(top.entries.iter().map(|entry| entry.score).collect::<Vec<_>>())
+        }
         _ => None,
     });
     assert_eq!(top, [90, 70]);
     ada.say(r#"{"type":"mine","game":"gander","mode":"team"}"#);
     let mine = ada.hear_until(|message| match message {
-        ServerMessage::OwnBest(mine) => Some(mine.clone()),
+        ServerMessage::MyStats(mine) => Some(mine.clone()),
         _ => None,
     });
     assert_eq!(mine.matches[0].place, 1);
@@ -84,20 +86,20 @@ fn hello_and_find_in_one_breath_are_answered_in_order() {
     guest.socket.write(Message::text(FIND)).unwrap();
     guest.socket.flush().unwrap();
     assert!(matches!(guest.hear(), ServerMessage::Welcome(_)));
-    assert!(matches!(guest.hear(), ServerMessage::Seated(_)));
+    assert!(matches!(guest.hear(), ServerMessage::JoinedRoom(_)));
 }
 
 #[test]
 fn a_lost_connection_is_told_and_a_return_too() {
     let server = TestServer::start();
-    let mut nia = server.player(1);
-    let ada = server.player(2);
+    let mut nia = server.local_slot(1);
+    let ada = server.local_slot(2);
     drop(ada);
     let events = |guest: &mut Guest, count: usize| {
         let mut kinds = Vec::new();
         while kinds.len() < count {
             if let ServerMessage::Change(change) = guest.hear() {
-                kinds.extend(change.events.iter().map(RoomEvent::kind));
+                kinds.extend(change.events.iter().map(RoomUpdate::kind));
             }
         }
         kinds
@@ -105,7 +107,7 @@ fn a_lost_connection_is_told_and_a_return_too() {
     assert_eq!(events(&mut nia, 2), ["joined", "away"]);
     let mut again = server.guest();
     again.hello(2);
-    assert!(matches!(again.hear(), ServerMessage::Seated(seat) if seat.returned));
+    assert!(matches!(again.hear(), ServerMessage::JoinedRoom(seat) if seat.returned));
     assert_eq!(events(&mut nia, 1), ["returned"]);
 }
 
@@ -120,7 +122,7 @@ fn whoever_says_goodbye_or_is_told_it_is_not_kept_waiting() {
     while leaves.socket.read().is_ok() {}
     let mut is_sent_away = server.guest();
     is_sent_away.socket.send(Message::binary(vec![1])).unwrap();
-    assert_eq!(is_sent_away.hear_bye(), RefusalCode::BadMessage);
+    assert_eq!(is_sent_away.hear_bye(), RejectionCode::BadMessage);
     while is_sent_away.socket.read().is_ok() {}
     // Two seconds is what the server allows others to take.
     assert!(began.elapsed() < Duration::from_millis(1_900), "{:?}", began.elapsed());
@@ -131,7 +133,9 @@ fn a_token_is_refused_where_none_are_accepted() {
     let server = TestServer::start();
     let mut guest = server.guest();
     guest.say(r#"{"type":"hello","token":"a.b.c"}"#);
-    assert!(matches!(guest.hear(), ServerMessage::Refused(refused) if refused.code == RefusalCode::BadToken));
+    assert!(
+        matches!(guest.hear(), ServerMessage::Refused(refused) if refused.code == RejectionCode::BadToken)
+    );
     guest.hello(1);
 }
 
@@ -149,12 +153,12 @@ fn the_client_machine_keeps_its_seat_while_the_server_is_started_again() {
     let address = server.address();
     let mut client = Driver::new(address);
     client.machine.find(Find { game: "gander".parse().unwrap(), ..Find::default() });
-    client.run_until(|event| matches!(event, Event::Seated { .. }));
+    client.run_until(|event| matches!(event, ClientEvent::RoomJoined { .. }));
     let before = client.machine.room().unwrap().clone();
     runtime.block_on(server.stop());
-    client.run_until(|event| matches!(event, Event::Offline { .. }));
+    client.run_until(|event| matches!(event, ClientEvent::Disconnected { .. }));
     let server = runtime.block_on(gaggle_server::Server::start(config(address.port()))).unwrap();
-    client.run_until(|event| matches!(event, Event::Seated { returned: true, .. }));
+    client.run_until(|event| matches!(event, ClientEvent::RoomJoined { returned: true, .. }));
     let after = client.machine.room().unwrap();
     assert_eq!(
         (after.id, after.code, after.seed, after.epoch),
@@ -179,13 +183,13 @@ impl Driver {
         Driver { machine, address, guest: None, start: Instant::now() }
     }
 
-    fn run_until(&mut self, wanted: impl Fn(&Event) -> bool) {
+    fn run_until(&mut self, wanted: impl Fn(&ClientEvent) -> bool) {
         while self.start.elapsed() < PATIENCE {
             let now = Micros::new(self.start.elapsed().as_micros() as u64);
             self.machine.handle_timeout(now);
             while let Some(output) = self.machine.poll_output() {
                 match output {
-                    Output::Connect => {
+                    ClientOutput::Connect => {
                         self.guest = Guest::try_connect(self.address).ok();
                         match &self.guest {
                             Some(guest) => {
@@ -199,13 +203,13 @@ impl Driver {
                             None => self.machine.handle_closed(now),
                         }
                     }
-                    Output::Send(text) => {
+                    ClientOutput::Send(text) => {
                         let sent = self.guest.as_mut().map(|guest| guest.socket.send(Message::text(text)));
                         if !matches!(sent, Some(Ok(()))) {
                             self.machine.handle_closed(now);
                         }
                     }
-                    Output::Disconnect => self.guest = None,
+                    ClientOutput::Disconnect => self.guest = None,
                 }
             }
             if let Some(guest) = &mut self.guest {
@@ -251,9 +255,9 @@ fn turn_credentials_are_refused_without_a_room() {
             _ => None,
         })
     };
-    assert_eq!(ask(&mut guest), Err(RefusalCode::NotInRoom));
+    assert_eq!(ask(&mut guest), Err(RejectionCode::NotInRoom));
     guest.seat(FIND);
     assert_eq!(ask(&mut guest), Ok(1));
     guest.say(r#"{"type":"leave"}"#);
-    assert_eq!(ask(&mut guest), Err(RefusalCode::NotInRoom));
+    assert_eq!(ask(&mut guest), Err(RejectionCode::NotInRoom));
 }

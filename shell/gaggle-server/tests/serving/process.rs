@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gaggle_lobby::view::{RoomEvent, Verdict};
-use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
+use gaggle_lobby::view::{RoomUpdate, Verdict};
+use gaggle_lobby::{RejectionCode, RoomId, ServerMessage};
 
 use crate::guest::{CREATE, FIND, Guest, PATIENCE, hello};
 use crate::http::get;
@@ -76,7 +76,7 @@ fn told_to_stop_it_says_goodbye_and_ends_well() {
     guest.seat(FIND);
     process.terminate();
     let reconnect_ms = guest.hear_until(|message| match message {
-        ServerMessage::Drain(drain) => Some(drain.reconnect_ms),
+        ServerMessage::Draining(drain) => Some(drain.reconnect_ms),
         _ => None,
     });
     assert_eq!(reconnect_ms, 3_600_000);
@@ -99,8 +99,8 @@ fn member_who_stays_hears_bye_before_the_end() {
     }
     process.terminate();
     for guest in &mut guests {
-        guest.hear_until(|message| matches!(message, ServerMessage::Drain(_)).then_some(()));
-        assert_eq!(guest.hear_bye(), RefusalCode::Draining);
+        guest.hear_until(|message| matches!(message, ServerMessage::Draining(_)).then_some(()));
+        assert_eq!(guest.hear_bye(), RejectionCode::Draining);
     }
     assert!(process.child.wait().unwrap().success());
 }
@@ -322,7 +322,7 @@ fn killed_in_a_storm_it_forgets_nothing_it_said() {
         guest.say(&format!(r#"{{"type":"hello","key":"{key}"}}"#));
         guest.say(r#"{"type":"mine","game":"gander","mode":"team"}"#);
         let count = guest.hear_until(|message| match message {
-            ServerMessage::OwnBest(mine) => Some(mine.matches.iter().filter(|m| m.room == *room).count()),
+            ServerMessage::MyStats(mine) => Some(mine.matches.iter().filter(|m| m.room == *room).count()),
             _ => None,
         });
         assert_eq!(count, 1, "the result of {room:?} for {key}");
@@ -333,7 +333,7 @@ fn killed_in_a_storm_it_forgets_nothing_it_said() {
         let mut guest = Guest::connect(process.address);
         guest.say(&hello(*number).replace('}', &format!(r#","ticket":"{ticket}"}}"#)));
         let seat = guest.hear_until(|message| match message {
-            ServerMessage::Seated(seat) => Some((seat.room.id, seat.slot.map(|slot| slot.number()))),
+            ServerMessage::JoinedRoom(seat) => Some((seat.room.id, seat.slot.map(|slot| slot.number()))),
             _ => None,
         });
         assert_eq!(seat, (*room, *slot));
@@ -368,19 +368,19 @@ fn what_was_reported_to_a_server_that_was_killed_counts_at_the_next() {
     let back = |(number, _, _, ticket): &Acknowledged| {
         let mut guest = Guest::connect(process.address);
         guest.say(&hello(*number).replace('}', &format!(r#","ticket":"{ticket}"}}"#)));
-        guest.hear_until(|message| matches!(message, ServerMessage::Seated(_)).then_some(()));
+        guest.hear_until(|message| matches!(message, ServerMessage::JoinedRoom(_)).then_some(()));
         guest
     };
     let seats = seats.into_inner().unwrap();
     let mut host = back(&seats[0]);
-    assert_eq!(answer(&mut host), Err(RefusalCode::Unavailable), "the other is on the way back");
+    assert_eq!(answer(&mut host), Err(RejectionCode::Unavailable), "the other is on the way back");
     let mut other = back(&seats[1]);
     for guest in [&mut host, &mut other] {
         assert_eq!(answer(guest), Ok(Verdict::Pending));
     }
     let verdict = host.hear_until(|message| match message {
         ServerMessage::Change(change) => change.events.iter().find_map(|event| match event {
-            RoomEvent::ResultDecided(result) => Some(result.verdict),
+            RoomUpdate::ResultDecided(result) => Some(result.verdict),
             _ => None,
         }),
         _ => None,
@@ -415,7 +415,7 @@ fn play_a_match(
         let message = host.0.try_hear().map_err(|error| error.to_string())?;
         let ServerMessage::Change(change) = message else { continue };
         let decided = change.events.iter().any(
-            |event| matches!(event, RoomEvent::ResultDecided(result) if result.verdict == Verdict::Claimed),
+            |event| matches!(event, RoomUpdate::ResultDecided(result) if result.verdict == Verdict::Claimed),
         );
         if decided {
             let key = format!("key-of-guest-number-{number}");
@@ -438,7 +438,7 @@ fn seated(
         guest.socket.send(tungstenite::Message::text(text)).map_err(|error| error.to_string())?;
     }
     loop {
-        if let ServerMessage::Seated(seat) = guest.try_hear().map_err(|error| error.to_string())? {
+        if let ServerMessage::JoinedRoom(seat) = guest.try_hear().map_err(|error| error.to_string())? {
             let slot = seat.slot.map(|slot| slot.number());
             seats.lock().unwrap().push((number, seat.room.id, slot, seat.ticket.clone()));
             return Ok((guest, seat.peer, seat.room.code, seat.room.id));

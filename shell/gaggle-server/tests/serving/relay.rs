@@ -56,7 +56,7 @@ fn who_was_sent_away_does_not_get_in_with_the_ticket_of_before() {
     let seat = other.seat(&format!(r#"{{"type":"join","code":"{}"}}"#, made.room.code));
     host.say(&format!(r#"{{"type":"kick","peer":"{}"}}"#, seat.peer));
     let newer = host.hear_until(|message| match message {
-        ServerMessage::NewTicket(ticket) => Some(ticket.ticket.clone()),
+        ServerMessage::TicketRenewed(ticket) => Some(ticket.ticket.clone()),
         _ => None,
     });
     // Nobody has shown the relay a newer ticket yet.

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::message::server::{OwnBest, TopList};
-use gaggle_lobby::rules::ModeRules;
-use gaggle_lobby::view::{LeaveReason, RatingChange, RoomEvent};
-use gaggle_lobby::{RefusalCode, RoomId, ServerMessage};
+use gaggle_lobby::message::server::{Leaderboard, MyStats};
+use gaggle_lobby::rules::ModeConfig;
+use gaggle_lobby::view::{LeaveReason, RatingChange, RoomUpdate};
+use gaggle_lobby::{RejectionCode, RoomId, ServerMessage};
 use gaggle_server::config::{Duration as Setting, Secret};
 
 use crate::guest::{FIND, Guest, PATIENCE, TestServer, hello};
@@ -27,7 +27,7 @@ fn what_is_nested_too_deep_for_the_log_is_refused_and_an_unreadable_entry_is_lef
     nia.say(&format!(r#"{{"type":"create","game":"gander","settings":{deep}}}"#));
     let refused = nia.hear();
     assert!(
-        matches!(&refused, ServerMessage::Refused(refused) if refused.code == RefusalCode::BadMessage),
+        matches!(&refused, ServerMessage::Refused(refused) if refused.code == RejectionCode::BadMessage),
         "{refused:?}"
     );
     let made = nia.seat("{\"type\":\"create\",\"game\":\"gander\",\"settings\":{\"a\" :\n\t1}}");
@@ -42,7 +42,7 @@ fn what_is_nested_too_deep_for_the_log_is_refused_and_an_unreadable_entry_is_lef
     assert_eq!(ada.seat(&join).room.members.len(), 2);
     let kind = nia.hear_until(|message| match message {
         ServerMessage::Change(change) => Some(change.events[0].kind()),
-        ServerMessage::Bye(bye) => panic!("{bye:?}"),
+        ServerMessage::Closing(bye) => panic!("{bye:?}"),
         _ => None,
     });
     assert_eq!(kind, "joined");
@@ -66,7 +66,7 @@ fn two_nodes_are_one_lobby() {
             .map(|half: u32| {
                 let node = &nodes[half as usize];
                 scope.spawn(move || {
-                    let guests: Vec<Guest> = (0..60).map(|n| node.player_of(half * 1_000 + n)).collect();
+                    let guests: Vec<Guest> = (0..60).map(|n| node.slot_of(half * 1_000 + n)).collect();
                     guests
                 })
             })
@@ -108,7 +108,7 @@ fn members_on_different_nodes_see_and_signal_each_other() {
     for guest in [&mut ada, &mut nia] {
         for n in 0..20 {
             let data = guest.hear_until(|message| match message {
-                ServerMessage::Signalled(signal) => Some(signal.data.as_str().to_string()),
+                ServerMessage::SignalReceived(signal) => Some(signal.data.as_str().to_string()),
                 _ => None,
             });
             assert_eq!(data, n.to_string());
@@ -124,8 +124,8 @@ fn members_on_different_nodes_see_and_signal_each_other() {
     });
     assert_eq!(seat, "elsewhere");
     copy.say(r#"{"type":"take_over"}"#);
-    copy.hear_until(|message| matches!(message, ServerMessage::Seated(_)).then_some(()));
-    assert_eq!(older.join().unwrap(), RefusalCode::Replaced);
+    copy.hear_until(|message| matches!(message, ServerMessage::JoinedRoom(_)).then_some(()));
+    assert_eq!(older.join().unwrap(), RejectionCode::Replaced);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn people_of_like_skill_are_found_across_nodes() {
     ada.hello(2);
     let found = ada.seat(find);
     let other = nia.hear_until(|message| match message {
-        ServerMessage::Seated(seat) => Some(seat.room.id),
+        ServerMessage::JoinedRoom(seat) => Some(seat.room.id),
         _ => None,
     });
     assert_eq!(other, found.room.id);
@@ -212,7 +212,7 @@ fn play_duel(node: &TestServer, scores: [i64; 2]) -> Vec<RatingChange> {
     ada.say(&report);
     let ratings = nia.hear_until(|message| match message {
         ServerMessage::Change(change) => change.events.iter().find_map(|event| match event {
-            RoomEvent::ResultDecided(result) => Some(result.ratings.clone()),
+            RoomUpdate::ResultDecided(result) => Some(result.ratings.clone()),
             _ => None,
         }),
         _ => None,
@@ -225,17 +225,17 @@ fn play_duel(node: &TestServer, scores: [i64; 2]) -> Vec<RatingChange> {
 }
 
 /// What this node tells somebody of their results, of everybody's, and by which rating it looks for others.
-fn standing(node: &TestServer) -> (OwnBest, TopList, i64) {
+fn standing(node: &TestServer) -> (MyStats, Leaderboard, i64) {
     let mut nia = node.guest();
     nia.hello(1);
     nia.say(r#"{"type":"mine","game":"gander","mode":"duel"}"#);
     let mine = nia.hear_until(|message| match message {
-        ServerMessage::OwnBest(mine) => Some(mine.clone()),
+        ServerMessage::MyStats(mine) => Some(mine.clone()),
         _ => None,
     });
     nia.say(r#"{"type":"top","game":"gander","mode":"duel"}"#);
     let top = nia.hear_until(|message| match message {
-        ServerMessage::TopList(top) => Some(top.clone()),
+        ServerMessage::Leaderboard(top) => Some(top.clone()),
         _ => None,
     });
     nia.say(r#"{"type":"find","game":"gander","mode":"duel"}"#);
@@ -248,7 +248,13 @@ fn standing(node: &TestServer) -> (OwnBest, TopList, i64) {
 
 /// With a mode in which two of like skill are looked for.
 fn ranked(config: &mut gaggle_server::Config) {
-    let rules = ModeRules { seats: 2, seats_min: 2, seats_max: 2, skill: true, ..ModeRules::default() };
+    let rules = ModeConfig {
+        players_default: 2,
+        players_min: 2,
+        players_max: 2,
+        skill: true,
+        ..ModeConfig::default()
+    };
     config.games.add("gander".parse().unwrap(), "duel".parse().unwrap(), rules);
 }
 
@@ -267,7 +273,7 @@ fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
     let mut ghost = Guest::connect(doomed.address);
     let ghost_peer = ghost.hello(2).peer;
     ghost.seat(FIND);
-    let mut ada = other.player(3);
+    let mut ada = other.local_slot(3);
     // And a room that lived on it alone.
     let mut lone = Guest::connect(doomed.address);
     lone.hello(4);
@@ -278,7 +284,7 @@ fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
     let resume = format!(r#","resume":"{}","ticket":"{}"}}"#, welcome.resume, made.ticket);
     back.say(&hello(1).replace('}', &resume));
     let seat = back.hear_until(|message| match message {
-        ServerMessage::Seated(seat) => Some((seat.room.id, seat.slot, seat.returned)),
+        ServerMessage::JoinedRoom(seat) => Some((seat.room.id, seat.slot, seat.returned)),
         _ => None,
     });
     assert_eq!(seat, (made.room.id, made.slot, true));
@@ -288,9 +294,9 @@ fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
         if let ServerMessage::Change(change) = message {
             for event in &change.events {
                 match event {
-                    RoomEvent::Away(away) if away.peer == ghost_peer => seen.push("away"),
-                    RoomEvent::Left(left) if left.peer == ghost_peer => {
-                        assert_eq!(left.reason, LeaveReason::Lost);
+                    RoomUpdate::Away(away) if away.peer == ghost_peer => seen.push("away"),
+                    RoomUpdate::Left(left) if left.peer == ghost_peer => {
+                        assert_eq!(left.reason, LeaveReason::ConnectionLost);
                         seen.push("left");
                     }
                     _ => {}
@@ -339,7 +345,7 @@ fn a_result_whose_node_is_killed_before_it_is_on_disk_is_stored_by_another() {
     loop {
         reader.say(r#"{"type":"mine","game":"gander","mode":"team"}"#);
         let matches = reader.hear_until(|message| match message {
-            ServerMessage::OwnBest(mine) => Some(mine.matches.clone()),
+            ServerMessage::MyStats(mine) => Some(mine.matches.clone()),
             _ => None,
         });
         if let [stored] = &matches[..] {
@@ -387,14 +393,14 @@ fn a_redis_that_forgets_everything_costs_nobody_a_seat() {
     redis.kill();
     redis.start_again();
     // Nobody knows any more who sits where, so that everybody is asked to come back.
-    assert_eq!(nia.hear_bye(), RefusalCode::Unavailable);
+    assert_eq!(nia.hear_bye(), RejectionCode::Unavailable);
     let start = Instant::now();
     loop {
         let mut back = node.guest();
         back.say(&hello(1).replace('}', &format!(r#","ticket":"{}"}}"#, made.ticket)));
         let seat = back.hear_until(|message| match message {
-            ServerMessage::Seated(seat) => Some(Some((seat.room.id, seat.slot))),
-            ServerMessage::Refused(_) | ServerMessage::Bye(_) => Some(None),
+            ServerMessage::JoinedRoom(seat) => Some(Some((seat.room.id, seat.slot))),
+            ServerMessage::Refused(_) | ServerMessage::Closing(_) => Some(None),
             _ => None,
         });
         match seat {
@@ -413,15 +419,15 @@ fn a_redis_that_forgets_everything_costs_nobody_a_seat() {
 fn a_redis_that_lost_only_its_last_entries_leaves_no_two_nodes_apart() {
     let redis = Redis::start();
     let (first, second) = (redis.node(|_| {}), redis.node(|_| {}));
-    let mut nia = first.player(1);
+    let mut nia = first.local_slot(1);
     let kept = redis.keep();
     let mut ada = second.guest();
     ada.hello(2);
     ada.seat(r#"{"type":"create","game":"lost"}"#);
     // When it is back it has more entries than anybody has seen, before anybody can look.
     redis.lose_what_came_after(&kept);
-    assert_eq!(nia.hear_bye(), RefusalCode::Unavailable);
-    assert_eq!(ada.hear_bye(), RefusalCode::Unavailable);
+    assert_eq!(nia.hear_bye(), RejectionCode::Unavailable);
+    assert_eq!(ada.hear_bye(), RejectionCode::Unavailable);
     let third = redis.node(|_| {});
     for node in [&first, &second, &third] {
         let mut guest = node.guest();
@@ -437,7 +443,7 @@ fn a_redis_that_lost_only_its_last_entries_leaves_no_two_nodes_apart() {
     let mut back = second.guest();
     back.hello(1);
     let seat = back.hear_until(|message| match message {
-        ServerMessage::Seated(seat) => Some(seat.room.code),
+        ServerMessage::JoinedRoom(seat) => Some(seat.room.code),
         _ => None,
     });
     let mut ben = third.guest();
@@ -449,17 +455,17 @@ fn a_redis_that_lost_only_its_last_entries_leaves_no_two_nodes_apart() {
 fn a_redis_that_lost_an_entry_before_anybody_read_it_leaves_nobody_waiting() {
     let redis = Redis::start();
     let node = redis.node(|_| {});
-    let (mut nia, mut ada) = (node.player(1), node.player(2));
+    let (mut nia, mut ada) = (node.local_slot(1), node.local_slot(2));
     // It takes the next one for one it has, and says so.
     redis.leave_out_the_next_entry();
     for guest in [&mut nia, &mut ada] {
         guest.say(r#"{"type":"profile","palette":1}"#);
     }
-    assert_eq!(nia.hear_bye(), RefusalCode::Unavailable);
-    assert_eq!(ada.hear_bye(), RefusalCode::Unavailable);
+    assert_eq!(nia.hear_bye(), RejectionCode::Unavailable);
+    assert_eq!(ada.hear_bye(), RejectionCode::Unavailable);
     let mut back = node.guest();
     back.hello(1);
-    back.hear_until(|message| matches!(message, ServerMessage::Seated(_)).then_some(()));
+    back.hear_until(|message| matches!(message, ServerMessage::JoinedRoom(_)).then_some(()));
 }
 
 #[test]
@@ -473,7 +479,7 @@ fn what_waited_for_a_redis_that_forgot_seats_no_ghost() {
     std::thread::sleep(Duration::from_millis(2_500));
     ghost.say(FIND);
     redis.start_again();
-    assert_eq!(ghost.hear_bye(), RefusalCode::Unavailable);
+    assert_eq!(ghost.hear_bye(), RejectionCode::Unavailable);
     drop(ghost);
     let mut nia = node.guest();
     nia.hello(2);
@@ -532,12 +538,12 @@ fn look(guest: &mut Guest) -> (RoomId, Option<u8>) {
 fn joined(message: &ServerMessage, peer: gaggle_kit::PeerId) -> Option<()> {
     let ServerMessage::Change(change) = message else { return None };
     let is_them =
-        |event: &RoomEvent| matches!(event, RoomEvent::Joined(joined) if joined.member.peer == peer);
+        |event: &RoomUpdate| matches!(event, RoomUpdate::Joined(joined) if joined.member.peer == peer);
     change.events.iter().any(is_them).then_some(())
 }
 
 impl TestServer {
-    fn player_of(&self, number: u32) -> Guest {
+    fn slot_of(&self, number: u32) -> Guest {
         let mut guest = self.guest();
         guest.hello(number);
         guest.seat(FIND);

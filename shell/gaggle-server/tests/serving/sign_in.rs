@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use base64ct::{Base64, Base64UrlUnpadded, Encoding};
-use gaggle_lobby::{RefusalCode, ServerMessage};
+use gaggle_lobby::{RejectionCode, ServerMessage};
 use ring::rand::SystemRandom;
 use ring::rsa::PublicKeyComponents;
 use ring::signature::{
@@ -46,7 +46,7 @@ fn an_issuer_that_is_not_there_keeps_guests_out_of_nothing_and_is_asked_again() 
     let hello = issuer.hello("EdDSA", &claims("nia"));
     let mut early = Guest::connect(server.address);
     early.say(&hello);
-    assert_eq!(early.hear_bye(), RefusalCode::Unavailable, "nothing is wrong with the token");
+    assert_eq!(early.hear_bye(), RejectionCode::Unavailable, "nothing is wrong with the token");
     publish(TcpListener::bind(("127.0.0.1", port)).unwrap(), issuer.jwks());
     // It is asked again when somebody wants to sign in, but not each time.
     loop {
@@ -54,7 +54,7 @@ fn an_issuer_that_is_not_there_keeps_guests_out_of_nothing_and_is_asked_again() 
         guest.say(&hello);
         match guest.hear() {
             ServerMessage::Welcome(_) => break,
-            ServerMessage::Bye(bye) => assert_eq!(bye.code, RefusalCode::Unavailable),
+            ServerMessage::Closing(bye) => assert_eq!(bye.code, RejectionCode::Unavailable),
             other => panic!("{other:?}"),
         }
         std::thread::sleep(std::time::Duration::from_millis(200));

@@ -172,7 +172,7 @@ fn strangers_meet_over_tls() {
     }
     for n in 1..=20 {
         let signal = ada.hear_until(|message| match message {
-            ServerMessage::Signalled(signal) => Some((signal.n, signal.data.as_str().len())),
+            ServerMessage::SignalReceived(signal) => Some((signal.n, signal.data.as_str().len())),
             _ => None,
         });
         assert_eq!(signal, (n, 16_002));

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
-use gaggle::{OnlineConfig, Room, RoomConfig, Stage, Wish};
-use gaggle_native::{Clock, NativePlatform, online_with, random_seed};
+use gaggle::{JoinTarget, OnlineConfig, Phase, Room, RoomConfig};
+use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
 
@@ -29,16 +29,18 @@ impl Flyer {
         let seed = random_seed().map_err(|error| error.to_string())?;
         let mut config =
             RoomConfig::new("gander", options.players as u8).map_err(|error| error.to_string())?;
-        config.session.slots = SEATS;
-        config.session.game_fingerprint = gander::FINGERPRINT;
-        config.record = true;
+        config.engine.slot_count = SEATS;
+        config.engine.game_fingerprint = gander::FINGERPRINT;
+        config.record_replay = true;
         config.mode = options.mode.clone();
         if let Some(code) = options.room {
-            config.wish = Wish::Code(code);
+            config.join = JoinTarget::Code(code);
         }
-        config.client.name = Some(format!("Auk {number}"));
-        let outside =
-            online_with(&options.server, OnlineConfig { only_path: options.path, ..OnlineConfig::default() });
+        config.lobby.display_name = Some(format!("Auk {number}"));
+        let outside = platform_with(
+            &options.server,
+            OnlineConfig { only_path: options.path, ..OnlineConfig::default() },
+        );
         let outside = outside.map_err(|error| error.to_string())?;
         let clock = Clock::start();
         let game = Gander::new(Setup::default(), seed);
@@ -59,7 +61,7 @@ fn keep(folder: &Path, name: &str, bundle: &[u8]) -> String {
 
 impl Player for Flyer {
     fn play(&mut self) {
-        if let Some(slot) = self.room.own_slots().iter().next() {
+        if let Some(slot) = self.room.local_slots().iter().next() {
             let seat = usize::from(slot.number());
             let bot = match &mut self.bot {
                 Some(bot) if bot.seat() == seat => bot,
@@ -69,16 +71,16 @@ impl Player for Flyer {
             self.room.set_input(0, pad);
         }
         self.told.frames += u64::from(self.room.update(self.clock.now()));
-        while let Some(event) = self.room.next_event() {
+        while let Some(event) = self.room.poll_event() {
             match event {
-                gaggle::Event::Seated { code, .. } => self.told.code = Some(code),
-                gaggle::Event::Refused(refusal) => self.told.refused = Some(refusal.text),
-                gaggle::Event::Desync { .. } => self.told.desyncs += 1,
-                gaggle::Event::ServerLost => self.told.servers_lost += 1,
+                gaggle::RoomEvent::RoomJoined { code, .. } => self.told.code = Some(code),
+                gaggle::RoomEvent::RequestRejected(refusal) => self.told.refused = Some(refusal.text),
+                gaggle::RoomEvent::DesyncDetected { .. } => self.told.desyncs += 1,
+                gaggle::RoomEvent::LobbyDisconnected => self.told.servers_lost += 1,
                 _ => {}
             }
         }
-        while let Some(bundle) = self.room.take_bundle() {
+        while let Some(bundle) = self.room.take_desync_bundle() {
             let name =
                 format!("gander-{}-bot{}-{}", std::process::id(), self.number, self.told.bundles.len());
             self.told.bundles.push(keep(&std::env::temp_dir(), &name, &bundle.encode()));
@@ -86,17 +88,17 @@ impl Player for Flyer {
     }
 
     fn told(&mut self) -> Told {
-        let people = self.room.people();
-        let is_together = self.room.stage() == Stage::Together;
+        let people = self.room.members();
+        let is_together = self.room.phase() == Phase::Playing;
         let present = people.iter().filter(|person| !person.slots.is_empty()).count();
         self.told.present = if is_together { present } else { 0 };
         if self.told.present > 1 && self.told.met_after.is_none() {
             self.told.met_after = Some(self.came.elapsed());
         }
         self.told.paths = people.iter().filter_map(|person| person.path).collect();
-        self.told.rtts = people.iter().filter_map(|person| person.link?.rtt).collect();
-        self.told.history = self.room.session().history();
-        self.told.marks = self.room.marks();
+        self.told.rtts = people.iter().filter_map(|person| person.link_stats?.rtt).collect();
+        self.told.history = self.room.session().branch_id();
+        self.told.marks = self.room.checksums();
         let stats = self.room.stats();
         (self.told.rollbacks, self.told.stalled) = (stats.rollbacks, stats.stalled_ticks);
         self.told.clone()

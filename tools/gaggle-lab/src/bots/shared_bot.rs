@@ -5,8 +5,8 @@ use std::time::Instant;
 use arcade::cabinets::drake::Brawl;
 use arcade::cabinets::millpond::Shore;
 use drake::net::Coop;
-use gaggle::{OnlineConfig, SharedConfig, SharedRoom, Stage, Wish, World};
-use gaggle_native::{Clock, NativePlatform, online_with, random_seed};
+use gaggle::{JoinTarget, OnlineConfig, Phase, SharedConfig, World, WorldRoom};
+use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use millpond::net::Mill;
 
 use super::tally::Told;
@@ -73,7 +73,7 @@ pub(super) struct Shared<H: Hands> {
     clock: Clock,
     came: Instant,
     seed: u64,
-    room: SharedRoom<H::World, NativePlatform>,
+    room: WorldRoom<H::World, NativePlatform>,
     /// Whoever plays, and in which seat.
     hands: (usize, H),
     told: Told,
@@ -85,18 +85,18 @@ impl<H: Hands> Shared<H> {
         let seed = random_seed().map_err(|error| error.to_string())?;
         let mut config = H::config();
         config.mode = options.mode.clone();
-        config.client.name = Some(format!("Auk {number}"));
+        config.lobby.display_name = Some(format!("Auk {number}"));
         if let Some(code) = options.room {
-            config.wish = Wish::Code(code);
+            config.join = JoinTarget::Code(code);
         } else {
-            config.seats = options.players as u8;
+            config.max_players = options.players as u8;
         }
         let only = options.path;
         let outside =
-            online_with(&options.server, OnlineConfig { only_path: only, ..OnlineConfig::default() });
+            platform_with(&options.server, OnlineConfig { only_path: only, ..OnlineConfig::default() });
         let outside = outside.map_err(|error| error.to_string())?;
         let clock = Clock::start();
-        let room = SharedRoom::open(clock.now(), config, outside, H::world(seed), seed);
+        let room = WorldRoom::open(clock.now(), config, outside, H::world(seed), seed);
         let room = room.map_err(|error| error.to_string())?;
         let (came, told) = (Instant::now(), Told::default());
         Ok(Shared { clock, came, seed, room, hands: (0, H::new(0, seed)), told })
@@ -105,33 +105,33 @@ impl<H: Hands> Shared<H> {
 
 impl<H: Hands> Player for Shared<H> {
     fn play(&mut self) {
-        let seat = usize::from(self.room.player().number());
+        let seat = usize::from(self.room.local_slot().number());
         if self.hands.0 != seat {
             self.hands = (seat, H::new(seat, self.seed));
         }
         let input = self.hands.1.play(self.room.world());
         self.room.set_input(input);
         self.told.frames += u64::from(self.room.update(self.clock.now()));
-        while let Some(event) = self.room.next_event() {
+        while let Some(event) = self.room.poll_event() {
             match event {
-                gaggle::Event::Seated { code, .. } => self.told.code = Some(code),
-                gaggle::Event::Refused(refusal) => self.told.refused = Some(refusal.text),
-                gaggle::Event::ServerLost => self.told.servers_lost += 1,
+                gaggle::RoomEvent::RoomJoined { code, .. } => self.told.code = Some(code),
+                gaggle::RoomEvent::RequestRejected(refusal) => self.told.refused = Some(refusal.text),
+                gaggle::RoomEvent::LobbyDisconnected => self.told.servers_lost += 1,
                 _ => {}
             }
         }
     }
 
     fn told(&mut self) -> Told {
-        let people = self.room.people();
-        let is_together = self.room.stage() == Stage::Together;
+        let people = self.room.members();
+        let is_together = self.room.phase() == Phase::Playing;
         let present = people.iter().filter(|person| !person.slots.is_empty()).count();
         self.told.present = if is_together { present } else { 0 };
         if self.told.present > 1 && self.told.met_after.is_none() {
             self.told.met_after = Some(self.came.elapsed());
         }
         self.told.paths = people.iter().filter_map(|person| person.path).collect();
-        self.told.rtts = people.iter().filter_map(|person| person.link?.rtt).collect();
+        self.told.rtts = people.iter().filter_map(|person| person.link_stats?.rtt).collect();
         self.told.updates = self.room.stats().updates_received;
         self.told.clone()
     }

@@ -158,7 +158,7 @@ impl fmt::Display for Tally {
             self.sum(|one| one.stalled),
             self.paths(Path::Direct),
             self.paths(Path::Relay),
-            self.paths(Path::Socket),
+            self.paths(Path::WebSocket),
             rtt.get() as f64 / 1_000.0,
             met.get(met.len() / 2).map_or(0.0, Duration::as_secs_f64),
             met.last().map_or(0.0, Duration::as_secs_f64),

@@ -18,7 +18,7 @@ pub(super) struct Press {
 
 /// The state.
 #[derive(Clone, Debug, PartialEq, Eq, State)]
-pub(super) struct Broth {
+pub(super) struct MixGame {
     pub(super) frame: u32,
     pub(super) mixed: u32,
     pub(super) tasted: [u32; SLOTS],
@@ -31,16 +31,16 @@ fn is_thick(nth: u32) -> bool {
     (nth / 2_048).is_multiple_of(2)
 }
 
-impl Broth {
+impl MixGame {
     /// A broth of about so many bytes.
-    pub(super) fn of(bytes: usize) -> Broth {
+    pub(super) fn of(bytes: usize) -> MixGame {
         let stuff = |nth: u32| if is_thick(nth) { nth / 16 } else { nth.wrapping_mul(0x9e37_79b9) };
         let bulk = (0..bytes as u32 / 4).map(stuff).collect();
-        Broth { frame: 0, mixed: 1, tasted: [0; SLOTS], bulk }
+        MixGame { frame: 0, mixed: 1, tasted: [0; SLOTS], bulk }
     }
 }
 
-impl Game for Broth {
+impl Game for MixGame {
     type Input = Press;
 
     fn tick(&mut self, inputs: &Inputs<'_, Press>) {
@@ -66,14 +66,14 @@ pub(super) fn heal_the_bit() -> bool {
     FLIP.take()
 }
 
-impl Broth {
+impl MixGame {
     /// A tick nothing interferes with.
     pub(super) fn tick_with(&mut self, inputs: &Inputs<'_, Press>) {
         self.frame = inputs.frame().number();
         for (nth, tasted) in self.tasted.iter_mut().enumerate() {
             let slot = Slot::at(nth);
             let press = inputs.get(slot);
-            let present = u32::from(inputs.present(slot));
+            let present = u32::from(inputs.is_present(slot));
             let value = u32::from(press.stay) << 16 | u32::from(press.count);
             *tasted = tasted.wrapping_add(value);
             self.mixed ^= value.rotate_left(nth as u32) ^ present << nth;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use gaggle_kit::{ByteSink, Frame, Slot, SlotSet, StateHasher};
 use gaggle_timeline::Inputs;
 
-use super::broth::{Broth, Press, SLOTS};
+use super::broth::{MixGame, Press, SLOTS};
 use super::presses::{Page, Presses};
 
 /// Whose stream sat in each slot.
@@ -121,7 +121,7 @@ impl Chronicle {
     }
 
     /// Plays everything up to a place, from the first frame of all, with nothing but what was pressed.
-    pub(super) fn play(&self, place: Place, mut broth: Broth, presses: &mut Presses) -> Broth {
+    pub(super) fn play(&self, place: Place, mut broth: MixGame, presses: &mut Presses) -> MixGame {
         let mut path = Vec::new();
         let mut at = place;
         while let Some(confirmed) = self.at(at) {

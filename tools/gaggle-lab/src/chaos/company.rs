@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use gaggle_kit::{Frame, Micros, Prng, SlotSet, state_hash};
-use gaggle_link::sim::{Change, Conditions, World};
-use gaggle_timeline::{Incarnation, MatchId, Session, SessionConfig, StreamId};
+use gaggle_link::sim::{Conditions, NetChange, SimNet};
+use gaggle_timeline::{Incarnation, MatchId, Session, StreamId, TimelineConfig};
 
 use crate::digest::digest_of;
 
-use super::broth::{self, Broth, Press};
+use super::broth::{self, MixGame, Press};
 use super::chronicle::Place;
 use super::machine::{Books, Machine, Tally};
 use super::plan::{Fault, MACHINES_TO_RECOVER, Plan};
@@ -59,9 +59,9 @@ pub(super) struct Shown {
     pub(super) digest: u64,
 }
 
-pub(super) struct Company {
+pub(super) struct Cluster {
     plan: Plan,
-    net: World,
+    net: SimNet,
     rng: Prng,
     machines: Vec<Machine>,
     slots: Vec<SlotSet>,
@@ -86,12 +86,12 @@ pub(super) struct Company {
     stranger: Option<Stranger>,
 }
 
-impl Company {
-    pub(super) fn new(plan: Plan) -> Company {
-        let net = World::unconnected(plan.places(), plan.seed);
+impl Cluster {
+    pub(super) fn new(plan: Plan) -> Cluster {
+        let net = SimNet::unconnected(plan.places(), plan.seed);
         let mut rng = Prng::stream(plan.seed, 2);
-        net.everywhere(plan.weather(&mut rng, false));
-        let mut company = Company {
+        net.set_all(plan.weather(&mut rng, false));
+        let mut company = Cluster {
             net,
             rng,
             machines: Vec::new(),
@@ -116,7 +116,7 @@ impl Company {
         company.books.stranger = company.stranger.as_ref().map(|stranger| stranger.id(&company.net));
         for index in 0..company.plan.all() {
             let ppm = company.plan.drift_ppm * (index as i32 % 3 - 1);
-            company.net.apply(&Change::Drift { peer: index, ppm });
+            company.net.apply(&NetChange::Drift { peer: index, ppm });
             let session = if index == 0 { company.founder(index) } else { company.joiner(index) };
             let machine = company.machine(index, session);
             company.machines.push(machine);
@@ -128,7 +128,7 @@ impl Company {
     fn machine(&mut self, index: usize, session: Session<Press>) -> Machine {
         let carrier = self.net.restarted_carrier(index);
         let seed = self.rng.next_u64();
-        let broth = Broth::of(self.plan.state_bytes);
+        let broth = MixGame::of(self.plan.state_bytes);
         let mut machine = Machine::new(session, broth, carrier, self.net.local_now(index), seed);
         machine.lately = self.ending.then(BTreeMap::new);
         machine
@@ -139,10 +139,10 @@ impl Company {
     }
 
     fn founder(&mut self, index: usize) -> Session<Press> {
-        let match_id = MatchId { born: self.net.now().get(), number: self.rng.next_u64() };
-        let config = SessionConfig { match_id, ..self.plan.config() };
+        let match_id = MatchId { started_at: self.net.now().get(), nonce: self.rng.next_u64() };
+        let config = TimelineConfig { match_id, ..self.plan.config() };
         let name = self.name();
-        Session::found(config, self.net.id(index), self.plan.players[index], name).expect("sound settings")
+        Session::create(config, self.net.id(index), self.plan.players[index], name).expect("sound settings")
     }
 
     /// Somebody who comes to play, or to watch.
@@ -150,7 +150,7 @@ impl Company {
         let (name, id, slots) = (self.name(), self.net.id(index), self.slots[index]);
         let config = self.plan.config();
         let session = match self.plan.players.get(index) {
-            None => Session::watch(config, id, name),
+            None => Session::spectate(config, id, name),
             Some(players) if slots.is_empty() => Session::join(config, id, *players, name),
             Some(_) => Session::rejoin(config, id, slots, name),
         };
@@ -242,7 +242,7 @@ impl Company {
             self.net.advance(STEP);
             if self.healed_at.is_some_and(|at| self.net.now() >= at) {
                 self.healed_at = None;
-                self.net.apply(&Change::Heal);
+                self.net.apply(&NetChange::Heal);
             }
             if self.net.now() >= self.mended_at + MEND_INTERVAL {
                 self.mend();
@@ -270,8 +270,8 @@ impl Company {
         for index in 0..self.machines.len() {
             let machine = &self.machines[index];
             if machine.is_wrong() && machine.on {
-                let history = machine.session().history();
-                let together = |other: &&Machine| other.plays() && other.session().history() == history;
+                let history = machine.session().branch_id();
+                let together = |other: &&Machine| other.plays() && other.session().branch_id() == history;
                 if self.machines.iter().filter(together).count() < MACHINES_TO_RECOVER {
                     self.switch_off(index);
                 }
@@ -290,8 +290,8 @@ impl Company {
             return Err(format!("after {}: {why}\n{}", self.net.now(), self.describe()));
         }
         broth::heal_the_bit();
-        let held = machine.session().stats().entries_held_most;
-        let most = match machine.session().is_watching() {
+        let held = machine.session().stats().entries_buffered_max;
+        let most = match machine.session().is_spectating() {
             true => &mut self.entries_watched_most,
             false => &mut self.entries_held_most,
         };
@@ -299,7 +299,7 @@ impl Company {
         if machine.session().is_member() {
             self.slots[index] = machine.session().local_slots();
         }
-        if machine.leaving && machine.session().is_over() {
+        if machine.leaving && machine.session().is_closed() {
             self.switch_off(index);
         }
         Ok(())
@@ -323,7 +323,7 @@ impl Company {
                     && self.net.now() >= self.apart_until[a][b]
                 {
                     self.connected[a][b] = true;
-                    self.net.apply(&Change::Connect(a, b));
+                    self.net.apply(&NetChange::Connect(a, b));
                 }
             }
         }
@@ -380,7 +380,7 @@ impl Company {
         let now = self.net.now();
         match fault {
             Fault::Join => {
-                if let Some(index) = self.pick(|machine| !machine.on && !machine.session().is_watching()) {
+                if let Some(index) = self.pick(|machine| !machine.on && !machine.session().is_spectating()) {
                     let session = self.joiner(index);
                     self.switch_on(index, session);
                 }
@@ -408,30 +408,30 @@ impl Company {
                 for index in 0..self.machines.len() {
                     sides[self.rng.below(2) as usize].push(index);
                 }
-                self.net.apply(&Change::Partition(sides));
+                self.net.apply(&NetChange::Partition(sides));
                 self.healed_at = Some(now + Micros::from_millis(500 + u64::from(self.rng.below(9_000))));
             }
             Fault::Isolate => {
                 let (index, _) = self.pair();
-                self.net.apply(&Change::Isolate(index));
+                self.net.apply(&NetChange::Isolate(index));
                 self.healed_at = Some(now + Micros::from_millis(300 + u64::from(self.rng.below(6_000))));
             }
             Fault::DeadLink => {
                 let (a, b) = self.pair();
-                let cut = Conditions { cut: true, ..Conditions::PERFECT };
-                self.net.between(a, b, cut);
+                let cut = Conditions { is_cut: true, ..Conditions::PERFECT };
+                self.net.set_both(a, b, cut);
             }
             Fault::Disconnect => {
                 let (a, b) = self.pair();
                 self.connected[a][b] = false;
                 self.apart_until[a][b] = now + Micros::from_millis(u64::from(self.rng.below(8_000)));
-                self.net.apply(&Change::Disconnect(a, b));
+                self.net.apply(&NetChange::Disconnect(a, b));
             }
             Fault::Nap => self.nap(100, 1_500),
             Fault::Sleep => self.nap(2_000, 8_000),
             Fault::Weather | Fault::Storm => {
                 let weather = self.plan.weather(&mut self.rng, fault == Fault::Storm);
-                self.net.everywhere(weather);
+                self.net.set_all(weather);
             }
             Fault::BitFlip => {
                 let playing = self.machines.iter().filter(|machine| machine.plays()).count();
@@ -457,7 +457,7 @@ impl Company {
     fn crash_lead(&mut self) {
         let Some(any) = self.pick(Machine::plays) else { return };
         let session = self.machines[any].session();
-        let lead = session.lead_at(session.confirmed_frame()).and_then(|peer| self.net.index(peer));
+        let lead = session.leader_at(session.confirmed_frame()).and_then(|peer| self.net.index(peer));
         if let Some(lead) = lead {
             self.switch_off(lead);
         }
@@ -472,9 +472,9 @@ impl Company {
 
     /// Nothing is wrong any more.
     fn heal(&mut self) {
-        self.net.apply(&Change::Heal);
+        self.net.apply(&NetChange::Heal);
         self.healed_at = None;
-        self.net.everywhere(Conditions::latency_ms(self.plan.latency_ms.min(60)));
+        self.net.set_all(Conditions::latency_ms(self.plan.latency_ms.min(60)));
         for machine in &mut self.machines {
             machine.asleep_until = Micros::ZERO;
         }
@@ -492,10 +492,10 @@ impl Company {
         // Those who watch are no match by themselves. Whoever plays comes first.
         let mut on = self.machines.iter().filter(|machine| machine.on);
         let Some(first) = on.next().filter(|machine| machine.plays()) else { return false };
-        let history = first.session().history();
+        let history = first.session().branch_id();
         let here = |machine: &Machine| {
             (machine.plays() || machine.shows())
-                && machine.session().history() == history
+                && machine.session().branch_id() == history
                 && !machine.is_wrong()
         };
         here(first) && on.all(here)
@@ -506,7 +506,7 @@ impl Company {
         let here: Vec<StreamId> =
             self.machines.iter().filter(|m| m.on).filter_map(|m| m.own_row()).map(|row| row.stream).collect();
         self.machines.iter().filter(|machine| machine.plays()).any(|machine| {
-            let voters = machine.session().voters();
+            let voters = machine.session().quorum_members();
             let present = voters.iter().filter(|stream| here.contains(stream)).count();
             let first = voters.first().is_some_and(|stream| here.contains(stream));
             present * 2 > voters.len() || present * 2 == voters.len() && first
@@ -539,7 +539,7 @@ impl Company {
         let Some(place) = chronicle.before(newest, *frame) else {
             return Err(format!("{frame} was held by everybody and confirmed by nobody"));
         };
-        let played = chronicle.play(place, Broth::of(self.plan.state_bytes), presses);
+        let played = chronicle.play(place, MixGame::of(self.plan.state_bytes), presses);
         if state_hash(&played) != *hash {
             return Err(format!(
                 "a straight run from the beginning differs at {frame}:\n{}",
@@ -579,7 +579,7 @@ impl Company {
                 session.is_member(),
                 session.current_frame(),
                 session.confirmed_frame(),
-                session.history(),
+                session.branch_id(),
                 rows.join(" "),
                 machine.events,
             )

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, State, state_hash};
 use gaggle_link::sim::SimCarrier;
-use gaggle_link::{Link, LinkConfig};
-use gaggle_timeline::{Event, Exchange, Inputs, Pace, Refusal, Row, Session, StreamId, Tick, Timeline};
+use gaggle_link::{Endpoint, LinkConfig};
+use gaggle_timeline::{
+    Driver, Inputs, RejectReason, RosterEntry, Session, SessionEvent, StreamId, Tick, TickClock, Timeline,
+};
 
-use super::broth::{self, Broth, Press};
+use super::broth::{self, MixGame, Press};
 use super::chronicle::{self, Chronicle, Place, Seating};
 use super::presses::{Presses, held_by, page_of};
 use super::told::{Known, Stay, Told};
@@ -72,15 +74,15 @@ pub(super) struct Books {
 }
 
 pub(super) struct Machine {
-    pub(super) timeline: Timeline<Broth>,
-    exchange: Exchange,
-    link: Link<SimCarrier>,
-    pace: Pace,
+    pub(super) timeline: Timeline<MixGame>,
+    exchange: Driver,
+    link: Endpoint<SimCarrier>,
+    pace: TickClock,
     pub(super) on: bool,
     pub(super) leaving: bool,
     pub(super) asleep_until: Micros,
     pub(super) tally: Tally,
-    pub(super) events: VecDeque<Event>,
+    pub(super) events: VecDeque<SessionEvent>,
     told: Told,
     ticks: u64,
     pressed_at: u64,
@@ -88,7 +90,7 @@ pub(super) struct Machine {
     held: Press,
     /// The stream for which it is held.
     held_of: Option<StreamId>,
-    straight: Broth,
+    straight: MixGame,
     place: Place,
     straight_of: Option<Stay>,
     /// The state was damaged at this frame; until it is made good it differs.
@@ -107,18 +109,18 @@ const EVENTS_KEPT: usize = 8;
 impl Machine {
     pub(super) fn new(
         session: Session<Press>,
-        broth: Broth,
+        broth: MixGame,
         carrier: SimCarrier,
         now: Micros,
         seed: u64,
     ) -> Machine {
-        let frames_per_second = session.config().frames_per_second;
+        let frames_per_second = session.config().tick_rate;
         Machine {
             straight: broth.clone(),
             timeline: Timeline::new(session, broth),
-            exchange: Exchange::default(),
-            link: Link::new(carrier, LinkConfig::default(), seed),
-            pace: Pace::new(frames_per_second, now),
+            exchange: Driver::default(),
+            link: Endpoint::new(carrier, LinkConfig::default(), seed),
+            pace: TickClock::new(frames_per_second, now),
             on: true,
             leaving: false,
             asleep_until: Micros::ZERO,
@@ -169,7 +171,7 @@ impl Machine {
 
     /// Whether it only watches, and sees a match.
     pub(super) fn shows(&self) -> bool {
-        self.on && self.session().is_watching() && self.session().is_running()
+        self.on && self.session().is_spectating() && self.session().is_running()
     }
 
     /// How far it has confirmed.
@@ -178,10 +180,10 @@ impl Machine {
     }
 
     /// The row of its players, while they have one.
-    pub(super) fn own_row(&self) -> Option<Row> {
+    pub(super) fn own_row(&self) -> Option<RosterEntry> {
         let session = self.session();
         let rows = session.roster().iter().filter(|row| row.stream.peer == session.local_peer());
-        rows.max_by_key(|row| row.first).filter(|_| session.is_member()).copied()
+        rows.max_by_key(|row| row.first_frame).filter(|_| session.is_member()).copied()
     }
 
     /// Runs whatever is due.
@@ -197,10 +199,10 @@ impl Machine {
             return Ok(());
         }
         self.exchange.receive(now, &mut self.link, self.timeline.session_mut());
-        let due = due + self.timeline.session_mut().take_ticks_to_make_up(4);
+        let due = due + self.timeline.session_mut().take_catch_up_ticks(4);
         for _ in 0..due {
             let own = self.press(rng, &mut books.presses);
-            let decided = self.session().newest_input_frame();
+            let decided = self.session().local_input_frame();
             self.ticks += 1;
             if self.flip_next {
                 self.flip_next = false;
@@ -211,7 +213,7 @@ impl Machine {
                 && self.own_row().is_some_and(|row| row.stream == stream)
             {
                 let page = books.presses.page(stream);
-                let frames = (decided.next(), self.session().newest_input_frame());
+                let frames = (decided.next(), self.session().local_input_frame());
                 books.presses.write(page, frames, self.held)?;
             }
             self.exchange.send(now, &mut self.link, self.timeline.session_mut());
@@ -219,16 +221,16 @@ impl Machine {
             self.follow(index, books)?;
         }
         let stats = self.session().stats();
-        if self.session().is_watching() {
+        if self.session().is_spectating() {
             // What it shows is checked as it comes; it counts apart from what players do.
             self.tally.watched = stats.frames;
-            self.tally.passed_on = stats.states_given;
+            self.tally.passed_on = stats.snapshots_sent;
             self.tally.recoveries_watching = stats.recoveries;
             return Ok(());
         }
         self.tally.frames = stats.frames;
         self.tally.rollbacks = stats.rollbacks;
-        self.tally.starts_over = stats.starts_over;
+        self.tally.starts_over = stats.rejoins;
         self.tally.recoveries = stats.recoveries;
         Ok(())
     }
@@ -257,32 +259,34 @@ impl Machine {
     fn read_events(&mut self, index: usize, books: &mut Books) -> Result<(), String> {
         self.told.begin_stay(self.stay());
         let own = self.session().local_peer();
-        while let Some(event) = self.timeline.session_mut().next_event() {
+        while let Some(event) = self.timeline.session_mut().poll_event() {
             if !self.told.is_news(own, &event) {
                 return Err(format!("machine {index} is told twice or for no reason: {event:?}"));
             }
             match &event {
                 // Where a stay begins it is told what is different there: nobody came or went.
-                Event::Joined { .. } | Event::Left { .. } if self.told.stay_began => {}
-                Event::Joined { peer, first, slots } => {
+                SessionEvent::Joined { .. } | SessionEvent::Left { .. } if self.told.stay_began => {}
+                SessionEvent::Joined { peer, first, slots } => {
                     books.joins.insert((*peer, *first));
                     if slots.len() > 1 {
                         books.joins_of_two.insert((*peer, *first));
                     }
                 }
-                Event::Left { peer, last } => _ = books.leaves.insert((*peer, *last)),
-                Event::LeadChanged { .. } => self.tally.lead_changes += 1,
-                Event::HistoryChanged { ours_lost, .. } => {
+                SessionEvent::Left { peer, last } => _ = books.leaves.insert((*peer, *last)),
+                SessionEvent::LeaderChanged { .. } => self.tally.lead_changes += 1,
+                SessionEvent::ViewChanged { .. } => self.tally.histories += 1,
+                SessionEvent::BranchAbandoned { .. } => {
                     self.tally.histories += 1;
-                    self.tally.yields += u64::from(*ours_lost);
+                    self.tally.yields += 1;
                 }
-                Event::Desync { .. } => self.tally.desyncs += 1,
-                Event::Refused { peer, reason: Refusal::Shape { .. } } if Some(*peer) == books.stranger => {}
+                SessionEvent::DesyncDetected { .. } => self.tally.desyncs += 1,
+                SessionEvent::Rejected { peer, reason: RejectReason::Shape { .. } }
+                    if Some(*peer) == books.stranger => {}
                 // Nobody here breaks any rule.
-                Event::Fault { .. }
-                | Event::Refused { .. }
-                | Event::InputsDiffer { .. }
-                | Event::StateUnsound { .. } => {
+                SessionEvent::PeerFault { .. }
+                | SessionEvent::Rejected { .. }
+                | SessionEvent::InputsDiverged { .. }
+                | SessionEvent::StateNotDecodable { .. } => {
                     return Err(format!("machine {index} blames somebody: {event:?}"));
                 }
                 _ => {}
@@ -295,7 +299,7 @@ impl Machine {
         let (known, recoveries) = (Known::by(self.session()), self.session().stats().recoveries);
         self.told.expect(known, recoveries).map_err(|why| format!("machine {index} {why}"))?;
         let roster = self.timeline.session().roster();
-        self.told.forget_absent(|peer| roster.iter().any(|row| row.stream.peer == peer && row.is_open()));
+        self.told.forget_absent(|peer| roster.iter().any(|row| row.stream.peer == peer && row.is_active()));
         self.tally.returns = self.told.back;
         if self.session().is_member() {
             self.told.is_in();
@@ -309,7 +313,7 @@ impl Machine {
     }
 
     fn stay(&self) -> Stay {
-        Stay { origin: self.session().origin_frame(), states_taken: self.session().stats().states_taken }
+        Stay { origin: self.session().start_frame(), states_taken: self.session().stats().snapshots_received }
     }
 
     /// The second game follows what is confirmed, played with what players were seen to press. Whatever the machine holds
@@ -323,7 +327,7 @@ impl Machine {
             return Ok(());
         }
         let session = self.timeline.session();
-        let history = session.history();
+        let history = session.branch_id();
         let Books { presses, chronicle, .. } = books;
         while chronicle.frame(self.place) < session.confirmed_frame() {
             let frame = chronicle.frame(self.place).next();
@@ -331,15 +335,15 @@ impl Machine {
                 return Err(format!("machine {index}: {frame} was confirmed and is already forgotten"));
             };
             let mut seating = seating(session.roster(), frame, presses);
-            if session.is_watching() && inputs.slots() != chronicle::present(&seating) {
+            if session.is_spectating() && inputs.present_slots() != chronicle::present(&seating) {
                 // So much may be brought at once that whoever left meanwhile is in no roster any more: others have seen it there.
                 let seen =
                     chronicle.find(history, self.place, frame).and_then(|place| chronicle.seating(place));
                 seating = seen.unwrap_or(seating);
             }
             let (row, present) = (chronicle::row_of(&seating, frame, presses), chronicle::present(&seating));
-            if inputs.slots() != present {
-                let told = inputs.slots();
+            if inputs.present_slots() != present {
+                let told = inputs.present_slots();
                 return Err(format!("machine {index} at {frame}: {told:?} play, the roster has {present:?}"));
             }
             for slot in present {
@@ -372,17 +376,17 @@ impl Machine {
             return Ok(());
         }
         let at = books.chronicle.frame(self.place);
-        if at == session.origin_frame() && !books.chronicle.knows(session.history()) {
+        if at == session.start_frame() && !books.chronicle.knows(session.branch_id()) {
             // It goes on by itself from where it was.
             self.straight_of = Some(stay);
             return Ok(());
         }
         let Some((frame, game)) = self.timeline.confirmed_game() else { return Ok(()) };
-        let Some(place) = books.chronicle.find(session.history(), self.place, frame) else {
+        let Some(place) = books.chronicle.find(session.branch_id(), self.place, frame) else {
             return Err(format!("machine {index} took a state of {frame} over that nobody confirmed"));
         };
         if books.chronicle.digest(place).is_some_and(|digest| digest != game.digest()) {
-            if session.is_watching() && books.damaged {
+            if session.is_spectating() && books.damaged {
                 // Nobody can tell a damaged state from a right one when it is given: it shows later.
                 self.misled = true;
                 self.straight_of = Some(stay);
@@ -407,7 +411,7 @@ impl Machine {
         let equal = if frame == chronicle.frame(self.place) {
             *game == self.straight
         } else {
-            let place = chronicle.find(session.history(), self.place, frame);
+            let place = chronicle.find(session.branch_id(), self.place, frame);
             let digest = place.and_then(|place| chronicle.digest(place));
             digest.is_none_or(|digest| digest == game.digest())
         };
@@ -420,7 +424,7 @@ impl Machine {
             _ => {}
         }
         self.tally.compared += 1;
-        let history = self.timeline.session().history();
+        let history = self.timeline.session().branch_id();
         if let Some(lately) = &mut self.lately {
             if self.lately_in != history {
                 self.lately_in = history;
@@ -435,9 +439,9 @@ impl Machine {
 }
 
 /// Whose stream sits in each slot at a frame.
-fn seating(roster: &[Row], frame: Frame, presses: &mut Presses) -> Seating {
+fn seating(roster: &[RosterEntry], frame: Frame, presses: &mut Presses) -> Seating {
     let mut seating = Seating::default();
-    for row in roster.iter().filter(|row| row.counts_at(frame)) {
+    for row in roster.iter().filter(|row| row.is_present_at(frame)) {
         let page = presses.page(row.stream);
         for (nth, slot) in row.slots.iter().enumerate() {
             seating[slot.index()] = page_of(page, nth);

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
-use gaggle_timeline::{LatePolicy, SessionConfig};
+use gaggle_timeline::{LatePolicy, TimelineConfig};
 
 use super::broth::SLOTS;
 
@@ -121,12 +121,12 @@ impl Plan {
         }
     }
 
-    pub(super) fn config(&self) -> SessionConfig {
-        SessionConfig {
-            slots: SLOTS,
-            late: LatePolicy::Stall { window_frames: self.window_frames },
+    pub(super) fn config(&self) -> TimelineConfig {
+        TimelineConfig {
+            slot_count: SLOTS,
+            late_policy: LatePolicy::Stall { prediction_frames: self.window_frames },
             majority: self.majority,
-            ..SessionConfig::default()
+            ..TimelineConfig::default()
         }
     }
 

@@ -1,11 +1,13 @@
 //! Somebody with another build of the game, who knocks at every machine again and again: refused by all, in nobody's way.
 
 use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_link::sim::{Change, World};
-use gaggle_link::{Link, LinkConfig};
-use gaggle_timeline::{Event, Exchange, Incarnation, Pace, Refusal, Session, SessionConfig, Timeline};
+use gaggle_link::sim::{NetChange, SimNet};
+use gaggle_link::{Endpoint, LinkConfig};
+use gaggle_timeline::{
+    Driver, Incarnation, RejectReason, Session, SessionEvent, TickClock, Timeline, TimelineConfig,
+};
 
-use super::broth::{Broth, Press};
+use super::broth::{MixGame, Press};
 
 /// So often it is started anew and knocks again.
 const KNOCK_INTERVAL: Micros = Micros::from_secs(7);
@@ -23,10 +25,10 @@ pub(super) struct Stranger {
 
 /// One of its starts.
 struct Knocks {
-    timeline: Timeline<Broth>,
-    exchange: Exchange,
-    link: Link<gaggle_link::sim::SimCarrier>,
-    pace: Pace,
+    timeline: Timeline<MixGame>,
+    exchange: Driver,
+    link: Endpoint<gaggle_link::sim::SimCarrier>,
+    pace: TickClock,
 }
 
 impl Stranger {
@@ -35,12 +37,12 @@ impl Stranger {
         Stranger { index, rng: Prng::stream(seed, 5), knocks: None, next_knock, refused: 0 }
     }
 
-    pub(super) fn id(&self, net: &World) -> PeerId {
+    pub(super) fn id(&self, net: &SimNet) -> PeerId {
         net.id(self.index)
     }
 
     /// Runs whatever is due. `on` are the machines there are.
-    pub(super) fn step(&mut self, net: &World, config: &SessionConfig, on: &[usize]) -> Result<(), String> {
+    pub(super) fn step(&mut self, net: &SimNet, config: &TimelineConfig, on: &[usize]) -> Result<(), String> {
         if net.now() >= self.next_knock {
             self.next_knock = net.now() + KNOCK_INTERVAL;
             self.knock(net, config, on);
@@ -53,10 +55,10 @@ impl Stranger {
             knocks.timeline.tick(now);
             knocks.exchange.send(now, &mut knocks.link, knocks.timeline.session_mut());
         }
-        while let Some(event) = knocks.timeline.session_mut().next_event() {
+        while let Some(event) = knocks.timeline.session_mut().poll_event() {
             match event {
-                Event::Refused { reason: Refusal::Shape { .. }, .. } => self.refused += 1,
-                Event::Synchronizing { .. } => {}
+                SessionEvent::Rejected { reason: RejectReason::Shape { .. }, .. } => self.refused += 1,
+                SessionEvent::Synchronizing { .. } => {}
                 other => return Err(format!("somebody with another build is told {other:?}")),
             }
         }
@@ -64,20 +66,20 @@ impl Stranger {
         if is_in { Err("somebody with another build is in the match".to_owned()) } else { Ok(()) }
     }
 
-    fn knock(&mut self, net: &World, config: &SessionConfig, on: &[usize]) {
+    fn knock(&mut self, net: &SimNet, config: &TimelineConfig, on: &[usize]) {
         let name = Incarnation(self.rng.next_u32());
         let session: Session<Press> =
             Session::join(config.clone(), net.id(self.index), 1, name).expect("sound settings");
-        let mut timeline = Timeline::new(session, Broth::of(64));
+        let mut timeline = Timeline::new(session, MixGame::of(64));
         timeline.session_mut().set_shape(7);
         let now = net.local_now(self.index);
         let carrier = net.restarted_carrier(self.index);
-        let link = Link::new(carrier, LinkConfig::default(), self.rng.next_u64());
-        let pace = Pace::new(config.frames_per_second, now);
-        self.knocks = Some(Knocks { timeline, exchange: Exchange::default(), link, pace });
+        let link = Endpoint::new(carrier, LinkConfig::default(), self.rng.next_u64());
+        let pace = TickClock::new(config.tick_rate, now);
+        self.knocks = Some(Knocks { timeline, exchange: Driver::default(), link, pace });
         for other in on {
-            net.apply(&Change::Disconnect(*other, self.index));
-            net.apply(&Change::Connect(*other, self.index));
+            net.apply(&NetChange::Disconnect(*other, self.index));
+            net.apply(&NetChange::Connect(*other, self.index));
         }
     }
 }

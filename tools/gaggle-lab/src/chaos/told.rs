@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gaggle_kit::{Frame, PeerId, SlotSet};
-use gaggle_timeline::{Event, Session};
+use gaggle_timeline::{Session, SessionEvent};
 
 use super::broth::Press;
 
@@ -43,13 +43,13 @@ impl Known {
     /// At the last frame it confirmed; none before it confirmed one in this stay.
     pub(super) fn by(session: &Session<Press>) -> Option<Known> {
         let frame = session.confirmed_frame();
-        let here = session.roster().iter().filter(|row| row.counts_at(frame));
+        let here = session.roster().iter().filter(|row| row.is_present_at(frame));
         let known = Known {
             present: here.map(|row| (row.stream.peer, row.slots)).collect(),
-            lead: session.lead_at(frame),
-            history: session.history(),
+            lead: session.leader_at(frame),
+            history: session.branch_id(),
         };
-        Some(known).filter(|_| session.is_running() && frame > session.origin_frame())
+        Some(known).filter(|_| session.is_running() && frame > session.start_frame())
     }
 }
 
@@ -105,48 +105,54 @@ impl Told {
     }
 
     /// Notes an event of the machine `own`. False if it says what was told already, or what cannot be after what was told.
-    pub(super) fn is_news(&mut self, own: PeerId, event: &Event) -> bool {
+    pub(super) fn is_news(&mut self, own: PeerId, event: &SessionEvent) -> bool {
         match event {
-            Event::Joined { peer, slots, .. } => {
+            SessionEvent::Joined { peer, slots, .. } => {
                 self.known.as_mut().is_none_or(|known| known.present.insert(*peer, *slots).is_none())
             }
-            Event::Left { peer, .. } => {
+            SessionEvent::Left { peer, .. } => {
                 self.known.as_mut().is_none_or(|known| known.present.remove(peer).is_some())
             }
-            Event::LeadChanged { lead } => {
+            SessionEvent::LeaderChanged { leader: lead } => {
                 self.known.as_mut().is_none_or(|known| known.lead.replace(*lead) != Some(*lead))
             }
-            Event::HistoryChanged { ours_lost, .. } => {
+            SessionEvent::ViewChanged { .. } => {
+                self.history_changed = true;
+                true
+            }
+            SessionEvent::BranchAbandoned { .. } => {
                 self.history_changed = true;
                 // What was played here is lost only to a state that is taken over.
-                self.stay_began || !ours_lost
+                self.stay_began
             }
-            Event::Interrupted { peer } => self.missed.insert(*peer, Silence::Interrupted).is_none(),
-            Event::Gone { peer } => self.missed.insert(*peer, Silence::Gone) != Some(Silence::Gone),
-            Event::Resumed { peer } => {
+            SessionEvent::Interrupted { peer } => self.missed.insert(*peer, Silence::Interrupted).is_none(),
+            SessionEvent::TimedOut { peer } => {
+                self.missed.insert(*peer, Silence::Gone) != Some(Silence::Gone)
+            }
+            SessionEvent::Resumed { peer } => {
                 let missed = self.missed.remove(peer).is_some();
                 self.back += u64::from(missed);
                 missed
             }
-            Event::Stalled { .. } => !std::mem::replace(&mut self.stalled, true),
-            Event::Unstalled { ticks } => std::mem::take(&mut self.stalled) && *ticks > 0,
-            Event::Started => !std::mem::replace(&mut self.started, true),
-            Event::Joining { percent } => {
+            SessionEvent::Stalled { .. } => !std::mem::replace(&mut self.stalled, true),
+            SessionEvent::StallEnded { ticks } => std::mem::take(&mut self.stalled) && *ticks > 0,
+            SessionEvent::Started => !std::mem::replace(&mut self.started, true),
+            SessionEvent::JoinProgress { percent } => {
                 let before = self.percent.replace(*percent);
                 // From the beginning again, if whoever helped could not.
                 before.is_none_or(|before| *percent > before || *percent == 0 && before > 0)
             }
-            Event::Desync { peer, frame, .. } => {
+            SessionEvent::DesyncDetected { peer, frame, .. } => {
                 *self.unlocated.entry(*peer).or_default() += 1;
                 self.happened.insert((Happening::Desync, *peer, *frame))
             }
-            Event::DesyncLocated { peer, .. } => {
+            SessionEvent::DesyncLocated { peer, .. } => {
                 let unlocated = self.unlocated.entry(*peer).or_default();
                 let due = *unlocated > 0;
                 *unlocated = unlocated.saturating_sub(1);
                 due
             }
-            Event::Recovered { peer, frame } => {
+            SessionEvent::DesyncRecovered { peer, frame } => {
                 self.recoveries += u64::from(*peer == own);
                 self.happened.insert((Happening::Recovered, *peer, *frame))
             }
@@ -193,24 +199,28 @@ mod tests {
         SlotSet::of(Slot::at(number as usize))
     }
 
-    fn came(number: u128) -> Event {
-        Event::Joined { peer: peer(number), slots: seat(number), first: Frame::new(5) }
+    fn came(number: u128) -> SessionEvent {
+        SessionEvent::Joined { peer: peer(number), slots: seat(number), first: Frame::new(5) }
     }
 
-    fn went(number: u128) -> Event {
-        Event::Left { peer: peer(number), last: Frame::new(8) }
+    fn went(number: u128) -> SessionEvent {
+        SessionEvent::Left { peer: peer(number), last: Frame::new(8) }
     }
 
-    fn leads(number: u128) -> Event {
-        Event::LeadChanged { lead: peer(number) }
+    fn leads(number: u128) -> SessionEvent {
+        SessionEvent::LeaderChanged { leader: peer(number) }
     }
 
-    fn changed(ours_lost: bool) -> Event {
-        Event::HistoryChanged { frame: Frame::new(7), ours_lost }
+    fn changed(ours_lost: bool) -> SessionEvent {
+        let frame = Frame::new(7);
+        match ours_lost {
+            true => SessionEvent::BranchAbandoned { frame },
+            false => SessionEvent::ViewChanged { frame },
+        }
     }
 
-    fn recovered(number: u128, frame: u32) -> Event {
-        Event::Recovered { peer: peer(number), frame: Frame::new(frame) }
+    fn recovered(number: u128, frame: u32) -> SessionEvent {
+        SessionEvent::DesyncRecovered { peer: peer(number), frame: Frame::new(frame) }
     }
 
     fn known(present: &[u128], lead: u128, history: u64) -> Option<Known> {
@@ -225,24 +235,25 @@ mod tests {
         told
     }
 
-    fn is_news(told: &mut Told, event: &Event) -> bool {
+    fn is_news(told: &mut Told, event: &SessionEvent) -> bool {
         told.is_news(peer(OWN), event)
     }
 
     #[test]
     fn what_is_told_twice_or_out_of_turn_is_no_news() {
-        let silent = |number| Event::Interrupted { peer: peer(number) };
-        let gone = |number| Event::Gone { peer: peer(number) };
-        let back = |number| Event::Resumed { peer: peer(number) };
-        let joining = |percent| Event::Joining { percent };
-        let stalled = || Event::Stalled { waiting_for: SlotSet::first(1) };
-        let unstalled = |ticks| Event::Unstalled { ticks };
+        let silent = |number| SessionEvent::Interrupted { peer: peer(number) };
+        let gone = |number| SessionEvent::TimedOut { peer: peer(number) };
+        let back = |number| SessionEvent::Resumed { peer: peer(number) };
+        let joining = |percent| SessionEvent::JoinProgress { percent };
+        let stalled = || SessionEvent::Stalled { waiting_for: SlotSet::first(1) };
+        let unstalled = |ticks| SessionEvent::StallEnded { ticks };
         let differs = |number, frame| {
             let (frame, agreed) = (Frame::new(frame), Frame::START);
-            Event::Desync { peer: peer(number), frame, local: 1, remote: 2, agreed }
+            SessionEvent::DesyncDetected { peer: peer(number), frame, local: 1, remote: 2, agreed }
         };
-        let located = |number| Event::DesyncLocated { peer: peer(number), cause: DesyncCause::Unknown };
-        let stories: [(&[Event], bool); 29] = [
+        let located =
+            |number| SessionEvent::DesyncLocated { peer: peer(number), cause: DesyncCause::Unknown };
+        let stories: [(&[SessionEvent], bool); 29] = [
             (&[silent(1), silent(2), back(1), silent(1)], true),
             (&[silent(1), silent(2), silent(1)], false),
             (&[silent(1), gone(1), back(1)], true),
@@ -271,7 +282,7 @@ mod tests {
             (&[differs(2, 60), located(2), located(2)], false),
             (&[recovered(2, 60), recovered(3, 60), recovered(2, 90)], true),
             (&[recovered(2, 60), recovered(2, 60)], false),
-            (&[Event::Started, Event::Started], false),
+            (&[SessionEvent::Started, SessionEvent::Started], false),
         ];
         for (events, news) in stories {
             let mut told = settled();
@@ -283,7 +294,7 @@ mod tests {
 
     #[test]
     fn whoever_follows_what_it_is_told_knows_what_the_session_knows() {
-        let stories: [(&[Event], Option<Known>, bool); 9] = [
+        let stories: [(&[SessionEvent], Option<Known>, bool); 9] = [
             (&[], known(&[1], 1, 100), true),
             (&[came(2)], known(&[1, 2], 1, 100), true),
             (&[], known(&[1, 2], 1, 100), false),
@@ -360,26 +371,29 @@ mod tests {
     #[test]
     fn whoever_plays_no_more_is_not_missed() {
         let ([one, two], mut told) = ([1, 2].map(peer), Told::default());
-        assert!(is_news(&mut told, &Event::Interrupted { peer: one }));
-        assert!(is_news(&mut told, &Event::Gone { peer: two }));
+        assert!(is_news(&mut told, &SessionEvent::Interrupted { peer: one }));
+        assert!(is_news(&mut told, &SessionEvent::TimedOut { peer: two }));
         told.begin_stay(Stay { states_taken: 1, ..Stay::default() });
         told.forget_absent(|peer| peer == two);
         assert!(told.misses_somebody(), "it plays in the next stay, too");
-        assert!(!is_news(&mut told, &Event::Resumed { peer: one }));
-        assert!(is_news(&mut told, &Event::Resumed { peer: two }) && !told.misses_somebody());
+        assert!(!is_news(&mut told, &SessionEvent::Resumed { peer: one }));
+        assert!(is_news(&mut told, &SessionEvent::Resumed { peer: two }) && !told.misses_somebody());
         assert_eq!(told.back, 1);
     }
 
     #[test]
     fn what_was_told_of_states_may_be_told_again_in_another_stay() {
         let mut told = settled();
-        assert!(is_news(&mut told, &recovered(2, 60)) && is_news(&mut told, &Event::Joining { percent: 80 }));
+        assert!(
+            is_news(&mut told, &recovered(2, 60))
+                && is_news(&mut told, &SessionEvent::JoinProgress { percent: 80 })
+        );
         told.begin_stay(Stay::default());
         assert!(!is_news(&mut told, &recovered(2, 60)), "the same stay");
         told.begin_stay(Stay { states_taken: 1, ..Stay::default() });
         assert!(is_news(&mut told, &recovered(2, 60)));
-        assert!(!is_news(&mut told, &Event::Joining { percent: 80 }), "it was not in yet");
+        assert!(!is_news(&mut told, &SessionEvent::JoinProgress { percent: 80 }), "it was not in yet");
         told.is_in();
-        assert!(is_news(&mut told, &Event::Joining { percent: 80 }));
+        assert!(is_news(&mut told, &SessionEvent::JoinProgress { percent: 80 }));
     }
 }

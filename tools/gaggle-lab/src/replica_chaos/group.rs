@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use gaggle_kit::{ByteSink, Micros, Prng, State, StateHasher};
-use gaggle_link::sim::{Chance, Change, Conditions, SimCarrier, World};
-use gaggle_link::{Link, LinkConfig};
+use gaggle_link::sim::{Chance, Conditions, NetChange, SimCarrier, SimNet};
+use gaggle_link::{Endpoint, LinkConfig};
 use gaggle_replica::{
-    Entry, Event, Exchange, Kind, Kinds, ObjectId, Player, Policy, Session, SessionConfig, Writer,
+    AuthorityPolicy, Driver, JoinMode, Kind, Kinds, ObjectId, Player, ReplicaConfig, Session, SessionEvent,
+    ValueWriter,
 };
 
 use crate::digest::digest_of;
@@ -79,13 +80,13 @@ impl Tally {
 
 struct Machine {
     session: Session,
-    link: Link<SimCarrier>,
-    exchange: Exchange,
+    link: Endpoint<SimCarrier>,
+    exchange: Driver,
 }
 
 pub(super) struct Group {
     plan: Plan,
-    world: World,
+    world: SimNet,
     machines: Vec<Option<Machine>>,
     /// How often each machine was started.
     lives: Vec<u64>,
@@ -103,8 +104,8 @@ type Values = Vec<(Option<Name>, Option<Score>)>;
 
 impl Group {
     pub(super) fn new(plan: Plan) -> Group {
-        let world = World::of(plan.peers, plan.seed);
-        world.everywhere(plan.conditions);
+        let world = SimNet::new(plan.peers, plan.seed);
+        world.set_all(plan.conditions);
         let mut group = Group {
             machines: (0..plan.peers).map(|_| None).collect(),
             lives: vec![0; plan.peers],
@@ -123,19 +124,19 @@ impl Group {
 
     fn start(&mut self, index: usize) {
         self.lives[index] += 1;
-        let config = SessionConfig {
-            policy: self.plan.policy.clone(),
+        let config = ReplicaConfig {
+            authority: self.plan.policy.clone(),
             bytes_per_second: self.plan.bytes_per_second,
-            grave: Micros::from_secs(120),
-            display: false,
-            ..SessionConfig::default()
+            tombstone_ttl: Micros::from_secs(120),
+            smoothing: false,
+            ..ReplicaConfig::default()
         };
         let kinds = Kinds::new()
             .with::<Thing>()
-            .with_value::<Name>("name", Writer::Player)
-            .with_value::<Score>("score", Writer::Lead);
+            .with_value::<Name>("name", ValueWriter::Player)
+            .with_value::<Score>("score", ValueWriter::Leader);
         let seed = self.plan.seed * 1_000_003 + index as u64 * 1_009 + self.lives[index];
-        let entry = if index == 0 && self.lives[0] == 1 { Entry::Found } else { Entry::Join };
+        let entry = if index == 0 && self.lives[0] == 1 { JoinMode::Create } else { JoinMode::Join };
         let player = Player::at(index as u8);
         let session = Session::new(config, kinds, player, entry, seed).expect("settings that make sense");
         let carrier = if self.lives[index] == 1 {
@@ -143,11 +144,11 @@ impl Group {
         } else {
             self.world.restarted_carrier(index)
         };
-        let link = Link::new(carrier, LinkConfig::default(), seed);
-        self.machines[index] = Some(Machine { session, link, exchange: Exchange });
+        let link = Endpoint::new(carrier, LinkConfig::default(), seed);
+        self.machines[index] = Some(Machine { session, link, exchange: Driver });
         if self.lives[index] > 1 {
             for other in (0..self.plan.peers).filter(|other| *other != index) {
-                self.world.apply(&Change::Connect(index, other));
+                self.world.apply(&NetChange::Connect(index, other));
             }
         }
     }
@@ -161,10 +162,10 @@ impl Group {
                 return Err(accused);
             }
         }
-        self.world.apply(&Change::Heal);
+        self.world.apply(&NetChange::Heal);
         // Links that fail by themselves would go on to change who is there.
         let fair = Conditions { loss: Chance::percent(5), burst: None, ..self.plan.conditions };
-        self.world.everywhere(fair);
+        self.world.set_all(fair);
         for index in 0..self.plan.peers {
             if self.machines[index].is_none() {
                 self.start(index);
@@ -204,7 +205,7 @@ impl Group {
             // Hosts die as often as all others together.
             2 if alive > 1 => {
                 let host = (0..self.plan.peers).find(|&index| {
-                    self.machines[index].as_ref().is_some_and(|machine| machine.session.is_lead())
+                    self.machines[index].as_ref().is_some_and(|machine| machine.session.is_leader())
                 });
                 if let Some(host) = host {
                     self.kill(host);
@@ -220,13 +221,13 @@ impl Group {
                     if self.random.chance(1, 2) { left.push(index) } else { right.push(index) }
                 }
                 if !left.is_empty() && !right.is_empty() {
-                    self.world.apply(&Change::Partition(vec![left, right]));
+                    self.world.apply(&NetChange::Partition(vec![left, right]));
                     self.split = true;
                     self.tally.partitions += 1;
                 }
             }
             10..=14 if self.split => {
-                self.world.apply(&Change::Heal);
+                self.world.apply(&NetChange::Heal);
                 self.split = false;
             }
             _ => {}
@@ -236,11 +237,11 @@ impl Group {
     fn kill(&mut self, index: usize) {
         if let Some(machine) = &self.machines[index] {
             self.tally.deaths += 1;
-            self.tally.host_deaths += u64::from(machine.session.is_lead());
+            self.tally.host_deaths += u64::from(machine.session.is_leader());
             self.count(index);
             self.machines[index] = None;
             for other in (0..self.plan.peers).filter(|other| *other != index) {
-                self.world.apply(&Change::Disconnect(index, other));
+                self.world.apply(&NetChange::Disconnect(index, other));
             }
         }
     }
@@ -250,8 +251,8 @@ impl Group {
         let stats = machine.session.stats();
         self.tally.claims += stats.claims;
         self.tally.inherited += stats.inherited;
-        self.tally.trusted += stats.trusted;
-        self.tally.refused += stats.records_refused;
+        self.tally.trusted += stats.reclaimed;
+        self.tally.refused += stats.records_rejected;
         self.tally.updates += stats.updates_sent;
         self.tally.bytes += stats.bytes_sent;
     }
@@ -266,8 +267,8 @@ impl Group {
                 }
                 machine.session.tick(now);
                 machine.exchange.send(now, &mut machine.link, &mut machine.session);
-                while let Some(event) = machine.session.next_event() {
-                    if matches!(event, Event::Fault { .. } | Event::Refused { .. }) {
+                while let Some(event) = machine.session.poll_event() {
+                    if matches!(event, SessionEvent::PeerFault { .. } | SessionEvent::Rejected { .. }) {
                         accused.get_or_insert_with(|| format!("machine {index} accuses: {event:?}"));
                     }
                 }
@@ -280,7 +281,7 @@ impl Group {
     fn known_hash(&self) -> u64 {
         let mut hasher = StateHasher::new();
         for machine in self.machines.iter().flatten() {
-            for (_, thing) in machine.session.objects::<Thing>() {
+            for (_, thing) in machine.session.iter::<Thing>() {
                 for axis in thing.place.iter().chain(&thing.velocity) {
                     hasher.put(&axis.to_bits().to_le_bytes());
                 }
@@ -297,7 +298,7 @@ impl Group {
         let known = |machine: &Machine| -> (Known, Values) {
             let session = &machine.session;
             let objects =
-                session.objects::<Thing>().map(|(id, thing)| (id, (session.holder(id), thing))).collect();
+                session.iter::<Thing>().map(|(id, thing)| (id, (session.authority(id), thing))).collect();
             let values =
                 players.iter().map(|player| (session.value(*player), session.value(*player))).collect();
             (objects, values)
@@ -331,14 +332,14 @@ impl Group {
 
 /// What a player does in a frame.
 fn play(session: &mut Session, random: &mut Prng, plan: &Plan, tally: &mut Tally) {
-    if !session.is_admitted() {
+    if !session.is_member() {
         return;
     }
     // Whatever this machine holds drifts, some of it.
-    let mine: Vec<ObjectId> = session.mine::<Thing>().collect();
+    let mine: Vec<ObjectId> = session.iter_authoritative::<Thing>().collect();
     for id in &mine {
         if random.chance(1, 8) {
-            let moved = session.update(*id, |thing: &mut Thing| {
+            let moved = session.modify(*id, |thing: &mut Thing| {
                 for axis in 0..2 {
                     let push = random.range(-4..=4) as f32 / 8.0;
                     thing.velocity[axis] = (thing.velocity[axis] + push).clamp(-8.0, 8.0);
@@ -349,7 +350,7 @@ fn play(session: &mut Session, random: &mut Prng, plan: &Plan, tally: &mut Tally
             debug_assert!(moved.is_ok());
         }
     }
-    let known = session.objects::<Thing>().count();
+    let known = session.iter::<Thing>().count();
     if known < plan.objects && random.chance(1, 2) {
         for _ in 0..10 {
             let thing = Thing {
@@ -358,10 +359,10 @@ fn play(session: &mut Session, random: &mut Prng, plan: &Plan, tally: &mut Tally
                 count: 0,
                 paint: random.next_u32() as u8,
             };
-            let player = session.player();
+            let player = session.local_slot();
             let made = match plan.policy {
-                Policy::Mixed if !session.is_lead() => session.spawn_for(player, &thing),
-                Policy::Host if !session.is_lead() => return,
+                AuthorityPolicy::OwnerOrLeader if !session.is_leader() => session.spawn_owned(player, &thing),
+                AuthorityPolicy::Leader if !session.is_leader() => return,
                 _ => session.spawn(&thing),
             };
             if made.is_err() {
@@ -373,16 +374,16 @@ fn play(session: &mut Session, random: &mut Prng, plan: &Plan, tally: &mut Tally
         return;
     }
     let nth = random.below(known as u32) as usize;
-    let Some((id, _)) = session.objects::<Thing>().nth(nth) else { return };
+    let Some((id, _)) = session.iter::<Thing>().nth(nth) else { return };
     match random.below(12) {
-        0 => tally.deletions += u64::from(session.delete(id).is_ok()),
-        1..=2 => _ = session.grab(id),
+        0 => tally.deletions += u64::from(session.despawn(id).is_ok()),
+        1..=2 => _ = session.lock(id),
         3 => _ = session.release(id),
-        4 => _ = session.set_value(session.player(), &Name(random.next_u32())),
+        4 => _ = session.set_value(session.local_slot(), &Name(random.next_u32())),
         5 => {
             let player = Player::at(random.below(plan.peers as u32) as u8);
             _ = session.set_value(player, &Score(random.next_u32()));
         }
-        _ => _ = session.touch(id),
+        _ => _ = session.claim(id),
     }
 }

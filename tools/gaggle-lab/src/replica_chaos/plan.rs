@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::{Burst, Chance, Conditions};
-use gaggle_replica::Policy;
+use gaggle_replica::AuthorityPolicy;
 
 /// So many machines may share.
 pub(super) const PEERS: RangeInclusive<i64> = 2..=32;
@@ -19,7 +19,7 @@ pub(super) struct Plan {
     pub(super) peers: usize,
     pub(super) objects: usize,
     pub(super) minutes: u64,
-    pub(super) policy: Policy,
+    pub(super) policy: AuthorityPolicy,
     pub(super) bytes_per_second: u32,
     pub(super) conditions: Conditions,
     given: (Option<u8>, Option<u16>),
@@ -28,7 +28,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn draw(seed: u64, peers: Option<u8>, objects: Option<u16>, minutes: u64) -> Plan {
         let mut random = Prng::new(seed ^ 0x7265_706c);
-        let policies = [Policy::Open, Policy::Host, Policy::Mixed];
+        let policies = [AuthorityPolicy::Anyone, AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader];
         let burst = random.chance(1, 3).then(|| Burst::of(Chance::percent(3), 8));
         let conditions = Conditions {
             latency: Micros::from_millis(random.range(5..=120) as u64),

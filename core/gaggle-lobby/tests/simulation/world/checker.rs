@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
-use gaggle_lobby::client::{Client, Event};
-use gaggle_lobby::directory::{Directory, Notice, Reply, Request};
-use gaggle_lobby::message::client::List;
+use gaggle_lobby::client::{Client, ClientEvent};
+use gaggle_lobby::directory::{Command, Directory, Notice, Reply};
+use gaggle_lobby::message::client::SubscribeRooms;
 use gaggle_lobby::message::server::Listing;
 use gaggle_lobby::rules::Rules;
-use gaggle_lobby::view::{LeaveReason, RoomEvent};
-use gaggle_lobby::{MatchRecord, PlayerId, RefusalCode, RoomId};
+use gaggle_lobby::view::{LeaveReason, RoomUpdate};
+use gaggle_lobby::{MatchRecord, PlayerId, RejectionCode, RoomId};
 
 /// Rooms in a list, at most.
 const LISTINGS_MAX: usize = 100;
@@ -29,7 +29,7 @@ pub(crate) struct Checker {
     /// Places that are somebody's until they leave, are sent away, or are not back in time.
     places: BTreeMap<PeerId, Place>,
     /// What each client wants to see a list of.
-    lists: BTreeMap<usize, List>,
+    lists: BTreeMap<usize, SubscribeRooms>,
     /// Who each client believes to be in its room, from nothing but the events it was told.
     believed: BTreeMap<usize, BTreeSet<PeerId>>,
     believed_host: BTreeMap<usize, PeerId>,
@@ -49,24 +49,24 @@ impl Checker {
         now: Micros,
         directory: &Directory,
         rules: &Rules,
-        request: &Request,
+        request: &Command,
         reply: &Reply,
     ) {
-        if let Request::Attach { origin, .. } = request {
+        if let Command::Attach { origin, .. } = request {
             self.check_return(now, directory, rules, origin.peer, reply);
         }
-        if let Reply::Seated { room, seated } = reply {
+        if let Reply::Joined { room, seated } = reply {
             let peer = match request {
-                Request::Attach { origin, .. } => origin.peer,
-                Request::Find { newcomer, .. }
-                | Request::Create { newcomer, .. }
-                | Request::Join { newcomer, .. } => newcomer.peer,
+                Command::Attach { origin, .. } => origin.peer,
+                Command::Find { newcomer, .. }
+                | Command::Create { newcomer, .. }
+                | Command::Join { newcomer, .. } => newcomer.peer,
                 other => panic!("nobody is seated by {other:?}"),
             };
             if seated.created {
                 self.rooms_created += 1;
             }
-            if let (Request::Find { wish, newcomer, link }, true) = (request, seated.created)
+            if let (Command::Find { wish, newcomer, link }, true) = (request, seated.created)
                 && wish.skill.is_none()
             {
                 // Whoever was sent away from an open room, or has company it has no seats for, gets a new one.
@@ -113,11 +113,11 @@ impl Checker {
         reply: &Reply,
     ) {
         let Some(Place { room: id, slots, lost_at }) = self.places.get(&peer) else { return };
-        if lost_at.is_some_and(|lost_at| now >= lost_at + rules.grace) {
+        if lost_at.is_some_and(|lost_at| now >= lost_at + rules.reconnect_grace) {
             return;
         }
         match reply {
-            Reply::Seated { room, .. } => {
+            Reply::Joined { room, .. } => {
                 let given = room.view.member(peer).map(|member| (room.view.id, member.slots()));
                 assert_eq!(given, Some((*id, *slots)), "{peer:?} is back in another place");
                 self.kept += u64::from(lost_at.is_some());
@@ -126,7 +126,7 @@ impl Checker {
                 assert_eq!(directory.room(*id).map(|room| room.view().code), Some(*code));
             }
             // The node that asks is out of date, and will ask again.
-            Reply::Refused(refusal) if refusal.code == RefusalCode::Unavailable => {}
+            Reply::Rejected(refusal) if refusal.code == RejectionCode::Unavailable => {}
             other => panic!("{peer:?} lost {slots:?} in {id:?}, left at {lost_at:?}, by {now:?}: {other:?}"),
         }
     }
@@ -135,39 +135,39 @@ impl Checker {
         let Notice::Changed { room, events, .. } = notice else { return };
         for event in events {
             match event {
-                RoomEvent::Joined(joined) => {
+                RoomUpdate::Joined(joined) => {
                     self.take_place(joined.member.peer, *room, joined.member.slots());
                 }
                 // Who goes by their own wish is promised less.
-                RoomEvent::Away(away) if away.left => drop(self.places.remove(&away.peer)),
-                RoomEvent::Away(away) => {
+                RoomUpdate::Away(away) if away.left => drop(self.places.remove(&away.peer)),
+                RoomUpdate::Away(away) => {
                     if let Some(place) = self.places.get_mut(&away.peer) {
                         place.lost_at.get_or_insert(now);
                     }
                 }
-                RoomEvent::Returned(returned) => {
+                RoomUpdate::Returned(returned) => {
                     if let Some(place) = self.places.get_mut(&returned.peer) {
                         place.lost_at = None;
                     }
                     self.returns += 1;
                 }
-                RoomEvent::Left(left) => {
+                RoomUpdate::Left(left) => {
                     // Whoever left for another room has a place there already.
                     let is_here = self.places.get(&left.peer).is_some_and(|place| place.room == *room);
                     let place = is_here.then(|| self.places.remove(&left.peer)).flatten();
-                    if left.reason == LeaveReason::Lost
+                    if left.reason == LeaveReason::ConnectionLost
                         && let Some(since) = place.and_then(|place| place.lost_at)
                     {
                         self.seats_given_up += 1;
                         assert!(
-                            since + rules.grace <= now,
+                            since + rules.reconnect_grace <= now,
                             "{:?} was given up after {}",
                             left.peer,
                             now.since(since)
                         );
                     }
                 }
-                RoomEvent::HostChanged(_) => self.host_changes += 1,
+                RoomUpdate::HostChanged(_) => self.host_changes += 1,
                 _ => {}
             }
         }
@@ -178,11 +178,11 @@ impl Checker {
     pub(crate) fn check_bounds(directory: &Directory, rules: &Rules) {
         let mut seats: BTreeMap<PlayerId, usize> = BTreeMap::new();
         for room in directory.rooms() {
-            assert!(room.view().watchers().count() <= rules.watchers_max, "a crowd: {:?}", room.view());
+            assert!(room.view().spectators().count() <= rules.spectators_max, "a crowd: {:?}", room.view());
             room.view().members.iter().for_each(|member| *seats.entry(member.player).or_default() += 1);
         }
         let most = seats.values().max().copied().unwrap_or(0);
-        assert!(most <= rules.seats_per_player_max, "somebody has {most} seats");
+        assert!(most <= rules.rooms_per_player_max, "somebody has {most} seats");
     }
 
     /// Capacity, slots, host, and that nobody is in two rooms.
@@ -204,7 +204,7 @@ impl Checker {
         let palettes: BTreeSet<u8> = view.players().map(|member| member.palette).collect();
         assert_eq!(palettes.len(), view.players().count(), "two wear the same: {view:?}");
         for member in &view.members {
-            assert_eq!(member.away, room.seat_of(member.peer).unwrap().link.is_none());
+            assert_eq!(member.away, room.reservation_of(member.peer).unwrap().link.is_none());
             let other = self.room_of.insert(member.peer, id).and_then(|other| directory.room(other));
             // A room that ended with nobody connected tells nobody, so the books may name it still.
             let other = other.filter(|other| other.view().member(member.peer).is_some());
@@ -214,10 +214,10 @@ impl Checker {
     }
 
     /// Each client is told of each coming and going once, in an order that makes sense.
-    pub(crate) fn told(&mut self, client: usize, machine: &Client, event: &Event) {
+    pub(crate) fn told(&mut self, client: usize, machine: &Client, event: &ClientEvent) {
         let believed = self.believed.entry(client).or_default();
         match event {
-            Event::Seated { returned, .. } => {
+            ClientEvent::RoomJoined { returned, .. } => {
                 let room = machine.room().expect("who is seated has a room");
                 let (_, me) = machine.identity().unwrap();
                 assert!(room.member(me).is_some());
@@ -227,21 +227,21 @@ impl Checker {
                     self.believed_host.insert(client, room.host);
                 }
             }
-            Event::Left { .. } => {
+            ClientEvent::RoomLeft { .. } => {
                 believed.clear();
                 self.believed_host.remove(&client);
             }
-            Event::Room(RoomEvent::Joined(joined)) => {
+            ClientEvent::RoomUpdated(RoomUpdate::Joined(joined)) => {
                 assert!(
                     believed.insert(joined.member.peer),
                     "client {client}: {:?} joined twice",
                     joined.member
                 );
             }
-            Event::Room(RoomEvent::Left(left)) => {
+            ClientEvent::RoomUpdated(RoomUpdate::Left(left)) => {
                 assert!(believed.remove(&left.peer), "client {client}: {:?} left twice", left.peer);
             }
-            Event::Room(RoomEvent::HostChanged(host)) => {
+            ClientEvent::RoomUpdated(RoomUpdate::HostChanged(host)) => {
                 let before = self.believed_host.insert(client, host.peer);
                 assert_ne!(before, Some(host.peer), "client {client}: told of the same host twice");
             }
@@ -256,7 +256,7 @@ impl Checker {
     }
 
     /// A client wants to see this list from now on, or none.
-    pub(crate) fn listed(&mut self, client: usize, list: Option<List>) {
+    pub(crate) fn room_list(&mut self, client: usize, list: Option<SubscribeRooms>) {
         match list {
             Some(list) => drop(self.lists.insert(client, list)),
             None => drop(self.lists.remove(&client)),
@@ -286,8 +286,8 @@ impl Checker {
     /// The list a client shows is of the rooms there are, and of as many as it can have.
     fn check_list(&self, directory: &Directory, number: usize, client: &Client) {
         let shown: BTreeMap<RoomId, &Listing> =
-            client.listed().map(|listing| (listing.id, listing)).collect();
-        let Some(List { game, mode, build, all }) = self.lists.get(&number) else {
+            client.room_list().map(|listing| (listing.id, listing)).collect();
+        let Some(SubscribeRooms { game, mode, build, all }) = self.lists.get(&number) else {
             assert!(shown.is_empty(), "client {number} shows a list it does not want");
             return;
         };

@@ -10,12 +10,12 @@ mod twin;
 use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, Prng};
-use gaggle_lobby::client::{Client, ClientConfig, Event, Output as ClientOutput};
-use gaggle_lobby::directory::{Directory, Entry, Notice, Reply, Request};
-use gaggle_lobby::message::server::OwnBest;
-use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, NodeMessage, Output};
-use gaggle_lobby::rules::{GameRules, ModeRules, Rates, Rules};
-use gaggle_lobby::{NodeId, Refusal, TicketSigner};
+use gaggle_lobby::client::{Client, ClientConfig, ClientEvent, ClientOutput};
+use gaggle_lobby::directory::{Command, Directory, LogEntry, Notice, Reply};
+use gaggle_lobby::message::server::MyStats;
+use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, NodeMessage, NodeOutput};
+use gaggle_lobby::rules::{GameRules, Limits, ModeConfig, Rules};
+use gaggle_lobby::{NodeId, Rejection, TicketSigner};
 
 use checker::Checker;
 use rude::{Rude, RudeTally};
@@ -37,7 +37,7 @@ pub(crate) struct Delays {
 /// A client and its socket.
 pub(crate) struct SimClient {
     pub(crate) machine: Client,
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<ClientEvent>,
     /// The connection it has or is opening.
     connection: Option<(usize, ConnectionId)>,
     /// Its program was ended; nothing happens until it is started again.
@@ -61,12 +61,12 @@ enum Happening {
     Pong { slot: usize, connection: ConnectionId },
     ClosedAtNode { slot: usize, connection: ConnectionId },
     ClosedAtClient { client: usize, connection: ConnectionId },
-    Ask { slot: usize, node: NodeId, ask: AskId, request: Box<Request> },
+    Ask { slot: usize, node: NodeId, ask: AskId, request: Box<Command> },
     Reply { slot: usize, node: NodeId, ask: AskId, reply: Reply },
     Notice { node: NodeId, notice: Notice },
     Tell { node: NodeId, message: NodeMessage },
-    Verified { slot: usize, node: NodeId, connection: ConnectionId, identity: Result<Identity, Refusal> },
-    Answered { slot: usize, node: NodeId, ask: AskId, answer: Box<OwnBest> },
+    Verified { slot: usize, node: NodeId, connection: ConnectionId, identity: Result<Identity, Rejection> },
+    Answered { slot: usize, node: NodeId, ask: AskId, answer: Box<MyStats> },
     WakeClient(usize),
     WakeNode(usize, NodeId),
     WakeDirectory,
@@ -352,15 +352,15 @@ impl World {
     fn wake_directory(&mut self) {
         self.directory_wake_at = None;
         self.directory.handle_timeout(self.now);
-        self.twin.take(self.now, &Entry::Tick, None);
+        self.twin.take(self.now, &LogEntry::Tick, None);
         self.drain_directory();
     }
 
-    fn ask_directory(&mut self, slot: usize, node: NodeId, ask: AskId, request: Request) {
+    fn ask_directory(&mut self, slot: usize, node: NodeId, ask: AskId, request: Command) {
         let asked = request.clone();
         let reply = self.directory.handle_request(self.now, request);
         self.checker.answered(self.now, &self.directory, &self.rules, &asked, &reply);
-        self.twin.take(self.now, &Entry::Request(Box::new(asked)), Some(&reply));
+        self.twin.take(self.now, &LogEntry::Command(Box::new(asked)), Some(&reply));
         // In this order, as a directory inside the process would do it; the lanes may still differ in delay.
         self.drain_directory();
         let happening = Happening::Reply { slot, node, ask, reply };
@@ -375,9 +375,9 @@ impl World {
         while let Some(record) = self.directory.poll_record() {
             let (room, round) = (record.room, record.round);
             self.checker.recorded(record);
-            let request = Request::Stored { room, round, verdict: None, ratings: Vec::new() };
+            let request = Command::Stored { room, round, verdict: None, ratings: Vec::new() };
             let _ = self.directory.handle_request(self.now, request.clone());
-            self.twin.take(self.now, &Entry::Request(Box::new(request)), None);
+            self.twin.take(self.now, &LogEntry::Command(Box::new(request)), None);
         }
         while let Some((node, notice)) = self.directory.poll_notice() {
             self.checker.noticed(self.now, &self.directory, &self.rules, &notice);
@@ -420,42 +420,42 @@ impl World {
         node.wake_at = wake_at.or(node.wake_at);
         for output in outputs {
             let rude = match &output {
-                Output::Send { connection, .. } | Output::Close { connection, .. } => {
+                NodeOutput::Send { connection, .. } | NodeOutput::Close { connection, .. } => {
                     self.rude_owners.get(connection).copied()
                 }
                 _ => None,
             };
             match (output, rude) {
-                (Output::Send { text, .. }, Some(number)) => self.rude_hears(number, &text),
-                (Output::Close { connection, .. }, Some(number)) => self.rude_closed(number, connection),
-                (Output::Send { connection, text }, None) => {
+                (NodeOutput::Send { text, .. }, Some(number)) => self.rude_hears(number, &text),
+                (NodeOutput::Close { connection, .. }, Some(number)) => self.rude_closed(number, connection),
+                (NodeOutput::Send { connection, text }, None) => {
                     if let Some(&(client, _)) = self.owners.get(&connection) {
                         let happening = Happening::ToClient { client, connection, text: text.to_string() };
                         self.later(self.delays.socket, (1, connection.0), happening);
                     }
                 }
-                (Output::Ping { connection }, _) => {
+                (NodeOutput::Ping { connection }, _) => {
                     if let Some(&(client, slot)) = self.owners.get(&connection) {
                         let happening = Happening::Ping { client, slot, connection };
                         self.later(self.delays.socket, (1, connection.0), happening);
                     }
                 }
-                (Output::Close { connection, .. }, None) => {
+                (NodeOutput::Close { connection, .. }, None) => {
                     if let Some((client, _)) = self.owners.remove(&connection) {
                         let happening = Happening::ClosedAtClient { client, connection };
                         self.later(self.delays.socket, (1, connection.0), happening);
                     }
                 }
-                (Output::Ask { ask, request }, _) => {
+                (NodeOutput::Ask { ask, request }, _) => {
                     let happening = Happening::Ask { slot, node: id, ask, request };
                     self.later(self.delays.directory, (2, id.0), happening);
                 }
-                (Output::Tell { node, message }, _) => {
+                (NodeOutput::Tell { node, message }, _) => {
                     self.later(self.delays.directory, (5, id.0), Happening::Tell { node, message });
                 }
-                (Output::Verify { connection, .. }, _) => self.verify(slot, id, connection),
-                (Output::Query { ask, query }, _) => self.query(slot, id, ask, query),
-                (Output::Note(_), _) => {}
+                (NodeOutput::Verify { connection, .. }, _) => self.verify(slot, id, connection),
+                (NodeOutput::Query { ask, query }, _) => self.query(slot, id, ask, query),
+                (NodeOutput::AuditRecord(_), _) => {}
             }
         }
         if let Some(at) = wake_at {
@@ -532,8 +532,8 @@ impl World {
 /// The client that always has this number.
 pub(crate) fn guest(number: usize) -> ClientConfig {
     ClientConfig {
-        key: Some(format!("key-of-guest-number-{number}")),
-        name: Some(format!("Guest {number}")),
+        guest_key: Some(format!("key-of-guest-number-{number}")),
+        display_name: Some(format!("Guest {number}")),
         ..ClientConfig::default()
     }
 }
@@ -541,14 +541,14 @@ pub(crate) fn guest(number: usize) -> ClientConfig {
 /// Rules without rates: in these worlds everybody is busy. And with few seats for one person, so that it is noticed if
 /// somebody gets more.
 pub(crate) fn generous() -> Rules {
-    let duel = ModeRules { seats: 2, seats_max: 2, skill: true, ..ModeRules::default() };
+    let duel = ModeConfig { players_default: 2, players_max: 2, skill: true, ..ModeConfig::default() };
     let mut ranked = GameRules::default();
     ranked.modes.insert("duel".parse().unwrap(), duel);
     Rules {
-        rates: Rates::unlimited(),
+        limits: Limits::unlimited(),
         connections_per_address_max: 1_000,
-        seats_per_player_max: 3,
-        watchers_max: 4,
+        rooms_per_player_max: 3,
+        spectators_max: 4,
         games: BTreeMap::from([("ranked".parse().unwrap(), ranked)]),
         ..Rules::default()
     }

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use gaggle_kit::PeerId;
-use gaggle_lobby::message::server::OwnBest;
+use gaggle_lobby::message::server::MyStats;
 use gaggle_lobby::node::{AskId, ConnectionId, Identity, Query};
-use gaggle_lobby::{Envelope, NodeId, Refusal, RefusalCode, ServerMessage};
+use gaggle_lobby::{Envelope, NodeId, Rejection, RejectionCode, ServerMessage};
 
 use super::{Happening, World};
 
@@ -35,7 +35,7 @@ pub(crate) struct RudeTally {
     pub(crate) seats_by_ticket: u64,
     pub(crate) tokens: u64,
     pub(crate) searches: u64,
-    pub(crate) refused: BTreeMap<RefusalCode, u64>,
+    pub(crate) refused: BTreeMap<RejectionCode, u64>,
 }
 
 impl World {
@@ -68,13 +68,13 @@ impl World {
             Envelope::<ServerMessage>::decode(text).expect("whatever is said, servers speak properly");
         let rude = &mut self.rude[number];
         match envelope.message {
-            ServerMessage::Seated(seated) => {
+            ServerMessage::JoinedRoom(seated) => {
                 self.rude_tally.seats += 1;
                 self.rude_tally.seats_by_ticket += u64::from(seated.returned);
                 rude.tickets.push((rude.tab, seated.ticket));
                 rude.peers = seated.room.members.iter().map(|member| member.peer).collect();
             }
-            ServerMessage::NewTicket(new) => rude.tickets.push((rude.tab, new.ticket)),
+            ServerMessage::TicketRenewed(new) => rude.tickets.push((rude.tab, new.ticket)),
             ServerMessage::Searching(_) => self.rude_tally.searches += 1,
             ServerMessage::Refused(refused) => {
                 *self.rude_tally.refused.entry(refused.code).or_default() += 1;
@@ -95,7 +95,7 @@ impl World {
         self.rude_tally.tokens += 1;
         let subject = format!("account {}", self.prng.below(PEOPLE as u32));
         let identity = Identity { issuer: "https://id.example".into(), subject, name: None };
-        let refusal = Refusal::new(RefusalCode::BadToken, "the token is a fake");
+        let refusal = Rejection::new(RejectionCode::BadToken, "the token is a fake");
         let identity = if self.prng.chance(1, 3) { Ok(identity) } else { Err(refusal) };
         let happening = Happening::Verified { slot, node, connection, identity };
         self.later(self.delays.directory, (6, connection.0), happening);
@@ -103,8 +103,10 @@ impl World {
 
     /// Storage knows everybody to be of the same skill.
     pub(super) fn query(&mut self, slot: usize, node: NodeId, ask: AskId, query: Query) {
-        let Query::Mine { game, mode, .. } = query else { panic!("nobody in this world asks for that") };
-        let answer = OwnBest { game, mode, best: None, rating: Some(1_500), matches: Vec::new() };
+        let Query::PlayerStats { game, mode, .. } = query else {
+            panic!("nobody in this world asks for that")
+        };
+        let answer = MyStats { game, mode, best: None, rating: Some(1_500), matches: Vec::new() };
         let happening = Happening::Answered { slot, node, ask, answer: Box::new(answer) };
         self.later(self.delays.directory, (7, node.0), happening);
     }

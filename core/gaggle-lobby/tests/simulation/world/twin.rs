@@ -2,7 +2,7 @@
 //! answer as the first does, and be the same as the first.
 
 use gaggle_kit::Micros;
-use gaggle_lobby::directory::{Directory, Entry, Reply, Request, Snapshot};
+use gaggle_lobby::directory::{Command, Directory, LogEntry, Reply, Snapshot};
 use gaggle_lobby::rules::Rules;
 
 /// Comparing whole directories takes long.
@@ -21,22 +21,22 @@ impl Twin {
     }
 
     /// Takes what the first took, and answers as it did.
-    pub(crate) fn take(&mut self, now: Micros, entry: &Entry, expected: Option<&Reply>) {
+    pub(crate) fn take(&mut self, now: Micros, entry: &LogEntry, expected: Option<&Reply>) {
         // Another clock writes than reads: what is a time for one is a wait for the other.
         let ahead = Micros::from_secs(77);
         let (mut written, mut is_late) = (entry.clone(), false);
-        if let Entry::Request(request) = &mut written
-            && let Request::Lease { until, .. } = &mut **request
+        if let LogEntry::Command(request) = &mut written
+            && let Command::Lease { until, .. } = &mut **request
         {
             is_late = *until < now;
             *until = until.saturating_add(ahead);
         }
         let written = written.to_text(now + ahead);
-        let read = Entry::from_text(&written, now).unwrap_or_else(|error| panic!("{error}: {written}"));
+        let read = LogEntry::from_text(&written, now).unwrap_or_else(|error| panic!("{error}: {written}"));
         // A lease that was over before it arrived is over in any case, only not at the same time.
         let read = if is_late { entry.clone() } else { read };
         assert_eq!(&read, entry, "{written}");
-        let reply = self.directory.take_entry(now, read);
+        let reply = self.directory.apply(now, read);
         // Stamps of lists are each directory's own.
         if let Some(expected) = expected.filter(|expected| !matches!(expected, Reply::Listings { .. })) {
             assert_eq!(&reply, expected, "{written}");

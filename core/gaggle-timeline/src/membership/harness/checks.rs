@@ -31,7 +31,7 @@ impl World {
     /// AGREEMENT: the same history and the same frame mean the same streams with the same values.
     pub(super) fn check_confirmed(&mut self, index: usize, frame: Frame) {
         let node = &self.nodes[index];
-        let present = node.machine.rows().iter().filter(|row| row.counts_at(frame));
+        let present = node.machine.rows().iter().filter(|row| row.is_present_at(frame));
         let mut record: Vec<_> =
             present.map(|row| (row.slots.bits(), row.stream, node.store.0[&(row.stream, frame)])).collect();
         record.sort_unstable();
@@ -110,7 +110,9 @@ impl World {
             let record = self.nodes[index].log[number as usize].clone();
             let before = Rc::make_mut(&mut self.checks).settled.insert((history, frame), record.clone());
             let in_match = if self.plan.majority {
-                Rc::make_mut(&mut self.checks).settled_in_match.insert((game.born, frame), record.clone())
+                Rc::make_mut(&mut self.checks)
+                    .settled_in_match
+                    .insert((game.started_at, frame), record.clone())
             } else {
                 None
             };
@@ -150,7 +152,8 @@ impl World {
         }
         let (reach, machine) = (self.plan.reach(), &self.nodes[index].machine);
         let (me, confirmed) = (machine.me(), machine.confirmed());
-        let counted = |row: &&rows::Row| row.stream != me && row.is_open() && row.first <= confirmed;
+        let counted =
+            |row: &&rows::RosterEntry| row.stream != me && row.is_active() && row.first_frame <= confirmed;
         let held = machine.rows().iter().filter(counted).filter_map(|row| machine.held(row.stream));
         let most = held.map(|held| held.len()).max().unwrap_or(0);
         let values = self.nodes[index].store.0.len();
@@ -177,7 +180,7 @@ impl World {
 fn full_apart(ahead: &Membership, behind: &Membership) -> u32 {
     let counts = |machine: &Membership, by: &Membership| {
         let row = rows::row_of(by.rows(), machine.me());
-        row.is_some_and(|row| row.is_open() && row.first <= machine.confirmed().min(by.confirmed()))
+        row.is_some_and(|row| row.is_active() && row.first_frame <= machine.confirmed().min(by.confirmed()))
     };
     let both = ahead.lineage().history() == behind.lineage().history()
         && counts(ahead, ahead)

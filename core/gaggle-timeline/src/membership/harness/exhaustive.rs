@@ -92,11 +92,11 @@ impl Shown {
         let counts = |machine: &Membership| rows::is_open(machine.known(), me);
         let played = |machine: &Membership| {
             let row = rows::row_of(machine.rows(), me);
-            row.is_some_and(|row| row.counts_at(machine.confirmed()))
+            row.is_some_and(|row| row.is_present_at(machine.confirmed()))
         };
         let made = |machine: &&Membership| machine.lineage().depth() > 0;
         let ended =
-            |machine: &Membership| rows::row_of(&machine.view.rows, me).is_some_and(|row| !row.is_open());
+            |machine: &Membership| rows::row_of(&machine.view.rows, me).is_some_and(|row| !row.is_active());
         self.joined += usize::from(joined);
         self.unaware += usize::from(world.nodes[newcomer].alive && !joined && others().any(counts));
         self.played += usize::from(others().any(played));

@@ -3,7 +3,7 @@
 use gaggle_kit::{Frame, Prng};
 
 use super::run::Draw;
-use super::{ByteReader, Feed, Message, Parcel, Row, Rules, Tidings, World, peer};
+use super::{ByteReader, Feed, JoinContext, Message, Parcel, RosterEntry, Rules, World, peer};
 use crate::membership::codec::FRAME_MAX;
 use crate::membership::messages::Told;
 use crate::membership::view::View;
@@ -31,10 +31,10 @@ fn lie(message: &mut Message, rng: &mut Prng) {
         3 => FRAME_MAX,
         _ => frame,
     };
-    let mut rows = |rows: &mut Vec<Row>| {
+    let mut rows = |rows: &mut Vec<RosterEntry>| {
         for row in rows.iter_mut() {
-            row.first = frame(row.first);
-            row.last = frame(row.last).max(row.first.previous());
+            row.first_frame = frame(row.first_frame);
+            row.last_frame = frame(row.last_frame).max(row.first_frame.previous());
         }
         rows.reverse();
     };
@@ -93,7 +93,7 @@ fn attack(world: &World, from: usize, to: usize, parcel: &Parcel, rng: &mut Prng
         Parcel::Snapshot { tidings, .. } => {
             tidings.encode(&mut bytes);
             damage(&mut bytes, rng);
-            let Ok(tidings) = Tidings::decode(&mut ByteReader::new(&bytes)) else { return false };
+            let Ok(tidings) = JoinContext::decode(&mut ByteReader::new(&bytes)) else { return false };
             let name = node.name();
             node.machine.adopt(node.clock, &tidings, name, &mut node.store)
         }

@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Frame, Micros};
 
-use super::{Extras, Message, Mode, Parcel, Plan, Rules, World, peer, rows};
+use super::{EntryControl, Message, Mode, Parcel, Plan, Rules, World, peer, rows};
 use crate::membership::messages::Told;
 use crate::membership::view::View;
 use crate::roster::StreamId;
@@ -104,7 +104,7 @@ impl Tale {
         let node = self.0.node_mut(index);
         for frame in (from..=to).map(Frame::new) {
             node.store.0.insert((me, frame), 1_000 + frame.number());
-            node.machine.push_own(frame, Extras::NONE);
+            node.machine.push_own(frame, EntryControl::NONE);
         }
         self
     }
@@ -535,7 +535,7 @@ fn only_the_lead_admits() {
         crate::membership::held::Join { stream: tale.name(2), slots: gaggle_kit::SlotSet::from_bits(1 << 5) };
     let (me, node) = (tale.name(1), tale.0.node_mut(1));
     node.store.0.insert((me, Frame::new(4)), 7);
-    node.machine.push_own(Frame::new(4), Extras { join: Some(join), end: false });
+    node.machine.push_own(Frame::new(4), EntryControl { join: Some(join), end: false });
     tale.suspect(0, 2).tick(0).packet(0, 1).packet(1, 0);
     assert!(!tale.counts_on(0, 2) && !tale.counts_on(1, 2), "it counts for nobody");
     tale.breaks("LEAD");

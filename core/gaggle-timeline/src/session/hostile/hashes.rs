@@ -3,13 +3,13 @@
 use gaggle_kit::{Frame, Prng, Slot, SlotSet};
 
 use super::joins::offers;
-use super::{Mail, Table, Tongue, peer, reword};
+use super::{Cluster, Mail, Tamper, peer, reword};
 use crate::announce::{Findings, Message};
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::packet::CheckBlock;
 
 /// Tells these hashes instead of its own. Its game and everything else it says are right.
-fn hashes(lie: fn(&mut CheckBlock)) -> Tongue {
+fn hashes(lie: fn(&mut CheckBlock)) -> Tamper {
     Box::new(move |_, mut mail| {
         for mail in &mut mail {
             _ = reword(mail, |packet| _ = packet.check.as_mut().map(lie), |value| value);
@@ -26,13 +26,15 @@ const LIES: [fn(&mut CheckBlock); 4] = [
     |check| check.state_hash = check.state_hash.rotate_left(7),
 ];
 
-fn recoveries(table: &Table) -> Vec<u64> {
+fn recoveries(table: &Cluster) -> Vec<u64> {
     (0..table.players.len()).map(|index| table.session(index).stats().recoveries).collect()
 }
 
 /// How often somebody found that hashes differ.
-fn complaints(table: &Table, index: usize) -> usize {
-    let differ = |event: &&Event| matches!(event, Event::Desync { .. } | Event::InputsDiffer { .. });
+fn complaints(table: &Cluster, index: usize) -> usize {
+    let differ = |event: &&SessionEvent| {
+        matches!(event, SessionEvent::DesyncDetected { .. } | SessionEvent::InputsDiverged { .. })
+    };
     table.events[index].iter().filter(differ).count()
 }
 
@@ -40,8 +42,8 @@ fn complaints(table: &Table, index: usize) -> usize {
 fn one_of_three_that_lies_about_its_hashes_is_outvoted_whoever_it_is() {
     for liar in 0..3 {
         for lie in LIES {
-            let mut table = Table::of(3, liar);
-            table.tongue = hashes(lie);
+            let mut table = Cluster::of(3, liar);
+            table.tamper = hashes(lie);
             table.run(30).expect_agreement(&[0, 1, 2], 1_800).expect_no_fault(&[0, 1, 2]);
             for honest in (0..3).filter(|index| *index != liar) {
                 assert!(complaints(&table, honest) > 0, "{liar} lies unnoticed:\n{}", table.describe());
@@ -54,10 +56,10 @@ fn one_of_three_that_lies_about_its_hashes_is_outvoted_whoever_it_is() {
 
 #[test]
 fn whoever_hears_one_of_three_only_does_not_obey_it() {
-    let mut table = Table::of(3, 0);
+    let mut table = Cluster::of(3, 0);
     table.run(60).unlink(1, 2);
     // They hear of each other by the liar, and hashes are not passed on.
-    table.tongue = hashes(LIES[0]);
+    table.tamper = hashes(LIES[0]);
     table.run(60).expect_agreement(&[0, 1, 2], 1_800).expect_no_fault(&[0, 1, 2]);
     assert!((1..3).all(|honest| complaints(&table, honest) > 0), "it lies unnoticed:\n{}", table.describe());
     assert_eq!(recoveries(&table), [0; 3], "{}", table.describe());
@@ -69,16 +71,16 @@ const OBEYED: std::ops::RangeInclusive<u64> = 4..=5;
 #[test]
 fn of_two_the_senior_that_lies_about_its_hashes_is_obeyed_ever_more_rarely() {
     for lie in LIES {
-        let mut table = Table::of(2, 0);
-        table.tongue = hashes(lie);
+        let mut table = Cluster::of(2, 0);
+        table.tamper = hashes(lie);
         // What it gives is right: nothing but work is lost.
         table.run(30).expect_agreement(&[0, 1], 7_200).expect_no_fault(&[0, 1]);
         let recoveries = recoveries(&table);
         assert!(recoveries[0] == 0 && OBEYED.contains(&recoveries[1]), "{}", table.describe());
         assert_eq!(table.stalled, [0; 2], "{}", table.describe());
 
-        let mut table = Table::of(2, 1);
-        table.tongue = hashes(lie);
+        let mut table = Cluster::of(2, 1);
+        table.tamper = hashes(lie);
         table.run(30).expect_agreement(&[0, 1], 1_800).expect_no_fault(&[0, 1]);
         assert!(complaints(&table, 0) > 0, "it lies unnoticed:\n{}", table.describe());
         assert_eq!(self::recoveries(&table), [0; 2], "the junior is not obeyed:\n{}", table.describe());
@@ -87,8 +89,8 @@ fn of_two_the_senior_that_lies_about_its_hashes_is_obeyed_ever_more_rarely() {
 
 #[test]
 fn whoever_takes_a_state_still_knows_what_everybody_told_of_theirs() {
-    let mut table = Table::of(2, 0);
-    table.tongue = hashes(LIES[0]);
+    let mut table = Cluster::of(2, 0);
+    table.tamper = hashes(LIES[0]);
     table.run_until("it obeys", 600, |t| t.session(1).stats().recoveries == 1);
     let told = table.session(1).remotes[0].told_check(Frame::new(120));
     assert!(told.is_some(), "the next vote goes without it:\n{}", table.describe());
@@ -97,14 +99,14 @@ fn whoever_takes_a_state_still_knows_what_everybody_told_of_theirs() {
 #[test]
 fn of_two_the_senior_that_lies_about_all_that_led_to_its_state_makes_the_other_come_in_anew_ever_more_rarely()
 {
-    let mut table = Table::of(2, 0);
+    let mut table = Cluster::of(2, 0);
     let (mut checks, mut offers) = (hashes(LIES[1]), offers(|offer| offer.inputs_hash ^= 0x55));
-    table.tongue = Box::new(move |session, mail| {
+    table.tamper = Box::new(move |session, mail| {
         let mail = checks(session, mail);
         offers(session, mail)
     });
     table.run(7_200).expect_no_fault(&[0, 1]);
-    let taken = [0, 1].map(|index| table.session(index).stats().states_taken);
+    let taken = [0, 1].map(|index| table.session(index).stats().snapshots_received);
     assert!(taken[0] == 0 && OBEYED.contains(&taken[1]), "{}", table.describe());
     table.expect_agreement(&[0, 1], 300);
     assert_eq!((recoveries(&table), &table.stalled[..]), (vec![0; 2], &[0; 2][..]), "{}", table.describe());
@@ -113,13 +115,13 @@ fn of_two_the_senior_that_lies_about_all_that_led_to_its_state_makes_the_other_c
 #[test]
 fn the_senior_is_whoever_came_first_not_whoever_has_the_first_slot() {
     for liar in [1, 2] {
-        let mut table = Table::of(2, liar);
+        let mut table = Cluster::of(2, liar);
         table.run(60).players[0].session_mut().leave();
         table.run(120).dead[0] = true;
         table.join(&[1]);
         table.run_until("it plays", 300, |t| t.session(2).is_member());
         assert_eq!(table.session(2).local_slots(), SlotSet::of(Slot::at(0)), "{}", table.describe());
-        table.tongue = hashes(LIES[0]);
+        table.tamper = hashes(LIES[0]);
         table.run(60).expect_agreement(&[1, 2], 900).expect_no_fault(&[1, 2]);
         assert!(complaints(&table, 3 - liar) > 0, "{liar} lies unnoticed:\n{}", table.describe());
         let obeyed = [1, 2].map(|index| table.session(index).stats().recoveries > 0);
@@ -128,7 +130,7 @@ fn the_senior_is_whoever_came_first_not_whoever_has_the_first_slot() {
 }
 
 /// Never tells its hashes in packets, but all the time what it found at the last frame it compared.
-fn findings(live_hash: fn(u32) -> u32) -> Tongue {
+fn findings(live_hash: fn(u32) -> u32) -> Tamper {
     Box::new(move |session, mut mail| {
         mail.iter_mut().for_each(|mail| _ = reword(mail, |packet| packet.check = None, |value| value));
         let Some(own) = session.checks.newest() else { return mail };
@@ -142,20 +144,22 @@ fn findings(live_hash: fn(u32) -> u32) -> Tongue {
 }
 
 /// What somebody was told of states that differ.
-fn told_of_states(table: &Table, index: usize) -> Vec<&Event> {
-    let of_states = |event: &&Event| matches!(event, Event::Desync { .. } | Event::DesyncLocated { .. });
+fn told_of_states(table: &Cluster, index: usize) -> Vec<&SessionEvent> {
+    let of_states = |event: &&SessionEvent| {
+        matches!(event, SessionEvent::DesyncDetected { .. } | SessionEvent::DesyncLocated { .. })
+    };
     table.events[index].iter().filter(of_states).collect()
 }
 
 #[test]
 fn whoever_learns_of_a_difference_by_what_others_found_is_told_of_it_first() {
-    let mut table = Table::of(3, 2);
-    table.tongue = findings(|hash| hash ^ 1);
+    let mut table = Cluster::of(3, 2);
+    table.tamper = findings(|hash| hash ^ 1);
     table.run(300);
     for index in 0..2 {
         let told = told_of_states(&table, index);
         assert!(
-            matches!(told[..], [Event::Desync { peer: one, local, remote, .. }, Event::DesyncLocated { peer: other, .. }, ..]
+            matches!(told[..], [SessionEvent::DesyncDetected { peer: one, local, remote, .. }, SessionEvent::DesyncLocated { peer: other, .. }, ..]
                 if (*one, *other, local ^ 1) == (peer(2), peer(2), *remote)),
             "{index}: {told:?}"
         );
@@ -164,17 +168,17 @@ fn whoever_learns_of_a_difference_by_what_others_found_is_told_of_it_first() {
 
 #[test]
 fn nobody_looks_into_what_is_the_same_by_now() {
-    let mut table = Table::of(3, 2);
-    table.tongue = findings(|hash| hash);
+    let mut table = Cluster::of(3, 2);
+    table.tamper = findings(|hash| hash);
     table.run(900).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1, 2]);
     assert!((0..2).all(|index| told_of_states(&table, index).is_empty()), "{}", table.describe());
 }
 
 /// A second in which every link says that it loses packets.
-fn run_lossy(table: &mut Table) {
+fn run_lossy(table: &mut Cluster) {
     let (now, count) = (table.now(), table.players.len());
     for (index, other) in (0..count).flat_map(|index| (0..count).map(move |other| (index, other))) {
-        table.players[index].session_mut().handle_loss(now, peer(other));
+        table.players[index].session_mut().handle_packet_loss(now, peer(other));
     }
     table.run(60);
 }
@@ -182,10 +186,10 @@ fn run_lossy(table: &mut Table) {
 #[test]
 fn a_hash_that_is_told_again_is_no_second_difference() {
     // A vote that nobody comes to ends just after the second lie, and has what differs forgotten.
-    let mut table = Table::checking(3, 2, 50);
+    let mut table = Cluster::checking(3, 2, 50);
     let mut lies = hashes(LIES[0]);
     // Half a second after every lie it says that it was made good, so that the next one counts as another difference.
-    table.tongue = Box::new(move |session, mail| {
+    table.tamper = Box::new(move |session, mail| {
         let mut mail = lies(session, mail);
         if let Some(own) = session.checks.newest()
             && session.current_frame().since(own.frame) == 30
@@ -198,8 +202,8 @@ fn a_hash_that_is_told_again_is_no_second_difference() {
     });
     (0..60).for_each(|_| run_lossy(&mut table));
     for honest in 0..2 {
-        let differ = |event: &Event| match event {
-            Event::Desync { frame, .. } => Some(*frame),
+        let differ = |event: &SessionEvent| match event {
+            SessionEvent::DesyncDetected { frame, .. } => Some(*frame),
             _ => None,
         };
         let mut frames: Vec<Frame> = table.events[honest].iter().filter_map(differ).collect();
@@ -211,10 +215,10 @@ fn a_hash_that_is_told_again_is_no_second_difference() {
 
 #[test]
 fn hashes_are_heard_although_packets_get_lost() {
-    let mut table = Table::of(2, 1);
+    let mut table = Cluster::of(2, 1);
     let mut rng = Prng::new(11);
     // Nobody lies here: a third of what it sends never arrives.
-    table.tongue = Box::new(move |_, mut mail| {
+    table.tamper = Box::new(move |_, mut mail| {
         mail.retain(|mail| mail.reliable || rng.below(3) > 0);
         mail
     });

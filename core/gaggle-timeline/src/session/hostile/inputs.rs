@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 
 use gaggle_kit::{Frame, Micros, Slot, SlotSet};
 
-use super::{Mail, Table, peer, reword};
+use super::{Cluster, Mail, peer, reword};
 use crate::announce;
-use crate::event::{Event, PeerFault, Refusal};
-use crate::membership::{self, Extras, Tail};
+use crate::event::{PeerFault, RejectReason, SessionEvent};
+use crate::membership::{self, EntryControl, EntryRange};
 use crate::packet::{Packet, Runs, RunsWriter, TAG_MAX};
-use crate::relay::{Give, Other};
+use crate::relay::{Backfill, Other};
 use crate::roster::StreamId;
 
 #[test]
 fn a_claim_to_somebody_elses_seat_is_refused() {
-    let mut table = Table::of(3, 2);
-    table.tongue = Box::new(|_, mut mail| {
+    let mut table = Cluster::of(3, 2);
+    table.tamper = Box::new(|_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
             if let Ok(announce::Message::Announce(mut announce)) = announce::Message::decode(&mail.bytes) {
                 announce.slots = SlotSet::of(Slot::at(0));
@@ -27,15 +27,17 @@ fn a_claim_to_somebody_elses_seat_is_refused() {
     });
     table.run(30);
     for index in 0..2 {
-        let refused = |event: &Event| matches!(event, Event::Refused { reason: Refusal::Slots { .. }, .. });
+        let refused = |event: &SessionEvent| {
+            matches!(event, SessionEvent::Rejected { reason: RejectReason::Slots { .. }, .. })
+        };
         assert_eq!(table.events[index].iter().filter(|event| refused(event)).count(), 1);
-        table.players[index].session_mut().remove(peer(2)).expect("it had a seat");
+        table.players[index].session_mut().evict(peer(2)).expect("it had a seat");
     }
     table.expect_agreement(&[0, 1], 300);
 }
 
 /// Says that it has so many players, and tells inputs of as many.
-fn recount(players: u8) -> super::Tongue {
+fn recount(players: u8) -> super::Tamper {
     let mut told = [false; 3];
     Box::new(move |session, mail| {
         let mut said = Vec::new();
@@ -45,8 +47,8 @@ fn recount(players: u8) -> super::Tongue {
             let Some((tag, standing)) = standing.filter(|_| !mail.reliable) else { continue };
             if !std::mem::replace(&mut told[mail.to], true) {
                 let mut bytes = Vec::new();
-                let standing = membership::Standing { players, ..standing };
-                membership::Message::Standing { tag, standing }.encode(&mut bytes);
+                let standing = membership::PeerStatus { players, ..standing };
+                membership::Message::PeerStatus { tag, standing }.encode(&mut bytes);
                 said.push(Mail { to: mail.to, reliable: true, bytes });
             }
             let bytes = mail.bytes.clone();
@@ -69,10 +71,10 @@ fn recount(players: u8) -> super::Tongue {
 #[test]
 fn whoever_changes_the_number_of_its_players_is_at_fault() {
     for players in [0, 2, 200] {
-        let mut table = Table::of(3, 2);
+        let mut table = Cluster::of(3, 2);
         table.run(60).expect_no_fault(&[0, 1]);
-        table.tongue = recount(players);
-        let fault = PeerFault::PlayersChanged { players, seats: 1 };
+        table.tamper = recount(players);
+        let fault = PeerFault::SlotCountChanged { players, seats: 1 };
         table.run(30).expect_fault(&[0, 1], |found| *found == fault);
         table.run(60).expect_agreement(&[0, 1], 300);
     }
@@ -80,37 +82,37 @@ fn whoever_changes_the_number_of_its_players_is_at_fault() {
 
 #[test]
 fn whoever_speaks_for_another_unasked_is_not_heard() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     // Says to 1 what 0 will press, before 0 does.
-    table.tongue = Box::new(|session, mut mail| {
+    table.tamper = Box::new(|session, mut mail| {
         let row = session.membership.known().iter().find(|row| row.stream.peer == peer(0)).copied();
         let Some(row) = row.filter(|_| session.is_member()) else { return mail };
         let tag = session.remotes.iter().find(|remote| remote.peer == peer(1)).map_or(0, |r| r.told.tag());
-        let mut tail = Tail::from(row.stream, session.confirmed_frame().next());
+        let mut tail = EntryRange::from(row.stream, session.confirmed_frame().next());
         for _ in 0..20 {
-            tail.push(&[77], Extras::NONE);
+            tail.push(&[77], EntryControl::NONE);
         }
         let confirmed = session.confirmed_frame();
         let mut bytes = Vec::new();
-        Other::Give(Give { tag, heard_age: 0, confirmed, tail }).encode(&mut bytes);
+        Other::Backfill(Backfill { tag, heard_age: 0, confirmed, tail }).encode(&mut bytes);
         mail.push(Mail { to: 1, reliable: false, bytes });
         mail
     });
     table.run(60).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
-    let ignored = table.session(1).stats().gifts_ignored;
+    let ignored = table.session(1).stats().entries_unsolicited;
     assert!(ignored > 200, "{ignored} of 300 were ignored");
-    assert_eq!(table.session(0).stats().gifts_ignored, 0, "nobody spoke to it");
+    assert_eq!(table.session(0).stats().entries_unsolicited, 0, "nobody spoke to it");
 }
 
 #[test]
 fn inputs_from_far_ahead_are_a_fault() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
     let ahead = |packet: &mut Packet<'_>| {
         packet.newest_low = packet.newest_low.wrapping_add(200);
         packet.confirmed_age = 255;
     };
-    table.tongue = Box::new(move |_, mut mail| {
+    table.tamper = Box::new(move |_, mut mail| {
         mail.iter_mut().for_each(|mail| _ = reword(mail, ahead, |value| value));
         mail
     });
@@ -127,9 +129,9 @@ fn far_ahead(packet: &mut Packet<'_>) {
 
 #[test]
 fn to_be_far_ahead_without_inputs_is_a_fault_as_well() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
-    table.tongue = Box::new(move |_, mut mail| {
+    table.tamper = Box::new(move |_, mut mail| {
         mail.iter_mut().for_each(|mail| _ = reword(mail, far_ahead, |value| value));
         mail
     });
@@ -139,9 +141,9 @@ fn to_be_far_ahead_without_inputs_is_a_fault_as_well() {
 
 #[test]
 fn who_comes_in_does_not_believe_the_one_who_is_far_ahead() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     let joiner = 3;
-    table.tongue = Box::new(move |_, mut mail| {
+    table.tamper = Box::new(move |_, mut mail| {
         let to_joiner = mail.iter_mut().filter(|mail| mail.to == joiner);
         to_joiner.for_each(|mail| _ = reword(mail, far_ahead, |value| value));
         mail
@@ -152,7 +154,7 @@ fn who_comes_in_does_not_believe_the_one_who_is_far_ahead() {
 }
 
 /// Says everything again that it said so many ticks ago, so often.
-fn echo(ticks: usize, times: usize) -> super::Tongue {
+fn echo(ticks: usize, times: usize) -> super::Tamper {
     let mut past: VecDeque<Vec<Mail>> = VecDeque::new();
     Box::new(move |_, mut mail| {
         past.push_back(mail.iter().filter(|mail| !mail.reliable).cloned().collect());
@@ -169,11 +171,11 @@ fn echo(ticks: usize, times: usize) -> super::Tongue {
 fn packets_from_far_behind_are_ignored_and_counted() {
     // A moment ago, a while ago, and so long ago that their low bits could mean another frame.
     for ticks in [4, 120, 900] {
-        let mut table = Table::of(3, 2);
-        table.tongue = echo(ticks, 3);
+        let mut table = Cluster::of(3, 2);
+        table.tamper = echo(ticks, 3);
         table.run(ticks as u64 + 60).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
         for honest in 0..2 {
-            let old = table.session(honest).stats().packets_old;
+            let old = table.session(honest).stats().packets_stale;
             assert!(old > 100, "only {old} packets of {ticks} ticks ago were seen to be old");
         }
         assert_eq!(table.stalled[..2], [0, 0]);
@@ -182,9 +184,9 @@ fn packets_from_far_behind_are_ignored_and_counted() {
 
 #[test]
 fn another_value_for_a_confirmed_frame_is_a_fault() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     let mut past: VecDeque<Vec<Mail>> = VecDeque::new();
-    table.tongue = Box::new(move |_, mut mail| {
+    table.tamper = Box::new(move |_, mut mail| {
         past.push_back(mail.iter().filter(|mail| !mail.reliable).cloned().collect());
         if past.len() == 150 {
             // Half a second old and older, and changed.
@@ -206,7 +208,7 @@ fn another_value_for_a_confirmed_frame_is_a_fault() {
 }
 
 /// To some of the others it says something else, from the beginning.
-fn two_faced(to: &'static [usize]) -> super::Tongue {
+fn two_faced(to: &'static [usize]) -> super::Tamper {
     Box::new(move |_, mut mail| {
         let others = mail.iter_mut().filter(|mail| to.contains(&mail.to));
         others.for_each(|mail| _ = reword(mail, |_| {}, |value| value ^ 0x40));
@@ -217,30 +219,30 @@ fn two_faced(to: &'static [usize]) -> super::Tongue {
 #[test]
 fn whoever_tells_each_something_else_is_found_out_by_what_most_others_say() {
     // 3 tells 1 something else than 0 and 2: 1 hears of it from both.
-    let mut table = Table::of(4, 3);
-    table.tongue = two_faced(&[1]);
+    let mut table = Cluster::of(4, 3);
+    table.tamper = two_faced(&[1]);
     table.run(60).run_until("the lie is found", 900, |t| !t.faults(1).is_empty());
-    table.expect_fault(&[1], |fault| matches!(fault, PeerFault::ToldDifferently { .. }));
+    table.expect_fault(&[1], |fault| matches!(fault, PeerFault::Equivocation { .. }));
     table.run_until("all honest ones are together", 900, |t| {
-        let history = t.session(0).history();
-        (0..3).all(|index| t.session(index).is_member() && t.session(index).history() == history)
+        let history = t.session(0).branch_id();
+        (0..3).all(|index| t.session(index).is_member() && t.session(index).branch_id() == history)
     });
     table.run(300).expect_agreement(&[0, 1, 2], 600);
     // It came in anew, because its inputs were wrong as well as its state: what it had is there to be looked at all the same.
-    let bundle = table.players[1].take_bundle().expect("both states and the inputs between");
-    let view = bundle.look::<super::Pot>().expect("it is of this game");
+    let bundle = table.players[1].take_desync_bundle().expect("both states and the inputs between");
+    let view = bundle.diff::<super::MixGame>().expect("it is of this game");
     assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");
-    assert!(table.players[1].take_bundle().is_none(), "told once");
+    assert!(table.players[1].take_desync_bundle().is_none(), "told once");
 }
 
 #[test]
 fn where_nobody_else_can_be_asked_the_accused_goes() {
-    let mut table = Table::of(3, 2);
-    table.tongue = two_faced(&[1]);
+    let mut table = Cluster::of(3, 2);
+    table.tamper = two_faced(&[1]);
     table.run(60).run_until("the lie is found", 900, |t| (0..2).all(|index| !t.faults(index).is_empty()));
-    table.expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::ToldDifferently { .. }));
+    table.expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::Equivocation { .. }));
     table.run_until("both are together again", 1_200, |t| {
-        t.session(0).history() == t.session(1).history() && t.session(1).is_member()
+        t.session(0).branch_id() == t.session(1).branch_id() && t.session(1).is_member()
     });
     table.run(300).expect_agreement(&[0, 1], 600);
 }
@@ -248,7 +250,7 @@ fn where_nobody_else_can_be_asked_the_accused_goes() {
 #[test]
 fn one_accuser_among_many_is_not_believed() {
     // 3 holds, or says it holds, other entries of 2 than everybody else.
-    let mut table = Table::of(4, 3);
+    let mut table = Cluster::of(4, 3);
     table.run(60);
     let stream = StreamId { peer: peer(2), incarnation: table.session(2).membership.me().incarnation };
     for honest in 0..2 {
@@ -259,7 +261,7 @@ fn one_accuser_among_many_is_not_believed() {
 }
 
 /// Keeps back all it does but one entry in so many ticks.
-fn drip(ticks: u64) -> super::Tongue {
+fn drip(ticks: u64) -> super::Tamper {
     let mut count = 0u64;
     Box::new(move |session, mut mail| {
         if !session.is_member() {
@@ -292,33 +294,33 @@ fn drip(ticks: u64) -> super::Tongue {
     })
 }
 
-fn open_rows(table: &Table, index: usize) -> usize {
-    table.session(index).roster().iter().filter(|row| row.is_open()).count()
+fn open_rows(table: &Cluster, index: usize) -> usize {
+    table.session(index).roster().iter().filter(|row| row.is_active()).count()
 }
 
 #[test]
 fn an_entry_now_and_then_holds_nobody_up_for_ever() {
     // Every two seconds, and as slowly as patience allows; whoever leads and whoever does not.
     for (ticks, liar) in [(120, 2), (540, 2), (120, 0)] {
-        let mut table = Table::of(3, liar);
+        let mut table = Cluster::of(3, liar);
         let honest = [(liar + 1) % 3, (liar + 2) % 3];
         table.run(60);
-        table.tongue = drip(ticks);
+        table.tamper = drip(ticks);
         table.run_until("the others are rid of it", 1_500, |t| {
             honest.iter().all(|index| open_rows(t, *index) == 2)
         });
-        table.tongue = Box::new(|_, _| Vec::new());
+        table.tamper = Box::new(|_, _| Vec::new());
         table.run(300).expect_agreement(&honest, 300);
     }
 }
 
 #[test]
 fn whoever_comes_in_and_holds_everybody_up_again_has_to_wait_before_it_may_come_again() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
     // It has all the time in the world.
-    table.players[2].session_mut().config.stall_after = Micros::from_secs(3_600);
-    table.tongue = drip(u64::MAX);
+    table.players[2].session_mut().config.evict_stalled_after = Micros::from_secs(3_600);
+    table.tamper = drip(u64::MAX);
     for _ in 0..2 {
         table.run_until("it is in", 900, |t| open_rows(t, 0) == 3);
         table.run_until("the others are rid of it", 1_500, |t| (0..2).all(|index| open_rows(t, index) == 2));

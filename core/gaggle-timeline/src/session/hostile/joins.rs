@@ -1,15 +1,15 @@
 //! Lies to those who come in, and those who come in and never arrive.
 
-use gaggle_kit::{Frame, PeerId, Slot, SlotSet, StateHasher, pack, unpack};
+use gaggle_kit::{Frame, PeerId, Slot, SlotSet, StateHasher, compress, decompress};
 
-use super::{Mail, Table, peer, reword};
-use crate::event::{Event, PeerFault};
-use crate::membership::{self, Extras, Feed, MatchId, Tail, View};
+use super::{Cluster, Mail, peer, reword};
+use crate::event::{PeerFault, SessionEvent};
+use crate::membership::{self, EntryControl, EntryRange, Feed, MatchId, View};
 use crate::packet::Packet;
 use crate::transfer::{Message, Offer, PIECE_BYTES, STATE_BYTES_MAX};
 
 /// Changes what is offered to whoever asks for a state.
-pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
+pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
             let bytes = mail.bytes.clone();
@@ -24,7 +24,7 @@ pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
 }
 
 /// Somebody knows only the liar at first, then everybody.
-fn join_by_the_liar(table: &mut Table) -> usize {
+fn join_by_the_liar(table: &mut Cluster) -> usize {
     let joiner = table.run(60).join(&[2]);
     table.run(150);
     assert!(!table.session(joiner).is_member(), "{}", table.describe());
@@ -39,10 +39,10 @@ fn join_by_the_liar(table: &mut Table) -> usize {
 fn a_state_that_is_not_the_one_announced_is_a_fault() {
     let lies: [fn(&mut Offer); 2] = [|offer| offer.state_hash ^= 1, |offer| offer.state_bytes -= 1];
     for lie in lies {
-        let mut table = Table::of(3, 2);
-        table.tongue = offers(lie);
+        let mut table = Cluster::of(3, 2);
+        table.tamper = offers(lie);
         let joiner = join_by_the_liar(&mut table);
-        table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::SnapshotDiffers));
+        table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::SnapshotMismatch));
         table.expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
         assert_eq!(table.stalled[..2], [0, 0]);
     }
@@ -50,20 +50,20 @@ fn a_state_that_is_not_the_one_announced_is_a_fault() {
 
 #[test]
 fn a_state_larger_than_announced_by_any_measure_is_never_waited_for() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     // More than will ever come, but within what a state may have: no memory is set aside for it.
-    table.tongue = offers(|offer| offer.state_bytes = 60 << 20);
+    table.tamper = offers(|offer| offer.state_bytes = 60 << 20);
     let joiner = join_by_the_liar(&mut table);
     table.expect_agreement(&[0, 1, 2, joiner], 300).expect_no_fault(&[0, 1, joiner]);
 
-    let mut table = Table::of(3, 2);
-    table.tongue = offers(|offer| offer.state_bytes = u64::MAX);
+    let mut table = Cluster::of(3, 2);
+    table.tamper = offers(|offer| offer.state_bytes = u64::MAX);
     let joiner = join_by_the_liar(&mut table);
     table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
 }
 
 /// Gives another state of its own making, with everything else right.
-pub(super) fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tongue {
+pub(super) fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tamper {
     Box::new(move |session, mail| {
         let mut said = Vec::new();
         for Mail { to, reliable, bytes } in mail {
@@ -99,7 +99,7 @@ fn is_piece(mail: &Mail) -> bool {
 type Forge = fn(&[u8]) -> Vec<u8>;
 
 /// Packs what it gives in a way of its own.
-fn packs(forge: Forge) -> super::Tongue {
+fn packs(forge: Forge) -> super::Tamper {
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
             let forged = match Message::decode(&mail.bytes) {
@@ -125,8 +125,8 @@ fn pieces_that_cannot_be_unpacked_are_a_fault() {
         |_| [&[0x1f, 7, 1, 0][..], &[255; 8_000], &[0, 0]].concat(),
     ];
     for forge in forgeries {
-        let mut table = Table::with_state(3, 2, 100_000);
-        table.tongue = packs(forge);
+        let mut table = Cluster::with_state(3, 2, 100_000);
+        table.tamper = packs(forge);
         let joiner = join_by_the_liar(&mut table);
         table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
         table.expect_agreement(&[0, 1, joiner], 300);
@@ -134,7 +134,7 @@ fn pieces_that_cannot_be_unpacked_are_a_fault() {
 }
 
 /// Offers as large a state as may be, and gives as many pieces of it at once as that takes, all like this one.
-fn floods(piece: &'static [u8]) -> super::Tongue {
+fn floods(piece: &'static [u8]) -> super::Tamper {
     Box::new(move |_, mail| {
         let mut said = Vec::new();
         for mut mail in mail.into_iter().filter(|mail| !is_piece(mail)) {
@@ -150,7 +150,7 @@ fn floods(piece: &'static [u8]) -> super::Tongue {
                 mail.bytes.clear();
                 Message::Offer(offer).encode(&mut mail.bytes);
                 let (mut packed, mut bytes) = (Vec::new(), Vec::new());
-                pack(piece, &mut packed);
+                compress(piece, &mut packed);
                 Message::Packed { number, bytes: &packed }.encode(&mut bytes);
                 pieces = vec![bytes; STATE_BYTES_MAX as usize / PIECE_BYTES - 1];
             }
@@ -165,43 +165,43 @@ fn floods(piece: &'static [u8]) -> super::Tongue {
 fn more_pieces_than_anybody_asked_for_are_a_flood() {
     let pieces: [&'static [u8]; 2] = [&[0; PIECE_BYTES], &[]];
     for piece in pieces {
-        let mut table = Table::of(3, 2);
-        table.tongue = floods(piece);
+        let mut table = Cluster::of(3, 2);
+        table.tamper = floods(piece);
         let joiner = join_by_the_liar(&mut table);
-        table.expect_fault(&[joiner], |fault| *fault == PeerFault::Flood);
+        table.expect_fault(&[joiner], |fault| *fault == PeerFault::RateLimitExceeded);
         table.expect_agreement(&[0, 1, joiner], 300);
     }
 }
 
 #[test]
 fn pieces_that_unpack_to_something_else_are_another_state() {
-    let mut table = Table::with_state(3, 2, 100_000);
-    table.tongue = packs(|packed| {
-        let mut other = unpack(packed, PIECE_BYTES).expect("it was packed by us");
+    let mut table = Cluster::with_state(3, 2, 100_000);
+    table.tamper = packs(|packed| {
+        let mut other = decompress(packed, PIECE_BYTES).expect("it was packed by us");
         other[0] ^= 1;
         let mut packed = Vec::new();
-        pack(&other, &mut packed);
+        compress(&other, &mut packed);
         packed
     });
     let joiner = join_by_the_liar(&mut table);
-    table.expect_fault(&[joiner], |fault| *fault == PeerFault::SnapshotDiffers);
+    table.expect_fault(&[joiner], |fault| *fault == PeerFault::SnapshotMismatch);
     table.expect_agreement(&[0, 1, joiner], 300);
 }
 
 #[test]
 fn an_offer_with_slots_the_game_does_not_have_is_a_fault() {
-    let mut table = Table::of(3, 2);
-    table.tongue = offers(|offer| offer.tidings.rows[0].slots = SlotSet::of(Slot::at(63)));
+    let mut table = Cluster::of(3, 2);
+    table.tamper = offers(|offer| offer.tidings.rows[0].slots = SlotSet::of(Slot::at(63)));
     let joiner = join_by_the_liar(&mut table);
-    table.expect_fault(&[joiner], |fault| *fault == PeerFault::NoSuchSlots);
+    table.expect_fault(&[joiner], |fault| *fault == PeerFault::UnknownSlots);
     table.expect_agreement(&[0, 1, joiner], 300);
 }
 
 #[test]
 fn an_offer_of_a_frame_no_match_gets_to_is_a_fault() {
     for frame in [Frame::NEVER, Frame::NEVER.previous(), Frame::new(1 << 31)] {
-        let mut table = Table::of(3, 2);
-        table.tongue = offers(move |offer| offer.tidings.confirmed = frame);
+        let mut table = Cluster::of(3, 2);
+        table.tamper = offers(move |offer| offer.tidings.confirmed = frame);
         let joiner = join_by_the_liar(&mut table);
         table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
         table.expect_agreement(&[0, 1, joiner], 300);
@@ -209,12 +209,12 @@ fn an_offer_of_a_frame_no_match_gets_to_is_a_fault() {
 }
 
 /// A match nobody played, older than any.
-const ELDER: MatchId = MatchId { born: 0, number: 0 };
+const ELDER: MatchId = MatchId { started_at: 0, nonce: 0 };
 /// The tag under which the liar stands in it.
 const ELDER_TAG: u8 = 7;
 
 /// Says that it is in a match that is older than ours, so that everybody asks for its state, and then lies about that.
-fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
+fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     let mut said = false;
     let mut offers = offers(move |offer| {
         let View { parent, ballot, rows, size, stale, .. } = offer.tidings.told.view.clone();
@@ -229,7 +229,7 @@ fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
             let mut standing = session.membership.standing().expect("it plays");
             standing.tip.game = ELDER;
             let mut bytes = Vec::new();
-            membership::Message::Standing { tag: ELDER_TAG, standing }.encode(&mut bytes);
+            membership::Message::PeerStatus { tag: ELDER_TAG, standing }.encode(&mut bytes);
             mail.extend((0..2).map(|to| Mail { to, reliable: true, bytes: bytes.clone() }));
         }
         for mail in &mut mail {
@@ -239,16 +239,16 @@ fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tongue {
     })
 }
 
-fn lost_its_match(table: &Table, index: usize) -> bool {
-    table.events[index].iter().any(|event| matches!(event, Event::HistoryChanged { ours_lost: true, .. }))
+fn lost_its_match(table: &Cluster, index: usize) -> bool {
+    table.events[index].iter().any(|event| matches!(event, SessionEvent::BranchAbandoned { .. }))
 }
 
 #[test]
 fn whoever_plays_can_be_told_that_its_match_is_the_younger_one() {
     // Nothing proves how old a match is: this is what a liar can do, and what the next story must not rest on.
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
-    table.tongue = elder(|_| {});
+    table.tamper = elder(|_| {});
     table.run(120);
     assert!((0..2).any(|index| lost_its_match(&table, index)), "{}", table.describe());
 }
@@ -261,15 +261,15 @@ fn an_offer_that_cannot_be_taken_changes_nothing_for_those_who_play() {
         ("frame", |offer| offer.tidings.confirmed = Frame::NEVER),
         ("tails", |offer| {
             let stream = offer.tidings.rows[0].stream;
-            let mut tail = Tail::from(stream, offer.tidings.confirmed.next());
-            tail.push(&[1, 2, 3], Extras::NONE);
+            let mut tail = EntryRange::from(stream, offer.tidings.confirmed.next());
+            tail.push(&[1, 2, 3], EntryControl::NONE);
             offer.tidings.tails.push(tail);
         }),
     ];
     for (what, lie) in lies {
-        let mut table = Table::of(3, 2);
+        let mut table = Cluster::of(3, 2);
         table.run(60);
-        table.tongue = elder(lie);
+        table.tamper = elder(lie);
         table.run(120);
         for honest in 0..2 {
             assert!(!lost_its_match(&table, honest), "{what}: {}", table.describe());
@@ -287,9 +287,9 @@ fn a_donor_that_gives_crumbs_keeps_nobody_waiting() {
     // A byte, or nothing at all, just before patience ends.
     let crumbs: [&'static [u8]; 2] = [&[9], &[]];
     for crumb in crumbs {
-        let mut table = Table::with_state(2, 1, 400_000);
+        let mut table = Cluster::with_state(2, 1, 400_000);
         let mut ticks = 0u64;
-        table.tongue = Box::new(move |session, mail| {
+        table.tamper = Box::new(move |session, mail| {
             ticks += 1;
             let mut said: Vec<Mail> = Vec::new();
             for mail in mail {
@@ -317,17 +317,17 @@ fn index_of(peer: PeerId) -> usize {
 
 #[test]
 fn a_state_that_cannot_be_read_is_a_fault() {
-    let mut table = Table::of(3, 2);
-    table.tongue = forged(|_| vec![0xff; 777]);
+    let mut table = Cluster::of(3, 2);
+    table.tamper = forged(|_| vec![0xff; 777]);
     let joiner = join_by_the_liar(&mut table);
-    table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::SnapshotUnreadable));
+    table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::SnapshotMalformed));
     table.expect_agreement(&[0, 1, joiner], 300);
 }
 
 #[test]
 fn a_false_state_is_outvoted() {
-    let mut table = Table::of(3, 2);
-    table.tongue = forged(|mut state| {
+    let mut table = Cluster::of(3, 2);
+    table.tamper = forged(|mut state| {
         if let Some(last) = state.last_mut() {
             *last ^= 1;
         }
@@ -341,7 +341,7 @@ fn a_false_state_is_outvoted() {
     // The liar may be asked once more, but not twice in a row.
     table.run_until("its state is made good", 900, |t| t.session(joiner).stats().recoveries > 0);
     table.run(600).expect_agreement(&[0, 1, joiner], 300);
-    let recovered = |event: &&Event| matches!(event, Event::Recovered { .. });
+    let recovered = |event: &&SessionEvent| matches!(event, SessionEvent::DesyncRecovered { .. });
     assert!((1..=2).contains(&table.events[0].iter().filter(recovered).count()), "{}", table.describe());
     assert_eq!([0, 1].map(|index| table.session(index).stats().recoveries), [0, 0]);
 }
@@ -359,10 +359,10 @@ fn somebody_who_never_arrives_keeps_nobody_from_playing() {
         ("says nothing at all any more", |_| true),
     ];
     for (what, silence) in silences {
-        let mut table = Table::with_state(3, 3, 400_000);
+        let mut table = Cluster::with_state(3, 3, 400_000);
         let liar = table.run(60).join(&[0, 1, 2]);
-        table.run_until("somebody helps it", 60, |t| (0..3).any(|i| t.session(i).stats().states_given > 0));
-        table.tongue = Box::new(move |_, mail| mail.into_iter().filter(|mail| !silence(mail)).collect());
+        table.run_until("somebody helps it", 60, |t| (0..3).any(|i| t.session(i).stats().snapshots_sent > 0));
+        table.tamper = Box::new(move |_, mail| mail.into_iter().filter(|mail| !silence(mail)).collect());
         let joiner = table.join(&[0, 1, 2]);
         table.run_until("somebody honest comes in", 300, |t| t.session(joiner).is_member());
         table.run(700).expect_agreement(&[0, 1, 2, joiner], 60);
@@ -377,11 +377,11 @@ fn somebody_who_never_arrives_keeps_nobody_from_playing() {
 
 #[test]
 fn whoever_is_let_in_and_then_gives_nothing_is_removed() {
-    let mut table = Table::of(3, 3);
+    let mut table = Cluster::of(3, 3);
     let liar = table.run(60).join(&[0, 1, 2]);
     table.run_until("it is in", 300, |t| t.session(liar).is_member());
     table.run(60);
-    table.tongue = Box::new(|_, mut mail| {
+    table.tamper = Box::new(|_, mut mail| {
         mail.iter_mut().for_each(|mail| {
             _ = reword(
                 mail,
@@ -396,13 +396,13 @@ fn whoever_is_let_in_and_then_gives_nothing_is_removed() {
         mail
     });
     table.run_until("the others are rid of it", 1_200, |t| {
-        (0..3).all(|index| t.session(index).roster().iter().filter(|row| row.is_open()).count() == 3)
+        (0..3).all(|index| t.session(index).roster().iter().filter(|row| row.is_active()).count() == 3)
     });
     table.run(60).expect_agreement(&[0, 1, 2], 300);
 }
 
 /// Changes what whoever is helped in is told of confirmed frames; `lie` gets the first of these, too.
-fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tongue {
+fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tamper {
     let mut first: Option<Feed> = None;
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
@@ -418,7 +418,7 @@ fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tongue {
 }
 
 /// Somebody takes the liar's state and is fed by it, then meets everybody.
-fn join_fed_by_the_liar(table: &mut Table) -> usize {
+fn join_fed_by_the_liar(table: &mut Cluster) -> usize {
     let joiner = table.run(60).join(&[2]);
     table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
     table.run(120);
@@ -429,19 +429,19 @@ fn join_fed_by_the_liar(table: &mut Table) -> usize {
 
 #[test]
 fn a_donor_that_feeds_the_same_for_ever_is_left_and_named() {
-    let mut table = Table::of(3, 2);
-    table.tongue = feeds(|first, feed| *feed = first.clone());
+    let mut table = Cluster::of(3, 2);
+    table.tamper = feeds(|first, feed| *feed = first.clone());
     let joiner = join_fed_by_the_liar(&mut table);
     table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
     table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::FeedWithheld { .. }));
-    assert_eq!(table.session(joiner).stats().donors_left, 1);
+    assert_eq!(table.session(joiner).stats().donors_abandoned, 1);
     table.run(120).expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
 }
 
 #[test]
 fn a_donor_whose_feeds_have_nothing_in_them_is_left() {
-    let mut table = Table::of(3, 2);
-    table.tongue = feeds(|_, feed| feed.tails.clear());
+    let mut table = Cluster::of(3, 2);
+    table.tamper = feeds(|_, feed| feed.tails.clear());
     let joiner = join_fed_by_the_liar(&mut table);
     table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
     table.run(120).expect_agreement(&[0, 1, joiner], 300).expect_no_fault(&[0, 1]);
@@ -450,8 +450,8 @@ fn a_donor_whose_feeds_have_nothing_in_them_is_left() {
 #[test]
 fn a_donor_that_feeds_too_slowly_to_ever_arrive_is_left() {
     // A frame in every feed, where three go by.
-    let mut table = Table::of(3, 2);
-    table.tongue = feeds(|first, feed| {
+    let mut table = Cluster::of(3, 2);
+    table.tamper = feeds(|first, feed| {
         first.confirmed = first.confirmed.next();
         feed.confirmed = first.confirmed;
         feed.told = None;
@@ -463,9 +463,9 @@ fn a_donor_that_feeds_too_slowly_to_ever_arrive_is_left() {
 
 #[test]
 fn a_donor_that_says_it_stands_still_is_left_where_others_go_on() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     let mut feeds = feeds(|first, feed| *feed = first.clone());
-    table.tongue = Box::new(move |session, mut mail| {
+    table.tamper = Box::new(move |session, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.to == 3) {
             _ = reword(mail, |packet| packet.confirmed_age = u8::MAX, |value| value);
         }
@@ -475,14 +475,14 @@ fn a_donor_that_says_it_stands_still_is_left_where_others_go_on() {
     table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
     // Perhaps it did stand still: nobody can tell.
     table.expect_no_fault(&[0, 1, joiner]);
-    assert_eq!(table.session(joiner).stats().donors_left, 1);
+    assert_eq!(table.session(joiner).stats().donors_abandoned, 1);
     table.run(120).expect_agreement(&[0, 1, joiner], 300);
 }
 
 #[test]
 fn a_donor_that_keeps_a_view_to_itself_is_left() {
-    let mut table = Table::of(4, 2);
-    table.tongue = feeds(|first, feed| *feed = first.clone());
+    let mut table = Cluster::of(4, 2);
+    table.tamper = feeds(|first, feed| *feed = first.clone());
     let joiner = join_fed_by_the_liar(&mut table);
     table.dead[3] = true;
     table.run_until("it plays all the same", 1_200, |t| t.session(joiner).is_member());
@@ -492,7 +492,7 @@ fn a_donor_that_keeps_a_view_to_itself_is_left() {
 #[test]
 fn whoever_is_brought_to_a_frame_nobody_is_at_comes_in_by_somebody_else() {
     for frames in [5_000, 1 << 16, 1 << 20] {
-        let mut table = Table::of(3, 2);
+        let mut table = Cluster::of(3, 2);
         let mut ahead = offers(move |offer| {
             offer.tidings.confirmed = offer.tidings.confirmed.saturating_add(frames);
             offer.tidings.tails.clear();
@@ -501,7 +501,7 @@ fn whoever_is_brought_to_a_frame_nobody_is_at_comes_in_by_somebody_else() {
             feed.confirmed = feed.confirmed.saturating_add(frames);
             feed.tails.clear();
         });
-        table.tongue = Box::new(move |session, mail| {
+        table.tamper = Box::new(move |session, mail| {
             let mail = ahead(session, mail);
             feeds(session, mail)
         });
@@ -514,22 +514,22 @@ fn whoever_is_brought_to_a_frame_nobody_is_at_comes_in_by_somebody_else() {
 #[test]
 fn a_match_that_stands_still_is_no_reason_to_leave_a_donor() {
     // Four with a majority of two dead: nobody goes on, and whoever comes in waits with them.
-    let mut table = Table::voting(4, 9);
+    let mut table = Cluster::voting(4, 9);
     let joiner = table.run(60).join(&[0, 1]);
     table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
     table.dead[2] = true;
     table.dead[3] = true;
     table.run(900);
-    assert_eq!(table.session(joiner).stats().donors_left, 0, "{}", table.describe());
+    assert_eq!(table.session(joiner).stats().donors_abandoned, 0, "{}", table.describe());
     table.expect_no_fault(&[0, 1, joiner]);
 }
 
 #[test]
 fn a_state_of_a_frame_nobody_gets_to_holds_up_no_recovery() {
-    let mut table = Table::of(4, 2);
+    let mut table = Cluster::of(4, 2);
     let asked = std::rc::Rc::new(std::cell::Cell::new(0));
     let count = asked.clone();
-    table.tongue = offers(move |offer| {
+    table.tamper = offers(move |offer| {
         count.set(count.get() + 1);
         offer.tidings.confirmed = offer.tidings.confirmed.saturating_add(100_000);
     });

@@ -2,33 +2,33 @@
 
 use gaggle_kit::{Frame, Slot, SlotSet};
 
-use super::{Mail, Table, peer, reword};
-use crate::event::{Event, PeerFault};
-use crate::membership::{Ballot, Extras, Message, Mode, Report, Tail, Told, View, held::Join};
+use super::{Cluster, Mail, peer, reword};
+use crate::event::{PeerFault, SessionEvent};
+use crate::membership::{Ballot, EntryControl, EntryRange, Message, Mode, Report, Told, View, held::Join};
 use crate::packet::Packet;
-use crate::relay::{Give, Other};
-use crate::roster::{Incarnation, Row, StreamId};
+use crate::relay::{Backfill, Other};
+use crate::roster::{Incarnation, RosterEntry, StreamId};
 
 /// Writes into the newest entry that somebody joins whom nobody has ever seen.
 fn admit_a_ghost(session: &mut super::Session<u8>, nth: u32) {
     let stream = StreamId { peer: peer(90), incarnation: Incarnation(nth) };
     let join = Join { stream, slots: SlotSet::of(Slot::at(4 + nth as usize % 4)) };
-    let (me, newest) = (session.membership.me(), session.newest_input_frame());
-    session.membership.note_extras(me, newest, Extras { join: Some(join), end: false });
+    let (me, newest) = (session.membership.me(), session.local_input_frame());
+    session.membership.note_extras(me, newest, EntryControl { join: Some(join), end: false });
 }
 
 #[test]
 fn only_the_lead_may_admit_anybody() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     let mut ticks = 0;
-    table.tongue = Box::new(move |session, mail| {
+    table.tamper = Box::new(move |session, mail| {
         ticks += 1;
         if ticks == 100 {
             admit_a_ghost(session, 1);
         }
         mail
     });
-    table.run(160).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::NotLead { .. }));
+    table.run(160).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::NotLeader { .. }));
     table.run(60).expect_agreement(&[0, 1], 300);
     assert!(
         table.session(0).roster().iter().all(|row| row.stream.peer != peer(90)),
@@ -38,9 +38,9 @@ fn only_the_lead_may_admit_anybody() {
 
 #[test]
 fn a_lead_that_admits_people_who_do_not_exist_is_left_behind() {
-    let mut table = Table::of(3, 0);
+    let mut table = Cluster::of(3, 0);
     let mut ticks = 0;
-    table.tongue = Box::new(move |session, mail| {
+    table.tamper = Box::new(move |session, mail| {
         ticks += 1;
         if ticks >= 100 && ticks % 40 == 0 {
             admit_a_ghost(session, ticks);
@@ -48,7 +48,7 @@ fn a_lead_that_admits_people_who_do_not_exist_is_left_behind() {
         mail
     });
     table.run(100).run_until("the others are rid of it", 3_000, |t| {
-        let here = |index: usize| t.session(index).roster().iter().filter(|row| row.is_open()).count();
+        let here = |index: usize| t.session(index).roster().iter().filter(|row| row.is_active()).count();
         here(1) == 2 && here(2) == 2
     });
     table.run(120).expect_agreement(&[1, 2], 600);
@@ -56,15 +56,19 @@ fn a_lead_that_admits_people_who_do_not_exist_is_left_behind() {
 
 /// Writes into the newest entry that somebody joins in a slot the game does not have, or in more slots than it has players.
 fn admit_to(session: &mut super::Session<u8>, stream: StreamId, slots: SlotSet) {
-    let (me, newest) = (session.membership.me(), session.newest_input_frame());
-    session.membership.note_extras(me, newest, Extras { join: Some(Join { stream, slots }), end: false });
+    let (me, newest) = (session.membership.me(), session.local_input_frame());
+    session.membership.note_extras(
+        me,
+        newest,
+        EntryControl { join: Some(Join { stream, slots }), end: false },
+    );
 }
 
 #[test]
 fn nobody_sits_in_slots_the_game_does_not_have() {
-    let mut table = Table::of(3, 0);
+    let mut table = Cluster::of(3, 0);
     let mut ticks = 0;
-    table.tongue = Box::new(move |session, mail| {
+    table.tamper = Box::new(move |session, mail| {
         ticks += 1;
         if ticks == 100 {
             let ghost = StreamId { peer: peer(90), incarnation: Incarnation(1) };
@@ -78,9 +82,9 @@ fn nobody_sits_in_slots_the_game_does_not_have() {
 
 #[test]
 fn a_view_with_slots_the_game_does_not_have_is_a_fault() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     let mut ticks = 0;
-    table.tongue = Box::new(move |session, mut mail| {
+    table.tamper = Box::new(move |session, mut mail| {
         ticks += 1;
         if ticks == 100 {
             let mut bytes = Vec::new();
@@ -89,17 +93,17 @@ fn a_view_with_slots_the_game_does_not_have_is_a_fault() {
         }
         mail
     });
-    table.run(160).expect_fault(&[1], |fault| *fault == PeerFault::NoSuchSlots);
+    table.run(160).expect_fault(&[1], |fault| *fault == PeerFault::UnknownSlots);
     table.run(260).expect_agreement(&[0, 1], 300);
 }
 
 #[test]
 fn a_lead_that_gives_a_joiner_too_many_slots_harms_nobody_for_long() {
-    let mut table = Table::of(3, 0);
+    let mut table = Cluster::of(3, 0);
     let joiner = 3;
-    table.tongue = Box::new(move |session, mail| {
+    table.tamper = Box::new(move |session, mail| {
         let stream = session.membership.latest_standing(peer(joiner)).map(|standing| standing.incarnation);
-        let known = session.roster().iter().any(|row| row.stream.peer == peer(joiner) && row.is_open());
+        let known = session.roster().iter().any(|row| row.stream.peer == peer(joiner) && row.is_active());
         if let Some(incarnation) = stream.filter(|_| !known) {
             let stream = StreamId { peer: peer(joiner), incarnation };
             admit_to(session, stream, SlotSet::first(8).difference(SlotSet::first(4)));
@@ -116,13 +120,13 @@ fn a_lead_that_gives_a_joiner_too_many_slots_harms_nobody_for_long() {
 }
 
 /// A view in which the lead is no more, made up.
-fn coup(session: &super::Session<u8>, change: impl Fn(&mut [Row])) -> Message {
+fn coup(session: &super::Session<u8>, change: impl Fn(&mut [RosterEntry])) -> Message {
     let membership = &session.membership;
     let ballot = Ballot { number: 1, by: membership.me() };
     let mut lineage = membership.lineage().clone();
     let mut rows = membership.rows().to_vec();
     for row in rows.iter_mut().filter(|row| row.stream.peer == peer(0)) {
-        row.last = membership.confirmed().saturating_add(4);
+        row.last_frame = membership.confirmed().saturating_add(4);
     }
     change(&mut rows);
     let view = View::new(lineage.game, lineage.history(), ballot, rows, 2, false);
@@ -132,9 +136,9 @@ fn coup(session: &super::Session<u8>, change: impl Fn(&mut [Row])) -> Message {
 
 #[test]
 fn a_view_nobody_was_asked_about_is_a_fault() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     let mut ticks = 0;
-    table.tongue = Box::new(move |session, mut mail| {
+    table.tamper = Box::new(move |session, mut mail| {
         ticks += 1;
         if ticks == 100 {
             let mut bytes = Vec::new();
@@ -143,20 +147,22 @@ fn a_view_nobody_was_asked_about_is_a_fault() {
         }
         mail
     });
-    let history = table.run(90).session(0).history();
-    table.run(40).expect_fault(&[1], |fault| matches!(fault, PeerFault::ViewUnasked { number: 1 }));
+    let history = table.run(90).session(0).branch_id();
+    table.run(40).expect_fault(&[1], |fault| matches!(fault, PeerFault::UnsolicitedView { number: 1 }));
     table.expect_agreement(&[0, 1], 300);
-    assert_eq!(table.session(1).history(), history, "0 hears 2, so nobody is cut");
+    assert_eq!(table.session(1).branch_id(), history, "0 hears 2, so nobody is cut");
 }
 
 #[test]
 fn whoever_says_it_has_gone_on_alone_takes_nobody_along() {
-    let mut table = Table::of(4, 3);
+    let mut table = Cluster::of(4, 3);
     let mut ticks = 0;
-    table.tongue = Box::new(move |session, mut mail| {
+    table.tamper = Box::new(move |session, mut mail| {
         ticks += 1;
         if ticks == 100 {
-            let alone = |rows: &mut [Row]| rows[..3].iter_mut().for_each(|row| row.last = Frame::new(90));
+            let alone = |rows: &mut [RosterEntry]| {
+                rows[..3].iter_mut().for_each(|row| row.last_frame = Frame::new(90));
+            };
             let mut bytes = Vec::new();
             coup(session, alone).encode(&mut bytes);
             mail.extend((0..3).map(|to| Mail { to, reliable: true, bytes: bytes.clone() }));
@@ -164,16 +170,16 @@ fn whoever_says_it_has_gone_on_alone_takes_nobody_along() {
         mail
     });
     table.run(160).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1, 2]);
-    let lost = |event: &Event| matches!(event, Event::HistoryChanged { ours_lost: true, .. });
+    let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     assert!((0..3).all(|index| !table.events[index].iter().any(lost)), "{}", table.describe());
 }
 
 #[test]
 fn changes_without_end_are_a_fault() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
     let mut number = 0;
-    table.tongue = Box::new(move |session, mut mail| {
+    table.tamper = Box::new(move |session, mut mail| {
         number += 1;
         let membership = &session.membership;
         let ballot = Ballot { number, by: membership.me() };
@@ -186,12 +192,12 @@ fn changes_without_end_are_a_fault() {
         }
         mail
     });
-    table.run(180).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::TooManyChanges));
+    table.run(180).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::TooManyViewChanges));
     table.run(60).expect_agreement(&[0, 1], 300);
 }
 
 /// Claims in every packet to have promised more than in the one before, to whoever `by` names.
-fn promise_ever_more(by: fn(&super::Session<u8>) -> StreamId) -> super::Tongue {
+fn promise_ever_more(by: fn(&super::Session<u8>) -> StreamId) -> super::Tamper {
     Box::new(move |session, mut mail| {
         let number = session.membership.number_seen() + 1;
         let ballot = Ballot { number, by: by(session) };
@@ -202,25 +208,30 @@ fn promise_ever_more(by: fn(&super::Session<u8>) -> StreamId) -> super::Tongue {
     })
 }
 
-fn histories_of(table: &Table, index: usize) -> usize {
-    table.events[index].iter().filter(|event| matches!(event, Event::HistoryChanged { .. })).count()
+fn histories_of(table: &Cluster, index: usize) -> usize {
+    table.events[index]
+        .iter()
+        .filter(|event| {
+            matches!(event, SessionEvent::ViewChanged { .. } | SessionEvent::BranchAbandoned { .. })
+        })
+        .count()
 }
 
 #[test]
 fn whoever_promises_itself_ever_more_is_at_fault() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
-    table.tongue = promise_ever_more(|session| session.membership.me());
-    table.run(3_000).expect_fault(&[0], |fault| matches!(fault, PeerFault::TooManyChanges));
+    table.tamper = promise_ever_more(|session| session.membership.me());
+    table.run(3_000).expect_fault(&[0], |fault| matches!(fault, PeerFault::TooManyViewChanges));
     table.run(400).expect_agreement(&[0, 1], 300);
 }
 
 #[test]
 fn promises_said_to_be_made_to_somebody_else_change_no_view_without_end() {
     // Whether 1 asked for them only 1 and 2 know: neither is sent away for it.
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
-    table.tongue = promise_ever_more(|session| {
+    table.tamper = promise_ever_more(|session| {
         let row = session.roster().iter().find(|row| row.stream.peer == peer(1));
         row.map(|row| row.stream).expect("it plays")
     });
@@ -234,9 +245,9 @@ fn promises_said_to_be_made_to_somebody_else_change_no_view_without_end() {
 
 #[test]
 fn a_ballot_nobody_can_have_reached_is_a_fault() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
-    table.tongue = Box::new(move |session, mut mail| {
+    table.tamper = Box::new(move |session, mut mail| {
         let membership = &session.membership;
         let ballot = Ballot { number: u32::MAX, by: membership.me() };
         let circle: Vec<StreamId> = membership.rows().iter().map(|row| row.stream).collect();
@@ -246,7 +257,7 @@ fn a_ballot_nobody_can_have_reached_is_a_fault() {
         mail.push(Mail { to: 0, reliable: true, bytes });
         mail
     });
-    table.run(20).expect_fault(&[0], |fault| matches!(fault, PeerFault::BallotLeap { number: u32::MAX }));
+    table.run(20).expect_fault(&[0], |fault| matches!(fault, PeerFault::BallotTooHigh { number: u32::MAX }));
     table.expect_agreement(&[0, 1], 300);
 }
 
@@ -263,12 +274,13 @@ fn holds_up(_: &mut super::Session<u8>, mut mail: Vec<Mail>) -> Vec<Mail> {
 fn a_majority_waits_for_nobody_it_does_not_need() {
     // 4 crashes. 3 never says what it holds; or the lead never asks: three of five are left.
     for (liar, others) in [(3, [0, 1, 2]), (0, [1, 2, 3])] {
-        let mut table = Table::voting(5, liar);
-        table.tongue = Box::new(holds_up);
+        let mut table = Cluster::voting(5, liar);
+        table.tamper = Box::new(holds_up);
         table.run(90);
         table.dead[4] = true;
         table.run_until("the others are rid of both", 3_000, |t| {
-            let open = |index: &usize| t.session(*index).roster().iter().filter(|row| row.is_open()).count();
+            let open =
+                |index: &usize| t.session(*index).roster().iter().filter(|row| row.is_active()).count();
             others.iter().all(|index| open(index) == 3)
         });
         table.run(120).expect_agreement(&others, 600);
@@ -279,13 +291,14 @@ fn a_majority_waits_for_nobody_it_does_not_need() {
 fn whoever_never_answers_is_not_waited_for_for_ever() {
     // 3 crashes. 2 goes on sending inputs, but never says what it holds; or leads, and never asks.
     for liar in [2, 0] {
-        let mut table = Table::of(4, liar);
-        table.tongue = Box::new(holds_up);
+        let mut table = Cluster::of(4, liar);
+        table.tamper = Box::new(holds_up);
         table.run(90);
         table.dead[3] = true;
         let others = if liar == 2 { [0, 1] } else { [1, 2] };
         table.run_until("the others are rid of both", 2_000, |t| {
-            let open = |index: &usize| t.session(*index).roster().iter().filter(|row| row.is_open()).count();
+            let open =
+                |index: &usize| t.session(*index).roster().iter().filter(|row| row.is_active()).count();
             others.iter().all(|index| open(index) == 2)
         });
         table.run(120).expect_agreement(&others, 600);
@@ -296,10 +309,10 @@ fn whoever_never_answers_is_not_waited_for_for_ever() {
 
 #[test]
 fn a_path_longer_than_any_is_a_fault() {
-    let mut table = Table::of(3, 2);
+    let mut table = Cluster::of(3, 2);
     table.run(60);
     let mut said = false;
-    table.tongue = Box::new(move |session, mut mail| {
+    table.tamper = Box::new(move |session, mut mail| {
         for mail in &mut mail {
             _ = reword(mail, |packet| packet.tag = 7, |value| value);
         }
@@ -308,7 +321,7 @@ fn a_path_longer_than_any_is_a_fault() {
             standing.tip.depth = u32::MAX;
             standing.tip.links[0].history.0 ^= 1;
             let mut bytes = Vec::new();
-            Message::Standing { tag: 7, standing }.encode(&mut bytes);
+            Message::PeerStatus { tag: 7, standing }.encode(&mut bytes);
             (0..2).for_each(|to| mail.insert(0, Mail { to, reliable: true, bytes: bytes.clone() }));
         }
         mail
@@ -318,7 +331,7 @@ fn a_path_longer_than_any_is_a_fault() {
 }
 
 /// Changes what the liar says it holds.
-fn reports(lie: impl Fn(&mut Report) + 'static) -> super::Tongue {
+fn reports(lie: impl Fn(&mut Report) + 'static) -> super::Tamper {
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
             if let Ok(Message::Report(mut report)) = Message::decode(&mail.bytes) {
@@ -344,23 +357,23 @@ fn a_report_that_denies_who_is_there_keeps_nobody_from_going_on() {
         }),
         ("the one who asks left long ago", |report| {
             let asker = report.rows.iter_mut().find(|row| row.stream.peer == peer(0));
-            asker.expect("it is there").last = Frame::new(5);
+            asker.expect("it is there").last_frame = Frame::new(5);
         }),
         ("somebody else left long ago", |report| {
             let other = report.rows.iter_mut().find(|row| row.stream.peer == peer(1));
-            other.expect("it is there").last = Frame::new(5);
+            other.expect("it is there").last_frame = Frame::new(5);
         }),
     ];
     for (what, lie) in lies {
-        let mut table = Table::of(4, 2);
-        table.tongue = reports(lie);
+        let mut table = Cluster::of(4, 2);
+        table.tamper = reports(lie);
         table.run(90);
         table.dead[3] = true;
         table.run_until(what, 600, |t| {
-            let open = |index: usize| t.session(index).roster().iter().filter(|row| row.is_open()).count();
+            let open = |index: usize| t.session(index).roster().iter().filter(|row| row.is_active()).count();
             [0, 1].into_iter().all(|index| open(index) == 2)
         });
-        table.expect_fault(&[0], |fault| *fault == PeerFault::ReportFalse);
+        table.expect_fault(&[0], |fault| *fault == PeerFault::FalseReport);
         table.run(60).expect_agreement(&[0, 1], 300);
     }
 }
@@ -368,28 +381,29 @@ fn a_report_that_denies_who_is_there_keeps_nobody_from_going_on() {
 #[test]
 fn nobody_is_kept_in_the_match_by_hearsay_for_ever() {
     // 3 crashes. 2 says in every tick that it has just heard it.
-    let mut table = Table::of(4, 2);
+    let mut table = Cluster::of(4, 2);
     table.run(90);
     table.dead[3] = true;
-    table.tongue = Box::new(|session, mut mail| {
-        let gone = session.roster().iter().find(|row| row.stream.peer == peer(3) && row.is_open());
+    table.tamper = Box::new(|session, mut mail| {
+        let gone = session.roster().iter().find(|row| row.stream.peer == peer(3) && row.is_active());
         let Some(stream) = gone.map(|row| row.stream) else { return mail };
         for to in 0..2 {
             let told = session.remotes.iter().find(|remote| remote.peer == peer(to)).map(|r| &r.told);
             let Some(tag) = told.map(|told| told.tag()) else { continue };
-            let tail = Tail::from(stream, session.confirmed_frame().next());
-            let give = Give { tag, heard_age: 0, confirmed: Frame::START, tail };
+            let tail = EntryRange::from(stream, session.confirmed_frame().next());
+            let give = Backfill { tag, heard_age: 0, confirmed: Frame::START, tail };
             let mut bytes = Vec::new();
-            Other::Give(give).encode(&mut bytes);
+            Other::Backfill(give).encode(&mut bytes);
             mail.push(Mail { to, reliable: false, bytes });
         }
         mail
     });
     table.run(600);
-    assert_eq!(table.session(0).roster().iter().filter(|row| row.is_open()).count(), 4, "it is believed");
+    assert_eq!(table.session(0).roster().iter().filter(|row| row.is_active()).count(), 4, "it is believed");
     table.run_until("the others are rid of it", 2_000, |t| {
-        let open =
-            |index: usize| t.session(index).roster().iter().any(|r| r.stream.peer == peer(3) && r.is_open());
+        let open = |index: usize| {
+            t.session(index).roster().iter().any(|r| r.stream.peer == peer(3) && r.is_active())
+        };
         !open(0) && !open(1)
     });
     table.run(60).expect_agreement(&[0, 1], 300);
@@ -398,11 +412,11 @@ fn nobody_is_kept_in_the_match_by_hearsay_for_ever() {
 #[test]
 fn whoever_has_no_seat_fences_nobody() {
     // 2 only looks on, as it says; twice a second it asks 1 to listen to nobody else.
-    let mut table = Table::of(2, 2);
+    let mut table = Cluster::of(2, 2);
     table.run(60);
     let stranger = table.join(&[0, 1]);
     let mut ticks = 0;
-    table.tongue = Box::new(move |session, mut mail| {
+    table.tamper = Box::new(move |session, mut mail| {
         ticks += 1;
         let here = session.membership.mode() != Mode::Out;
         if let Some(victim) = session.roster().iter().find(|row| row.stream.peer == peer(1)).filter(|_| here)

@@ -58,7 +58,7 @@ impl Cinema {
             }
         }
         let damage = damage.map(|damage| {
-            let seconds = damage.after.number() / FRAMES_PER_SECOND;
+            let seconds = damage.valid_through.number() / FRAMES_PER_SECOND;
             format!("The file is damaged after {}:{:02}. What is before plays.", seconds / 60, seconds % 60)
         });
         let (game, reel) = (*replay.play().game(), (0, Vec::new()));
@@ -149,10 +149,10 @@ impl Tape for Cinema {
 
 fn words(error: &ReplayError) -> String {
     match error {
-        ReplayError::OtherGame { .. } => {
+        ReplayError::GameMismatch { .. } => {
             "This replay is from another fen: other rules than ours.".to_string()
         }
-        ReplayError::OtherVersion { theirs, ours } => {
+        ReplayError::VersionMismatch { theirs, ours } => {
             format!("This replay is from another fen (version {theirs}, we fly {ours}).")
         }
         ReplayError::NotAReplay => "That is no replay.".to_string(),

@@ -1,0 +1,210 @@
+//! How a room collects reports of a match until it can be decided. Whether they agree is judged in
+//! `results.rs`.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::Room;
+use crate::message::client::{OwnScore, Report};
+use crate::message::{Rejection, RejectionCode};
+use crate::results::{
+    MatchRecord, ResultClaim, Told, Voices, check, check_level, check_score, claims, judge, score_sheet,
+};
+use crate::rules::Rules;
+use crate::view::{RatingChange, ResultDecided, Status, Verdict};
+
+/// Decided matches a room waits for storage to take. A fifth means storage has been down for five matches.
+const DECIDED_MAX: usize = 4;
+
+/// Scores told by players, as many as a match remembers players.
+const TOLD_MAX: usize = 128;
+
+/// How long to wait before a report is tried again that names people who are on their way back.
+const RETURN_MS: u64 = 5_000;
+
+impl Room {
+    /// Takes a member's report. Repeating it is harmless, and makes a match that could not be stored before
+    /// be stored now.
+    pub(super) fn report(
+        &mut self,
+        now: Micros,
+        rules: &Rules,
+        peer: PeerId,
+        report: Report,
+    ) -> Result<(), Rejection> {
+        let refuse = |text: &str| Err(Rejection::new(RejectionCode::BadReport, text));
+        if let Some(record) = self.state.decided.iter().find(|record| record.round == report.round) {
+            if record.round > self.state.stored_round {
+                self.change.records.push(record.clone());
+            }
+            return Ok(());
+        }
+        if report.round != self.view.round || !matches!(self.view.status, Status::Playing | Status::Finished)
+        {
+            return refuse("that match is not running in this room");
+        }
+        let played = |peer: PeerId| self.state.cast.iter().any(|participant| participant.peer == peer);
+        if self.is_reopened(now) && !report.scores.iter().all(|score| played(score.peer)) {
+            let text = "not everybody who played is back since the server lost its memory";
+            let refusal = Rejection::new(RejectionCode::Unavailable, text);
+            return Err(Rejection { retry_after_ms: Some(RETURN_MS), ..refusal });
+        }
+        let Some(participant) = self.state.cast.iter().find(|participant| participant.peer == peer) else {
+            return refuse("you did not play in this match");
+        };
+        let player = participant.player;
+        let mode = rules.mode(&self.view.game, &self.view.mode)?;
+        let played = now.since(Micros::from_millis(self.view.born));
+        let report = check(report, &self.state.cast, mode, played)?;
+        self.state.testimonies.retain(|testimony| testimony.peer != peer);
+        self.state.testimonies.push(ResultClaim { peer, player, report, at: now });
+        self.state.counted_at.get_or_insert(now);
+        self.settle_if_complete(now);
+        Ok(())
+    }
+
+    /// Takes a player's word about its own score.
+    pub(super) fn tell(
+        &mut self,
+        now: Micros,
+        rules: &Rules,
+        peer: PeerId,
+        told: &OwnScore,
+    ) -> Result<(), Rejection> {
+        let OwnScore { round, score, level } = *told;
+        let is_decided = self.state.decided.iter().any(|record| record.round == round);
+        let plays = self.state.cast.iter().any(|participant| participant.peer == peer);
+        if round != self.view.round || self.view.status != Status::Playing || is_decided || !plays {
+            return Err(Rejection::new(RejectionCode::BadReport, "you do not play that match"));
+        }
+        let mode = rules.mode(&self.view.game, &self.view.mode)?;
+        check_score(score, mode, now.since(Micros::from_millis(self.view.born)))?;
+        check_level(level, mode)?;
+        self.state.told.retain(|told| told.peer != peer);
+        self.state.told.push(Told { peer, score, level });
+        let excess = self.state.told.len().saturating_sub(TOLD_MAX);
+        self.state.told.drain(..excess);
+        Ok(())
+    }
+
+    /// Where a match stands.
+    pub fn verdict(&self, round: u32) -> Verdict {
+        let record = self.state.decided.iter().find(|record| record.round == round);
+        let stored = record.filter(|record| record.round <= self.state.stored_round);
+        stored.map_or(Verdict::Pending, |record| record.verdict)
+    }
+
+    /// Tells everybody that a match is stored, once, and what it counts as: a room that was made again may have decided anew
+    /// what had been stored before. Of several who have stored it the first counts.
+    pub fn set_stored(&mut self, round: u32, verdict: Option<Verdict>, ratings: Vec<RatingChange>) {
+        if round <= self.state.stored_round {
+            return;
+        }
+        let record = self.state.decided.iter_mut().find(|record| record.round == round);
+        let Some(record) = record else { return };
+        record.verdict = verdict.unwrap_or(record.verdict);
+        let verdict = record.verdict;
+        self.state.stored_round = round;
+        self.happen(ResultDecided { round, verdict, ratings });
+    }
+
+    /// Decides, if everybody who plays has reported. Those whose connection is lost may come back to.
+    pub(super) fn settle_if_complete(&mut self, now: Micros) {
+        if self.state.testimonies.is_empty() || self.may_lack_players(now) {
+            return;
+        }
+        let played = |peer: PeerId| self.state.cast.iter().any(|participant| participant.peer == peer);
+        let reported = |peer: PeerId| self.state.testimonies.iter().any(|testimony| testimony.peer == peer);
+        if !self.view.players().any(|member| played(member.peer) && !reported(member.peer)) {
+            self.decide(now);
+        }
+    }
+
+    /// Decides, if those who have reported are enough, or else waits for others once more: a match goes on
+    /// for those who play it, whoever says that it is over.
+    pub(super) fn settle_if_enough(&mut self, now: Micros) {
+        let reported = self.state.testimonies.iter().map(|testimony| testimony.peer);
+        if !self.may_lack_players(now) && self.voices(now).are_enough(reported) {
+            self.decide(now);
+        } else {
+            self.state.counted_at = Some(now);
+        }
+    }
+
+    /// Decides with what there is, because nothing more will be said about the match. Those who first come back to a server
+    /// that lost its memory do not say it for everybody.
+    pub(super) fn decide_early(&mut self, now: Micros) {
+        if self.may_lack_players(now) {
+            self.state.testimonies.clear();
+            self.state.told.clear();
+            self.state.counted_at = None;
+        } else if !self.state.testimonies.is_empty() || !self.state.told.is_empty() {
+            self.decide(now);
+        }
+    }
+
+    /// Whether somebody may have played who is not back since the server lost its memory: for a while, unless those who are back
+    /// by their tickets have all seats there are.
+    fn may_lack_players(&self, now: Micros) -> bool {
+        let is_back = |peer: PeerId| self.seats.get(&peer).is_some_and(|seat| seat.restored.is_some());
+        let is_full = self.view.free_slots() == 0 && self.view.players().all(|member| is_back(member.peer));
+        self.is_reopened(now) && !is_full
+    }
+
+    /// Who has a say: everybody who plays, and who has reported before leaving. Who was sent away says nothing and
+    /// weighs all the same, or a host would decide alone by sending everybody away first.
+    fn voices(&self, now: Micros) -> Voices {
+        let mut voices = Voices::of(&self.state.cast);
+        for participant in &self.state.cast {
+            let peer = participant.peer;
+            let said = || self.state.testimonies.iter().find(|testimony| testimony.peer == peer);
+            let until = match self.view.member(peer) {
+                Some(_) => Some(now),
+                None => said().map(|testimony| testimony.at).or(participant.kicked_at),
+            };
+            if let Some(until) = until {
+                voices.add(peer, until.since(participant.since));
+            }
+        }
+        voices
+    }
+
+    /// Decides with what was reported so far.
+    pub(super) fn decide(&mut self, now: Micros) {
+        let voices = self.voices(now);
+        let testimonies = std::mem::take(&mut self.state.testimonies);
+        self.state.counted_at = None;
+        let (verdict, report) = match testimonies.is_empty() {
+            true => (Verdict::Claimed, None),
+            false => judge(&testimonies, &voices),
+        };
+        let cast = &self.state.cast;
+        let mut scores = report.map(|report| score_sheet(report, cast)).unwrap_or_default();
+        let told = std::mem::take(&mut self.state.told);
+        if verdict != Verdict::Disputed {
+            scores.extend(claims(&told, cast, &scores));
+        }
+        let level = match report {
+            Some(report) => report.level,
+            None => told.iter().filter_map(|told| told.level).max(),
+        };
+        let record = MatchRecord {
+            room: self.view.id,
+            round: self.view.round,
+            game: self.view.game.clone(),
+            mode: self.view.mode.clone(),
+            verdict,
+            scores,
+            level,
+            digest: report.and_then(|report| report.digest.clone()),
+            born: self.view.born,
+            ended: now.as_millis(),
+        };
+        self.change.records.push(record.clone());
+        self.state.decided.push(record);
+        let excess = self.state.decided.len().saturating_sub(DECIDED_MAX);
+        self.state.decided.drain(..excess);
+        if self.view.status == Status::Playing && !self.is_over() {
+            self.set_finished(now);
+        }
+    }
+}

@@ -1,0 +1,521 @@
+//! Everybody's entries as far as they are held: where they lie, what frames were simulated with, and what a
+//! new entry or another roster changes about the past.
+//!
+//! The membership machine decides which entries count and from when; this file keeps their values and
+//! finds the first simulated frame that would have gone otherwise.
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{DecodeError, Frame, Input, Slot, SlotSet, VecMap};
+
+use crate::Inputs;
+use crate::event::PeerFault;
+use crate::local::LocalStream;
+use crate::membership::{Entries, RosterEntry};
+use crate::packet::Runs;
+use crate::question_log::QuestionLog;
+use crate::roster::StreamId;
+use crate::table::InputRing;
+
+/// One stream of another machine that is in the roster.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RemoteStream {
+    pub(crate) row: RosterEntry,
+    /// The last frame up to which its entries are held without a gap.
+    pub(crate) have: Frame,
+    /// The first frame from which on they ever were.
+    pub(crate) since: Frame,
+}
+
+impl RemoteStream {
+    /// Whether anything of it is in the table.
+    pub(crate) fn is_held(&self) -> bool {
+        self.have >= self.since
+    }
+
+    /// Up to which frame nobody needs to wait for this stream.
+    #[inline]
+    fn received_frame(&self) -> Frame {
+        // Frames before the first one count for nobody; a row cut before it counts for none at all.
+        let have = self.have.max(self.row.first_frame.previous());
+        if have >= self.row.last_frame { Frame::NEVER } else { have }
+    }
+}
+
+/// Entries of somebody who may have no place in the table yet.
+#[derive(Debug)]
+struct PendingStream<I> {
+    players: usize,
+    first: Frame,
+    count: u32,
+    inputs: VecDeque<I>,
+}
+
+impl<I: Input> PendingStream<I> {
+    fn entry(&self, frame: Frame) -> Option<impl Iterator<Item = I> + '_> {
+        let nth = frame.number().checked_sub(self.first.number()).filter(|nth| *nth < self.count)? as usize;
+        Some(self.inputs.range(nth * self.players..(nth + 1) * self.players).copied())
+    }
+
+    fn forget_before(&mut self, frame: Frame) {
+        while self.first < frame && self.count > 0 {
+            self.inputs.drain(..self.players);
+            self.count -= 1;
+            self.first = self.first.next();
+        }
+    }
+}
+
+/// The ledger.
+#[derive(Debug)]
+pub(crate) struct InputLog<I: 'static> {
+    pub(crate) table: InputRing<I>,
+    pub(crate) log: QuestionLog<I>,
+    pub(crate) local: LocalStream<I>,
+    me: StreamId,
+    /// Our own row, once we are in the roster.
+    own: Option<RosterEntry>,
+    /// All other streams in the roster, in the order of their names.
+    tracks: Vec<RemoteStream>,
+    warm: VecMap<StreamId, PendingStream<I>>,
+    /// The state the live simulation is at.
+    pub(crate) current: Frame,
+    /// The first simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
+    pub(crate) changed: Frame,
+    /// Corrections that changed no answer.
+    pub(crate) harmless: u64,
+    /// Presence by frame before the roster changed, kept to save an allocation.
+    scratch: Vec<SlotSet>,
+}
+
+impl<I: Input> InputLog<I> {
+    pub(crate) fn new(me: StreamId, players: usize, frames: usize, slot_count: usize) -> Self {
+        InputLog {
+            table: InputRing::new(frames, slot_count),
+            log: QuestionLog::new(frames),
+            local: LocalStream::new(players, frames),
+            me,
+            own: None,
+            tracks: Vec::new(),
+            warm: VecMap::new(),
+            current: Frame::START,
+            changed: Frame::NEVER,
+            harmless: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Begins anew under another name with the state of `frame`, which everything before leads to.
+    pub(crate) fn restart(&mut self, me: StreamId, frame: Frame) {
+        self.me = me;
+        self.own = None;
+        self.tracks.clear();
+        self.warm.clear();
+        self.local.begin_after(frame);
+        self.local.set_slots(SlotSet::EMPTY);
+        self.table.clear();
+        self.log.restart(frame);
+        self.current = frame;
+        self.changed = Frame::NEVER;
+    }
+
+    /// The simulation is at an earlier frame again.
+    pub(crate) fn go_back(&mut self, frame: Frame) {
+        self.current = frame;
+        self.changed = Frame::NEVER;
+    }
+
+    /// The own stream begins anew under another name.
+    pub(crate) fn rename(&mut self, me: StreamId) {
+        self.me = me;
+    }
+
+    pub(crate) fn own(&self) -> Option<&RosterEntry> {
+        self.own.as_ref()
+    }
+
+    pub(crate) fn tracks(&self) -> &[RemoteStream] {
+        &self.tracks
+    }
+
+    pub(crate) fn track_index(&self, stream: StreamId) -> Option<usize> {
+        self.tracks.binary_search_by(|track| track.row.stream.cmp(&stream)).ok()
+    }
+
+    /// As [`track_index`](InputLog::track_index), if entries of the stream are of so many players: whoever says otherwise is
+    /// not taken at its word.
+    pub(crate) fn track_of(&self, stream: StreamId, players: u8) -> Option<usize> {
+        let track = self.track_index(stream)?;
+        (self.tracks[track].row.slots.len() == usize::from(players)).then_some(track)
+    }
+
+    /// Up to which frame everybody else's input is held.
+    pub(crate) fn received_frame(&self) -> Frame {
+        self.tracks.iter().map(RemoteStream::received_frame).min().unwrap_or(Frame::NEVER)
+    }
+
+    /// The slots whose owners are waited for.
+    pub(crate) fn waiting_for(&self) -> SlotSet {
+        let horizon = self.received_frame();
+        let late = self.tracks.iter().filter(|track| track.received_frame() == horizon);
+        late.fold(SlotSet::EMPTY, |set, track| set.union(track.row.slots))
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &RosterEntry> {
+        self.own.iter().chain(self.tracks.iter().map(|track| &track.row))
+    }
+
+    /// The slots present at a frame, as far as is known.
+    pub(crate) fn present_at(&self, frame: Frame) -> SlotSet {
+        let here = self.rows().filter(|row| row.is_present_at(frame));
+        here.fold(SlotSet::EMPTY, |set, row| set.union(row.slots))
+    }
+
+    /// Entries of the own stream are written; those that count go into the table.
+    #[inline(always)]
+    pub(crate) fn emit(&mut self, next: Frame, delay: u32) {
+        let (table, own) = (&mut self.table, self.own.as_ref());
+        self.local.emit(next, delay, |frame, entry| put_own(table, own, frame, entry));
+    }
+
+    /// As [`emit`](InputLog::emit), for entries nobody could have played.
+    pub(crate) fn emit_neutral(&mut self, count: u32) {
+        let (table, own) = (&mut self.table, self.own.as_ref());
+        self.local.fill_neutral(count, |frame, entry| put_own(table, own, frame, entry));
+    }
+
+    /// What a frame is simulated with. Until it is confirmed anybody may turn out to have come or gone,
+    /// so whatever is asked about others is a question.
+    pub(crate) fn live_inputs(&mut self, frame: Frame, confirmed: Frame) -> Inputs<'_, I> {
+        let own = self.own.filter(|row| row.is_present_at(frame)).map_or(SlotSet::EMPTY, |row| row.slots);
+        let mut present = own;
+        let mut guessed = SlotSet::EMPTY;
+        for track in &self.tracks {
+            if !track.row.is_present_at(frame) {
+                continue;
+            }
+            present = present.union(track.row.slots);
+            if frame > track.have {
+                let known = track.have.max(track.row.first_frame.previous());
+                let neutral = track.have < track.row.first_frame;
+                self.table.guess(frame, known, track.row.slots, neutral);
+                guessed = guessed.union(track.row.slots);
+            }
+        }
+        let all = SlotSet::first(self.table.row(frame).len());
+        let empty = all.difference(present);
+        self.table.clear_slots(frame, empty);
+        let unsure = if frame > confirmed { all.difference(own) } else { SlotSet::EMPTY };
+        if frame > confirmed {
+            guessed = guessed.union(empty);
+        }
+        let notebook = self.log.begin(frame, confirmed);
+        Inputs::noted(frame, self.table.row(frame), present, guessed, unsure, notebook)
+    }
+
+    /// Takes entries told as runs after `base`, up to `last`, each of `entry_bytes`. The sender's slots and what is
+    /// held of it are those of `track`.
+    pub(crate) fn take_runs(
+        &mut self,
+        track: usize,
+        base: Frame,
+        last: Frame,
+        entry_bytes: usize,
+        runs: &Runs<'_>,
+    ) -> Result<(), PeerFault> {
+        let RemoteStream { row, have, since } = &self.tracks[track];
+        let (have, since) = (*have, *since);
+        for (nth, slot) in row.slots.iter().enumerate() {
+            let mut column = self.table.column(slot);
+            let mut input = if base < row.first_frame { I::default() } else { *column.cell(base) };
+            let mut frame = base;
+            for change in runs.entries(entry_bytes) {
+                frame = frame.next();
+                input = match change {
+                    Some(bytes) => I::read(&bytes[nth * I::SIZE..(nth + 1) * I::SIZE])?,
+                    None => input.repeat(),
+                };
+                let cell = column.cell(frame);
+                if frame <= have {
+                    if *cell != input && frame >= since {
+                        return Err(PeerFault::InputChanged { frame });
+                    }
+                } else if frame > last {
+                    break;
+                } else if frame > self.current {
+                    *cell = input;
+                } else if *cell != input {
+                    *cell = input;
+                    if frame < self.changed && self.log.input_matters(frame, slot, input) {
+                        self.changed = frame;
+                    } else {
+                        self.harmless += u64::from(frame < self.changed);
+                    }
+                }
+            }
+        }
+        if last > have {
+            self.tracks[track].have = last;
+            self.guess_again(track);
+        }
+        Ok(())
+    }
+
+    /// Frames simulated beyond what is known guessed from an older input: guess them again.
+    fn guess_again(&mut self, track: usize) {
+        let RemoteStream { row, have, .. } = self.tracks[track];
+        for slot in row.slots {
+            let known = have.max(row.first_frame.previous());
+            let guess =
+                if have < row.first_frame { I::default() } else { self.table.cell(have, slot).repeat() };
+            for number in known.next().number()..=self.current.number().min(row.last_frame.number()) {
+                let frame = Frame::new(number);
+                let cell = self.table.cell_mut(frame, slot);
+                if *cell == guess {
+                    // All later frames were guessed from the same input as this one.
+                    break;
+                }
+                *cell = guess;
+                if frame < self.changed && self.log.input_matters(frame, slot, guess) {
+                    self.changed = frame;
+                }
+            }
+        }
+    }
+
+    /// The last entry of a stream before `frame`, told in full: runs build on it. None if it is not held.
+    pub(crate) fn entry_before(&self, stream: StreamId, frame: Frame) -> Option<Vec<I>> {
+        Some(self.warm.get(&stream)?.entry(frame.previous())?.collect())
+    }
+
+    /// The roster is another. Finds the first simulated frame that would have gone otherwise; nothing up
+    /// to `confirmed` can. `held` says from which frame to which a stream is held.
+    pub(crate) fn set_rows(
+        &mut self,
+        rows: &[RosterEntry],
+        confirmed: Frame,
+        held: impl Fn(StreamId) -> Option<(Frame, Frame)>,
+    ) {
+        let frames = confirmed.next().number()..=self.current.number();
+        let mut before = std::mem::take(&mut self.scratch);
+        before.clear();
+        before.extend(frames.clone().map(|number| self.present_at(Frame::new(number))));
+        let (old, old_own) = (std::mem::take(&mut self.tracks), self.own);
+        let players = self.local.players();
+        self.own = rows.iter().find(|row| row.stream == self.me && row.slots.len() == players).copied();
+        self.tracks.extend(rows.iter().filter(|row| row.stream != self.me).map(|row| {
+            let (first, have) = held(row.stream).unwrap_or((row.first_frame, row.first_frame.previous()));
+            // Whatever counts in what is confirmed was held, even if it is forgotten by now.
+            let was_held = if row.first_frame <= confirmed { confirmed.min(row.last_frame) } else { have };
+            let before = old.iter().find(|track| track.row.stream == row.stream);
+            // But not by us, if we came in after it: then there is nothing to compare with.
+            let first = if have < was_held { was_held.next() } else { first };
+            let have = have.max(was_held);
+            let since = before.map_or(first, |track| track.since.min(first));
+            RemoteStream { row: *row, have, since: since.max(row.first_frame) }
+        }));
+        gaggle_kit::insertion_sort(&mut self.tracks, |track| track.row.stream);
+        self.local.set_slots(self.own.map_or(SlotSet::EMPTY, |row| row.slots));
+        self.settle_in(&old, old_own);
+        for (number, before) in frames.zip(before.drain(..)) {
+            let frame = Frame::new(number);
+            let now = self.present_at(frame);
+            let changed = now.difference(before).union(before.difference(now));
+            if changed.is_empty() {
+                continue;
+            }
+            self.table.clear_slots(frame, before.difference(now));
+            let answers = changed.iter().any(|slot| {
+                let input = self.table.cell(frame, slot);
+                self.log.input_matters(frame, slot, input)
+            });
+            if frame < self.changed && (answers || self.log.presence_matters(frame, changed)) {
+                self.changed = frame;
+            }
+        }
+        self.scratch = before;
+        let old_news = confirmed.saturating_sub(self.table.frames() / 4);
+        self.warm
+            .retain(|stream, _| !rows.iter().any(|row| row.stream == *stream && row.first_frame < old_news));
+    }
+
+    /// Those who are new in the table bring their entries along, and frames they were missing in are
+    /// guessed anew.
+    fn settle_in(&mut self, old: &[RemoteStream], old_own: Option<RosterEntry>) {
+        if let Some(own) = self.own {
+            let had = old_own.is_some_and(|old| old.first_frame == own.first_frame && old.slots == own.slots);
+            let first = own.first_frame.max(self.local.oldest()).number();
+            for frame in (first..=self.local.newest().number()).map(Frame::new).filter(|_| !had) {
+                put_own(&mut self.table, self.own.as_ref(), frame, self.local.entry(frame));
+            }
+        }
+        for track in 0..self.tracks.len() {
+            let RemoteStream { row, have, .. } = self.tracks[track];
+            let same = |old: &&RemoteStream| old.row.stream == row.stream && old.row.slots == row.slots;
+            if old.iter().find(same).is_some_and(|old| old.row.first_frame == row.first_frame) {
+                continue;
+            }
+            if let Some(warm) = self.warm.get(&row.stream) {
+                for number in row.first_frame.max(warm.first).number()..=have.min(row.last_frame).number() {
+                    let frame = Frame::new(number);
+                    let Some(entry) = warm.entry(frame) else { continue };
+                    for (slot, input) in row.slots.iter().zip(entry) {
+                        *self.table.cell_mut(frame, slot) = input;
+                    }
+                }
+            }
+            self.guess_again(track);
+        }
+    }
+
+    fn store_tracked(&mut self, track: usize, frame: Frame, inputs: &[I]) {
+        let RemoteStream { row, have, .. } = self.tracks[track];
+        if frame != have.next() {
+            self.tracks[track].since = frame.max(row.first_frame);
+        }
+        self.tracks[track].have = frame;
+        if !row.is_present_at(frame) {
+            return;
+        }
+        for (slot, input) in row.slots.iter().zip(inputs) {
+            let cell = self.table.cell_mut(frame, slot);
+            if *cell == *input {
+                continue;
+            }
+            *cell = *input;
+            if frame <= self.current && frame < self.changed && self.log.input_matters(frame, slot, *input) {
+                self.changed = frame;
+            }
+        }
+        self.guess_again(track);
+    }
+}
+
+/// An own entry that counts goes into the table.
+fn put_own<I: Input>(table: &mut InputRing<I>, own: Option<&RosterEntry>, frame: Frame, entry: &[I]) {
+    if let Some(row) = own.filter(|row| row.is_present_at(frame)) {
+        for (slot, input) in row.slots.iter().zip(entry) {
+            *table.cell_mut(frame, slot) = *input;
+        }
+    }
+}
+
+impl<I: Input> Entries for InputLog<I> {
+    fn write(&self, stream: StreamId, frame: Frame, out: &mut Vec<u8>) {
+        let mut put = |input: I| {
+            let at = out.len();
+            out.resize(at + I::SIZE, 0);
+            input.write(&mut out[at..]);
+        };
+        if stream == self.me {
+            self.local.entry(frame).iter().for_each(|input| put(*input));
+            return;
+        }
+        if let Some(track) = self.track_index(stream) {
+            let row = self.tracks[track].row;
+            if row.is_present_at(frame) {
+                row.slots.iter().for_each(|slot| put(self.table.cell(frame, slot)));
+                return;
+            }
+        }
+        match self.warm.get(&stream).and_then(|warm| warm.entry(frame)) {
+            Some(entry) => entry.for_each(put),
+            // Before its first frame a stream counts for nobody, and nobody needs to know what it said.
+            None => {
+                let players = self.track_index(stream).map_or(0, |track| self.tracks[track].row.slots.len());
+                (0..players).for_each(|_| put(I::default()));
+            }
+        }
+    }
+
+    fn equals(&self, stream: StreamId, frame: Frame, value: &[u8]) -> bool {
+        let counts = |row: &RosterEntry| row.stream == stream && row.is_present_at(frame);
+        let kept = self.warm.get(&stream).is_some_and(|warm| warm.entry(frame).is_some());
+        if !kept && !self.rows().any(counts) {
+            return true;
+        }
+        let mut held = Vec::with_capacity(value.len());
+        self.write(stream, frame, &mut held);
+        held == value
+    }
+
+    fn store(&mut self, stream: StreamId, frame: Frame, value: &[u8]) -> Result<(), DecodeError> {
+        let inputs: Vec<I> = match I::SIZE {
+            0 => Vec::new(),
+            size => value.chunks(size).map(I::read).collect::<Result<_, _>>()?,
+        };
+        if let Some(track) = self.track_index(stream) {
+            let players = self.tracks[track].row.slots.len();
+            if I::SIZE > 0 && inputs.len() != players {
+                let (value, max) = (inputs.len() as i64, players as i64);
+                return Err(DecodeError::OutOfRange { what: "players", value, min: max, max });
+            }
+            self.store_tracked(track, frame, &inputs);
+            if !self.warm.contains_key(&stream) {
+                return Ok(());
+            }
+        }
+        let warm = self.warm.get_or_insert_with(stream, || PendingStream {
+            players: inputs.len(),
+            first: frame,
+            count: 0,
+            inputs: VecDeque::new(),
+        });
+        if warm.players != inputs.len() || frame != warm.first.saturating_add(warm.count) {
+            *warm = PendingStream { players: inputs.len(), first: frame, count: 0, inputs: VecDeque::new() };
+        }
+        warm.inputs.extend(inputs);
+        warm.count += 1;
+        let keep = self.table.frames();
+        warm.forget_before(frame.saturating_sub(keep));
+        Ok(())
+    }
+
+    fn cut(&mut self, stream: StreamId, last: Frame) {
+        if let Some(track) = self.track_index(stream) {
+            self.tracks[track].have = self.tracks[track].have.min(last);
+        }
+    }
+
+    fn forget(&mut self, stream: StreamId) {
+        self.warm.remove(&stream);
+    }
+}
+
+impl<I: Input> InputLog<I> {
+    /// One slot's input at a frame that is held.
+    pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
+        self.table.cell(frame, slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::PeerId;
+
+    use super::*;
+    use crate::packet::RunsWriter;
+    use crate::roster::Incarnation;
+
+    fn stream(peer: u128) -> StreamId {
+        StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) }
+    }
+
+    #[test]
+    fn of_who_went_before_we_came_nothing_is_held_to_compare_with() {
+        let mut ledger = InputLog::<u8>::new(stream(1), 1, 64, 4);
+        ledger.restart(stream(1), Frame::new(100));
+        let slots = SlotSet::of(Slot::at(1));
+        let row =
+            RosterEntry { stream: stream(2), slots, first_frame: Frame::new(1), last_frame: Frame::new(90) };
+        let nothing = |_| Some((Frame::new(1), Frame::START));
+        ledger.set_rows(&[row], Frame::new(100), nothing);
+        assert!(!ledger.tracks()[0].is_held(), "it only lingers: {:?}", ledger.tracks()[0]);
+        assert_eq!(ledger.received_frame(), Frame::NEVER, "nobody waits for it");
+        // What it says all the same is no second value for anything.
+        let mut runs = RunsWriter::default();
+        (0..5).for_each(|nth| runs.change(1, |out| out[0] = 7 + nth));
+        let last = Frame::new(90);
+        assert_eq!(ledger.take_runs(0, Frame::new(85), last, 1, &runs.finish(1)), Ok(()));
+    }
+}

@@ -1,0 +1,582 @@
+//! Changing the view: when it is called for, asking everybody what they hold, and what follows from it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use gaggle_kit::{Frame, Micros, PeerId, VecMap, VecSet};
+
+use super::ballot::Ballot;
+use super::entry_range::EntryRange;
+use super::held::Entries;
+use super::history::{Lineage, Relation, Tip};
+use super::messages::{Message, PeerStatus, Proposal, Report, Told};
+use super::peers::Peer;
+use super::rows::{self, ROWS_MAX, RosterEntry};
+use super::view::View;
+use super::{Fault, Membership, Mode};
+use crate::roster::StreamId;
+
+/// A running attempt to change the view.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Collection {
+    pub(super) ballot: Ballot,
+    /// Everybody who is asked, in order, this machine included.
+    pub(super) circle: Vec<StreamId>,
+    reports: VecMap<StreamId, Report>,
+    /// With a majority: what is put to the vote, those of the view it builds on who decide, who accepted it.
+    pub(super) proposal: Option<Proposal>,
+    pub(super) parent: Option<View>,
+    pub(super) accepted_by: VecSet<StreamId>,
+    asked_at: Micros,
+}
+
+impl Membership {
+    /// Whether a change of the view is called for, and ours to bring about. Goes on with a running one.
+    pub(super) fn decide(&mut self, now: Micros, restart: bool, entries: &mut dyn Entries) {
+        let unfinished = self.fence.is_up() || self.unfinished || restart;
+        if self.is_quiescent(unfinished) {
+            return;
+        }
+        let Some(row) = rows::row_of(&self.known, self.me).copied() else { return };
+        if !row.is_active() || !self.is_full() && self.rules.full_before_coordinating {
+            return;
+        }
+        let missing = |row: &&RosterEntry| {
+            let through = self.streams.get(row.stream).map_or(Frame::START, |held| held.through);
+            row.is_active() || row.last_frame > self.confirmed && through < row.last_frame
+        };
+        let live: Vec<RosterEntry> = self.known.iter().filter(missing).copied().collect();
+        let is_here = |row: &RosterEntry| row.stream == self.me || self.is_reachable(row.stream);
+        let suspicion = live.iter().any(|row| !is_here(row));
+        let mut here: Vec<RosterEntry> =
+            live.into_iter().filter(|row| row.is_active() && is_here(row)).collect();
+        let leads = !here.iter().any(|other| other.rank() < row.rank());
+        if !suspicion {
+            self.suspicious_since = None;
+        }
+        if !leads {
+            // Whoever is before us will do it; should it fall silent, that is a suspicion of its own.
+            self.collection = None;
+            let first = here.iter().min_by_key(|row| row.rank()).map(|row| row.stream);
+            let before_us = here.iter().filter(|other| other.rank() < row.rank()).count() as u32;
+            self.watch_hold_up(now, first.filter(|_| suspicion || unfinished), before_us);
+            return;
+        }
+        let enlist = self.voters_are_missing();
+        if !(suspicion || unfinished || enlist || self.collection.is_some()) {
+            return;
+        }
+        gaggle_kit::insertion_sort(&mut here, |row| row.stream);
+        let circle: Vec<StreamId> = here.iter().map(|row| row.stream).collect();
+        if let Some(collection) = &self.collection
+            && !restart
+            && self.still_good(collection, &circle)
+        {
+            let unheard = |stream: &&StreamId| !collection.reports.contains_key(stream);
+            let silent = collection.circle.iter().find(unheard).copied();
+            self.watch_hold_up(now, silent, 0);
+            self.repeat(now, entries);
+            return;
+        }
+        let ripe = unfinished || if suspicion { !self.is_gathering(now) } else { enlist };
+        if ripe {
+            self.ask(now, circle, entries);
+        }
+    }
+
+    /// Somebody must act or answer for a change to go on, can be heard and does not, and nothing goes on without it: it
+    /// cannot stay either.
+    ///
+    /// Whoever is further back waits longer: those before it may be about to act.
+    fn watch_hold_up(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
+        // With a majority those who are left may be too few: then it takes as long as it takes.
+        let by = by.filter(|stream| self.decide_without(*stream));
+        let same = |held: &(StreamId, Micros, Frame)| Some(held.0) == by && held.2 == self.confirmed;
+        let since = self.held_up.filter(same).map_or(now, |(_, since, _)| since);
+        self.held_up = by.map(|stream| (stream, since, self.confirmed));
+        if let Some(stream) = by
+            && now.since(since).get() >= self.settings.hold_up.get() * u64::from(before_us + 1)
+        {
+            self.held_up = None;
+            self.condemn(stream);
+        }
+    }
+
+    /// Who would change the view, as far as we can tell: the first in rank of those who can be reached.
+    pub(crate) fn first_here(&self) -> Option<StreamId> {
+        let open = self.known.iter().filter(|row| row.is_active());
+        let here = open.filter(|row| row.stream == self.me || self.is_reachable(row.stream));
+        here.min_by_key(|row| row.rank()).map(|row| row.stream)
+    }
+
+    /// Whether there is nothing to do, and was nothing when we last looked, and nothing has changed since.
+    fn is_quiescent(&mut self, unfinished: bool) -> bool {
+        if unfinished || self.collection.is_some() {
+            return false;
+        }
+        if self.quiescent_since.is_some_and(|epoch| epoch.number() == self.epoch.number()) {
+            return true;
+        }
+        let away = |row: &RosterEntry| {
+            let through = self.streams.get(row.stream).map_or(Frame::START, |held| held.through);
+            let awaited = row.is_active() || row.last_frame > self.confirmed && through < row.last_frame;
+            awaited && row.stream != self.me && !self.is_reachable(row.stream)
+        };
+        let calm = !self.known.iter().any(away) && !self.voters_are_missing();
+        self.quiescent_since = calm.then_some(self.epoch);
+        if calm {
+            self.suspicious_since = None;
+            self.held_up = None;
+        }
+        calm
+    }
+
+    /// Suspicions come in one after the other: asking at the first would mean to ask again at the second.
+    fn is_gathering(&mut self, now: Micros) -> bool {
+        let since = *self.suspicious_since.get_or_insert(now);
+        // Who was removed on purpose is no suspicion.
+        self.condemned.is_empty() && self.doubtful && now.since(since) < self.settings.gather
+    }
+
+    /// Whether everybody who was asked can still answer, and nobody more should be.
+    fn still_good(&self, collection: &Collection, circle: &[StreamId]) -> bool {
+        let answers = |stream: &StreamId| {
+            let newcomer = self.rules.newcomers_are_remembered
+                && rows::row_of(&self.known, *stream).is_none()
+                && self.is_reachable(*stream);
+            circle.contains(stream) || newcomer
+        };
+        let widens = self.settings.majority
+            && self.rules.small_circle_widens
+            && collection.proposal.is_none()
+            && circle.iter().any(|stream| !collection.circle.contains(stream));
+        collection.circle.iter().all(answers) && !widens
+    }
+
+    fn repeat(&mut self, now: Micros, entries: &mut dyn Entries) {
+        let repeat_after = self.settings.repeat_after;
+        let Some(collection) = &mut self.collection else { return };
+        if now.since(collection.asked_at) < repeat_after {
+            return;
+        }
+        collection.asked_at = now;
+        if collection.proposal.is_some() {
+            self.ask_for_acceptance();
+        } else {
+            self.send_collect();
+            if !self.settings.majority || self.rules.small_circle_widens {
+                // Those who reported may have been too few, and somebody more be here now.
+                let _ = self.conclude(now, entries);
+            }
+        }
+    }
+
+    fn send_collect(&mut self) {
+        let Some(collection) = &self.collection else { return };
+        let (ballot, circle) = (collection.ballot, collection.circle.clone());
+        let unheard: Vec<PeerId> = circle
+            .iter()
+            .filter(|stream| !collection.reports.contains_key(stream))
+            .map(|stream| stream.peer)
+            .collect();
+        let tip = self.lineage.tip();
+        for peer in unheard {
+            self.send(peer, Message::Collect { tip: tip.clone(), ballot, circle: circle.clone() });
+        }
+    }
+
+    /// Begins an attempt above everything ever seen.
+    fn ask(&mut self, now: Micros, circle: Vec<StreamId>, entries: &mut dyn Entries) {
+        let number = self.number_seen.max(self.fence.promised().number).saturating_add(1);
+        let ballot = Ballot { number, by: self.me };
+        self.number_seen = number;
+        self.unfinished = false;
+        self.fence.promise(ballot, &circle, &self.rules);
+        self.epoch.advance();
+        let own = self.report(ballot, self.lineage.depth(), entries);
+        self.collection = Some(Collection {
+            ballot,
+            circle,
+            reports: VecMap::from_iter([(self.me, own)]),
+            proposal: None,
+            parent: None,
+            accepted_by: VecSet::new(),
+            asked_at: now,
+        });
+        self.send_collect();
+        // Alone in the circle there is nobody to wait for. What we hold ourselves cannot be at fault.
+        let _ = self.conclude(now, entries);
+    }
+
+    /// All that is held, for somebody whose view is at `depth`.
+    fn report(&self, ballot: Ballot, depth: u32, entries: &dyn Entries) -> Report {
+        let from = self.confirmed.saturating_sub(self.settings.lookahead_frames);
+        let tells = |stream| self.rules.fence_covers_strangers || rows::row_of(&self.known, stream).is_some();
+        let mut accepted = self.accepted.clone();
+        if let Some(accepted) = &mut accepted
+            && !self.rules.accepted_with_tails
+        {
+            accepted.tails.clear();
+        }
+        Report {
+            ballot,
+            incarnation: self.me.incarnation,
+            told: Told { tip: self.lineage.tip_since(depth), view: self.view.clone() },
+            rows: self.known.clone(),
+            confirmed: self.confirmed,
+            tails: self.streams.tails(entries, from, tells),
+            accepted,
+        }
+    }
+
+    /// Somebody asks what we hold.
+    pub(super) fn take_collect(
+        &mut self,
+        now: Micros,
+        from: PeerId,
+        tip: &Tip,
+        ballot: Ballot,
+        circle: &[StreamId],
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        let former = circle
+            .iter()
+            .find(|stream| stream.peer == self.me.peer && (self.mode == Mode::Out || **stream != self.me));
+        if let Some(former) = former
+            && self.rules.gone_is_told
+        {
+            self.send(from, Message::Gone { incarnation: former.incarnation });
+            return Ok(());
+        }
+        if self.mode == Mode::Out {
+            return Ok(());
+        }
+        let relation = self.peers.entry(from).relation(&self.lineage, tip);
+        match relation {
+            _ if self.mode == Mode::Observer && relation != Relation::Same => return Ok(()),
+            Relation::Apart { senior } => {
+                if senior {
+                    self.yield_to(now, from);
+                }
+                return Ok(());
+            }
+            Relation::Ancestor if !self.view.is_open(ballot.by) => {
+                self.tell_view(now, from, tip.depth, entries);
+                return Ok(());
+            }
+            Relation::Unknown => {
+                self.ask_path(now, from);
+                return Ok(());
+            }
+            _ => {}
+        }
+        // Whoever asks has a seat itself, and everybody it may ask knows that: whom it may ask came after it.
+        let seated = relation != Relation::Same || rows::is_open(&self.known, ballot.by);
+        if !circle.contains(&self.me) || ballot.by.peer != from || !seated {
+            return Ok(());
+        }
+        self.see_number(ballot.number)?;
+        if ballot < self.fence.promised() {
+            let (incarnation, promised) = (self.me.incarnation, self.fence.promised());
+            self.send(from, Message::Nack { incarnation, promised });
+            if relation == Relation::Ancestor {
+                self.tell_view(now, from, tip.depth, entries);
+            }
+            return Ok(());
+        }
+        if ballot > self.fence.promised() {
+            self.collection = None;
+            self.fence.promise(ballot, circle, &self.rules);
+            self.epoch.advance();
+        }
+        let report = self.report(ballot, tip.depth, entries);
+        self.send(from, Message::Report(Box::new(report)));
+        Ok(())
+    }
+
+    /// Whether this machine was asked what it holds, and has not answered.
+    pub(crate) fn awaits(&self, stream: StreamId) -> bool {
+        self.collection.as_ref().is_some_and(|collection| {
+            collection.circle.contains(&stream) && !collection.reports.contains_key(&stream)
+        })
+    }
+
+    /// Somebody has promised more than we asked for, or than the view we told has: start again above it.
+    pub(super) fn take_nack(
+        &mut self,
+        now: Micros,
+        by: StreamId,
+        promised: Ballot,
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        if self.mode != Mode::Member {
+            return Ok(());
+        }
+        self.see_number(promised.number)?;
+        let asked = self.collection.as_ref().map_or(Ballot::FOUNDING, |collection| collection.ballot);
+        if promised > self.fence.promised().max(asked) && rows::is_open(&self.known, by) {
+            self.collection = None;
+            self.unfinished = true;
+            self.epoch.advance();
+            self.decide(now, true, entries);
+        }
+        Ok(())
+    }
+
+    pub(super) fn take_report(
+        &mut self,
+        now: Micros,
+        from: PeerId,
+        report: Report,
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        let stream = StreamId { peer: from, incarnation: report.incarnation };
+        let possible = self.own().map_or(self.confirmed, |own| own.through.max(self.confirmed));
+        let is_false = self.is_false(&report, possible);
+        if let Some(collection) = &mut self.collection
+            && collection.ballot == report.ballot
+            && collection.circle.contains(&stream)
+            && collection.proposal.is_none()
+        {
+            if is_false {
+                return Err(Fault::ReportFalse);
+            }
+            collection.reports.insert(stream, report);
+            self.conclude(now, entries)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a report cannot be: it denies somebody's presence that we have confirmed, or confirms frames without us.
+    ///
+    /// Rows are forgotten three reaches after they ended, and nobody is more than one reach ahead of us: whose row is open
+    /// here cannot be forgotten there. Ours ends for nobody, wherever we have a seat. Nor is a frame confirmed without our
+    /// entry, so nobody is further than `possible`.
+    fn is_false(&self, report: &Report, possible: Frame) -> bool {
+        let told = |stream: StreamId| rows::row_of(&report.rows, stream);
+        if report.told.view.history != self.view.history {
+            let seated = report.told.view.is_open(self.me);
+            return seated && !told(self.me).is_some_and(RosterEntry::is_active);
+        }
+        let denied = |row: &RosterEntry| match told(row.stream) {
+            Some(told) if row.stream == self.me => !told.is_active(),
+            Some(told) => told.last_frame <= self.confirmed,
+            None => report.confirmed >= row.first_frame,
+        };
+        report.confirmed > possible || self.rows.iter().any(|row| row.is_active() && denied(row))
+    }
+
+    /// Makes the next view once everybody in the circle has reported.
+    fn conclude(&mut self, now: Micros, entries: &mut dyn Entries) -> Result<(), Fault> {
+        let Some(collection) = &self.collection else { return Ok(()) };
+        let part = !self.rules.wait_for_all && collection.reports.len() * 2 > collection.circle.len();
+        let complete = collection.circle.iter().all(|stream| collection.reports.contains_key(stream));
+        if collection.proposal.is_some() || !complete && !part {
+            return Ok(());
+        }
+        let collection = collection.clone();
+        let Top { lineage, view: top, by } = self.deepest(&collection);
+        let mut circle = collection.circle.clone();
+        circle.retain(|stream| {
+            let report = collection.reports.get(stream);
+            report.is_some_and(|r| matches!(lineage.relate(&r.told.tip), Relation::Same | Relation::Ancestor))
+        });
+        let newer = top.history != self.view.history;
+        if !circle.contains(&self.me) || newer && !top.is_open(self.me) {
+            self.collection = None;
+            self.yield_to(now, by.peer);
+            return Ok(());
+        }
+        let reports = || collection.reports.values();
+        let mut rows = merge_rows(&top, reports());
+        let electorate = self.electorate(&top, &rows);
+        if self.settings.majority && self.rules.accept_round {
+            let builds_on_top = |p: &&Proposal| p.told.view.parent == top.history;
+            let best = reports().filter_map(|r| r.accepted.as_ref()).filter(builds_on_top);
+            if let Some(best) = best.max_by_key(|proposal| proposal.ballot).cloned() {
+                if !self.may_decide(&electorate, &circle) {
+                    return Ok(());
+                }
+                let mut tails = best.tails;
+                tails.extend(reports().flat_map(|r| r.tails.iter().cloned()));
+                self.set_parent(electorate);
+                return self.propose(best.told, EntryRange::merge(tails), &circle, entries);
+            }
+        }
+        circle.retain(|stream| rows::is_open(&rows, *stream));
+        if !circle.contains(&self.me) {
+            self.collection = None;
+            return Ok(());
+        }
+        let newcomers: Vec<StreamId> = rows
+            .iter()
+            .filter(|row| row.is_active() && !collection.circle.contains(&row.stream))
+            .map(|row| row.stream)
+            .filter(|stream| self.is_reachable(*stream))
+            .collect();
+        if !newcomers.is_empty() && self.rules.newcomers_are_asked {
+            let mut circle = collection.circle;
+            circle.extend(newcomers);
+            gaggle_kit::insertion_sort(&mut circle, |stream| *stream);
+            self.ask(now, circle, entries);
+            return Ok(());
+        }
+        let here = circle.len() + self.count_waiting(&rows);
+        if !self.may_decide(&electorate, &circle) || here < self.settings.circle_min {
+            return Ok(());
+        }
+        self.cut(&mut rows, &circle, &collection);
+        let tails = EntryRange::merge(reports().flat_map(|r| r.tails.iter().cloned()).collect());
+        let size = circle.len() as u8;
+        let view = View::new(lineage.game, top.history, collection.ballot, rows, size, self.slept);
+        let mut grown = lineage;
+        grown.push(view.link());
+        let told = Told { tip: grown.tip(), view };
+        self.set_parent(electorate);
+        if self.settings.majority && self.rules.accept_round {
+            self.propose(told, tails, &circle, entries)
+        } else {
+            if let Some(collection) = &mut self.collection {
+                collection.circle = circle;
+            }
+            self.make(&told, &tails, entries)
+        }
+    }
+
+    /// How many are here who are not in the table. Whoever only waits to be let in may be the one that is missing, switched
+    /// on again; whoever plays in our history was let in by somebody who is gone, before we had read it.
+    fn count_waiting(&self, rows: &[RosterEntry]) -> usize {
+        let plays_with_us = |id: PeerId, standing: &PeerStatus| {
+            let stream = StreamId { peer: id, incarnation: standing.incarnation };
+            self.lineage.relate(&standing.tip) == Relation::Same && rows::row_of(rows, stream).is_none()
+        };
+        let plays = |id: PeerId, peer: &Peer| {
+            let left = |standing: &PeerStatus| peer.sat_as == Some(standing.incarnation);
+            let latest =
+                || peer.latest().is_some_and(|standing| !left(standing) && plays_with_us(id, standing));
+            peer.reachable && !peer.observes && latest()
+        };
+        let waits = |(id, peer): &(PeerId, &Peer)| peer.ready_since.is_some() || plays(*id, peer);
+        self.peers.iter().filter(waits).count()
+    }
+
+    fn set_parent(&mut self, parent: View) {
+        if let Some(collection) = &mut self.collection {
+            collection.parent = Some(parent);
+        }
+    }
+
+    /// The deepest view anybody reported: what was made there stands.
+    fn deepest(&self, collection: &Collection) -> Top {
+        let mut top = Top { lineage: self.lineage.clone(), view: self.view.clone(), by: self.me };
+        if self.rules.build_on_deepest {
+            for (stream, report) in collection.reports.iter() {
+                if top.lineage.relate(&report.told.tip) == Relation::Descendant {
+                    top.lineage.follow(&report.told.tip);
+                    top.view = report.told.view.clone();
+                    top.by = *stream;
+                }
+            }
+        }
+        top
+    }
+
+    /// Ends every stream outside the circle after the last entry anybody in it holds.
+    fn cut(&self, rows: &mut Vec<RosterEntry>, circle: &[StreamId], collection: &Collection) {
+        let reports = || collection.reports.iter();
+        let confirmed = reports().map(|(_, report)| report.confirmed);
+        let confirmed_most = confirmed.clone().max().unwrap_or(Frame::START);
+        let confirmed_least = confirmed.min().unwrap_or(Frame::START);
+        for row in rows.iter_mut().filter(|row| row.is_active() && !circle.contains(&row.stream)) {
+            let all = self.rules.cut_at_longest_copy;
+            let counted = reports().filter(|(stream, _)| all || **stream == self.me);
+            row.last_frame = longest_copy(row, counted.map(|(_, report)| report));
+            if !self.rules.cut_after_held {
+                row.last_frame = row.last_frame.min(confirmed_most).max(row.first_frame.previous());
+            }
+        }
+        // Who was cut before may have ended with an entry whose holders are gone, too: nobody here has confirmed that one.
+        let awaited = |row: &&mut RosterEntry| {
+            !row.is_active() && row.last_frame > confirmed_most && self.rules.cut_again
+        };
+        for row in rows.iter_mut().filter(awaited) {
+            let held = longest_copy(row, reports().map(|(_, report)| report));
+            row.last_frame = row.last_frame.min(held.max(confirmed_most));
+        }
+        // A lead that lied may have given one slot twice; whoever came first keeps it.
+        let table = rows.clone();
+        rows.retain(|row| !table.iter().any(|other| other.rank() < row.rank() && other.collides(row)));
+        let keep = 2 * self.settings.lookahead_frames;
+        rows.retain(|row| row.last_frame.max(row.first_frame).saturating_add(keep) >= confirmed_least);
+    }
+
+    /// The view is made: it is installed here, if we are in it, and told to the circle.
+    pub(super) fn make(
+        &mut self,
+        told: &Told,
+        tails: &[EntryRange],
+        entries: &mut dyn Entries,
+    ) -> Result<(), Fault> {
+        let Some(collection) = self.collection.take() else { return Ok(()) };
+        let at = collection.ballot;
+        if told.view.is_open(self.me) {
+            self.install(told, at, tails, entries)?;
+        }
+        for stream in collection.circle {
+            let (told, tails) = (told.clone(), tails.to_vec());
+            self.send(stream.peer, Message::View { told, at, tails });
+        }
+        Ok(())
+    }
+}
+
+/// The view a collection builds on.
+struct Top {
+    lineage: Lineage,
+    view: View,
+    /// Who reported it.
+    by: StreamId,
+}
+
+/// The table of `top` with joins and goodbyes known to those who are there.
+fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone) -> Vec<RosterEntry> {
+    let reports = reports.filter(|report| report.told.view.history == top.history);
+    let mut rows = top.rows.clone();
+    for row in reports.clone().flat_map(|report| &report.rows) {
+        if let Some(known) = rows.iter_mut().find(|known| known.stream == row.stream) {
+            known.last_frame = known.last_frame.min(row.last_frame);
+        } else if rows.len() < ROWS_MAX {
+            rows.push(*row);
+        }
+    }
+    // Who has been through a row's first frame and has no such row any more has seen it end, so long
+    // ago that it forgot when.
+    let forgotten = |row: &RosterEntry, report: &Report| {
+        report.confirmed >= row.first_frame && rows::row_of(&report.rows, row.stream).is_none()
+    };
+    rows.retain(|row| !reports.clone().any(|report| forgotten(row, report)));
+    rows
+}
+
+/// The last frame up to which the copies, put together, hold a stream without a gap.
+///
+/// Whoever has confirmed frames in which the stream counts holds it at least that far, even if it has
+/// forgotten the beginning.
+fn longest_copy<'a>(row: &RosterEntry, reports: impl Iterator<Item = &'a Report>) -> Frame {
+    // A heap orders as well as the library's sort, and is a tenth of its size in a page.
+    let mut copies: BinaryHeap<Reverse<(Frame, Frame)>> = reports
+        .flat_map(|report| report.tails.iter().map(move |tail| (report.confirmed, tail)))
+        .filter(|(_, tail)| tail.stream == row.stream && tail.count > 0)
+        .map(|(confirmed, tail)| {
+            let followed = confirmed >= row.first_frame.previous() && tail.from <= confirmed.next();
+            Reverse((if followed { row.first_frame } else { tail.from }, tail.through()))
+        })
+        .collect();
+    let mut through = row.first_frame.previous();
+    while let Some(Reverse((from, to))) = copies.pop()
+        && from <= through.next()
+    {
+        through = through.max(to);
+    }
+    through
+}

@@ -1,0 +1,220 @@
+//! Too much of anything.
+
+use gaggle_kit::Frame;
+
+use super::{Cluster, LATENCY, Mail, peer};
+use crate::announce;
+use crate::event::{PeerFault, SessionEvent};
+use crate::membership::Message;
+use crate::relay::{NEEDS_MAX, Other};
+use crate::roster::{Incarnation, StreamId};
+use crate::transfer;
+
+/// Says each of these to everybody honest, so often in every tick.
+fn pour(times: usize, what: impl Fn(&super::Session<u8>) -> Vec<u8> + 'static) -> super::Tamper {
+    Box::new(move |session, mut mail| {
+        let bytes = what(session);
+        for to in 0..2 {
+            mail.extend((0..times).map(|_| Mail { to, reliable: true, bytes: bytes.clone() }));
+        }
+        mail
+    })
+}
+
+#[test]
+fn a_torrent_of_packets_is_ignored_and_counted() {
+    let mut table = Cluster::of(3, 2);
+    table.tamper = Box::new(|_, mut mail| {
+        let packets: Vec<Mail> = mail.iter().filter(|mail| !mail.reliable).cloned().collect();
+        (0..400).for_each(|_| mail.extend(packets.iter().cloned()));
+        mail
+    });
+    table.run(60).expect_agreement(&[0, 1, 2], 600).expect_no_fault(&[0, 1]);
+    for honest in 0..2 {
+        let ignored = table.session(honest).stats().packets_rate_limited;
+        assert!(ignored > 10_000, "only {ignored} packets were ignored");
+    }
+    assert_eq!(table.stalled[..2], [0, 0]);
+}
+
+#[test]
+fn a_torrent_of_messages_is_a_fault() {
+    let message = |message: &Message| {
+        let mut bytes = Vec::new();
+        message.encode(&mut bytes);
+        bytes
+    };
+    let torrents: [fn(&super::Session<u8>) -> Message; 2] = [
+        |_| Message::AskPath,
+        |session| Message::PeerStatus {
+            tag: session.remotes.first().map_or(0, |remote| remote.told.tag()),
+            standing: session.membership.standing().expect("it plays"),
+        },
+    ];
+    for torrent in torrents {
+        let mut table = Cluster::of(3, 2);
+        table.run(60);
+        table.tamper = pour(50, move |session| message(&torrent(session)));
+        table.run(90).expect_fault(&[0, 1], |fault| matches!(fault, PeerFault::RateLimitExceeded));
+        table.run(60).expect_agreement(&[0, 1], 300);
+    }
+}
+
+#[test]
+fn letters_for_others_are_no_way_around_it() {
+    let mut table = Cluster::of(3, 2);
+    table.run(60);
+    table.tamper = pour(50, |_| {
+        let mut inner = Vec::new();
+        Message::AskPath.encode(&mut inner);
+        let mut bytes = Vec::new();
+        transfer::Message::Forward { to: peer(1), bytes: &inner }.encode(&mut bytes);
+        bytes
+    });
+    table.run(120);
+    // 1 is poured on through 0, who ends it; nobody takes the messenger for the sender.
+    table.expect_fault(&[0], |fault| matches!(fault, PeerFault::RateLimitExceeded));
+    assert!(table.faults(1).iter().all(|(blamed, _)| *blamed == 2), "{:?}", table.faults(1));
+    table.run(60).expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn asking_for_the_state_again_and_again_costs_little() {
+    let mut table = Cluster::of(3, 2);
+    table.run(60);
+    table.tamper = Box::new(|_, mut mail| {
+        let mut bytes = Vec::new();
+        Message::AskSnapshot.encode(&mut bytes);
+        mail.extend((0..2).map(|to| Mail { to, reliable: true, bytes: bytes.clone() }));
+        mail
+    });
+    table.run(30).expect_agreement(&[0, 1, 2], 600).expect_no_fault(&[0, 1]);
+    for honest in 0..2 {
+        let stats = table.session(honest).stats();
+        assert!(stats.snapshots_sent <= 30, "{} states were given", stats.snapshots_sent);
+        assert!(stats.requests_rate_limited > 500, "{} wishes were declined", stats.requests_rate_limited);
+    }
+}
+
+#[test]
+fn whoever_asks_for_the_same_again_and_again_is_answered_once_a_tick() {
+    let mut table = Cluster::of(3, 2);
+    table.run(60);
+    table.tamper = Box::new(|session, mut mail| {
+        let lead = session.roster()[0].stream;
+        let from = session.confirmed_frame().saturating_sub(4);
+        let mut bytes = Vec::new();
+        Other::BackfillRequest(vec![(lead, from); NEEDS_MAX]).encode(&mut bytes);
+        mail.extend((0..20).map(|_| Mail { to: 1, reliable: false, bytes: bytes.clone() }));
+        mail
+    });
+    table.run(60);
+    let is_answer = |(_, from, mail): &&(u64, usize, Mail)| {
+        *from == 1
+            && mail.to == 2
+            && !mail.reliable
+            && matches!(Other::decode(&mail.bytes), Ok(Other::Backfill(_)))
+    };
+    let answers = table.mail.iter().filter(is_answer).count() as u64;
+    assert!(
+        (1..=LATENCY).contains(&answers),
+        "{answers} answers are under way, 160 questions come in every tick"
+    );
+    table.expect_agreement(&[0, 1, 2], 300);
+}
+
+/// Bytes of letters 0 passes on to 1, while so many ticks pass.
+fn letters_passed_on(table: &mut Cluster, ticks: u64) -> usize {
+    let mut bytes = 0;
+    for _ in 0..ticks {
+        table.run(1);
+        let due = table.ticks + LATENCY;
+        let new = table.mail.iter().filter(|(at, from, mail)| *at == due && *from == 0 && mail.to == 1);
+        let is_letter = |mail: &Mail| {
+            let message = transfer::Message::decode(&mail.bytes);
+            mail.reliable && matches!(message, Ok(transfer::Message::ForwardFrom { .. }))
+        };
+        bytes += new.filter(|(.., mail)| is_letter(mail)).map(|(.., mail)| mail.bytes.len()).sum::<usize>();
+    }
+    bytes
+}
+
+/// Three large letters to 1 in every tick, fewer than anybody would call a flood.
+fn large_letters() -> super::Tamper {
+    Box::new(|_, mut mail| {
+        for _ in 0..3 {
+            let mut bytes = Vec::new();
+            transfer::Message::Forward { to: peer(1), bytes: &[0; 200_000] }.encode(&mut bytes);
+            mail.push(Mail { to: 0, reliable: true, bytes });
+        }
+        mail
+    })
+}
+
+#[test]
+fn large_letters_are_passed_on_within_reason() {
+    let mut table = Cluster::of(3, 2);
+    table.run(60);
+    table.tamper = large_letters();
+    // 36 MB a second are written.
+    let passed_on = letters_passed_on(&mut table, 180);
+    assert!((200_000..2 << 20).contains(&passed_on), "{passed_on} bytes");
+    assert!(table.session(0).stats().forwards_rejected > 400);
+    table.expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
+}
+
+#[test]
+fn letters_of_strangers_are_not_passed_on() {
+    let mut table = Cluster::of(2, 2);
+    table.run(60).join(&[0]);
+    // It never begins a stream, so that nobody admits it.
+    let mut letters = large_letters();
+    table.tamper = Box::new(move |session, mut mail| {
+        mail.retain(|mail| mail.reliable);
+        letters(session, mail)
+    });
+    assert_eq!(letters_passed_on(&mut table, 120), 0);
+    table.expect_agreement(&[0, 1], 300);
+}
+
+#[test]
+fn questions_about_streams_nobody_has_are_not_remembered() {
+    let mut table = Cluster::of(3, 2);
+    table.run(60);
+    let mut number = 0;
+    table.tamper = Box::new(move |session, mut mail| {
+        for _ in 0..60 {
+            let needs = (0..NEEDS_MAX).map(|_| {
+                number += 1;
+                (StreamId { peer: peer(1), incarnation: Incarnation(number) }, session.confirmed_frame())
+            });
+            let mut bytes = Vec::new();
+            Other::BackfillRequest(needs.collect()).encode(&mut bytes);
+            mail.push(Mail { to: 0, reliable: false, bytes });
+        }
+        mail
+    });
+    table.expect_agreement(&[0, 1, 2], 120);
+    let remembered = table.session(0).relaying.given_count();
+    assert!(remembered <= 3, "{remembered} are remembered in one tick");
+}
+
+#[test]
+fn whoever_recovers_without_end_tells_nobody() {
+    let mut table = Cluster::of(3, 2);
+    table.run(60);
+    table.tamper = Box::new(|_, mut mail| {
+        let mut bytes = Vec::new();
+        announce::Message::Recovered { through: Frame::new(1 << 30) }.encode(&mut bytes);
+        mail.extend((0..4).map(|nth| Mail { to: nth % 2, reliable: true, bytes: bytes.clone() }));
+        mail
+    });
+    table.run(10).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
+    let recovered = table.events[0].iter().filter_map(|event| match event {
+        SessionEvent::DesyncRecovered { frame, .. } => Some(*frame),
+        _ => None,
+    });
+    let frames: Vec<Frame> = recovered.collect();
+    assert!((1..=10).contains(&frames.len()), "told {} times in five seconds", frames.len());
+    assert!(frames.iter().all(|frame| *frame < Frame::new(1_000)), "nobody has been there: {frames:?}");
+}

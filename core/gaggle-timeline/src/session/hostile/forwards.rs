@@ -1,0 +1,103 @@
+//! Lies about what others said: letters that were never written.
+
+use super::{Cluster, Mail, peer};
+use crate::event::{PeerFault, SessionEvent};
+use crate::membership::{Ballot, Message, PeerStatus};
+use crate::roster::{Incarnation, StreamId};
+use crate::transfer;
+
+/// 0 and 1 have no link and hear each other through 2, who lies, and 3, who does not.
+fn parted() -> Cluster {
+    let mut table = Cluster::of(4, 2);
+    table.run(60).unlink(0, 1);
+    table.run(120).expect_no_fault(&[0, 1, 3]);
+    table
+}
+
+/// In every tick 0 gets a letter 1 never wrote.
+fn forge(what: impl Fn(&super::Session<u8>, u32) -> Message + 'static) -> super::Tamper {
+    let mut count = 0;
+    Box::new(move |session, mut mail| {
+        count += 1;
+        let (mut inner, mut bytes) = (Vec::new(), Vec::new());
+        what(session, count).encode(&mut inner);
+        transfer::Message::ForwardFrom { from: peer(1), bytes: &inner }.encode(&mut bytes);
+        mail.push(Mail { to: 0, reliable: true, bytes });
+        mail
+    })
+}
+
+fn stream_of(session: &super::Session<u8>, index: usize) -> StreamId {
+    let row = session.roster().iter().find(|row| row.stream.peer == peer(index));
+    row.map(|row| row.stream).expect("it plays")
+}
+
+/// Whatever was forged: nobody is cut, nothing changes, and it was counted.
+fn expect_unharmed(mut table: Cluster) {
+    let history = table.session(0).branch_id();
+    table.run(60).expect_agreement(&[0, 1, 2, 3], 300).expect_no_fault(&[0, 1, 3]);
+    assert_eq!(table.session(0).branch_id(), history, "nobody is cut:\n{}", table.describe());
+    let left =
+        |event: &SessionEvent| matches!(event, SessionEvent::Left { .. } | SessionEvent::TimedOut { .. });
+    assert!(!table.events[3].iter().any(left), "{}", table.describe());
+    let refused = table.session(0).stats().forwards_rejected;
+    assert!(refused > 300, "only {refused} letters were refused");
+}
+
+#[test]
+fn nobody_is_declared_gone_in_its_own_name() {
+    let mut table = parted();
+    table.tamper = forge(|session, _| Message::Gone { incarnation: stream_of(session, 1).incarnation });
+    expect_unharmed(table);
+}
+
+#[test]
+fn nobody_stands_otherwise_by_letter() {
+    let mut table = parted();
+    table.tamper = forge(|session, count| {
+        let standing = session.membership.standing().expect("it plays");
+        let standing = PeerStatus { incarnation: Incarnation(count), ..standing };
+        Message::PeerStatus { tag: 7, standing }
+    });
+    expect_unharmed(table);
+}
+
+#[test]
+fn letters_about_ever_new_changes_are_not_read() {
+    let mut table = parted();
+    // 1 never called for any of these.
+    table.tamper = forge(|session, count| {
+        let membership = &session.membership;
+        let ballot = Ballot { number: count, by: stream_of(session, 1) };
+        let circle: Vec<StreamId> = membership.rows().iter().map(|row| row.stream).collect();
+        Message::Collect { tip: membership.lineage().tip(), ballot, circle }
+    });
+    table.run(400);
+    let refused = table.session(0).stats().forwards_rejected;
+    assert!(refused > 200, "only {refused} letters were refused");
+    table.tamper = Box::new(|_, mail| mail);
+    table.run(300).expect_agreement(&[0, 1, 3], 300);
+    for honest in [0, 1, 3] {
+        assert!(table.faults(honest).iter().all(|(blamed, _)| *blamed == 2), "{}", table.describe());
+    }
+}
+
+#[test]
+fn whoever_says_no_again_and_again_is_at_fault() {
+    // It refuses everything anybody could ask, so that the lead would have to ask for ever.
+    let mut table = Cluster::of(3, 2);
+    table.run(60);
+    let mut number = 0;
+    table.tamper = Box::new(move |session, mut mail| {
+        number += 1;
+        let me = session.membership.me();
+        let promised = Ballot { number, by: me };
+        let mut bytes = Vec::new();
+        Message::Nack { incarnation: me.incarnation, promised }.encode(&mut bytes);
+        mail.push(Mail { to: 0, reliable: true, bytes });
+        mail
+    });
+    table.run(180).expect_fault(&[0], |fault| matches!(fault, PeerFault::TooManyViewChanges));
+    assert_eq!(table.faults(1), [], "the lead is not to blame:\n{}", table.describe());
+    table.run(400).expect_agreement(&[0, 1], 300);
+}

@@ -1,0 +1,57 @@
+//! For how long everybody has waited for a machine. Does not decide when that is too long: see `session/standstill.rs`.
+
+use gaggle_kit::{Frame, Micros};
+
+use crate::roster::StreamId;
+
+/// How long others have waited for a machine since it last gave a fair number of entries.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StallTimer {
+    stream: Option<StreamId>,
+    /// Up to which frame its entries were there when the count began.
+    have: Frame,
+    waited: Micros,
+}
+
+impl StallTimer {
+    /// Everybody waits for this entry and those after it, and has for this long since the last look. How long it has been
+    /// altogether.
+    pub(crate) fn wait(&mut self, stream: StreamId, have: Frame, enough_frames: u32, span: Micros) -> Micros {
+        if self.stream != Some(stream) {
+            // Under another name it is the same machine: it has not given anything yet.
+            *self = StallTimer { stream: Some(stream), have, waited: self.waited };
+        } else if have.since(self.have) >= enough_frames {
+            *self = StallTimer { have, waited: Micros::ZERO, ..*self };
+        }
+        self.waited += span;
+        self.waited
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::PeerId;
+
+    use super::*;
+    use crate::roster::Incarnation;
+
+    #[test]
+    fn an_entry_now_and_then_is_no_beginning_and_a_fair_number_is() {
+        let stream = StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(1) };
+        let mut hold_up = StallTimer::default();
+        let mut wait = |have: u32| hold_up.wait(stream, Frame::new(have), 10, Micros::from_secs(1));
+        assert_eq!([50, 50, 51, 59].map(&mut wait).map(Micros::as_millis), [1_000, 2_000, 3_000, 4_000]);
+        assert_eq!(wait(60), Micros::from_secs(1));
+    }
+
+    #[test]
+    fn whoever_comes_back_under_another_name_has_made_others_wait_all_the_same() {
+        let name =
+            |incarnation| StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(incarnation) };
+        let mut hold_up = StallTimer::default();
+        let mut wait = |stream, have| hold_up.wait(stream, Frame::new(have), 10, Micros::from_secs(1));
+        assert_eq!(wait(name(1), 50), Micros::from_secs(1));
+        assert_eq!(wait(name(2), 90), Micros::from_secs(2));
+        assert_eq!(wait(name(2), 100), Micros::from_secs(1), "it plays again");
+    }
+}

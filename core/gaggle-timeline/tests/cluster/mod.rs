@@ -1,0 +1,506 @@
+//! Machines that come and go, over real links on a simulated network: a whole match in virtual time in which
+//! everything about membership can happen.
+
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the company")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, State, state_hash};
+use gaggle_link::sim::{Conditions, NetChange, SimCarrier, SimNet};
+use gaggle_link::{Endpoint, LinkConfig, Transport};
+use gaggle_timeline::{
+    Driver, Game, Incarnation, Inputs, MatchId, PeerSlots, Session, SessionEvent, Tick, TickClock, Timeline,
+    TimelineConfig,
+};
+
+/// A game in which everything depends on everything, presence included; as large as wanted.
+#[derive(Clone, Debug, PartialEq, Eq, State)]
+pub struct Broth {
+    pub frame: u32,
+    pub mixed: u32,
+    pub tasted: [u32; 8],
+    pub came: [u32; 8],
+    pub bulk: Vec<u32>,
+}
+
+impl Broth {
+    pub fn of(bulk_bytes: usize) -> Broth {
+        let bulk = (0..bulk_bytes as u32 / 4).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
+        Broth { frame: 0, mixed: 1, tasted: [0; 8], came: [0; 8], bulk }
+    }
+}
+
+impl Game for Broth {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.tick_undisturbed(inputs);
+        if FLIP.take() {
+            self.mixed ^= 1 << 9;
+        }
+        if ODD_FRAME.get() == Some(self.frame) {
+            self.mixed ^= 1 << 11;
+        }
+    }
+}
+
+thread_local! {
+    /// The next tick of a live game damages its state, as a bad memory cell would.
+    static FLIP: Cell<bool> = const { Cell::new(false) };
+    /// The machine that computes just now computes something else in this frame, whenever it does.
+    static ODD_FRAME: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+impl Broth {
+    fn tick_undisturbed(&mut self, inputs: &Inputs<'_, u8>) {
+        self.frame = inputs.frame().number();
+        for slot in 0..8 {
+            let input = u32::from(inputs.get(Slot::at(slot)));
+            let present = inputs.is_present(Slot::at(slot));
+            self.tasted[slot] = self.tasted[slot].wrapping_add(input);
+            self.came[slot] = if present { self.came[slot] + 1 } else { 0 };
+            let stirred = self.mixed ^ (input << slot) ^ (u32::from(present) << (slot + 9));
+            self.mixed = stirred.wrapping_mul(0x0100_0193).rotate_left(7);
+        }
+        if let Some(place) = self.bulk.len().checked_sub(1) {
+            let place = self.frame as usize % (place + 1);
+            self.bulk[place] ^= self.mixed;
+        }
+    }
+}
+
+/// One machine: switched on or off, in a match or on its way into one.
+pub struct Machine {
+    pub timeline: Timeline<Broth>,
+    exchange: Driver,
+    link: Endpoint<SimCarrier>,
+    pace: TickClock,
+    pub on: bool,
+    pub asleep_until: Micros,
+    pub events: Vec<SessionEvent>,
+    pub stalled: u64,
+    /// When it first was a member.
+    pub member_at: Option<Micros>,
+    held: u8,
+    straight: Broth,
+    straight_at: Frame,
+    /// With which frame the stay it follows began, and how many states had been taken by then.
+    straight_from: Option<(Frame, u64)>,
+    /// Its state was damaged: it may differ from a straight run.
+    pub damaged: bool,
+    flip_next: bool,
+    /// The frame it computes otherwise than the others.
+    pub odd_frame: Option<u32>,
+    /// By history and frame, the hash of what it confirmed.
+    pub confirmed: BTreeMap<(u64, Frame), u64>,
+    pub compared: u64,
+}
+
+/// Everybody, and the network between them.
+pub struct Cluster {
+    pub net: SimNet,
+    pub machines: Vec<Machine>,
+    pub config: TimelineConfig,
+    /// Whether players change what they press.
+    pub pressing: bool,
+    rng: Prng,
+    seed: u64,
+    stays: u32,
+    bulk_bytes: usize,
+}
+
+pub fn ms(millis: u64) -> Micros {
+    Micros::from_millis(millis)
+}
+
+pub fn config(slots: usize) -> TimelineConfig {
+    TimelineConfig { slot_count: slots, ..TimelineConfig::default() }
+}
+
+impl Cluster {
+    /// So many machines on the network, of which the first `players` start a match together.
+    pub fn of(machines: usize, players: usize, seed: u64) -> Cluster {
+        Cluster::configured(machines, players, seed, config(machines.max(4)), 0)
+    }
+
+    /// So many machines, all of them off.
+    pub fn empty(machines: usize, seed: u64) -> Cluster {
+        Cluster::of(machines, 0, seed)
+    }
+
+    pub fn configured(
+        machines: usize,
+        players: usize,
+        seed: u64,
+        config: TimelineConfig,
+        bulk_bytes: usize,
+    ) -> Cluster {
+        let net = SimNet::unconnected(machines, seed);
+        net.set_all(Conditions::latency_ms(50));
+        let rng = Prng::new(seed);
+        let mut company =
+            Cluster { net, machines: Vec::new(), config, pressing: true, rng, seed, stays: 100, bulk_bytes };
+        let seats: Vec<PeerSlots> =
+            (0..players).map(|index| PeerSlots::new(company.id(index), Slot::at(index))).collect();
+        for index in 0..machines {
+            let carrier = company.net.carrier(index);
+            let session = if index < players {
+                let name = company.name();
+                Session::new(company.config.clone(), company.id(index), &seats, name).unwrap()
+            } else {
+                company.joiner(index)
+            };
+            let machine = company.machine(index, session, carrier);
+            company.machines.push(machine);
+            company.machines[index].on = index < players;
+        }
+        for a in 0..players {
+            for b in a + 1..players {
+                company.net.apply(&NetChange::Connect(a, b));
+            }
+        }
+        company
+    }
+
+    fn machine(&mut self, index: usize, session: Session<u8>, carrier: SimCarrier) -> Machine {
+        let now = self.net.local_now(index);
+        let seed = self.seed ^ (u64::from(self.stays) << 32) ^ index as u64;
+        Machine {
+            timeline: Timeline::new(session, Broth::of(self.bulk_bytes)),
+            exchange: Driver::default(),
+            link: Endpoint::new(carrier, LinkConfig::default(), seed),
+            pace: TickClock::new(self.config.tick_rate, now),
+            on: true,
+            asleep_until: Micros::ZERO,
+            events: Vec::new(),
+            stalled: 0,
+            member_at: None,
+            held: 0,
+            straight: Broth::of(self.bulk_bytes),
+            straight_at: Frame::START,
+            straight_from: None,
+            damaged: false,
+            flip_next: false,
+            odd_frame: None,
+            confirmed: BTreeMap::new(),
+            compared: 0,
+        }
+    }
+
+    fn name(&mut self) -> Incarnation {
+        self.stays += 1;
+        Incarnation(self.rng.next_u32())
+    }
+
+    fn joiner(&mut self, index: usize) -> Session<u8> {
+        let name = self.name();
+        Session::join(self.config.clone(), self.id(index), 1, name).unwrap()
+    }
+
+    pub fn id(&self, index: usize) -> PeerId {
+        self.net.id(index)
+    }
+
+    pub fn now(&self) -> Micros {
+        self.net.now()
+    }
+
+    pub fn weather(&mut self, conditions: Conditions) -> &mut Self {
+        self.net.set_all(conditions);
+        self
+    }
+
+    /// A machine is switched on (again) and wants to join.
+    pub fn join(&mut self, index: usize) -> &mut Self {
+        let session = self.joiner(index);
+        let carrier = self.net.restarted_carrier(index);
+        self.machines[index] = self.machine(index, session, carrier);
+        self.connect(index)
+    }
+
+    /// A machine is switched on again and wants its slots back.
+    pub fn rejoin(&mut self, index: usize, slots: SlotSet) -> &mut Self {
+        let (name, id) = (self.name(), self.id(index));
+        let session = Session::rejoin(self.config.clone(), id, slots, name).unwrap();
+        let carrier = self.net.restarted_carrier(index);
+        self.machines[index] = self.machine(index, session, carrier);
+        self.connect(index)
+    }
+
+    /// A machine is switched on and starts a match of its own.
+    pub fn found(&mut self, index: usize, born: u64) -> &mut Self {
+        let name = self.name();
+        let id = self.id(index);
+        let config =
+            TimelineConfig { match_id: MatchId { started_at: born, nonce: born }, ..self.config.clone() };
+        let session = Session::create(config, id, 1, name).unwrap();
+        let carrier = self.net.restarted_carrier(index);
+        self.machines[index] = self.machine(index, session, carrier);
+        self
+    }
+
+    /// A machine is switched on to watch.
+    pub fn watch(&mut self, index: usize) -> &mut Self {
+        self.watch_via(index, &[]).connect(index)
+    }
+
+    /// A machine is switched on to watch, linked to these only.
+    pub fn watch_via(&mut self, index: usize, via: &[usize]) -> &mut Self {
+        let (name, id) = (self.name(), self.id(index));
+        let session = Session::spectate(self.config.clone(), id, name).unwrap();
+        let carrier = self.net.restarted_carrier(index);
+        self.machines[index] = self.machine(index, session, carrier);
+        via.iter().for_each(|other| self.net.apply(&NetChange::Connect(index, *other)));
+        self
+    }
+
+    /// Links to everybody who is on.
+    pub fn connect(&mut self, index: usize) -> &mut Self {
+        for other in (0..self.machines.len()).filter(|other| *other != index) {
+            if self.machines[other].on {
+                self.net.apply(&NetChange::Connect(index, other));
+            }
+        }
+        self
+    }
+
+    /// A machine is switched on and wants to join, linked to these only.
+    pub fn join_via(&mut self, index: usize, via: &[usize]) -> &mut Self {
+        let session = self.joiner(index);
+        let carrier = self.net.restarted_carrier(index);
+        self.machines[index] = self.machine(index, session, carrier);
+        via.iter().for_each(|other| self.net.apply(&NetChange::Connect(index, *other)));
+        self
+    }
+
+    /// Links between all who are on and have none.
+    pub fn connect_all(&mut self) -> &mut Self {
+        for a in 0..self.machines.len() {
+            for b in a + 1..self.machines.len() {
+                let linked = self.machines[a].link.peers().contains(&self.id(b));
+                if self.machines[a].on && self.machines[b].on && !linked {
+                    self.net.apply(&NetChange::Connect(a, b));
+                }
+            }
+        }
+        self
+    }
+
+    /// A machine is switched off without a word.
+    pub fn crash(&mut self, index: usize) -> &mut Self {
+        self.machines[index].on = false;
+        self
+    }
+
+    pub fn leave(&mut self, index: usize) -> &mut Self {
+        self.machines[index].timeline.session_mut().leave();
+        self
+    }
+
+    /// A bit of a machine's state changes by itself.
+    pub fn flip_a_bit(&mut self, index: usize) -> &mut Self {
+        self.machines[index].damaged = true;
+        self.machines[index].flip_next = true;
+        self
+    }
+
+    /// A machine computes this frame otherwise than the others, whenever it does.
+    pub fn compute_oddly(&mut self, index: usize, frame: u32) -> &mut Self {
+        self.machines[index].damaged = true;
+        self.machines[index].odd_frame = Some(frame);
+        self
+    }
+
+    pub fn session(&self, index: usize) -> &Session<u8> {
+        self.machines[index].timeline.session()
+    }
+
+    pub fn run(&mut self, span: Micros) -> &mut Self {
+        let end = self.now() + span;
+        while self.now() < end {
+            self.net.advance(ms(1));
+            for index in 0..self.machines.len() {
+                self.step(index);
+            }
+        }
+        self
+    }
+
+    pub fn run_ms(&mut self, millis: u64) -> &mut Self {
+        self.run(ms(millis))
+    }
+
+    /// Runs until something is so.
+    pub fn run_until(&mut self, what: &str, limit_ms: u64, so: impl Fn(&Cluster) -> bool) -> &mut Self {
+        let end = self.now() + ms(limit_ms);
+        while !so(self) {
+            assert!(self.now() < end, "{what} does not happen within {limit_ms} ms:\n{}", self.describe());
+            self.run_ms(1);
+        }
+        self
+    }
+
+    fn step(&mut self, index: usize) {
+        let now = self.net.local_now(index);
+        let asleep = self.net.now() < self.machines[index].asleep_until;
+        if !self.machines[index].on || asleep {
+            return;
+        }
+        let speed = self.session(index).speed_ppm();
+        let due = self.machines[index].pace.ticks_due(now, speed);
+        if due == 0 {
+            return;
+        }
+        let pressed = self.rng.below(10) == 0 && self.pressing;
+        let press = 1 + self.rng.below(255) as u8;
+        let machine = &mut self.machines[index];
+        if pressed {
+            machine.held = press;
+        }
+        let session = machine.timeline.session_mut();
+        machine.exchange.receive(now, &mut machine.link, session);
+        let due = due + session.take_catch_up_ticks(4);
+        for _ in 0..due {
+            let session = machine.timeline.session_mut();
+            for slot in session.local_slots() {
+                session.set_input(slot, machine.held).unwrap();
+            }
+            FLIP.set(std::mem::take(&mut machine.flip_next));
+            ODD_FRAME.set(machine.odd_frame);
+            if machine.timeline.tick(now) == Tick::Stalled {
+                machine.stalled += 1;
+            }
+            machine.exchange.send(now, &mut machine.link, machine.timeline.session_mut());
+        }
+        while let Some(event) = machine.timeline.session_mut().poll_event() {
+            machine.events.push(event);
+        }
+        if machine.timeline.session().is_member() && machine.member_at.is_none() {
+            machine.member_at = Some(self.net.now());
+        }
+        machine.follow_straight(index);
+    }
+
+    pub fn describe(&self) -> String {
+        let line = |(index, machine): (usize, &Machine)| {
+            let session = machine.timeline.session();
+            let tail = &machine.events[machine.events.len().saturating_sub(6)..];
+            format!(
+                "machine {index} {} running {} member {} at {} confirmed {} history {:x} roster {:?}\n   {tail:?}\n   {:?}",
+                if machine.on { "on" } else { "off" },
+                session.is_running(),
+                session.is_member(),
+                session.current_frame(),
+                session.confirmed_frame(),
+                session.branch_id(),
+                session.roster(),
+                session.stats(),
+            )
+        };
+        self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Those machines are members of one match, in one history, with the same confirmed past.
+    pub fn expect_together(&mut self, who: &[usize]) -> &mut Self {
+        let history = self.session(who[0]).branch_id();
+        for index in who {
+            let session = self.session(*index);
+            assert!(session.is_member(), "machine {index} is no member:\n{}", self.describe());
+            assert_eq!(session.branch_id(), history, "{}", self.describe());
+        }
+        self.expect_agreement();
+        let compared: u64 = who.iter().map(|index| self.machines[*index].compared).sum();
+        assert!(compared > 0, "nothing was compared");
+        self
+    }
+
+    /// Whoever confirmed a frame of a history confirmed the same.
+    pub fn expect_agreement(&mut self) -> &mut Self {
+        let mut all: BTreeMap<(u64, Frame), (usize, u64)> = BTreeMap::new();
+        for (index, machine) in self.machines.iter().enumerate() {
+            for (key, hash) in &machine.confirmed {
+                let (other, known) = all.entry(*key).or_insert((index, *hash));
+                assert_eq!(
+                    known,
+                    hash,
+                    "machines {other} and {index} differ in {key:?}:\n{}",
+                    self.describe()
+                );
+            }
+            let complaint = |event: &&SessionEvent| {
+                matches!(
+                    event,
+                    SessionEvent::DesyncDetected { .. }
+                        | SessionEvent::PeerFault { .. }
+                        | SessionEvent::InputsDiverged { .. }
+                )
+            };
+            assert_eq!(machine.events.iter().find(complaint), None, "machine {index}:\n{}", self.describe());
+        }
+        self
+    }
+
+    pub fn count(&self, index: usize, matches: impl Fn(&SessionEvent) -> bool) -> usize {
+        self.machines[index].events.iter().filter(|event| matches(event)).count()
+    }
+
+    pub fn clear_events(&mut self) -> &mut Self {
+        self.machines.iter_mut().for_each(|machine| machine.events.clear());
+        self
+    }
+
+    pub fn stalls(&self) -> Vec<u64> {
+        self.machines.iter().map(|machine| machine.stalled).collect()
+    }
+}
+
+impl Machine {
+    /// A second game follows what is confirmed, and whatever the machine holds must equal it.
+    fn follow_straight(&mut self, index: usize) {
+        let session = self.timeline.session();
+        if !session.is_running() {
+            return;
+        }
+        let stay = (session.start_frame(), session.stats().snapshots_received);
+        if self.straight_from != Some(stay) {
+            let Some((frame, game)) = self.timeline.confirmed_game() else { return };
+            if self.straight_from.is_some() || frame > Frame::START {
+                self.straight.copy_from(game);
+                self.straight_at = frame;
+            }
+            self.straight_from = Some(stay);
+        }
+        let history = session.branch_id();
+        while self.straight_at < session.confirmed_frame() {
+            let frame = self.straight_at.next();
+            let inputs = session.confirmed_inputs(frame).expect("just confirmed");
+            self.straight.tick_undisturbed(&inputs);
+            self.straight_at = frame;
+            self.confirmed.insert((history, frame), state_hash(&self.straight));
+        }
+        if self.damaged {
+            return;
+        }
+        if let Some((frame, game)) = self.timeline.confirmed_game()
+            && frame == self.straight_at
+        {
+            assert_eq!(
+                state_hash(game),
+                state_hash(&self.straight),
+                "machine {index} at {frame}: rollback and straight run differ"
+            );
+            self.compared += 1;
+        } else if let Some((frame, game)) = self.timeline.confirmed_game()
+            && let Some(straight) = self.confirmed.get(&(history, frame))
+        {
+            assert_eq!(
+                state_hash(game),
+                *straight,
+                "machine {index} at {frame}: rollback and straight run differ"
+            );
+            self.compared += 1;
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The part of a room that does not depend on what is played: our seat, who else is there, links to
+//! them, and what players should know. The room asks for [errands](Errand) and carries them
+//! out. `lounge/lobby.rs` has what the lobby says, `lounge/people.rs` who is who,
+//! `lounge/results.rs` how matches end.
+
+mod lobby;
+mod people;
+mod results;
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Micros, PeerId, Prng, SlotSet, VecMap};
+use gaggle_link::{Mesh, SendError, Transport};
+use gaggle_lobby::client::{Client, RequestId};
+use gaggle_lobby::message::client::{Leave, Profile};
+use gaggle_lobby::{DisplayName, Label, RoomId};
+
+use crate::config::{JoinTarget, RoomConfig};
+use crate::event::RoomEvent;
+use crate::messages;
+use crate::platform::{MeshSetup, Platform};
+
+pub use people::Member;
+
+/// Events kept for a game that does not fetch them.
+const EVENTS_MAX: usize = 256;
+
+/// What somebody who plays has to do, because of something the lobby said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LobbyAction {
+    /// We have a seat in a room of our own: what is on the screen is its match, into which others
+    /// come.
+    OpenMatch,
+    /// We have a seat in a room where others are: come into their match.
+    JoinMatch,
+    /// We have no seat any more, and no links.
+    GoSolo,
+    /// Somebody came to the room or left it.
+    MembersChanged,
+    /// The lobby knows that we do not rest any more: from now on others come into our match, and
+    /// those who came before may have one of their own.
+    Resumed,
+}
+
+/// A seat among others, or the wish for one.
+pub(crate) struct LobbyRoom<S, P: Platform> {
+    pub(crate) config: RoomConfig<S>,
+    /// What machines must have in common, as the lobby calls it.
+    pub(crate) build_id: Label,
+    pub(crate) platform: P,
+    /// The links to the members, while there are any.
+    pub(crate) mesh: Option<P::Mesh>,
+    pub(crate) lobby_client: Option<Client>,
+    pub(crate) rng: Prng,
+    /// The room we have a seat in, and who we are there.
+    pub(crate) seat: Option<(RoomId, PeerId)>,
+    server_lost: bool,
+    /// We said goodbye to the lobby ourselves.
+    hung_up: bool,
+    /// When the server was last back after it was lost.
+    back_at: Option<Micros>,
+    /// Those who left the room, and when to let go of them.
+    leaving: Vec<(Micros, PeerId)>,
+    names: VecMap<PeerId, String>,
+    /// When to ask for servers that help to find a way again, if their credentials end, and the
+    /// question that is under way.
+    ice_due: Option<Micros>,
+    ice_asked: Option<RequestId>,
+    /// Those of our chairs that were another player's last, until we are in the match: what the
+    /// game keeps there is not ours.
+    pub(crate) reused_slots: SlotSet,
+    /// We are coming into a match, and may do so by one whose player rests.
+    pub(crate) joins: bool,
+    /// The last time we asked for a seat.
+    seat_asked: Option<RequestId>,
+    /// Our score, if the lobby does not know it, and when to tell it next.
+    score: Option<(i64, Option<u32>)>,
+    score_told: Option<(i64, Option<u32>)>,
+    tell_at: Micros,
+    events: VecDeque<RoomEvent>,
+    pub(crate) now: Micros,
+}
+
+impl<S, P: Platform> LobbyRoom<S, P> {
+    /// Nobody was asked for anything yet: see [`LobbyRoom::look_for_others`].
+    pub(crate) fn new(
+        now: Micros,
+        mut config: RoomConfig<S>,
+        build: Label,
+        platform: P,
+        rng: Prng,
+    ) -> LobbyRoom<S, P> {
+        config.lobby.display_name = config.lobby.display_name.as_deref().and_then(cleaned);
+        LobbyRoom {
+            config,
+            build_id: build,
+            platform,
+            mesh: None,
+            lobby_client: None,
+            rng,
+            seat: None,
+            server_lost: false,
+            hung_up: false,
+            back_at: None,
+            leaving: Vec::new(),
+            names: VecMap::new(),
+            ice_due: None,
+            ice_asked: None,
+            reused_slots: SlotSet::EMPTY,
+            joins: false,
+            seat_asked: None,
+            score: None,
+            score_told: None,
+            tell_at: now,
+            events: VecDeque::new(),
+            now,
+        }
+    }
+
+    /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`.
+    pub(crate) fn look_for_others(&mut self, switch: bool) {
+        if self.config.join != JoinTarget::Offline && self.lobby_client.is_none() {
+            self.lobby_client = Some(Client::new(self.now, self.config.lobby.clone(), self.rng.next_u64()));
+        }
+        if let Some(client) = self.lobby_client.as_mut().filter(|_| std::mem::take(&mut self.hung_up)) {
+            client.reconnect(self.now);
+        }
+        self.ask_for_seat(switch);
+    }
+
+    /// What we are called from now on.
+    pub(crate) fn set_name(&mut self, name: &str) {
+        let Some(name) = cleaned(name) else { return };
+        self.config.lobby.display_name = Some(name.clone());
+        if let Some(client) = &mut self.lobby_client {
+            client.set_profile(Profile { name: Some(name), palette: None });
+        }
+    }
+
+    /// Gives the seat back, if we have one, or has it kept for a moment. Links are closed then.
+    pub(crate) fn give_up_seat(&mut self, back: bool) -> bool {
+        self.config.join = JoinTarget::Browse;
+        self.tell_score();
+        if self.seat.take().is_none() {
+            return false;
+        }
+        if let Some(client) = &mut self.lobby_client {
+            client.leave(Leave { back });
+        }
+        self.carry_out();
+        self.mesh = None;
+        true
+    }
+
+    /// The page is closed: says nothing more to the lobby, so that another page can have the seat
+    /// at once.
+    pub(crate) fn hang_up(&mut self) {
+        if let Some(client) = &mut self.lobby_client {
+            client.close();
+            self.hung_up = true;
+        }
+        self.carry_out();
+    }
+
+    /// Takes the seat over from another tab.
+    pub(crate) fn take_over(&mut self) {
+        if let Some(client) = &mut self.lobby_client {
+            client.take_over(self.now);
+        }
+    }
+
+    /// Our player looks away, or is back: the others in the room should know.
+    pub(crate) fn set_resting(&mut self, resting: bool) {
+        if let Some(client) = &mut self.lobby_client {
+            client.set_resting(resting);
+        }
+        // The page may not be asked again for a while.
+        self.carry_out();
+    }
+
+    /// Who we are in the room.
+    pub(crate) fn me(&self) -> Option<PeerId> {
+        self.seat.map(|(_, peer)| peer)
+    }
+
+    /// Makes new links to everybody in the room. Those before know a part of the match that has
+    /// ended.
+    pub(crate) fn renew_links(&mut self) {
+        self.mesh = None;
+        self.open_links();
+    }
+
+    fn open_links(&mut self) {
+        let (Some(client), Some((_, local))) = (&self.lobby_client, self.seat) else { return };
+        let setup = MeshSetup {
+            local_id: local,
+            ticket: client.ticket().unwrap_or_default(),
+            ice_servers: client.ice_servers(),
+            relay: client.relay(),
+            seed: self.rng.next_u64(),
+        };
+        // How long these count is told with the next ones only.
+        let has_credentials = setup.ice_servers.iter().any(|server| server.credential.is_some());
+        self.ice_due = has_credentials.then_some(self.now);
+        self.mesh = Some(self.platform.open_mesh(self.now, &setup));
+        self.leaving.clear();
+        self.connect_to_all();
+    }
+
+    /// The next one who left the room a while ago and has to leave the match, too.
+    pub(crate) fn next_leaver(&mut self) -> Option<PeerId> {
+        let index = self.leaving.iter().position(|(at, _)| *at <= self.now)?;
+        Some(self.leaving.swap_remove(index).1)
+    }
+
+    /// Ends the link to a peer that left.
+    pub(crate) fn remove_link(&mut self, peer: PeerId) {
+        if let Some(mesh) = &mut self.mesh {
+            mesh.remove_peer(self.now, peer);
+        }
+    }
+
+    /// Tries to reach every member there is no link to.
+    fn connect_to_all(&mut self) {
+        let Some(room) = self.lobby_client.as_ref().and_then(Client::room) else { return };
+        let members: Vec<PeerId> = room.members.iter().map(|member| member.peer).collect();
+        members.into_iter().for_each(|peer| self.connect_to(peer));
+    }
+
+    fn connect_to(&mut self, peer: PeerId) {
+        let Some((_, local)) = self.seat else { return };
+        let is_wanted = peer != local && !self.is_shunned(peer);
+        if let Some(mesh) = self.mesh.as_mut().filter(|mesh| is_wanted && !mesh.peers().contains(&peer)) {
+            mesh.add_peer(self.now, peer);
+        }
+    }
+
+    /// Sends what a game's players say beside the match, to one or to all. Alone there is no peer
+    /// to reject it.
+    pub(crate) fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
+        match &mut self.mesh {
+            Some(links) => messages::send(self.now, links, to, bytes),
+            None => to.map_or(Ok(()), |peer| Err(SendError::NotConnected { peer })),
+        }
+    }
+
+    pub(crate) fn push(&mut self, event: RoomEvent) {
+        if self.events.len() == EVENTS_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<RoomEvent> {
+        self.events.pop_front()
+    }
+}
+
+/// A server rejects a name that cannot be shown: what can is left of any
+/// name.
+fn cleaned(name: &str) -> Option<String> {
+    DisplayName::sanitized(name).map(|name| name.as_str().to_string())
+}

@@ -1,0 +1,120 @@
+//! Who is who in the room.
+
+use gaggle_kit::{PeerId, Slot, SlotSet};
+use gaggle_link::{LinkStats, Mesh, Path, Transport};
+use gaggle_lobby::client::Client;
+use gaggle_lobby::view;
+
+use super::LobbyRoom;
+use crate::platform::Platform;
+
+/// Somebody whose name is not known.
+const NOBODY: &str = "somebody";
+/// Names kept of those who were here once.
+const NAMES_MAX: usize = 256;
+
+/// Somebody in the room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Their machine.
+    pub peer: PeerId,
+    /// What they are called.
+    pub name: String,
+    /// The colours they wear.
+    pub palette: u8,
+    /// The slots of their players in the match; empty if they are not in it. In a
+    /// [`WorldRoom`](crate::WorldRoom) one, the number of the player.
+    pub slots: SlotSet,
+    /// It is us.
+    pub is_local: bool,
+    /// They are present longest: the host, where there is one.
+    pub is_leader: bool,
+    /// How the link to them runs.
+    pub path: Option<Path>,
+    /// What is known about that link.
+    pub link_stats: Option<LinkStats>,
+}
+
+impl<S, P: Platform> LobbyRoom<S, P> {
+    /// Everybody in the room, as far as we know. The room says who has which slots, and who is
+    /// present longest.
+    pub(crate) fn members(&self, slots_of: impl Fn(PeerId) -> SlotSet, lead: Option<PeerId>) -> Vec<Member> {
+        let Some((_, local)) = self.seat else { return Vec::new() };
+        let room = self.lobby_client.as_ref().and_then(Client::room);
+        let mut people: Vec<Member> = room
+            .iter()
+            .flat_map(|room| &room.members)
+            .map(|member| Member {
+                peer: member.peer,
+                name: member.name.as_str().to_string(),
+                palette: member.palette,
+                slots: slots_of(member.peer),
+                is_local: member.peer == local,
+                is_leader: lead == Some(member.peer),
+                path: None,
+                link_stats: None,
+            })
+            .collect();
+        for person in people.iter_mut().filter(|person| !person.is_local) {
+            person.path = self.mesh.as_ref().and_then(|mesh| mesh.path(person.peer));
+            person.link_stats = self.mesh.as_ref().and_then(|mesh| mesh.stats(person.peer));
+        }
+        people
+    }
+
+    /// Who has which chair in the room, as the lobby gave them: the first of each machine.
+    pub(crate) fn reservations(&self) -> impl Iterator<Item = (PeerId, Slot)> + '_ {
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let members = room.into_iter().flat_map(|room| &room.members);
+        members.filter_map(|member| Some((member.peer, member.slot?)))
+    }
+
+    /// The chairs the lobby gave to those at this machine.
+    pub(crate) fn own_reserved_slots(&self) -> SlotSet {
+        let room = self.lobby_client.as_ref().and_then(Client::room);
+        let member = self.me().zip(room).and_then(|(me, room)| room.member(me));
+        member.map_or(SlotSet::EMPTY, view::Member::slots)
+    }
+
+    /// Those in the room who have no chair, but only look on.
+    pub(crate) fn spectators(&self) -> impl Iterator<Item = PeerId> + '_ {
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let members = room.into_iter().flat_map(|room| &room.members);
+        members.filter(|member| member.slot.is_none()).map(|member| member.peer)
+    }
+
+    /// Whether there is a link to everybody else with a chair in the room, and we come before all
+    /// of them.
+    pub(crate) fn is_first_of_linked(&mut self) -> bool {
+        let Some(me) = self.me() else { return false };
+        let is_other = |peer: &PeerId| *peer != me && !self.is_shunned(*peer);
+        let others: Vec<PeerId> = self.reservations().map(|(peer, _)| peer).filter(is_other).collect();
+        let linked = self.mesh.as_ref().map(|mesh| mesh.peers().to_vec()).unwrap_or_default();
+        !others.is_empty() && others.iter().all(|peer| *peer > me && linked.contains(peer))
+    }
+
+    /// Whether somebody is still in the room, as far as the lobby said.
+    pub(crate) fn has_reservation(&self, peer: PeerId) -> bool {
+        let room = self.lobby_client.as_ref().and_then(Client::room);
+        room.is_none_or(|room| room.member(peer).is_some())
+    }
+
+    /// Whether somebody in the room has no chair, but only looks on.
+    pub(crate) fn is_spectator(&self, peer: PeerId) -> bool {
+        let room = self.lobby_client.as_ref().and_then(Client::room);
+        room.and_then(|room| room.member(peer)).is_some_and(|member| member.slot.is_none())
+    }
+
+    pub(super) fn learn_names(&mut self) {
+        let Some(room) = self.lobby_client.as_ref().and_then(Client::room) else { return };
+        if self.names.len() > NAMES_MAX {
+            self.names.clear();
+        }
+        self.names.extend(room.members.iter().map(|member| (member.peer, member.name.as_str().to_string())));
+    }
+
+    /// What somebody is called who is here, or was once.
+    pub(crate) fn name(&self, peer: PeerId) -> String {
+        self.names.get(&peer).map_or(NOBODY, String::as_str).to_string()
+    }
+}

@@ -1,0 +1,76 @@
+//! How those who send to one member share what may wait for it: whoever sends much leaves room for whoever sends little.
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::PeerId;
+use gaggle_link::relay::RelayFrame;
+
+/// Bytes of one sender that may wait in the upper half. Several messages of a game, and far less than the half.
+const SHARE_BYTES: usize = 4 * 1024;
+
+/// The buffer of one receiver. Its lower half is anybody's; of the upper, each sender has a share.
+#[derive(Debug, Default)]
+pub(crate) struct FairShare {
+    /// What each sender had of the upper half since it was last empty.
+    had: BTreeMap<PeerId, usize>,
+}
+
+impl FairShare {
+    /// Whether so many more bytes of this sender may wait, where so many do.
+    pub(crate) fn admits(
+        &mut self,
+        buffered: usize,
+        buffered_max: usize,
+        sender: PeerId,
+        bytes: usize,
+    ) -> bool {
+        if buffered + bytes <= buffered_max / 2 {
+            self.had.clear();
+            return true;
+        }
+        let had = self.had.entry(sender).or_default();
+        let is_admitted = *had + bytes <= SHARE_BYTES;
+        *had += if is_admitted { bytes } else { 0 };
+        is_admitted
+    }
+}
+
+/// Who says what is in a frame with a datagram.
+pub(crate) fn sender_of(frame: &[u8]) -> PeerId {
+    match RelayFrame::read(frame) {
+        Ok(RelayFrame::Data { peer, .. }) => peer,
+        _ => PeerId::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: usize = 64 * 1024;
+
+    #[test]
+    fn who_sends_much_leaves_room_for_who_sends_little() {
+        let (mut fair, mut buffered) = (FairShare::default(), 0);
+        let [flood, game] = [1, 2].map(PeerId::from_u128);
+        let mut send = |sender, bytes| {
+            let is_admitted = fair.admits(buffered, MAX, sender, bytes);
+            buffered += if is_admitted { bytes } else { 0 };
+            is_admitted
+        };
+        while send(flood, 1_000) {}
+        assert!(!send(flood, 1_000));
+        assert_eq!((0..20).filter(|_| send(game, 100)).count(), 20);
+        assert!(buffered <= MAX / 2 + 2 * SHARE_BYTES);
+    }
+
+    #[test]
+    fn alone_one_has_half_and_again_when_it_is_empty() {
+        let mut fair = FairShare::default();
+        let sender = PeerId::from_u128(1);
+        assert!(fair.admits(0, MAX, sender, MAX / 2));
+        assert!(fair.admits(MAX / 2, MAX, sender, SHARE_BYTES) && !fair.admits(MAX / 2, MAX, sender, 1));
+        assert!(fair.admits(0, MAX, sender, 1));
+        assert!(fair.admits(MAX / 2, MAX, sender, SHARE_BYTES));
+    }
+}

@@ -1,0 +1,562 @@
+//! Where everything meets: the node's machine and its directory, the sockets, and what the machine wants done.
+//!
+//! One lock guards the machines. Under it messages are decided and put into sockets' buffers, in order;
+//! the writing to sockets happens after it is given back.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+
+use gaggle_kit::{Micros, PeerId};
+use gaggle_lobby::directory::{Command, Directory, LogEntry, Reply};
+use gaggle_lobby::node::{
+    AskId, AuditRecord, ConnectionId, Identity, Node, NodeConfig, NodeMessage, NodeOutput, NodeStats, Query,
+    Said,
+};
+use gaggle_lobby::rules::Rules;
+use gaggle_lobby::view::RoomView;
+use gaggle_lobby::{MatchRecord, Rejection, RejectionCode, RoomId, ServerMessage};
+use tokio::runtime::Handle;
+use tracing::{debug, error};
+
+use crate::clock::Clock;
+use crate::id_hasher::IdHasher;
+use crate::identity::TokenVerifier;
+use crate::metrics::Histogram;
+use crate::notes;
+use crate::server::LEASE;
+use crate::shared::redis::Start;
+use crate::shared::{Logged, Position, Share, unavailable};
+use crate::socket::Socket;
+use crate::storage::{Listener, Outcome, Storage, StorageThread};
+
+/// The machines and everything they need.
+pub(crate) struct Dispatcher {
+    clock: Clock,
+    started_at: Micros,
+    machines: Mutex<Machines>,
+    storage: OnceLock<StorageThread>,
+    tokens: Option<Arc<TokenVerifier>>,
+    /// Where tokens are checked: the threads that hear them have better things to do.
+    runtime: Handle,
+    /// How long the machines took for what was said.
+    pub(crate) handling: Histogram,
+    /// Bytes of messages that were read.
+    pub(crate) message_bytes: AtomicU64,
+    /// Matches that were stored, and those that could not be.
+    stored: AtomicU64,
+    lost: AtomicU64,
+    /// When matches could not be stored, if none was since. 0: never.
+    lost_at: AtomicU64,
+}
+
+/// How long a server whose storage failed sends people elsewhere. Then it tries again: nobody would find out otherwise.
+const STORAGE_DOUBT: Micros = Micros::from_secs(60);
+
+/// What is going on, for operators.
+pub(crate) struct Snapshot {
+    pub(crate) tally: NodeStats,
+    pub(crate) connections: usize,
+    pub(crate) rooms: usize,
+    /// Some of the rooms.
+    pub(crate) views: Vec<RoomView>,
+    pub(crate) uptime: Micros,
+    /// Matches that were stored, and those that could not be.
+    pub(crate) stored: u64,
+    pub(crate) lost: u64,
+}
+
+impl fmt::Debug for Dispatcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hub").field("started_at", &self.started_at).finish_non_exhaustive()
+    }
+}
+
+struct Machines {
+    node: Node,
+    directory: Directory,
+    /// If other processes have the same rooms.
+    share: Option<Share>,
+    sockets: HashMap<ConnectionId, Arc<Socket>, IdHasher>,
+}
+
+/// What is left to be done after the lock is given back.
+#[derive(Default)]
+struct Deferred {
+    /// Sockets with something in their buffers. One may be here twice, and has nothing to do the second time.
+    flush: Vec<Arc<Socket>>,
+    records: Vec<MatchRecord>,
+    queries: Vec<(AskId, Query)>,
+    tokens: Vec<(ConnectionId, String)>,
+    notes: Vec<AuditRecord>,
+}
+
+impl Dispatcher {
+    /// Call it inside a tokio runtime.
+    pub(crate) fn new(
+        clock: Clock,
+        rules: Rules,
+        config: NodeConfig,
+        shared: Option<(Share, Start)>,
+        tokens: Option<TokenVerifier>,
+        storage: Box<dyn Storage>,
+    ) -> Arc<Dispatcher> {
+        let now = clock.now();
+        let node = Node::new(now, rules.clone(), config);
+        let (share, directory) = match shared {
+            None => (None, Directory::new(rules)),
+            Some((mut share, start)) => {
+                share.restart(now, start.position, start.time);
+                (Some(share), start.directory)
+            }
+        };
+        let machines = Machines { node, directory, share, sockets: HashMap::default() };
+        let hub = Arc::new(Dispatcher {
+            clock,
+            started_at: now,
+            machines: Mutex::new(machines),
+            storage: OnceLock::new(),
+            tokens: tokens.map(Arc::new),
+            runtime: Handle::current(),
+            handling: Histogram::default(),
+            message_bytes: AtomicU64::new(0),
+            stored: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            lost_at: AtomicU64::new(0),
+        });
+        let _ = hub.storage.set(StorageThread::start(storage, StorageListener(Arc::downgrade(&hub))));
+        hub.call(|_, _| ());
+        hub
+    }
+
+    /// Somebody connected.
+    pub(crate) fn connected(self: &Arc<Dispatcher>, socket: &Arc<Socket>, address: IpAddr) {
+        let id = socket.id();
+        self.call(|machines, now| {
+            machines.sockets.insert(id, socket.clone());
+            machines.node.handle_connected(now, id, address);
+        });
+        debug!(connection = id.0, %address, "connected");
+    }
+
+    /// Somebody said something.
+    pub(crate) fn text(self: &Arc<Dispatcher>, id: ConnectionId, text: &str) {
+        // Read before anything is locked: a long one keeps no other connection waiting.
+        let said = Said::read(text);
+        self.message_bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
+        let began = self.call(|machines, now| {
+            machines.node.handle_said(now, id, said);
+            now
+        });
+        self.handling.observe(self.clock.now().since(began).get());
+    }
+
+    /// Somebody answered a ping.
+    pub(crate) fn pong(self: &Arc<Dispatcher>, id: ConnectionId) {
+        self.call(|machines, now| machines.node.handle_pong(now, id));
+    }
+
+    /// Somebody is gone.
+    pub(crate) fn closed(self: &Arc<Dispatcher>, id: ConnectionId) {
+        self.call(|machines, now| {
+            machines.sockets.remove(&id);
+            machines.node.handle_closed(now, id);
+        });
+        debug!(connection = id.0, "closed");
+    }
+
+    /// Somebody broke the rules of WebSockets.
+    pub(crate) fn misbehaved(self: &Arc<Dispatcher>, id: ConnectionId, refusal: Rejection) {
+        self.call(|machines, now| machines.node.disconnect(now, id, refusal));
+    }
+
+    /// Time passed. True if there is more to do: the caller lets others have the lock before.
+    pub(crate) fn tick(self: &Arc<Dispatcher>) -> bool {
+        self.call(|machines, now| {
+            let is_due = |machines: &Machines| machines.node.poll_timeout().is_some_and(|at| at <= now);
+            if is_due(machines) {
+                machines.node.handle_timeout(now);
+            }
+            match &mut machines.share {
+                Some(share) => share.tick(now, &machines.directory),
+                None if machines.directory.poll_timeout().is_some_and(|at| at <= now) => {
+                    machines.directory.handle_timeout(now);
+                }
+                None => {}
+            }
+            is_due(machines)
+        })
+    }
+
+    /// A match is stored.
+    fn stored(self: &Arc<Dispatcher>, room: RoomId, round: u32, outcome: Outcome) {
+        self.call(|machines, now| {
+            // Whoever has the rooms stores what is decided in them. The first to say so is enough.
+            if !machines.directory.is_unstored(room, round) {
+                return;
+            }
+            let Outcome { verdict, ratings } = outcome;
+            let stored = Command::Stored { room, round, verdict: Some(verdict), ratings };
+            match &mut machines.share {
+                Some(share) => drop(share.ask(now, None, stored)),
+                None => drop(machines.directory.handle_request(now, stored)),
+            }
+        });
+    }
+
+    /// The last entry that was taken from the log.
+    pub(crate) fn applied(&self) -> Position {
+        self.lock().share.as_ref().map(|share| share.applied().clone()).unwrap_or_default()
+    }
+
+    /// What was written into the log and did not come out of it yet.
+    pub(crate) fn unanswered_count(&self) -> usize {
+        self.lock().share.as_ref().map_or(0, Share::waiting_count)
+    }
+
+    /// Whether something this node wrote is not where it should be in the log.
+    pub(crate) fn misses_any(&self, entries: &[Logged]) -> bool {
+        self.lock().share.as_ref().is_some_and(|share| share.misses_any(entries))
+    }
+
+    /// Takes entries from the log.
+    pub(crate) fn take_entries(self: &Arc<Dispatcher>, entries: &[Logged]) {
+        self.call_later(|machines, now, later| {
+            entries.iter().for_each(|logged| machines.apply_entry(now, logged, later));
+        });
+    }
+
+    /// Another node told us something.
+    pub(crate) fn told(self: &Arc<Dispatcher>, message: NodeMessage) {
+        self.call(|machines, now| machines.node.handle_node_message(now, message));
+    }
+
+    /// Begins again with another directory. Nobody's seat is certain, so that everybody has to come back. The node begins a
+    /// new life: what was written in the old one and is still on its way seats nobody for good.
+    pub(crate) fn restart(self: &Arc<Dispatcher>, start: Start) {
+        self.call(|machines, now| {
+            let Some(share) = &mut machines.share else { return };
+            let unanswered = share.restart(now, start.position, start.time);
+            machines.directory = start.directory;
+            for ask in unanswered {
+                machines.node.handle_reply(now, ask, Reply::Rejected(unavailable()));
+            }
+            let connections: Vec<ConnectionId> = machines.sockets.keys().copied().collect();
+            for connection in connections {
+                machines.node.disconnect(now, connection, unavailable());
+            }
+            machines.node.restart(now);
+        });
+    }
+
+    /// Storage answered.
+    fn answered(self: &Arc<Dispatcher>, ask: AskId, answer: Result<ServerMessage, Rejection>) {
+        self.call(|machines, now| machines.node.handle_answer(now, ask, answer));
+    }
+
+    /// Says goodbye to everybody.
+    pub(crate) fn drain(self: &Arc<Dispatcher>, reconnect_ms: u64) {
+        self.call(|machines, _| machines.node.drain(reconnect_ms));
+    }
+
+    /// Ends all connections that are left, each with a word.
+    pub(crate) fn end_all(self: &Arc<Dispatcher>) {
+        self.call(|machines, now| {
+            let connections: Vec<ConnectionId> = machines.sockets.keys().copied().collect();
+            for connection in connections {
+                let refusal =
+                    Rejection::new(RejectionCode::Draining, "this server stops now: come back in a moment");
+                machines.node.disconnect(now, connection, refusal);
+            }
+        });
+    }
+
+    /// The server's clock.
+    pub(crate) fn now(&self) -> Micros {
+        self.clock.now()
+    }
+
+    /// Whether this machine is a member of the room.
+    pub(crate) fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
+        self.lock().node.is_member(room, peer)
+    }
+
+    /// The epoch of a room that is known here.
+    pub(crate) fn epoch_of(&self, room: RoomId) -> Option<u32> {
+        self.lock().node.epoch_of(room)
+    }
+
+    /// Why nobody new should be sent here, if they should not.
+    pub(crate) fn objection(&self) -> Option<&'static str> {
+        let now = self.clock.now();
+        let contact = self.lock().share.as_ref().map(Share::contact);
+        let lost_at = Micros::new(self.lost_at.load(Ordering::Relaxed));
+        if contact.is_some_and(|contact| now.since(contact.lost_since()) > LEASE) {
+            Some("not ready: the rooms cannot be reached, see the setting `redis`")
+        } else if lost_at > Micros::ZERO && now.since(lost_at) < STORAGE_DOUBT {
+            Some("not ready: results cannot be stored, see the setting `data`")
+        } else {
+            None
+        }
+    }
+
+    /// How many are connected.
+    pub(crate) fn connection_count(&self) -> usize {
+        self.lock().node.connection_count()
+    }
+
+    /// What is going on, with at most so many rooms.
+    pub(crate) fn snapshot(&self, rooms_max: usize) -> Snapshot {
+        let machines = self.lock();
+        Snapshot {
+            tally: machines.node.tally().clone(),
+            connections: machines.node.connection_count(),
+            rooms: machines.node.rooms().count(),
+            views: machines.node.rooms().take(rooms_max).cloned().collect(),
+            uptime: self.clock.now().since(self.started_at),
+            stored: self.stored.load(Ordering::Relaxed),
+            lost: self.lost.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Lets the machines do something and does what they want done.
+    fn call<T>(self: &Arc<Dispatcher>, call: impl FnOnce(&mut Machines, Micros) -> T) -> T {
+        self.call_later(|machines, now, _| call(machines, now))
+    }
+
+    fn call_later<T>(
+        self: &Arc<Dispatcher>,
+        call: impl FnOnce(&mut Machines, Micros, &mut Deferred) -> T,
+    ) -> T {
+        let mut later = Deferred::default();
+        let result = {
+            let mut machines = self.lock();
+            let now = self.clock.now();
+            let result = call(&mut machines, now, &mut later);
+            machines.settle(now, &mut later);
+            result
+        };
+        later.flush.iter().for_each(|socket| socket.flush());
+        later.notes.iter().for_each(notes::log);
+        if let Some(storage) = self.storage.get() {
+            for record in later.records {
+                if !storage.store(record) {
+                    self.lose(1);
+                }
+            }
+            for (ask, query) in later.queries {
+                if !storage.ask(ask, query) {
+                    let text = "too many are asking: try again";
+                    self.answered(ask, Err(Rejection::new(RejectionCode::Unavailable, text)));
+                }
+            }
+        }
+        for (connection, token) in later.tokens {
+            self.verify(connection, token);
+        }
+        result
+    }
+
+    fn lose(&self, matches: usize) {
+        self.lost.fetch_add(matches as u64, Ordering::Relaxed);
+        self.lost_at.store(self.clock.now().get(), Ordering::Relaxed);
+    }
+
+    /// Checks a token in a task of its own: keys may have to be asked for.
+    fn verify(self: &Arc<Dispatcher>, connection: ConnectionId, token: String) {
+        let hub = self.clone();
+        let verify = async move {
+            let identity = match &hub.tokens {
+                Some(tokens) => tokens.verify(&token).await,
+                None => Err(Rejection::new(RejectionCode::BadToken, "this server accepts no tokens")),
+            };
+            hub.verified(connection, identity);
+        };
+        self.runtime.spawn(verify);
+    }
+
+    fn verified(self: &Arc<Dispatcher>, connection: ConnectionId, identity: Result<Identity, Rejection>) {
+        self.call(|machines, now| machines.node.handle_verified(now, connection, identity));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Machines> {
+        self.machines.lock().expect("the process ends when a machine panics")
+    }
+}
+
+impl Machines {
+    /// Passes on what the machines say until they have nothing more to say.
+    fn settle(&mut self, now: Micros, later: &mut Deferred) {
+        self.pass_on_notices(now, later);
+        while let Some(output) = self.node.poll_output() {
+            self.take(now, output, later);
+        }
+    }
+
+    /// Whether this has to be written into the log.
+    fn is_shared(&self, request: &Command) -> bool {
+        self.share.is_some() && !Directory::is_query(request)
+    }
+
+    /// Takes an entry from the log. One that cannot be read changes nothing, at no node: to begin again would only
+    /// bring everybody back to it.
+    fn apply_entry(&mut self, now: Micros, logged: &Logged, later: &mut Deferred) {
+        let Some(share) = &mut self.share else { return };
+        let ask = share.take(now, logged);
+        let reply = match LogEntry::from_text(&logged.text, logged.time) {
+            Ok(entry) => self.directory.apply(logged.time, entry),
+            Err(error) => {
+                error!(at = logged.at, %error, "an entry of the log cannot be read and is left out");
+                Reply::Rejected(unavailable())
+            }
+        };
+        self.pass_on_notices(now, later);
+        if let Some(ask) = ask {
+            self.node.handle_reply(now, ask, reply);
+        }
+        if let Some(share) = &mut self.share {
+            share.snapshot_after(logged, &self.directory);
+        }
+    }
+
+    fn pass_on_notices(&mut self, now: Micros, later: &mut Deferred) {
+        let own = self.share.as_ref().map(Share::id);
+        while let Some((node, notice)) = self.directory.poll_notice() {
+            if own.is_none_or(|own| own == node) {
+                self.node.handle_notice(now, notice);
+            }
+        }
+        while let Some(record) = self.directory.poll_record() {
+            later.records.push(record);
+        }
+    }
+
+    fn take(&mut self, now: Micros, output: NodeOutput, later: &mut Deferred) {
+        match output {
+            NodeOutput::Send { connection, text } => {
+                self.with_socket(now, connection, later, |socket| socket.queue(text));
+            }
+            NodeOutput::Ping { connection } => self.with_socket(now, connection, later, Socket::queue_ping),
+            NodeOutput::Close { connection, code } => {
+                if let Some(socket) = self.sockets.remove(&connection) {
+                    socket.queue_end(code);
+                    later.flush.push(socket);
+                }
+            }
+            NodeOutput::Ask { ask, request } if self.is_shared(&request) => {
+                let share = self.share.as_mut().expect("it is shared");
+                if let Err(refusal) = share.ask(now, Some(ask), *request) {
+                    self.node.handle_reply(now, ask, Reply::Rejected(refusal));
+                }
+            }
+            NodeOutput::Ask { ask, request } => {
+                let reply = self.directory.handle_request(now, *request);
+                // What happened comes before the answer that it did, as the node expects it.
+                self.pass_on_notices(now, later);
+                self.node.handle_reply(now, ask, reply);
+            }
+            NodeOutput::Verify { connection, token } => later.tokens.push((connection, token)),
+            NodeOutput::Query { ask, query } => later.queries.push((ask, query)),
+            NodeOutput::AuditRecord(note) => later.notes.push(*note),
+            NodeOutput::Tell { node, message } => match &self.share {
+                Some(share) => share.tell(node, &message),
+                None => debug_assert!(false, "a node by itself has nobody to tell"),
+            },
+        }
+    }
+
+    fn with_socket(
+        &mut self,
+        now: Micros,
+        id: ConnectionId,
+        later: &mut Deferred,
+        queue: impl FnOnce(&Socket) -> bool,
+    ) {
+        let Some(socket) = self.sockets.get(&id) else { return };
+        let took_it = queue(socket);
+        if later.flush.last().is_none_or(|last| last.id() != id) {
+            later.flush.push(socket.clone());
+        }
+        if !took_it {
+            let _ = self.sockets.remove(&id).map(|socket| socket.queue_end(RejectionCode::TooSlow));
+            // What it is told now it would not read, but it is counted and logged like all that are shown out.
+            let text = "it does not read what it is sent";
+            self.node.disconnect(now, id, Rejection::new(RejectionCode::TooSlow, text));
+        }
+    }
+}
+
+/// Brings answers of storage back.
+struct StorageListener(Weak<Dispatcher>);
+
+impl Listener for StorageListener {
+    fn stored(&self, record: &MatchRecord, outcome: Outcome) {
+        if let Some(hub) = self.0.upgrade() {
+            hub.stored.fetch_add(1, Ordering::Relaxed);
+            hub.lost_at.store(0, Ordering::Relaxed);
+            hub.stored(record.room, record.round, outcome);
+        }
+    }
+
+    fn lost(&self, matches: usize) {
+        if let Some(hub) = self.0.upgrade() {
+            hub.lose(matches);
+        }
+    }
+
+    fn answered(&self, ask: AskId, answer: Result<ServerMessage, Rejection>) {
+        if let Some(hub) = self.0.upgrade() {
+            hub.answered(ask, answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use gaggle_lobby::node::NoIce;
+    use gaggle_lobby::{NodeId, TicketSigner};
+
+    use super::*;
+    use crate::storage::SqliteStorage;
+
+    fn hub(folder: &std::path::Path) -> Arc<Dispatcher> {
+        let node = NodeConfig {
+            id: NodeId(1),
+            secret: [3; 32],
+            signer: TicketSigner::from_secret(&[7; 32]),
+            server_name: "test".into(),
+            ice: Box::new(NoIce),
+            lease: Micros::MAX,
+        };
+        let storage = Box::new(SqliteStorage::open(&folder.join("gaggle.sqlite")).unwrap());
+        Dispatcher::new(Clock::new(), Rules::default(), node, None, None, storage)
+    }
+
+    #[tokio::test]
+    async fn large_message_is_parsed_without_the_lock() {
+        let folder = std::env::temp_dir().join(format!("gaggle-hub-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let hub = hub(&folder);
+        let text = format!(r#"{{"type":"touch","more":[{}0]}}"#, "0,".repeat(30_000));
+        let (bytes, held) = (text.len() as u64, hub.lock());
+        let said = std::thread::spawn({
+            let hub = hub.clone();
+            move || hub.text(ConnectionId(1), &text)
+        });
+        // Parsed and counted while another thread has the lock; decided only afterwards.
+        let began = Instant::now();
+        while hub.message_bytes.load(Ordering::Relaxed) < bytes {
+            assert!(began.elapsed() < Duration::from_secs(30), "it waits for the lock");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!((said.is_finished(), held.node.tally().messages), (false, 0));
+        drop(held);
+        said.join().unwrap();
+        assert_eq!(hub.snapshot(0).tally.messages, 1);
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+}

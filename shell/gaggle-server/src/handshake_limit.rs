@@ -1,0 +1,254 @@
+//! Connections that still speak HTTP: how many there are, whose they are, and which make way when there are too many.
+//!
+//! A network has so many of them, however many addresses it has; what comes through a proxy counts for the client it is for,
+//! while a request of that client is answered. Absent: what is asked and answered (`http.rs`), how often (`pace.rs`).
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gaggle_lobby::places::{ConcurrencyLimit, making_way, network};
+use tokio::sync::Notify;
+
+/// Browsers open six at a time; this leaves room for a household.
+const PER_NETWORK_MAX: usize = 64;
+/// All networks together.
+const TOTAL_MAX: usize = 4_096;
+/// So many make way at once: looking for them takes a look at every connection.
+const MAKE_WAY: usize = TOTAL_MAX / 32;
+
+/// Counts who is in.
+#[derive(Debug, Default)]
+pub(crate) struct HandshakeLimit {
+    inside: Mutex<Inside>,
+    /// Connections refused, and those that had to make way.
+    refused: AtomicU64,
+    evicted: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    next: u64,
+    /// In the order in which they came.
+    guests: BTreeMap<u64, Guest>,
+    places: ConcurrencyLimit,
+}
+
+#[derive(Debug)]
+struct Guest {
+    /// For whom it is; not known of a proxy's connection between two requests.
+    network: Option<u64>,
+    is_proxy: bool,
+    /// A request is being answered.
+    is_busy: bool,
+    leave: Arc<Notify>,
+}
+
+/// A connection that is in, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    keeper: Arc<HandshakeLimit>,
+    id: u64,
+    leave: Arc<Notify>,
+    requests: AtomicU32,
+    sent: Arc<AtomicU64>,
+}
+
+/// A request that is being answered, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Serving {
+    keeper: Arc<HandshakeLimit>,
+    id: u64,
+    /// The client of a proxy that holds a place for it.
+    client: Option<u64>,
+    sent: Arc<AtomicU64>,
+}
+
+impl HandshakeLimit {
+    /// Lets a connection in, unless its network has as many as it may. If there are too many in all, idle ones of the networks
+    /// that have most make way.
+    pub(crate) fn enter(self: &Arc<HandshakeLimit>, address: IpAddr, is_proxy: bool) -> Option<Pass> {
+        let mut inside = self.lock();
+        let network = (!is_proxy).then(|| network(address));
+        if inside.guests.len() >= TOTAL_MAX {
+            let evicted = inside.make_way(network);
+            self.evicted.fetch_add(evicted, Ordering::Relaxed);
+        }
+        let has_place = inside.guests.len() < TOTAL_MAX
+            && network.is_none_or(|network| inside.places.take(network, PER_NETWORK_MAX));
+        if !has_place {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        let (id, leave) = (inside.next, Arc::new(Notify::new()));
+        inside.next += 1;
+        inside.guests.insert(id, Guest { network, is_proxy, is_busy: false, leave: leave.clone() });
+        Some(Pass { keeper: self.clone(), id, leave, requests: AtomicU32::new(0), sent: Arc::default() })
+    }
+
+    /// Connections now, refused so far, and those that made way so far.
+    pub(crate) fn counts(&self) -> (usize, u64, u64) {
+        let count = self.lock().guests.len();
+        (count, self.refused.load(Ordering::Relaxed), self.evicted.load(Ordering::Relaxed))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    /// Ends some connections of networks that have more than the newcomer's; of one network those first that wait for nothing.
+    fn make_way(&mut self, newcomer: Option<u64>) -> u64 {
+        let weight_min = newcomer.map_or(1, |network| self.places.weight(network) + 1);
+        let held = |(id, guest): (&u64, &Guest)| Some((guest.network?, (guest.is_busy, *id)));
+        let known = self.guests.iter().filter_map(held);
+        let mut chosen: Vec<u64> =
+            making_way(&self.places, weight_min, known, MAKE_WAY).into_iter().map(|(_, id)| id).collect();
+        // A proxy opens another connection when it needs one.
+        let unused = self.guests.iter().filter(|(_, guest)| guest.network.is_none());
+        chosen.extend(unused.map(|(id, _)| *id).take(MAKE_WAY - chosen.len()));
+        for id in &chosen {
+            if let Some(guest) = self.guests.remove(id) {
+                guest.network.into_iter().for_each(|network| self.places.give_back(network));
+                guest.leave.notify_one();
+            }
+        }
+        chosen.len() as u64
+    }
+}
+
+impl Pass {
+    /// Waits until the connection has to make way.
+    pub(crate) async fn has_to_leave(&self) {
+        self.leave.notified().await;
+    }
+
+    /// Bytes of answers that were taken so far.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// How many requests came over the connection, this one included.
+    pub(crate) fn count_request(&self) -> u32 {
+        self.requests.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A request of this client is answered from now on. None if as many of its network are being answered as may be.
+    pub(crate) fn serve(&self, client: IpAddr) -> Option<Serving> {
+        let mut inside = self.keeper.lock();
+        let Inside { guests, places, .. } = &mut *inside;
+        let guest = guests.get_mut(&self.id)?;
+        let client = guest.is_proxy.then(|| network(client));
+        if let Some(client) = client {
+            if !places.take(client, PER_NETWORK_MAX) {
+                self.keeper.refused.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            guest.network = Some(client);
+        }
+        guest.is_busy = true;
+        Some(Serving { keeper: self.keeper.clone(), id: self.id, client, sent: self.sent.clone() })
+    }
+}
+
+impl Serving {
+    /// Counts bytes of the answer that were taken.
+    pub(crate) fn count_sent(&self, bytes: usize) {
+        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let mut inside = self.keeper.lock();
+        // Who had to make way has given its place back.
+        let Some(guest) = inside.guests.get_mut(&self.id) else { return };
+        guest.is_busy = false;
+        if let Some(client) = self.client {
+            guest.network = None;
+            inside.places.give_back(client);
+        }
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        let mut inside = self.keeper.lock();
+        if let Some(network) = inside.guests.remove(&self.id).and_then(|guest| guest.network) {
+            inside.places.give_back(network);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv6Addr;
+
+    use super::*;
+
+    fn enter(keeper: &Arc<HandshakeLimit>, address: IpAddr, times: usize) -> Vec<Pass> {
+        (0..times).map_while(|_| keeper.enter(address, false)).collect()
+    }
+
+    #[test]
+    fn one_address_cannot_take_all_places() {
+        let keeper = Arc::new(HandshakeLimit::default());
+        let (greedy, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let passes = enter(&keeper, greedy, 1_000);
+        assert_eq!(passes.len(), 64);
+        assert!(keeper.enter(greedy, true).is_some());
+        assert!(keeper.enter(other, false).is_some());
+        drop(passes);
+        assert!(keeper.enter(greedy, false).is_some());
+        assert!(keeper.lock().places.is_empty() && keeper.lock().guests.is_empty());
+    }
+
+    #[test]
+    fn prefix_of_one_customer_has_few_places() {
+        let keeper = Arc::new(HandshakeLimit::default());
+        let address = |n: u128| IpAddr::V6(Ipv6Addr::from_bits((0x2001_0db8 << 96) | n));
+        let keeper = &keeper;
+        let from =
+            |network: u128| (0..1_000).map_while(move |n| keeper.enter(address(network << 64 | n), false));
+        let passes: Vec<Pass> = (0..80).flat_map(from).collect();
+        assert_eq!(passes.len(), 128, "80 networks of one /56");
+        let more: Vec<Pass> = (0..80).flat_map(|n| from(n << 8)).collect();
+        assert_eq!(passes.len() + more.len(), 256, "80 of one /48");
+        assert!(keeper.enter(address(1 << 80), false).is_some(), "another customer");
+    }
+
+    #[test]
+    fn idle_of_heavy_networks_make_way() {
+        let keeper = Arc::new(HandshakeLimit::default());
+        let light = keeper.enter([192, 0, 2, 1].into(), false).unwrap();
+        let from = |n: u8| enter(&keeper, [10, 0, 0, n].into(), if n == 255 { 15 } else { 16 });
+        let heavy: Vec<Pass> = (0..=255).flat_map(from).collect();
+        assert_eq!((heavy.len(), keeper.counts().0), (TOTAL_MAX - 1, TOTAL_MAX));
+        let busy = heavy[0].serve([10, 0, 0, 0].into()).unwrap();
+        let newcomer = keeper.enter([192, 0, 2, 2].into(), false);
+        assert!(newcomer.is_some());
+        assert_eq!(keeper.counts(), (TOTAL_MAX - MAKE_WAY + 1, 0, MAKE_WAY as u64));
+        assert!(light.serve([192, 0, 2, 1].into()).is_some(), "its network has one");
+        assert!(heavy[0].serve([10, 0, 0, 0].into()).is_some(), "it is being answered");
+        assert!(heavy[1].serve([10, 0, 0, 0].into()).is_none(), "it made way");
+        drop((busy, light, newcomer, heavy));
+        assert!(keeper.lock().places.is_empty());
+    }
+
+    #[test]
+    fn clients_of_proxy_have_places_of_their_own() {
+        let keeper = Arc::new(HandshakeLimit::default());
+        let proxy = IpAddr::from([127, 0, 0, 1]);
+        let passes: Vec<Pass> = (0..100).map_while(|_| keeper.enter(proxy, true)).collect();
+        assert_eq!(passes.len(), 100);
+        let greedy: Vec<Serving> =
+            passes.iter().filter_map(|pass| pass.serve([203, 0, 113, 9].into())).collect();
+        assert_eq!(greedy.len(), 64);
+        assert!(passes[99].serve([198, 51, 100, 1].into()).is_some());
+        // When they were answered the connections are the proxy's again.
+        drop(greedy);
+        assert!(keeper.lock().places.is_empty());
+    }
+}

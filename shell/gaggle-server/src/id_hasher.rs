@@ -1,0 +1,54 @@
+//! Looks things up by numbers we gave out ourselves, one after the other: nobody can choose them so that they meet, and so they need
+//! no mixing that somebody could not guess.
+
+use std::hash::{BuildHasher, Hasher};
+
+/// For maps whose keys are such numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct IdHasher;
+
+impl BuildHasher for IdHasher {
+    type Hasher = Spread;
+
+    fn build_hasher(&self) -> Spread {
+        Spread(0)
+    }
+}
+
+/// Spreads numbers over all bits: maps look at the highest and at the lowest ones.
+#[derive(Debug)]
+pub(crate) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The golden ratio's multiples lie as far from each other as can be.
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn numbers_in_a_row_are_spread_over_the_bits_maps_look_at() {
+        let hashes: Vec<u64> = (1..=1_024_u64).map(|number| IdHasher.hash_one(number)).collect();
+        let low: BTreeSet<u64> = hashes.iter().map(|hash| hash & 1_023).collect();
+        let high: BTreeSet<u64> = hashes.iter().map(|hash| hash >> 57).collect();
+        assert!(low.len() > 600 && high.len() > 100, "{} {}", low.len(), high.len());
+    }
+}
