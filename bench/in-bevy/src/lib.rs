@@ -5,13 +5,13 @@
 //!
 //! ```text
 //! let config = RoomConfig::new("rink", 4)?.version("1");
-//! let room = Room::open(Micros::ZERO, config, gaggle_native::online("ws://127.0.0.1:8080")?, Rink::default(), gaggle_native::random_seed()?)?;
+//! let room = GameRoom::open(Micros::ZERO, config, gaggle_native::online("ws://127.0.0.1:8080")?, Rink::default(), gaggle_native::random_seed()?)?;
 //! skate_in(App::new().add_plugins(DefaultPlugins), room).run();
 //! ```
 
 use bevy::prelude::*;
 use bevy::time::Real;
-use gaggle::{Game, Input, Inputs, Micros, Platform, Room, Slot, State};
+use gaggle::{Game, Input, Inputs, Micros, Platform, GameRoom, Slot, State};
 
 /// What a player holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
@@ -48,13 +48,13 @@ impl Game for Rink {
 pub struct Shows(pub usize);
 
 /// Lets an app play in this room. Not a plugin, because those must be `Send` and a room is not.
-pub fn skate_in<P: Platform + 'static>(app: &mut App, room: Room<Rink, P>) -> &mut App {
+pub fn skate_in<P: Platform + 'static>(app: &mut App, room: GameRoom<Rink, P>) -> &mut App {
     app.insert_non_send(room).add_systems(Update, (play::<P>, say::<P>, show::<P>).chain())
 }
 
 /// Once per displayed frame: the room itself knows how many ticks are due, so this is no system for `FixedUpdate`.
 fn play<P: Platform + 'static>(
-    mut room: NonSendMut<Room<Rink, P>>,
+    mut room: NonSendMut<GameRoom<Rink, P>>,
     keys: Option<Res<ButtonInput<KeyCode>>>,
     time: Res<Time<Real>>,
 ) {
@@ -64,7 +64,7 @@ fn play<P: Platform + 'static>(
 }
 
 /// Every event is a sentence for players.
-fn say<P: Platform + 'static>(mut room: NonSendMut<Room<Rink, P>>) {
+fn say<P: Platform + 'static>(mut room: NonSendMut<GameRoom<Rink, P>>) {
     while let Some(event) = room.poll_event() {
         println!("{event}");
     }
@@ -72,7 +72,7 @@ fn say<P: Platform + 'static>(mut room: NonSendMut<Room<Rink, P>>) {
 
 /// Entities come, go and move as the game says, between the frame before and this one.
 fn show<P: Platform + 'static>(
-    room: NonSend<Room<Rink, P>>,
+    room: NonSend<GameRoom<Rink, P>>,
     mut shown: Query<(Entity, &Shows, &mut Transform)>,
     mut commands: Commands,
 ) {
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_held_key_moves_the_entity_that_shows_the_own_goose() {
         let config = RoomConfig::new("rink", 4).unwrap().version("1");
-        let room = Room::open(Micros::ZERO, config, NoNetwork::default(), Rink::default(), 7).unwrap();
+        let room = GameRoom::open(Micros::ZERO, config, NoNetwork::default(), Rink::default(), 7).unwrap();
         let mut app = App::new();
         skate_in(app.add_plugins(MinimalPlugins), room);
         app.init_resource::<ButtonInput<KeyCode>>();
@@ -124,7 +124,7 @@ mod tests {
         assert!(places.iter().skip(50).all(|shown| shown.len() == 1), "one plays, and is shown once");
         let x = |displayed: usize| places[displayed][0].1;
         assert_eq!(x(99), 0.0);
-        let ticks = app.world().non_send::<Room<Rink, NoNetwork>>().game().x[0] / 3;
+        let ticks = app.world().non_send::<GameRoom<Rink, NoNetwork>>().game().x[0] / 3;
         assert!(
             (70..=86).contains(&ticks),
             "200 displayed frames of 7 ms are 84 ticks, less the input's delay: {ticks}"

@@ -9,26 +9,25 @@
 //! it alone, under its own name: [`timeline::SessionEvent`] and [`timeline::PeerFault`], [`replica::SessionEvent`] and
 //! [`replica::PeerFault`], [`link::TransportEvent`] and [`link::PeerFault`]. A room hears all of them, so its game need not.
 
+mod any_room;
 mod config;
+mod engine;
 mod event;
-mod input_latch;
 mod lobby_room;
 mod messages;
 mod platform;
-mod play;
-mod recording;
 mod room;
 mod world;
-mod world_room;
 
+pub use any_room::AnyRoom;
 pub use config::{JoinTarget, RoomConfig, SharedConfig};
+pub use engine::{Engine, GameEngine, WorldEngine};
 pub use event::{LeaveCause, PeerRejection, RoomEvent};
 pub use lobby_room::Member;
 pub use messages::MESSAGE_BYTES_MAX;
 pub use platform::{ConnectMesh, MeshSetup, NoLobby, NoMesh, NoNetwork, Online, OnlineConfig, Platform};
-pub use room::{Phase, Room, Stall};
+pub use room::{GameRoom, Phase, Room, Stall, WorldRoom};
 pub use world::World;
-pub use world_room::WorldRoom;
 
 pub use gaggle_kit::{self as kit, Angle, Fixed, Frame, Input, Micros, PeerId, Prng, Slot, SlotSet, State};
 pub use gaggle_link::{self as link, LinkStats, Path, PathReason, SendError};

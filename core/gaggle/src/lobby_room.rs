@@ -17,7 +17,7 @@ use gaggle_lobby::{DisplayName, Label, RoomId};
 
 use crate::config::{JoinTarget, RoomConfig};
 use crate::event::RoomEvent;
-use crate::messages;
+use crate::messages::{self, MessageQueue};
 use crate::platform::{MeshSetup, Platform};
 
 pub use people::Member;
@@ -27,7 +27,7 @@ const EVENTS_MAX: usize = 256;
 
 /// What somebody who plays has to do, because of something the lobby said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LobbyAction {
+pub enum LobbyAction {
     /// We have a seat in a room of our own: what is on the screen is its match, into which others
     /// come.
     OpenMatch,
@@ -43,7 +43,7 @@ pub(crate) enum LobbyAction {
 }
 
 /// A seat among others, or the wish for one.
-pub(crate) struct LobbyRoom<S, P: Platform> {
+pub struct LobbyRoom<S, P: Platform> {
     pub(crate) config: RoomConfig<S>,
     /// What machines must have in common, as the lobby calls it.
     pub(crate) build_id: Label,
@@ -77,6 +77,8 @@ pub(crate) struct LobbyRoom<S, P: Platform> {
     score: Option<(i64, Option<u32>)>,
     score_told: Option<(i64, Option<u32>)>,
     tell_at: Micros,
+    /// Messages beside the match that arrived.
+    pub(crate) messages: MessageQueue,
     events: VecDeque<RoomEvent>,
     pub(crate) now: Micros,
 }
@@ -112,6 +114,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             score: None,
             score_told: None,
             tell_at: now,
+            messages: MessageQueue::default(),
             events: VecDeque::new(),
             now,
         }

@@ -2,7 +2,7 @@
 
 mod town;
 
-use gaggle::{Game, Input, Inputs, Micros, Phase, Room, RoomConfig, RoomEvent, State};
+use gaggle::{Game, GameRoom, Input, Inputs, Micros, Phase, RoomConfig, RoomEvent, State};
 use gaggle_kit::{Slot, SlotSet};
 use gaggle_link::sim::{Chance, Conditions};
 use town::{Resident, SimPlatform};
@@ -47,7 +47,7 @@ impl Game for Purses {
     }
 }
 
-type House = Room<Purses, SimPlatform>;
+type House = GameRoom<Purses, SimPlatform>;
 type Cluster = town::Cluster<House>;
 
 impl Resident for House {
@@ -59,7 +59,7 @@ impl Resident for House {
 
     fn move_in(now: Micros, config: RoomConfig, doorstep: SimPlatform, seed: u64) -> House {
         let game = Purses { here: 0, purse: [0; 4], new: [0; 4], stay: [0; 4], late: [0; 4] };
-        Room::open(now, config, doorstep, game, seed).expect("settings that can be")
+        GameRoom::open(now, config, doorstep, game, seed).expect("settings that can be")
     }
 
     fn play(&mut self, now: Micros, _house: usize) {

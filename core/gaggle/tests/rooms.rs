@@ -4,7 +4,9 @@ mod presses;
 mod town;
 
 use gaggle::timeline::Replay;
-use gaggle::{JoinTarget, LeaveCause, Micros, NoNetwork, Phase, Room, RoomConfig, RoomEvent, TimelineConfig};
+use gaggle::{
+    GameRoom, JoinTarget, LeaveCause, Micros, NoNetwork, Phase, RoomConfig, RoomEvent, TimelineConfig,
+};
 use gaggle_kit::{Slot, SlotSet};
 use gaggle_link::sim::Conditions;
 use gaggle_lobby::view::Verdict;
@@ -479,14 +481,16 @@ fn whoever_seeks_another_room_plays_on_until_it_is_there_and_so_does_who_stays()
 fn settings_without_room_for_the_players_are_refused_at_once() {
     let open = |config: RoomConfig| {
         let game = Presses { frame: 0, here: 0, counts: [0; 4] };
-        Room::open(Micros::ZERO, config, NoNetwork::default(), game, 7).map(|_| ()).map_err(|e| e.to_string())
+        GameRoom::open(Micros::ZERO, config, NoNetwork::default(), game, 7)
+            .map(|_| ())
+            .map_err(|e| e.to_string())
     };
     let config = || RoomConfig::new("presses", 4).expect("a name");
     assert_eq!(open(config()), Ok(()));
     for (config, words) in [
         (
             RoomConfig { engine: TimelineConfig::rollback(10), ..config() },
-            "session.slots is 0, choose 4 to 64",
+            "engine.slot_count is 0, choose 4 to 64",
         ),
         (RoomConfig { local_players: 0, ..config() }, "local_players is 0, choose 1 to 4"),
         (RoomConfig { local_players: 65, ..config() }, "local_players is 65, choose 1 to 4"),

@@ -4,7 +4,7 @@ mod pond;
 mod town;
 
 use gaggle::replica::{AuthorityPolicy, Player};
-use gaggle::{JoinTarget, LeaveCause, Phase, RoomEvent, SharedConfig};
+use gaggle::{JoinTarget, LeaveCause, Phase, RoomEvent, SharedConfig, Slot};
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Conditions};
 use pond::{Cluster, House, Oars, Pond, boats, expect_one_world, pushes, rocks, strokes};
@@ -124,7 +124,7 @@ fn the_lobby_says_who_came_later_and_so_cannot_be_senior() {
     town.crash(1).run_ms(60_000).open(1);
     town.run_until("it is back", 5_000, |town| town.is_together(1));
     assert!(!later(&mut town, 1)[0] && later(&mut town, 0)[1]);
-    assert!(town.room(0).is_leader() && town.room(1).leader() == Some(player(0)));
+    assert!(town.room(0).is_leader() && town.room(1).leader_slot() == Some(player(0)));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn what_everybody_says_of_how_it_ended_is_kept() {
     let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.run_ms(2_000);
     let kept = |town: &Cluster, house: usize| count(town, house, |event| *event == RoomEvent::ResultStored);
-    let points = [(player(0), 3), (player(1), 5)];
+    let points = [(Slot::at(0), 3), (Slot::at(1), 5)];
     assert!(town.room(0).report_result(&points, Some(2), 77), "there is somebody to tell");
     town.run_ms(500);
     assert_eq!((kept(&town, 0), kept(&town, 1)), (0, 0), "one word is not enough");
@@ -159,8 +159,8 @@ fn the_host_is_killed_and_nothing_is_lost() {
         let (known, done) = (pushes(&mut town, 1), strokes(&mut town, 1, player(0)));
         let ids: Vec<_> = rocks(town.room(1).session()).into_iter().map(|(id, ..)| id).collect();
         town.crash(0).run_ms(8_000);
-        assert_eq!(town.room(1).leader(), Some(player(1)), "{policy:?}\n{}", town.describe());
-        assert_eq!(town.room(2).leader(), Some(player(1)));
+        assert_eq!(town.room(1).leader_slot(), Some(player(1)), "{policy:?}\n{}", town.describe());
+        assert_eq!(town.room(2).leader_slot(), Some(player(1)));
         assert!(town.room(1).is_leader());
         expect_one_world(&mut town, &[1, 2]);
         let now: Vec<_> = rocks(town.room(2).session()).into_iter().map(|(id, ..)| id).collect();
@@ -190,8 +190,11 @@ fn who_was_killed_returns_to_its_seat_and_its_things() {
             let boats = boats(town.room(house).session());
             assert_eq!(boats.len(), 3, "nobody has two: {}", town.describe());
             let boat = boats.iter().find(|(_, boat, _)| boat.sailor == own.number()).expect("a boat");
-            let holder =
-                if matches!(policy, AuthorityPolicy::Leader) { town.room(house).leader() } else { Some(own) };
+            let holder = if matches!(policy, AuthorityPolicy::Leader) {
+                town.room(house).leader_slot()
+            } else {
+                Some(own)
+            };
             assert_eq!(boat.2, holder, "{policy:?}: {}", town.describe());
             assert_eq!(
                 count(&town, house, |event| matches!(event, RoomEvent::RoomJoined { resumed: true, .. })),
@@ -364,7 +367,7 @@ fn one_room_after_another() {
     town.room(1).leave();
     town.run_ms(2_000);
     assert_eq!(town.room(1).phase(), Phase::Solo);
-    town.room(1).restart(Pond::default(), JoinTarget::Matchmake).expect("settings that can be");
+    town.room(1).restart(Pond::default(), 1, JoinTarget::Matchmake).expect("settings that can be");
     town.run_until("it is in again", 3_000, |town| town.is_together(1)).run_ms(1_000);
     expect_one_world(&mut town, &[0, 1]);
 }
@@ -412,7 +415,7 @@ fn a_press_between_two_frames_is_not_lost() {
     let room = town.room(0);
     // Less than a step passes.
     for splash in [false, true, false] {
-        room.set_input(Oars { row: false, splash });
+        room.set_input(0, Oars { row: false, splash });
         assert_eq!(room.update(now + Micros::new(1)), 0);
     }
     town.run_ms(200);
@@ -430,7 +433,7 @@ fn a_press_held_over_many_steps_counts_once() {
     let room = town.room(0);
     let steps: u32 = (1..=30)
         .map(|nth| {
-            room.set_input(Oars { row: false, splash: true });
+            room.set_input(0, Oars { row: false, splash: true });
             room.update(now + Micros::from_millis(nth * 17))
         })
         .sum();
@@ -482,9 +485,9 @@ fn somebody_looks_on_and_takes_a_seat_later() {
         // The host is lost and the others go on: so does who looks on.
         town.crash(0).run_ms(8_000);
         assert_eq!(town.room(2).phase(), Phase::Spectating);
-        assert_eq!(town.room(2).leader(), Some(player(1)));
+        assert_eq!(town.room(2).leader_slot(), Some(player(1)));
 
-        town.room(2).restart(Pond::default(), JoinTarget::Code(code)).expect("settings that can be");
+        town.room(2).restart(Pond::default(), 1, JoinTarget::Code(code)).expect("settings that can be");
         town.run_until("it plays", 3_000, |town| town.is_together(2));
         town.run_ms(2_000);
         expect_one_world(&mut town, &[1, 2]);

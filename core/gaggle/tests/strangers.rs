@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use gaggle::timeline::{PeerFault, STATE_BYTES_MAX};
-use gaggle::{Game, Inputs, JoinTarget, PeerRejection, Phase, Room, RoomConfig, RoomEvent, Slot, State};
+use gaggle::{Game, GameRoom, Inputs, JoinTarget, PeerRejection, Phase, RoomConfig, RoomEvent, Slot, State};
 use gaggle_kit::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Micros, Prng};
 use gaggle_link::sim::Conditions;
 
@@ -114,7 +114,7 @@ trait AnyRoom {
     fn present(&self) -> usize;
 }
 
-impl<G: Game<Input = u8> + Clone> AnyRoom for Room<G, SimPlatform> {
+impl<G: Game<Input = u8> + Clone> AnyRoom for GameRoom<G, SimPlatform> {
     fn play(&mut self, now: Micros, house: usize) {
         self.set_input(0, (now.get() / 50_000 / (3 + house as u64) % 2) as u8);
         COMPUTING.set(house);
@@ -126,7 +126,7 @@ impl<G: Game<Input = u8> + Clone> AnyRoom for Room<G, SimPlatform> {
     }
 
     fn stage(&self) -> Phase {
-        Room::phase(self)
+        GameRoom::phase(self)
     }
 
     fn describe(&mut self) -> String {
@@ -168,12 +168,12 @@ impl Resident for House {
     fn move_in(now: Micros, (config, build): (RoomConfig, Build), doorstep: SimPlatform, seed: u64) -> House {
         let why = "settings that can be";
         House(match build {
-            Build::Rope => Box::new(Room::open(now, config, doorstep, Rope::default(), seed).expect(why)),
+            Build::Rope => Box::new(GameRoom::open(now, config, doorstep, Rope::default(), seed).expect(why)),
             Build::LongRope => {
-                Box::new(Room::open(now, config, doorstep, LongRope::default(), seed).expect(why))
+                Box::new(GameRoom::open(now, config, doorstep, LongRope::default(), seed).expect(why))
             }
             Build::Heap { bytes, build } => {
-                Box::new(Room::open(now, config, doorstep, Heap::of(bytes, build), seed).expect(why))
+                Box::new(GameRoom::open(now, config, doorstep, Heap::of(bytes, build), seed).expect(why))
             }
         })
     }

@@ -1,6 +1,6 @@
 //! What a player presses counts, and counts once, whatever the display's rate.
 
-use gaggle::{Game, Input, Inputs, Micros, NoNetwork, Room, RoomConfig, Slot, State};
+use gaggle::{Game, GameRoom, Input, Inputs, Micros, NoNetwork, RoomConfig, Slot, State};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
 struct Pad {
@@ -29,7 +29,7 @@ impl Game for Jumps {
 /// Plays for two seconds on a display of this rate; `input` is asked in every displayed frame.
 fn play(rate: u64, input: impl Fn(u64) -> Option<Pad>) -> Jumps {
     let config = RoomConfig::new("jumps", 2).expect("a label");
-    let mut room = Room::open(Micros::ZERO, config, NoNetwork::default(), Jumps::default(), 7)
+    let mut room = GameRoom::open(Micros::ZERO, config, NoNetwork::default(), Jumps::default(), 7)
         .expect("settings that can be");
     for shown in 1..=2 * rate {
         if let Some(pad) = input(shown) {

@@ -472,8 +472,8 @@ impl Arcade {
         self.tell_name();
         self.shelf.is_trial = self.params.is_trial();
         let mode = self.mode_label();
-        self.cabinet.life_mut().set_mode(mode);
-        self.cabinet.life_mut().set_preferred_slot(self.menu.palette as u8);
+        self.cabinet.room_mut().set_mode(mode);
+        self.cabinet.room_mut().set_preferred_slot(Some(self.menu.palette as u8));
         let has_bots = self.cabinet.about().has_bots && !matches!(wish, JoinTarget::Spectate(_));
         let start = Start {
             mode: self.menu.mode,
@@ -509,7 +509,7 @@ impl Arcade {
     /// Nobody has asked to go home: what is said about it stays.
     fn leave_flight(&mut self) {
         self.inviting.close();
-        self.cabinet.life_mut().leave();
+        self.cabinet.room_mut().leave();
         self.shelf.left_room();
         self.cabinet.rewind(Show::Attract);
         self.listen_anew();
@@ -545,11 +545,11 @@ impl Arcade {
     }
 
     fn is_watching(&self) -> bool {
-        self.cabinet.life().phase() == Phase::Spectating
+        self.cabinet.room().phase() == Phase::Spectating
     }
 
     fn is_joining(&self) -> bool {
-        matches!(self.cabinet.life().phase(), Phase::Joining { .. })
+        matches!(self.cabinet.room().phase(), Phase::Joining { .. })
     }
 
     /// The match is over, and the scores are up.

@@ -1,7 +1,7 @@
 //! What a game has to be to stand in the arcade. Everything of one game is behind [`Cabinet`]; a new game is one file in
 //! `cabinets/` and one line in its list. The arcade has the menu, the panels, keys and sound, and asks for the rest.
 
-mod life;
+mod room;
 
 use std::any::Any;
 
@@ -10,7 +10,7 @@ use gaggle_scene::{Album, Recipe, Scene, View};
 
 use crate::{Held, PlayerLine};
 
-pub use life::{Engine, Life};
+pub use room::{CabinetRoom, EngineReport};
 
 /// What is known of a game before anybody plays it.
 #[derive(Debug)]
@@ -180,10 +180,10 @@ pub trait Cabinet: Any {
     fn about(&self) -> &'static About;
 
     /// Being online.
-    fn life(&self) -> &dyn Life;
+    fn room(&self) -> &dyn CabinetRoom;
 
     /// Being online.
-    fn life_mut(&mut self) -> &mut dyn Life;
+    fn room_mut(&mut self) -> &mut dyn CabinetRoom;
 
     /// The screen is another.
     fn resize(&mut self, view: View);

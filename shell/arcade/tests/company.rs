@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use arcade::cabinet::Engine;
+use arcade::cabinet::EngineReport;
 use arcade::cabinets;
 use arcade::cabinets::gander::GanderCabinet;
 use arcade::{Arcade, Choice, Opening, Params, Screen};
@@ -56,13 +56,13 @@ impl Guest {
         cabinet.downcast_ref().expect("gander is on")
     }
 
-    fn engine(&self) -> Engine {
-        self.arcade.cabinet().life().engine()
+    fn engine(&self) -> EngineReport {
+        self.arcade.cabinet().room().report()
     }
 
     /// Frames that were simulated again.
     fn again(&self) -> u64 {
-        let Engine::Timeline { again, .. } = self.engine() else { return 0 };
+        let EngineReport::Timeline { again, .. } = self.engine() else { return 0 };
         again
     }
 }
@@ -132,7 +132,7 @@ impl Resident for Guest {
     }
 
     fn where_it_is(&self) -> Phase {
-        self.arcade.cabinet().life().phase()
+        self.arcade.cabinet().room().phase()
     }
 
     fn describe(&mut self) -> String {
@@ -238,7 +238,7 @@ fn windows_of_any_size_are_windows_into_one_match() {
     town.run_ms(4_000);
     let mut marks: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for house in 0..3 {
-        let Engine::Timeline { marks: own, .. } = town.room(house).engine() else { continue };
+        let EngineReport::Timeline { marks: own, .. } = town.room(house).engine() else { continue };
         own.into_iter().for_each(|(frame, hash)| marks.entry(frame).or_default().push(hash));
     }
     let compared: Vec<_> = marks.into_values().filter(|hashes| hashes.len() == 3).collect();

@@ -38,7 +38,7 @@ impl Guest {
     }
 
     fn stage(&self) -> Phase {
-        self.arcade.cabinet().life().phase()
+        self.arcade.cabinet().room().phase()
     }
 
     fn press(&mut self, code: &str) {

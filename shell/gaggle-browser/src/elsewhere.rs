@@ -1,12 +1,12 @@
 //! What stands in the place of a page where there is none, so that a game's own tests need no
 //! browser.
 
-use gaggle::{Game, Micros, NoNetwork, OnlineConfig, Room, RoomConfig};
+use gaggle::{Game, Micros, NoNetwork, OnlineConfig, RoomConfig};
 
 use crate::KeyState;
 
 /// A room in a page; here it is one without a network.
-pub type GameRoom<G> = Room<G, NoNetwork>;
+pub type GameRoom<G> = gaggle::GameRoom<G, NoNetwork>;
 
 /// The same for a world of shared objects.
 pub type WorldRoom<W> = gaggle::WorldRoom<W, NoNetwork>;

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gaggle::link::sim::Conditions;
-use gaggle::{Game, JoinTarget, OnlineConfig, Room, RoomConfig};
+use gaggle::{Game, JoinTarget, OnlineConfig, RoomConfig};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
@@ -15,7 +15,7 @@ use crate::{KeyState, PagePlatform, now, on_arrival, platform_with, random_seed}
 const HIDDEN_EVERY_MS: i32 = 250;
 
 /// A room in a page.
-pub type GameRoom<G> = Room<G, PagePlatform>;
+pub type GameRoom<G> = gaggle::GameRoom<G, PagePlatform>;
 
 /// The same for a world of shared objects.
 pub type WorldRoom<W> = gaggle::WorldRoom<W, PagePlatform>;
@@ -110,7 +110,8 @@ fn begin<G: Game + Clone + 'static>(
         config.join = JoinTarget::Code(code);
     }
     let outside = platform_with(OnlineConfig { conditions, ..OnlineConfig::default() });
-    let room = Room::open(now(), config, outside, game, random_seed()).map_err(|error| error.to_string())?;
+    let room =
+        GameRoom::open(now(), config, outside, game, random_seed()).map_err(|error| error.to_string())?;
     let table = Table {
         room,
         keys: KeyState::default(),

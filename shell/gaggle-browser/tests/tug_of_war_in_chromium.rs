@@ -10,7 +10,7 @@ mod game;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gaggle::{JoinTarget, Member, Micros, Phase, Room, RoomConfig, RoomEvent};
+use gaggle::{JoinTarget, Member, Micros, Phase, RoomConfig, RoomEvent};
 use gaggle_native::{Clock, GameRoom, platform, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 use gaggle_web::bundle::{bundle_example, write_page};
@@ -56,7 +56,7 @@ impl Terminal {
         };
         let outside = platform(&format!("ws://{}", server.address())).unwrap();
         let game = TugOfWar::default();
-        let room = Room::open(clock.now(), config, outside, game, random_seed().unwrap()).unwrap();
+        let room = GameRoom::open(clock.now(), config, outside, game, random_seed().unwrap()).unwrap();
         Terminal { clock, room, code: String::new() }
     }
 

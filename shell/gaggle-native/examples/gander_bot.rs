@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use gaggle::link::Path;
-use gaggle::{OnlineConfig, Phase, Room, RoomConfig};
+use gaggle::{GameRoom, OnlineConfig, Phase, RoomConfig};
 use gaggle_native::{Clock, platform_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.lobby.display_name = Some("Auk the bot".to_string());
     let (clock, seed) = (Clock::start(), random_seed()?);
     let outside = platform_with(&server, OnlineConfig { only_path: only, ..OnlineConfig::default() })?;
-    let mut room = Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed)?;
+    let mut room = GameRoom::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed)?;
 
     let mut told = (Phase::Solo, Vec::new());
     let mut bot: Option<Bot> = None;

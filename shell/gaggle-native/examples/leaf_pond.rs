@@ -119,7 +119,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Err(mpsc::TryRecvError::Empty) => {}
             Err(mpsc::TryRecvError::Disconnected) => break,
         }
-        room.set_input(way.last().copied().unwrap_or(0));
+        room.set_input(0, way.last().copied().unwrap_or(0));
         if room.update(clock.now()) > 0 {
             way.pop();
         }

@@ -1,6 +1,6 @@
 //! A native program online: a server's lobby, and links by whatever way there is.
 
-use gaggle::{ConnectMesh, MeshSetup, Micros, Online, OnlineConfig, Room};
+use gaggle::{ConnectMesh, MeshSetup, Micros, Online, OnlineConfig};
 
 use crate::lobby::ParseLobbyUrlError;
 use crate::{LobbyWebSocket, MeshServers, NativeMesh, mesh};
@@ -18,7 +18,7 @@ pub type NativePlatform = Online<LobbyWebSocket, NativeConnect>;
 ///     room: GameRoom<G>,
 /// }
 /// ```
-pub type GameRoom<G> = Room<G, NativePlatform>;
+pub type GameRoom<G> = gaggle::GameRoom<G, NativePlatform>;
 
 /// The same for a world of shared objects.
 pub type WorldRoom<W> = gaggle::WorldRoom<W, NativePlatform>;

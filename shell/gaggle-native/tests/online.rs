@@ -7,13 +7,13 @@ mod counter;
 use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason, sim::Conditions};
-use gaggle::{Micros, OnlineConfig, Phase, Room, RoomConfig, RoomEvent};
+use gaggle::{GameRoom, Micros, OnlineConfig, Phase, RoomConfig, RoomEvent};
 use gaggle_native::{Clock, NativePlatform, WorldRoom, platform_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use counter::Counter;
 
-type Player = Room<Counter, NativePlatform>;
+type Player = GameRoom<Counter, NativePlatform>;
 
 /// The least a world can be.
 struct NoWorld;
@@ -41,7 +41,7 @@ fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Player 
     let config = RoomConfig::new("counter", 2).unwrap();
     let ways = OnlineConfig { only_path: only, conditions: far_away() };
     let outside = platform_with(&format!("ws://{}", server.address()), ways).unwrap();
-    Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
+    GameRoom::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
 }
 
 /// Lets two play together until each has seen the other press, both are connected so, and the network feels as bad as it should.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::{OnlineConfig, Phase, Room, RoomConfig, RoomEvent, SlotSet};
+use gaggle::{GameRoom, OnlineConfig, Phase, RoomConfig, RoomEvent, SlotSet};
 use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Somebody who keeps pressing.
 struct Player {
-    room: Room<Counter, NativePlatform>,
+    room: GameRoom<Counter, NativePlatform>,
     key: Option<String>,
     events: Vec<RoomEvent>,
 }
@@ -35,7 +35,7 @@ impl Player {
         )
         .unwrap();
         let room =
-            Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
+            GameRoom::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
         Player { room, key, events: Vec::new() }
     }
 

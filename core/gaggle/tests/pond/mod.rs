@@ -159,7 +159,7 @@ impl Resident for House {
     fn play(&mut self, now: Micros, house: usize) {
         let beat = now.get() / FRAME.get() / (3 + house as u64);
         let row = !self.world().still && beat % 2 == 1;
-        self.set_input(Oars { row, splash: false });
+        self.set_input(0, Oars { row, splash: false });
         self.update(now);
     }
 

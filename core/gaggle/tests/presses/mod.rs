@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use gaggle::{Phase, Room, RoomConfig, RoomEvent, State};
+use gaggle::{GameRoom, Phase, RoomConfig, RoomEvent, State};
 use gaggle_kit::{Micros, Slot, state_hash};
 use gaggle_timeline::{Game, Inputs};
 
@@ -42,7 +42,7 @@ impl Game for Presses {
     }
 }
 
-pub(crate) type House = Room<Presses, SimPlatform>;
+pub(crate) type House = GameRoom<Presses, SimPlatform>;
 pub(crate) type Cluster = town::Cluster<House>;
 
 impl Resident for House {
@@ -55,7 +55,7 @@ impl Resident for House {
 
     fn move_in(now: Micros, config: RoomConfig, doorstep: SimPlatform, seed: u64) -> House {
         let game = Presses { frame: 0, here: 0, counts: [0; 4] };
-        Room::open(now, config, doorstep, game, seed).expect("settings that can be")
+        GameRoom::open(now, config, doorstep, game, seed).expect("settings that can be")
     }
 
     /// Everybody presses in every other frame, each in their own rhythm.

@@ -40,7 +40,7 @@ impl Arcade {
     /// The page lost the keyboard: nothing is held, and a match alone waits.
     pub fn blur(&mut self) {
         self.controls.release_all();
-        if self.screen == Screen::Flying && !self.cabinet.life().has_company() && !self.is_watching() {
+        if self.screen == Screen::Flying && !self.cabinet.room().has_company() && !self.is_watching() {
             self.pause();
             self.shelf.blurred_in_flight = true;
         }
@@ -65,13 +65,13 @@ impl Arcade {
 
     /// The page is closed, or loaded again: says goodbye, so that no peer waits. The seat is kept for a moment.
     pub fn close(&mut self) {
-        self.cabinet.life_mut().close();
+        self.cabinet.room_mut().close();
     }
 
     /// The seat another tab has becomes ours.
     pub(super) fn take_over(&mut self) {
         self.shelf.is_elsewhere = false;
-        self.cabinet.life_mut().take_over();
+        self.cabinet.room_mut().take_over();
     }
 
     /// Another page has our seat. One that this tab had before gives it back without a question.
@@ -87,18 +87,18 @@ impl Arcade {
     /// Esc while joining: what is on the screen is good enough.
     pub(super) fn stay_alone(&mut self) {
         self.inviting.close();
-        self.cabinet.life_mut().leave();
+        self.cabinet.room_mut().leave();
         self.shelf.left_room();
     }
 
     pub(super) fn pause(&mut self) {
-        self.cabinet.life_mut().suspend();
+        self.cabinet.room_mut().suspend();
         self.shelf.blurred_in_flight = false;
         self.screen = Screen::Paused;
     }
 
     pub(super) fn fly_on(&mut self) {
-        self.cabinet.life_mut().resume();
+        self.cabinet.room_mut().resume();
         self.screen = Screen::Flying;
     }
 
@@ -127,7 +127,7 @@ impl Arcade {
     /// The room we wanted to be in does not let us in. If another game is played there, that one is fetched; else the player
     /// is back at the field for codes and reads why.
     pub(super) fn hear_refusal(&mut self, refusal: &Rejection) {
-        let (code, watches) = match self.cabinet.life().wish() {
+        let (code, watches) = match *self.cabinet.room().join_target() {
             JoinTarget::Code(code) => (code, false),
             JoinTarget::Spectate(code) => (code, true),
             _ => return,
@@ -146,7 +146,7 @@ impl Arcade {
         } else if self.shelf.returns_to == Some(code) {
             // Nobody has asked for it but the page: any other room will do, and the game goes on.
             self.shelf.left_room();
-            self.cabinet.life_mut().join(JoinTarget::Matchmake);
+            self.cabinet.room_mut().join(JoinTarget::Matchmake);
         } else {
             let is_old = refusal.game.is_some();
             let heading = match is_old {
@@ -222,7 +222,7 @@ impl Arcade {
                 return true;
             }
             Screen::Flying
-                if self.cabinet.life().has_company() && !self.is_watching() && !self.is_board_up() =>
+                if self.cabinet.room().has_company() && !self.is_watching() && !self.is_board_up() =>
             {
                 self.pause();
             }

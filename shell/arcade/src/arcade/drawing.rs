@@ -93,7 +93,7 @@ impl Arcade {
         let standing = self.cabinet.standing();
         let looks = Looks {
             names: &names,
-            own: self.cabinet.life().local_slots(),
+            own: self.cabinet.room().local_slots(),
             bars: &bars,
             calm: self.calm,
             plain: self.screen != Screen::Flying || standing.board || self.is_joining_shown(),
@@ -261,12 +261,12 @@ impl Arcade {
     }
 
     pub(super) fn standing_still(&mut self) -> Option<Still> {
-        let waiting = self.cabinet.life().stall().filter(|_| self.screen == Screen::Flying)?;
+        let waiting = self.cabinet.room().stall().filter(|_| self.screen == Screen::Flying)?;
         let long = self.now.since(waiting.since);
         if long < STILL_SHOWN_AFTER {
             return None;
         }
-        let people = self.cabinet.life_mut().members();
+        let people = self.cabinet.room_mut().members();
         let others = people.iter().filter(|person| !person.is_local && !person.slots.is_empty()).count();
         // Of two who hear nothing of each other, who can tell which one is cut off? The lobby can.
         let is_lost = waiting.is_isolated && (others > 1 || self.shelf.server_lost);
@@ -284,7 +284,7 @@ impl Arcade {
 
     /// Whether the lobby answers; none while that is not known yet.
     fn lobby_answers(&mut self) -> Option<bool> {
-        let online = self.cabinet.life_mut().lobby_client().map(|lobby| lobby.is_online());
+        let online = self.cabinet.room_mut().lobby_client().map(|lobby| lobby.is_online());
         if self.shelf.server_lost { Some(false) } else { online.filter(|online| *online) }
     }
 
@@ -339,7 +339,7 @@ impl Arcade {
 
     /// What is written over a paused match.
     pub(super) fn paused(&mut self) -> Notice<'static> {
-        let lines = if self.cabinet.life().has_company() { self.cabinet.about().aside } else { &[] };
+        let lines = if self.cabinet.room().has_company() { self.cabinet.about().aside } else { &[] };
         // Without a room there is nothing to link to.
         let keys: &[_] = match self.cabinet.about().has_replays {
             true if self.shelf.bundle.is_some() => &PAUSED_DIFFERED,
@@ -362,7 +362,7 @@ impl Arcade {
     }
 
     fn joining<T>(&mut self, tell: impl FnOnce(&JoiningFacts<'_>, View) -> T) -> T {
-        let people = self.cabinet.life_mut().members();
+        let people = self.cabinet.room_mut().members();
         let linked_to: Vec<String> = people
             .iter()
             .filter(|person| !person.is_local && person.link_stats.is_some())
@@ -370,7 +370,7 @@ impl Arcade {
             .collect();
         let rtts = people.iter().filter_map(|person| person.link_stats.and_then(|link| link.rtt));
         let slowest_ms = rtts.max().map(|rtt| rtt.as_millis() as u32);
-        let room = self.cabinet.life_mut().lobby_client().and_then(|lobby| lobby.room().cloned());
+        let room = self.cabinet.room_mut().lobby_client().and_then(|lobby| lobby.room().cloned());
         let code = room.as_ref().map(|room| room.code.to_string()).unwrap_or_default();
         let about = self.cabinet.about();
         let mut seats: Vec<Option<&str>> = vec![None; about.seats];

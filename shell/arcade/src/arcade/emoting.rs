@@ -36,10 +36,10 @@ impl Emoting {
 impl Arcade {
     /// Takes what the others sent.
     pub(super) fn hear_messages(&mut self) {
-        while let Some((peer, bytes)) = self.cabinet.life_mut().poll_message() {
-            let room = self.cabinet.life_mut().lobby_client().and_then(|lobby| lobby.room());
+        while let Some((peer, bytes)) = self.cabinet.room_mut().poll_message() {
+            let room = self.cabinet.room_mut().lobby_client().and_then(|lobby| lobby.room());
             let player = room.and_then(|room| room.member(peer)).map(|member| member.player);
-            if let (Some(player), Some(seat)) = (player, self.cabinet.life().seat_of(peer)) {
+            if let (Some(player), Some(seat)) = (player, self.cabinet.room().seat_of(peer)) {
                 self.emoting.emotes.hear(self.now, player, seat, &bytes);
             }
         }
@@ -48,7 +48,7 @@ impl Arcade {
     /// Whether emotes make sense: others see them.
     pub(super) fn can_emote(&self) -> bool {
         let flies = self.screen == Screen::Flying && !self.is_board_up() && !self.is_watching();
-        flies && self.cabinet.life().has_company()
+        flies && self.cabinet.room().has_company()
     }
 
     /// How many emotes are on the screen.
@@ -57,10 +57,10 @@ impl Arcade {
     }
 
     fn emote(&mut self, nth: usize) {
-        let Some(seat) = self.cabinet.life().local_slots().lowest().map(Slot::index) else { return };
+        let Some(seat) = self.cabinet.room().local_slots().lowest().map(Slot::index) else { return };
         if let Some(message) = self.emoting.emotes.send(self.now, seat, nth) {
             // A peer that does not keep up misses an emote.
-            let _ = self.cabinet.life_mut().send_message(&message);
+            let _ = self.cabinet.room_mut().send_message(None, &message);
         }
     }
 
@@ -121,8 +121,8 @@ impl Arcade {
 
     /// The other players of the room: the person, the seat, the name.
     fn others(&mut self) -> Vec<(PlayerId, Option<usize>, String)> {
-        let people = self.cabinet.life_mut().members();
-        let Some(room) = self.cabinet.life_mut().lobby_client().and_then(|lobby| lobby.room()) else {
+        let people = self.cabinet.room_mut().members();
+        let Some(room) = self.cabinet.room_mut().lobby_client().and_then(|lobby| lobby.room()) else {
             return Vec::new();
         };
         let others = people.into_iter().filter(|person| !person.is_local && !person.slots.is_empty());

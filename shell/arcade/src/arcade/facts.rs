@@ -6,13 +6,13 @@ use gaggle::{Member, Phase, Slot};
 
 use super::Arcade;
 use crate::Busy;
-use crate::cabinet::Engine;
+use crate::cabinet::EngineReport;
 use crate::{BoardLine, LinkFacts, NetFacts, PlayerLine};
 
 impl Arcade {
     /// Which seats are played here.
     pub fn own(&self) -> Vec<bool> {
-        let own = self.cabinet.life().local_slots();
+        let own = self.cabinet.room().local_slots();
         (0..self.cabinet.about().seats).map(|seat| own.contains(Slot::at(seat))).collect()
     }
 
@@ -25,7 +25,7 @@ impl Arcade {
     pub(super) fn seats(&mut self) -> (Vec<String>, Vec<Option<u8>>) {
         let (own, about) = (self.own(), self.cabinet.about());
         let name = self.menu.name().trim().to_string();
-        let people = self.cabinet.life_mut().members();
+        let people = self.cabinet.room_mut().members();
         let owner = |seat: usize| people.iter().find(|person| person.slots.contains(Slot::at(seat)));
         let name_of = |seat: usize| match owner(seat) {
             // A second player at one keyboard goes by the name of the seat, on every screen.
@@ -48,13 +48,13 @@ impl Arcade {
     /// Whether all have the same game; none where nothing was compared: alone, with peers that came in a moment ago, or
     /// where objects are shared.
     fn agree(&self) -> Option<bool> {
-        let is_known = self.shelf.disagrees || self.cabinet.life().is_compared();
-        (is_known && self.cabinet.life().has_company()).then_some(!self.shelf.disagrees)
+        let is_known = self.shelf.disagrees || self.cabinet.room().is_compared();
+        (is_known && self.cabinet.room().has_company()).then_some(!self.shelf.disagrees)
     }
 
     /// Samples what the network does, once a frame.
     pub(super) fn sample_net(&mut self) {
-        let people = self.cabinet.life_mut().members();
+        let people = self.cabinet.room_mut().members();
         let links: Vec<LinkFacts> = people.iter().filter(|person| !person.is_local).map(link_facts).collect();
         let totals = people.iter().filter_map(|person| person.link_stats.as_ref());
         let (mut bytes_in, mut bytes_out, mut packets) = (0, 0, 0);
@@ -73,13 +73,13 @@ impl Arcade {
             pictures_per_second: self.shelf.rates.pictures(),
             ..NetFacts::default()
         };
-        let depth = match self.cabinet.life().engine() {
-            Engine::Timeline { frame, window, input_delay, guessed, rollbacks, depth_last, .. } => {
+        let depth = match self.cabinet.room().report() {
+            EngineReport::Timeline { frame, window, input_delay, guessed, rollbacks, depth_last, .. } => {
                 (facts.frame, facts.rollback_window) = (frame, window);
                 (facts.input_delay, facts.guessed) = (input_delay, guessed);
                 self.shelf.rates.rollback_depth(rollbacks, depth_last)
             }
-            Engine::Shared { frame, lines } => {
+            EngineReport::Shared { frame, lines } => {
                 (facts.frame, facts.shared) = (frame, lines);
                 0
             }
@@ -103,7 +103,7 @@ impl Arcade {
     pub(super) fn board_lines(&mut self) -> Option<Vec<BoardLine>> {
         let me = self
             .cabinet
-            .life_mut()
+            .room_mut()
             .lobby_client()
             .and_then(|lobby| lobby.identity())
             .map(|(player, _)| player);
@@ -119,7 +119,7 @@ impl Arcade {
 
     /// How far a join is, in percent.
     pub(super) fn join_percent(&self) -> u8 {
-        match self.cabinet.life().phase() {
+        match self.cabinet.room().phase() {
             Phase::Joining { percent } => percent,
             _ => 100,
         }
@@ -160,8 +160,8 @@ impl Arcade {
     pub fn facts_json(&mut self, frames_drawn: u32, busy: &Busy) -> String {
         use std::fmt::Write;
 
-        let people = self.cabinet.life_mut().members();
-        let stage = match self.cabinet.life().phase() {
+        let people = self.cabinet.room_mut().members();
+        let stage = match self.cabinet.room().phase() {
             Phase::Solo => "solo",
             Phase::Joining { .. } => "joining",
             Phase::Playing => "together",
@@ -182,7 +182,7 @@ impl Arcade {
         let ([goodbyes, silences], cues) = (self.shelf.partings, &self.tally);
         let mut counts = vec![
             ("drawn", frames_drawn.into()),
-            ("own", self.cabinet.life().local_slots().bits()),
+            ("own", self.cabinet.room().local_slots().bits()),
             ("goodbyes", goodbyes.into()),
             ("silences", silences.into()),
             ("desyncs", self.shelf.desyncs.into()),
@@ -192,8 +192,8 @@ impl Arcade {
             ("cues_skipped", cues.skipped.into()),
             ("cues_crowded", cues.crowded.into()),
         ];
-        if let Engine::Timeline { rollbacks, again, stalled, marks, input_delay, .. } =
-            self.cabinet.life().engine()
+        if let EngineReport::Timeline { rollbacks, again, stalled, marks, input_delay, .. } =
+            self.cabinet.room().report()
         {
             counts.extend([("delay", input_delay.into()), ("rollbacks", rollbacks)]);
             counts.extend([("again", again), ("stalled", stalled)]);

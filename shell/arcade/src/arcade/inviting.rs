@@ -50,7 +50,7 @@ impl Arcade {
         let Inviting { address, can_share, .. } = &self.inviting;
         let panel = Invite::new(code, format!("{address}?{query}"), *can_share);
         let waits =
-            self.screen == Screen::Flying && !self.cabinet.life().has_company() && !self.is_watching();
+            self.screen == Screen::Flying && !self.cabinet.room().has_company() && !self.is_watching();
         if waits {
             self.pause();
         }
@@ -68,7 +68,7 @@ impl Arcade {
 
     fn member_count(&mut self) -> usize {
         self.cabinet
-            .life_mut()
+            .room_mut()
             .lobby_client()
             .and_then(|lobby| lobby.room())
             .map_or(0, |room| room.members.len())

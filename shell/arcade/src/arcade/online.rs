@@ -165,7 +165,7 @@ impl Arcade {
 
     /// The six letters of the room we are in.
     pub(super) fn room_code(&mut self) -> Option<String> {
-        let room = self.cabinet.life_mut().lobby_client()?.room()?;
+        let room = self.cabinet.room_mut().lobby_client()?.room()?;
         Some(room.code.to_string())
     }
 
@@ -189,9 +189,9 @@ impl Arcade {
 
     /// Asks for what the menu shows: open rooms, the best, one's own best.
     pub(super) fn look_around(&mut self) {
-        let (build, mode) = (self.cabinet.life().build_id(), self.mode_label());
+        let (build, mode) = (self.cabinet.room().build_id().clone(), self.mode_label());
         let game: Label = self.cabinet.about().name.parse().unwrap_or_default();
-        let Some(lobby) = self.cabinet.life_mut().lobby_client() else { return };
+        let Some(lobby) = self.cabinet.room_mut().lobby_client() else { return };
         lobby.subscribe_rooms(SubscribeRooms {
             game: game.clone(),
             build,
@@ -211,7 +211,7 @@ impl Arcade {
     pub(super) fn tell_name(&mut self) {
         let name = self.menu.name().trim().to_string();
         if !name.is_empty() && name != self.shelf.told_name {
-            self.cabinet.life_mut().set_name(&name);
+            self.cabinet.room_mut().set_name(&name);
             self.shelf.keep("name", Some(name.clone()), Keeping::Lasting);
             self.shelf.told_name = name;
         }
@@ -242,7 +242,7 @@ impl Arcade {
     }
 
     pub(super) fn hear_room(&mut self) {
-        while let Some(event) = self.cabinet.life_mut().poll_event() {
+        while let Some(event) = self.cabinet.room_mut().poll_event() {
             self.hear(&event);
         }
         let joining = self.is_joining();
@@ -250,11 +250,11 @@ impl Arcade {
     }
 
     pub(super) fn hear(&mut self, event: &RoomEvent) {
-        let has_company = self.cabinet.life().has_company();
+        let has_company = self.cabinet.room().has_company();
         // The menu says by itself how the lobby is.
         let is_shown = self.screen == Screen::Menu
             && matches!(event, RoomEvent::LobbyDisconnected | RoomEvent::LobbyReconnected);
-        let watches = matches!(self.cabinet.life().wish(), JoinTarget::Spectate(_));
+        let watches = matches!(self.cabinet.room().join_target(), JoinTarget::Spectate(_));
         let are_two = self.players > 1;
         let is_shown = is_shown || self.is_about_old_room(event);
         // News of a flight are none in the menu; what the lobby refuses is.
@@ -269,7 +269,7 @@ impl Arcade {
                 | RoomEvent::PlayerLeft { peer, .. }
                 | RoomEvent::PlayerInterrupted { peer, .. }
                 | RoomEvent::PlayerResumed { peer, .. }
-                | RoomEvent::LeaderChanged { peer, .. } => self.cabinet.life().seat_of(*peer),
+                | RoomEvent::LeaderChanged { peer, .. } => self.cabinet.room().seat_of(*peer),
                 _ => None,
             };
             self.toasts.push(seat, line.text, line.warn);
@@ -287,7 +287,7 @@ impl Arcade {
             RoomEvent::RoomLeft { .. } => {
                 self.inviting.close();
                 self.shelf.left_room();
-                if matches!(self.cabinet.life().wish(), JoinTarget::Spectate(_))
+                if matches!(self.cabinet.room().join_target(), JoinTarget::Spectate(_))
                     && self.screen != Screen::Menu
                 {
                     self.leave_flight();
@@ -316,7 +316,7 @@ impl Arcade {
             RoomEvent::RoomListChanged => self.list_rooms(),
             RoomEvent::ResultStored => self.look_around(),
             // The room has a seat left, but not two.
-            RoomEvent::JoinFailed if are_two => self.cabinet.life_mut().join(JoinTarget::CreatePrivate),
+            RoomEvent::JoinFailed if are_two => self.cabinet.room_mut().join(JoinTarget::CreatePrivate),
             RoomEvent::LobbyReply { answer, .. } => match &**answer {
                 ServerMessage::Leaderboard(list) => self.shelf.top = Some(list.entries.clone()),
                 ServerMessage::MyStats(own) => {
@@ -330,7 +330,7 @@ impl Arcade {
 
     /// Whether it says that the room asked for lets no player in: see [`Arcade::hear_refusal`].
     fn is_about_old_room(&self, event: &RoomEvent) -> bool {
-        let wish = self.cabinet.life().wish();
+        let wish = self.cabinet.room().join_target().clone();
         // What a notice says needs no other words.
         matches!(event, RoomEvent::RequestRejected(refusal) if is_about_room(refusal.code))
             && (self.is_refused()
@@ -342,7 +342,7 @@ impl Arcade {
     fn sit_at(&mut self, code: String) {
         let mode = self
             .cabinet
-            .life_mut()
+            .room_mut()
             .lobby_client()
             .and_then(|lobby| lobby.room())
             .map(|room| room.mode.clone());
@@ -351,7 +351,7 @@ impl Arcade {
         let nth = self.cabinet.about().modes.iter().position(|(name, _)| *name == label);
         self.menu.mode = nth.unwrap_or(self.menu.mode);
         self.shelf.is_trial = is_trial;
-        let watches = matches!(self.cabinet.life().wish(), JoinTarget::Spectate(_));
+        let watches = matches!(self.cabinet.room().join_target(), JoinTarget::Spectate(_));
         if self.params.is_trial() && !is_trial && !watches {
             self.count_again(&code);
         } else if watches {
@@ -374,7 +374,7 @@ impl Arcade {
     }
 
     fn list_rooms(&mut self) {
-        let Some(lobby) = self.cabinet.life_mut().lobby_client() else { return };
+        let Some(lobby) = self.cabinet.room_mut().lobby_client() else { return };
         let mode = |mode: &str| match mode.strip_suffix(TRIAL) {
             Some(mode) => format!("{mode}, a trial"),
             None => mode.to_string(),
@@ -397,11 +397,11 @@ impl Arcade {
         let over = self.cabinet.standing().over;
         if !over && std::mem::take(&mut self.shelf.was_over) {
             self.shelf.reported = false;
-            self.cabinet.life_mut().start_round();
+            self.cabinet.room_mut().start_round();
         }
         self.shelf.was_over = over;
         if let Some((points, level)) = self.cabinet.own_score().filter(|_| !over) {
-            self.cabinet.life_mut().set_score(points, level.max(1));
+            self.cabinet.room_mut().set_score(points, Some(level.max(1)));
         }
         if over && !self.shelf.reported && self.cabinet.report_result() {
             self.shelf.reported = true;

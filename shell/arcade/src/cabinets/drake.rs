@@ -13,7 +13,7 @@ use gaggle::replica::{self, EventRequest, Kinds, Player, RemoteEvent, Session};
 use gaggle::{JoinTarget, Micros, Platform, RoomConfig, SharedConfig, Slot, World, WorldRoom};
 use gaggle_scene::{Album, Scene, View};
 
-use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start};
+use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start};
 use crate::{Held, PlayerLine};
 
 /// Chairs in a room, as many as the coop has nests. Bots take those nobody has.
@@ -130,11 +130,11 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         &ABOUT
     }
 
-    fn life(&self) -> &dyn Life {
+    fn room(&self) -> &dyn CabinetRoom {
         &self.room
     }
 
-    fn life_mut(&mut self) -> &mut dyn Life {
+    fn room_mut(&mut self) -> &mut dyn CabinetRoom {
         &mut self.room
     }
 
@@ -146,13 +146,13 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         let fill = if start.bots > 0 { start.bots + 1 } else { usize::from(Setup::default().fill) };
         let setup = Setup { fill: fill as u8, wins: start.lives.unwrap_or(Setup::default().wins) };
         (self.seed, self.reported) = (start.seed, None);
-        self.room.restart(Brawl(Coop::new(setup, start.seed)), start.wish.clone()).is_ok()
+        self.room.restart(Brawl(Coop::new(setup, start.seed)), 1, start.wish.clone()).is_ok()
     }
 
     fn hold(&mut self, player: usize, held: Held) {
         if player == 0 {
             let pad = Pad { turn: held.left || held.right, fire: held.up || held.action };
-            self.room.set_input(pad);
+            self.room.set_input(0, pad);
         }
     }
 
@@ -260,8 +260,8 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         }
         let seats = self.game().seats;
         let here = seats.iter().filter(|seat| seat.present() && !seat.bot);
-        let points: Vec<(Player, i64)> =
-            here.map(|seat| (Player::at(seat.seat), i64::from(seat.score))).collect();
+        let points: Vec<(Slot, i64)> =
+            here.map(|seat| (Slot::at(seat.seat.into()), i64::from(seat.score))).collect();
         let is_told = self.room.report_result(&points, Some(u32::from(bout.round)), u64::from(bout.number));
         self.reported = is_told.then_some(bout.number);
         is_told
@@ -285,7 +285,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
             game.frame,
             game.bout.round,
             game.bout.number,
-            self.room.leader().map_or(-1, |host| i32::from(host.number())),
+            self.room.leader_slot().map_or(-1, |host| i32::from(host.number())),
             headings.join(","),
             scores.join(","),
             here.join(","),

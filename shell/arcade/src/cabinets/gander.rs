@@ -5,7 +5,7 @@ mod cinema;
 use std::fmt::Write;
 
 use gaggle::kit::state_hash;
-use gaggle::{JoinTarget, Micros, Platform, Room, RoomConfig, Slot, SlotSet};
+use gaggle::{GameRoom, JoinTarget, Micros, Platform, RoomConfig, Slot, SlotSet};
 use gaggle_scene::{Album, Scene, View};
 use gander::arena::{HEIGHT, PX, WIDTH};
 use gander::attract::Attract;
@@ -14,7 +14,7 @@ use gander::howto::{HowTo, PAGES};
 use gander::stage::{Audience, RECIPES, Stage};
 use gander::{Gander, Mode, Pad, Phase, Player, SEATS, Seat, Setup};
 
-use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start, Tape};
+use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start, Tape};
 use crate::score_board::dry_line;
 use crate::{Held, PlayerLine};
 use cinema::Cinema;
@@ -51,7 +51,7 @@ const OVER_LOOK_FRAMES: u16 = 90;
 
 /// Gander, with the room it is played in.
 pub struct GanderCabinet<P: Platform> {
-    room: Room<Gander, P>,
+    room: GameRoom<Gander, P>,
     stage: Stage,
     attract: Attract,
     how_to: HowTo,
@@ -72,7 +72,9 @@ impl<P: Platform> GanderCabinet<P> {
         config.join = JoinTarget::Browse;
         config.lobby = client;
         let game = Gander::new(Setup::default(), seed);
-        let Ok(room) = Room::open(now, config, outside, game, seed) else { unreachable!("good settings") };
+        let Ok(room) = GameRoom::open(now, config, outside, game, seed) else {
+            unreachable!("good settings")
+        };
         GanderCabinet {
             room,
             stage: Stage::new(view),
@@ -128,11 +130,11 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
         &ABOUT
     }
 
-    fn life(&self) -> &dyn Life {
+    fn room(&self) -> &dyn CabinetRoom {
         &self.room
     }
 
-    fn life_mut(&mut self) -> &mut dyn Life {
+    fn room_mut(&mut self) -> &mut dyn CabinetRoom {
         &mut self.room
     }
 

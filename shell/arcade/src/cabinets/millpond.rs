@@ -11,7 +11,7 @@ use millpond::net::{self, Mill};
 use millpond::stage::{Audience, RECIPES, Stage, WINDOW};
 use millpond::{Pad, Pond, water};
 
-use crate::cabinet::{About, Cabinet, Life, Looks, Parts, Show, Standing, Start};
+use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start};
 use crate::{Held, PlayerLine};
 
 /// Chairs in a room.
@@ -120,11 +120,11 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
         &ABOUT
     }
 
-    fn life(&self) -> &dyn Life {
+    fn room(&self) -> &dyn CabinetRoom {
         &self.room
     }
 
-    fn life_mut(&mut self) -> &mut dyn Life {
+    fn room_mut(&mut self) -> &mut dyn CabinetRoom {
         &mut self.room
     }
 
@@ -134,13 +134,13 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
 
     fn start(&mut self, start: &Start) -> bool {
         self.seed = start.seed;
-        self.room.restart(Shore(Mill::new(start.seed)), start.wish.clone()).is_ok()
+        self.room.restart(Shore(Mill::new(start.seed)), 1, start.wish.clone()).is_ok()
     }
 
     fn hold(&mut self, player: usize, held: Held) {
         if player == 0 {
             let Held { left, right, up, down, action } = held;
-            self.room.set_input(Pad { left, right, up, down, hand: action });
+            self.room.set_input(0, Pad { left, right, up, down, hand: action });
         }
     }
 
@@ -272,7 +272,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
             pond.ledger.day,
             pond.floating.len(),
             self.room.stats().claims,
-            self.room.leader().map_or(-1, |host| i32::from(host.number())),
+            self.room.leader_slot().map_or(-1, |host| i32::from(host.number())),
             here.join(","),
             credit.join(","),
             headings.join(","),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use gaggle::{JoinTarget, Phase, Room, RoomConfig};
+use gaggle::{GameRoom, JoinTarget, Phase, RoomConfig};
 use gaggle_native::{Clock, platform};
 use gaggle_web::chromium::Page;
 use gander::{Gander, SEATS, Setup};
@@ -40,8 +40,8 @@ fn leave_a_score(server: &str, points: i64) {
     config.join = JoinTarget::CreatePrivate;
     config.lobby.display_name = Some("Hob".to_string());
     let game = Gander::new(Setup::default(), 7);
-    let mut room = Room::open(clock.now(), config, platform(server).unwrap(), game, 7).unwrap();
-    let run = |room: &mut Room<_, _>, until: &dyn Fn(&Room<_, _>) -> bool| {
+    let mut room = GameRoom::open(clock.now(), config, platform(server).unwrap(), game, 7).unwrap();
+    let run = |room: &mut GameRoom<_, _>, until: &dyn Fn(&GameRoom<_, _>) -> bool| {
         for _ in 0..1_000 {
             room.update(clock.now());
             while room.poll_event().is_some() {}

@@ -61,7 +61,7 @@ impl Guest {
             let mut room = WorldRoom::open(clock.now(), config, outside, world, seed).unwrap();
             while !stopped.load(Ordering::Relaxed) {
                 let input = play(room.world(), usize::from(room.local_slot().number()));
-                room.set_input(input);
+                room.set_input(0, input);
                 room.update(clock.now());
                 while room.poll_event().is_some() {}
                 std::thread::sleep(Duration::from_millis(6));

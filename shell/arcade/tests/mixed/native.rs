@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use gaggle::link::{Path, PathReason};
-use gaggle::{JoinTarget, OnlineConfig, Phase, Room, RoomCode, RoomConfig, RoomEvent};
+use gaggle::{GameRoom, JoinTarget, OnlineConfig, Phase, RoomCode, RoomConfig, RoomEvent};
 use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
@@ -104,7 +104,7 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
     config.lobby.guest_key = known.lock().unwrap().key.clone();
     let outside = platform_with(server, OnlineConfig { only_path: only, ..OnlineConfig::default() }).unwrap();
     let mut room =
-        Room::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed).unwrap();
+        GameRoom::open(clock.now(), config, outside, Gander::new(Setup::default(), seed), seed).unwrap();
     let mut bot: Option<Bot> = None;
     loop {
         match ends.try_recv() {
@@ -140,7 +140,7 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
     }
 }
 
-fn tell(room: &mut Room<Gander, NativePlatform>, known: &mut Known) {
+fn tell(room: &mut GameRoom<Gander, NativePlatform>, known: &mut Known) {
     let people = room.members();
     let is_together = room.phase() == Phase::Playing;
     let slots = people.iter().map(|person| person.slots.bits());

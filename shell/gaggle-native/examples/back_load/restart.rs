@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use gaggle::link::Path;
-use gaggle::{OnlineConfig, Phase, Room, RoomConfig, RoomEvent, SlotSet};
+use gaggle::{OnlineConfig, Phase, RoomConfig, RoomEvent, SlotSet};
 use gaggle_native::{Clock, GameRoom, platform_with, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
@@ -26,7 +26,7 @@ impl Player {
         let ways = OnlineConfig { only_path: Some(Path::Relay), ..OnlineConfig::default() };
         let outside = platform_with(&format!("ws://{server}"), ways).unwrap();
         let seed = random_seed().unwrap();
-        let room = Room::open(clock.now(), config, outside, Counter::default(), seed).unwrap();
+        let room = GameRoom::open(clock.now(), config, outside, Counter::default(), seed).unwrap();
         Player { room, is_back: false }
     }
 

@@ -14,7 +14,7 @@ use std::error::Error;
 use std::io::{Write, stdin, stdout};
 use std::{sync::mpsc, thread, time::Duration};
 
-use gaggle::{Micros, Room, RoomConfig};
+use gaggle::{GameRoom, Micros, RoomConfig};
 use gaggle_native::{Clock, platform, random_seed};
 
 use game::TugOfWar;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let server = std::env::args().nth(1).unwrap_or("ws://127.0.0.1:8080".to_string());
     let (clock, config) = (Clock::start(), RoomConfig::new("tug-of-war", 2)?.version("1"));
     let outside = platform(&server)?;
-    let mut room = Room::open(clock.now(), config, outside, TugOfWar::default(), random_seed()?)?;
+    let mut room = GameRoom::open(clock.now(), config, outside, TugOfWar::default(), random_seed()?)?;
 
     // Reading a line waits, and nothing else here may.
     let (typed, enters) = mpsc::channel();

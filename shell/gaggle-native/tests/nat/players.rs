@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason};
-use gaggle::{Phase, Room, RoomConfig, RoomEvent};
+use gaggle::{GameRoom, Phase, RoomConfig, RoomEvent};
 use gaggle_native::{Clock, platform, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
@@ -78,7 +78,7 @@ fn play(server: &str, seen: &Seen) {
     let (clock, config) = (Clock::start(), RoomConfig::new("counter", 2).unwrap());
     let outside = platform(server).unwrap();
     let mut room =
-        Room::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
+        GameRoom::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap();
     while !seen.stop.load(Ordering::Relaxed) {
         room.set_input(0, 1);
         room.update(clock.now());

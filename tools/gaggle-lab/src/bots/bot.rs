@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use gaggle::{JoinTarget, OnlineConfig, Phase, Room, RoomConfig};
+use gaggle::{GameRoom, JoinTarget, OnlineConfig, Phase, RoomConfig};
 use gaggle_native::{Clock, NativePlatform, platform_with, random_seed};
 use gander::bots::{Bot, Strength};
 use gander::{Gander, SEATS, Setup};
@@ -17,7 +17,7 @@ pub(super) struct Flyer {
     clock: Clock,
     came: Instant,
     seed: u64,
-    room: Room<Gander, NativePlatform>,
+    room: GameRoom<Gander, NativePlatform>,
     /// Whoever flies the seat the room gave us.
     bot: Option<Bot>,
     told: Told,
@@ -44,7 +44,8 @@ impl Flyer {
         let outside = outside.map_err(|error| error.to_string())?;
         let clock = Clock::start();
         let game = Gander::new(Setup::default(), seed);
-        let room = Room::open(clock.now(), config, outside, game, seed).map_err(|error| error.to_string())?;
+        let room =
+            GameRoom::open(clock.now(), config, outside, game, seed).map_err(|error| error.to_string())?;
         let (came, told) = (Instant::now(), Told::default());
         Ok(Flyer { number, clock, came, seed, room, bot: None, told })
     }

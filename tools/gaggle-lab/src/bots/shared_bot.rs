@@ -110,7 +110,7 @@ impl<H: Hands> Player for Shared<H> {
             self.hands = (seat, H::new(seat, self.seed));
         }
         let input = self.hands.1.play(self.room.world());
-        self.room.set_input(input);
+        self.room.set_input(0, input);
         self.told.frames += u64::from(self.room.update(self.clock.now()));
         while let Some(event) = self.room.poll_event() {
             match event {

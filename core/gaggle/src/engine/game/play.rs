@@ -4,7 +4,7 @@ use gaggle_kit::{Input, Micros, Slot, SlotSet};
 use gaggle_link::Transport;
 use gaggle_timeline::{Driver, Game, Session, Tick, TickClock, Timeline};
 
-use crate::input_latch::InputLatch;
+use crate::engine::input_latch::InputLatch;
 use crate::messages::MessageQueue;
 
 /// Ticks made up for in one go.

@@ -1,0 +1,171 @@
+//! A room without its engine and platform types: for menus, overlays and tests that serve every game.
+
+use gaggle_kit::{Micros, PeerId, SlotSet};
+use gaggle_link::SendError;
+use gaggle_lobby::Label;
+use gaggle_lobby::client::Client;
+
+use crate::config::JoinTarget;
+use crate::engine::Engine;
+use crate::event::RoomEvent;
+use crate::lobby_room::Member;
+use crate::platform::Platform;
+use crate::room::{Phase, Room, Stall};
+
+/// What every [`Room`] can do, whatever it plays. Hold it as `&mut dyn AnyRoom`.
+///
+/// ```
+/// use gaggle::{AnyRoom, JoinTarget, Phase};
+///
+/// /// A menu that needs no game.
+/// fn leave_room(room: &mut dyn AnyRoom) -> Phase {
+///     room.leave();
+///     room.join(JoinTarget::Browse);
+///     room.phase()
+/// }
+/// ```
+pub trait AnyRoom {
+    /// See [`Room::update`].
+    fn update(&mut self, now: Micros) -> u32;
+    /// See [`Room::poll_event`].
+    fn poll_event(&mut self) -> Option<RoomEvent>;
+    /// See [`Room::phase`].
+    fn phase(&self) -> Phase;
+    /// See [`Room::stall`].
+    fn stall(&self) -> Option<Stall>;
+    /// The room that is wanted: see [`RoomConfig::join`](crate::RoomConfig::join).
+    fn join_target(&self) -> &JoinTarget;
+    /// See [`Room::join`].
+    fn join(&mut self, target: JoinTarget);
+    /// See [`Room::leave`].
+    fn leave(&mut self);
+    /// See [`Room::close`].
+    fn close(&mut self);
+    /// See [`Room::suspend`].
+    fn suspend(&mut self);
+    /// See [`Room::resume`].
+    fn resume(&mut self);
+    /// See [`Room::take_over`].
+    fn take_over(&mut self);
+    /// See [`Room::members`].
+    fn members(&self) -> Vec<Member>;
+    /// See [`Room::leader`].
+    fn leader(&self) -> Option<PeerId>;
+    /// See [`Room::local_slots`].
+    fn local_slots(&self) -> SlotSet;
+    /// See [`Room::build_id`].
+    fn build_id(&self) -> &Label;
+    /// See [`Room::lobby_client`].
+    fn lobby_client(&mut self) -> Option<&mut Client>;
+    /// See [`Room::send_message`].
+    ///
+    /// # Errors
+    /// As [`Room::send_message`].
+    fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError>;
+    /// See [`Room::poll_message`].
+    fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)>;
+    /// See [`Room::set_name`].
+    fn set_name(&mut self, name: &str);
+    /// See [`Room::set_mode`].
+    fn set_mode(&mut self, mode: Label);
+    /// See [`Room::set_preferred_slot`].
+    fn set_preferred_slot(&mut self, slot: Option<u8>);
+    /// See [`Room::set_score`].
+    fn set_score(&mut self, score: i64, level: Option<u32>);
+    /// See [`Room::start_round`].
+    fn start_round(&mut self);
+}
+
+impl<E: Engine, P: Platform> AnyRoom for Room<E, P> {
+    fn update(&mut self, now: Micros) -> u32 {
+        Room::update(self, now)
+    }
+
+    fn poll_event(&mut self) -> Option<RoomEvent> {
+        Room::poll_event(self)
+    }
+
+    fn phase(&self) -> Phase {
+        Room::phase(self)
+    }
+
+    fn stall(&self) -> Option<Stall> {
+        Room::stall(self)
+    }
+
+    fn join_target(&self) -> &JoinTarget {
+        &self.config().join
+    }
+
+    fn join(&mut self, target: JoinTarget) {
+        Room::join(self, target);
+    }
+
+    fn leave(&mut self) {
+        Room::leave(self);
+    }
+
+    fn close(&mut self) {
+        Room::close(self);
+    }
+
+    fn suspend(&mut self) {
+        Room::suspend(self);
+    }
+
+    fn resume(&mut self) {
+        Room::resume(self);
+    }
+
+    fn take_over(&mut self) {
+        Room::take_over(self);
+    }
+
+    fn members(&self) -> Vec<Member> {
+        Room::members(self)
+    }
+
+    fn leader(&self) -> Option<PeerId> {
+        Room::leader(self)
+    }
+
+    fn local_slots(&self) -> SlotSet {
+        Room::local_slots(self)
+    }
+
+    fn build_id(&self) -> &Label {
+        Room::build_id(self)
+    }
+
+    fn lobby_client(&mut self) -> Option<&mut Client> {
+        Room::lobby_client(self)
+    }
+
+    fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
+        Room::send_message(self, to, bytes)
+    }
+
+    fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
+        Room::poll_message(self)
+    }
+
+    fn set_name(&mut self, name: &str) {
+        Room::set_name(self, name);
+    }
+
+    fn set_mode(&mut self, mode: Label) {
+        Room::set_mode(self, mode);
+    }
+
+    fn set_preferred_slot(&mut self, slot: Option<u8>) {
+        Room::set_preferred_slot(self, slot);
+    }
+
+    fn set_score(&mut self, score: i64, level: Option<u32>) {
+        Room::set_score(self, score, level);
+    }
+
+    fn start_round(&mut self) {
+        Room::start_round(self);
+    }
+}

@@ -1,0 +1,123 @@
+//! What a [`Room`](crate::Room) plays: a game on one timeline, or a world of replicated objects.
+//!
+//! The lobby side of a room (reservation, members, mesh, events) is [`LobbyRoom`]; an engine gets it as an
+//! argument and decides which match is on the screen, when a join attempt has succeeded and who is
+//! present. Absent: sockets, the lobby protocol, anything drawn.
+
+mod game;
+pub(crate) mod input_latch;
+mod world;
+
+use std::error::Error;
+
+use gaggle_kit::{Input, Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_lobby::Label;
+
+use crate::config::RoomConfig;
+use crate::lobby_room::{LobbyAction, LobbyRoom};
+use crate::platform::Platform;
+use crate::room::{Phase, Stall};
+
+pub use game::GameEngine;
+pub use world::WorldEngine;
+
+/// One match on this peer, and how it changes hands. Implemented by [`GameEngine`] and [`WorldEngine`]; use the
+/// aliases [`GameRoom`](crate::GameRoom) and [`WorldRoom`](crate::WorldRoom).
+///
+/// The trait is sealed: its methods need the lobby side of a room, which is private.
+pub trait Engine: sealed::Sealed + Sized {
+    /// Rules all peers of a match must agree on.
+    type Config;
+    /// What a match begins with: the game, or the world.
+    type Content;
+    /// Input of one player in one tick.
+    type Input: Input;
+    /// Counters since the match on the screen began.
+    type Stats;
+    /// A setting that is out of range.
+    type Error: Error;
+
+    /// Starts to play `content` without other peers.
+    #[doc(hidden)]
+    fn create(
+        now: Micros,
+        config: &RoomConfig<Self::Config>,
+        content: Self::Content,
+        rng: &mut Prng,
+    ) -> Result<Self, Self::Error>;
+
+    /// What peers must have in common to be matched by the lobby.
+    #[doc(hidden)]
+    fn build_id(&self, config: &RoomConfig<Self::Config>) -> Label;
+
+    /// Takes over what a player chose while `previous` was on the screen.
+    #[doc(hidden)]
+    fn keep_choices_of(&mut self, previous: &Self);
+
+    #[doc(hidden)]
+    fn set_input(&mut self, player: usize, input: Self::Input);
+
+    /// Carries out what the lobby asks for.
+    #[doc(hidden)]
+    fn handle_action<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>, action: LobbyAction);
+
+    /// Removes a peer that left the room a while ago from the match.
+    #[doc(hidden)]
+    fn remove_peer<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>, peer: PeerId);
+
+    /// Receives, ticks, sends. Returns the number of ticks played.
+    #[doc(hidden)]
+    fn update<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>) -> u32;
+
+    #[doc(hidden)]
+    fn suspend<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>);
+
+    #[doc(hidden)]
+    fn resume<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>);
+
+    /// Leaves the match and the room; the lobby keeps the reservation for a moment if `is_reload`.
+    #[doc(hidden)]
+    fn leave<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>, is_reload: bool);
+
+    #[doc(hidden)]
+    fn phase(&self) -> Phase;
+
+    /// The local players take part in the room's match.
+    #[doc(hidden)]
+    fn is_playing(&self) -> bool;
+
+    #[doc(hidden)]
+    fn alpha_permille(&self) -> u32;
+
+    #[doc(hidden)]
+    fn stats(&self) -> Self::Stats;
+
+    #[doc(hidden)]
+    fn local_slots(&self) -> SlotSet;
+
+    /// The slots of a peer's players in the match on the screen.
+    #[doc(hidden)]
+    fn slots_of<P: Platform>(&self, room: &LobbyRoom<Self::Config, P>, peer: PeerId) -> SlotSet;
+
+    #[doc(hidden)]
+    fn leader<P: Platform>(&self, room: &LobbyRoom<Self::Config, P>) -> Option<PeerId>;
+
+    /// Scores by the peer whose players they belong to.
+    #[doc(hidden)]
+    fn scores_by_peer<P: Platform>(
+        &self,
+        room: &LobbyRoom<Self::Config, P>,
+        scores: &[(Slot, i64)],
+    ) -> Vec<(PeerId, i64)>;
+
+    /// Whom the match on the screen waits for. State that travels waits for nothing.
+    #[doc(hidden)]
+    fn stall<P: Platform>(&self, room: &LobbyRoom<Self::Config, P>) -> Option<Stall> {
+        let _ = room;
+        None
+    }
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}

@@ -1,0 +1,366 @@
+//! Engine of a [`WorldRoom`](crate::WorldRoom): the objects on the screen, and the attempt to join other peers' world
+//! beside them.
+//!
+//! `world/joining.rs` has the join attempt, identities and what the session reports.
+
+mod joining;
+
+use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_link::{CloseCode, Transport};
+use gaggle_lobby::Label;
+use gaggle_replica::{Driver, JoinMode, Player, ReplicaConfig, Session, SessionError, SessionStats};
+use gaggle_timeline::TickClock;
+
+use crate::config::{RoomConfig, build_label};
+use crate::engine::input_latch::InputLatch;
+use crate::engine::{Engine, sealed};
+use crate::lobby_room::{LobbyAction, LobbyRoom};
+use crate::platform::Platform;
+use crate::room::Phase;
+use crate::world::World;
+
+use joining::Joining;
+
+/// How long a suspended peer admits joiners at most, before it leaves the world to them: by then they have given up.
+const HAND_OVER: Micros = Micros::from_secs(1);
+
+type Lobby<P> = LobbyRoom<ReplicaConfig, P>;
+
+/// Plays a [`World`] of replicated objects: state travels. Use it as a [`WorldRoom`](crate::WorldRoom).
+#[expect(missing_debug_implementations, reason = "a world need not be `Debug`; `Room` is")]
+pub struct WorldEngine<W: World> {
+    world: W,
+    /// The session on the screen.
+    session: Session,
+    clock: TickClock,
+    /// The session on the screen is the room's.
+    in_match: bool,
+    /// Members that were in the room when it became so, and have been since.
+    predecessors: Vec<PeerId>,
+    joining: Option<Joining>,
+    suspended: bool,
+    /// This peer left the world on the screen, to rejoin.
+    has_left: bool,
+    /// While suspended: since when other members are present.
+    hand_over_since: Option<Micros>,
+    input: InputLatch<W::Input>,
+}
+
+impl<W: World> sealed::Sealed for WorldEngine<W> {}
+
+impl<W: World> Engine for WorldEngine<W> {
+    type Config = ReplicaConfig;
+    type Content = W;
+    type Input = W::Input;
+    type Stats = SessionStats;
+    type Error = SessionError;
+
+    fn create(
+        now: Micros,
+        config: &RoomConfig<ReplicaConfig>,
+        world: W,
+        rng: &mut Prng,
+    ) -> Result<Self, SessionError> {
+        let (local_players, max_players) = (config.local_players as u64, u64::from(config.max_players));
+        let slots = Slot::COUNT_MAX as u64;
+        for (setting, value, max) in
+            [("local_players", local_players, 1), ("max_players", max_players, slots)]
+        {
+            if !(1..=max).contains(&value) {
+                return Err(SessionError::Setting { setting, value, min: 1, max });
+            }
+        }
+        let session = new_session::<W>(config, first_player(config), JoinMode::Create, rng)?;
+        let mut engine = WorldEngine {
+            world,
+            session,
+            clock: TickClock::new(W::TICK_RATE, now),
+            in_match: false,
+            predecessors: Vec::new(),
+            joining: None,
+            suspended: false,
+            has_left: false,
+            hand_over_since: None,
+            input: InputLatch::default(),
+        };
+        engine.begin(now);
+        Ok(engine)
+    }
+
+    fn build_id(&self, _config: &RoomConfig<ReplicaConfig>) -> Label {
+        // Peers that step at different rates would move the same objects at different speeds.
+        let rate = u64::from(W::TICK_RATE).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        build_label(self.session.fingerprint() ^ rate)
+    }
+
+    fn keep_choices_of(&mut self, _previous: &Self) {}
+
+    fn set_input(&mut self, player: usize, input: W::Input) {
+        if player == 0 {
+            self.input.set(input);
+        }
+    }
+
+    fn handle_action<P: Platform>(&mut self, room: &mut Lobby<P>, action: LobbyAction) {
+        match action {
+            LobbyAction::OpenMatch => self.open_match(room),
+            LobbyAction::JoinMatch => self.begin_joining(room),
+            LobbyAction::GoSolo => self.go_solo(room),
+            LobbyAction::MembersChanged => self.handle_members(room),
+            LobbyAction::Resumed => self.rejoin_others(room),
+        }
+    }
+
+    fn remove_peer<P: Platform>(&mut self, room: &mut Lobby<P>, peer: PeerId) {
+        self.session.handle_disconnected(room.now, peer);
+        if let Some(joining) = &mut self.joining {
+            joining.session.handle_disconnected(room.now, peer);
+        }
+    }
+
+    fn update<P: Platform>(&mut self, room: &mut Lobby<P>) -> u32 {
+        self.receive(room);
+        self.handle_events(room);
+        let ticks = if self.suspended {
+            self.clock = TickClock::new(W::TICK_RATE, room.now);
+            0
+        } else {
+            self.clock.ticks_due(room.now, 1_000_000)
+        };
+        for _ in 0..ticks {
+            self.session.set_input(self.input.take());
+            self.world.step(&mut self.session);
+        }
+        self.session.tick_with(room.now, self.world.interest());
+        self.follow_joining(room);
+        self.send_packets(room);
+        self.hand_over(room);
+        ticks
+    }
+
+    fn suspend<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        // Nothing waits for a spectator.
+        if !self.is_spectating() && !std::mem::replace(&mut self.suspended, true) {
+            room.joins = false;
+            if self.joining.take().is_some() || self.has_peers() {
+                self.leave_world(room);
+            }
+            room.set_resting(true);
+        }
+    }
+
+    fn resume<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if !std::mem::take(&mut self.suspended) {
+            return;
+        }
+        room.set_resting(false);
+        self.hand_over_since = None;
+        self.clock = TickClock::new(W::TICK_RATE, room.now);
+        if std::mem::take(&mut self.has_left) || !self.in_match {
+            self.rejoin(room);
+        }
+    }
+
+    fn leave<P: Platform>(&mut self, room: &mut Lobby<P>, is_reload: bool) {
+        self.disconnect(room);
+        self.suspended = false;
+        if room.give_up_seat(is_reload) {
+            self.go_solo(room);
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match &self.joining {
+            _ if self.suspended => Phase::Suspended,
+            Some(joining) if !joining.is_quiet() => Phase::Joining { percent: joining.percent() },
+            _ if self.is_spectating() => Phase::Spectating,
+            _ if self.in_match => Phase::Playing,
+            _ => Phase::Solo,
+        }
+    }
+
+    fn is_playing(&self) -> bool {
+        self.in_match && !self.is_spectating()
+    }
+
+    fn alpha_permille(&self) -> u32 {
+        self.clock.alpha_permille()
+    }
+
+    fn stats(&self) -> SessionStats {
+        self.session.stats()
+    }
+
+    fn local_slots(&self) -> SlotSet {
+        match self.is_spectating() {
+            true => SlotSet::EMPTY,
+            false => Slot::new(self.session.local_slot().number()).into_iter().collect(),
+        }
+    }
+
+    fn slots_of<P: Platform>(&self, room: &Lobby<P>, peer: PeerId) -> SlotSet {
+        let present = |player: &Player| self.in_match && self.session.roster().by_slot(*player).is_some();
+        let player = room.player_of(peer).filter(present);
+        player.and_then(|player| Slot::new(player.number())).into_iter().collect()
+    }
+
+    fn leader<P: Platform>(&self, room: &Lobby<P>) -> Option<PeerId> {
+        let leader = self.session.roster().leader().filter(|_| self.in_match);
+        leader.and_then(|leader| room.peer_of(leader.slot))
+    }
+
+    fn scores_by_peer<P: Platform>(&self, room: &Lobby<P>, scores: &[(Slot, i64)]) -> Vec<(PeerId, i64)> {
+        let peer_of = |slot: Slot| room.reservations().find(|(_, own)| *own == slot).map(|(peer, _)| peer);
+        scores.iter().filter_map(|&(slot, score)| Some((peer_of(slot)?, score))).collect()
+    }
+}
+
+impl<W: World> WorldEngine<W> {
+    pub(crate) fn world(&self) -> &W {
+        &self.world
+    }
+
+    pub(crate) fn world_mut(&mut self) -> &mut W {
+        &mut self.world
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// A session of this peer alone begins.
+    fn begin(&mut self, now: Micros) {
+        self.clock = TickClock::new(W::TICK_RATE, now);
+        self.session.tick(now);
+        self.world.populate(&mut self.session);
+        self.world.on_enter(&mut self.session);
+    }
+
+    fn receive<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let LobbyRoom { mesh: Some(mesh), messages, now, .. } = room else { return };
+        let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
+        Driver.receive_with(*now, mesh, session, |peer, stream, bytes| messages.receive(peer, stream, bytes));
+    }
+
+    fn send_packets<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some(mesh) = room.mesh.as_mut() else { return };
+        let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
+        Driver.send(room.now, mesh, session);
+    }
+
+    /// Other peers are in the world on the screen.
+    fn has_peers(&self) -> bool {
+        self.in_match && self.session.roster().len() > 1
+    }
+
+    /// The world on the screen is that of other peers, and this one has no slot in it.
+    fn is_spectating(&self) -> bool {
+        self.session.is_spectator()
+    }
+
+    /// A suspended peer admits joiners all the same. Once they have all objects, it leaves the world to them.
+    fn hand_over<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if !self.suspended || self.has_left {
+            return;
+        }
+        if !self.has_peers() && !room.has_others_awake() {
+            self.hand_over_since = None;
+            return;
+        }
+        let since = *self.hand_over_since.get_or_insert(room.now);
+        let is_synced =
+            self.has_peers() && self.session.connected_peers().all(|peer| self.session.is_synced_to(peer));
+        if is_synced || room.now.since(since) >= HAND_OVER {
+            self.leave_world(room);
+        }
+    }
+
+    /// Leaves the world on the screen to the others, to rejoin later.
+    fn leave_world<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.disconnect(room);
+        self.has_left = true;
+        self.hand_over_since = None;
+        room.mesh = None;
+    }
+
+    /// Tells the other peers that this one leaves, so that they do not wait for it to come back.
+    fn disconnect<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if let Some(mesh) = room.mesh.as_mut() {
+            while let Some(&peer) = mesh.peers().first() {
+                mesh.disconnect(room.now, peer, CloseCode::LEAVING);
+            }
+        }
+        self.drop_links(room.now);
+    }
+
+    /// The links of the session on the screen are gone: this peer takes over the others' objects before long.
+    fn drop_links(&mut self, now: Micros) {
+        let connected: Vec<PeerId> = self.session.connected_peers().collect();
+        for peer in connected {
+            self.session.handle_disconnected(now, peer);
+        }
+    }
+
+    fn go_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.drop_links(room.now);
+        self.in_match = false;
+        self.has_left = false;
+        self.joining = None;
+        room.joins = false;
+        if self.is_spectating() {
+            self.begin_solo(room);
+        }
+    }
+
+    /// There is nothing left to watch: starts a world of this peer.
+    fn begin_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let LobbyRoom { config, rng, now, .. } = room;
+        self.session = new_session::<W>(config, first_player(config), JoinMode::Create, rng)
+            .expect("the settings held for the world before");
+        self.begin(*now);
+    }
+}
+
+/// The local player while solo: by the preferred slot.
+fn first_player(config: &RoomConfig<ReplicaConfig>) -> Player {
+    let slot = config.first_slots(1).lowest().map_or(0, |slot| slot.index() as u8);
+    Player::at(slot)
+}
+
+fn new_session<W: World>(
+    config: &RoomConfig<ReplicaConfig>,
+    player: Player,
+    mode: JoinMode,
+    rng: &mut Prng,
+) -> Result<Session, SessionError> {
+    let kinds = W::kinds().with_input::<W::Input>();
+    Session::new(config.engine.clone(), kinds, player, mode, rng.next_u64())
+}
+
+impl<P: Platform> Lobby<P> {
+    /// The player of a peer, by its reservation.
+    pub(crate) fn player_of(&self, peer: PeerId) -> Option<Player> {
+        let slot = self.reservations().find(|(other, _)| *other == peer)?.1;
+        Player::new(slot.index() as u8)
+    }
+
+    /// The peer of a player, by its reservation.
+    fn peer_of(&self, player: Player) -> Option<PeerId> {
+        let is_theirs = |slot: Slot| slot.index() == usize::from(player.number());
+        self.reservations().find(|(_, slot)| is_theirs(*slot)).map(|(peer, _)| peer)
+    }
+
+    /// The local player, by this peer's reservation.
+    fn own_player(&self) -> Option<Player> {
+        self.player_of(self.me()?)
+    }
+
+    /// This peer is in the room without a reservation.
+    fn is_spectator_here(&self) -> bool {
+        self.me().is_some_and(|me| self.is_spectator(me))
+    }
+}

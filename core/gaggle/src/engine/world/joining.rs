@@ -1,0 +1,321 @@
+//! Joining the world of other peers while the one on the screen goes on, identities, and what the session reports.
+
+use gaggle_kit::{Micros, PeerId, VecSet};
+use gaggle_link::Transport;
+use gaggle_replica::{JoinMode, Player, Session, SessionEvent};
+
+use super::{Lobby, WorldEngine, new_session};
+use crate::engine::Engine;
+use crate::event::{LeaveCause, PeerRejection, RoomEvent};
+use crate::lobby_room::LobbyRoom;
+use crate::platform::Platform;
+use crate::world::World;
+
+/// If nothing more arrives for so long, the objects here are all there are for this peer.
+const COMPLETE_AFTER: Micros = Micros::from_secs(1);
+
+/// How long members without a link are waited for, before those with one begin.
+const MEET_TIMEOUT: Micros = Micros::from_secs(8);
+
+/// An attempt to join the world of others.
+pub(super) struct Joining {
+    pub(super) session: Session,
+    began_at: Micros,
+    /// Since when events report it. None after a first failure: it goes on, and is reported again once there is a link.
+    reported_since: Option<Micros>,
+    percent: u8,
+    /// Peers whose links were closed for good.
+    rejected: VecSet<PeerId>,
+    /// Objects and members known when last one arrived, and when that was.
+    arrived: (u32, usize),
+    arrived_at: Micros,
+}
+
+impl Joining {
+    /// Events do not report it.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.reported_since.is_none()
+    }
+
+    pub(super) fn percent(&self) -> u8 {
+        self.percent
+    }
+
+    /// Notes what has arrived. Returns whether that is everything.
+    fn is_complete(&mut self, now: Micros, others_expected: usize) -> bool {
+        let progress = self.session.sync_progress();
+        let own = usize::from(self.session.is_member());
+        let others = self.session.roster().len().saturating_sub(own);
+        if !(self.session.is_member() || self.session.is_spectator()) || others == 0 {
+            return false;
+        }
+        let received = u64::from(progress.received) * 90 / u64::from(progress.expected.max(1));
+        self.percent = self.percent.max(received as u8 + 9);
+        if self.arrived != (progress.received, others) {
+            self.arrived = (progress.received, others);
+            self.arrived_at = now;
+        }
+        let all = progress.received >= progress.expected && others >= others_expected;
+        all || now.since(self.arrived_at) >= COMPLETE_AFTER
+    }
+}
+
+impl<W: World> WorldEngine<W> {
+    /// Makes the world on the screen the room's, for others to join.
+    pub(super) fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some(player) = room.own_player() else { return };
+        self.drop_links(room.now);
+        self.joining = None;
+        room.joins = false;
+        self.has_left = false;
+        if self.is_spectating() {
+            self.begin_solo(room);
+        }
+        self.session.set_local_slot(player);
+        self.set_identities(room);
+        // Peers that connected while this one waited for a world to join.
+        for &peer in room.mesh.as_ref().map_or(&[][..], |mesh| mesh.peers()) {
+            self.session.handle_connected(room.now, peer);
+        }
+        self.enter_match(room);
+        room.push(RoomEvent::MatchJoined);
+    }
+
+    /// Joins the world of the room's other members, while the one on the screen goes on.
+    pub(super) fn begin_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.drop_links(room.now);
+        self.in_match = false;
+        self.has_left = false;
+        room.joins = !self.suspended;
+        if self.suspended {
+            // It begins on resume.
+            return;
+        }
+        self.try_to_join(room, true);
+        if self.joining.is_some() {
+            room.push(RoomEvent::Joining { percent: 0 });
+        }
+    }
+
+    fn try_to_join<P: Platform>(&mut self, room: &mut Lobby<P>, is_reported: bool) {
+        let (player, mode) = match room.own_player() {
+            Some(player) => (player, JoinMode::Join),
+            None if room.is_spectator_here() => (Player::at(0), JoinMode::Spectate),
+            None => return,
+        };
+        let LobbyRoom { config, rng, now, .. } = room;
+        let session =
+            new_session::<W>(config, player, mode, rng).expect("the settings held for the solo world");
+        self.joining = Some(Joining {
+            session,
+            began_at: *now,
+            reported_since: is_reported.then_some(*now),
+            percent: 0,
+            rejected: VecSet::new(),
+            arrived: (0, 0),
+            arrived_at: *now,
+        });
+        self.set_identities(room);
+    }
+
+    /// Returns to the room after a suspension.
+    pub(super) fn rejoin<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if room.seat.is_none() {
+            return;
+        }
+        room.renew_links();
+        if room.has_others() {
+            self.begin_joining(room);
+        } else {
+            self.open_match(room);
+        }
+    }
+
+    /// The lobby knows that this peer is back. Members that came meanwhile and are not in its world play in another.
+    pub(super) fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let plays_alone = self.in_match && self.joining.is_none() && !self.has_peers();
+        if plays_alone && !self.suspended && !self.is_spectating() && room.has_others_awake() {
+            room.renew_links();
+            self.begin_joining(room);
+        }
+    }
+
+    /// A member came to the room or left it.
+    pub(super) fn handle_members<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.set_identities(room);
+        let is_alone = room.seat.is_some() && !room.has_others();
+        if room.is_spectator_here() {
+            let is_empty = self.is_spectating() && self.session.roster().is_empty();
+            if !is_alone && self.joining.is_none() && (is_empty || !self.is_spectating()) {
+                // There is a player to watch.
+                room.renew_links();
+                self.begin_joining(room);
+            }
+        } else if is_alone && self.has_left {
+            // The next joiner needs a peer that admits it.
+            self.has_left = false;
+            room.renew_links();
+        } else if is_alone && self.joining.is_some() {
+            self.open_match(room);
+        }
+    }
+
+    /// No member can be another player than the lobby says, nor claim to have joined before this peer if it came later.
+    fn set_identities<P: Platform>(&mut self, room: &Lobby<P>) {
+        let me = room.me();
+        self.set_later_joiners(room);
+        for (peer, slot) in room.reservations().filter(|(peer, _)| Some(*peer) != me) {
+            let Some(player) = Player::new(slot.index() as u8) else { continue };
+            self.session.vouch(peer, player);
+            if let Some(joining) = &mut self.joining {
+                joining.session.vouch(peer, player);
+            }
+        }
+        for peer in room.spectators().filter(|peer| Some(*peer) != me) {
+            self.session.vouch_onlooker(peer);
+            if let Some(joining) = &mut self.joining {
+                joining.session.vouch_onlooker(peer);
+            }
+        }
+    }
+
+    /// Members that were not in the room when this peer entered its world joined later.
+    fn set_later_joiners<P: Platform>(&mut self, room: &Lobby<P>) {
+        let Some(me) = room.me().filter(|_| self.in_match) else { return };
+        let present: Vec<PeerId> = room.reservations().map(|(peer, _)| peer).collect();
+        if !present.contains(&me) {
+            return;
+        }
+        self.predecessors.retain(|peer| present.contains(peer));
+        for peer in present.into_iter().filter(|peer| *peer != me) {
+            if !self.predecessors.contains(&peer) {
+                self.session.vouch_newcomer(peer);
+            }
+        }
+    }
+
+    /// The world on the screen is the room's from now on.
+    fn enter_match<P: Platform>(&mut self, room: &Lobby<P>) {
+        self.in_match = true;
+        self.predecessors = room.reservations().map(|(peer, _)| peer).collect();
+    }
+
+    /// Hands events on to the world and the room.
+    pub(super) fn handle_events<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        while let Some(event) = self.session.poll_event() {
+            if self.in_match {
+                report(room, &event);
+            }
+            self.world.on_event(&mut self.session, &event);
+        }
+        while let Some(event) = self.session.poll_remote_event() {
+            self.world.on_remote_event(&mut self.session, &event);
+        }
+        while let Some(request) = self.session.poll_event_request() {
+            if self.world.approve(&mut self.session, &request) {
+                self.session.approve(request);
+            } else {
+                self.session.reject(request);
+            }
+        }
+    }
+
+    /// Follows a join attempt until it has succeeded, failed or timed out.
+    pub(super) fn follow_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let (now, me, timeout) = (room.now, room.me(), room.join_timeout());
+        let is_expected = |peer: &PeerId| Some(*peer) != me && !room.is_shunned(*peer);
+        let others: Vec<PeerId> = room.reservations().map(|(peer, _)| peer).filter(is_expected).collect();
+        let Some(joining) = &mut self.joining else { return };
+        // Other joiners may connect before the peers whose world it is.
+        let is_connected = |peer: &PeerId| joining.session.connected_peers().any(|linked| linked == *peer);
+        let is_waiting = now.since(joining.began_at) < MEET_TIMEOUT && !others.iter().all(is_connected);
+        joining.session.set_expecting_peers(is_waiting);
+        joining.session.tick(now);
+        // Remote events from before this peer is in are not for it: what lasts is in the objects.
+        while joining.session.poll_remote_event().is_some() {}
+        while let Some(event) = joining.session.poll_event() {
+            if let Some((peer, reason)) = rejection(&event) {
+                joining.rejected.insert(peer);
+                room.push(RoomEvent::Rejected { peer, name: room.name(peer), reason });
+            }
+        }
+        let is_hopeless = !others.is_empty() && others.iter().all(|peer| joining.rejected.contains(peer));
+        if joining.is_quiet() && joining.session.connected_peers().next().is_some() {
+            joining.reported_since = Some(now);
+            room.push(RoomEvent::Joining { percent: 0 });
+        }
+        let before = joining.percent;
+        let is_complete = joining.is_complete(now, others.len());
+        let percent = joining.percent;
+        let is_late = joining.reported_since.is_some_and(|since| now.since(since) >= timeout);
+        // All the others were joiners, too, or have left again.
+        let is_first = joining.session.is_member() && joining.session.roster().len() == 1;
+        if percent != before {
+            room.push(RoomEvent::Joining { percent });
+        }
+        if is_complete {
+            self.finish_join(room);
+        } else if is_hopeless {
+            room.push(RoomEvent::JoinFailed);
+            self.leave(room, false);
+        } else if is_first {
+            self.open_match(room);
+        } else if is_late && !room.is_spectator_here() && !room.has_others_awake() {
+            // Suspended members do not answer.
+            self.joining = None;
+            room.joins = false;
+            room.renew_links();
+            self.open_match(room);
+        } else if is_late {
+            room.push(RoomEvent::JoinFailed);
+            // The links belong to the attempt that failed.
+            room.renew_links();
+            self.try_to_join(room, false);
+        }
+    }
+
+    /// The others' world is complete: puts it on the screen.
+    fn finish_join<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some(joining) = self.joining.take() else { return };
+        self.session = joining.session;
+        while self.session.poll_event().is_some() {}
+        self.enter_match(room);
+        room.end_joining();
+        self.world.on_enter(&mut self.session);
+        let spectates = self.is_spectating();
+        room.push(if spectates { RoomEvent::SpectatingStarted } else { RoomEvent::MatchJoined });
+    }
+}
+
+/// Tells the room what happened to its members.
+fn report<P: Platform>(room: &mut Lobby<P>, event: &SessionEvent) {
+    let name = |peer: PeerId| room.name(peer);
+    let reported = match *event {
+        SessionEvent::Joined { peer, .. } => Some(RoomEvent::PlayerJoined { peer, name: name(peer) }),
+        SessionEvent::Left { peer, graceful, .. } => {
+            let timed_out = !graceful && room.has_reservation(peer);
+            let cause = if timed_out { LeaveCause::TimedOut } else { LeaveCause::Left };
+            Some(RoomEvent::PlayerLeft { peer, name: name(peer), cause })
+        }
+        SessionEvent::Interrupted { peer, .. } => {
+            Some(RoomEvent::PlayerInterrupted { peer, name: name(peer) })
+        }
+        SessionEvent::Resumed { peer, .. } => Some(RoomEvent::PlayerResumed { peer, name: name(peer) }),
+        SessionEvent::LeaderChanged { player } => {
+            room.peer_of(player).map(|peer| RoomEvent::LeaderChanged { peer, name: name(peer) })
+        }
+        _ => rejection(event).map(|(peer, reason)| RoomEvent::Rejected { peer, name: name(peer), reason }),
+    };
+    if let Some(event) = reported {
+        room.push(event);
+    }
+}
+
+/// The peer whose link was closed for good, and why.
+fn rejection(event: &SessionEvent) -> Option<(PeerId, PeerRejection)> {
+    match *event {
+        SessionEvent::Rejected { peer, reason } => Some((peer, PeerRejection::World(reason))),
+        SessionEvent::PeerFault { peer, fault } => Some((peer, PeerRejection::WorldFault(fault))),
+        _ => None,
+    }
+}
