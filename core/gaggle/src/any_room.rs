@@ -3,14 +3,16 @@
 use gaggle_kit::{Micros, PeerId, SlotSet};
 use gaggle_link::SendError;
 use gaggle_lobby::Label;
-use gaggle_lobby::client::Client;
+use gaggle_lobby::client::{Client, RequestId};
+use gaggle_lobby::view::RawJson;
 
 use crate::config::JoinTarget;
 use crate::engine::Engine;
 use crate::event::RoomEvent;
-use crate::lobby_room::Member;
+use crate::lobby_room::{HostCommand, Member, NotHost};
+use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
-use crate::room::{Phase, Room, Stall};
+use crate::room::Room;
 
 /// What every [`Room`] can do, whatever it plays. Hold it as `&mut dyn AnyRoom`.
 ///
@@ -51,6 +53,19 @@ pub trait AnyRoom {
     fn members(&self) -> Vec<Member>;
     /// See [`Room::leader`].
     fn leader(&self) -> Option<PeerId>;
+    /// See [`Room::host`].
+    fn host(&self) -> Option<PeerId>;
+    /// See [`Room::is_host`].
+    fn is_host(&self) -> bool;
+    /// See [`Room::host_command`].
+    ///
+    /// # Errors
+    /// As [`Room::host_command`].
+    fn host_command(&mut self, command: HostCommand) -> Result<RequestId, NotHost>;
+    /// See [`Room::set_ready`].
+    fn set_ready(&mut self, ready: bool);
+    /// See [`Room::settings`].
+    fn settings(&self) -> &RawJson;
     /// See [`Room::local_slots`].
     fn local_slots(&self) -> SlotSet;
     /// See [`Room::build_id`].
@@ -127,6 +142,26 @@ impl<E: Engine, P: Platform> AnyRoom for Room<E, P> {
 
     fn leader(&self) -> Option<PeerId> {
         Room::leader(self)
+    }
+
+    fn host(&self) -> Option<PeerId> {
+        Room::host(self)
+    }
+
+    fn is_host(&self) -> bool {
+        Room::is_host(self)
+    }
+
+    fn host_command(&mut self, command: HostCommand) -> Result<RequestId, NotHost> {
+        Room::host_command(self, command)
+    }
+
+    fn set_ready(&mut self, ready: bool) {
+        Room::set_ready(self, ready);
+    }
+
+    fn settings(&self) -> &RawJson {
+        Room::settings(self)
     }
 
     fn local_slots(&self) -> SlotSet {

@@ -15,8 +15,8 @@ use gaggle_lobby::Label;
 
 use crate::config::RoomConfig;
 use crate::lobby_room::{LobbyAction, LobbyRoom};
+use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
-use crate::room::{Phase, Stall};
 
 pub use game::GameEngine;
 pub use world::WorldEngine;
@@ -65,9 +65,13 @@ pub trait Engine: sealed::Sealed + Sized {
     #[doc(hidden)]
     fn remove_peer<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>, peer: PeerId);
 
-    /// Receives, ticks, sends. Returns the number of ticks played.
+    /// Receives, ticks, sends. Before each tick `input` may give a local player's input. Returns the number of ticks.
     #[doc(hidden)]
-    fn update<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>) -> u32;
+    fn update<P: Platform>(
+        &mut self,
+        room: &mut LobbyRoom<Self::Config, P>,
+        input: &mut dyn FnMut(&Self, usize) -> Option<Self::Input>,
+    ) -> u32;
 
     #[doc(hidden)]
     fn suspend<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>);

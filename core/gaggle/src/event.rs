@@ -171,7 +171,25 @@ pub enum RoomEvent {
         /// Why.
         reason: PathReason,
     },
-    /// Somebody else is present longest now.
+    /// Another member may change the room now: see [`Room::host`](crate::Room::host).
+    HostChanged {
+        /// The new host.
+        peer: PeerId,
+        /// The host's display name.
+        name: String,
+    },
+    /// A member is ready for the next match, or not any more.
+    ReadyChanged {
+        /// The member, perhaps this peer.
+        peer: PeerId,
+        /// The member's display name.
+        name: String,
+        /// Whether it is ready now.
+        ready: bool,
+    },
+    /// The host changed the room's settings: see [`Room::settings`](crate::Room::settings).
+    SettingsChanged,
+    /// Another peer has been in the match longest now: see [`Room::leader`](crate::Room::leader).
     LeaderChanged {
         /// Who.
         peer: PeerId,
@@ -200,6 +218,24 @@ pub enum RoomEvent {
         name: String,
         /// What was found.
         cause: DesyncCause,
+    },
+    /// Two peers received different inputs for one frame: a peer sends different inputs to different peers, or lies
+    /// about what it received.
+    InputsDiverged {
+        /// The peer whose inputs differ from this one's.
+        peer: PeerId,
+        /// Its display name.
+        name: String,
+        /// The frame whose inputs differ.
+        frame: Frame,
+        /// The peer that sent them, once known.
+        suspect: Option<PeerId>,
+    },
+    /// This peer's state cannot be decoded from its own encoding, so no peer can join by it: a bug in the game's
+    /// `State`. [`check_determinism`](crate::check_determinism) names the field.
+    StateNotDecodable {
+        /// The frame whose state was encoded.
+        frame: Frame,
     },
     /// Somebody whose game differed has taken the others'. If it was us, and we play, [`Room::take_desync_bundle`](crate::Room::take_desync_bundle)
     /// has both games, to see which fields differ.
@@ -255,10 +291,22 @@ impl fmt::Display for RoomEvent {
                 write!(f, "the way to {name} is now {path}: {reason}")
             }
             RoomEvent::PathChanged { name, path: None, .. } => write!(f, "looking for another way to {name}"),
-            RoomEvent::LeaderChanged { name, .. } => write!(f, "{name} is the host now"),
+            RoomEvent::HostChanged { name, .. } => write!(f, "{name} is the host now"),
+            RoomEvent::ReadyChanged { name, ready: true, .. } => write!(f, "{name} is ready"),
+            RoomEvent::ReadyChanged { name, .. } => write!(f, "{name} is not ready"),
+            RoomEvent::SettingsChanged => f.write_str("the host changed the settings"),
+            RoomEvent::LeaderChanged { name, .. } => write!(f, "{name} admits new players now"),
             RoomEvent::BranchAbandoned => f.write_str("another part of the match went on"),
             RoomEvent::DesyncDetected { name, .. } => write!(f, "out of sync with {name}, repairing"),
             RoomEvent::DesyncLocated { name, cause, .. } => write!(f, "out of sync with {name}: {cause}"),
+            RoomEvent::InputsDiverged { name, frame, .. } => {
+                write!(f, "{name} received other inputs for frame {}", frame.number())
+            }
+            RoomEvent::StateNotDecodable { frame } => write!(
+                f,
+                "no player can join: the game's state of frame {} cannot be read back, see check_determinism",
+                frame.number()
+            ),
             RoomEvent::DesyncRecovered { name, .. } => write!(f, "{name} is in sync again"),
         }
     }

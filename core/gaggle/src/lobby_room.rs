@@ -3,6 +3,7 @@
 //! out. `lounge/lobby.rs` has what the lobby says, `lounge/people.rs` who is who,
 //! `lounge/results.rs` how matches end.
 
+mod host;
 mod lobby;
 mod people;
 mod results;
@@ -20,6 +21,7 @@ use crate::event::RoomEvent;
 use crate::messages::{self, MessageQueue};
 use crate::platform::{MeshSetup, Platform};
 
+pub use host::{HostCommand, NotHost};
 pub use people::Member;
 
 /// Events kept for a game that does not fetch them.

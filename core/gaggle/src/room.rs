@@ -3,56 +3,27 @@
 //! Everything here is the same for every [`Engine`]. What is played, and how a peer joins and leaves a match, is
 //! the engine's; reservation, mesh and members are the [`LobbyRoom`]'s.
 
+mod game;
+mod world;
+
 use std::fmt;
 
-use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
 use gaggle_link::SendError;
 use gaggle_lobby::Label;
-use gaggle_lobby::client::Client;
-use gaggle_replica::Player;
-use gaggle_timeline::{DesyncBundle, Game, Session, SessionError};
+use gaggle_lobby::client::{Client, RequestId};
+use gaggle_lobby::view::RawJson;
 
 use crate::config::{JoinTarget, RoomConfig};
-use crate::engine::{Engine, GameEngine, WorldEngine};
+use crate::engine::Engine;
 use crate::event::RoomEvent;
-use crate::lobby_room::{LobbyRoom, Member};
+use crate::input_context::InputContext;
+use crate::lobby_room::{HostCommand, LobbyRoom, Member, NotHost};
+use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
-use crate::world::World;
 
-/// What a room does at the moment. [`RoomEvent`]s tell the changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// The local players play without other peers, whether or not the lobby is connected.
-    Solo,
-    /// The local players still play solo, while this peer joins the match of others.
-    Joining {
-        /// How much of the match has arrived, 0 to 100.
-        percent: u8,
-    },
-    /// In the match of the room, perhaps as its first peer.
-    Playing,
-    /// Watching the match of the room without a slot in it: see [`JoinTarget::Spectate`].
-    Spectating,
-    /// Out of the match for a while, because the page is hidden: see [`Room::suspend`].
-    Suspended,
-}
-
-/// The match on the screen stands still, because other peers' input is missing: see [`Room::stall`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stall {
-    /// When the last frame advanced.
-    pub since: Micros,
-    /// Peers whose input is missing.
-    pub waiting_for: Vec<PeerId>,
-    /// No peer is heard: it may be this one that is cut off.
-    pub is_isolated: bool,
-}
-
-/// A room whose peers send inputs and simulate the same [`Game`].
-pub type GameRoom<G, P> = Room<GameEngine<G>, P>;
-
-/// A room whose peers send the state of the objects they have authority over.
-pub type WorldRoom<W, P> = Room<WorldEngine<W>, P>;
+pub use game::GameRoom;
+pub use world::WorldRoom;
 
 /// The whole life of being online, behind one object.
 ///
@@ -96,54 +67,6 @@ pub type WorldRoom<W, P> = Room<WorldEngine<W>, P>;
 ///     assert!((before..=now).contains(&drawn_at));
 /// }
 /// assert_eq!(room.game().jumps, 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// Objects instead of inputs:
-///
-/// ```
-/// use gaggle::replica::{Kind, Kinds, AuthorityPolicy, Session};
-/// use gaggle::{Micros, NoNetwork, RoomConfig, WorldRoom, World};
-///
-/// #[derive(Debug, Clone, PartialEq, Kind)]
-/// struct Counter {
-///     presses: u32,
-/// }
-///
-/// struct Clicks;
-///
-/// impl World for Clicks {
-///     type Input = u8;
-///
-///     fn kinds() -> Kinds {
-///         Kinds::new().with::<Counter>()
-///     }
-///
-///     fn populate(&mut self, _: &mut Session) {}
-///
-///     fn on_enter(&mut self, session: &mut Session) {
-///         if session.iter_owned::<Counter>(session.local_slot()).next().is_none() {
-///             let _ = session.spawn_owned(session.local_slot(), &Counter { presses: 0 });
-///         }
-///     }
-///
-///     fn step(&mut self, session: &mut Session) {
-///         let pressed = session.input::<u8>(session.local_slot()).unwrap_or_default();
-///         let own = session.iter_authoritative::<Counter>().next();
-///         if let Some(own) = own {
-///             let _ = session.modify(own, |counter: &mut Counter| counter.presses += u32::from(pressed));
-///         }
-///     }
-/// }
-///
-/// // Each player has a counter; an object without an owner would be the leader's.
-/// let config = RoomConfig::world("clicks", 4, AuthorityPolicy::OwnerOrLeader)?.version("1");
-/// let mut room = WorldRoom::open(Micros::ZERO, config, NoNetwork::default(), Clicks, 7)?;
-/// for frame in 1..=60 {
-///     room.set_input(0, 1);
-///     room.update(Micros::from_millis(frame * 17));
-/// }
-/// assert!(room.session().iter::<Counter>().any(|(_, counter)| counter.presses > 50));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Room<E: Engine, P: Platform> {
@@ -256,6 +179,38 @@ impl<E: Engine, P: Platform> Room<E, P> {
 
     /// Does everything that is due: receives, plays the ticks whose time has come, sends. Returns the number of ticks.
     pub fn update(&mut self, now: Micros) -> u32 {
+        self.run(now, &mut |_, _| None)
+    }
+
+    /// As [`Room::update`], with an input made for each tick from the state before it: for bots, assisted aim,
+    /// gestures. It is latched as by [`Room::set_input`].
+    ///
+    /// ```
+    /// # use gaggle::{Game, GameRoom, Inputs, Micros, NoNetwork, RoomConfig, Slot, State};
+    /// # #[derive(Clone, State)]
+    /// # struct Lift { height: i32 }
+    /// # impl Game for Lift {
+    /// #     type Input = u8;
+    /// #     fn tick(&mut self, inputs: &Inputs<'_, u8>) { self.height += i32::from(inputs.get(Slot::at(0))); }
+    /// # }
+    /// # let config = RoomConfig::new("lift", 2)?.version("1");
+    /// # let mut room = GameRoom::open(Micros::ZERO, config, NoNetwork::default(), Lift { height: 0 }, 7)?;
+    /// // Rises to 20 and stops there, however many ticks one call plays.
+    /// for frame in 1..=10 {
+    ///     room.update_with(Micros::from_millis(frame * 100), |tick| u8::from(tick.game().height < 20));
+    /// }
+    /// assert_eq!(room.game().height, 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update_with(
+        &mut self,
+        now: Micros,
+        mut input: impl FnMut(InputContext<'_, E>) -> E::Input,
+    ) -> u32 {
+        self.run(now, &mut |engine, player| Some(input(InputContext::new(player, engine))))
+    }
+
+    fn run(&mut self, now: Micros, input: &mut dyn FnMut(&E, usize) -> Option<E::Input>) -> u32 {
         let Room { lobby_room, engine } = self;
         lobby_room.now = lobby_room.now.max(now);
         lobby_room.listen();
@@ -266,7 +221,7 @@ impl<E: Engine, P: Platform> Room<E, P> {
             engine.remove_peer(lobby_room, peer);
             lobby_room.remove_link(peer);
         }
-        engine.update(lobby_room)
+        engine.update(lobby_room, input)
     }
 
     /// How far the display is between the last two ticks, in thousandths: to interpolate.
@@ -315,6 +270,38 @@ impl<E: Engine, P: Platform> Room<E, P> {
     /// The peer that has been in the match longest: it admits joiners, and has authority over objects without an owner.
     pub fn leader(&self) -> Option<PeerId> {
         self.engine.leader(&self.lobby_room)
+    }
+
+    /// The member that may change the room; none while solo. Another role than the [leader](Room::leader): the lobby
+    /// gives it, and passes it on when the host leaves.
+    pub fn host(&self) -> Option<PeerId> {
+        self.lobby_room.host()
+    }
+
+    /// Whether this peer is the [host](Room::host).
+    pub fn is_host(&self) -> bool {
+        self.lobby_room.is_host()
+    }
+
+    /// What the host can do: kick, hand its role on, change settings and access, start and end matches. A command the
+    /// lobby rejects is told by [`RoomEvent::RequestRejected`].
+    ///
+    /// # Errors
+    /// If this peer is not the host.
+    pub fn host_command(&mut self, command: HostCommand) -> Result<RequestId, NotHost> {
+        self.lobby_room.host_command(command)
+    }
+
+    /// Tells the other members whether the local player is ready for the next match: see [`Member::is_ready`]. The
+    /// lobby rejects it while a match runs, and clears it when the next one starts.
+    pub fn set_ready(&mut self, ready: bool) {
+        self.lobby_room.set_ready(ready);
+    }
+
+    /// The room's settings, a JSON object that only the game understands: the same for all members, also those that
+    /// join later, and kept when the host changes. Solo those of [`RoomConfig::room_settings`].
+    pub fn settings(&self) -> &RawJson {
+        self.lobby_room.settings()
     }
 
     /// The lobby client, to list rooms and for further requests; none while offline.
@@ -382,98 +369,5 @@ impl<E: Engine, P: Platform> Room<E, P> {
     /// Another match begins in the same room. Every peer may call this; only the room's host tells the lobby.
     pub fn start_round(&mut self) {
         self.lobby_room.start_round();
-    }
-}
-
-impl<G: Game + Clone, P: Platform> Room<GameEngine<G>, P> {
-    /// The game to draw.
-    pub fn game(&self) -> &G {
-        self.engine.game()
-    }
-
-    /// The game one frame ago, to interpolate: see [`Room::alpha_permille`].
-    pub fn previous_game(&self) -> &G {
-        self.engine.previous_game()
-    }
-
-    /// The latest game without predicted input, the same on all peers: for results. None if that frame is not held any
-    /// more.
-    pub fn confirmed(&self) -> Option<(Frame, &G)> {
-        self.engine.confirmed()
-    }
-
-    /// After a [`RoomEvent::DesyncRecovered`] of this peer: its state, the one it took over, and the inputs between.
-    /// Write [`DesyncBundle::encode`] to a file, or see at once which fields [differ](DesyncBundle::diff). Returned
-    /// once; a spectator has none.
-    pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
-        self.engine.take_desync_bundle()
-    }
-
-    /// The input delay from now on, in frames, solo and in matches; `None` lets it adapt to the network again, and be 0
-    /// solo.
-    ///
-    /// # Errors
-    /// If it is outside [`TimelineConfig::input_delay_range`](gaggle_timeline::TimelineConfig::input_delay_range).
-    pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
-        self.engine.set_input_delay(frames)
-    }
-
-    /// The match on the screen as a replay file, from where this peer joined to the last frame that is final.
-    /// Recording goes on. None unless [`RoomConfig::record_replay`] is set.
-    pub fn replay_bytes(&self) -> Option<Vec<u8>> {
-        self.engine.replay_bytes()
-    }
-
-    /// Hashes of final states, one a second, the latest last: equal frames of one match have equal hashes on all peers.
-    /// Empty unless [`RoomConfig::record_replay`] is set.
-    pub fn checksums(&self) -> Vec<(Frame, u64)> {
-        self.engine.checksums()
-    }
-
-    /// The session of the match on the screen.
-    pub fn session(&self) -> &Session<G::Input> {
-        self.engine.session()
-    }
-}
-
-impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
-    /// What this peer keeps beside the objects.
-    pub fn world(&self) -> &W {
-        self.engine.world()
-    }
-
-    /// What this peer keeps beside the objects.
-    pub fn world_mut(&mut self) -> &mut W {
-        self.engine.world_mut()
-    }
-
-    /// The objects and players on the screen, best drawn [interpolated](gaggle_replica::Session::interpolated).
-    pub fn session(&self) -> &gaggle_replica::Session {
-        self.engine.session()
-    }
-
-    /// The objects and players on the screen, to change them between two ticks.
-    pub fn session_mut(&mut self) -> &mut gaggle_replica::Session {
-        self.engine.session_mut()
-    }
-
-    /// The local player. Its number may change with the reservation.
-    pub fn local_slot(&self) -> Player {
-        self.session().local_slot()
-    }
-
-    /// The player of the [leader](Room::leader).
-    pub fn leader_slot(&self) -> Option<Player> {
-        self.session().roster().leader().map(|leader| leader.slot)
-    }
-
-    /// Whether this peer leads.
-    pub fn is_leader(&self) -> bool {
-        self.session().is_leader()
-    }
-
-    /// The player of a peer, by its reservation.
-    pub fn slot_of(&self, peer: PeerId) -> Option<Player> {
-        self.lobby_room.player_of(peer)
     }
 }

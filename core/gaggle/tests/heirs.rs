@@ -53,7 +53,7 @@ type Cluster = town::Cluster<House>;
 impl Resident for House {
     type Config = RoomConfig;
 
-    fn settings(house: usize) -> RoomConfig {
+    fn house_config(house: usize) -> RoomConfig {
         RoomConfig { lobby: town::client_config(house), ..RoomConfig::new("purses", 4).expect("a label") }
     }
 
@@ -207,7 +207,7 @@ fn whoever_was_cut_off_is_not_new_when_the_line_is_back() {
 #[test]
 fn two_at_one_keyboard_come_back_to_both_seats_and_a_stranger_is_new_to_one() {
     let mut town = Cluster::of(4);
-    let couch = |house| RoomConfig { local_players: 2, ..House::settings(house) };
+    let couch = |house| RoomConfig { local_players: 2, ..House::house_config(house) };
     town.open_with(0, couch(0)).run_ms(500);
     come(&mut town, 1);
     come(&mut town, 2);

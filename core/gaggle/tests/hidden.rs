@@ -205,7 +205,7 @@ fn server_restart_does_not_wake_hidden_page() {
     town.run_ms(500).set_lobby_up(false).run_ms(1_000).set_lobby_up(true).run_ms(8_000);
     town.throttle(0, A_SECOND);
     let config =
-        gaggle::RoomConfig { join: JoinTarget::Code(code), ..<presses::House as Resident>::settings(1) };
+        gaggle::RoomConfig { join: JoinTarget::Code(code), ..<presses::House as Resident>::house_config(1) };
     town.open_with(1, config);
     town.run_until("the second plays", SOON, |town| town.is_together(1));
     assert!(town.now() > Micros::from_secs(5));
@@ -217,7 +217,7 @@ fn watcher_of_hidden_page_stays() {
     let mut town = Timeline::of(2);
     town.open(0).run_ms(1_000);
     let watch = JoinTarget::Spectate(town.room(0).code());
-    let config = gaggle::RoomConfig { join: watch, ..<presses::House as Resident>::settings(1) };
+    let config = gaggle::RoomConfig { join: watch, ..<presses::House as Resident>::house_config(1) };
     town.open_with(1, config)
         .run_until("it watches", 3_000, |town| town.room(1).where_it_is() == Phase::Spectating);
     town.room(0).hide();

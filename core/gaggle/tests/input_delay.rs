@@ -15,7 +15,7 @@ fn delay(town: &mut Cluster, house: usize) -> u32 {
 
 /// One alone, then two far from each other, then one alone again.
 fn alone_together_alone(session: &TimelineConfig, among: std::ops::RangeInclusive<u32>) {
-    let config = |house| House::settings(house).with_engine(session.clone());
+    let config = |house| House::house_config(house).with_engine(session.clone());
     let mut town = Cluster::of(2);
     town.weather(Conditions::latency_ms(160));
     town.open_with(0, config(0)).run_ms(1_000);

@@ -101,7 +101,7 @@ type House = WorldRoom<Land, SimPlatform>;
 impl Resident for House {
     type Config = SharedConfig;
 
-    fn settings(house: usize) -> SharedConfig {
+    fn house_config(house: usize) -> SharedConfig {
         let client = town::client_config(house);
         RoomConfig {
             lobby: client,

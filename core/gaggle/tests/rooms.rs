@@ -198,7 +198,7 @@ fn a_page_that_was_closed_is_gone_at_once_and_its_seat_soon() {
 #[test]
 fn nobody_is_sent_into_a_match_that_players_beside_others_have_filled() {
     let mut town = Cluster::of(3);
-    let couch = |house| RoomConfig { local_players: 2, ..House::settings(house) };
+    let couch = |house| RoomConfig { local_players: 2, ..House::house_config(house) };
     town.open_with(0, couch(0)).run_ms(500);
     town.open_with(1, couch(1)).run_until("four play", 3_000, |town| town.is_together(1));
     town.open(2).run_until("the fifth has a room", 3_000, |town| town.is_together(2));
@@ -236,7 +236,7 @@ fn a_newcomer_does_not_get_what_somebody_else_left() {
 #[test]
 fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
     let mut town = Cluster::of(2);
-    let couch = RoomConfig { local_players: 2, ..House::settings(0) };
+    let couch = RoomConfig { local_players: 2, ..House::house_config(0) };
     town.open_with(0, couch).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(500);
     let slots = [0, 1, 2].map(Slot::at);
@@ -453,7 +453,7 @@ fn a_page_hidden_while_it_comes_in_comes_in_when_it_is_looked_at_again() {
 #[test]
 fn whoever_seeks_another_room_plays_on_until_it_is_there_and_so_does_who_stays() {
     let mut town = Cluster::of(3);
-    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::settings(0) };
+    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::house_config(0) };
     town.open_with(0, private).run_ms(500).open(1).run_ms(500).open(2);
     town.run_until("two are together", 3_000, |town| town.is_together(2)).run_ms(1_000);
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
@@ -537,11 +537,11 @@ fn one_room_after_another() {
 #[test]
 fn a_private_room_is_found_by_its_code_only() {
     let mut town = Cluster::of(3);
-    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::settings(0) };
+    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::house_config(0) };
     town.open_with(0, private).run_ms(500).open(1).run_ms(1_000);
     assert_eq!(town.room(1).members().len(), 1, "a stranger does not stumble into it");
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::settings(2) };
+    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::house_config(2) };
     town.open_with(2, invited).run_until("the guest is in", 2_000, |town| town.is_together(2));
     expect_one_match(&mut town, &[0, 2]);
 }
@@ -550,7 +550,7 @@ fn a_private_room_is_found_by_its_code_only() {
 fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
     let mut town = Cluster::of(1);
     let code = "BCDFGH".parse().expect("a code");
-    town.open_with(0, RoomConfig { join: JoinTarget::Code(code), ..House::settings(0) }).run_ms(2_000);
+    town.open_with(0, RoomConfig { join: JoinTarget::Code(code), ..House::house_config(0) }).run_ms(2_000);
     let refusals: Vec<String> = town.told[0]
         .iter()
         .filter(|event| matches!(event, RoomEvent::RequestRejected(_)))
@@ -577,7 +577,7 @@ fn a_mistyped_code_costs_nobody_the_seat_they_have() {
     );
     expect_one_match(&mut town, &[0, 1]);
     // A page that has no use for the seat it had keeps it from nobody.
-    town.crash(1).open_with(1, RoomConfig { join: mistyped, ..House::settings(1) }).run_ms(3_000);
+    town.crash(1).open_with(1, RoomConfig { join: mistyped, ..House::house_config(1) }).run_ms(3_000);
     assert_eq!(
         count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected(_))),
         1,
@@ -591,7 +591,7 @@ fn a_mistyped_code_costs_nobody_the_seat_they_have() {
 #[test]
 fn offline_asks_nobody() {
     let mut town = Cluster::of(1);
-    town.open_with(0, RoomConfig { join: JoinTarget::Offline, ..House::settings(0) }).run_ms(1_000);
+    town.open_with(0, RoomConfig { join: JoinTarget::Offline, ..House::house_config(0) }).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).game().frame > 50);
 }
@@ -638,7 +638,7 @@ fn somebody_looks_on_and_takes_a_seat_later() {
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
     let stalls = town.room(0).stats().stalled_ticks;
-    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::settings(2) };
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::house_config(2) };
     town.open_with(2, watch)
         .run_until("it looks on", 3_000, |town| town.room(2).phase() == Phase::Spectating);
     town.run_ms(3_000);
@@ -669,7 +669,7 @@ fn those_who_look_on_are_told_when_everybody_has_left() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::settings(1) };
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::house_config(1) };
     town.open_with(1, watch)
         .run_until("it looks on", 3_000, |town| town.room(1).phase() == Phase::Spectating);
     town.room(0).leave();
@@ -687,7 +687,7 @@ fn looking_on_where_no_link_opens_is_given_up() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::settings(1) };
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::house_config(1) };
     town.deafen(1).open_with(1, watch).run_ms(18_000);
     assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 1, "{}", town.describe());
     assert_eq!(town.room(1).phase(), Phase::Solo);
@@ -696,10 +696,10 @@ fn looking_on_where_no_link_opens_is_given_up() {
 #[test]
 fn by_its_code_a_room_of_another_mode_is_joined_too() {
     let mut town = Cluster::of(2);
-    let versus = RoomConfig { mode: "versus".parse().expect("a label"), ..House::settings(0) };
+    let versus = RoomConfig { mode: "versus".parse().expect("a label"), ..House::house_config(0) };
     town.open_with(0, versus).run_ms(1_000);
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::settings(1) };
+    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::house_config(1) };
     town.open_with(1, invited).run_until("it is in", 3_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
     assert_eq!(town.room(1).config().mode.as_str(), "versus");
@@ -730,9 +730,13 @@ fn whoever_comes_back_sits_where_it_sat_although_a_lower_place_is_free() {
 #[test]
 fn other_versions_and_other_settings_never_meet() {
     let mut town = Cluster::of(3);
-    let mut slower = House::settings(2);
+    let mut slower = House::house_config(2);
     slower.engine.tick_rate = 30;
-    town.open(0).run_ms(500).open_with(1, House::settings(1).version("2")).open_with(2, slower).run_ms(3_000);
+    town.open(0)
+        .run_ms(500)
+        .open_with(1, House::house_config(1).version("2"))
+        .open_with(2, slower)
+        .run_ms(3_000);
     for house in 0..3 {
         assert!(town.is_together(house), "{}", town.describe());
         assert_eq!(town.room(house).members().len(), 1, "{}", town.describe());

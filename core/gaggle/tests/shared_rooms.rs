@@ -444,7 +444,7 @@ fn a_press_held_over_many_steps_counts_once() {
 #[test]
 fn offline_asks_nobody() {
     let mut town = Cluster::of(1);
-    let config = SharedConfig { join: JoinTarget::Offline, ..House::settings(0) };
+    let config = SharedConfig { join: JoinTarget::Offline, ..House::house_config(0) };
     town.open_with(0, config).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).world().steps > 50);
@@ -498,7 +498,7 @@ fn somebody_looks_on_and_takes_a_seat_later() {
 fn those_who_look_on_have_a_world_of_their_own_when_everybody_has_left() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
-    let watch = SharedConfig { join: JoinTarget::Spectate(code_of(&mut town, 0)), ..House::settings(1) };
+    let watch = SharedConfig { join: JoinTarget::Spectate(code_of(&mut town, 0)), ..House::house_config(1) };
     town.open_with(1, watch)
         .run_until("it looks on", 3_000, |town| town.room(1).phase() == Phase::Spectating);
     town.room(0).leave();

@@ -159,7 +159,7 @@ struct House(Box<dyn AnyRoom>);
 impl Resident for House {
     type Config = (RoomConfig, Build);
 
-    fn settings(house: usize) -> (RoomConfig, Build) {
+    fn house_config(house: usize) -> (RoomConfig, Build) {
         let client = town::client_config(house);
         let config = RoomConfig::new("rope", 4).expect("a label").version("1");
         (RoomConfig { lobby: client, ..config }, Build::Rope)
@@ -199,7 +199,7 @@ type Cluster = town::Cluster<House>;
 
 /// A house that plays this, in the room with this code if there is one.
 fn playing(house: usize, build: Build, code: Option<gaggle::RoomCode>) -> (RoomConfig, Build) {
-    let (config, _) = House::settings(house);
+    let (config, _) = House::house_config(house);
     (RoomConfig { join: code.map_or(JoinTarget::Matchmake, JoinTarget::Code), ..config }, build)
 }
 

@@ -70,7 +70,7 @@ impl Guest {
 impl Resident for Guest {
     type Config = Visit;
 
-    fn settings(house: usize) -> Visit {
+    fn house_config(house: usize) -> Visit {
         Visit {
             key: format!("the-key-of-guest-{house}"),
             window: (320, 200),
@@ -145,7 +145,7 @@ fn guests(windows: &[(i32, i32)], glances: u64) -> Cluster<Guest> {
     let mut town = Cluster::of(windows.len());
     town.weather(Conditions { jitter: Micros::from_millis(20), ..Conditions::latency_ms(60) });
     for (house, window) in windows.iter().enumerate() {
-        town.open_with(house, Visit { window: *window, glances, ..Guest::settings(house) });
+        town.open_with(house, Visit { window: *window, glances, ..Guest::house_config(house) });
         town.run_until("it is in the match", 5_000, |town| town.is_together(house));
     }
     town
@@ -250,7 +250,7 @@ fn windows_of_any_size_are_windows_into_one_match() {
 /// Which mode the first match in a room was of, as the lobby keeps it, and whether whoever played it was told that it does not count.
 fn played_out(query: &str) -> (String, bool) {
     let mut town = Cluster::<Guest>::of(1);
-    town.open_with(0, Visit { query: query.to_string(), glances: 60, ..Guest::settings(0) });
+    town.open_with(0, Visit { query: query.to_string(), glances: 60, ..Guest::house_config(0) });
     let is_told = Cell::new(false);
     town.run_until("the match is decided, and the scores are up", 1_800_000, |town| {
         let words = town.room(0).arcade.board_words();
@@ -275,7 +275,7 @@ fn where_matches_count_nobody_brings_bots_or_rules_of_his_own() {
     town.open(0).run_until("it has a room", 5_000, |town| town.is_together(0));
     let code = room_code(town.room(0));
     let query = format!("bots=2&lives=9&room={code}");
-    town.open_with(1, Visit { query, ..Guest::settings(1) });
+    town.open_with(1, Visit { query, ..Guest::house_config(1) });
     town.run_until("it plays there, alone at its keyboard", 10_000, |town| {
         let here = facts(town.room(0)).contains("\"here\":[true, true, false, false]");
         here && town.is_together(1) && room_code(town.room(1)) == code
@@ -285,7 +285,7 @@ fn where_matches_count_nobody_brings_bots_or_rules_of_his_own() {
 #[test]
 fn two_at_one_keyboard_come_back_as_two() {
     let mut town = Cluster::<Guest>::of(2);
-    town.open_with(0, Visit { players: 2, ..Guest::settings(0) });
+    town.open_with(0, Visit { players: 2, ..Guest::house_config(0) });
     town.run_until("both are in", 5_000, |town| town.is_together(0));
     town.open(1);
     town.run_until("a third", 5_000, |town| town.is_together(1));
@@ -301,7 +301,7 @@ fn two_at_one_keyboard_come_back_as_two() {
     town.room(0).arcade.close();
     town.run_ms(200).crash(0);
     town.run_ms(1_000);
-    town.open_with(0, Visit { return_to: kept, ..Guest::settings(0) });
+    town.open_with(0, Visit { return_to: kept, ..Guest::house_config(0) });
     town.run_until("they are back", 10_000, |town| town.is_together(0));
     assert_eq!(town.room(0).arcade.own(), [true, true, false, false], "{}", town.describe());
     assert_eq!(town.room(1).arcade.own(), own);
@@ -319,7 +319,7 @@ fn has(town: &mut Cluster<Guest>, house: usize, seat: usize) -> (u32, u8, u16) {
 #[test]
 fn whoever_takes_the_last_free_seat_starts_from_nothing_and_who_comes_back_does_not() {
     let mut town = Cluster::<Guest>::of(5);
-    let visit = |house| Visit { glances: 60, ..Guest::settings(house) };
+    let visit = |house| Visit { glances: 60, ..Guest::house_config(house) };
     for house in 0..4 {
         town.open_with(house, visit(house));
         town.run_until("it is in the match", 5_000, |town| town.is_together(house));
@@ -355,7 +355,8 @@ fn whoever_takes_the_last_free_seat_starts_from_nothing_and_who_comes_back_does_
 #[test]
 fn who_likes_a_colour_has_it_where_it_is_free() {
     let mut town = Cluster::<Guest>::of(3);
-    let likes = |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::settings(house) };
+    let likes =
+        |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::house_config(house) };
     let seats = [[false, false, true, false], [true, false, false, false], [false, false, false, true]];
     for (house, palette) in ["2", "2", "3"].into_iter().enumerate() {
         town.open_with(house, likes(house, palette));
@@ -411,7 +412,7 @@ fn no_sound_of_what_happened_is_swallowed_however_often_it_is_simulated_again() 
 #[test]
 fn private_room_shows_invitation_until_friend_comes() {
     let mut town: Cluster<Guest> = Cluster::of(2);
-    town.open_with(0, Visit { with_friends: true, ..Guest::settings(0) });
+    town.open_with(0, Visit { with_friends: true, ..Guest::house_config(0) });
     town.run_until("the panel opens", 5_000, |town| town.room(0).arcade.invite_words().is_some());
     let code = room_code(town.room(0));
     let press = |arcade: &mut Arcade, code: &str| {
@@ -431,7 +432,7 @@ fn private_room_shows_invitation_until_friend_comes() {
     town.run_ms(3_000);
     assert!(town.room(0).arcade.invite_words().is_some(), "it waits for a friend");
 
-    town.open_with(1, Visit { query: format!("?room={code}"), ..Guest::settings(1) });
+    town.open_with(1, Visit { query: format!("?room={code}"), ..Guest::house_config(1) });
     town.run_until("both play", 10_000, |town| {
         (0..2).all(|house| facts(town.room(house)).contains("\"here\":[true, true"))
     });

@@ -55,7 +55,7 @@ impl Guest {
 impl Resident for Guest {
     type Config = Visit;
 
-    fn settings(house: usize) -> Visit {
+    fn house_config(house: usize) -> Visit {
         Visit {
             game: "gander",
             key: format!("the-key-of-guest-{house}"),
@@ -114,7 +114,7 @@ fn room_code(town: &mut Cluster<Guest>, house: usize) -> String {
 #[test]
 fn wrong_code_stays_at_the_field_and_says_why() {
     let mut town: Cluster<Guest> = Cluster::of(1);
-    town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::settings(0) }).run_ms(1_000);
+    town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::house_config(0) }).run_ms(1_000);
     for key in ["Enter", "Enter"] {
         let guest = town.room(0);
         let words = guest.words();
@@ -139,7 +139,7 @@ fn full_room_offers_to_watch() {
         town.open(house).run_until("it is in", 5_000, move |town| town.is_together(house));
     }
     let code = room_code(&mut town, 0);
-    town.open_with(4, Visit { query: format!("room={code}"), ..Guest::settings(4) }).run_ms(1_000);
+    town.open_with(4, Visit { query: format!("room={code}"), ..Guest::house_config(4) }).run_ms(1_000);
     let words = town.room(4).words();
     assert!(words.starts_with("No seat is free in this room.") && words.contains("W: watch."), "{words}");
     town.room(4).press("KeyW");
@@ -149,7 +149,7 @@ fn full_room_offers_to_watch() {
 #[test]
 fn letters_after_a_refusal_go_into_the_field() {
     let mut town: Cluster<Guest> = Cluster::of(1);
-    town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::settings(0) }).run_ms(1_000);
+    town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::house_config(0) }).run_ms(1_000);
     let arcade = &mut town.room(0).arcade;
     arcade.key_down("Backspace", "Backspace");
     assert_eq!((arcade.notice_words(), arcade.screen()), (None, Screen::Menu));
@@ -159,10 +159,10 @@ fn letters_after_a_refusal_go_into_the_field() {
 #[test]
 fn code_of_another_game_switches_the_cabinet() {
     let mut town: Cluster<Guest> = Cluster::of(2);
-    town.open_with(0, Visit { game: "drake", ..Guest::settings(0) }).run_ms(1_000);
+    town.open_with(0, Visit { game: "drake", ..Guest::house_config(0) }).run_ms(1_000);
     let code = room_code(&mut town, 0);
     for (house, kind) in [(1, "room"), (1, "watch")] {
-        let visit = Visit { query: format!("{kind}={code}"), ..Guest::settings(1) };
+        let visit = Visit { query: format!("{kind}={code}"), ..Guest::house_config(1) };
         town.open_with(house, visit).run_ms(1_000);
         let guest = town.room(house);
         assert_eq!(guest.arcade.take_wanted(), Some("drake"));
@@ -179,8 +179,11 @@ fn code_of_another_game_switches_the_cabinet() {
 fn page_that_follows_its_own_tab_takes_the_seat_over() {
     for follows in [true, false] {
         let mut town: Cluster<Guest> = Cluster::of(2);
-        let same =
-            Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::settings(0) };
+        let same = Visit {
+            key: "one-key-for-both-pages".into(),
+            seat: Some("tab".into()),
+            ..Guest::house_config(0)
+        };
         town.open_with(0, same.clone()).run_ms(2_000);
         let code = room_code(&mut town, 0);
         town.open_with(1, Visit { return_to: Some(code.clone()), follows, ..same }).run_ms(2_000);
@@ -194,7 +197,8 @@ fn page_that_follows_its_own_tab_takes_the_seat_over() {
 #[test]
 fn closed_page_leaves_its_seat_to_the_next() {
     let mut town: Cluster<Guest> = Cluster::of(2);
-    let same = Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::settings(0) };
+    let same =
+        Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::house_config(0) };
     town.open_with(0, same.clone()).run_ms(2_000);
     town.room(0).arcade.close();
     town.run_ms(100);
@@ -206,7 +210,7 @@ fn closed_page_leaves_its_seat_to_the_next() {
 #[test]
 fn player_out_of_geese_is_told_and_offered_a_room() {
     let mut town: Cluster<Guest> = Cluster::of(2);
-    let visit = |house, flaps| Visit { query: "lives=1".into(), flaps, ..Guest::settings(house) };
+    let visit = |house, flaps| Visit { query: "lives=1".into(), flaps, ..Guest::house_config(house) };
     town.open_with(0, visit(0, true)).run_until("it is in", 3_000, |town| town.is_together(0));
     town.open_with(1, visit(1, false)).run_until("it is in", 3_000, |town| town.is_together(1));
     let is_out = |town: &mut Cluster<Guest>, house: usize| town.room(house).arcade.cabinet().standing().out;
@@ -270,7 +274,8 @@ fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
 #[test]
 fn address_of_a_game_wins_over_the_room_before() {
     let mut town: Cluster<Guest> = Cluster::of(2);
-    let same = Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::settings(0) };
+    let same =
+        Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::house_config(0) };
     town.open_with(0, same.clone()).run_ms(2_000);
     let code = room_code(&mut town, 0);
     town.room(0).arcade.close();

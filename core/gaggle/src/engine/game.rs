@@ -19,8 +19,8 @@ use crate::engine::input_latch::InputLatch;
 use crate::engine::{Engine, sealed};
 use crate::event::RoomEvent;
 use crate::lobby_room::{LobbyAction, LobbyRoom};
+use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
-use crate::room::{Phase, Stall};
 
 use play::Play;
 use recording::Recording;
@@ -140,9 +140,13 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
         }
     }
 
-    fn update<P: Platform>(&mut self, room: &mut Lobby<P>) -> u32 {
+    fn update<P: Platform>(
+        &mut self,
+        room: &mut Lobby<P>,
+        input: &mut dyn FnMut(&Self, usize) -> Option<G::Input>,
+    ) -> u32 {
         self.receive(room);
-        let ticks = self.tick(room);
+        let ticks = self.tick(room, input);
         self.handle_events(room);
         if self.suspended {
             self.hand_over(room);
@@ -332,7 +336,11 @@ impl<G: Game + Clone> GameEngine<G> {
         }
     }
 
-    fn tick<P: Platform>(&mut self, room: &Lobby<P>) -> u32 {
+    fn tick<P: Platform>(
+        &mut self,
+        room: &Lobby<P>,
+        input: &mut dyn FnMut(&Self, usize) -> Option<G::Input>,
+    ) -> u32 {
         // A suspended peer keeps ticking while frames are unconfirmed or a joiner is connected.
         let is_needed = room.mesh.as_ref().is_some_and(|mesh| self.has_left || !mesh.peers().is_empty());
         let ticks = if self.suspended && !is_needed {
@@ -342,6 +350,11 @@ impl<G: Game + Clone> GameEngine<G> {
             self.shown.ticks_due(room.now)
         };
         for _ in 0..ticks {
+            for player in 0..self.players.len() {
+                if let Some(input) = input(self, player) {
+                    self.players[player].set(input);
+                }
+            }
             self.previous.copy_from(self.shown.timeline.game());
             let tick = self.shown.tick(room.now, &mut self.players);
             let since = self.stalled_since.unwrap_or(room.now);

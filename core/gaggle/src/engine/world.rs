@@ -15,8 +15,8 @@ use crate::config::{RoomConfig, build_label};
 use crate::engine::input_latch::InputLatch;
 use crate::engine::{Engine, sealed};
 use crate::lobby_room::{LobbyAction, LobbyRoom};
+use crate::phase::Phase;
 use crate::platform::Platform;
-use crate::room::Phase;
 use crate::world::World;
 
 use joining::Joining;
@@ -118,7 +118,11 @@ impl<W: World> Engine for WorldEngine<W> {
         }
     }
 
-    fn update<P: Platform>(&mut self, room: &mut Lobby<P>) -> u32 {
+    fn update<P: Platform>(
+        &mut self,
+        room: &mut Lobby<P>,
+        input: &mut dyn FnMut(&Self, usize) -> Option<W::Input>,
+    ) -> u32 {
         self.receive(room);
         self.handle_events(room);
         let ticks = if self.suspended {
@@ -128,6 +132,9 @@ impl<W: World> Engine for WorldEngine<W> {
             self.clock.ticks_due(room.now, 1_000_000)
         };
         for _ in 0..ticks {
+            if let Some(input) = input(self, 0) {
+                self.input.set(input);
+            }
             self.session.set_input(self.input.take());
             self.world.step(&mut self.session);
         }

@@ -222,6 +222,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     fn hear_room(&mut self, event: &RoomUpdate) {
         self.learn_names();
+        self.report_roles(event);
         match event {
             RoomUpdate::Joined(joined) => {
                 self.leaving.retain(|(_, peer)| *peer != joined.member.peer);

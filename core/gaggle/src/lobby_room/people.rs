@@ -13,25 +13,30 @@ const NOBODY: &str = "somebody";
 /// Names kept of those who were here once.
 const NAMES_MAX: usize = 256;
 
-/// Somebody in the room.
+/// A member of the room: a peer, and the player whose name it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Their machine.
+    /// The peer in the match and in the lobby.
     pub peer: PeerId,
-    /// What they are called.
+    /// The display name.
     pub name: String,
-    /// The colours they wear.
+    /// The palette the lobby gave it; different for every player of a room.
     pub palette: u8,
-    /// The slots of their players in the match; empty if they are not in it. In a
-    /// [`WorldRoom`](crate::WorldRoom) one, the number of the player.
+    /// The slots of its players in the match; empty if it is not in the match.
     pub slots: SlotSet,
-    /// It is us.
+    /// It is this peer.
     pub is_local: bool,
-    /// They are present longest: the host, where there is one.
+    /// It has been in the match longest: see [`Room::leader`](crate::Room::leader).
     pub is_leader: bool,
-    /// How the link to them runs.
+    /// It may change the room: see [`Room::host`](crate::Room::host).
+    pub is_host: bool,
+    /// It is ready for the next match: see [`Room::set_ready`](crate::Room::set_ready).
+    pub is_ready: bool,
+    /// It has lost the connection to the lobby, or its page is hidden. Its link may be alive.
+    pub is_away: bool,
+    /// The path of the link to it.
     pub path: Option<Path>,
-    /// What is known about that link.
+    /// Round trip, loss and bytes of that link.
     pub link_stats: Option<LinkStats>,
 }
 
@@ -51,6 +56,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 slots: slots_of(member.peer),
                 is_local: member.peer == local,
                 is_leader: lead == Some(member.peer),
+                is_host: room.is_some_and(|room| room.host == member.peer),
+                is_ready: member.ready,
+                is_away: member.away || member.resting,
                 path: None,
                 link_stats: None,
             })

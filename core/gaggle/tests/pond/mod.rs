@@ -148,7 +148,7 @@ pub(crate) fn with_policy(house: usize, policy: AuthorityPolicy) -> SharedConfig
 impl Resident for House {
     type Config = SharedConfig;
 
-    fn settings(house: usize) -> SharedConfig {
+    fn house_config(house: usize) -> SharedConfig {
         with_policy(house, AuthorityPolicy::OwnerOrLeader)
     }
 

@@ -48,7 +48,7 @@ pub(crate) type Cluster = town::Cluster<House>;
 impl Resident for House {
     type Config = RoomConfig;
 
-    fn settings(house: usize) -> RoomConfig {
+    fn house_config(house: usize) -> RoomConfig {
         let client = town::client_config(house);
         RoomConfig { lobby: client, record_replay: true, ..RoomConfig::new("presses", 4).expect("a label") }
     }

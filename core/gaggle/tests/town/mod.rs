@@ -33,7 +33,7 @@ pub(crate) const FRAME: Micros = Micros::new(16_667);
 pub(crate) trait Resident: Sized {
     type Config;
 
-    fn settings(house: usize) -> Self::Config;
+    fn house_config(house: usize) -> Self::Config;
     fn move_in(now: Micros, config: Self::Config, doorstep: SimPlatform, seed: u64) -> Self;
     /// One displayed frame, with whatever this house's player does.
     fn play(&mut self, now: Micros, house: usize);
@@ -509,7 +509,7 @@ impl<R: Resident> Cluster<R> {
     }
 
     pub(crate) fn open(&mut self, house: usize) -> &mut Cluster<R> {
-        self.open_with(house, R::settings(house))
+        self.open_with(house, R::house_config(house))
     }
 
     pub(crate) fn open_with(&mut self, house: usize, config: R::Config) -> &mut Cluster<R> {

@@ -22,8 +22,8 @@ use game::TugOfWar;
 fn main() -> Result<(), Box<dyn Error>> {
     let server = std::env::args().nth(1).unwrap_or("ws://127.0.0.1:8080".to_string());
     let (clock, config) = (Clock::start(), RoomConfig::new("tug-of-war", 2)?.version("1"));
-    let outside = platform(&server)?;
-    let mut room = GameRoom::open(clock.now(), config, outside, TugOfWar::default(), random_seed()?)?;
+    let platform = platform(&server)?;
+    let mut room = GameRoom::open(clock.now(), config, platform, TugOfWar::default(), random_seed()?)?;
 
     // Reading a line waits, and nothing else here may.
     let (typed, enters) = mpsc::channel();

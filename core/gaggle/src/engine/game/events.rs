@@ -6,8 +6,8 @@ use gaggle_timeline::{Game, RosterEntry, SessionEvent};
 use super::{GameEngine, Lobby};
 use crate::engine::Engine;
 use crate::event::{LeaveCause, PeerRejection, RoomEvent};
+use crate::phase::Stall;
 use crate::platform::Platform;
-use crate::room::Stall;
 
 /// How long no member may play before one of those who wait opens the match. A peer that plays says so in its first
 /// packet.
@@ -185,6 +185,10 @@ fn trouble(event: &SessionEvent, name: &dyn Fn(PeerId) -> String) -> Option<Room
     match *event {
         SessionEvent::Rejected { peer, reason } => rejected(peer, PeerRejection::Match(reason)),
         SessionEvent::PeerFault { peer, fault } => rejected(peer, PeerRejection::MatchFault(fault)),
+        SessionEvent::InputsDiverged { peer, frame, suspect } => {
+            Some(RoomEvent::InputsDiverged { peer, name: name(peer), frame, suspect })
+        }
+        SessionEvent::StateNotDecodable { frame } => Some(RoomEvent::StateNotDecodable { frame }),
         SessionEvent::StateTooLarge { bytes, max, .. } => Some(RoomEvent::StateTooLarge { bytes, max }),
         SessionEvent::LineTooSlow { peer, rtt, max } => {
             Some(RoomEvent::LineTooSlow { peer, name: name(peer), rtt, max })

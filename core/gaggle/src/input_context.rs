@@ -1,0 +1,45 @@
+//! Inputs made from the state before their tick.
+
+use gaggle_kit::Slot;
+use gaggle_timeline::Game;
+
+use crate::engine::{Engine, GameEngine, WorldEngine};
+use crate::world::World;
+
+/// What an input of [`Room::update_with`](crate::Room::update_with) can be made from: the state before the tick.
+#[derive(Debug)]
+pub struct InputContext<'a, E> {
+    /// The local player, counted from 0.
+    pub player: usize,
+    engine: &'a E,
+}
+
+impl<'a, E: Engine> InputContext<'a, E> {
+    pub(crate) fn new(player: usize, engine: &'a E) -> InputContext<'a, E> {
+        InputContext { player, engine }
+    }
+
+    /// The slot of the player; none while spectating.
+    pub fn slot(&self) -> Option<Slot> {
+        self.engine.local_slots().iter().nth(self.player)
+    }
+}
+
+impl<'a, G: Game + Clone> InputContext<'a, GameEngine<G>> {
+    /// The game before the tick.
+    pub fn game(&self) -> &'a G {
+        self.engine.game()
+    }
+}
+
+impl<'a, W: World> InputContext<'a, WorldEngine<W>> {
+    /// What this peer keeps beside the objects.
+    pub fn world(&self) -> &'a W {
+        self.engine.world()
+    }
+
+    /// The objects before the tick.
+    pub fn session(&self) -> &'a gaggle_replica::Session {
+        self.engine.session()
+    }
+}

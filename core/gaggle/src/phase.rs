@@ -1,0 +1,32 @@
+//! What a room does, for polling. Events report the changes.
+
+use gaggle_kit::{Micros, PeerId};
+
+/// What a room does at the moment. [`RoomEvent`](crate::RoomEvent)s tell the changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The local players play without other peers, whether or not the lobby is connected.
+    Solo,
+    /// The local players still play solo, while this peer joins the match of others.
+    Joining {
+        /// How much of the match has arrived, 0 to 100.
+        percent: u8,
+    },
+    /// In the match of the room, perhaps as its first peer.
+    Playing,
+    /// Watching the match of the room without a slot in it: see [`JoinTarget::Spectate`](crate::JoinTarget::Spectate).
+    Spectating,
+    /// Out of the match for a while, because the page is hidden: see [`Room::suspend`](crate::Room::suspend).
+    Suspended,
+}
+
+/// The match on the screen stands still, because other peers' input is missing: see [`Room::stall`](crate::Room::stall).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stall {
+    /// When the last frame advanced.
+    pub since: Micros,
+    /// Peers whose input is missing.
+    pub waiting_for: Vec<PeerId>,
+    /// No peer is heard: it may be this one that is cut off.
+    pub is_isolated: bool,
+}

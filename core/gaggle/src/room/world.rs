@@ -1,0 +1,100 @@
+//! What only a room of a replicated world can do.
+
+use gaggle_kit::PeerId;
+use gaggle_replica::{Player, Session};
+
+use super::Room;
+use crate::engine::WorldEngine;
+use crate::platform::Platform;
+use crate::world::World;
+
+/// A [`Room`] whose peers send the state of the objects they have authority over.
+///
+/// ```
+/// use gaggle::replica::{Kind, Kinds, AuthorityPolicy, Session};
+/// use gaggle::{Micros, NoNetwork, RoomConfig, WorldRoom, World};
+///
+/// #[derive(Debug, Clone, PartialEq, Kind)]
+/// struct Counter {
+///     presses: u32,
+/// }
+///
+/// struct Clicks;
+///
+/// impl World for Clicks {
+///     type Input = u8;
+///
+///     fn kinds() -> Kinds {
+///         Kinds::new().with::<Counter>()
+///     }
+///
+///     fn populate(&mut self, _: &mut Session) {}
+///
+///     fn on_enter(&mut self, session: &mut Session) {
+///         if session.iter_owned::<Counter>(session.local_slot()).next().is_none() {
+///             let _ = session.spawn_owned(session.local_slot(), &Counter { presses: 0 });
+///         }
+///     }
+///
+///     fn step(&mut self, session: &mut Session) {
+///         let pressed = session.input::<u8>(session.local_slot()).unwrap_or_default();
+///         let own = session.iter_authoritative::<Counter>().next();
+///         if let Some(own) = own {
+///             let _ = session.modify(own, |counter: &mut Counter| counter.presses += u32::from(pressed));
+///         }
+///     }
+/// }
+///
+/// // Each player has a counter; an object without an owner would be the leader's.
+/// let config = RoomConfig::world("clicks", 4, AuthorityPolicy::OwnerOrLeader)?.version("1");
+/// let mut room = WorldRoom::open(Micros::ZERO, config, NoNetwork::default(), Clicks, 7)?;
+/// for frame in 1..=60 {
+///     room.set_input(0, 1);
+///     room.update(Micros::from_millis(frame * 17));
+/// }
+/// assert!(room.session().iter::<Counter>().any(|(_, counter)| counter.presses > 50));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type WorldRoom<W, P> = Room<WorldEngine<W>, P>;
+
+impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
+    /// What this peer keeps beside the objects.
+    pub fn world(&self) -> &W {
+        self.engine.world()
+    }
+
+    /// What this peer keeps beside the objects.
+    pub fn world_mut(&mut self) -> &mut W {
+        self.engine.world_mut()
+    }
+
+    /// The objects and players on the screen, best drawn [interpolated](Session::interpolated).
+    pub fn session(&self) -> &Session {
+        self.engine.session()
+    }
+
+    /// The objects and players on the screen, to change them between two ticks.
+    pub fn session_mut(&mut self) -> &mut Session {
+        self.engine.session_mut()
+    }
+
+    /// The local player. Its number may change with the reservation.
+    pub fn local_slot(&self) -> Player {
+        self.session().local_slot()
+    }
+
+    /// The player of the [leader](Room::leader).
+    pub fn leader_slot(&self) -> Option<Player> {
+        self.session().roster().leader().map(|leader| leader.slot)
+    }
+
+    /// Whether this peer leads.
+    pub fn is_leader(&self) -> bool {
+        self.session().is_leader()
+    }
+
+    /// The player of a peer, by its reservation.
+    pub fn slot_of(&self, peer: PeerId) -> Option<Player> {
+        self.lobby_room.player_of(peer)
+    }
+}

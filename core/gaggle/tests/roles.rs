@@ -1,0 +1,184 @@
+//! Host, readiness and settings of a room, the same for both engines; and inputs made for each tick.
+
+#[allow(dead_code, reason = "the stories of world rooms need more of it")]
+mod pond;
+#[allow(dead_code, reason = "the stories of game rooms need more of it")]
+mod presses;
+mod town;
+
+use gaggle::{
+    AnyRoom, HostCommand, JoinTarget, LeaveCause, LeaveReason, NotHost, PeerId, Phase, RawJson, RoomCode,
+    RoomConfig, RoomEvent,
+};
+use gaggle_kit::Micros;
+use town::{Cluster, Resident};
+
+fn count<R: Resident>(town: &Cluster<R>, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
+    town.told[house].iter().filter(|event| what(event)).count()
+}
+
+fn room_code<R: Resident>(town: &Cluster<R>, house: usize) -> RoomCode {
+    let code = |event: &RoomEvent| match event {
+        RoomEvent::RoomJoined { code, .. } => Some(*code),
+        _ => None,
+    };
+    town.told[house].iter().find_map(code).expect("a room")
+}
+
+/// A private room of house 0, joined by the others.
+fn private_room<S, R>(houses: usize) -> Cluster<R>
+where
+    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+{
+    let mut town = Cluster::<R>::of(4);
+    town.open_with(0, RoomConfig { join: JoinTarget::CreatePrivate, ..R::house_config(0) });
+    town.run_until("the room is open", 2_000, |town| town.is_together(0));
+    for house in 1..houses {
+        open_by_code(&mut town, house);
+    }
+    town
+}
+
+fn open_by_code<S, R>(town: &mut Cluster<R>, house: usize)
+where
+    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+{
+    let join = JoinTarget::Code(room_code(town, 0));
+    town.open_with(house, RoomConfig { join, ..R::house_config(house) });
+    town.run_until("the peer is in", 3_000, move |town| town.is_together(house));
+}
+
+fn own_peer<R: Resident + AnyRoom>(town: &mut Cluster<R>, house: usize) -> PeerId {
+    town.room(house).members().into_iter().find(|member| member.is_local).expect("a member").peer
+}
+
+fn host_and_leader_are_two_roles<S, R>()
+where
+    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+{
+    let mut town = private_room::<S, R>(2);
+    let peers = [own_peer(&mut town, 0), own_peer(&mut town, 1)];
+    for house in 0..2 {
+        assert_eq!(town.room(house).host(), Some(peers[0]));
+        assert_eq!(town.room(house).leader(), Some(peers[0]));
+        assert_eq!(town.room(house).is_host(), house == 0);
+        let hosts = town.room(house).members().into_iter().filter(|member| member.is_host).count();
+        assert_eq!(hosts, 1);
+    }
+    assert_eq!(town.room(1).host_command(HostCommand::Kick(peers[0])), Err(NotHost));
+
+    town.room(0).host_command(HostCommand::TransferHost(peers[1])).expect("it is the host");
+    town.run_ms(500);
+    for house in 0..2 {
+        assert_eq!(town.room(house).host(), Some(peers[1]));
+        assert_eq!(town.room(house).leader(), Some(peers[0]), "the match has not changed");
+        assert_eq!(count(&town, house, |event| matches!(event, RoomEvent::HostChanged { .. })), 1);
+        assert_eq!(count(&town, house, |event| matches!(event, RoomEvent::LeaderChanged { .. })), 0);
+    }
+
+    // The host removes the leader: the match goes on with another one.
+    town.room(1).host_command(HostCommand::Kick(peers[0])).expect("it is the host");
+    town.run_until("it is kicked", 3_000, |town| town.room(0).phase() == Phase::Solo);
+    town.run_ms(1_000);
+    let kicked = RoomEvent::RoomLeft { reason: LeaveReason::Kicked };
+    assert_eq!(count(&town, 0, |event| *event == kicked), 1, "{}", town.describe());
+    let left = |event: &RoomEvent| matches!(event, RoomEvent::PlayerLeft { cause: LeaveCause::Left, .. });
+    assert_eq!(count(&town, 1, left), 1, "{}", town.describe());
+    assert_eq!((town.room(1).host(), town.room(1).leader()), (Some(peers[1]), Some(peers[1])));
+    assert_eq!((town.room(0).host(), town.room(0).is_host()), (None, false));
+}
+
+fn readiness_and_settings_reach_every_member<S, R>()
+where
+    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+{
+    let mut town = private_room::<S, R>(3);
+    let settings = RawJson::new(r#"{"map":"fen"}"#).expect("an object");
+    town.room(0).host_command(HostCommand::Settings(settings.clone())).expect("it is the host");
+    town.room(0).host_command(HostCommand::EndMatch).expect("it is the host");
+    town.run_ms(500);
+    town.room(1).set_ready(true);
+    town.run_ms(500);
+    let peer = own_peer(&mut town, 1);
+    for house in 0..3 {
+        assert_eq!(town.room(house).settings(), &settings);
+        assert_eq!(count(&town, house, |event| *event == RoomEvent::SettingsChanged), 1);
+        let ready = |event: &RoomEvent| matches!(event, RoomEvent::ReadyChanged { ready: true, .. });
+        assert_eq!(count(&town, house, ready), 1);
+        let members = town.room(house).members();
+        let is_ready: Vec<PeerId> =
+            members.into_iter().filter(|member| member.is_ready).map(|member| member.peer).collect();
+        assert_eq!(is_ready, [peer]);
+    }
+    // A match that starts needs readiness for the next one.
+    town.room(0).host_command(HostCommand::Start { countdown: Micros::ZERO }).expect("it is the host");
+    town.run_ms(500);
+    assert!(town.room(2).members().iter().all(|member| !member.is_ready));
+
+    // The host leaves: its settings stay, also for a member that joins later.
+    town.room(0).leave();
+    town.run_ms(1_000);
+    assert!(town.room(1).is_host() != town.room(2).is_host(), "one of the others is the host");
+    open_by_code(&mut town, 3);
+    for house in 1..4 {
+        assert_eq!(town.room(house).settings(), &settings);
+    }
+    assert!(!town.room(3).is_host());
+}
+
+#[test]
+fn host_and_leader_of_a_game_are_two_roles() {
+    host_and_leader_are_two_roles::<_, presses::House>();
+}
+
+#[test]
+fn host_and_leader_of_a_world_are_two_roles() {
+    host_and_leader_are_two_roles::<_, pond::House>();
+}
+
+#[test]
+fn readiness_and_settings_of_a_game_reach_every_member() {
+    readiness_and_settings_reach_every_member::<_, presses::House>();
+}
+
+#[test]
+fn readiness_and_settings_of_a_world_reach_every_member() {
+    readiness_and_settings_reach_every_member::<_, pond::House>();
+}
+
+#[test]
+fn tick_inputs_are_made_from_the_state_before_the_tick() {
+    let mut town = presses::Cluster::of(1);
+    town.open(0);
+    let room = town.room(0);
+    let start = Micros::from_secs(100);
+    room.update(start);
+    let (before, mut asked) = (room.game().frame, Vec::new());
+    let ticks = room.update_with(start + Micros::from_millis(200), |tick| {
+        assert_eq!((tick.player, tick.slot()), (0, Some(gaggle::Slot::at(0))));
+        asked.push(tick.game().frame);
+        u8::from(tick.game().frame.is_multiple_of(2))
+    });
+    assert!(ticks >= 10, "{ticks} ticks are due");
+    assert_eq!(
+        asked,
+        (before..before + ticks).collect::<Vec<_>>(),
+        "each tick is asked for, with its own state"
+    );
+    let pressed = asked.iter().filter(|frame| frame.is_multiple_of(2)).count() as u32;
+    assert_eq!(room.game().counts[0], pressed);
+
+    let mut town = pond::Cluster::of(1);
+    town.open(0);
+    let room = town.room(0);
+    room.update(start);
+    let steps = room.world().steps;
+    let mut asked = Vec::new();
+    let ticks = room.update_with(start + Micros::from_millis(200), |tick| {
+        asked.push(tick.world().steps);
+        pond::Oars { row: true, splash: false }
+    });
+    assert_eq!(asked.len(), ticks as usize);
+    assert_eq!(asked.first(), Some(&steps));
+    assert!(asked.is_sorted() && asked.last() > asked.first());
+}
