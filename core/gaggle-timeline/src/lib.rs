@@ -110,7 +110,7 @@
 //! # Ok::<(), gaggle_timeline::SessionError>(())
 //! ```
 //!
-//! While coming in a machine has no slot_count: [`Session::local_slots`] says for whom to give input, every tick. A page
+//! While coming in a machine has no slots: [`Session::local_slots`] says for whom to give input, every tick. A page
 //! that was closed and is opened again uses [`Session::rejoin`] with its old slots; [`Session::spectate`] comes in without
 //! taking a slot. [`SessionEvent::BranchAbandoned`]
 //! means that what was played here since a split gave way to what the others played.
