@@ -79,6 +79,13 @@ pub trait AnyRoom {
     fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError>;
     /// See [`Room::poll_message`].
     fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)>;
+    /// See [`Room::set_value`].
+    ///
+    /// # Errors
+    /// As [`Room::set_value`].
+    fn set_value(&mut self, key: u8, value: &[u8]) -> Result<(), SendError>;
+    /// See [`Room::value`].
+    fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]>;
     /// See [`Room::set_name`].
     fn set_name(&mut self, name: &str);
     /// See [`Room::set_mode`].
@@ -182,6 +189,14 @@ impl<E: Engine, P: Platform> AnyRoom for Room<E, P> {
 
     fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
         Room::poll_message(self)
+    }
+
+    fn set_value(&mut self, key: u8, value: &[u8]) -> Result<(), SendError> {
+        Room::set_value(self, key, value)
+    }
+
+    fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]> {
+        Room::value(self, peer, key)
     }
 
     fn set_name(&mut self, name: &str) {

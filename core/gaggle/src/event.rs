@@ -187,6 +187,15 @@ pub enum RoomEvent {
         /// Whether it is ready now.
         ready: bool,
     },
+    /// A member changed a value: see [`Room::value`](crate::Room::value).
+    ValueChanged {
+        /// The member whose value it is.
+        peer: PeerId,
+        /// The member's display name.
+        name: String,
+        /// Which of its values.
+        key: u8,
+    },
     /// The host changed the room's settings: see [`Room::settings`](crate::Room::settings).
     SettingsChanged,
     /// Another peer has been in the match longest now: see [`Room::leader`](crate::Room::leader).
@@ -294,6 +303,7 @@ impl fmt::Display for RoomEvent {
             RoomEvent::HostChanged { name, .. } => write!(f, "{name} is the host now"),
             RoomEvent::ReadyChanged { name, ready: true, .. } => write!(f, "{name} is ready"),
             RoomEvent::ReadyChanged { name, .. } => write!(f, "{name} is not ready"),
+            RoomEvent::ValueChanged { name, .. } => write!(f, "{name} changed something"),
             RoomEvent::SettingsChanged => f.write_str("the host changed the settings"),
             RoomEvent::LeaderChanged { name, .. } => write!(f, "{name} admits new players now"),
             RoomEvent::BranchAbandoned => f.write_str("another part of the match went on"),

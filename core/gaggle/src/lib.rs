@@ -26,7 +26,7 @@ pub use config::{JoinTarget, RoomConfig, SharedConfig};
 pub use engine::{Engine, GameEngine, WorldEngine};
 pub use event::{LeaveCause, PeerRejection, RoomEvent};
 pub use input_context::InputContext;
-pub use lobby_room::{HostCommand, Member, NotHost};
+pub use lobby_room::{HostCommand, Member, NotHost, VALUES_BYTES_MAX};
 pub use messages::MESSAGE_BYTES_MAX;
 pub use phase::{Phase, Stall};
 pub use platform::{ConnectMesh, MeshSetup, NoLobby, NoMesh, NoNetwork, Online, OnlineConfig, Platform};

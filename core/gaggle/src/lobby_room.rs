@@ -7,6 +7,7 @@ mod host;
 mod lobby;
 mod people;
 mod results;
+mod values;
 
 use std::collections::VecDeque;
 
@@ -19,10 +20,13 @@ use gaggle_lobby::{DisplayName, Label, RoomId};
 use crate::config::{JoinTarget, RoomConfig};
 use crate::event::RoomEvent;
 use crate::messages::{self, MessageQueue};
+
 use crate::platform::{MeshSetup, Platform};
+use values::MemberValues;
 
 pub use host::{HostCommand, NotHost};
 pub use people::Member;
+pub use values::VALUES_BYTES_MAX;
 
 /// Events kept for a game that does not fetch them.
 const EVENTS_MAX: usize = 256;
@@ -42,6 +46,21 @@ pub enum LobbyAction {
     /// The lobby knows that we do not rest any more: from now on others come into our match, and
     /// those who came before may have one of their own.
     Resumed,
+}
+
+/// What peers send beside the match.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    pub(crate) messages: MessageQueue,
+    pub(crate) values: MemberValues,
+}
+
+impl Inbox {
+    /// Takes a message of a stream that the engine does not use.
+    pub(crate) fn receive(&mut self, from: PeerId, stream: u8, bytes: &[u8]) {
+        self.messages.receive(from, stream, bytes);
+        self.values.receive(from, stream, bytes);
+    }
 }
 
 /// A seat among others, or the wish for one.
@@ -79,8 +98,8 @@ pub struct LobbyRoom<S, P: Platform> {
     score: Option<(i64, Option<u32>)>,
     score_told: Option<(i64, Option<u32>)>,
     tell_at: Micros,
-    /// Messages beside the match that arrived.
-    pub(crate) messages: MessageQueue,
+    /// What arrived beside the match.
+    pub(crate) inbox: Inbox,
     events: VecDeque<RoomEvent>,
     pub(crate) now: Micros,
 }
@@ -116,7 +135,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             score: None,
             score_told: None,
             tell_at: now,
-            messages: MessageQueue::default(),
+            inbox: Inbox::default(),
             events: VecDeque::new(),
             now,
         }
@@ -208,6 +227,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         let has_credentials = setup.ice_servers.iter().any(|server| server.credential.is_some());
         self.ice_due = has_credentials.then_some(self.now);
         self.mesh = Some(self.platform.open_mesh(self.now, &setup));
+        self.inbox.values.forget_connections();
         self.leaving.clear();
         self.connect_to_all();
     }
@@ -246,6 +266,34 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         match &mut self.mesh {
             Some(links) => messages::send(self.now, links, to, bytes),
             None => to.map_or(Ok(()), |peer| Err(SendError::NotConnected { peer })),
+        }
+    }
+
+    /// Sends own values to peers that do not have them, and reports those that changed.
+    pub(crate) fn run_values(&mut self) {
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        self.inbox.values.retain_members(|peer| room.is_some_and(|room| room.member(peer).is_some()));
+        if let Some(mesh) = &mut self.mesh {
+            self.inbox.values.send(self.now, mesh);
+        }
+        while let Some((peer, key)) = self.inbox.values.poll_change() {
+            self.push_value_changed(peer, key);
+        }
+    }
+
+    /// One event for any number of changes that are not polled yet: a member cannot push out other events.
+    fn push_value_changed(&mut self, peer: PeerId, key: u8) {
+        let is_queued = |event: &RoomEvent| matches!(event, RoomEvent::ValueChanged { peer: of, key: at, .. } if (*of, *at) == (peer, key));
+        if !self.events.iter().any(is_queued) {
+            self.push(RoomEvent::ValueChanged { peer, name: self.name(peer), key });
+        }
+    }
+
+    /// A member's value, this peer's own included.
+    pub(crate) fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]> {
+        match self.me() == Some(peer) {
+            true => self.inbox.values.own(key),
+            false => self.inbox.values.remote(peer, key),
         }
     }
 

@@ -174,7 +174,21 @@ impl<E: Engine, P: Platform> Room<E, P> {
 
     /// The next [message](Room::send_message) and its sender. Any member may send any bytes: decode with care.
     pub fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
-        self.lobby_room.messages.next()
+        self.lobby_room.inbox.messages.next()
+    }
+
+    /// Sets a value of this member for all others to read: a vehicle, a team, a vote. The last write wins; members
+    /// that join later get it, and it stays while this peer is in the room. An empty value removes the key.
+    ///
+    /// # Errors
+    /// If this member's values together are larger than [`VALUES_BYTES_MAX`](crate::VALUES_BYTES_MAX).
+    pub fn set_value(&mut self, key: u8, value: &[u8]) -> Result<(), SendError> {
+        self.lobby_room.inbox.values.set(key, value)
+    }
+
+    /// A [value](Room::set_value) of a member, this peer's own included. Any member may set any bytes: decode with care.
+    pub fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]> {
+        self.lobby_room.value(peer, key)
     }
 
     /// Does everything that is due: receives, plays the ticks whose time has come, sends. Returns the number of ticks.
@@ -221,7 +235,9 @@ impl<E: Engine, P: Platform> Room<E, P> {
             engine.remove_peer(lobby_room, peer);
             lobby_room.remove_link(peer);
         }
-        engine.update(lobby_room, input)
+        let ticks = engine.update(lobby_room, input);
+        lobby_room.run_values();
+        ticks
     }
 
     /// How far the display is between the last two ticks, in thousandths: to interpolate.

@@ -126,6 +126,58 @@ where
     assert!(!town.room(3).is_host());
 }
 
+fn values_reach_members_and_joiners<S, R>()
+where
+    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+{
+    let mut town = private_room::<S, R>(2);
+    let peers = [own_peer(&mut town, 0), own_peer(&mut town, 1)];
+    town.room(0).set_value(3, b"boat").expect("short enough");
+    town.room(1).set_value(3, b"raft").expect("short enough");
+    assert!(town.room(1).set_value(4, &[0; gaggle::VALUES_BYTES_MAX]).is_err());
+    town.run_ms(500);
+    for house in 0..2 {
+        assert_eq!(town.room(house).value(peers[0], 3), Some(&b"boat"[..]));
+        assert_eq!(town.room(house).value(peers[1], 3), Some(&b"raft"[..]));
+        let changed = |event: &RoomEvent| matches!(event, RoomEvent::ValueChanged { key: 3, .. });
+        assert_eq!(count(&town, house, changed), 1, "of the other one");
+    }
+    // The last write wins, for a member that joins later too.
+    for value in [&b"a"[..], b"b", b"canoe"] {
+        town.room(0).set_value(3, value).expect("short enough");
+    }
+    open_by_code(&mut town, 2);
+    town.run_ms(500);
+    for house in 0..3 {
+        assert_eq!(town.room(house).value(peers[0], 3), Some(&b"canoe"[..]));
+    }
+    // Links that are made anew bring them again; a removed value is gone.
+    town.room(1).suspend();
+    town.run_ms(2_000);
+    town.room(0).set_value(3, b"").expect("short enough");
+    town.room(0).set_value(5, b"flag").expect("short enough");
+    town.run_ms(500);
+    town.room(1).resume();
+    town.run_until("the peer is back", 3_000, |town| town.is_together(1)).run_ms(500);
+    assert_eq!(town.room(1).value(peers[0], 5), Some(&b"flag"[..]));
+    assert_eq!(town.room(1).value(peers[0], 3), None);
+    assert_eq!(town.room(2).value(peers[0], 3), None);
+    // A member that left has none.
+    town.room(0).leave();
+    town.run_ms(1_000);
+    assert_eq!(town.room(1).value(peers[0], 5), None);
+}
+
+#[test]
+fn values_of_a_game_reach_members_and_joiners() {
+    values_reach_members_and_joiners::<_, presses::House>();
+}
+
+#[test]
+fn values_of_a_world_reach_members_and_joiners() {
+    values_reach_members_and_joiners::<_, pond::House>();
+}
+
 #[test]
 fn host_and_leader_of_a_game_are_two_roles() {
     host_and_leader_are_two_roles::<_, presses::House>();

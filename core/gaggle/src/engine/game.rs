@@ -7,7 +7,7 @@ mod play;
 mod recording;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, VecSet};
-use gaggle_link::Transport;
+use gaggle_link::{Channel, Transport, TransportEvent};
 use gaggle_lobby::Label;
 use gaggle_timeline::{
     DesyncBundle, Game, Incarnation, MatchId, PeerSlots, Session, SessionError, SessionStats, Tick,
@@ -320,10 +320,17 @@ impl<G: Game + Clone> GameEngine<G> {
     fn receive<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let Some(mesh) = room.mesh.as_mut() else { return };
         match &mut self.joining {
-            Some(joining) => joining.play.receive(room.now, mesh, &mut room.messages),
-            None if self.in_match => self.shown.receive(room.now, mesh, &mut room.messages),
+            Some(joining) => joining.play.receive(room.now, mesh, &mut room.inbox),
+            None if self.in_match => self.shown.receive(room.now, mesh, &mut room.inbox),
             // Suspended before the join succeeded: the match on the screen is not theirs.
-            None => while mesh.poll(room.now).is_some() {},
+            None => {
+                while let Some(event) = mesh.poll(room.now) {
+                    if let TransportEvent::Message { peer, channel: Channel::Reliable(stream), bytes } = event
+                    {
+                        room.inbox.receive(peer, stream, bytes);
+                    }
+                }
+            }
         }
     }
 
@@ -442,7 +449,7 @@ impl<G: Game + Clone> GameEngine<G> {
         self.old_slots = None;
         self.joining = None;
         room.joins = false;
-        room.messages.clear();
+        room.inbox.messages.clear();
         self.continue_as(room, unknown, 0);
     }
 

@@ -248,9 +248,9 @@ impl<W: World> WorldEngine<W> {
     }
 
     fn receive<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        let LobbyRoom { mesh: Some(mesh), messages, now, .. } = room else { return };
+        let LobbyRoom { mesh: Some(mesh), inbox, now, .. } = room else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
-        Driver.receive_with(*now, mesh, session, |peer, stream, bytes| messages.receive(peer, stream, bytes));
+        Driver.receive_with(*now, mesh, session, |peer, stream, bytes| inbox.receive(peer, stream, bytes));
     }
 
     fn send_packets<P: Platform>(&mut self, room: &mut Lobby<P>) {

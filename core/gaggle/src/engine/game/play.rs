@@ -5,7 +5,7 @@ use gaggle_link::Transport;
 use gaggle_timeline::{Driver, Game, Session, Tick, TickClock, Timeline};
 
 use crate::engine::input_latch::InputLatch;
-use crate::messages::MessageQueue;
+use crate::lobby_room::Inbox;
 
 /// Ticks made up for in one go.
 const MAKE_UP_AT_ONCE: u32 = 4;
@@ -46,8 +46,8 @@ impl<G: Game> Play<G> {
         self.timeline.session_mut()
     }
 
-    pub(crate) fn receive(&mut self, now: Micros, links: &mut impl Transport, mailbox: &mut MessageQueue) {
-        let other = |peer, stream, bytes: &[u8]| mailbox.receive(peer, stream, bytes);
+    pub(crate) fn receive(&mut self, now: Micros, links: &mut impl Transport, inbox: &mut Inbox) {
+        let other = |peer, stream, bytes: &[u8]| inbox.receive(peer, stream, bytes);
         self.exchange.receive_with(now, links, self.timeline.session_mut(), other);
     }
 
