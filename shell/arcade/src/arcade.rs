@@ -405,10 +405,7 @@ impl Arcade {
             Choice::Play => self.take_off(1, Wish::Find),
             Choice::Cabinet(nth) => self.ask_for(nth),
             Choice::PlayTwo => self.take_off(2, Wish::Find),
-            Choice::Private => {
-                self.take_off(1, Wish::Private);
-                self.inviting.is_wanted = true;
-            }
+            Choice::Private => self.open_for_friends(),
             Choice::Mode => self.look_around(),
             Choice::Palette => {
                 self.menu.palette = (self.menu.palette + 1) % SEAT.len();
@@ -424,11 +421,13 @@ impl Arcade {
                     self.take_off(1, Wish::Code(code));
                 }
             }
-            Choice::Code => match self.menu.code().parse() {
-                Ok(code) => self.take_off(1, Wish::Code(code)),
-                Err(_) if is_touch => self.shelf.ask_for_text = Some("The room's six letters?"),
-                Err(_) => {}
-            },
+            // Glass has no keys: whatever stands there, it can be written anew.
+            Choice::Code if is_touch => self.shelf.ask_for_text = Some("The room's six letters?"),
+            Choice::Code => {
+                if let Ok(code) = self.menu.code().parse() {
+                    self.take_off(1, Wish::Code(code));
+                }
+            }
             Choice::Name if is_touch => self.shelf.ask_for_text = Some("What are you called?"),
             Choice::Name => {}
             Choice::Replay => self.shelf.wants_file = true,

@@ -96,6 +96,8 @@ pub struct Menu {
     game: &'static About,
     name: String,
     code: String,
+    /// No room lets us in by that code: the next letter begins another.
+    is_code_spent: bool,
     /// Codes of the rooms, and whether one can sit down there.
     rooms: Vec<(String, bool)>,
     /// The first room that is seen.
@@ -127,6 +129,7 @@ impl Menu {
             game,
             name: String::new(),
             code: String::new(),
+            is_code_spent: false,
             rooms: Vec::new(),
             first: 0,
             beat: 0,
@@ -251,7 +254,7 @@ impl Menu {
         self.focus = choice;
         match choice {
             // A tap begins to write; the name as it is may be kept at once.
-            Choice::Name => Some(choice),
+            Choice::Name | Choice::Code => Some(choice),
             Choice::Mode => {
                 let modes = self.game.modes.len() as i32;
                 self.mode = ((x - place.x) * modes / place.wide.max(1)).clamp(0, modes - 1) as usize;
@@ -319,6 +322,9 @@ impl Menu {
                 true
             }
             Choice::Code => {
+                if std::mem::take(&mut self.is_code_spent) {
+                    self.code.clear();
+                }
                 let room = CODE_LENGTH.saturating_sub(self.code.len());
                 let letters = text.chars().map(|letter| letter.to_ascii_uppercase());
                 self.code.extend(
@@ -332,6 +338,7 @@ impl Menu {
 
     /// Backspace. Whether it was taken.
     pub fn erase(&mut self) -> bool {
+        self.is_code_spent = false;
         match self.focus {
             Choice::Name => self.name.pop(),
             Choice::Code => self.code.pop(),
@@ -349,6 +356,11 @@ impl Menu {
         }
     }
 
+    /// What stands in the field in focus.
+    pub(crate) fn field(&self) -> &str {
+        if self.focus == Choice::Name { &self.name } else { &self.code }
+    }
+
     /// The letters of the code so far.
     pub fn code(&self) -> &str {
         &self.code
@@ -359,6 +371,12 @@ impl Menu {
         self.focus = Choice::Code;
         self.code.clear();
         self.type_text(code);
+    }
+
+    /// The code no room lets us in by, to be read and replaced.
+    pub(crate) fn write_spent_code(&mut self, code: &str) {
+        self.write_code(code);
+        self.is_code_spent = true;
     }
 
     /// The name as it is written.
@@ -461,6 +479,13 @@ impl Menu {
     fn places(&self) -> Vec<(Choice, Rect)> {
         let rooms = (0..self.seen()).map(|row| (Choice::Room(self.first + row), self.layout.room(row)));
         self.standing_places().chain(rooms).collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pixel_of(&self, choice: Choice) -> (i32, i32) {
+        let place = self.places().into_iter().find(|(listed, _)| *listed == choice).map(|(_, place)| place);
+        let (x, y) = place.expect("it is on the screen").middle();
+        (x * self.view.word_scale, y * self.view.word_scale)
     }
 
     /// All of them but rooms.

@@ -320,8 +320,8 @@ impl Page {
         if let Some(place) = self.arcade.take_address() {
             self.way_back.set_place(place);
         }
-        let in_match = self.arcade.screen() != Screen::Menu;
-        self.way_back.follow(gaggle_browser::now(), in_match, self.arcade.cabinet().about().name);
+        let has_way_back = self.arcade.has_way_back();
+        self.way_back.follow(gaggle_browser::now(), has_way_back, self.arcade.cabinet().about().name);
         if self.arcade.take_wants_file()
             && let Some(input) = self.document.get_element_by_id("file")
             && let Ok(input) = input.dyn_into::<HtmlInputElement>()
@@ -332,7 +332,8 @@ impl Page {
             let _ = self.download(&file);
         }
         if let Some(question) = self.arcade.take_question()
-            && let Ok(Some(answer)) = self.window.prompt_with_message(question)
+            && let Ok(Some(answer)) =
+                self.window.prompt_with_message_and_default(question, self.arcade.field())
         {
             self.arcade.enter_text(&answer);
         }

@@ -194,13 +194,20 @@ impl Arcade {
     /// Text from somewhere else than a keyboard, in the place of what stands in the field in focus.
     pub fn enter_text(&mut self, text: &str) {
         self.menu.clear_field();
+        if self.menu.focus() == Choice::Code {
+            // Links are pasted there, too.
+            self.paste(text);
+            if self.menu.code().len() < CODE_LENGTH {
+                self.note("A code has six letters, no vowels.");
+            }
+            self.choose(Choice::Code, false);
+            return;
+        }
         for letter in text.chars().take(NAME_LENGTH) {
             self.menu.type_text(letter.encode_utf8(&mut [0; 4]));
         }
-        match self.menu.focus() {
-            Choice::Code => self.choose(Choice::Code, false),
-            Choice::Name => self.tell_name(),
-            _ => {}
+        if self.menu.focus() == Choice::Name {
+            self.tell_name();
         }
     }
 

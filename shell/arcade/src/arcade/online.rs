@@ -153,6 +153,11 @@ impl Arcade {
         self.shelf.ask_for_text.take()
     }
 
+    /// What stands in the field it is about.
+    pub fn field(&self) -> &str {
+        self.menu.field()
+    }
+
     /// The cabinet the page should open in the place of this one; if it cannot, see [`Arcade::miss`].
     pub fn take_wanted(&mut self) -> Option<&'static str> {
         self.shelf.wanted.take()

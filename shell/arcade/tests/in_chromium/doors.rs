@@ -55,6 +55,9 @@ fn back_leads_from_a_match_to_the_menu_then_out() {
     until_entry(&page, true);
     assert_eq!(length(), entries + 1);
     page.eval("void history.back()").unwrap();
+    until_words(&page, "Paused");
+    until_entry(&page, true);
+    page.eval("void history.back()").unwrap();
     until_words(&page, "Menu");
     until_entry(&page, false);
 
@@ -204,7 +207,7 @@ fn codes_lead_to_their_game_or_back_to_the_field() {
     until_said(&lost, "There is no such room.");
     until_words(&lost, "Menu. There is no such room.");
     let words = said(&lost);
-    assert!(words.contains("Enter: try again.") && words.contains("P: open a room of your own."), "{words}");
+    assert!(words.contains("Enter: try again.") && words.contains("O: open a room of your own."), "{words}");
     until_entry(&lost, false);
     assert_eq!(said(&lost).matches("no such room").count(), 1, "it is said once: {}", said(&lost));
     picture(&lost, "no-such-room.png");
@@ -213,7 +216,9 @@ fn codes_lead_to_their_game_or_back_to_the_field() {
     let twice = "heard.filter(text => text.startsWith('Menu. There is no such room.')).length > 1";
     lost.wait_for(twice, PATIENCE).unwrap();
     until_words(&lost, "Menu. There is no such room.");
-    tap(&lost, "KeyP", "p");
+    tap(&lost, "KeyO", "o");
+    until_words(&lost, "Invite");
+    tap(&lost, "Enter", "Enter");
     until(&lost, "a room of its own", is_in_room);
     until_entry(&lost, true);
 }
