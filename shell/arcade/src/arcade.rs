@@ -1,8 +1,8 @@
 //! The whole arcade without a browser: keys and time in, a picture and sounds out.
 //!
-//! This file owns what is on the screen and what keys mean there. `online.rs` has what the room tells, `doors.rs` how a page
-//! comes into a room and out of it, `facts.rs` what panels are made of, `hands.rs` fingers, mouse and text, `replays.rs`
-//! matches as files, `drawing.rs` the picture.
+//! This file owns what is on the screen and what keys mean there. `online.rs` has what the room
+//! tells, `doors.rs` how a page comes into a room and out of it, `facts.rs` what panels are made
+//! of, `hands.rs` fingers, mouse and text, `replays.rs` matches as files, `drawing.rs` the picture.
 
 mod cue_tally;
 mod doors;
@@ -56,7 +56,8 @@ pub enum Screen {
 
 /// Steps a second.
 const FRAMES_PER_SECOND: u32 = 60;
-/// Another match begins for all as soon as one of them wants it: not before the scores were on the screen for so long.
+/// Another match begins for all as soon as one of them wants it: not before the scores were on the
+/// screen for so long.
 const BOARD_READ: Micros = Micros::from_secs(3);
 /// A join that takes no longer than this needs no words.
 const JOINING_SHOWN_AFTER: Micros = Micros::from_millis(200);
@@ -250,8 +251,8 @@ impl Arcade {
         self.menu.name()
     }
 
-    /// A key went down: its place on the keyboard, and the text it makes. Whether it means anything here, so that the
-    /// page should not scroll.
+    /// A key went down: its place on the keyboard, and the text it makes. Whether it means anything
+    /// here, so that the page should not scroll.
     pub fn key_down(&mut self, code: &str, text: &str) -> bool {
         // Keyboards on glass name no keys.
         if !code.is_empty() {
@@ -267,7 +268,11 @@ impl Arcade {
         if own.is_some() && self.screen == Screen::Flying && !self.is_board_up() {
             return true;
         }
-        if self.is_refused() && fresh && self.answer_refusal(code) {
+        // By what it writes: on other keyboards letters of codes lie elsewhere.
+        let written = text.to_ascii_uppercase();
+        let written = if written.trim().len() == 1 { &written } else { code };
+        let moves = code == "Tab" || code.starts_with("Shift");
+        if self.is_refused() && fresh && !moves && self.answer_refusal(written) {
             return true;
         }
         if code == "Tab" {
@@ -309,7 +314,8 @@ impl Arcade {
         }
     }
 
-    /// What a gamepad holds for a player, 0 or 1, and whether its start button is down. Outside of a match it moves the choice.
+    /// What a gamepad holds for a player, 0 or 1, and whether its start button is down. Outside of
+    /// a match it moves the choice.
     pub fn set_gamepad(&mut self, player: usize, held: Held, start: bool) {
         let player = player.min(1);
         for key in self.controls.press_pad(player, held, start) {
@@ -353,7 +359,10 @@ impl Arcade {
             (Screen::Flying, Key::Escape) if self.standing_still().is_some() => self.stay_alone(),
             (Screen::Flying, Key::Escape) => self.pause(),
             (Screen::Flying | Screen::Paused, Key::Mute) => self.turn_sound(),
-            (Screen::Paused, Key::Enter) => self.fly_on(),
+            (Screen::Paused, Key::Enter) => {
+                let notice = self.paused();
+                self.take_paused(notice.focus.and_then(|nth| notice.keys.get(nth)).map(|key| key.0));
+            }
             (Screen::Paused, Key::Escape) => self.go_home(),
             (Screen::Paused | Screen::Flying, Key::Help) => self.show_help(),
             (Screen::Replay, key) => self.wind(key),
@@ -524,7 +533,8 @@ impl Arcade {
         self.screen = Screen::Help;
     }
 
-    /// The game's pages, and one of the arcade about its address for those who have a keyboard to write one.
+    /// The game's pages, and one of the arcade about its address for those who have a keyboard to
+    /// write one.
     fn help_pages(&self) -> usize {
         self.cabinet.about().help_pages + usize::from(!self.touch.used)
     }

@@ -94,8 +94,8 @@ const CAN_SHARE: u32 = 1;
 /// It can fill the screen.
 const CAN_FILL: u32 = 2;
 
-/// Starts the arcade on the page's canvas. What the address asks for is done by whichever cabinet is `first`. `able` says what
-/// the script can do, a bit each.
+/// Starts the arcade on the page's canvas. What the address asks for is done by whichever cabinet
+/// is `first`. `able` says what the script can do, a bit each.
 ///
 /// # Errors
 /// If the page has no canvas with the name `arcade`.
@@ -205,8 +205,8 @@ fn keep(window: &Window, name: &str, value: Option<&str>, keeping: Keeping) {
     };
 }
 
-/// Which tab this is: the same after a reload, another for another tab. A duplicated tab begins as a copy, and the
-/// lobby finds out.
+/// Which tab this is: the same after a reload, another for another tab. A duplicated tab begins as
+/// a copy, and the lobby finds out.
 fn own_seat(window: &Window) -> String {
     kept(window, "seat", Keeping::Tab).unwrap_or_else(|| {
         let seat = format!("{:016x}", gaggle_browser::random_seed());
@@ -358,7 +358,8 @@ impl Page {
         }
     }
 
-    /// Tells the page's script what is on the screen: it keeps a phone awake during a match, and lets fingers zoom elsewhere.
+    /// Tells the page's script what is on the screen: it keeps a phone awake during a match, and
+    /// lets fingers zoom elsewhere.
     fn show_screen(&mut self) {
         let shown = match self.arcade.screen() {
             Screen::Flying | Screen::Replay => "match",
@@ -370,8 +371,8 @@ impl Page {
         }
     }
 
-    /// Puts a link on the clipboard. Pages that did not come over a safe connection have none, and browsers may refuse: then it is
-    /// shown, to be copied by hand.
+    /// Puts a link on the clipboard. Pages that did not come over a safe connection have none, and
+    /// browsers may refuse: then it is shown, to be copied by hand.
     fn copy(&mut self, link: String) {
         let navigator = self.window.navigator();
         if !js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_truthy())
@@ -453,12 +454,13 @@ impl Page {
         let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
         let (notice, board) = (self.arcade.notice_words(), self.arcade.board_words());
         let panel = self.arcade.invite_words().or_else(|| self.arcade.top_words());
+        let paused = self.arcade.paused_words();
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
             _ if panel.is_some() => panel.unwrap_or_default(),
             Screen::Menu => format!("Menu. {}", notice.unwrap_or(menu)),
             Screen::Flying => notice.or(joining).or(board).unwrap_or_else(|| cabinet.standing().said),
-            Screen::Paused => format!("Paused. {}", cabinet.standing().said),
+            Screen::Paused => paused,
             Screen::Replay => {
                 "Replay. Space holds, arrows jump, L copies a link, O opens another.".to_string()
             }

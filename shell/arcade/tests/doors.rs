@@ -231,6 +231,12 @@ fn player_out_of_geese_is_told_and_offered_a_room() {
     let out = usize::from(is_out(&mut town, 1));
     let words = town.room(out).words();
     assert!(words.starts_with("You are out of geese.") && words.contains("N: a new room"), "{words}");
+    let arcade = &mut town.room(out).arcade;
+    let over = |y: &i32| {
+        arcade.pointer_move(1, 320, *y, false);
+        arcade.points()
+    };
+    assert!((0..180).filter(over).count() > 20, "the pointer is a hand over both keys");
     // The same when the page is loaded again.
     let code = room_code(&mut town, out);
     town.room(out).arcade.close();

@@ -336,6 +336,7 @@ fn notices() {
                 shade_percent: 55,
                 touch: false,
                 is_high: false,
+                focus: None,
             };
             notice.draw(scene, view);
             None
@@ -369,7 +370,7 @@ fn invite() {
     paint("invite", false, &["HNKCDS", "Invite friends", "Copy", "Play"], |view, scene| {
         let (code, link) =
             ("HNKCDS".to_string(), "https://play.example.org/?game=millpond&room=HNKCDS".to_string());
-        Invite::new(code, link, view.height > view.width).draw(scene, view, view.height > view.width);
+        Invite::new(code, link, view.height > view.width).draw(scene, view, view.height > view.width, None);
         None
     });
 }

@@ -1,4 +1,5 @@
-//! How a page comes into a room, out of it and back: hidden and shown, closed and opened again, refused, out of the match.
+//! How a page comes into a room, out of it and back: hidden and shown, closed and opened again,
+//! refused, out of the match.
 
 use gaggle::lobby::{Refusal, RefusalCode};
 use gaggle::{Micros, RoomCode, Wish};
@@ -8,7 +9,8 @@ use crate::cabinets::NAMES;
 use crate::words::sentence;
 use crate::{Choice, Notice};
 
-/// For so long after it was opened a page takes the seat over that an earlier page of its tab still has.
+/// For so long after it was opened a page takes the seat over that an earlier page of its tab still
+/// has.
 pub(super) const FOLLOWS_FOR: Micros = Micros::from_secs(10);
 
 /// A room that was asked for and does not let us in.
@@ -22,7 +24,8 @@ pub(super) struct Refused {
     can_watch: bool,
 }
 
-/// What can be done about it: the first only where one can look on. No letter of codes: those begin another one.
+/// What can be done about it: the first only where one can look on. No letter of codes: those begin
+/// another one.
 const REFUSED: [(&str, &str); 5] = [
     ("Space", "watch"),
     ("Enter", "try again"),
@@ -41,6 +44,7 @@ const OUT: Notice<'_> = Notice {
     shade_percent: 0,
     touch: false,
     is_high: true,
+    focus: None,
 };
 
 impl Arcade {
@@ -70,7 +74,8 @@ impl Arcade {
         }
     }
 
-    /// The page is closed, or loaded again: says goodbye, so that no peer waits. The seat is kept for a moment.
+    /// The page is closed, or loaded again: says goodbye, so that no peer waits. The seat is kept
+    /// for a moment.
     pub fn close(&mut self) {
         self.cabinet.life_mut().close();
     }
@@ -101,6 +106,7 @@ impl Arcade {
     pub(super) fn pause(&mut self) {
         self.cabinet.life_mut().rest();
         self.shelf.blurred_in_flight = false;
+        self.shelf.tabbed = None;
         self.screen = Screen::Paused;
     }
 
@@ -137,8 +143,8 @@ impl Arcade {
         self.is_out().then(|| self.fitting(OUT))
     }
 
-    /// The room we wanted to be in does not let us in. If another game is played there, that one is fetched; else the player
-    /// is back at the field for codes and reads why.
+    /// The room we wanted to be in does not let us in. If another game is played there, that one is
+    /// fetched; else the player is back at the field for codes and reads why.
     pub(super) fn hear_refusal(&mut self, refusal: &Refusal) {
         let (code, watches) = match self.cabinet.life().wish() {
             Wish::Code(code) => (code, false),
@@ -173,6 +179,7 @@ impl Arcade {
                 !watches && matches!(refusal.code, RefusalCode::RoomFull | RefusalCode::RoomStarted);
             self.leave_flight();
             self.menu.write_spent_code(&code.to_string());
+            self.shelf.tabbed = None;
             self.shelf.refused = Some(Refused { code, watches, heading, line, can_watch });
         }
     }
@@ -193,13 +200,18 @@ impl Arcade {
             warn: true,
             shade_percent: 40,
             touch: self.touch.used,
+            focus: self.shelf.tabbed,
             ..Notice::default()
         };
         Some(tell(&notice))
     }
 
-    /// A key while that is on the screen. Whether it was meant for it; any other goes to the menu, and it is gone.
+    /// A key while that is on the screen. Whether it was meant for it; any other goes to the menu,
+    /// and it is gone.
     pub(super) fn answer_refusal(&mut self, key: &str) -> bool {
+        let chosen = |notice: &Notice<'_>| Some(notice.keys.get(notice.focus?)?.0.to_string());
+        let chosen = self.with_refusal(chosen).flatten().filter(|_| matches!(key, "Enter" | "NumpadEnter"));
+        let key = chosen.as_deref().unwrap_or(key);
         let Some(refused) = self.shelf.refused.take() else { return false };
         match key {
             "Space" if refused.can_watch => self.take_off(1, Wish::Watch(refused.code)),
@@ -233,13 +245,14 @@ impl Arcade {
         true
     }
 
-    /// Whether the browser's way back leads to the menu as it opens: from a match, or from what is open over the menu.
+    /// Whether the browser's way back leads to the menu as it opens: from a match, or from what is
+    /// open over the menu.
     pub fn has_way_back(&self) -> bool {
         self.screen != Screen::Menu || self.shelf.shows_top
     }
 
-    /// The browser's way back: closes what is open, then out of a match into the menu, which a running match asks about.
-    /// Whether there was nothing to go back from, or is none any more.
+    /// The browser's way back: closes what is open, then out of a match into the menu, which a
+    /// running match asks about. Whether there was nothing to go back from, or is none any more.
     pub fn go_back(&mut self) -> bool {
         match self.screen {
             Screen::Menu => {

@@ -82,6 +82,8 @@ pub(super) struct Shelf {
     pub(super) returns_to: Option<RoomCode>,
     pub(super) joining_since: Option<Micros>,
     pub(super) help_page: usize,
+    /// What Tab has chosen on the panel or notice that is open.
+    pub(super) tabbed: Option<usize>,
     pub(super) rates: Rates,
     /// The match on the screen, or the next one, does not count: see [`Params::is_trial`](crate::Params::is_trial).
     pub(super) is_trial: bool,
