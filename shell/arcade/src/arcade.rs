@@ -32,6 +32,7 @@ use crate::{Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, Sco
 use cue_tally::CueTally;
 use doors::FOLLOWS_FOR;
 use emoting::Emoting;
+pub use facts::Whereabouts;
 use inviting::Inviting;
 use online::Shelf;
 pub use online::{Keep, Keeping};

@@ -17,7 +17,7 @@ use web_sys::{
 
 use crate::audio::Audio;
 use crate::cabinets::Entry;
-use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen, Volume};
+use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen, Volume, Whereabouts};
 use way_back::WayBack;
 
 /// How often the page is looked after while nobody sees it.
@@ -50,6 +50,8 @@ struct Page {
     frames: u32,
     busy: Busy,
     facts_at: Micros,
+    /// Where the player was when they were told last.
+    facts_of: Option<Whereabouts>,
     /// Called with what only the page's own script does, and what with: see `page/page.js`.
     host: js_sys::Function,
     /// What the page's script knows to be on the screen.
@@ -159,6 +161,7 @@ pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValu
         frames: 0,
         busy: Busy::default(),
         facts_at: now,
+        facts_of: None,
         host,
         shown: "",
         volume: Volume::default(),
@@ -424,8 +427,10 @@ impl Page {
     fn tell(&mut self) {
         let now = gaggle_browser::now();
         let Some(mirror) = self.document.get_element_by_id("facts") else { return };
-        // Whoever counts frames asks for every one.
-        if now.since(self.facts_at) >= FACTS_EVERY || mirror.has_attribute("data-live") {
+        // At once where the player comes or goes: nothing then tells of a room that is left. A tool
+        // that counts frames asks for every one.
+        let is_elsewhere = self.facts_of.replace(self.arcade.whereabouts()) != self.facts_of;
+        if is_elsewhere || now.since(self.facts_at) >= FACTS_EVERY || mirror.has_attribute("data-live") {
             self.facts_at = now;
             mirror.set_text_content(Some(&self.arcade.facts_json(self.frames, &self.busy)));
         }

@@ -2,9 +2,9 @@
 
 use gaggle::link::Path;
 use gaggle::lobby::message::server::TopEntry;
-use gaggle::{Person, Slot, Stage as RoomStage};
+use gaggle::{Person, RoomCode, Slot, Stage as RoomStage};
 
-use super::Arcade;
+use super::{Arcade, Screen};
 use crate::Busy;
 use crate::cabinet::Engine;
 use crate::{BoardLine, LinkFacts, NetFacts, PlayerLine};
@@ -149,7 +149,17 @@ fn link_facts(person: &Person) -> LinkFacts {
     }
 }
 
+/// Where the player is: what is on the screen, how far into a match of others, in which room.
+pub type Whereabouts = (Screen, RoomStage, Option<RoomCode>);
+
 impl Arcade {
+    /// Where the player is now.
+    pub fn whereabouts(&mut self) -> Whereabouts {
+        let life = self.cabinet.life_mut();
+        let code = life.lobby().and_then(|lobby| lobby.room()).map(|room| room.code);
+        (self.screen, self.cabinet.life().stage(), code)
+    }
+
     /// What the arcade knows, as JSON, for tools that look into a page: `busy_us` is what half of the frames, 95 of 100, and
     /// all of them kept the page busy for at most.
     pub fn facts_json(&mut self, frames_drawn: u32, busy: &Busy) -> String {
