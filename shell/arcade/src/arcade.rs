@@ -197,9 +197,10 @@ impl Arcade {
         self.toasts.push(None, text.to_string(), true);
     }
 
-    /// The cabinet that was asked for cannot be fetched.
-    pub fn miss(&mut self, name: &str) {
-        self.toasts.push(None, format!("{name} cannot be fetched just now. This one still plays."), true);
+    /// The cabinet that was asked for cannot be fetched, or was and does not start.
+    pub fn miss(&mut self, name: &str, is_lost: bool) {
+        let why = if is_lost { "cannot be fetched just now" } else { "does not start in this browser" };
+        self.toasts.push(None, format!("{name} {why}. This one still plays."), true);
     }
 
     /// The screen has this size, in its own pixels, of which `ratio` make one of the page's.

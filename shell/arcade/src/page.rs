@@ -81,12 +81,12 @@ pub fn close() {
     }
 }
 
-/// A cabinet that was wanted cannot be fetched.
+/// A cabinet that was wanted cannot be fetched, or was and does not start.
 #[wasm_bindgen]
-pub fn miss(name: &str) {
+pub fn miss(name: &str, is_lost: bool) {
     SHOWN.with_borrow(|page| {
         if let Some(page) = page {
-            page.borrow_mut().arcade.miss(name);
+            page.borrow_mut().arcade.miss(name, is_lost);
         }
     });
 }
