@@ -37,7 +37,7 @@ use inviting::Inviting;
 use online::Shelf;
 pub use online::{Keep, Keeping};
 pub use opening::Opening;
-pub(crate) use opening::{fit, raise_for_thumbs};
+pub(crate) use opening::{fit, make_room_for_thumbs};
 pub use replays::Download;
 
 /// What is on the screen.
@@ -209,7 +209,7 @@ impl Arcade {
         let world = self.cabinet.about().world;
         let (mut view, mut below) = (fit(width, height, ratio, world), 0);
         if self.touch.used && !self.cabinet.about().has_four_ways {
-            (view, below) = raise_for_thumbs(view, world);
+            (view, below) = make_room_for_thumbs(view, world);
         }
         if view == self.view {
             return;
