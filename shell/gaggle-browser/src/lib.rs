@@ -29,6 +29,8 @@ mod online;
 mod page;
 #[cfg(target_arch = "wasm32")]
 mod relay;
+#[cfg(any(target_arch = "wasm32", test))]
+mod said;
 
 #[cfg(target_arch = "wasm32")]
 pub use gaggle_link::IceServer;

@@ -9,6 +9,7 @@ use gaggle::{Game, OnlineConfig, Room, RoomConfig, SharedRoom, Wish};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
+use crate::said::Said;
 use crate::{Keys, PagePlatform, now, on_arrival, online_with, random_seed};
 
 /// How often the room is looked after while the page is hidden.
@@ -52,8 +53,7 @@ struct Table<G: Game> {
     picture: Picture,
     input: MakeInput<G::Input>,
     draw: Draw<G>,
-    /// The last thing there was to say.
-    said: String,
+    said: Said,
     game: String,
     window: Window,
     document: Document,
@@ -117,7 +117,7 @@ fn begin<G: Game + Clone + 'static>(
         picture: Picture { context },
         input,
         draw,
-        said,
+        said: Said::new(said),
         game: name,
         window,
         document,
@@ -142,12 +142,9 @@ impl<G: Game + Clone + 'static> Table<G> {
                 gaggle::Event::Refused(_) if matches!(self.room.config().wish, Wish::Code(_)) => {
                     self.room.seek(Wish::Find);
                 }
-                // Of all there is to say about a player who joins this would be the last, and is
-                // the least.
-                gaggle::Event::PathChanged { .. } => continue,
                 _ => {}
             }
-            self.said = event.to_string();
+            self.said.hear(&event);
         }
     }
 
@@ -162,7 +159,7 @@ impl<G: Game + Clone + 'static> Table<G> {
         self.update();
         self.picture.fill("#10141f", 0, 0, Picture::SIZE.0, Picture::SIZE.1);
         (self.draw)(&self.room, &self.picture);
-        self.picture.text("#8090a0", 8, Picture::SIZE.1 - 8, &self.said);
+        self.picture.text("#8090a0", 8, Picture::SIZE.1 - 8, self.said.line());
     }
 }
 
