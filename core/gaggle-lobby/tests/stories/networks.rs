@@ -1,7 +1,7 @@
 //! Stories about results that players of one network make up among themselves.
 
-use gaggle_lobby::RefusalCode;
 use gaggle_lobby::node::ConnectionId;
+use gaggle_lobby::{RefusalCode, ServerMessage};
 
 use crate::server::{FIND, Server, code, hello, join, seat};
 use crate::signals_and_results::report;
@@ -101,6 +101,16 @@ fn score_told_before_leaving_is_kept_as_claim() {
     // What cannot be is refused as in a report.
     let absurd = r#"{"type":"score","round":1,"score":9000000}"#;
     assert_eq!(code(&server.say(players[0], absurd)), RefusalCode::BadReport);
+    // A level, too: 1 to 1,000 unless the mode's rules say otherwise.
+    for (level, is_refused) in [(0, true), (1, false), (1_000, false), (1_001, true)] {
+        let said = format!(r#"{{"type":"score","round":1,"score":1,"level":{level}}}"#);
+        let heard = server.say(players[0], &said);
+        if is_refused {
+            assert_eq!(code(&heard), RefusalCode::BadReport, "level {level}");
+        } else {
+            assert!(matches!(heard[..], [ServerMessage::Done(_)]), "level {level}: {heard:?}");
+        }
+    }
     let said = report(&server, &players[..2], &[10, 20]);
     players[..2].iter().for_each(|player| drop(server.say(*player, &said)));
     expect(&server, "agreed", &[10, 20, 1_200]);

@@ -94,6 +94,7 @@ impl<S, P: Platform> Lounge<S, P> {
     /// Moves texts between the socket and the client. Then there may be
     /// [errands](Lounge::next_errand).
     pub(crate) fn listen(&mut self) {
+        self.tell_due_score();
         let now = self.now;
         let Some(client) = &mut self.client else { return };
         while let Some(event) = self.platform.lobby().poll() {
@@ -279,6 +280,7 @@ impl<S, P: Platform> Lounge<S, P> {
             self.mesh = None;
         }
         (self.seat, self.inherited, self.joins) = (Some(seat), inherited, joins);
+        (self.score, self.score_told) = (None, None);
         self.learn_names();
         self.open_links();
         Some(if joins { Errand::Join } else { Errand::Found })

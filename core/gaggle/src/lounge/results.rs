@@ -35,21 +35,28 @@ impl<S, P: Platform> Lounge<S, P> {
     pub(crate) fn set_score(&mut self, points: i64, level: Option<u32>) {
         let score = Some((points, level));
         self.score = score.filter(|_| score != self.score_told);
-        if self.score.is_some() && self.now >= self.tell_at {
+        self.tell_due_score();
+    }
+
+    /// Tells our score if the lobby does not know it and has not been told one for long enough.
+    /// Call it often: a score that was set once is told in its time.
+    pub(super) fn tell_due_score(&mut self) {
+        if self.now >= self.tell_at {
             self.tell_score();
         }
     }
 
     /// Tells our score, if we play a match and the lobby does not know it.
     pub(super) fn tell_score(&mut self) {
-        let Some((score, level)) = self.score.take() else { return };
+        let Some((score, level)) = self.score else { return };
         let (Some(client), Some((_, me))) = (&mut self.client, self.seat) else { return };
         let plays = |room: &&RoomView| {
             room.status == Status::Playing && room.member(me).is_some_and(|member| member.slot.is_some())
         };
         if let Some(round) = client.room().filter(plays).map(|room| room.round) {
             client.tell_score(OwnScore { round, score, level });
-            (self.score_told, self.tell_at) = (Some((score, level)), self.now + TELL_EVERY);
+            (self.score, self.score_told) = (None, Some((score, level)));
+            self.tell_at = self.now + TELL_EVERY;
         }
     }
 

@@ -91,6 +91,8 @@ struct Shared {
     ice_made: BTreeMap<usize, Micros>,
     /// Matches the lobby has decided.
     records: Vec<MatchRecord>,
+    /// When each house told the lobby its own score, and in which words.
+    scores: Vec<(Micros, usize, String)>,
 }
 
 impl Shared {
@@ -287,6 +289,9 @@ impl Socket for TownSocket {
     fn send(&mut self, text: &str) {
         let shared = &mut *self.shared.lock();
         if let Some(connection) = self.connection.filter(|_| shared.lobby_up) {
+            if text.contains(r#""type":"score""#) {
+                shared.scores.push((shared.now, self.house, text.to_string()));
+            }
             shared.to_node.push_back((shared.now + LOBBY_DELAY, connection, Some(text.to_string())));
         }
     }
@@ -492,6 +497,7 @@ impl<R: Resident> Town<R> {
             crashing: false,
             ice_made: BTreeMap::new(),
             records: Vec::new(),
+            scores: Vec::new(),
         };
         Town {
             shared: SharedTown::new(shared),
@@ -541,6 +547,13 @@ impl<R: Resident> Town<R> {
     pub(crate) fn throttle(&mut self, house: usize, every: u64) -> &mut Town<R> {
         self.throttled.insert(house, every);
         self
+    }
+
+    /// When a house told the lobby its own score, and in which words.
+    pub(crate) fn scores(&self, house: usize) -> Vec<(Micros, String)> {
+        let shared = self.shared.lock();
+        let told = shared.scores.iter().filter(|(_, teller, _)| *teller == house);
+        told.map(|(at, _, text)| (*at, text.clone())).collect()
     }
 
     /// The matches the lobby has decided.
