@@ -316,7 +316,8 @@ fn check_files(config: &Config) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Whether a path lies in a folder, whatever links lead to either. What is not there yet lies where it would be made.
+/// Whether a path lies in a folder, whatever links lead to either. What is not there yet lies
+/// where it would be made.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let real = |path: &Path| -> Option<PathBuf> {
         let path = std::path::absolute(path).ok()?;

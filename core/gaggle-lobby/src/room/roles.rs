@@ -189,6 +189,7 @@ impl Room {
         let votes: BTreeSet<_> = votes.map(|vote| voice(vote.by)).collect();
         let needed = (others.len() / 2 + 1).max(2);
         if votes.len() >= needed {
+            self.state.voted_out_at = Some(now);
             self.send_away(now, target);
         } else {
             self.happen(VoteCast { peer: target, by, votes: votes.len() as u8, needed: needed as u8 });

@@ -11,6 +11,7 @@ const ATTACKER: &str = "10.66.66.66";
 const CREATE_OPEN: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true}"#;
 const CREATE_FOR_TWO: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true,"players":2}"#;
 const CREATE_OF_TWO: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true,"seats":2}"#;
+const FIND_OF_TWO: &str = r#"{"type":"find","game":"gander","mode":"team","seats":2}"#;
 
 #[test]
 fn hosts_of_eight_idle_rooms_keep_nobody_from_meeting() {
@@ -119,6 +120,87 @@ fn one_network_owns_few_of_the_rooms_found() {
     visited.sort();
     visited.dedup();
     assert_eq!(visited.len(), 4, "the share of one network");
+}
+
+#[test]
+fn rooms_opened_later_count_for_share_of_network() {
+    let (hidden, shown) = (r#"{"type":"access","private":true}"#, r#"{"type":"access","private":false}"#);
+    let (locked, unlocked) = (r#"{"type":"access","locked":true}"#, r#"{"type":"access","locked":false}"#);
+    for (shut, open) in [(hidden, shown), (locked, unlocked)] {
+        let mut server = Server::new();
+        let mut hosts = Vec::new();
+        for number in 0..12 {
+            let host = attacker(&mut server, 900 + number, CREATE_OPEN);
+            server.say(host, shut);
+            hosts.push(host);
+        }
+        hosts.iter().for_each(|host| drop(server.say(*host, open)));
+        assert_eq!(rooms_visited(&mut server, 12), 4, "the share of one network, after {open}");
+    }
+}
+
+#[test]
+fn room_of_strangers_stays_open_beyond_share_of_founder() {
+    let mut server = Server::new();
+    let founder = attacker(&mut server, 900, CREATE_OPEN);
+    let guests: Vec<ConnectionId> = (0..3).map(|number| server.player(number)).collect();
+    for number in 1..5 {
+        attacker(&mut server, 900 + number, CREATE_OPEN);
+    }
+    server.say(guests[0], LEAVE);
+    let next = server.player(7);
+    assert_eq!(server.room_of(next).id, server.room_of(founder).id);
+}
+
+#[test]
+fn rooms_player_was_removed_from_hide_no_other() {
+    let mut server = Server::new();
+    let victim = server.guest(1);
+    for number in 0..130 {
+        let host = server.guest(900 + number);
+        let made = seat(&server.say(host, CREATE_OF_TWO));
+        seat(&server.say(victim, &join(made.room.code)));
+        server.say(host, &kick(peer(&server, victim)));
+        server.hear(victim);
+    }
+    let honest = server.guest(2);
+    let made = seat(&server.say(honest, CREATE_OF_TWO));
+    let found = seat(&server.say(victim, FIND_OF_TWO));
+    assert_eq!(found.room.id, made.room.id);
+}
+
+#[test]
+fn room_that_voted_player_out_is_found_last() {
+    let mut server = Server::new();
+    let gang = [server.player(900), server.player(901)];
+    let room = server.room_of(gang[0]).id;
+    let victim = server.player(1);
+    let target = peer(&server, victim);
+    gang.iter().for_each(|member| drop(server.say(*member, &kick(&target))));
+    server.hear(victim);
+    // The fullest room, and yet an empty one comes first.
+    let honest = server.guest(2);
+    let made = seat(&server.say(honest, CREATE_OPEN));
+    let next = server.player(3);
+    assert_eq!(server.room_of(next).id, made.room.id);
+    // Where there is no other it is found all the same.
+    server.say(next, LEAVE);
+    server.say(honest, LEAVE);
+    let other = server.player(4);
+    assert_eq!(server.room_of(other).id, room);
+}
+
+/// How many rooms a stranger is brought to who leaves each of them.
+fn rooms_visited(server: &mut Server, times: usize) -> usize {
+    let player = server.guest(1);
+    let mut visited = Vec::new();
+    for _ in 0..times {
+        visited.push(seat(&server.say(player, FIND)).room.id);
+        server.say(player, LEAVE);
+    }
+    visited.sort();
+    visited.dedup();
+    visited.len()
 }
 
 #[test]
