@@ -246,7 +246,7 @@ impl Directory {
             Some(old) if !is_alive(old) => Displace::Anybody,
             _ => displace,
         };
-        match room.attach(peer, link, resume, displace) {
+        match room.attach(peer, link, source, resume, displace) {
             Ok(attached) => {
                 if let Some(old) = before.filter(|old| *old != link) {
                     let displaced = Notice::Displaced { peer, session: old.session };

@@ -45,7 +45,7 @@ record! {
     /// Where a member comes from, as far as the server has to know.
     #[derive(Copy, PartialOrd, Ord)]
     pub struct Source {
-        /// The network it connected from when it came.
+        /// The network it connected from last; of a participant in a match, when it came.
         network: NetworkId,
         /// An issuer of tokens vouches for the person; a guest's key costs nothing to make.
         signed_in: bool,

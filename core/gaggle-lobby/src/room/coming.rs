@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
-use super::{HostClaim, Link, NewRoom, Newcomer, Room, Seat, Vacated};
+use super::{HostClaim, Link, NewRoom, Newcomer, Room, Seat, Source, Vacated};
 use crate::id::{NodeId, SessionId};
 use crate::message::{Refusal, RefusalCode};
 use crate::players::Players;
@@ -315,7 +315,9 @@ impl Room {
         }
     }
 
-    /// Gives somebody their seat on a new connection. `resume` is the connection they say they had before.
+    /// Gives a member its seat on a new connection. `resume` is the connection it had before, as it
+    /// says. From now on it counts for the network it returns from; in the match it plays, for the one it
+    /// came from, so that two keys of one network do not become two by a change of network.
     ///
     /// # Errors
     /// The connection that has the seat now, if it is another one, alive as far as the room knows, and may not be
@@ -324,6 +326,7 @@ impl Room {
         &mut self,
         peer: PeerId,
         link: Link,
+        source: Source,
         resume: Option<SessionId>,
         displace: Displace,
     ) -> Result<Attached, Link> {
@@ -342,6 +345,7 @@ impl Room {
             // One connection right after another at the same node: nothing was lost and nobody needs to know.
             Some(current) if is_same && current.node == link.node => {
                 let attached = Attached::Resumed { next_signal: seat.next_signal, got: seat.got };
+                seat.source = source;
                 self.set_link(peer, Some(link));
                 return Ok(attached);
             }
@@ -357,6 +361,7 @@ impl Room {
             Attached::Anew
         };
         (seat.away_since, seat.stepped_out) = (None, false);
+        seat.source = source;
         self.set_link(peer, Some(link));
         self.happen(Returned { peer });
         if attached == Attached::Anew {

@@ -4,7 +4,7 @@ use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::RoomView;
 use gaggle_lobby::{RefusalCode, ServerMessage};
 
-use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, join, seat};
+use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, join, seat, welcome};
 use crate::signals_and_results::peer;
 
 const ATTACKER: &str = "10.66.66.66";
@@ -188,6 +188,32 @@ fn room_that_voted_player_out_is_found_last() {
     server.say(honest, LEAVE);
     let other = server.player(4);
     assert_eq!(server.room_of(other).id, room);
+}
+
+#[test]
+fn returning_members_count_for_network_they_return_from() {
+    // As after a lost connection, and right after another one at the same node.
+    for is_lost in [true, false] {
+        let mut server = Server::new();
+        let members: Vec<ConnectionId> = (0..3).map(|_| server.connect()).collect();
+        let mut resumes = Vec::new();
+        for (number, member) in members.iter().enumerate() {
+            resumes.push(welcome(&server.say(*member, &hello(number as u32))).resume);
+            seat(&server.say(*member, FIND));
+        }
+        let trap = server.room_of(members[0]).id;
+        for (number, resume) in resumes.iter().enumerate() {
+            if is_lost {
+                server.close(members[number]);
+            }
+            let back = server.connect_from(ATTACKER);
+            let resumed = format!(r#","resume":"{resume}"}}"#);
+            server.say(back, &hello(number as u32).replace('}', &resumed));
+            assert_eq!(server.room_of(back).id, trap);
+        }
+        let stranger = server.player(7);
+        assert_ne!(server.room_of(stranger).id, trap, "one network holds three of four seats");
+    }
 }
 
 /// How many rooms a stranger is brought to who leaves each of them.
