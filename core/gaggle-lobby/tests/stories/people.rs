@@ -8,8 +8,9 @@ use gaggle_lobby::view::{LeaveReason, RoomEvent, RoomView};
 use gaggle_lobby::{Refusal, RefusalCode, ServerMessage};
 
 use crate::server::{
-    CREATE, FIND, LEAVE, STEP_OUT, Server, code, event_kinds, events, hello, refusal, seat, welcome,
+    CREATE, FIND, LEAVE, STEP_OUT, Server, code, event_kinds, events, hello, join, refusal, seat, welcome,
 };
+use crate::signals_and_results::peer;
 
 #[test]
 fn a_reloaded_page_has_its_seat_again_at_once() {
@@ -529,5 +530,42 @@ fn ticket_of(server: &mut Server, connection: ConnectionId) -> String {
     match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
         [.., ServerMessage::NewTicket(new)] => new.ticket.clone(),
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn equal_names_in_room_get_numbers() {
+    let mut server = Server::new();
+    let host = server.guest(0);
+    let made = seat(&server.say(host, &CREATE.replace('}', r#","drop_in":true}"#)));
+    let rename = |name: &str| format!(r#"{{"type":"profile","name":"{name}"}}"#);
+    let (long, shortened) = ("x".repeat(24), format!("{} 2", "x".repeat(22)));
+    let name = |server: &mut Server, connection| {
+        let own = peer(server, connection);
+        server
+            .room_of(host)
+            .members
+            .iter()
+            .find(|member| member.peer.to_string() == own)
+            .unwrap()
+            .name
+            .to_string()
+    };
+    // In either case, to watch as well, by joining and by renaming.
+    for (number, wished, shown) in [(1, "Nia", "Nia"), (2, "nia", "nia 2"), (3, "NIA", "NIA 3")] {
+        let member = server.connect();
+        server.say(member, &hello(number).replace(&format!("Guest {number}"), wished));
+        let watch = if number == 3 { r#","watch":true}"# } else { "}" };
+        seat(&server.say(member, &join(made.room.code).replace('}', watch)));
+        assert_eq!(name(&mut server, member), shown);
+        server.say(member, &rename(wished));
+        assert_eq!(name(&mut server, member), shown, "it keeps what it has");
+    }
+    server.say(host, &rename("Nia"));
+    assert_eq!(name(&mut server, host), "Nia 4");
+    let other = server.player(4);
+    for (member, shown) in [(other, &long), (host, &shortened)] {
+        server.say(member, &rename(&long));
+        assert_eq!(name(&mut server, member), *shown);
     }
 }
