@@ -36,8 +36,18 @@ record! {
         source: Source,
         /// Since when they have played in it.
         since: Micros,
+        /// When they came for the first time, if they left and came again: points won before count.
+        first: Option<Micros>,
         /// When they were sent away, if they were: nobody else speaks for the time they have played.
         kicked_at: Option<Micros>,
+    }
+}
+
+impl Participant {
+    /// For how long they may have won points in a match that began at `born`. Before they came,
+    /// only others won some.
+    pub(crate) fn played(&self, born: Micros, now: Micros) -> Micros {
+        now.since(self.first.unwrap_or(self.since).max(born))
     }
 }
 
@@ -167,7 +177,7 @@ pub(crate) fn check(
     mut report: Report,
     cast: &[Participant],
     rules: &ModeRules,
-    played: Micros,
+    (born, now): (Micros, Micros),
 ) -> Result<Report, Refusal> {
     let bad = |text: String| Refusal::new(RefusalCode::BadReport, text);
     let slots: BTreeSet<Slot> = report.scores.iter().map(|score| score.slot).collect();
@@ -186,7 +196,7 @@ pub(crate) fn check(
             let (given, own) = (slot.number(), participant.slot.number());
             return Err(bad(format!("{peer} played in slot {own}, not {given}")));
         }
-        check_score(*score, rules, played)?;
+        check_score(*score, rules, participant.played(born, now))?;
         if place.is_some_and(|place| place == 0 || usize::from(place) > report.scores.len()) {
             return Err(bad(format!("a place is 1 to {}", report.scores.len())));
         }
@@ -364,7 +374,7 @@ mod tests {
     #[test]
     fn impossible_reports_are_refused_by_name() {
         let rules = ModeRules { score_per_second_max: Some(100), ..ModeRules::default() };
-        let check = |report| check(report, &cast(2), &rules, Micros::from_secs(9));
+        let check = |report| check(report, &cast(2), &rules, (Micros::ZERO, Micros::from_secs(9)));
         assert!(check(report(1_000)).is_ok());
         assert!(check(report(1_001)).unwrap_err().text.contains("after 10 s"));
         assert!(check(Report { level: Some(1_001), ..report(1) }).is_err());
@@ -437,6 +447,7 @@ mod tests {
             slot: Slot::at(usize::from(who) - 1),
             source: Source { network: NetworkId(who.into()), signed_in: false },
             since: Micros::ZERO,
+            first: None,
             kicked_at: None,
         };
         (1..=count).map(participant).collect()

@@ -303,6 +303,8 @@ impl Room {
             slot,
             source,
             since: now,
+            // What it won before the server lost its memory is not known.
+            first: restored.filter(|_| self.is_reopened(now)).map(|_| Micros::from_millis(self.view.born)),
             kicked_at: None,
         });
         self.happen(Joined { member });
@@ -557,7 +559,15 @@ impl Room {
 
     /// Notes that somebody plays, once however often they come. When too many have, of those who left is
     /// forgotten who has least to say about the match.
-    fn add_to_cast(&mut self, participant: Participant) {
+    fn add_to_cast(&mut self, mut participant: Participant) {
+        // A seat is kept for its person, at another machine as well, with the points won in it.
+        let is_same = |known: &&Participant| {
+            known.peer == participant.peer
+                || (known.player, known.slot) == (participant.player, participant.slot)
+        };
+        let known = self.state.cast.iter().filter(is_same);
+        let firsts = known.map(|known| known.first.unwrap_or(known.since));
+        participant.first = firsts.chain(participant.first).min();
         self.state.cast.retain(|known| known.peer != participant.peer);
         if self.state.cast.len() >= CAST_MAX {
             let rank = |known: &Participant| {

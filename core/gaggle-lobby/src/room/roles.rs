@@ -95,6 +95,7 @@ impl Room {
                 slot,
                 source,
                 since: now,
+                first: None,
                 kicked_at: None,
             })
         };

@@ -53,8 +53,8 @@ impl Room {
         };
         let player = participant.player;
         let mode = rules.mode(&self.view.game, &self.view.mode)?;
-        let played = now.since(Micros::from_millis(self.view.born));
-        let report = check(report, &self.state.cast, mode, played)?;
+        let born = Micros::from_millis(self.view.born);
+        let report = check(report, &self.state.cast, mode, (born, now))?;
         self.state.testimonies.retain(|testimony| testimony.peer != peer);
         self.state.testimonies.push(Testimony { peer, player, report, at: now });
         self.state.counted_at.get_or_insert(now);
@@ -72,12 +72,13 @@ impl Room {
     ) -> Result<(), Refusal> {
         let OwnScore { round, score, level } = *told;
         let is_decided = self.state.decided.iter().any(|record| record.round == round);
-        let plays = self.state.cast.iter().any(|participant| participant.peer == peer);
-        if round != self.view.round || self.view.status != Status::Playing || is_decided || !plays {
+        let is_open = round == self.view.round && self.view.status == Status::Playing && !is_decided;
+        let participant = self.state.cast.iter().find(|participant| participant.peer == peer);
+        let Some(participant) = participant.filter(|_| is_open) else {
             return Err(Refusal::new(RefusalCode::BadReport, "you do not play that match"));
-        }
+        };
         let mode = rules.mode(&self.view.game, &self.view.mode)?;
-        check_score(score, mode, now.since(Micros::from_millis(self.view.born)))?;
+        check_score(score, mode, participant.played(Micros::from_millis(self.view.born), now))?;
         check_level(level, mode)?;
         self.state.told.retain(|told| told.peer != peer);
         self.state.told.push(Told { peer, score, level });

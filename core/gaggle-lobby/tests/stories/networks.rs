@@ -3,7 +3,7 @@
 use gaggle_lobby::RefusalCode;
 use gaggle_lobby::node::ConnectionId;
 
-use crate::server::{FIND, Server, code, hello, join, seat};
+use crate::server::{FIND, LEAVE, Server, code, hello, join, seat};
 use crate::signals_and_results::report;
 
 const ONE_PLACE: &str = "10.66.66.66";
@@ -61,6 +61,33 @@ fn score_beyond_default_bounds_is_refused() {
 }
 
 #[test]
+fn score_is_bounded_by_time_of_player_in_match() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    for _ in 0..20 {
+        server.wait_secs(5);
+        server.pong(host);
+    }
+    let late = server.player(2);
+    assert_eq!(server.room_of(host).id, server.room_of(late).id);
+    server.wait_secs(10);
+    let said = |server: &Server, scores: &[i64]| report(server, &[host, late], scores);
+    let own = |score: i64| format!(r#"{{"type":"score","round":1,"score":{score}}}"#);
+    let forged = said(&server, &[10, 50_000]);
+    assert_eq!(code(&server.say(late, &forged)), RefusalCode::BadReport);
+    assert_eq!(code(&server.say(late, &own(50_000))), RefusalCode::BadReport);
+    server.say(late, &own(9_000));
+    // A player who left for a moment keeps what it won before.
+    server.say(host, LEAVE);
+    seat(&server.say(host, FIND));
+    server.wait_secs(5);
+    assert_eq!(server.room_of(host).members.len(), 2);
+    let honest = said(&server, &[90_000, 9_000]);
+    [host, late].iter().for_each(|player| drop(server.say(*player, &honest)));
+    expect(&server, "agreed", &[90_000, 9_000]);
+}
+
+#[test]
 fn report_under_foreign_slot_is_refused() {
     let mut server = Server::new();
     let players = [server.player(1), server.player(2)];
@@ -97,7 +124,7 @@ fn score_told_before_leaving_is_kept_as_claim() {
     server.wait_secs(30);
     server.say(players[2], r#"{"type":"score","round":1,"score":900,"level":2}"#);
     server.say(players[2], r#"{"type":"score","round":1,"score":1200,"level":3}"#);
-    server.say(players[2], crate::server::LEAVE);
+    server.say(players[2], LEAVE);
     // What cannot be is refused as in a report.
     let absurd = r#"{"type":"score","round":1,"score":9000000}"#;
     assert_eq!(code(&server.say(players[0], absurd)), RefusalCode::BadReport);
@@ -114,7 +141,7 @@ fn room_left_without_report_keeps_what_was_told() {
     let alone = server.player(1);
     server.wait_secs(30);
     server.say(alone, r#"{"type":"score","round":1,"score":700,"level":4}"#);
-    server.say(alone, crate::server::LEAVE);
+    server.say(alone, LEAVE);
     expect(&server, "claimed", &[700]);
     assert_eq!(server.records[0].level, Some(4));
 }
