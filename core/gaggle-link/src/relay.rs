@@ -13,6 +13,7 @@
 mod carrier;
 mod client;
 mod frame;
+mod wish;
 
 pub use carrier::{Line, LineEvent, RelayCarrier};
 pub use client::{Leg, Order, RelayClient};

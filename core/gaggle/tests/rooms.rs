@@ -65,6 +65,17 @@ fn credentials_are_renewed_before_they_end() {
 }
 
 #[test]
+fn room_whose_ticket_was_used_elsewhere_gets_newer_one() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(1_000).open(1).run_ms(3_000);
+    let before = town.tickets_renewed(0);
+    town.run_ms(1_000);
+    assert_eq!(town.tickets_renewed(0), before);
+    town.rob(0).run_ms(1_000);
+    assert_eq!(town.tickets_renewed(0), before + 1);
+}
+
+#[test]
 fn what_one_had_alone_is_what_others_come_into() {
     let mut town = Town::of(2);
     town.open(0).run_ms(5_000);

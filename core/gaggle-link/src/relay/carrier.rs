@@ -106,6 +106,11 @@ impl<L: Line> RelayCarrier<L> {
         self.obey();
     }
 
+    /// As [`RelayClient::wants_ticket`] says.
+    pub fn wants_ticket(&mut self, now: Micros) -> bool {
+        self.client.wants_ticket(now)
+    }
+
     /// As [`Way::connect`](crate::Way::connect), over this leg.
     pub fn connect(&mut self, now: Micros, leg: Leg, peer: PeerId) {
         self.now = now;

@@ -108,6 +108,9 @@ impl<S, P: Platform> Lounge<S, P> {
             self.ice_due = Some(now + ICE_AGAIN);
             self.ice_asked = Some(client.refresh_ice(Ice {}));
         }
+        if self.mesh.as_mut().is_some_and(|mesh| mesh.wants_ticket(now)) {
+            client.renew_ticket(now);
+        }
         while let Some((peer, text)) = self.mesh.as_mut().and_then(Mesh::poll_signal) {
             client.signal(peer, Json::string(&text));
         }

@@ -89,6 +89,10 @@ struct Shared {
     crashing: bool,
     /// When the credentials each house would use were made.
     ice_made: BTreeMap<usize, Micros>,
+    /// Houses whose place at a relay another machine took with their ticket, and the newer tickets
+    /// they got.
+    robbed: BTreeSet<usize>,
+    renewed: BTreeMap<usize, usize>,
     /// Matches the lobby has decided.
     records: Vec<MatchRecord>,
 }
@@ -431,6 +435,14 @@ impl Mesh for TownMesh {
         self.signals.pop_front()
     }
 
+    fn set_ticket(&mut self, _now: Micros, _ticket: &str) {
+        *self.shared.lock().renewed.entry(self.house).or_default() += 1;
+    }
+
+    fn wants_ticket(&mut self, _now: Micros) -> bool {
+        self.shared.lock().robbed.remove(&self.house)
+    }
+
     fn set_ice_servers(&mut self, servers: &[IceServer]) {
         let made = servers.iter().find_map(|server| server.username.as_ref()?.parse().ok());
         let made = Micros::new(made.expect("the lobby has a TURN server"));
@@ -491,6 +503,8 @@ impl<R: Resident> Town<R> {
             in_vain: BTreeSet::new(),
             crashing: false,
             ice_made: BTreeMap::new(),
+            robbed: BTreeSet::new(),
+            renewed: BTreeMap::new(),
             records: Vec::new(),
         };
         Town {
@@ -566,6 +580,17 @@ impl<R: Resident> Town<R> {
     pub(crate) fn ice_age(&self, house: usize) -> Micros {
         let shared = self.shared.lock();
         shared.now.since(shared.ice_made[&house])
+    }
+
+    /// Another machine takes the place of a house at its relay, with its ticket.
+    pub(crate) fn rob(&mut self, house: usize) -> &mut Town<R> {
+        self.shared.lock().robbed.insert(house);
+        self
+    }
+
+    /// How many newer tickets a house got.
+    pub(crate) fn tickets_renewed(&self, house: usize) -> usize {
+        self.shared.lock().renewed.get(&house).copied().unwrap_or(0)
     }
 
     /// No link ever opens to or from this house.
