@@ -174,6 +174,7 @@ impl Server {
             }),
             is_ready: AtomicBool::new(true),
             has_silent_proxy: AtomicBool::new(false),
+            has_unnamed_proxy: AtomicBool::new(false),
             next_connection: AtomicU64::new(1),
         });
         let handshakes = Handshakes::new(config.rate_limits);

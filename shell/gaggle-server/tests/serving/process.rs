@@ -272,6 +272,22 @@ fn wrong_operator_tokens_are_logged_until_they_are_delayed() {
 }
 
 #[test]
+fn proxy_on_this_machine_that_is_not_named_is_logged_once() {
+    let place = Place::new();
+    let more = ["--log-format", "json"];
+    let mut process = Process::start_with(place.path(), 0, &more, Stdio::piped());
+    let log = BufReader::new(process.child.stderr.take().unwrap());
+    for forwarded in ["", "X-Forwarded-For: 203.0.113.9\r\n", "X-Forwarded-For: 203.0.113.9\r\n"] {
+        assert_eq!(get(process.address, "/health", forwarded).0, 200);
+    }
+    process.kill();
+    let lines: Vec<String> =
+        log.lines().map(Result::unwrap).filter(|line| line.contains("`proxies`")).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("`origins`") && lines[0].contains(r#""any_origin":true"#), "{lines:?}");
+}
+
+#[test]
 fn who_cannot_store_results_is_not_ready_until_it_can() {
     let place = Place::new();
     let process = Process::start(place.path(), 0, &[]);
