@@ -123,6 +123,8 @@ record! {
         score: i64,
         /// How far it came.
         level: Option<u32>,
+        /// When it said so; none in what earlier builds kept.
+        at: Option<Micros>,
     }
 }
 
@@ -164,6 +166,11 @@ impl Voices {
     /// Whether these are enough to decide: three fifths. With half, anybody could tip a tie by coming in.
     pub(crate) fn are_enough(&self, peers: impl Iterator<Item = PeerId>) -> bool {
         self.carry(&peers.filter_map(|peer| self.of.get(&peer).copied()).collect())
+    }
+
+    /// Whether two who played speak with one voice.
+    pub(crate) fn are_one(&self, peer: PeerId, other: PeerId) -> bool {
+        self.of.get(&peer) == self.of.get(&other)
     }
 
     fn carry(&self, voices: &BTreeSet<Voice>) -> bool {

@@ -107,6 +107,7 @@ impl Room {
         if self.view.status != Status::Playing {
             return Err(wrong_status("no match is running"));
         }
+        self.check_end(now)?;
         self.set_finished(now);
         Ok(())
     }

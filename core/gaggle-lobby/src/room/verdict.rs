@@ -18,6 +18,9 @@ const DECIDED_MAX: usize = 4;
 /// Scores told by players, as many as a match remembers players.
 const TOLD_MAX: usize = 128;
 
+/// A player who told its score within this time plays on. Clients tell it every 15 s.
+const PLAYS_ON: Micros = Micros::from_secs(40);
+
 /// How long to wait before a report is tried again that names people who are on their way back.
 const RETURN_MS: u64 = 5_000;
 
@@ -81,10 +84,31 @@ impl Room {
         check_score(score, mode, participant.played(Micros::from_millis(self.view.born), now))?;
         check_level(level, mode)?;
         self.state.told.retain(|told| told.peer != peer);
-        self.state.told.push(Told { peer, score, level });
+        self.state.told.push(Told { peer, score, level, at: Some(now) });
         let excess = self.state.told.len().saturating_sub(TOLD_MAX);
         self.state.told.drain(..excess);
         Ok(())
+    }
+
+    /// Whether the host may end the match now. In a room `find` fills it does not do so alone while
+    /// others play on, whose results would be lost: reports of others end it.
+    pub(super) fn check_end(&self, now: Micros) -> Result<(), Refusal> {
+        let voices = self.voices(now);
+        let is_other = |peer: PeerId| !voices.are_one(peer, self.view.host);
+        let reported = || self.state.testimonies.iter().map(|testimony| testimony.peer);
+        let plays_on = |told: &Told| {
+            let member = self.view.member(told.peer).filter(|member| !member.away && !member.resting);
+            let is_fresh = told.at.is_some_and(|at| now.since(at) < PLAYS_ON);
+            member.is_some() && is_fresh && reported().all(|peer| peer != told.peer)
+        };
+        let is_wanted = reported().any(is_other) && voices.are_enough(reported());
+        if !self.view.matched || is_wanted {
+            return Ok(());
+        }
+        match self.state.told.iter().find(|told| is_other(told.peer) && plays_on(told)) {
+            Some(_) => Err(Refusal::new(RefusalCode::WrongStatus, "others still play this match")),
+            None => Ok(()),
+        }
     }
 
     /// Where a match stands.

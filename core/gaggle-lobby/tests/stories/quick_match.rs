@@ -1,11 +1,11 @@
 //! Stories about `find` while an attacker holds idle sockets in open rooms.
 
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::view::RoomView;
+use gaggle_lobby::view::{RoomView, Status};
 use gaggle_lobby::{RefusalCode, ServerMessage};
 
 use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, join, seat, welcome};
-use crate::signals_and_results::peer;
+use crate::signals_and_results::{peer, report};
 
 const ATTACKER: &str = "10.66.66.66";
 const CREATE_OPEN: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true}"#;
@@ -214,6 +214,39 @@ fn returning_members_count_for_network_they_return_from() {
         let stranger = server.player(7);
         assert_ne!(server.room_of(stranger).id, trap, "one network holds three of four seats");
     }
+}
+
+#[test]
+fn host_of_matched_room_ends_no_match_others_play() {
+    let mut server = Server::new();
+    let players: Vec<ConnectionId> = (0..3).map(|number| server.player(number)).collect();
+    let (finish, start) = (r#"{"type":"finish"}"#, r#"{"type":"start"}"#);
+    server.wait_secs(10);
+    let own = r#"{"type":"score","round":1,"score":500}"#;
+    players.iter().for_each(|player| drop(server.say(*player, own)));
+    let forged = report(&server, &players, &[900, 0, 0]);
+    server.say(players[0], &forged);
+    for end in [finish, start] {
+        assert_eq!(code(&server.say(players[0], end)), RefusalCode::WrongStatus, "{end}");
+    }
+    assert_eq!(server.records, []);
+    // When those who played say that it is over, it is, and one who says nothing holds up none.
+    let honest = report(&server, &players, &[500, 500, 500]);
+    players[..2].iter().for_each(|player| drop(server.say(*player, &honest)));
+    for end in [finish, start] {
+        let heard = server.say(players[0], end);
+        assert!(!heard.iter().any(|message| matches!(message, ServerMessage::Refused(_))), "{heard:?}");
+    }
+    assert_eq!(server.room_of(players[0]).round, 2);
+    // Who tells nothing any more does not play on.
+    players.iter().for_each(|player| drop(server.say(*player, &own.replace("1,", "2,"))));
+    assert_eq!(code(&server.say(players[0], finish)), RefusalCode::WrongStatus);
+    for _ in 0..9 {
+        server.wait_secs(5);
+        players.iter().for_each(|player| server.pong(*player));
+    }
+    server.say(players[0], finish);
+    assert_eq!(server.room_of(players[0]).status, Status::Finished);
 }
 
 /// How many rooms a stranger is brought to who leaves each of them.
