@@ -19,6 +19,7 @@ use crate::config::{RoomConfig, Wish};
 use crate::event::Event;
 use crate::mailbox;
 use crate::platform::{MeshSetup, Platform};
+use results::Results;
 
 pub use people::Person;
 
@@ -73,10 +74,7 @@ pub(crate) struct Lounge<S, P: Platform> {
     pub(crate) joins: bool,
     /// The last time we asked for a seat.
     seat_asked: Option<RequestId>,
-    /// Our score, if the lobby does not know it, and when to tell it next.
-    score: Option<(i64, Option<u32>)>,
-    score_told: Option<(i64, Option<u32>)>,
-    tell_at: Micros,
+    results: Results,
     events: VecDeque<Event>,
     pub(crate) now: Micros,
 }
@@ -109,9 +107,7 @@ impl<S, P: Platform> Lounge<S, P> {
             inherited: SlotSet::EMPTY,
             joins: false,
             seat_asked: None,
-            score: None,
-            score_told: None,
-            tell_at: now,
+            results: Results::default(),
             events: VecDeque::new(),
             now,
         }

@@ -262,6 +262,20 @@ fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
 }
 
 #[test]
+fn next_round_begins_when_others_have_reported() {
+    let mut town = Town::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    (0..2).for_each(|house| town.room(house).set_score(40, None));
+    let round = |town: &mut Town| town.room(0).lobby().unwrap().room().unwrap().round;
+    town.run_ms(500).room(0).begin_round();
+    assert_eq!(round(town.run_ms(4_000)), 1, "the other one plays on");
+    let points = [(Slot::at(0), 40), (Slot::at(1), 40)];
+    (0..2).for_each(|house| assert!(town.room(house).report(&points, None, 7)));
+    assert_eq!(round(town.run_ms(4_000)), 2);
+    assert_eq!(count(&town, 0, |event| matches!(event, Event::Refused(_))), 0);
+}
+
+#[test]
 fn the_first_of_all_is_killed_and_returns() {
     let mut town = Town::of(3);
     for house in 0..3 {

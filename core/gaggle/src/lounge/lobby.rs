@@ -95,6 +95,7 @@ impl<S, P: Platform> Lounge<S, P> {
     /// [errands](Lounge::next_errand).
     pub(crate) fn listen(&mut self) {
         let now = self.now;
+        self.ask_for_round_again();
         let Some(client) = &mut self.client else { return };
         while let Some(event) = self.platform.lobby().poll() {
             match event {
@@ -172,6 +173,7 @@ impl<S, P: Platform> Lounge<S, P> {
             LobbyEvent::Refused { request, .. } if self.ice_asked == Some(request) => {
                 self.ice_asked = None;
             }
+            LobbyEvent::Refused { request, refusal } if self.is_too_early(request, refusal.code) => {}
             LobbyEvent::Refused { request, refusal } => {
                 if self.seat_asked == Some(request) {
                     self.leave_unwished();
