@@ -121,7 +121,12 @@ impl Endured {
         let kinds = self.noticed.kinds();
         let mut measured = kinds.iter().filter(|(_, samples)| samples.count() > 0);
         let is_fast = measured.all(|(name, samples)| samples.percentile(99) <= allowed(quiet.p99(name)));
-        is_fast && self.noticed.lost() == 0 && self.memory_mb <= MEMORY_MB
+        is_fast && self.noticed.lost() == 0 && self.memory_mb <= MEMORY_MB && self.has_arrived()
+    }
+
+    /// Whether enough of the attack reached the server to show anything.
+    fn has_arrived(&self) -> bool {
+        self.reached >= self.wanted * REACHED
     }
 }
 
@@ -220,10 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn lost_request_or_grown_memory_fails() {
+    fn lost_request_grown_memory_or_starved_attack_fails() {
         let quiet = endured(1, 0, 0.0);
         assert!(!endured(1, 1, 0.0).holds(&quiet));
         assert!(!endured(1, 0, 33.0).holds(&quiet));
+        let starved = Endured { reached: 24.0, wanted: 100.0, ..endured(1, 0, 0.0) };
+        assert!(!starved.holds(&quiet), "an attack that did not arrive shows nothing");
+        assert!(Endured { reached: 25.0, ..starved }.holds(&quiet));
         let mut report = Report::new(true);
         endured(1, 1, 0.0).report(&mut report, Some(&quiet));
         assert_eq!(format!("{:?}", report.finish()), format!("{:?}", std::process::ExitCode::FAILURE));

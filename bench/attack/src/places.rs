@@ -11,6 +11,8 @@ use bench_report::{Report, Row};
 
 use crate::attacker::{Attack, Kind};
 use crate::client::Guest;
+use crate::outcomes::judge;
+use crate::samples::Samples;
 use crate::scale::Scale;
 use crate::server::{Build, IS_BUILT, Server};
 use crate::table::Outcome;
@@ -42,17 +44,26 @@ pub(crate) fn run(report: &mut Report, scale: Scale) -> Result<Vec<Outcome>, Str
     let title = "honest connects that succeed within 1 s while one /56 takes all places";
     report.row(Row::new(title, "%").gaggle(shared.succeeded).at_least(SUCCEED));
     report.row(Row::new("connections the site opened", "").gaggle(shared.opened));
+    let within = WITHIN.as_secs_f64() * 1_000.0;
+    let title = |percent: &str| format!("honest connect while one /56 takes all places, {percent}");
+    let mut outcomes = Vec::new();
+    judge(report, &mut outcomes, &title("p50"), "ms", shared.p50, within);
+    judge(report, &mut outcomes, &title("p99"), "ms", shared.p99, within);
     let title = "the same where the first who come have the places, which must fail";
     report.row(Row::new(title, "%").gaggle(first_come.succeeded).at_most(SUCCEED));
     let (value, bound) = (100.0 - shared.succeeded, 100.0 - SUCCEED);
     let title = "honest connects that fail while one /56 takes all places".into();
-    Ok(vec![Outcome { title, unit: "%", value, bound, met: value <= bound }])
+    outcomes.push(Outcome { title, unit: "%", value, bound, met: value <= bound });
+    Ok(outcomes)
 }
 
-/// Percent of honest connects that succeeded, and connections the site opened.
+/// Percent of honest connects that succeeded, connections the site opened, and how long connects
+/// that succeeded took, in milliseconds.
 struct Measured {
     succeeded: f64,
     opened: f64,
+    p50: f64,
+    p99: f64,
 }
 
 /// None where the system lets no namespace be made.
@@ -70,7 +81,7 @@ fn in_namespace(scale: Scale, is_first_come: bool) -> Result<Option<Measured>, S
     let said = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     Ok(match numbers[..] {
-        [succeeded, opened] => Some(Measured { succeeded, opened }),
+        [succeeded, opened, p50, p99] => Some(Measured { succeeded, opened, p50, p99 }),
         _ => None,
     })
 }
@@ -94,16 +105,20 @@ fn measure(is_tiny: bool, is_idle: bool, is_first_come: bool) -> Result<(), Stri
         target.address = first_come_door(target.address).map_err(|error| error.to_string())?;
     }
     let attack = Attack::begin(Kind::Places, target.address, connections, is_idle)?;
-    let mut succeeded = 0;
+    let mut connects = Samples::default();
     for nth in 0..honest {
         let from =
             IpAddr::from(Ipv6Addr::from_bits((0x2001_0db8_1000_0000 + ((nth as u128) << 12)) << 64 | 1));
         let began = Instant::now();
         let guest = Guest::connect(from, &target, &format!("honest-visitor-{nth:06}"));
-        succeeded += u32::from(guest.is_ok() && began.elapsed() <= WITHIN);
+        if guest.is_ok() && began.elapsed() <= WITHIN {
+            connects.add(began.elapsed());
+        }
         std::thread::sleep(Duration::from_millis(100));
     }
-    println!("{} {}", f64::from(succeeded) * 100.0 / honest as f64, attack.count());
+    let succeeded = connects.count() as f64 * 100.0 / honest as f64;
+    let [p50, p99] = [50, 99].map(|percent| connects.percentile(percent));
+    println!("{succeeded} {} {p50} {p99}", attack.count());
     Ok(())
 }
 

@@ -35,7 +35,7 @@ impl Scale {
         divisor: 1,
         searchers: 20_000,
         is_idle: true,
-        meetings: 6,
+        meetings: 20,
         attacks_at_once: 1,
         honest_divisor: 1,
     };

@@ -37,15 +37,17 @@ fn tiny_suite_measures_every_attack() {
         let p99 = figures(&format!(": {kind}, p99"));
         assert!(p99.iter().flatten().count() >= ATTACKS / 2, "{kind}: {said}{complained}");
     }
-    for part in
-        ["hosts who kick", "idle hosts", "locked private room", "revived", "two keys", "throw-away", "forced"]
-    {
+    for part in ["locked private room", "revived", "two keys of one address", "throw-away", "forced"] {
         assert!(matches!(figures(part)[..], [Some(_)]), "{part}: {said}{complained}");
     }
-    assert!(matches!(figures("in search by skill")[..], [Some(_), Some(_)]), "{said}{complained}");
+    // p50 and p99.
+    for part in ["hosts who kick", "idle hosts", "honest result", "in search by skill"] {
+        assert!(matches!(figures(part)[..], [Some(_), Some(_)]), "{part}: {said}{complained}");
+    }
     // The attack on places finds fault with a server without shares by network. Without namespaces
     // there are no figures at all.
-    let (shared, first_come) = (figures("takes all places"), figures("first who come have the places"));
+    let (shared, first_come) =
+        (figures("succeed within 1 s while one /56"), figures("first who come have the places"));
     assert_eq!(shared.len(), first_come.len(), "{said}{complained}");
     if let ([Some(shared)], [Some(first_come)]) = (&shared[..], &first_come[..]) {
         assert!(first_come < &10.0 && first_come < shared, "{said}{complained}");

@@ -37,6 +37,13 @@ pub trait Mesh: Transport {
         let _ = (now, ticket);
     }
 
+    /// Whether to ask the lobby for a newer ticket now: the relay has no place for the one it was
+    /// shown. True once for each time.
+    fn wants_ticket(&mut self, now: Micros) -> bool {
+        let _ = now;
+        false
+    }
+
     /// From now on these servers help to find direct paths. Links that stand are not touched.
     fn set_ice_servers(&mut self, servers: &[IceServer]) {
         let _ = servers;

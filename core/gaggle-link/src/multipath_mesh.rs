@@ -238,6 +238,10 @@ impl<D: SignaledCarrier, L: RelaySocket> Mesh for MultipathMesh<D, L> {
         }
     }
 
+    fn wants_ticket(&mut self, now: Micros) -> bool {
+        self.carriers_mut().relay.as_mut().is_some_and(|relay| relay.wants_ticket(now))
+    }
+
     fn set_ice_servers(&mut self, servers: &[IceServer]) {
         if let Some(direct) = &mut self.carriers_mut().direct {
             direct.set_ice_servers(servers);

@@ -15,6 +15,7 @@
 mod carrier;
 mod client;
 mod frame;
+mod wish;
 
 pub use carrier::{RelayCarrier, RelaySocket, RelaySocketEvent};
 pub use client::{RelayClient, RelayCommand, RelayLeg};

@@ -344,6 +344,13 @@ impl Client {
         }
     }
 
+    /// Asks for a newer ticket now, if there is one: the relay has no place for the one there is.
+    pub fn renew_ticket(&mut self, now: Micros) {
+        if self.renew_at.is_some() {
+            self.renew_at = Some(now);
+        }
+    }
+
     /// What the socket must do.
     pub fn poll_output(&mut self) -> Option<ClientOutput> {
         self.outputs.pop_front()

@@ -248,7 +248,7 @@ impl Directory {
             Some(old) if !is_alive(old) => Displace::Always,
             _ => displace,
         };
-        match room.attach(peer, link, resume, displace) {
+        match room.attach(peer, link, source, resume, displace) {
             Ok(attached) => {
                 if let Some(old) = before.filter(|old| *old != link) {
                     let displaced = Notice::Displaced { peer, session: old.session };
@@ -347,20 +347,23 @@ impl Directory {
         self.create(now, newcomer, link, wish.new)
     }
 
-    /// The fullest open room that takes a player in, other than the one it is in. Those it left a moment ago come last.
+    /// The fullest open room that takes a player in, other than the one it is in. Those it left a
+    /// moment ago come last, and so do those that voted a player out lately: two networks that
+    /// remove all others would collect them one by one.
     fn room_found(&self, now: Micros, newcomer: &JoinRequest, wish: &FindSpec) -> Option<RoomId> {
         let NewRoom { game, mode, build, seats, .. } = &wish.new;
         let key = FindKey::of(game, mode, build);
         let network = newcomer.source.network;
         let is_stepped_out = |room: &Room| room.has_stepped_out(newcomer.peer);
-        let admits = |room: &&Room| match room.view().member(newcomer.peer) {
+        let admits = |room: &Room| match room.view().member(newcomer.peer) {
             Some(_) if is_stepped_out(room) => self.check_entry(now, room, newcomer).is_ok(),
             _ => room.seats_if_admitted(&self.rules, newcomer).is_ok(),
         };
-        let open = self.index.open_rooms(&key, *seats, newcomer.players, network);
-        let rooms: Vec<&Room> = open.iter().filter_map(|id| self.rooms.get(id)).filter(admits).collect();
-        let fresh = rooms.iter().find(|room| !room.was_left_lately(now, newcomer.player));
-        fresh.or(rooms.first()).map(|room| room.view().id)
+        let rank = |id: RoomId| {
+            let room = self.rooms.get(&id).filter(|room| admits(room))?;
+            Some((room.has_voted_out_lately(now), room.was_left_lately(now, newcomer.player)))
+        };
+        self.index.open_room(&key, *seats, newcomer.players, network, rank)
     }
 
     fn create(&mut self, now: Micros, newcomer: JoinRequest, link: Attachment, mut new: NewRoom) -> Reply {
@@ -372,12 +375,7 @@ impl Directory {
         }
         self.leave_for_another(now, newcomer.peer);
         let (id, peer) = (new.id, newcomer.peer);
-        let has_share = !new.private && self.index.has_share(newcomer.player, newcomer.source.network);
-        let mut room = Room::create(now, new, newcomer, link);
-        if has_share {
-            room.set_apart();
-        }
-        self.rooms.insert(id, room);
+        self.rooms.insert(id, Room::create(now, new, newcomer, link));
         self.publish(now, id);
         self.seated_anew(id, peer, true, false)
     }
@@ -565,6 +563,11 @@ impl Directory {
     /// Tells the nodes what happened in a room, and brings the index up to date.
     fn publish(&mut self, now: Micros, id: RoomId) {
         let Some(room) = self.rooms.get_mut(&id) else { return };
+        // However it comes to be open: made so, shown, unlocked, or left by those who filled it.
+        if room.is_open() && !self.index.was_open(id) {
+            let (founder, network) = room.founder();
+            room.set_apart(room.is_mostly_of(network) && self.index.has_share(founder, network));
+        }
         let mut nodes = self.index.nodes_of(id);
         let change = room.take_change();
         for record in change.records {

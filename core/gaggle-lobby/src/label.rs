@@ -3,6 +3,8 @@
 //! A player's name appears on other players' screens, in logs and on the operator's page, so what could
 //! break a line, hide or turn text around is refused here, once.
 
+mod marks;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,6 +12,7 @@ use thiserror::Error;
 
 use crate::MessageError;
 use crate::json::{Raw, Value};
+use marks::{Stack, is_mark};
 
 /// The name of a game, mode or build: up to 32 of `a-z 0-9 . _ -`, possibly none.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -117,15 +120,8 @@ impl DisplayName {
 
     /// What of a text can be a name, if anything: the rest is left out.
     pub fn sanitized(text: &str) -> Option<DisplayName> {
-        let mut marks = 0;
-        let fits = |character: &char| {
-            if is_forbidden(*character) {
-                return false;
-            }
-            let most = marks_max(*character);
-            marks = if most > 0 { marks + 1 } else { 0 };
-            marks <= most
-        };
+        let mut stack = Stack::default();
+        let fits = |character: &char| !is_forbidden(*character) && stack.admits(*character);
         // Bounded before it is looked at.
         let seen = text.trim_start_matches(' ').chars().take(16 * DisplayName::LENGTH_MAX);
         let kept: String = seen.filter(fits).take(DisplayName::LENGTH_MAX).collect();
@@ -163,15 +159,11 @@ impl FromStr for DisplayName {
         if let Some(bad) = text.chars().find(|&c| is_forbidden(c)) {
             return Err(NameError::Forbidden(bad));
         }
-        let mut marks = 0;
-        for character in text.chars() {
-            let most = marks_max(character);
-            marks = if most > 0 { marks + 1 } else { 0 };
-            if marks > most {
-                return Err(NameError::TooManyMarks);
-            }
+        let mut stack = Stack::default();
+        if !text.chars().all(|character| stack.admits(character)) {
+            return Err(NameError::TooManyMarks);
         }
-        if !text.chars().any(|c| c != ' ' && marks_max(c) == 0) {
+        if !text.chars().any(|c| c != ' ' && !is_mark(c)) {
             return Err(NameError::Empty);
         }
         Ok(DisplayName(text.into()))
@@ -205,56 +197,22 @@ impl Value for DisplayName {
     }
 }
 
-/// Control, line-breaking, direction-changing, invisible, private and unassigned-by-design characters, and those as wide as a word: phrases in
-/// one character, long dashes, cuneiform.
+/// Control, line-breaking, direction-changing, invisible, private and unassigned-by-design
+/// characters, those that enclose what follows them, and those as wide as a word: phrases in one
+/// character, long dashes, cuneiform, signs of Tamil and Javanese.
 fn is_forbidden(character: char) -> bool {
     character.is_control()
         || (character.is_whitespace() && character != ' ')
         || matches!(character,
-            '\u{2800}' | '\u{2e3a}' | '\u{2e3b}' | '\u{fdf0}'..='\u{fdff}' | '\u{12000}'..='\u{1254f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
+            '\u{2800}' | '\u{2e3a}' | '\u{2e3b}' | '\u{fdf0}'..='\u{fdff}' | '\u{12000}'..='\u{1254f}'
+            | '\u{bf3}'..='\u{bfa}' | '\u{102a}' | '\u{a9c1}'..='\u{a9cd}' | '\u{a9de}' | '\u{a9df}'
+            | '\u{11fd5}'..='\u{11fff}'
+            | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}'
+            | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1345f}' | '\u{16fe4}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{ffff}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
-}
-
-/// How many marks may follow each other up to this one: none if it is no mark. Scripts of India write a dot, a vowel and a nasal onto one
-/// letter.
-fn marks_max(character: char) -> usize {
-    if is_indic_mark(character) {
-        3
-    } else if is_combining(character) {
-        2
-    } else {
-        0
-    }
-}
-
-/// Vowel signs and the like of Devanagari to Malayalam, whose blocks of 128 are laid out alike, of Sinhala, Burmese and Khmer.
-fn is_indic_mark(character: char) -> bool {
-    let number = character as u32;
-    match number {
-        0x900..=0xd7f => {
-            matches!(number & 0x7f, 0..=3 | 0x3a..=0x3c | 0x3e..=0x4d | 0x4f | 0x51..=0x57 | 0x62 | 0x63)
-        }
-        0xd80..=0xdff => matches!(number & 0x7f, 1..=3 | 0x4a..=0x5f | 0x72 | 0x73),
-        _ => matches!(number, 0x102b..=0x103e | 0x1056..=0x1059 | 0x17b6..=0x17d3),
-    }
-}
-
-/// Marks that are drawn onto the character before them: of all scripts, of Hebrew, Arabic, Syriac, Thaana and N'Ko, of Thai, Lao and
-/// Tibetan, of Vedic, Kana and old Cyrillic.
-fn is_combining(character: char) -> bool {
-    matches!(character,
-        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
-        | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}'
-        | '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}' | '\u{5c5}' | '\u{5c7}'
-        | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e4}'
-        | '\u{6e7}' | '\u{6e8}' | '\u{6ea}'..='\u{6ed}' | '\u{711}' | '\u{730}'..='\u{74a}' | '\u{7a6}'..='\u{7b0}'
-        | '\u{7eb}'..='\u{7f3}' | '\u{7fd}' | '\u{8ca}'..='\u{8e1}' | '\u{8e3}'..='\u{8ff}'
-        | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' | '\u{eb1}' | '\u{eb4}'..='\u{ebc}'
-        | '\u{ec8}'..='\u{ece}' | '\u{f18}' | '\u{f19}' | '\u{f35}' | '\u{f37}' | '\u{f39}' | '\u{f71}'..='\u{f84}'
-        | '\u{f86}' | '\u{f87}' | '\u{1cd0}'..='\u{1ce8}' | '\u{302a}'..='\u{302f}' | '\u{3099}' | '\u{309a}'
-        | '\u{a66f}'..='\u{a672}' | '\u{a674}'..='\u{a67d}' | '\u{a69e}' | '\u{a69f}' | '\u{a8e0}'..='\u{a8f1}')
+            | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{ffff}' | '\u{e0000}'..='\u{10ffff}')
 }
 
 #[cfg(test)]
@@ -276,6 +234,7 @@ mod tests {
         for name in
             ["Nia", "O'Brien 2", "Jürgen", "Łukasz", "Ελένη", "Дарья", "美咲", "محمد", "🪿🎮", "e\u{301}"]
                 .into_iter()
+                .chain(["ស្ត្រី", "သင်္ဘော", "བསྒྲུབས", "कार्त्स्न्य", "ᄒ\u{1161}\u{11ab}", "ಶ್ರೀಕಾಂತ್"])
                 .chain(["กี่", "สมชาย", "مُحَمَّد", "מֹשֶׁה", "अनुष्का", "ज़िंदगी", "கௌரி", "ひ\u{3099}"])
         {
             assert_eq!(name.parse::<DisplayName>().map(|n| n.to_string()), Ok(name.to_string()));
@@ -306,6 +265,19 @@ mod tests {
             ("\u{1242b}", NameError::Forbidden('\u{1242b}')),
             ("क\u{941}\u{941}\u{941}\u{941}", NameError::TooManyMarks),
             ("ක\u{dd2}\u{dd2}\u{dd2}\u{dd2}", NameError::TooManyMarks),
+            ("᭚\u{1b34}\u{1b34}\u{1b34}\u{1b34}", NameError::TooManyMarks),
+            ("ཀ\u{f90}\u{f90}\u{f90}\u{f90}", NameError::TooManyMarks),
+            ("ᄀ\u{11a8}\u{11a8}\u{11a8}", NameError::TooManyMarks),
+            ("x\u{1e944}\u{1e945}\u{1e946}", NameError::TooManyMarks),
+            ("x\u{11134}\u{11134}\u{11134}\u{11134}", NameError::TooManyMarks),
+            ("ក្ក្ក្ក្ក្ក", NameError::TooManyMarks),
+            ("ಕ್ಕ್ಕ್ಕ್ಕ್ಕ", NameError::TooManyMarks),
+            ("\u{1d159}", NameError::Forbidden('\u{1d159}')),
+            ("\u{13441}", NameError::Forbidden('\u{13441}')),
+            ("\u{605}1234", NameError::Forbidden('\u{605}')),
+            ("\u{bf5}", NameError::Forbidden('\u{bf5}')),
+            ("\u{a9c5}", NameError::Forbidden('\u{a9c5}')),
+            ("\u{102a}", NameError::Forbidden('\u{102a}')),
             ("a name that is far too long", NameError::TooLong),
         ] {
             assert_eq!(name.parse::<DisplayName>(), Err(why), "{name:?}");

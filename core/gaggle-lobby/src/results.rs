@@ -36,8 +36,18 @@ record! {
         source: Source,
         /// Since when they have played in it.
         since: Micros,
+        /// When they came for the first time, if they left and came again: points won before count.
+        first: Option<Micros>,
         /// When they were sent away, if they were: nobody else speaks for the time they have played.
         kicked_at: Option<Micros>,
+    }
+}
+
+impl MatchPlayer {
+    /// For how long they may have won points in a match that began at `born`. Before they came,
+    /// only others won some.
+    pub(crate) fn played(&self, born: Micros, now: Micros) -> Micros {
+        now.since(self.first.unwrap_or(self.since).max(born))
     }
 }
 
@@ -113,6 +123,8 @@ record! {
         score: i64,
         /// How far it came.
         level: Option<u32>,
+        /// When it said so; none in what earlier builds kept.
+        at: Option<Micros>,
     }
 }
 
@@ -156,6 +168,11 @@ impl Voices {
         self.carry(&peers.filter_map(|peer| self.of.get(&peer).copied()).collect())
     }
 
+    /// Whether two who played speak with one voice.
+    pub(crate) fn are_one(&self, peer: PeerId, other: PeerId) -> bool {
+        self.of.get(&peer) == self.of.get(&other)
+    }
+
     fn carry(&self, voices: &BTreeSet<Voice>) -> bool {
         let weight: u64 = voices.iter().filter_map(|voice| self.weights.get(voice)).sum();
         weight > 0 && weight * 5 >= self.weights.values().sum::<u64>() * 3
@@ -167,7 +184,7 @@ pub(crate) fn check(
     mut report: Report,
     cast: &[MatchPlayer],
     rules: &ModeConfig,
-    played: Micros,
+    (born, now): (Micros, Micros),
 ) -> Result<Report, Rejection> {
     let bad = |text: String| Rejection::new(RejectionCode::BadReport, text);
     let slots: BTreeSet<Slot> = report.scores.iter().map(|score| score.slot).collect();
@@ -186,7 +203,7 @@ pub(crate) fn check(
             let (given, own) = (slot.number(), participant.slot.number());
             return Err(bad(format!("{peer} played in slot {own}, not {given}")));
         }
-        check_score(*score, rules, played)?;
+        check_score(*score, rules, participant.played(born, now))?;
         if place.is_some_and(|place| place == 0 || usize::from(place) > report.scores.len()) {
             return Err(bad(format!("a place is 1 to {}", report.scores.len())));
         }
@@ -364,7 +381,7 @@ mod tests {
     #[test]
     fn impossible_reports_are_refused_by_name() {
         let rules = ModeConfig { score_per_second_max: Some(100), ..ModeConfig::default() };
-        let check = |report| check(report, &cast(2), &rules, Micros::from_secs(9));
+        let check = |report| check(report, &cast(2), &rules, (Micros::ZERO, Micros::from_secs(9)));
         assert!(check(report(1_000)).is_ok());
         assert!(check(report(1_001)).unwrap_err().text.contains("after 10 s"));
         assert!(check(Report { level: Some(1_001), ..report(1) }).is_err());
@@ -437,6 +454,7 @@ mod tests {
             slot: Slot::at(usize::from(who) - 1),
             source: Source { network: NetworkId(who.into()), signed_in: false },
             since: Micros::ZERO,
+            first: None,
             kicked_at: None,
         };
         (1..=count).map(participant).collect()

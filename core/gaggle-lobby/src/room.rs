@@ -47,7 +47,7 @@ record! {
     /// Where a member comes from, as far as the server has to know.
     #[derive(Copy, PartialOrd, Ord)]
     pub struct Source {
-        /// The network it connected from when it came.
+        /// The network it connected from last; of a participant in a match, when it came.
         network: NetworkId,
         /// An issuer of tokens vouches for the person; a guest's key costs nothing to make.
         signed_in: bool,
@@ -132,6 +132,9 @@ record! {
 
 /// For how long `find` prefers other rooms to one that was left.
 const AVOIDED: Micros = Micros::from_secs(60);
+
+/// For how long `find` prefers other rooms to one that voted a player out.
+const VOTED_OUT_AVOIDED: Micros = Micros::from_secs(600);
 
 /// What a member does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -281,6 +284,8 @@ record! {
         banned_networks: Vec<NetworkId>,
         /// Who wants whom removed, each player one.
         votes: Vec<Vote>,
+        /// When they removed one last.
+        voted_out_at: Option<Micros>,
         /// Who made the room.
         founder: Option<PlayerId>,
         /// From which network.
@@ -351,6 +356,7 @@ impl Room {
             banned: Vec::new(),
             banned_networks: Vec::new(),
             votes: Vec::new(),
+            voted_out_at: None,
             founder: None,
             founded_from: NetworkId(0),
             apart: false,
@@ -418,9 +424,22 @@ impl Room {
         self.state.apart
     }
 
-    /// From now on `find` brings no player of another network here.
-    pub(crate) fn set_apart(&mut self) {
-        self.state.apart = true;
+    /// Whether `find` brings no player of another network here from now on.
+    pub(crate) fn set_apart(&mut self, apart: bool) {
+        self.state.apart = apart;
+    }
+
+    /// Whether at least half of those who play are of one network.
+    pub(crate) fn is_mostly_of(&self, network: NetworkId) -> bool {
+        let is_of = |member: &&Member| {
+            self.seats.get(&member.peer).is_some_and(|seat| seat.source.network == network)
+        };
+        2 * self.view.players().filter(is_of).count() >= self.view.players().count()
+    }
+
+    /// Whether players have removed one of them so lately that others are better brought elsewhere.
+    pub(crate) fn has_voted_out_lately(&self, now: Micros) -> bool {
+        self.state.voted_out_at.is_some_and(|at| now.since(at) < VOTED_OUT_AVOIDED)
     }
 
     /// `find` brings players here: none of them rules over the others.

@@ -55,10 +55,10 @@ fn a_desync_while_coming_in_is_located_to_the_frame() {
         company.run_ms(2_500).clear_events().join(2);
         company.run_until("it has a state", 6_000, |c| c.session(2).is_running());
         let frame = company.session(2).start_frame().number() + later;
-        if frame > company.session(2).current_frame().number() {
-            company.compute_oddly(2, frame);
-            expect_located(&mut company, 2, frame, &format!("{later} after the state"));
-        }
+        let current = company.session(2).current_frame().number();
+        assert!(frame > current, "{later} after the state is no frame to come: it is at {current}");
+        company.compute_oddly(2, frame);
+        expect_located(&mut company, 2, frame, &format!("{later} after the state"));
     }
 }
 

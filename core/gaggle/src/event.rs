@@ -277,10 +277,12 @@ impl fmt::Display for RoomEvent {
             RoomEvent::Rejected { name, reason, .. } if reason.is_other_build() => {
                 write!(f, "{name} has another build of the game, you cannot play together")
             }
-            RoomEvent::Rejected { name, .. } => write!(f, "the link to {name} was closed after a fault"),
-            RoomEvent::StateTooLarge { bytes, max } => {
-                write!(f, "nobody can join: the game's state has {bytes} bytes, at most {max} can be sent")
-            }
+            RoomEvent::Rejected { name, reason, .. } => write!(f, "the link to {name} was closed: it {reason}"),
+            RoomEvent::StateTooLarge { bytes, max } => write!(
+                f,
+                "no player can join: the game's state has {bytes} bytes, at most {max} can be sent; what never changes, \
+                 such as levels and tables, belongs outside of it"
+            ),
             RoomEvent::LineTooSlow { name, rtt, max, .. } => write!(
                 f,
                 "the line to {name} is too slow: {} ms, at most {} ms can be played over",
@@ -329,5 +331,26 @@ fn why(reason: LeaveReason) -> &'static str {
         LeaveReason::ConnectionLost => "your seat was given away",
         LeaveReason::IdleTimeout => "the server had not heard from you for long",
         _ => "the room was closed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_and_large_states_are_told_with_reason_and_remedy() {
+        let rejected =
+            |reason| RoomEvent::Rejected { peer: PeerId::from_u128(7), name: "Hob".to_string(), reason };
+        let fault = gaggle_timeline::PeerFault::InputChanged { frame: Frame::new(9) };
+        let said = rejected(PeerRejection::MatchFault(fault)).to_string();
+        assert!(said.starts_with("the link to Hob was closed: it sent a second, different input"), "{said}");
+        let fault = gaggle_replica::PeerFault::TickRegressed { tick: 3, before: 4 };
+        let said = rejected(PeerRejection::WorldFault(fault)).to_string();
+        assert_eq!(said, "the link to Hob was closed: it sent tick 3 after tick 4");
+        let said = RoomEvent::StateTooLarge { bytes: 70_000_001, max: 67_108_864 }.to_string();
+        for part in ["70000001 bytes", "at most 67108864", "belongs outside of it"] {
+            assert!(said.contains(part), "{said}");
+        }
     }
 }

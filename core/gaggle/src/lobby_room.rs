@@ -20,8 +20,9 @@ use gaggle_lobby::{DisplayName, Label, RoomId};
 use crate::config::{JoinTarget, RoomConfig};
 use crate::event::RoomEvent;
 use crate::messages::{self, MessageQueue};
-
 use crate::platform::{MeshSetup, Platform};
+
+use results::Results;
 use values::MemberValues;
 
 pub use host::{HostCommand, NotHost};
@@ -94,10 +95,7 @@ pub struct LobbyRoom<S, P: Platform> {
     pub(crate) joins: bool,
     /// The last time we asked for a seat.
     seat_asked: Option<RequestId>,
-    /// Our score, if the lobby does not know it, and when to tell it next.
-    score: Option<(i64, Option<u32>)>,
-    score_told: Option<(i64, Option<u32>)>,
-    tell_at: Micros,
+    results: Results,
     /// What arrived beside the match.
     pub(crate) inbox: Inbox,
     events: VecDeque<RoomEvent>,
@@ -132,9 +130,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             reused_slots: SlotSet::EMPTY,
             joins: false,
             seat_asked: None,
-            score: None,
-            score_told: None,
-            tell_at: now,
+            results: Results::default(),
             inbox: Inbox::default(),
             events: VecDeque::new(),
             now,

@@ -45,7 +45,8 @@ pub struct Audience<'a> {
     pub bare: bool,
     /// Whose boat is followed; without, one's own.
     pub follow: Option<usize>,
-    /// List and map stand right below the plaques: thumbs are at the bottom. They also do while they would cover one's own boat.
+    /// List and map stand right below the plaques, and the boat above the middle: thumbs are at the
+    /// bottom. List and map also do while they would cover one's own boat.
     pub raised: bool,
     /// Shows who holds what, also what lies still.
     pub holders: bool,
@@ -144,7 +145,9 @@ impl Stage {
             if low < high { at.clamp(low, high) } else { (low + high) / 2.0 }
         };
         let x = clamp(target.0 - (WINDOW.0 / 2) as f32, left, wide, WIDTH);
-        let y = clamp(target.1 - (WINDOW.1 / 2) as f32, top, high, HEIGHT);
+        // Thumbs lie over the lower corners: the boat stays above them, also where the pond ends.
+        let (aim, beyond) = if audience.raised { (WINDOW.1 / 3, WINDOW.1) } else { (WINDOW.1 / 2, 0) };
+        let y = clamp(target.1 - aim as f32, top, high, HEIGHT + beyond);
         // It glides after the boat; a leap across the pond is a cut.
         let camera = match self.camera {
             Some((from_x, from_y)) if (from_x - x).abs() + (from_y - y).abs() < 160.0 && !audience.calm => {

@@ -17,13 +17,24 @@ const host = {
   fullscreen: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen()).catch(() => {}),
 };
 
+const codeOf = game => `arcade-${game}_bg.wasm?v=${version}`;
+
 // Each game is a module of its own, fetched when it is wanted: the code and the glue side by side.
 async function load(game) {
-  const code = fetch(`arcade-${game}_bg.wasm?v=${version}`);
-  const [glue, response] = await Promise.all([import(`./arcade-${game}.js?v=${version}`), code]);
-  if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
-  await glue.default({ module_or_path: response });
-  return glue;
+  try {
+    const code = fetch(codeOf(game));
+    const [glue, response] = await Promise.all([import(`./arcade-${game}.js?v=${version}`), code]);
+    if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
+    await glue.default({ module_or_path: response });
+    return glue;
+  } catch (error) {
+    delete loaded[game];
+    // What comes and cannot be read has a name of its own; all else is a matter of the connection.
+    error.isLost = !/Compile|Link|Runtime|Syntax/.test(error.name);
+    // A kept copy that cannot be read is fetched again.
+    if (!error.isLost) await window.caches?.open('gaggle').then(store => store.delete(codeOf(game))).catch(() => {});
+    throw error;
+  }
 }
 
 async function turnOn(game) {
@@ -39,25 +50,22 @@ async function switchTo(game) {
   try {
     await turnOn(game);
   } catch (error) {
-    delete loaded[game];
-    shown.miss(game);
+    shown.miss(game, !!error.isLost);
     console.error(error);
   }
 }
 
-// What a browser lacks stays lacking; what was not fetched may come with the next try.
-function fail(words, again) {
-  const line = document.createElement('p');
-  line.textContent = words;
-  const trouble = document.getElementById('trouble');
-  trouble.replaceChildren(line);
-  if (again) {
-    const button = document.createElement('button');
-    button.textContent = 'Try again';
-    button.onclick = () => location.reload();
-    trouble.append(button);
+// The game the address asks for; if it asks for none and the first does not come, one that was kept.
+async function begin() {
+  try {
+    await turnOn(games.includes(asked) ? asked : games[0]);
+  } catch (error) {
+    if (!error.isLost || asked) throw error;
+    for (const game of games) {
+      if (await window.caches?.match(codeOf(game), { cacheName: 'gaggle' })) return turnOn(game);
+    }
+    throw error;
   }
-  root.dataset.failed = 'yes';
 }
 
 // A phone's screen stays on while its player plays.
@@ -90,11 +98,11 @@ if (lacks) {
   fail(`The arcade does not start in this browser: it has no ${lacks}. A newer browser has.`, false);
 } else {
   try {
-    await turnOn(games.includes(asked) ? asked : games[0]);
+    await begin();
     root.dataset.ready = 'yes';
     requestAnimationFrame(() => keepForLater().catch(error => console.warn(error)));
   } catch (error) {
-    fail('The game could not be downloaded. Is there a connection?', true);
+    fail(error.isLost ? 'The game could not be downloaded. Is there a connection?' : 'The game was downloaded and does not start. If trying again does not help, a newer browser may.', true);
     console.error(error);
   }
 }

@@ -1,8 +1,8 @@
 //! The whole arcade without a browser: keys and time in, a picture and sounds out.
 //!
-//! This file owns what is on the screen and what keys mean there. `online.rs` has what the room tells, `doors.rs` how a page
-//! comes into a room and out of it, `facts.rs` what panels are made of, `hands.rs` fingers, mouse and text, `replays.rs`
-//! matches as files, `drawing.rs` the picture.
+//! This file owns what is on the screen and what keys mean there. `online.rs` has what the room
+//! tells, `doors.rs` how a page comes into a room and out of it, `facts.rs` what panels are made
+//! of, `hands.rs` fingers, mouse and text, `replays.rs` matches as files, `drawing.rs` the picture.
 
 mod cue_tally;
 mod doors;
@@ -32,11 +32,12 @@ use crate::{Choice, Controls, Held, Key, Menu, NetPanel, Params, ScoreBoard, Sco
 use cue_tally::CueTally;
 use doors::FOLLOWS_FOR;
 use emoting::Emoting;
+pub use facts::Whereabouts;
 use inviting::Inviting;
 use online::Shelf;
 pub use online::{Keep, Keeping};
 pub use opening::Opening;
-pub(crate) use opening::{fit, raise_for_thumbs};
+pub(crate) use opening::{fit, make_room_for_thumbs};
 pub use replays::Download;
 
 /// What is on the screen.
@@ -56,7 +57,8 @@ pub enum Screen {
 
 /// Steps a second.
 const FRAMES_PER_SECOND: u32 = 60;
-/// Another match begins for all as soon as one of them wants it: not before the scores were on the screen for so long.
+/// Another match begins for all as soon as one of them wants it: not before the scores were on the
+/// screen for so long.
 const BOARD_READ: Micros = Micros::from_secs(3);
 /// A join that takes no longer than this needs no words.
 const JOINING_SHOWN_AFTER: Micros = Micros::from_millis(200);
@@ -200,9 +202,10 @@ impl Arcade {
         self.toasts.push(None, text.to_string(), true);
     }
 
-    /// The cabinet that was asked for cannot be fetched.
-    pub fn miss(&mut self, name: &str) {
-        self.toasts.push(None, format!("{name} cannot be fetched just now. This one still plays."), true);
+    /// The cabinet that was asked for cannot be fetched, or was and does not start.
+    pub fn miss(&mut self, name: &str, is_lost: bool) {
+        let why = if is_lost { "cannot be fetched just now" } else { "does not start in this browser" };
+        self.toasts.push(None, format!("{name} {why}. This one still plays."), true);
     }
 
     /// The screen has this size, in its own pixels, of which `ratio` make one of the page's.
@@ -211,7 +214,7 @@ impl Arcade {
         let world = self.cabinet.about().world;
         let (mut view, mut below) = (fit(width, height, ratio, world), 0);
         if self.touch.used && !self.cabinet.about().has_four_ways {
-            (view, below) = raise_for_thumbs(view, world);
+            (view, below) = make_room_for_thumbs(view, world);
         }
         if view == self.view {
             return;
@@ -255,8 +258,8 @@ impl Arcade {
         self.menu.name()
     }
 
-    /// A key went down: its place on the keyboard, and the text it makes. Whether it means anything here, so that the
-    /// page should not scroll.
+    /// A key went down: its place on the keyboard, and the text it makes. Whether it means anything
+    /// here, so that the page should not scroll.
     pub fn key_down(&mut self, code: &str, text: &str) -> bool {
         // Keyboards on glass name no keys.
         if !code.is_empty() {
@@ -272,7 +275,11 @@ impl Arcade {
         if own.is_some() && self.screen == Screen::Flying && !self.is_board_up() {
             return true;
         }
-        if self.is_refused() && fresh && self.answer_refusal(code) {
+        // By what it writes: on other keyboards letters of codes lie elsewhere.
+        let written = text.to_ascii_uppercase();
+        let written = if written.trim().len() == 1 { &written } else { code };
+        let moves = code == "Tab" || code.starts_with("Shift");
+        if self.is_refused() && fresh && !moves && self.answer_refusal(written) {
             return true;
         }
         if code == "Tab" {
@@ -314,7 +321,8 @@ impl Arcade {
         }
     }
 
-    /// What a gamepad holds for a player, 0 or 1, and whether its start button is down. Outside of a match it moves the choice.
+    /// What a gamepad holds for a player, 0 or 1, and whether its start button is down. Outside of
+    /// a match it moves the choice.
     pub fn set_gamepad(&mut self, player: usize, held: Held, start: bool) {
         let player = player.min(1);
         for key in self.controls.press_pad(player, held, start) {
@@ -358,7 +366,10 @@ impl Arcade {
             (Screen::Flying, Key::Escape) if self.standing_still().is_some() => self.stay_alone(),
             (Screen::Flying, Key::Escape) => self.pause(),
             (Screen::Flying | Screen::Paused, Key::Mute) => self.turn_sound(),
-            (Screen::Paused, Key::Enter) => self.fly_on(),
+            (Screen::Paused, Key::Enter) => {
+                let notice = self.paused();
+                self.take_paused(notice.focus.and_then(|nth| notice.keys.get(nth)).map(|key| key.0));
+            }
             (Screen::Paused, Key::Escape) => self.go_home(),
             (Screen::Paused | Screen::Flying, Key::Help) => self.show_help(),
             (Screen::Replay, key) => self.wind(key),
@@ -410,10 +421,7 @@ impl Arcade {
             Choice::Play => self.take_off(1, JoinTarget::Matchmake),
             Choice::Cabinet(nth) => self.ask_for(nth),
             Choice::PlayTwo => self.take_off(2, JoinTarget::Matchmake),
-            Choice::Private => {
-                self.take_off(1, JoinTarget::CreatePrivate);
-                self.inviting.is_wanted = true;
-            }
+            Choice::Private => self.open_for_friends(),
             Choice::Mode => self.look_around(),
             Choice::Palette => {
                 self.menu.palette = (self.menu.palette + 1) % SEAT.len();
@@ -429,11 +437,13 @@ impl Arcade {
                     self.take_off(1, JoinTarget::Code(code));
                 }
             }
-            Choice::Code => match self.menu.code().parse() {
-                Ok(code) => self.take_off(1, JoinTarget::Code(code)),
-                Err(_) if is_touch => self.shelf.ask_for_text = Some("The room's six letters?"),
-                Err(_) => {}
-            },
+            // Glass has no keys: whatever stands there, it can be written anew.
+            Choice::Code if is_touch => self.shelf.ask_for_text = Some("The room's six letters?"),
+            Choice::Code => {
+                if let Ok(code) = self.menu.code().parse() {
+                    self.take_off(1, JoinTarget::Code(code));
+                }
+            }
             Choice::Name if is_touch => self.shelf.ask_for_text = Some("What are you called?"),
             Choice::Name => {}
             Choice::Replay => self.shelf.wants_file = true,
@@ -530,7 +540,8 @@ impl Arcade {
         self.screen = Screen::Help;
     }
 
-    /// The game's pages, and one of the arcade about its address for those who have a keyboard to write one.
+    /// The game's pages, and one of the arcade about its address for those who have a keyboard to
+    /// write one.
     fn help_pages(&self) -> usize {
         self.cabinet.about().help_pages + usize::from(!self.touch.used)
     }

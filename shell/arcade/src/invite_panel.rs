@@ -1,6 +1,6 @@
-//! Panel that invites friends: the room's code in large letters, its link, the link as a QR picture, and buttons.
-//! The arcade opens it with a link and asks it what a tap means.
-//! Absent: how a link is copied or shared.
+//! Panel that invites friends: the room's code in large letters, its link, the link as a QR
+//! picture, and buttons. The arcade opens it with a link and asks it what a tap means. Absent: how
+//! a link is copied or shared.
 
 use gaggle_scene::{Scene, View, font, palette};
 use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
@@ -80,6 +80,16 @@ impl Invite {
         &ALL[usize::from(!self.can_share)..]
     }
 
+    /// How many buttons there are.
+    pub(crate) fn count(&self) -> usize {
+        self.choices().len()
+    }
+
+    /// What a button does, counted from the first.
+    pub(crate) fn nth(&self, nth: usize) -> Option<InviteChoice> {
+        self.choices().get(nth).map(|choice| choice.0)
+    }
+
     /// What a tap at a pixel of the screen means.
     pub fn choice_at(&self, view: View, x: i32, y: i32) -> Option<InviteChoice> {
         let plan = Plan::of(self, view);
@@ -91,8 +101,9 @@ impl Invite {
             .map(|at| at.1)
     }
 
-    /// Draws it over the match. Keys are named unless the screen is `touched`.
-    pub fn draw(&self, scene: &mut Scene, view: View, touched: bool) {
+    /// Draws it over the match. Keys are named unless the screen is `touched`; the button in
+    /// `focus` stands out, or the first.
+    pub fn draw(&self, scene: &mut Scene, view: View, touched: bool, focus: Option<usize>) {
         let plan = Plan::of(self, view);
         let mut pen = Pen::new(scene, view);
         pen.shade(0.5);
@@ -108,7 +119,7 @@ impl Invite {
             y += 11;
         }
         for (nth, (choice, words, key)) in self.choices().iter().enumerate() {
-            let (at, main) = (plan.button(nth), nth == 0);
+            let (at, main) = (plan.button(nth), nth == focus.unwrap_or(0));
             if main {
                 pen.panel(at, palette::FIRE[4], 1.0, Some(palette::FIRE[5]));
             } else {
@@ -174,7 +185,8 @@ impl Plan {
         let across = invite.picture.as_ref().map_or(1_000, |picture| picture.size() + 2 * QUIET);
         let flat = wide > tall;
         let stacked = flat && tall >= 150;
-        // What is left for the picture: beside the rest where the screen is flat, between it otherwise.
+        // What is left for the picture: beside the rest where the screen is flat, between it
+        // otherwise.
         let room = match flat {
             true => (tall - 8 - 2 * MARGIN).min(wide - 8 - 3 * MARGIN - BESIDE),
             false => (wide - 8 - 2 * MARGIN).min(tall - 8 - 4 * MARGIN - 100 - BUTTON),
@@ -264,7 +276,7 @@ mod tests {
             for can_share in [false, true] {
                 let invite = Invite::new("BCDFGH".to_string(), LINK.to_string(), can_share);
                 let mut scene = Scene::default();
-                invite.draw(&mut scene, view, false);
+                invite.draw(&mut scene, view, false, None);
                 let mut canvas = Canvas::new(view);
                 canvas.paint(&scene, crate::album());
                 assert_eq!(read_picture(&mut canvas, view).as_deref(), Some(LINK), "{width} x {height}");
@@ -278,7 +290,7 @@ mod tests {
             for (link, can_share) in [(LINK, true), ("http://localhost:1/?room=BCDFGH", false)] {
                 let invite = Invite::new("BCDFGH".to_string(), link.to_string(), can_share);
                 let mut scene = Scene::default();
-                invite.draw(&mut scene, view, can_share);
+                invite.draw(&mut scene, view, can_share, Some(1));
                 assert_inside(&scene, crate::album(), view, "invite panel");
                 let plan = Plan::of(&invite, view);
                 for (nth, (choice, ..)) in invite.choices().iter().enumerate() {
@@ -296,7 +308,7 @@ mod tests {
         let invite = Invite::new("BCDFGH".to_string(), link, false);
         assert!(invite.picture.is_none() && invite.words().contains("B C D F G H"));
         let mut scene = Scene::default();
-        invite.draw(&mut scene, views()[0], false);
+        invite.draw(&mut scene, views()[0], false, None);
         assert_inside(&scene, crate::album(), views()[0], "invite panel");
     }
 }

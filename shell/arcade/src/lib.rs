@@ -35,7 +35,7 @@ mod audio;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
 
-pub use arcade::{Arcade, Download, Keep, Keeping, Opening, Screen};
+pub use arcade::{Arcade, Download, Keep, Keeping, Opening, Screen, Whereabouts};
 pub use busy::Busy;
 pub use controls::{Controls, Held, Key};
 pub use invite_panel::{Invite, InviteChoice};

@@ -1,6 +1,7 @@
-//! The menu: what one can choose, what is in focus, and the two places where one writes. [`layout`] says where
-//! everything is, [`picture`] and [`row`] what it looks like.
+//! The menu: what one can choose, what is in focus, and the two places where one writes. [`layout`]
+//! says where everything is, [`picture`] and [`row`] what it looks like.
 
+mod fields;
 mod layout;
 mod picture;
 mod rooms;
@@ -20,6 +21,7 @@ use crate::volume::Volume;
 use layout::Layout;
 use row::Row;
 
+pub use fields::{CODE_LENGTH, CODE_LETTERS, NAME_LENGTH};
 pub use rooms::{RoomLine, keep_places};
 
 /// Something one can choose.
@@ -72,13 +74,6 @@ pub struct MenuFacts<'a> {
     pub volume: Volume,
 }
 
-/// The letters of room codes: no vowels, so that no code spells anything.
-pub const CODE_LETTERS: &str = "BCDFGHJKLMNPQRSTVWXZ";
-/// How many of them make a code.
-pub const CODE_LENGTH: usize = 6;
-/// Letters of a name.
-pub const NAME_LENGTH: usize = 24;
-
 /// The menu and what is chosen in it.
 #[derive(Debug)]
 pub struct Menu {
@@ -96,6 +91,8 @@ pub struct Menu {
     game: &'static About,
     name: String,
     code: String,
+    /// No room lets us in by that code: the next letter begins another.
+    is_code_spent: bool,
     /// Codes of the rooms, and whether one can sit down there.
     rooms: Vec<(String, bool)>,
     /// The first room that is seen.
@@ -127,6 +124,7 @@ impl Menu {
             game,
             name: String::new(),
             code: String::new(),
+            is_code_spent: false,
             rooms: Vec::new(),
             first: 0,
             beat: 0,
@@ -251,7 +249,7 @@ impl Menu {
         self.focus = choice;
         match choice {
             // A tap begins to write; the name as it is may be kept at once.
-            Choice::Name => Some(choice),
+            Choice::Name | Choice::Code => Some(choice),
             Choice::Mode => {
                 let modes = self.game.modes.len() as i32;
                 self.mode = ((x - place.x) * modes / place.wide.max(1)).clamp(0, modes - 1) as usize;
@@ -261,7 +259,8 @@ impl Menu {
         }
     }
 
-    /// The mouse is over a pixel of the screen. Whether a click there does something: then it is framed.
+    /// The mouse is over a pixel of the screen. Whether a click there does something: then it is
+    /// framed.
     pub fn hover(&mut self, x: i32, y: i32) -> bool {
         let (x, y) = (x.div_euclid(self.view.word_scale), y.div_euclid(self.view.word_scale));
         let pager = (self.rooms.len() > self.layout.rooms_seen).then(|| self.layout.pager());
@@ -272,7 +271,8 @@ impl Menu {
         self.hovered.is_some()
     }
 
-    /// Tab, forwards or back through everything there is. False after the last one: then the focus leaves the page.
+    /// Tab, forwards or back through everything there is. False after the last one: then the focus
+    /// leaves the page.
     pub fn tab(&mut self, back: bool) -> bool {
         let rank = |choice: &Choice| match choice {
             Choice::Play => 0,
@@ -308,67 +308,6 @@ impl Menu {
             Choice::Room(nth) if nth < self.rooms.len() => Some(Choice::Watch(nth)),
             _ => None,
         }
-    }
-
-    /// Something was typed or pasted. Whether it was taken: then it means nothing else.
-    pub fn type_text(&mut self, text: &str) -> bool {
-        match self.focus {
-            Choice::Name => {
-                let room = NAME_LENGTH.saturating_sub(self.name.chars().count());
-                self.name.extend(text.chars().filter(|letter| !letter.is_control()).take(room));
-                true
-            }
-            Choice::Code => {
-                let room = CODE_LENGTH.saturating_sub(self.code.len());
-                let letters = text.chars().map(|letter| letter.to_ascii_uppercase());
-                self.code.extend(
-                    letters.filter(|letter| CODE_LETTERS.chars().any(|known| known == *letter)).take(room),
-                );
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Backspace. Whether it was taken.
-    pub fn erase(&mut self) -> bool {
-        match self.focus {
-            Choice::Name => self.name.pop(),
-            Choice::Code => self.code.pop(),
-            _ => return false,
-        };
-        true
-    }
-
-    /// Empties the field that is written into.
-    pub fn clear_field(&mut self) {
-        match self.focus {
-            Choice::Name => self.name.clear(),
-            Choice::Code => self.code.clear(),
-            _ => {}
-        }
-    }
-
-    /// The letters of the code so far.
-    pub fn code(&self) -> &str {
-        &self.code
-    }
-
-    /// A whole code, from the clipboard.
-    pub fn write_code(&mut self, code: &str) {
-        self.focus = Choice::Code;
-        self.code.clear();
-        self.type_text(code);
-    }
-
-    /// The name as it is written.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// A name to begin with.
-    pub fn set_name(&mut self, name: &str) {
-        self.name = name.chars().filter(|letter| !letter.is_control()).take(NAME_LENGTH).collect();
     }
 
     /// The cabinet that is on shows what is painted around a place of its world.
@@ -461,6 +400,13 @@ impl Menu {
     fn places(&self) -> Vec<(Choice, Rect)> {
         let rooms = (0..self.seen()).map(|row| (Choice::Room(self.first + row), self.layout.room(row)));
         self.standing_places().chain(rooms).collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pixel_of(&self, choice: Choice) -> (i32, i32) {
+        let place = self.places().into_iter().find(|(listed, _)| *listed == choice).map(|(_, place)| place);
+        let (x, y) = place.expect("it is on the screen").middle();
+        (x * self.view.word_scale, y * self.view.word_scale)
     }
 
     /// All of them but rooms.

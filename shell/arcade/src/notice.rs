@@ -1,4 +1,5 @@
-//! A few words in the middle when the picture stands still: one is cut off, or pauses, or reads how to play.
+//! A few words in the middle when the picture stands still: one is cut off, or pauses, or reads how
+//! to play.
 
 use gaggle_scene::{Scene, View, font, palette};
 
@@ -23,6 +24,8 @@ pub struct Notice<'a> {
     pub touch: bool,
     /// At the upper edge, so that the picture can be followed.
     pub is_high: bool,
+    /// The key Enter takes, counted from the first, once Tab has chosen one.
+    pub focus: Option<usize>,
 }
 
 impl Notice<'_> {
@@ -36,10 +39,19 @@ impl Notice<'_> {
         for (key, meaning) in self.keys {
             words.push_str(&format!(" {key}: {meaning}."));
         }
+        self.say_focus(&mut words);
         words
     }
 
-    /// The key whose line is at a pixel of the screen, counted from the first: a tap means the same.
+    /// What Enter takes, added to what is read aloud.
+    pub(crate) fn say_focus(&self, words: &mut String) {
+        if let Some((_, meaning)) = self.focus.and_then(|nth| self.keys.get(nth)) {
+            words.push_str(&format!(" In focus: {meaning}."));
+        }
+    }
+
+    /// The key whose line is at a pixel of the screen, counted from the first: a tap means the
+    /// same.
     pub fn key_at(&self, view: View, x: i32, y: i32) -> Option<usize> {
         let plan = Plan::of(self, view);
         let (x, y) = (x.div_euclid(view.word_scale), y.div_euclid(view.word_scale));
@@ -76,9 +88,15 @@ impl Notice<'_> {
             if !plan.fits(y + 3) {
                 continue;
             }
+            let in_focus = self.focus == Some(nth as usize);
+            if in_focus && !self.touch {
+                let row = Rect::new(x - 4, y - 5, plan.wide + 8, plan.key_step.min(17));
+                pen.panel(row, palette::NIGHT[1], 1.0, Some(palette::MOON));
+            }
             if self.touch {
                 let button = Rect::new(x - 4, y - 4, plan.wide + 8, plan.key_step - 3);
-                pen.panel(button, palette::NIGHT[2], 1.0, Some(palette::MIST[0]));
+                let frame = if in_focus { palette::MOON } else { palette::MIST[0] };
+                pen.panel(button, palette::NIGHT[2], 1.0, Some(frame));
                 pen.text(
                     meaning,
                     x + plan.wide / 2,
@@ -180,6 +198,7 @@ mod tests {
                 shade_percent: 55,
                 touch: false,
                 is_high: true,
+                focus: Some(0),
             },
             Notice { heading: &long, lines: &many, keys: &[("Enter", many[0]); 3], ..Notice::default() },
             Notice::default(),
@@ -207,8 +226,9 @@ mod tests {
         let tapped = (0..view.height).filter_map(|y| notices[0].key_at(view, view.width / 2, y)).count();
         assert_eq!(tapped as i32, KEY_STEP * view.word_scale, "the key has a row of its own");
         assert_eq!(
-            notices[0].words(),
+            Notice { focus: None, ..notices[0] }.words(),
             "Lost touch. Holding your seat for 21 s. Trying the relay. Second try. Esc: let go and play alone."
         );
+        assert!(notices[0].words().ends_with("In focus: let go and play alone."));
     }
 }

@@ -17,7 +17,7 @@ use web_sys::{
 
 use crate::audio::Audio;
 use crate::cabinets::Entry;
-use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen, Volume};
+use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen, Volume, Whereabouts};
 use way_back::WayBack;
 
 /// How often the page is looked after while nobody sees it.
@@ -50,6 +50,8 @@ struct Page {
     frames: u32,
     busy: Busy,
     facts_at: Micros,
+    /// Where the player was when they were told last.
+    facts_of: Option<Whereabouts>,
     /// Called with what only the page's own script does, and what with: see `page/page.js`.
     host: js_sys::Function,
     /// What the page's script knows to be on the screen.
@@ -79,12 +81,12 @@ pub fn close() {
     }
 }
 
-/// A cabinet that was wanted cannot be fetched.
+/// A cabinet that was wanted cannot be fetched, or was and does not start.
 #[wasm_bindgen]
-pub fn miss(name: &str) {
+pub fn miss(name: &str, is_lost: bool) {
     SHOWN.with_borrow(|page| {
         if let Some(page) = page {
-            page.borrow_mut().arcade.miss(name);
+            page.borrow_mut().arcade.miss(name, is_lost);
         }
     });
 }
@@ -94,8 +96,8 @@ const CAN_SHARE: u32 = 1;
 /// It can fill the screen.
 const CAN_FILL: u32 = 2;
 
-/// Starts the arcade on the page's canvas. What the address asks for is done by whichever cabinet is `first`. `able` says what
-/// the script can do, a bit each.
+/// Starts the arcade on the page's canvas. What the address asks for is done by whichever cabinet
+/// is `first`. `able` says what the script can do, a bit each.
 ///
 /// # Errors
 /// If the page has no canvas with the name `arcade`.
@@ -159,6 +161,7 @@ pub fn open(host: js_sys::Function, first: bool, able: u32) -> Result<(), JsValu
         frames: 0,
         busy: Busy::default(),
         facts_at: now,
+        facts_of: None,
         host,
         shown: "",
         volume: Volume::default(),
@@ -205,8 +208,8 @@ fn keep(window: &Window, name: &str, value: Option<&str>, keeping: Keeping) {
     };
 }
 
-/// Which tab this is: the same after a reload, another for another tab. A duplicated tab begins as a copy, and the
-/// lobby finds out.
+/// Which tab this is: the same after a reload, another for another tab. A duplicated tab begins as
+/// a copy, and the lobby finds out.
 fn own_seat(window: &Window) -> String {
     kept(window, "seat", Keeping::Tab).unwrap_or_else(|| {
         let seat = format!("{:016x}", gaggle_browser::random_seed());
@@ -320,8 +323,8 @@ impl Page {
         if let Some(place) = self.arcade.take_address() {
             self.way_back.set_place(place);
         }
-        let in_match = self.arcade.screen() != Screen::Menu;
-        self.way_back.follow(gaggle_browser::now(), in_match, self.arcade.cabinet().about().name);
+        let has_way_back = self.arcade.has_way_back();
+        self.way_back.follow(gaggle_browser::now(), has_way_back, self.arcade.cabinet().about().name);
         if self.arcade.take_wants_file()
             && let Some(input) = self.document.get_element_by_id("file")
             && let Ok(input) = input.dyn_into::<HtmlInputElement>()
@@ -332,7 +335,8 @@ impl Page {
             let _ = self.download(&file);
         }
         if let Some(question) = self.arcade.take_question()
-            && let Ok(Some(answer)) = self.window.prompt_with_message(question)
+            && let Ok(Some(answer)) =
+                self.window.prompt_with_message_and_default(question, self.arcade.field())
         {
             self.arcade.enter_text(&answer);
         }
@@ -357,7 +361,8 @@ impl Page {
         }
     }
 
-    /// Tells the page's script what is on the screen: it keeps a phone awake during a match, and lets fingers zoom elsewhere.
+    /// Tells the page's script what is on the screen: it keeps a phone awake during a match, and
+    /// lets fingers zoom elsewhere.
     fn show_screen(&mut self) {
         let shown = match self.arcade.screen() {
             Screen::Flying | Screen::Replay => "match",
@@ -369,8 +374,8 @@ impl Page {
         }
     }
 
-    /// Puts a link on the clipboard. Pages that did not come over a safe connection have none, and browsers may refuse: then it is
-    /// shown, to be copied by hand.
+    /// Puts a link on the clipboard. Pages that did not come over a safe connection have none, and
+    /// browsers may refuse: then it is shown, to be copied by hand.
     fn copy(&mut self, link: String) {
         let navigator = self.window.navigator();
         if !js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_truthy())
@@ -422,8 +427,10 @@ impl Page {
     fn tell(&mut self) {
         let now = gaggle_browser::now();
         let Some(mirror) = self.document.get_element_by_id("facts") else { return };
-        // Whoever counts frames asks for every one.
-        if now.since(self.facts_at) >= FACTS_EVERY || mirror.has_attribute("data-live") {
+        // At once where the player comes or goes: nothing then tells of a room that is left. A tool
+        // that counts frames asks for every one.
+        let is_elsewhere = self.facts_of.replace(self.arcade.whereabouts()) != self.facts_of;
+        if is_elsewhere || now.since(self.facts_at) >= FACTS_EVERY || mirror.has_attribute("data-live") {
             self.facts_at = now;
             mirror.set_text_content(Some(&self.arcade.facts_json(self.frames, &self.busy)));
         }
@@ -452,12 +459,13 @@ impl Page {
         let (menu, joining) = (self.arcade.menu_words(), self.arcade.joining_words());
         let (notice, board) = (self.arcade.notice_words(), self.arcade.board_words());
         let panel = self.arcade.invite_words().or_else(|| self.arcade.top_words());
+        let paused = self.arcade.paused_words();
         let cabinet = self.arcade.cabinet();
         let mut said = match self.arcade.screen() {
             _ if panel.is_some() => panel.unwrap_or_default(),
             Screen::Menu => format!("Menu. {}", notice.unwrap_or(menu)),
             Screen::Flying => notice.or(joining).or(board).unwrap_or_else(|| cabinet.standing().said),
-            Screen::Paused => format!("Paused. {}", cabinet.standing().said),
+            Screen::Paused => paused,
             Screen::Replay => {
                 "Replay. Space holds, arrows jump, L copies a link, O opens another.".to_string()
             }

@@ -34,8 +34,9 @@ const CORNER: i32 = 24;
 impl Touch {
     /// Beside a world that leaves so much free at each side, thumbs cover nothing of it.
     pub(crate) const BESIDE: i32 = 52;
-    /// Nor below one that leaves so much free there: 32 of the page's pixels on a phone.
-    pub(crate) const BELOW: i32 = 16;
+    /// Nor below one that leaves so much free there: 22 of the page's pixels on a phone. Thumbs
+    /// work above what is drawn, too.
+    pub(crate) const BELOW: i32 = 11;
 
     /// For a screen, and a game where up and down mean something or not.
     pub fn new(view: View, four_ways: bool) -> Touch {
@@ -281,7 +282,7 @@ fn disc(pen: &mut Pen<'_>, place: Rect, held: bool, action: &str, alpha: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arcade::{fit, raise_for_thumbs};
+    use crate::arcade::{fit, make_room_for_thumbs};
     use crate::pen::tests::{assert_inside, views};
 
     fn at(touch: &mut Touch, view: View, finger: i32, (x, y): (i32, i32)) {
@@ -381,12 +382,64 @@ mod tests {
         }
     }
 
+    /// Over the pond, which scrolls, thumbs may lie over water, but never over the own boat: not
+    /// where the pond ends, either.
+    #[test]
+    fn thumbs_of_a_16_9_phone_never_cover_own_boat() {
+        use millpond::boat::{Boat, SPEED_MAX};
+        use millpond::stage::{Audience, Stage, WINDOW};
+        use millpond::water::{HEIGHT, WIDTH, at, moved};
+
+        const BOAT: i32 = 14;
+        for (width, height, ratio) in [
+            (1_334, 750, 2.0),
+            (2_208, 1_242, 3.0),
+            (1_920, 1_080, 3.0),
+            (1_280, 720, 2.0),
+            (1_136, 640, 2.0),
+        ] {
+            let view = fit(width, height, ratio, WINDOW);
+            let touch = Touch::new(view, true);
+            assert!(touch.covers_world(), "{width}×{height}");
+            for (x, ways) in [(40, [1, -1]), (WIDTH - 40, [1, -1]), (WIDTH / 2, [-1, 1])] {
+                let mut stage = Stage::new(view);
+                let mut pond = millpond::pond::Pond::new(1);
+                let mut audience = Audience { raised: true, ..Audience::default() };
+                audience.own[0] = true;
+                let mut boat = Boat { place: at(x, HEIGHT / 2), ..Boat::moored(0) };
+                for (frame, way) in ways.into_iter().flat_map(|way| [way; 300]).enumerate() {
+                    let (now, high) = (boat.place[1].to_f32() as i32, HEIGHT - 40);
+                    let is_free = if way > 0 { now < high } else { now > 40 };
+                    boat.velocity = at(0, if is_free { way * SPEED_MAX } else { 0 });
+                    boat.place = moved(boat.place, boat.velocity);
+                    pond.boats[0] = Some(boat);
+                    stage.draw(&pond, 1.0, &audience, &mut Scene::default());
+                    let (x, y) = stage.seen_at(boat.place);
+                    let words = |art: i32, free: i32| (art + free) * view.scale / view.word_scale;
+                    let (left, top) = (words(x - BOAT, view.left), words(y - BOAT, view.top));
+                    let across = words(2 * BOAT, 0);
+                    for place in [touch.places.steer, touch.places.disc] {
+                        let beside = left + across <= place.x || place.right() <= left;
+                        let is_clear = beside || top + across <= place.y || place.bottom() <= top;
+                        assert!(is_clear, "{place:?} on {width}×{height}: {x}, {y} in frame {frame}");
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn thumbs_of_a_16_9_phone_lie_below_the_world() {
-        for (width, height, ratio) in [(1_334, 750, 2.0), (2_208, 1_242, 3.0)] {
-            let (view, below) = raise_for_thumbs(fit(width, height, ratio, (384, 216)), (384, 216));
+        for (width, height, ratio, tall) in [
+            (1_334, 750, 2.0, 28.0),
+            (2_208, 1_242, 3.0, 28.0),
+            (1_920, 1_080, 3.0, 28.0),
+            (1_280, 720, 2.0, 16.0),
+            (1_536, 864, 2.0, 28.0),
+        ] {
+            let (view, below) = make_room_for_thumbs(fit(width, height, ratio, (384, 216)), (384, 216));
             let mut touch = Touch::new(view, false);
-            assert!(touch.covers_world(), "without room for them they lie over it");
+            assert!(touch.covers_world() && below > 0, "without room for them they lie over it");
             touch.fit(view, below);
             assert!(!touch.covers_world() && view.top >= 9, "names are written above the world");
             let Places { steer, disc, .. } = touch.places;
@@ -394,7 +447,10 @@ mod tests {
             for place in [steer, disc] {
                 assert!(place.y * view.word_scale >= end, "{place:?} on {width}×{height}");
                 assert!(place.y + place.tall <= view.word_height(), "{place:?} on {width}×{height}");
-                assert!((place.tall * view.word_scale) as f32 / ratio >= 28.0, "{place:?}");
+                assert!(
+                    (place.tall * view.word_scale) as f32 / ratio >= tall,
+                    "{place:?} on {width}×{height}"
+                );
             }
             // A thumb above its slab steers, too: it need not find the strip.
             at(&mut touch, view, 1, (steer.x + 4, steer.y - 40));
@@ -405,9 +461,9 @@ mod tests {
             assert_inside(&scene, crate::album(), view, "thumbs below");
         }
         // Where enough is free at the sides, or nothing anywhere, the world stays where it is.
-        for (width, height, ratio) in [(1_688, 780, 2.0), (1_920, 1_080, 3.0), (780, 1_688, 2.0)] {
+        for (width, height, ratio) in [(1_688, 780, 2.0), (1_152, 648, 2.0), (780, 1_688, 2.0)] {
             let view = fit(width, height, ratio, (384, 216));
-            assert_eq!(raise_for_thumbs(view, (384, 216)), (view, 0));
+            assert_eq!(make_room_for_thumbs(view, (384, 216)), (view, 0));
         }
     }
 }

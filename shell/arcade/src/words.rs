@@ -71,6 +71,7 @@ pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_
         }
         RoomEvent::Rejected { name, .. } => warning(format!("The line to {name} broke.")),
         RoomEvent::LineTooSlow { name, .. } => warning(format!("The line to {name} is too slow for this.")),
+        RoomEvent::StateTooLarge { .. } => warning("This match is too large to join. Open another room."),
         RoomEvent::RequestRejected(refusal) => warning(sentence(&refusal.text)),
         _ => None,
     }
@@ -81,6 +82,13 @@ mod tests {
     use gaggle::lobby::{Rejection, RejectionCode};
 
     use super::*;
+
+    #[test]
+    fn match_too_large_to_join_is_told() {
+        let event = RoomEvent::StateTooLarge { bytes: 70_000_001, max: 67_108_864 };
+        let told = line_for(&event, true, false, false).expect("words");
+        assert!(told.warn && told.text.contains("too large to join"), "{}", told.text);
+    }
 
     #[test]
     fn whatever_the_lobby_refuses_is_told_in_a_sentence() {

@@ -441,6 +441,10 @@ fn private_room_shows_invitation_until_friend_comes() {
     // In company the match goes on behind the panel.
     press(&mut host.arcade, "KeyC");
     assert!(host.arcade.invite_words().is_some() && host.arcade.screen() == Screen::Flying);
+    // Tab leads through its buttons, and Enter takes the one in focus.
+    assert!(host.arcade.key_down("Tab", "Tab"), "the browser must not have it");
+    press(&mut host.arcade, "Enter");
+    assert_eq!(host.arcade.take_share(), Some(link), "the first button shares");
     press(&mut host.arcade, "Escape");
     assert!(host.arcade.invite_words().is_none() && host.arcade.screen() == Screen::Flying);
 }
@@ -480,7 +484,17 @@ fn emote_is_seen_by_others_unless_muted() {
     town.run_ms(3_000);
     assert_eq!(shown(&mut town), ["0", "0", "0"]);
     // The list of the others opens with E; a digit mutes.
+    let hands = |town: &mut Cluster<Guest>| {
+        let arcade = &mut town.room(1).arcade;
+        let over = |y: &i32| {
+            arcade.pointer_move(1, 320, *y, false);
+            arcade.points()
+        };
+        (40..320).filter(over).count()
+    };
+    assert_eq!(hands(&mut town), 0, "nothing answers a click");
     press(&mut town, 1, "KeyE");
+    assert!(hands(&mut town) > 30, "two players and a way out do");
     for digit in ["Digit1", "Digit2"] {
         press(&mut town, 1, digit);
     }

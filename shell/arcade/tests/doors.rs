@@ -120,15 +120,18 @@ fn wrong_code_stays_at_the_field_and_says_why() {
         let words = guest.words();
         assert_eq!((guest.arcade.screen(), guest.arcade.focus()), (Screen::Menu, Choice::Code), "{words}");
         assert!(words.starts_with("There is no such room. Room BCDFGH."), "{words}");
-        assert!(words.contains("Enter: try again.") && !words.contains("W: watch."), "{words}");
+        assert!(words.contains("Enter: try again.") && !words.contains(": watch."), "{words}");
         guest.press(key);
         assert_eq!(guest.arcade.screen(), Screen::Flying, "it tries again");
         town.run_ms(1_000);
     }
-    // A room of one's own, at once.
-    town.room(0).press("KeyP");
+    // A room of one's own, at once, with its invitation.
+    town.room(0).press("KeyO");
     town.run_ms(1_000);
-    assert!(town.is_together(0) && town.room(0).arcade.screen() == Screen::Flying, "{}", town.describe());
+    let invite = town.room(0).arcade.invite_words().unwrap_or_default();
+    assert!(!invite.is_empty(), "{}", town.describe());
+    town.room(0).press("Enter");
+    town.run_until("it plays", 3_000, |town| town.is_together(0));
     assert_eq!(town.room(0).words(), "");
 }
 
@@ -141,8 +144,8 @@ fn full_room_offers_to_watch() {
     let code = room_code(&mut town, 0);
     town.open_with(4, Visit { query: format!("room={code}"), ..Guest::house_config(4) }).run_ms(1_000);
     let words = town.room(4).words();
-    assert!(words.starts_with("No seat is free in this room.") && words.contains("W: watch."), "{words}");
-    town.room(4).press("KeyW");
+    assert!(words.starts_with("No seat is free in this room.") && words.contains("Space: watch."), "{words}");
+    town.room(4).press("Space");
     town.run_until("it watches", 5_000, |town| town.room(4).stage() == Phase::Spectating);
 }
 
@@ -153,6 +156,20 @@ fn letters_after_a_refusal_go_into_the_field() {
     let arcade = &mut town.room(0).arcade;
     arcade.key_down("Backspace", "Backspace");
     assert_eq!((arcade.notice_words(), arcade.screen()), (None, Screen::Menu));
+}
+
+/// A page that is loaded again after its room has ended goes to no strangers.
+#[test]
+fn stale_room_of_reloaded_page_is_told_and_not_replaced() {
+    let mut town: Cluster<Guest> = Cluster::of(2);
+    town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
+    let visit = Visit { return_to: Some("BCDFGH".into()), ..Guest::house_config(1) };
+    town.open_with(1, visit).run_ms(2_000);
+    let guest = town.room(1);
+    let words = guest.words();
+    assert_eq!((guest.arcade.screen(), guest.arcade.focus()), (Screen::Menu, Choice::Code), "{words}");
+    assert!(words.starts_with("There is no such room. Room BCDFGH. You played there before."), "{words}");
+    assert_eq!(guest.code(), None, "it is not kept");
 }
 
 /// A code of another game fetches that game, with the room in hand.
@@ -218,6 +235,12 @@ fn player_out_of_geese_is_told_and_offered_a_room() {
     let out = usize::from(is_out(&mut town, 1));
     let words = town.room(out).words();
     assert!(words.starts_with("You are out of geese.") && words.contains("N: a new room"), "{words}");
+    let arcade = &mut town.room(out).arcade;
+    let over = |y: &i32| {
+        arcade.pointer_move(1, 320, *y, false);
+        arcade.points()
+    };
+    assert!((0..180).filter(over).count() > 20, "the pointer is a hand over both keys");
     // The same when the page is loaded again.
     let code = room_code(&mut town, out);
     town.room(out).arcade.close();
@@ -232,12 +255,13 @@ fn player_out_of_geese_is_told_and_offered_a_room() {
     assert_eq!((is_out(&mut town, out), town.room(out).words()), (false, String::new()));
 }
 
-/// The browser's way back: home from a match alone, a question first where others are.
+/// The browser's way back: a running match asks first, alone or in company.
 #[test]
-fn way_back_leads_to_the_menu_and_asks_in_company() {
+fn way_back_leads_to_menu_and_running_match_asks() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     town.open(0).run_ms(1_000);
     let arcade = &mut town.room(0).arcade;
+    assert_eq!((arcade.go_back(), arcade.screen()), (false, Screen::Paused));
     assert_eq!((arcade.go_back(), arcade.screen()), (true, Screen::Menu));
     assert!(arcade.go_back(), "from the menu it leads out of the page");
     arcade.choose(Choice::Play, false);

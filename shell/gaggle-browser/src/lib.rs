@@ -27,6 +27,8 @@ mod page;
 mod platform;
 #[cfg(target_arch = "wasm32")]
 mod relay;
+#[cfg(any(target_arch = "wasm32", test))]
+mod said;
 #[cfg(target_arch = "wasm32")]
 mod webrtc_carrier;
 

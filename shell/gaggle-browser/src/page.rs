@@ -9,6 +9,7 @@ use gaggle::{Game, JoinTarget, OnlineConfig, RoomConfig};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
+use crate::said::Said;
 use crate::{KeyState, PagePlatform, now, on_arrival, platform_with, random_seed};
 
 /// How often the room is looked after while the page is hidden.
@@ -52,8 +53,7 @@ struct Table<G: Game> {
     picture: Canvas,
     input: MakeInput<G::Input>,
     draw: Draw<G>,
-    /// The last thing there was to say.
-    said: String,
+    said: Said,
     game: String,
     window: Window,
     document: Document,
@@ -118,7 +118,7 @@ fn begin<G: Game + Clone + 'static>(
         picture: Canvas { context },
         input,
         draw,
-        said,
+        said: Said::new(said),
         game: name,
         window,
         document,
@@ -145,12 +145,9 @@ impl<G: Game + Clone + 'static> Table<G> {
                 {
                     self.room.join(JoinTarget::Matchmake);
                 }
-                // Of all there is to say about a player who joins this would be the last, and is
-                // the least.
-                gaggle::RoomEvent::PathChanged { .. } => continue,
                 _ => {}
             }
-            self.said = event.to_string();
+            self.said.hear(&event);
         }
     }
 
@@ -165,7 +162,7 @@ impl<G: Game + Clone + 'static> Table<G> {
         self.update();
         self.picture.fill_rect("#10141f", 0, 0, Canvas::SIZE.0, Canvas::SIZE.1);
         (self.draw)(&self.room, &self.picture);
-        self.picture.fill_text("#8090a0", 8, Canvas::SIZE.1 - 8, &self.said);
+        self.picture.fill_text("#8090a0", 8, Canvas::SIZE.1 - 8, self.said.line());
     }
 }
 

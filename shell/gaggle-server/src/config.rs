@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use gaggle_kit::Micros;
 use gaggle_lobby::rules::{Limits, RateLimit, Rules};
 use gaggle_lobby::view::Verdict;
+use gaggle_relay::RelayConfig;
 use thiserror::Error;
 
 use crate::client_address::Prefix;
@@ -233,7 +234,9 @@ impl Config {
     /// How many files the process needs to be able to open: one for each connection, whatever it speaks, and a few for itself.
     pub fn files_needed(&self) -> u64 {
         const HTTP_AND_OWN: u64 = 4_096 + 64;
-        self.connections_max as u64 + HTTP_AND_OWN
+        let RelayConfig { members_max, unproven_max, .. } = RelayConfig::default();
+        let relay = if self.relay { members_max + unproven_max } else { 0 };
+        (self.connections_max + relay) as u64 + HTTP_AND_OWN
     }
 
     /// Puts together what file, environment and flags say.
@@ -551,6 +554,19 @@ mod tests {
         );
         let error = config.read_text("[games.gander.modes.x]\nsets = 3", Path::new("test.toml")).unwrap_err();
         assert!(error.to_string().contains("[games.gander.modes.x]: there is no `sets`"), "{error}");
+    }
+
+    #[test]
+    fn score_bounds_that_admit_no_score_are_refused() {
+        for (bounds, expected) in [
+            ("score_min = 5\nscore_max = 4", "score_min is 5 and score_max 4"),
+            ("score_min = 10000001", "score_min is 10000001 and score_max 10000000"),
+            ("score_per_second_max = 0", "`score_per_second_max` must be a whole number from 1"),
+        ] {
+            let text = format!("[games.gander.modes.x]\n{bounds}");
+            let error = Config::default().read_text(&text, Path::new("test.toml")).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub(crate) struct Site {
     pub(crate) is_ready: AtomicBool,
     /// A proxy did not say for whom it asks, and that was logged.
     pub(crate) has_silent_proxy: AtomicBool,
+    /// A proxy on this machine is not among `proxies`, and that was logged.
+    pub(crate) has_unnamed_proxy: AtomicBool,
     pub(crate) next_connection: AtomicU64,
 }
 
@@ -355,6 +357,7 @@ impl Site {
     /// Where a client really is, if a proxy we trust says so.
     fn address_of(&self, headers: &HeaderMap, remote: IpAddr) -> IpAddr {
         if self.proxies.is_empty() || !self.is_proxy(remote) {
+            self.note_unnamed_proxy(headers, remote);
             return remote;
         }
         let client = forwarded_for(headers, |address| self.is_proxy(address));
@@ -365,6 +368,23 @@ impl Site {
             );
         }
         client.unwrap_or(remote)
+    }
+}
+
+impl Site {
+    /// A server that listens on this machine only is reached from elsewhere through a proxy, which
+    /// its settings need not tell.
+    fn note_unnamed_proxy(&self, headers: &HeaderMap, remote: IpAddr) {
+        let is_unnamed = remote.to_canonical().is_loopback() && is_forwarded(headers);
+        if is_unnamed && !self.has_unnamed_proxy.swap(true, Ordering::Relaxed) {
+            let any_origin = self.origins.iter().any(|origin| origin == "*");
+            warn!(
+                proxy = %remote,
+                any_origin,
+                "a proxy on this machine is not in `proxies`: all its clients count as one; name it there, \
+                 and your pages in `origins`"
+            );
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -174,6 +174,7 @@ impl Server {
             }),
             is_ready: AtomicBool::new(true),
             has_silent_proxy: AtomicBool::new(false),
+            has_unnamed_proxy: AtomicBool::new(false),
             next_connection: AtomicU64::new(1),
         });
         let handshakes = Handshakes::new(config.rate_limits);
@@ -298,11 +299,35 @@ fn check_files(config: &Config) -> Result<(), StartError> {
         let text = format!("`files` is `{}`, where there is no folder", files.display());
         return Err(StartError::Setting(text));
     }
+    for (name, path) in [("data", Some(&config.data)), ("tls_key", config.tls_key.as_ref())] {
+        if let (Some(files), Some(path)) = (&config.files, path)
+            && is_inside(path, files)
+        {
+            let (path, files) = (path.display(), files.display());
+            let text = format!(
+                "`{name}` is `{path}`, inside `files` (`{files}`): its keys would be served; move one of them out of the other"
+            );
+            return Err(StartError::Setting(text));
+        }
+    }
     let keys = config.token_keys.as_ref().filter(|keys| !keys.contains("://"));
-    if let Some(keys) = keys.filter(|keys| !std::path::Path::new(keys).is_file()) {
+    if let Some(keys) = keys.filter(|keys| !Path::new(keys).is_file()) {
         return Err(StartError::Setting(format!("`token_keys` is `{keys}`, where there is no file")));
     }
     Ok(())
+}
+
+/// Whether a path lies in a folder, whatever links lead to either. What is not there yet lies
+/// where it would be made.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| -> Option<PathBuf> {
+        let path = std::path::absolute(path).ok()?;
+        path.ancestors().find_map(|known| {
+            let rest = path.strip_prefix(known).ok()?;
+            Some(known.canonicalize().ok()?.join(rest))
+        })
+    };
+    real(path).zip(real(folder)).is_some_and(|(path, folder)| path.starts_with(folder))
 }
 
 fn open_storage(config: &Config) -> Result<Box<dyn Storage>, StartError> {
@@ -407,7 +432,7 @@ fn ticket_secret(config: &Config) -> Result<[u8; 32], StartError> {
 }
 
 /// Writes a file only its owner may read, whole or not at all.
-fn write_secret(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     let temporary = path.with_extension("new");

@@ -89,6 +89,8 @@ struct Together {
     go_on: u64,
     /// Matches that a peer with another build tried to join.
     with_stranger: u64,
+    /// Matches whose state takes thousands of packets to send.
+    with_large_state: u64,
     digests: Digests,
     /// By seed, why a match failed.
     failures: Vec<(u64, String)>,
@@ -112,6 +114,7 @@ impl Together {
         self.with_recovery += u64::from(shown.tally.recoveries > 0);
         self.stood_still += u64::from(shown.stood_still);
         self.with_stranger += u64::from(shown.with_stranger);
+        self.with_large_state += u64::from(shown.with_large_state);
         self.sum.strangers_refused += shown.strangers_refused;
         // Where a majority was lost for good nothing happens any more.
         self.can_recover += u64::from(shown.can_recover && !shown.stood_still);
@@ -292,12 +295,16 @@ mod tests {
         }
     }
 
+    /// Among these seeds are some of each kind: the first of all have neither another build nor a
+    /// large state.
     #[test]
     fn a_few_matches_survive_everything() {
-        let options = Options::of((0, 24));
+        let options = Options::of((112, 136));
         let together = play_all(&options);
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
         assert_eq!(together.too_little(2), None);
+        assert_eq!((together.with_stranger, together.with_large_state), (11, 2));
+        assert!(together.sum.strangers_refused > 50, "{}", together.sum.strangers_refused);
     }
 
     /// In this one somebody who looks on asks one feeder after the other, and was told each time that nothing has come yet.

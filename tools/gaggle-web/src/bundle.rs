@@ -45,12 +45,17 @@ fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
         if let Some(text) = str::from_utf8(&bytes).ok().filter(|_| path.extension() != Some("png".as_ref())) {
             bytes = text
                 .replace("'VERSION'", &format!("'{version}'"))
-                .replace("BASEcard", &format!("{base}card"))
+                .replace("BASEcard", &format!("{}card", folder_of(base)))
                 .into_bytes();
         }
         std::fs::write(&to, bytes).map_err(|error| failed(&to, error))?;
     }
     Ok(())
+}
+
+/// An address to which the name of a file can be added.
+fn folder_of(base: &str) -> String {
+    if base.is_empty() || base.ends_with('/') { base.to_string() } else { format!("{base}/") }
 }
 
 /// A number that is another one if any module or its glue is another.
@@ -230,5 +235,27 @@ fn ensure_target() -> Result<(), String> {
     match added {
         Ok(status) if status.success() => Ok(()),
         _ => Err(format!("the target {TARGET} is missing: run `rustup target add {TARGET}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn picture_of_a_known_address_is_named_in_full() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shell/arcade/page");
+        let out = std::env::temp_dir().join(format!("gaggle-bundle-{}", std::process::id()));
+        std::fs::create_dir_all(&out).expect("a folder");
+        for (base, named) in [
+            ("", "card.png"),
+            ("https://play.example.org", "https://play.example.org/card.png"),
+            ("https://example.org/play/", "https://example.org/play/card.png"),
+        ] {
+            copy_page(&page, &out, base).expect("copied");
+            let html = std::fs::read_to_string(out.join("index.html")).expect("the page");
+            assert!(html.contains(&format!("property=\"og:image\" content=\"{named}\"")), "{html}");
+        }
+        std::fs::remove_dir_all(&out).expect("removed");
     }
 }

@@ -16,6 +16,9 @@ const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 /// A browser that takes longer than this does not start.
 const START_WITHIN: Duration = Duration::from_secs(120);
 
+/// Within this time a browser has left a page for the next one.
+const LOAD_WITHIN: Duration = Duration::from_secs(60);
+
 /// A running browser with a profile of its own. Ends when dropped.
 pub struct Chromium {
     process: Child,
@@ -251,11 +254,22 @@ impl Page {
         self.call("Page.bringToFront", &json!({})).map(drop)
     }
 
-    /// Loads the page again.
+    /// Loads the page again, and waits until the browser has left the old one: what is asked
+    /// afterwards is answered by the new one, or by none yet.
     ///
     /// # Errors
     /// If the browser refuses.
     pub fn reload(&self) -> Result<(), String> {
+        self.eval("void (window.beforeReload = true)")?;
+        self.call("Page.reload", &json!({}))?;
+        self.wait_for("!window.beforeReload", LOAD_WITHIN)
+    }
+
+    /// Loads a page again that has crashed.
+    ///
+    /// # Errors
+    /// If the browser refuses.
+    pub fn revive(&self) -> Result<(), String> {
         self.call("Page.reload", &json!({})).map(drop)
     }
 
@@ -306,7 +320,7 @@ impl Page {
         devtools.call(None, "Target.closeTarget", &json!({ "targetId": self.target })).map(drop)
     }
 
-    /// Ends the page's process without a word. [`Page::reload`] brings the tab back, with what it
+    /// Ends the page's process without a word. [`Page::revive`] brings the tab back, with what it
     /// had stored.
     ///
     /// # Errors

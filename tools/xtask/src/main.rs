@@ -26,7 +26,7 @@ use std::process::{Command, ExitCode};
 pub(crate) const COMMANDS: [(&str, &str); 6] = [
     ("test", "Check everything, the same way as before every change lands"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
-    ("server", "Build the server with the arcade in it: one program to copy anywhere"),
+    ("server", "Build the server with the arcade in it: cargo xtask server [ADDRESS]"),
     ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
     ("chaos", "Play whole matches on bad networks, one per seed"),
     ("ratchet", "Record that fewer findings of the style checks are left"),
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         }
         Some((&"test", rest)) => test::command(rest),
         Some((&"play", rest)) => play::command(rest),
-        Some((&"server", _)) => play::build_server(),
+        Some((&"server", rest)) => play::build_server(rest.first().copied()),
         Some((&"bench", rest)) => bench::command(rest),
         Some((&"chaos", rest)) => chaos::command(rest),
         Some((&"ratchet", _)) => ratchet::command(),

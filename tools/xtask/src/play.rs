@@ -61,13 +61,18 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
     }
 }
 
-/// Builds the server with the arcade's page in it, optimised.
-pub(crate) fn build_server() -> ExitCode {
+/// Builds the server with the arcade's page in it, optimised. The page will be at `address`, if one
+/// is known already: previews of links need it.
+pub(crate) fn build_server(address: Option<&str>) -> ExitCode {
     let root = workspace::root();
     let target = workspace::target(&root);
     let page = target.join("page/arcade");
     let mut build_page = workspace::cargo();
-    build_page.args(["run", "--package", "gaggle-web", "--", "arcade"]).arg(&page).current_dir(&root);
+    build_page
+        .args(["run", "--package", "gaggle-web", "--", "arcade"])
+        .arg(&page)
+        .args(address)
+        .current_dir(&root);
     let built = crate::hand_over(&mut build_page);
     if built != ExitCode::SUCCESS {
         return built;

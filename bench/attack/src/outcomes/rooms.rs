@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::client::{Guest, Target, honest, hostile, text};
+use crate::samples::Samples;
 
 const HOSTS: usize = 8;
 const FIND: &str = r#"{"type":"find","game":"siege","mode":"team","switch":true}"#;
@@ -21,9 +22,9 @@ pub(super) enum Hosts {
     Idle,
 }
 
-/// Eight hosts offer open rooms, while pairs of honest players look for each other. How long the
-/// slowest pair took, in milliseconds.
-pub(super) fn meetings(target: &Target, pairs: usize, kind: Hosts) -> Result<f64, String> {
+/// Eight hosts offer open rooms, while pairs of honest players look for each other. How long each
+/// pair took.
+pub(super) fn meetings(target: &Target, pairs: usize, kind: Hosts) -> Result<Samples, String> {
     let over = AtomicBool::new(false);
     let mut hosts = Vec::new();
     for nth in 0..HOSTS {
@@ -32,15 +33,18 @@ pub(super) fn meetings(target: &Target, pairs: usize, kind: Hosts) -> Result<f64
         host.ask(r#"{"type":"create","game":"siege","mode":"team"}"#, "joined")?;
         hosts.push(host);
     }
-    let slowest = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let kicking: Vec<_> =
             hosts.into_iter().map(|host| scope.spawn(|| attend(host, kind, &over))).collect();
         let met: Vec<_> = (0..pairs).map(|pair| meet(target, pair)).collect();
         over.store(true, Ordering::Relaxed);
         kicking.into_iter().for_each(|thread| _ = thread.join());
-        met.into_iter().try_fold(Duration::ZERO, |slowest, met| Ok::<_, String>(slowest.max(met?)))
-    })?;
-    Ok(slowest.as_secs_f64() * 1_000.0)
+        let mut samples = Samples::default();
+        for met in met {
+            samples.add(met?);
+        }
+        Ok(samples)
+    })
 }
 
 /// Hears what happens in the room until all is over, and removes each player that joins, if hosts

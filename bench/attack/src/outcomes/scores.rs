@@ -1,16 +1,19 @@
 //! Whose word about a match counts.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::client::{Guest, Target, honest, hostile, text};
+use crate::samples::Samples;
 
 const FORGED: i64 = 10_000_000;
 const FORCED: i64 = -1_000_000_000;
 const THROW_AWAY_KEYS: usize = 10;
 /// A result is decided and stored by then, if it ever is.
 const DECIDED_WITHIN: Duration = Duration::from_secs(13);
+const BETWEEN_FORGERIES: Duration = Duration::from_millis(100);
 
 /// Players of one match, and what each is called in it.
 struct Match {
@@ -81,6 +84,39 @@ pub(super) fn agree_on_forged(target: &Target) -> Result<f64, String> {
     let board = Guest::connect(honest(40), target, "reader-of-the-board")?.ask(top, "top")?;
     let is_forged = |entry: &&Value| entry["score"].as_i64().is_some_and(|score| score >= FORGED - 1);
     Ok(board["entries"].as_array().into_iter().flatten().filter(is_forged).count() as f64)
+}
+
+/// How long two honest players of different networks wait for their result, in this many matches,
+/// while others forge scores.
+pub(super) fn honest_results(target: &Target, matches: usize) -> Result<Samples, String> {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let forging = scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let _ = agree_on_forged(target);
+                std::thread::sleep(BETWEEN_FORGERIES);
+            }
+        });
+        let mut samples = Samples::default();
+        let decided = (0..matches).try_for_each(|nth| {
+            let (one, other) = (honest(60 + 2 * nth), honest(61 + 2 * nth));
+            let guests = vec![
+                Guest::connect(one, target, &format!("honest-player-{nth:06}"))?,
+                Guest::connect(other, target, &format!("honest-opponent-{nth:06}"))?,
+            ];
+            let mut played = Match::of(guests, "team")?;
+            let began = Instant::now();
+            (0..2).try_for_each(|by| played.report(by, &[100, 50]))?;
+            match played.verdict(0).as_str() {
+                "agreed" => samples.add(began.elapsed()),
+                verdict => return Err(format!("an honest result was {verdict}")),
+            }
+            played.guests.iter_mut().try_for_each(|guest| guest.say(r#"{"type":"leave"}"#))
+        });
+        over.store(true, Ordering::Relaxed);
+        let _ = forging.join();
+        decided.map(|()| samples)
+    })
 }
 
 /// How much rating a key has won over keys of the same address that are used once.

@@ -107,6 +107,11 @@ impl<L: RelaySocket> RelayCarrier<L> {
         self.obey();
     }
 
+    /// As [`RelayClient::wants_ticket`] says.
+    pub fn wants_ticket(&mut self, now: Micros) -> bool {
+        self.client.wants_ticket(now)
+    }
+
     /// As [`ConnectCarrier::connect`](crate::ConnectCarrier::connect), over this leg.
     pub fn connect(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         self.now = now;

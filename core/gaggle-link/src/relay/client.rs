@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{Micros, PeerId, VecMap};
 
 use super::frame::{RelayFrame, RelayReject};
+use super::wish::TicketWish;
 use crate::CarrierEvent;
 
 /// The socket is given up if it does not open within this time: a way that was dead when the attempt began may work by now, and
@@ -111,8 +112,7 @@ pub struct RelayClient {
     /// Peers that were left, and when to say so.
     leaving: Vec<(Micros, PeerId)>,
     idle_since: Option<Micros>,
-    /// No sense in trying again with this ticket.
-    stopped: bool,
+    wish: TicketWish,
     refused: Option<RelayReject>,
     orders: VecDeque<RelayCommand>,
     told: [VecDeque<CarrierEvent>; 2],
@@ -135,7 +135,7 @@ impl RelayClient {
             peers: VecMap::new(),
             leaving: Vec::new(),
             idle_since: None,
-            stopped: false,
+            wish: TicketWish::default(),
             refused: None,
             orders: VecDeque::new(),
             told: Default::default(),
@@ -167,13 +167,18 @@ impl RelayClient {
         self.refused
     }
 
+    /// Whether to ask the lobby for a newer ticket now: the relay has no place for this one.
+    pub fn wants_ticket(&mut self, now: Micros) -> bool {
+        self.wish.take(now)
+    }
+
     /// From now on this ticket counts.
     pub fn set_ticket(&mut self, now: Micros, ticket: &str) {
         if self.ticket == ticket {
             return;
         }
         self.ticket = ticket.to_string();
-        self.stopped = false;
+        self.wish.granted();
         match &mut self.socket {
             Socket::Proving { .. } | Socket::Proven => self.say(RelayFrame::Authenticate { ticket }),
             Socket::Closed { retry_at } => *retry_at = now,
@@ -321,8 +326,7 @@ impl RelayClient {
             RelayFrame::Refused { reason } => {
                 self.refused = Some(reason);
                 // Another tab has taken over, or the ticket will never do: only a new one helps.
-                let hopeless = matches!(reason, RelayReject::Replaced | RelayReject::Ticket);
-                self.stopped = hopeless;
+                self.wish.refused(now, matches!(reason, RelayReject::Replaced | RelayReject::Ticket));
             }
             // A relay does not say these.
             _ => {}
@@ -379,7 +383,7 @@ impl RelayClient {
     /// When [`RelayClient::handle_timeout`] has something to do.
     pub fn poll_timeout(&self) -> Micros {
         let socket = match self.socket {
-            Socket::Closed { retry_at } if !self.stopped && !self.peers.is_empty() => retry_at,
+            Socket::Closed { retry_at } if !self.wish.is_open() && !self.peers.is_empty() => retry_at,
             Socket::Closed { .. } => Micros::MAX,
             Socket::Opening { since } => since + OPEN_PATIENCE,
             Socket::Proving { since } => since + ANSWER_PATIENCE,
@@ -394,7 +398,7 @@ impl RelayClient {
 
     fn open_if_due(&mut self, now: Micros) {
         let is_due = matches!(self.socket, Socket::Closed { retry_at } if retry_at <= now);
-        if is_due && !self.stopped && !self.peers.is_empty() {
+        if is_due && !self.wish.is_open() && !self.peers.is_empty() {
             self.socket = Socket::Opening { since: now };
             self.orders.push_back(RelayCommand::Open);
         }

@@ -19,8 +19,9 @@ const LISTINGS_MAX: usize = 100;
 /// Attempts to find a free code. With 50,000 rooms one in 1,280 is taken.
 const CODE_ATTEMPTS: u64 = 64;
 
-/// Rooms of one size that `find` looks at.
-const LOOK: usize = 64;
+/// Rooms of one size that `find` looks at, with those that do not admit the player: more than
+/// remove one player, or are filled to hide others.
+const LOOK: usize = 1_024;
 /// A person or a network makes one of so many open rooms, and a few in any case.
 const SHARE: usize = 4;
 const SHARE_MIN: usize = 4;
@@ -128,32 +129,49 @@ impl Index {
         self.seats_of.get(&player).copied().unwrap_or(0)
     }
 
-    /// Open rooms of at least so many seats, with free ones for so many, the fullest first.
-    pub(super) fn open_rooms(
+    /// The open room of at least so many seats, with free ones for so many, that ranks lowest, and
+    /// of these the fullest. Rooms without a rank do not admit the player.
+    pub(super) fn open_room<R: Ord + Default>(
         &self,
         key: &FindKey,
         seats: u8,
         players: LocalPlayers,
         network: NetworkId,
-    ) -> Vec<RoomId> {
+        rank: impl Fn(RoomId) -> Option<R>,
+    ) -> Option<RoomId> {
         let first = (players.count(), RoomId::from_bytes([0; 16]));
-        let Some(places) = self.open.get(key) else { return Vec::new() };
-        // Only a player who was removed from rooms, or left them, looks further than the first: these are enough of each size.
-        let mut found: Vec<(u8, RoomId)> = [None, Some(network)]
-            .into_iter()
-            .flat_map(|kept_for| places.range((kept_for, seats)..=(kept_for, u8::MAX)))
-            .flat_map(|(_, open)| open.range(first..).take(LOOK))
-            .copied()
-            .collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, id)| id).collect()
+        let places = self.open.get(key)?;
+        let mut best: Option<(R, (u8, RoomId))> = None;
+        for kept_for in [None, Some(network)] {
+            for (_, open) in places.range((kept_for, seats)..=(kept_for, u8::MAX)) {
+                for place in open.range(first..).take(LOOK) {
+                    let Some(rank) = rank(place.1) else { continue };
+                    // The places of one size are in order: none after it is better.
+                    let is_lowest = rank == R::default();
+                    let ranked = (rank, *place);
+                    if best.as_ref().is_none_or(|best| ranked < *best) {
+                        best = Some(ranked);
+                    }
+                    if is_lowest {
+                        break;
+                    }
+                }
+            }
+        }
+        best.map(|(_, (_, id))| id)
     }
 
     /// Whether a person, or a network, has made as many of the open rooms as one may. Further ones are not found by others.
-    pub(super) fn has_share(&self, player: PlayerId, network: NetworkId) -> bool {
+    pub(super) fn has_share(&self, player: Option<PlayerId>, network: NetworkId) -> bool {
         let share = (self.open_count / SHARE).max(SHARE_MIN);
         let made = |count: Option<&usize>| count.copied().unwrap_or(0) >= share;
-        made(self.made_by_player.get(&player)) || made(self.made_by_network.get(&network))
+        made(player.and_then(|player| self.made_by_player.get(&player)))
+            || made(self.made_by_network.get(&network))
+    }
+
+    /// Whether the room was open when it was looked at last.
+    pub(super) fn was_open(&self, id: RoomId) -> bool {
+        self.entries.get(&id).is_some_and(|entry| entry.open.is_some())
     }
 
     /// Nodes that have a copy of the room.

@@ -7,6 +7,7 @@
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -17,8 +18,11 @@ use crate::room::{Attachment, JoinRequest, NewRoom, Room, RoomAction};
 
 /// Who has not asked again after this time does not look any more.
 const FORGOTTEN_AFTER: Micros = Micros::from_secs(15);
-/// Players that are looked at for one question, the nearest first. Several tabs of one person count each.
+/// Players that are looked at for one question. Several tabs of one person count each.
 const EXAMINED_MAX: usize = 256;
+/// Of these, the nearest in skill. The others follow where the question before ended, so that
+/// players without a match hide those behind them for a few questions at most.
+const NEAREST: usize = 64;
 
 record! {
     /// Whom somebody wants to play with.
@@ -46,7 +50,39 @@ record! {
         skill: Skill,
         /// When they are forgotten.
         until: Micros,
+        /// Up to where its last question looked; none if it looked at all who are near.
+        passed: Option<Passed>,
     }
+}
+
+record! {
+    /// A part of those who look, around a rating: all between two of them, who belong to it.
+    #[derive(Copy)]
+    pub struct Passed {
+        /// The rating of the lowest.
+        low: i64,
+        /// The machine of the lowest.
+        lowest: PeerId,
+        /// The rating of the highest.
+        high: i64,
+        /// The machine of the highest.
+        highest: PeerId,
+    }
+}
+
+impl Passed {
+    /// The part around a rating before the first is passed.
+    fn none(rating: i64) -> Passed {
+        let peer = PeerId::from_bytes([0; 16]);
+        Passed { low: rating, lowest: peer, high: rating, highest: peer }
+    }
+}
+
+/// Who fills the seats beside a player.
+struct Company {
+    others: Vec<PeerId>,
+    seats_free: u8,
+    passed: Option<Passed>,
 }
 
 /// All who look.
@@ -93,41 +129,40 @@ impl Matchmaking {
         }
     }
 
-    /// Those who fill the seats beside a player, the nearest in skill first: of several at one machine all or none. With
-    /// how many seats are left.
-    fn candidates(
-        &self,
-        seeker: &SearchTicket,
-        may_enter: impl Fn(&SearchTicket) -> bool,
-    ) -> (Vec<PeerId>, u8) {
+    /// Those who fill the seats beside a player, the nearest in skill first: of several at one
+    /// machine all or none.
+    fn company(&self, seeker: &SearchTicket, may_enter: impl Fn(&SearchTicket) -> bool) -> Company {
         let Skill { rating, range, .. } = seeker.skill;
-        let mut free = seeker.new.seats.saturating_sub(seeker.newcomer.players.count());
-        let (mut others, mut people) = (Vec::new(), BTreeSet::from([seeker.newcomer.player]));
-        let Some(pool) = self.pools.get(&pool_of(&seeker.new)) else { return (others, free) };
-        let middle = (rating, PeerId::from_bytes([0; 16]));
-        let mut below = pool.range(..middle).rev().peekable();
-        let mut above = pool.range(middle..).peekable();
-        for _ in 0..EXAMINED_MAX {
-            let distance = |entry: Option<&&(i64, PeerId)>| entry.map(|(other, _)| other.abs_diff(rating));
-            let is_below_nearer = match (distance(below.peek()), distance(above.peek())) {
-                (Some(below), Some(above)) => below < above,
-                (below, _) => below.is_some(),
-            };
-            let next = if is_below_nearer { below.next() } else { above.next() };
-            let Some((other, peer)) = next.filter(|(other, _)| other.abs_diff(rating) <= u64::from(range))
-            else {
-                break;
-            };
-            let Some(known) = self.all.get(peer).filter(|_| free > 0) else { break };
-            let players = known.newcomer.players.count();
-            let is_near = other.abs_diff(rating) <= u64::from(known.skill.range);
-            // Two tabs of one person are no match.
-            if is_near && players <= free && may_enter(known) && people.insert(known.newcomer.player) {
-                free -= players;
-                others.push(*peer);
+        let seats_free = seeker.new.seats.saturating_sub(seeker.newcomer.players.count());
+        let mut company = Company { others: Vec::new(), seats_free, passed: None };
+        let Some(pool) = self.pools.get(&pool_of(&seeker.new)) else { return company };
+        let mut people = BTreeSet::from([seeker.newcomer.player]);
+        let mut at = Passed::none(rating);
+        for (from, count) in [(None, NEAREST), (seeker.passed, EXAMINED_MAX - NEAREST)] {
+            at = from.unwrap_or(at);
+            let mut near = outward(pool, rating, at);
+            for _ in 0..count {
+                let next = near.next().filter(|(other, ..)| other.abs_diff(rating) <= u64::from(range));
+                // All who are near were looked at: the next question begins anew.
+                let Some((other, peer, passed)) = next else { return company };
+                at = passed;
+                let Some(known) = self.all.get(&peer).filter(|_| company.seats_free > 0) else {
+                    return company;
+                };
+                let players = known.newcomer.players.count();
+                let is_near = other.abs_diff(rating) <= u64::from(known.skill.range);
+                // Two tabs of one person are no match.
+                if is_near
+                    && players <= company.seats_free
+                    && may_enter(known)
+                    && people.insert(known.newcomer.player)
+                {
+                    company.seats_free -= players;
+                    company.others.push(peer);
+                }
             }
         }
-        (others, free)
+        Company { passed: Some(at), ..company }
     }
 
     fn count(&self, new: &NewRoom) -> u32 {
@@ -161,15 +196,19 @@ impl Directory {
             return Reply::Rejected(refusal);
         }
         self.matchmaking.expire(now);
-        self.matchmaking.remove(newcomer.peer);
-        let seeker = SearchTicket { newcomer, link, new, skill, until: now + FORGOTTEN_AFTER };
+        let known = self.matchmaking.remove(newcomer.peer);
+        let is_same =
+            |known: &SearchTicket| (pool_of(&known.new), known.skill.rating) == (pool_of(&new), skill.rating);
+        let passed = known.filter(is_same).and_then(|known| known.passed);
+        let mut seeker = SearchTicket { newcomer, link, new, skill, until: now + FORGOTTEN_AFTER, passed };
         // Those who looked a moment ago may have a seat, or too many, by now.
         let may_enter = |other: &SearchTicket| self.check_newcomer(&other.newcomer, other.link).is_ok();
         let may_create = may_create && self.rooms.len() < self.rules.rooms_max;
-        let others = may_create.then(|| self.matchmaking.candidates(&seeker, may_enter));
+        let company = may_create.then(|| self.matchmaking.company(&seeker, may_enter));
+        seeker.passed = company.as_ref().map_or(passed, |company| company.passed);
         let is_enough =
-            |(others, free): &(Vec<PeerId>, u8)| !others.is_empty() && (*free == 0 || skill.patient);
-        let Some((others, _)) = others.filter(is_enough) else {
+            |company: &Company| !company.others.is_empty() && (company.seats_free == 0 || skill.patient);
+        let Some(Company { others, .. }) = company.filter(is_enough) else {
             self.matchmaking.insert(seeker.clone());
             return Reply::Searching { waiting: self.matchmaking.count(&seeker.new) };
         };
@@ -206,6 +245,31 @@ impl Directory {
         }
         self.detach(now, id, peer, link, 1, None, Vec::new())
     }
+}
+
+/// Those beyond some who were passed, the nearest first, each with who is passed then.
+fn outward(
+    pool: &BTreeSet<(i64, PeerId)>,
+    rating: i64,
+    mut passed: Passed,
+) -> impl Iterator<Item = (i64, PeerId, Passed)> {
+    let mut below = pool.range(..(passed.low, passed.lowest)).rev().peekable();
+    let beyond = (Bound::Excluded((passed.high, passed.highest)), Bound::Unbounded);
+    let mut above = pool.range(beyond).peekable();
+    std::iter::from_fn(move || {
+        let distance = |entry: Option<&&(i64, PeerId)>| entry.map(|(other, _)| other.abs_diff(rating));
+        let is_below_nearer = match (distance(below.peek()), distance(above.peek())) {
+            (Some(below), Some(above)) => below < above,
+            (below, _) => below.is_some(),
+        };
+        let (other, peer) = *if is_below_nearer { below.next() } else { above.next() }?;
+        if is_below_nearer {
+            (passed.low, passed.lowest) = (other, peer);
+        } else {
+            (passed.high, passed.highest) = (other, peer);
+        }
+        Some((other, peer, passed))
+    })
 }
 
 fn pool_of(new: &NewRoom) -> (FindKey, u8) {

@@ -31,6 +31,8 @@ pub(super) const BEATS: RateLimit = RateLimit { burst: 100, per: Micros::from_mi
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) address: IpAddr,
+    /// It has one of the last places.
+    pub(super) in_reserve: bool,
     since: Micros,
     pub(super) phase: Phase,
     pub(super) heard_at: Micros,
@@ -131,6 +133,7 @@ impl Connection {
     pub(super) fn new(now: Micros, address: IpAddr) -> Connection {
         Connection {
             address,
+            in_reserve: false,
             since: now,
             phase: Phase::New,
             heard_at: now,
@@ -278,7 +281,7 @@ impl Node {
             self.note(connection, AuditEvent::Away);
         }
         let Some(known) = self.connections.remove(&connection) else { return };
-        self.limits.disconnect(known.address);
+        self.limits.disconnect(known.address, known.in_reserve);
         self.lists.remove(connection);
         if let Phase::Known(session) = known.phase {
             let Session { player, peer, link, room, signals, .. } = *session;

@@ -13,6 +13,11 @@ use crate::message::{Rejection, RejectionCode};
 /// proven before an attack, a ticket needs a room. As many connections make way at once: looking
 /// for them takes a look at every connection.
 const RESERVE: usize = 32;
+/// A network has one part in so many of the reserve: one that has collected tickets does not shut
+/// out the members of others.
+const RESERVE_SHARE: usize = 8;
+/// As many in any case, on small servers.
+const RESERVE_SHARE_MIN: usize = 2;
 
 impl Node {
     /// Whether with so many more connections only the reserve would be left.
@@ -21,10 +26,16 @@ impl Node {
         self.connections.len() + more > max - max / RESERVE
     }
 
-    /// Whether a connection without a ticket may have a place of the reserve.
-    pub(super) fn has_place_for_proven(&self, now: Micros, address: IpAddr) -> bool {
-        let max = self.rules.connections_max;
-        self.connections.len() <= max - max / RESERVE / 2 && self.limits.is_proven(now, address)
+    /// Gives a connection a place of the reserve, if it may have one.
+    pub(super) fn take_reserve(&mut self, now: Micros, connection: ConnectionId, has_ticket: bool) -> bool {
+        let reserve = self.rules.connections_max / RESERVE;
+        let is_for_proven = self.connections.len() <= self.rules.connections_max - reserve / 2;
+        let Some(known) = self.connections.get_mut(&connection) else { return false };
+        let address = known.address;
+        let is_admitted = has_ticket || is_for_proven && self.limits.is_proven(now, address);
+        let share = (reserve / RESERVE_SHARE).max(RESERVE_SHARE_MIN);
+        known.in_reserve = is_admitted && self.limits.take_reserve(address, share);
+        known.in_reserve
     }
 
     /// Ends some connections without a room for one from this address, which is counted already if it has a number: of networks

@@ -109,9 +109,9 @@ impl Node {
             .ticket
             .and_then(|ticket| self.check_ticket(now, connection, &ticket, player, peer, hello.settings));
         // The last places are for members of rooms, and for networks where some were before.
-        if ticket.is_none() && self.reaches_reserve(0) {
+        if self.reaches_reserve(0) {
             self.make_way(now, address, Some(connection));
-            if self.reaches_reserve(0) && !self.has_place_for_proven(now, address) {
+            if self.reaches_reserve(0) && !self.take_reserve(now, connection, ticket.is_some()) {
                 let refusal = Rejection::new(RejectionCode::ServerFull, "as many as can be are connected");
                 return self.disconnect(now, connection, refusal);
             }

@@ -60,6 +60,8 @@ pub(super) struct ConnectionLimits {
     rates: NetworkRates<COUNTED>,
     /// Connections by network, and by the prefixes networks lie in.
     places: ConcurrencyLimit,
+    /// Those of them that were given from the reserve.
+    reserve: ConcurrencyLimit,
     people: BTreeMap<PlayerId, [RateLimiter; 9]>,
     /// How many connections each person has.
     connected: BTreeMap<PlayerId, usize>,
@@ -75,6 +77,7 @@ impl Default for ConnectionLimits {
         ConnectionLimits {
             rates: NetworkRates::new(PREFIXES_MAX),
             places: ConcurrencyLimit::default(),
+            reserve: ConcurrencyLimit::default(),
             people: BTreeMap::new(),
             connected: BTreeMap::new(),
             proven: BTreeMap::new(),
@@ -104,6 +107,11 @@ impl ConnectionLimits {
             self.places.give_back(network);
             too_fast(wait)
         })
+    }
+
+    /// Counts a connection in the reserve, if its network may have one more there.
+    pub(super) fn take_reserve(&mut self, address: IpAddr, share: usize) -> bool {
+        self.reserve.take(network(address), share)
     }
 
     fn count(&mut self, now: Micros, network: u64, counted: Counted, rate: RateLimit) -> Result<(), Micros> {
@@ -148,7 +156,10 @@ impl ConnectionLimits {
     }
 
     /// Gives back what [`ConnectionLimits::connect`] counted.
-    pub(super) fn disconnect(&mut self, address: IpAddr) {
+    pub(super) fn disconnect(&mut self, address: IpAddr, in_reserve: bool) {
+        if in_reserve {
+            self.reserve.give_back(network(address));
+        }
         self.places.give_back(network(address));
     }
 
@@ -313,7 +324,7 @@ mod tests {
         assert!(limits.connect(now, here, &rules).is_ok());
         assert_eq!(limits.connect(now, here, &rules).unwrap_err().code, RejectionCode::TooMany);
         assert!(limits.connect(now, "10.0.0.2".parse().unwrap(), &rules).is_ok());
-        limits.disconnect(here);
+        limits.disconnect(here, false);
         assert!(limits.connect(now, here, &rules).is_ok());
     }
 
@@ -329,7 +340,7 @@ mod tests {
         }
         limits.forget_idle(Micros::from_secs(30));
         assert_eq!((limits.people.len(), limits.rates.len()), (0, 0));
-        limits.disconnect(here);
+        limits.disconnect(here, false);
         limits.forget_idle(Micros::from_secs(60));
         assert_eq!((limits.rates.len(), limits.due()), (0, None));
     }

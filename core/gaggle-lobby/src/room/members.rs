@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
-use super::{Attachment, FreedSlot, HostClaim, JoinRequest, NewRoom, Reservation, Room};
+use super::{HostClaim, Attachment, NewRoom, JoinRequest, Room, Reservation, Source, FreedSlot};
 use crate::id::{NodeId, ResumeId};
 use crate::message::{Rejection, RejectionCode};
 use crate::players::LocalPlayers;
@@ -312,6 +312,8 @@ impl Room {
             slot,
             source,
             since: now,
+            // What it won before the server lost its memory is not known.
+            first: restored.filter(|_| self.is_reopened(now)).map(|_| Micros::from_millis(self.view.born)),
             kicked_at: None,
         });
         self.happen(Joined { member });
@@ -324,7 +326,9 @@ impl Room {
         }
     }
 
-    /// Gives somebody their seat on a new connection. `resume` is the connection they say they had before.
+    /// Gives a member its seat on a new connection. `resume` is the connection it had before, as it
+    /// says. From now on it counts for the network it returns from; in the match it plays, for the one it
+    /// came from, so that two keys of one network do not become two by a change of network.
     ///
     /// # Errors
     /// The connection that has the seat now, if it is another one, alive as far as the room knows, and may not be
@@ -333,6 +337,7 @@ impl Room {
         &mut self,
         peer: PeerId,
         link: Attachment,
+        source: Source,
         resume: Option<ResumeId>,
         displace: Displace,
     ) -> Result<Attached, Attachment> {
@@ -351,6 +356,7 @@ impl Room {
             // One connection right after another at the same node: nothing was lost and nobody needs to know.
             Some(current) if is_same && current.node == link.node => {
                 let attached = Attached::Resumed { next_signal: seat.next_signal, got: seat.got };
+                seat.source = source;
                 self.set_link(peer, Some(link));
                 return Ok(attached);
             }
@@ -366,6 +372,7 @@ impl Room {
             Attached::Fresh
         };
         (seat.away_since, seat.stepped_out) = (None, false);
+        seat.source = source;
         self.set_link(peer, Some(link));
         self.happen(Returned { peer });
         if attached == Attached::Fresh {
@@ -568,7 +575,15 @@ impl Room {
 
     /// Notes that somebody plays, once however often they come. When too many have, of those who left is
     /// forgotten who has least to say about the match.
-    fn add_to_cast(&mut self, participant: MatchPlayer) {
+    fn add_to_cast(&mut self, mut participant: MatchPlayer) {
+        // A seat is kept for its person, at another machine as well, with the points won in it.
+        let is_same = |known: &&MatchPlayer| {
+            known.peer == participant.peer
+                || (known.player, known.slot) == (participant.player, participant.slot)
+        };
+        let known = self.state.cast.iter().filter(is_same);
+        let firsts = known.map(|known| known.first.unwrap_or(known.since));
+        participant.first = firsts.chain(participant.first).min();
         self.state.cast.retain(|known| known.peer != participant.peer);
         if self.state.cast.len() >= CAST_MAX {
             let rank = |known: &MatchPlayer| {

@@ -18,6 +18,9 @@ const DECIDED_MAX: usize = 4;
 /// Scores told by players, as many as a match remembers players.
 const TOLD_MAX: usize = 128;
 
+/// A player who told its score within this time plays on. Clients tell it every 15 s.
+const PLAYS_ON: Micros = Micros::from_secs(40);
+
 /// How long to wait before a report is tried again that names people who are on their way back.
 const RETURN_MS: u64 = 5_000;
 
@@ -53,8 +56,8 @@ impl Room {
         };
         let player = participant.player;
         let mode = rules.mode(&self.view.game, &self.view.mode)?;
-        let played = now.since(Micros::from_millis(self.view.born));
-        let report = check(report, &self.state.cast, mode, played)?;
+        let born = Micros::from_millis(self.view.born);
+        let report = check(report, &self.state.cast, mode, (born, now))?;
         self.state.testimonies.retain(|testimony| testimony.peer != peer);
         self.state.testimonies.push(ResultClaim { peer, player, report, at: now });
         self.state.counted_at.get_or_insert(now);
@@ -72,18 +75,40 @@ impl Room {
     ) -> Result<(), Rejection> {
         let OwnScore { round, score, level } = *told;
         let is_decided = self.state.decided.iter().any(|record| record.round == round);
-        let plays = self.state.cast.iter().any(|participant| participant.peer == peer);
-        if round != self.view.round || self.view.status != Status::Playing || is_decided || !plays {
+        let is_open = round == self.view.round && self.view.status == Status::Playing && !is_decided;
+        let participant = self.state.cast.iter().find(|participant| participant.peer == peer);
+        let Some(participant) = participant.filter(|_| is_open) else {
             return Err(Rejection::new(RejectionCode::BadReport, "you do not play that match"));
-        }
+        };
         let mode = rules.mode(&self.view.game, &self.view.mode)?;
-        check_score(score, mode, now.since(Micros::from_millis(self.view.born)))?;
+        check_score(score, mode, participant.played(Micros::from_millis(self.view.born), now))?;
         check_level(level, mode)?;
         self.state.told.retain(|told| told.peer != peer);
-        self.state.told.push(Told { peer, score, level });
+        self.state.told.push(Told { peer, score, level, at: Some(now) });
         let excess = self.state.told.len().saturating_sub(TOLD_MAX);
         self.state.told.drain(..excess);
         Ok(())
+    }
+
+    /// Whether the host may end the match now. In a room `find` fills it does not do so alone while
+    /// others play on, whose results would be lost: reports of others end it.
+    pub(super) fn check_end(&self, now: Micros) -> Result<(), Rejection> {
+        let voices = self.voices(now);
+        let is_other = |peer: PeerId| !voices.are_one(peer, self.view.host);
+        let reported = || self.state.testimonies.iter().map(|testimony| testimony.peer);
+        let plays_on = |told: &Told| {
+            let member = self.view.member(told.peer).filter(|member| !member.away && !member.resting);
+            let is_fresh = told.at.is_some_and(|at| now.since(at) < PLAYS_ON);
+            member.is_some() && is_fresh && reported().all(|peer| peer != told.peer)
+        };
+        let is_wanted = reported().any(is_other) && voices.are_enough(reported());
+        if !self.view.matched || is_wanted {
+            return Ok(());
+        }
+        match self.state.told.iter().find(|told| is_other(told.peer) && plays_on(told)) {
+            Some(_) => Err(Rejection::new(RejectionCode::WrongStatus, "others still play this match")),
+            None => Ok(()),
+        }
     }
 
     /// Where a match stands.

@@ -95,6 +95,7 @@ impl Room {
                 slot,
                 source,
                 since: now,
+                first: None,
                 kicked_at: None,
             })
         };
@@ -106,6 +107,7 @@ impl Room {
         if self.view.status != Status::Playing {
             return Err(wrong_status("no match is running"));
         }
+        self.check_end(now)?;
         self.set_finished(now);
         Ok(())
     }
@@ -189,6 +191,7 @@ impl Room {
         let votes: BTreeSet<_> = votes.map(|vote| voice(vote.by)).collect();
         let needed = (others.len() / 2 + 1).max(2);
         if votes.len() >= needed {
+            self.state.voted_out_at = Some(now);
             self.send_away(now, target);
         } else {
             self.happen(VoteCast { peer: target, by, votes: votes.len() as u8, needed: needed as u8 });

@@ -195,7 +195,7 @@ fn who_talks_all_the_time_keeps_nobody_else_from_showing_life() {
         });
         quiet.pump(&mut server);
         assert!(quiet.client.room().is_some());
-        let talker = server.local_slot(2);
+        let talker = server.player(2);
         for second in 0..400 {
             if second % 2 == 0 {
                 server.say(talker, &format!(r#"{{"type":"profile","palette":{}}}"#, second / 2 % 2 + 4));
@@ -507,8 +507,8 @@ fn settings_and_signals_can_be_written_into_a_log_and_read_again_however_they_lo
 #[test]
 fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
     let mut server = Server::with_rules(Rules::default());
-    let (victim, other) = (server.local_slot(1), server.local_slot(2));
-    let rude = server.local_slot(3);
+    let (victim, other) = (server.player(1), server.player(2));
+    let rude = server.player(3);
     let peer_of = |server: &Server, who| server.node.peer_of(who).unwrap().0;
     let (to, to_other) = (peer_of(&server, victim), peer_of(&server, other));
     let data = "x".repeat(16_000);

@@ -12,7 +12,7 @@ use crate::server::{CREATE, FIND, LEAVE, STEP_OUT, Server, hello, join, seat, we
 /// Four who have played for a while, and the code of their room.
 fn full_room() -> (Server, Vec<ConnectionId>, RoomCode) {
     let mut server = Server::new();
-    let players: Vec<_> = (0..4).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..4).map(|number| server.player(number)).collect();
     let code = server.room_of(players[0]).code;
     server.wait_secs(5);
     (server, players, code)

@@ -6,7 +6,7 @@ use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::rules::{Limits, RateLimit, Rules};
 use gaggle_lobby::{RejectionCode, ServerMessage};
 
-use crate::server::{CREATE, Server, hello, join, seat, welcome};
+use crate::server::{CREATE, LEAVE, Server, hello, join, seat, welcome};
 use crate::signals_and_results::peer;
 
 /// Everybody who does harm here comes from this address.
@@ -109,6 +109,33 @@ fn proven_address_has_place_in_reserve_without_ticket() {
     let last = server.connect_from(home);
     server.say(last, &hello(302));
     assert_eq!(server.closed(last), Some(RejectionCode::ServerFull), "the rest is for tickets");
+}
+
+#[test]
+fn tickets_of_one_network_leave_reserve_to_others() {
+    let rules = Rules { connections_max: 128, limits: Limits::unlimited(), ..Rules::default() };
+    let mut server = Server::with_rules(rules);
+    let (collector, home) = ("192.0.2.1", "192.0.2.2");
+    let mut tickets = Vec::new();
+    for number in 0..5 {
+        let member = server.guest(number);
+        tickets.push(seat(&server.say(member, CREATE)).ticket);
+        server.say(member, LEAVE);
+        server.close(member);
+    }
+    let players: Vec<ConnectionId> = (10..134).map(|number| server.guest(number)).collect();
+    players.iter().for_each(|player| drop(seat(&server.say(*player, CREATE))));
+    let mut come = |number: usize, address: &str| {
+        let back = server.connect_from(address);
+        let ticket = format!(r#","ticket":"{}"}}"#, tickets[number]);
+        server.say(back, &hello(number as u32).replace('}', &ticket));
+        server.say(back, CREATE);
+        (server.closed(back), back)
+    };
+    let first = come(0, collector);
+    assert_eq!((first.0, come(1, collector).0), (None, None));
+    assert_eq!(come(2, collector).0, Some(RejectionCode::ServerFull), "two of four places");
+    assert_eq!((come(3, home).0, come(4, home).0), (None, None));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Stories about results that players of one network make up among themselves.
 
-use gaggle_lobby::RejectionCode;
 use gaggle_lobby::node::ConnectionId;
+use gaggle_lobby::{RejectionCode, ServerMessage};
 
-use crate::server::{FIND, Server, code, hello, join, seat};
+use crate::server::{FIND, LEAVE, Server, code, hello, join, seat};
 use crate::signals_and_results::report;
 
 const ONE_PLACE: &str = "10.66.66.66";
@@ -22,7 +22,7 @@ fn two_keys_of_one_network_only_claim_a_result() {
 #[test]
 fn players_of_two_networks_agree_on_a_result() {
     let mut server = Server::new();
-    let players = [server.local_slot(1), server.local_slot(2)];
+    let players = [server.player(1), server.player(2)];
     server.wait_secs(30);
     let said = report(&server, &players, &[20_000, 10]);
     players.iter().for_each(|player| drop(server.say(*player, &said)));
@@ -32,7 +32,7 @@ fn players_of_two_networks_agree_on_a_result() {
 #[test]
 fn three_keys_of_one_network_do_not_outvote_one_player() {
     let mut server = Server::new();
-    let victim = server.local_slot(1);
+    let victim = server.player(1);
     let mut gang = Vec::new();
     for number in 10..13 {
         let connection = server.connect_from(ONE_PLACE);
@@ -61,9 +61,36 @@ fn score_beyond_default_bounds_is_refused() {
 }
 
 #[test]
+fn score_is_bounded_by_time_of_player_in_match() {
+    let mut server = Server::new();
+    let host = server.player(1);
+    for _ in 0..20 {
+        server.wait_secs(5);
+        server.pong(host);
+    }
+    let late = server.player(2);
+    assert_eq!(server.room_of(host).id, server.room_of(late).id);
+    server.wait_secs(10);
+    let said = |server: &Server, scores: &[i64]| report(server, &[host, late], scores);
+    let own = |score: i64| format!(r#"{{"type":"score","round":1,"score":{score}}}"#);
+    let forged = said(&server, &[10, 50_000]);
+    assert_eq!(code(&server.say(late, &forged)), RejectionCode::BadReport);
+    assert_eq!(code(&server.say(late, &own(50_000))), RejectionCode::BadReport);
+    server.say(late, &own(9_000));
+    // A player who left for a moment keeps what it won before.
+    server.say(host, LEAVE);
+    seat(&server.say(host, FIND));
+    server.wait_secs(5);
+    assert_eq!(server.room_of(host).members.len(), 2);
+    let honest = said(&server, &[90_000, 9_000]);
+    [host, late].iter().for_each(|player| drop(server.say(*player, &honest)));
+    expect(&server, "agreed", &[90_000, 9_000]);
+}
+
+#[test]
 fn report_under_foreign_slot_is_refused() {
     let mut server = Server::new();
-    let players = [server.local_slot(1), server.local_slot(2)];
+    let players = [server.player(1), server.player(2)];
     let said = report(&server, &players, &[10, 20]);
     let swapped = said.replace("\"slot\":0", "\"slot\":9").replace("\"slot\": 0", "\"slot\": 9");
     assert_ne!(said, swapped);
@@ -93,14 +120,24 @@ fn expect(server: &Server, verdict: &str, scores: &[i64]) {
 #[test]
 fn score_told_before_leaving_is_kept_as_claim() {
     let mut server = Server::new();
-    let players = [server.local_slot(1), server.local_slot(2), server.local_slot(3)];
+    let players = [server.player(1), server.player(2), server.player(3)];
     server.wait_secs(30);
     server.say(players[2], r#"{"type":"score","round":1,"score":900,"level":2}"#);
     server.say(players[2], r#"{"type":"score","round":1,"score":1200,"level":3}"#);
-    server.say(players[2], crate::server::LEAVE);
+    server.say(players[2], LEAVE);
     // What cannot be is refused as in a report.
     let absurd = r#"{"type":"score","round":1,"score":9000000}"#;
     assert_eq!(code(&server.say(players[0], absurd)), RejectionCode::BadReport);
+    // A level, too: 1 to 1,000 unless the mode's rules say otherwise.
+    for (level, is_refused) in [(0, true), (1, false), (1_000, false), (1_001, true)] {
+        let said = format!(r#"{{"type":"score","round":1,"score":1,"level":{level}}}"#);
+        let heard = server.say(players[0], &said);
+        if is_refused {
+            assert_eq!(code(&heard), RejectionCode::BadReport, "level {level}");
+        } else {
+            assert!(matches!(heard[..], [ServerMessage::Done(_)]), "level {level}: {heard:?}");
+        }
+    }
     let said = report(&server, &players[..2], &[10, 20]);
     players[..2].iter().for_each(|player| drop(server.say(*player, &said)));
     expect(&server, "agreed", &[10, 20, 1_200]);
@@ -111,10 +148,10 @@ fn score_told_before_leaving_is_kept_as_claim() {
 #[test]
 fn room_left_without_report_keeps_what_was_told() {
     let mut server = Server::new();
-    let alone = server.local_slot(1);
+    let alone = server.player(1);
     server.wait_secs(30);
     server.say(alone, r#"{"type":"score","round":1,"score":700,"level":4}"#);
-    server.say(alone, crate::server::LEAVE);
+    server.say(alone, LEAVE);
     expect(&server, "claimed", &[700]);
     assert_eq!(server.records[0].level, Some(4));
 }

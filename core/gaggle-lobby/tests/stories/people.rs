@@ -8,14 +8,15 @@ use gaggle_lobby::view::{LeaveReason, RoomUpdate, RoomView};
 use gaggle_lobby::{Rejection, RejectionCode, ServerMessage};
 
 use crate::server::{
-    CREATE, FIND, LEAVE, STEP_OUT, Server, code, event_kinds, events, hello, refusal, seat, welcome,
+    CREATE, FIND, LEAVE, STEP_OUT, Server, code, event_kinds, events, hello, join, refusal, seat, welcome,
 };
+use crate::signals_and_results::peer;
 
 #[test]
 fn a_reloaded_page_has_its_seat_again_at_once() {
     let mut server = Server::new();
-    let other = server.local_slot(1);
-    let page = server.local_slot(2);
+    let other = server.player(1);
+    let page = server.player(2);
     let before = seat_of(&mut server, page);
     server.hear(other);
     server.close(page);
@@ -31,9 +32,9 @@ fn a_reloaded_page_has_its_seat_again_at_once() {
 #[test]
 fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
     let mut server = Server::new();
-    let first = server.local_slot(1);
-    let other = server.local_slot(2);
-    let page = server.local_slot(3);
+    let first = server.player(1);
+    let other = server.player(2);
+    let page = server.player(3);
     let before = seat_of(&mut server, page);
     server.say(first, LEAVE);
     server.hear(other);
@@ -41,7 +42,7 @@ fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
     assert!(matches!(&heard[..], [.., ServerMessage::Removed(_), ServerMessage::Done(_)]), "{heard:?}");
     assert!(matches!(&events(&server.hear(other))[..], [RoomUpdate::Away(away)] if away.left));
     // Its socket may live a little longer than the page, and others come meanwhile.
-    let third = server.local_slot(4);
+    let third = server.player(4);
     assert_ne!(seat_of(&mut server, third).1, before.1);
     server.wait_secs(5);
     let again = server.connect();
@@ -57,7 +58,7 @@ fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
 #[test]
 fn a_page_that_was_closed_keeps_its_seat_for_a_moment_and_is_shown_to_nobody() {
     let mut server = Server::new();
-    let (page, other) = (server.local_slot(1), server.local_slot(2));
+    let (page, other) = (server.player(1), server.player(2));
     server.hear(other);
     server.say(page, STEP_OUT);
     server.close(page);
@@ -79,11 +80,11 @@ fn a_page_that_was_closed_keeps_its_seat_for_a_moment_and_is_shown_to_nobody() {
 #[test]
 fn a_room_whose_only_page_is_loaded_again_is_still_there_but_nobody_is_sent_to_it() {
     let mut server = Server::new();
-    let page = server.local_slot(1);
+    let page = server.player(1);
     let room = server.room_of(page).id;
     server.say(page, STEP_OUT);
     server.close(page);
-    let stranger = server.local_slot(2);
+    let stranger = server.player(2);
     assert_ne!(server.room_of(stranger).id, room);
     let again = server.connect();
     assert_eq!(seat(&server.say(again, &hello(1))).room.id, room);
@@ -97,7 +98,7 @@ fn a_room_whose_only_page_is_loaded_again_is_still_there_but_nobody_is_sent_to_i
 #[test]
 fn whoever_stepped_out_and_plays_elsewhere_does_not_come_back() {
     let mut server = Server::new();
-    let (page, other) = (server.local_slot(1), server.local_slot(2));
+    let (page, other) = (server.player(1), server.player(2));
     let room = server.room_of(other).id;
     server.say(page, STEP_OUT);
     assert_eq!(code(&server.say(page, STEP_OUT)), RejectionCode::NotInRoom);
@@ -116,7 +117,7 @@ fn two_at_one_machine_return_to_a_server_that_forgot_them_and_take_two_seats() {
     let mut server = Server::new();
     let page = server.guest(1);
     let for_two = r#"{"type":"find","game":"gander","mode":"team","players":2}"#;
-    server.local_slot(9);
+    server.player(9);
     let before = seat(&server.say(page, for_two));
     let mut server = Server::new();
     let again = server.connect();
@@ -133,7 +134,7 @@ fn two_at_one_machine_return_to_a_server_that_forgot_them_and_take_two_seats() {
 #[test]
 fn a_crashed_page_has_its_seat_again_as_soon_as_its_old_connection_is_found_dead() {
     let mut server = Server::new();
-    let page = server.local_slot(1);
+    let page = server.player(1);
     let before = seat_of(&mut server, page);
     // Nobody told the server that the page is gone.
     let again = server.connect();
@@ -149,7 +150,7 @@ fn a_crashed_page_has_its_seat_again_as_soon_as_its_old_connection_is_found_dead
 #[test]
 fn a_duplicated_tab_is_asked_before_it_takes_over() {
     let mut server = Server::new();
-    let tab = server.local_slot(1);
+    let tab = server.player(1);
     let before = seat_of(&mut server, tab);
     let copy = server.connect();
     server.say(copy, &hello(1));
@@ -268,7 +269,7 @@ fn one_person_cannot_take_all_the_seats() {
 #[test]
 fn a_client_that_resumes_takes_its_place_without_anybody_noticing() {
     let mut server = Server::new();
-    let other = server.local_slot(1);
+    let other = server.player(1);
     let phone = server.connect();
     let token = welcome(&server.say(phone, &hello(2))).resume;
     server.say(phone, FIND);
@@ -290,7 +291,7 @@ fn a_client_that_resumes_takes_its_place_without_anybody_noticing() {
 #[test]
 fn whoever_has_not_the_key_has_not_the_seat() {
     let mut server = Server::new();
-    let owner = server.local_slot(1);
+    let owner = server.player(1);
     let room = server.room_of(owner);
     let thief = server.guest(666);
     for attempt in [r#"{"type":"take_over"}"#, LEAVE, r#"{"type":"look"}"#, r#"{"type":"ticket"}"#] {
@@ -318,7 +319,7 @@ fn whoever_has_not_the_key_has_not_the_seat() {
 #[test]
 fn a_ticket_that_is_altered_or_expired_brings_no_seat_and_says_so() {
     let mut server = Server::new();
-    let player = server.local_slot(1);
+    let player = server.player(1);
     let ticket = ticket_of(&mut server, player);
     server.say(player, LEAVE);
     server.close(player);
@@ -443,7 +444,7 @@ fn what_is_done_too_often_is_refused_with_the_time_to_wait() {
 fn who_keeps_talking_nonsense_is_shown_out() {
     let mut server = Server::new();
     let guest = server.guest(1);
-    let bystander = server.local_slot(2);
+    let bystander = server.player(2);
     let mut refused = 0;
     while server.closed(guest).is_none() {
         server.say(guest, "{\"type\":\"find\",");
@@ -497,7 +498,7 @@ fn too_many_connections_from_one_place_are_refused_elsewhere_they_are_not() {
 #[test]
 fn a_server_that_drains_says_so_and_lets_nobody_in() {
     let mut server = Server::new();
-    let player = server.local_slot(1);
+    let player = server.player(1);
     let guest = server.guest(2);
     server.drain_connections(3_000);
     assert!(
@@ -513,8 +514,8 @@ fn a_server_that_drains_says_so_and_lets_nobody_in() {
 #[test]
 fn leaving_while_away_ends_with_the_room_closed() {
     let mut server = Server::new();
-    let first = server.local_slot(1);
-    let second = server.local_slot(2);
+    let first = server.player(1);
+    let second = server.player(2);
     server.close(first);
     server.close(second);
     server.wait_secs(61);
@@ -536,5 +537,42 @@ fn ticket_of(server: &mut Server, connection: ConnectionId) -> String {
     match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
         [.., ServerMessage::TicketRenewed(new)] => new.ticket.clone(),
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn equal_names_in_room_get_numbers() {
+    let mut server = Server::new();
+    let host = server.guest(0);
+    let made = seat(&server.say(host, &CREATE.replace('}', r#","drop_in":true}"#)));
+    let rename = |name: &str| format!(r#"{{"type":"profile","name":"{name}"}}"#);
+    let (long, shortened) = ("x".repeat(24), format!("{} 2", "x".repeat(22)));
+    let name = |server: &mut Server, connection| {
+        let own = peer(server, connection);
+        server
+            .room_of(host)
+            .members
+            .iter()
+            .find(|member| member.peer.to_string() == own)
+            .unwrap()
+            .name
+            .to_string()
+    };
+    // In either case, to watch as well, by joining and by renaming.
+    for (number, wished, shown) in [(1, "Nia", "Nia"), (2, "nia", "nia 2"), (3, "NIA", "NIA 3")] {
+        let member = server.connect();
+        server.say(member, &hello(number).replace(&format!("Guest {number}"), wished));
+        let watch = if number == 3 { r#","watch":true}"# } else { "}" };
+        seat(&server.say(member, &join(made.room.code).replace('}', watch)));
+        assert_eq!(name(&mut server, member), shown);
+        server.say(member, &rename(wished));
+        assert_eq!(name(&mut server, member), shown, "it keeps what it has");
+    }
+    server.say(host, &rename("Nia"));
+    assert_eq!(name(&mut server, host), "Nia 4");
+    let other = server.player(4);
+    for (member, shown) in [(other, &long), (host, &shortened)] {
+        server.say(member, &rename(&long));
+        assert_eq!(name(&mut server, member), *shown);
     }
 }

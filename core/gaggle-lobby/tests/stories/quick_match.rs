@@ -1,16 +1,17 @@
 //! Stories about `find` while an attacker holds idle sockets in open rooms.
 
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::view::RoomView;
+use gaggle_lobby::view::{RoomView, Status};
 use gaggle_lobby::{RejectionCode, ServerMessage};
 
-use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, join, seat};
-use crate::signals_and_results::peer;
+use crate::server::{FIND, LEAVE, Server, code, event_kinds, hello, join, seat, welcome};
+use crate::signals_and_results::{peer, report};
 
 const ATTACKER: &str = "10.66.66.66";
 const CREATE_OPEN: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true}"#;
 const CREATE_FOR_TWO: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true,"players":2}"#;
 const CREATE_OF_TWO: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true,"seats":2}"#;
+const FIND_OF_TWO: &str = r#"{"type":"find","game":"gander","mode":"team","seats":2}"#;
 
 #[test]
 fn hosts_of_eight_idle_rooms_keep_nobody_from_meeting() {
@@ -39,7 +40,7 @@ fn hosts_of_eight_idle_rooms_keep_nobody_from_meeting() {
 fn host_of_matched_room_cannot_shut_it() {
     let mut server = Server::new();
     let host = attacker(&mut server, 900, CREATE_OPEN);
-    let guest = server.local_slot(1);
+    let guest = server.player(1);
     assert_eq!(server.room_of(host).id, server.room_of(guest).id);
     for access in [
         r#"{"type":"access","locked":true}"#,
@@ -48,14 +49,14 @@ fn host_of_matched_room_cannot_shut_it() {
     ] {
         assert_eq!(code(&server.say(host, access)), RejectionCode::WrongStatus, "{access}");
     }
-    let second = server.local_slot(2);
+    let second = server.player(2);
     assert_eq!(server.room_of(second).id, server.room_of(guest).id);
 }
 
 #[test]
 fn players_of_matched_room_vote_one_out() {
     let mut server = Server::new();
-    let players: Vec<ConnectionId> = (0..4).map(|number| server.local_slot(number)).collect();
+    let players: Vec<ConnectionId> = (0..4).map(|number| server.player(number)).collect();
     let rude = peer(&server, players[3]);
     players.iter().for_each(|player| drop(server.hear(*player)));
     // The host alone does not decide, however often it says so.
@@ -75,7 +76,7 @@ fn players_of_matched_room_vote_one_out() {
 #[test]
 fn votes_from_one_network_count_once() {
     let mut server = Server::new();
-    let victim = server.local_slot(1);
+    let victim = server.player(1);
     let gang: Vec<ConnectionId> = (0..2).map(|number| attacker(&mut server, 900 + number, FIND)).collect();
     let target = peer(&server, victim);
     gang.iter().for_each(|member| drop(server.say(*member, &kick(&target))));
@@ -94,7 +95,7 @@ fn rooms_filled_by_one_network_draw_no_strangers() {
         }
     }
     attacker(&mut server, 990, CREATE_OF_TWO);
-    let honest: Vec<ConnectionId> = (0..4).map(|number| server.local_slot(number)).collect();
+    let honest: Vec<ConnectionId> = (0..4).map(|number| server.player(number)).collect();
     let room = server.room_of(honest[0]);
     assert_eq!(room.members.len(), 4);
     assert!(honest.iter().all(|player| server.room_of(*player).id == room.id));
@@ -122,10 +123,150 @@ fn one_network_owns_few_of_the_rooms_found() {
 }
 
 #[test]
+fn rooms_opened_later_count_for_share_of_network() {
+    let (hidden, shown) = (r#"{"type":"access","private":true}"#, r#"{"type":"access","private":false}"#);
+    let (locked, unlocked) = (r#"{"type":"access","locked":true}"#, r#"{"type":"access","locked":false}"#);
+    for (shut, open) in [(hidden, shown), (locked, unlocked)] {
+        let mut server = Server::new();
+        let mut hosts = Vec::new();
+        for number in 0..12 {
+            let host = attacker(&mut server, 900 + number, CREATE_OPEN);
+            server.say(host, shut);
+            hosts.push(host);
+        }
+        hosts.iter().for_each(|host| drop(server.say(*host, open)));
+        assert_eq!(rooms_visited(&mut server, 12), 4, "the share of one network, after {open}");
+    }
+}
+
+#[test]
+fn room_of_strangers_stays_open_beyond_share_of_founder() {
+    let mut server = Server::new();
+    let founder = attacker(&mut server, 900, CREATE_OPEN);
+    let guests: Vec<ConnectionId> = (0..3).map(|number| server.player(number)).collect();
+    for number in 1..5 {
+        attacker(&mut server, 900 + number, CREATE_OPEN);
+    }
+    server.say(guests[0], LEAVE);
+    let next = server.player(7);
+    assert_eq!(server.room_of(next).id, server.room_of(founder).id);
+}
+
+#[test]
+fn rooms_player_was_removed_from_hide_no_other() {
+    let mut server = Server::new();
+    let victim = server.guest(1);
+    for number in 0..130 {
+        let host = server.guest(900 + number);
+        let made = seat(&server.say(host, CREATE_OF_TWO));
+        seat(&server.say(victim, &join(made.room.code)));
+        server.say(host, &kick(peer(&server, victim)));
+        server.hear(victim);
+    }
+    let honest = server.guest(2);
+    let made = seat(&server.say(honest, CREATE_OF_TWO));
+    let found = seat(&server.say(victim, FIND_OF_TWO));
+    assert_eq!(found.room.id, made.room.id);
+}
+
+#[test]
+fn room_that_voted_player_out_is_found_last() {
+    let mut server = Server::new();
+    let gang = [server.player(900), server.player(901)];
+    let room = server.room_of(gang[0]).id;
+    let victim = server.player(1);
+    let target = peer(&server, victim);
+    gang.iter().for_each(|member| drop(server.say(*member, &kick(&target))));
+    server.hear(victim);
+    // The fullest room, and yet an empty one comes first.
+    let honest = server.guest(2);
+    let made = seat(&server.say(honest, CREATE_OPEN));
+    let next = server.player(3);
+    assert_eq!(server.room_of(next).id, made.room.id);
+    // Where there is no other it is found all the same.
+    server.say(next, LEAVE);
+    server.say(honest, LEAVE);
+    let other = server.player(4);
+    assert_eq!(server.room_of(other).id, room);
+}
+
+#[test]
+fn returning_members_count_for_network_they_return_from() {
+    // As after a lost connection, and right after another one at the same node.
+    for is_lost in [true, false] {
+        let mut server = Server::new();
+        let members: Vec<ConnectionId> = (0..3).map(|_| server.connect()).collect();
+        let mut resumes = Vec::new();
+        for (number, member) in members.iter().enumerate() {
+            resumes.push(welcome(&server.say(*member, &hello(number as u32))).resume);
+            seat(&server.say(*member, FIND));
+        }
+        let trap = server.room_of(members[0]).id;
+        for (number, resume) in resumes.iter().enumerate() {
+            if is_lost {
+                server.close(members[number]);
+            }
+            let back = server.connect_from(ATTACKER);
+            let resumed = format!(r#","resume":"{resume}"}}"#);
+            server.say(back, &hello(number as u32).replace('}', &resumed));
+            assert_eq!(server.room_of(back).id, trap);
+        }
+        let stranger = server.player(7);
+        assert_ne!(server.room_of(stranger).id, trap, "one network holds three of four seats");
+    }
+}
+
+#[test]
+fn host_of_matched_room_ends_no_match_others_play() {
+    let mut server = Server::new();
+    let players: Vec<ConnectionId> = (0..3).map(|number| server.player(number)).collect();
+    let (finish, start) = (r#"{"type":"finish"}"#, r#"{"type":"start"}"#);
+    server.wait_secs(10);
+    let own = r#"{"type":"score","round":1,"score":500}"#;
+    players.iter().for_each(|player| drop(server.say(*player, own)));
+    let forged = report(&server, &players, &[900, 0, 0]);
+    server.say(players[0], &forged);
+    for end in [finish, start] {
+        assert_eq!(code(&server.say(players[0], end)), RejectionCode::WrongStatus, "{end}");
+    }
+    assert_eq!(server.records, []);
+    // When those who played say that it is over, it is, and one who says nothing holds up none.
+    let honest = report(&server, &players, &[500, 500, 500]);
+    players[..2].iter().for_each(|player| drop(server.say(*player, &honest)));
+    for end in [finish, start] {
+        let heard = server.say(players[0], end);
+        assert!(!heard.iter().any(|message| matches!(message, ServerMessage::Refused(_))), "{heard:?}");
+    }
+    assert_eq!(server.room_of(players[0]).round, 2);
+    // Who tells nothing any more does not play on.
+    players.iter().for_each(|player| drop(server.say(*player, &own.replace("1,", "2,"))));
+    assert_eq!(code(&server.say(players[0], finish)), RejectionCode::WrongStatus);
+    for _ in 0..9 {
+        server.wait_secs(5);
+        players.iter().for_each(|player| server.pong(*player));
+    }
+    server.say(players[0], finish);
+    assert_eq!(server.room_of(players[0]).status, Status::Finished);
+}
+
+/// How many rooms a stranger is brought to who leaves each of them.
+fn rooms_visited(server: &mut Server, times: usize) -> usize {
+    let player = server.guest(1);
+    let mut visited = Vec::new();
+    for _ in 0..times {
+        visited.push(seat(&server.say(player, FIND)).room.id);
+        server.say(player, LEAVE);
+    }
+    visited.sort();
+    visited.dedup();
+    visited.len()
+}
+
+#[test]
 fn find_with_switch_keeps_role_of_host_in_own_room() {
     let mut server = Server::new();
-    let host = server.local_slot(1);
-    let guest = server.local_slot(2);
+    let host = server.player(1);
+    let guest = server.player(2);
     let before = server.room_of(host);
     let switch = FIND.replace('}', r#","switch":true}"#);
     let again = seat(&server.say(host, &switch));

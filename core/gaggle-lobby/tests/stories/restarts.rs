@@ -114,7 +114,7 @@ fn nobody_decides_a_match_before_the_others_can_be_back() {
 fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
     for end in [r#"{"type":"touch"}"#, r#"{"type":"finish"}"#] {
         let mut before = Server::new();
-        let players: Vec<ConnectionId> = (0..2).map(|number| before.local_slot(number)).collect();
+        let players: Vec<ConnectionId> = (0..2).map(|number| before.player(number)).collect();
         before.say(players[0], end);
         let honest = report(&before, &players, &[10, 20]);
         let tickets: Vec<String> = players.iter().map(|player| ticket(&mut before, *player)).collect();
@@ -167,7 +167,7 @@ fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
     let mut server = Server::new();
     let players: Vec<ConnectionId> =
         (0..3).map(|number| back(&mut server, number, &tickets[number as usize], "{}")).collect();
-    server.local_slot(9);
+    server.player(9);
     assert_eq!(server.room_of(players[0]).free_slots(), 0);
     let forged = report(&server, &players, &[10, 20, 999]);
     players.iter().for_each(|player| drop(server.say(*player, &forged)));
@@ -178,7 +178,7 @@ fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
 
 fn tickets_of(count: u32) -> Vec<String> {
     let mut server = Server::new();
-    let players: Vec<ConnectionId> = (0..count).map(|number| server.local_slot(number)).collect();
+    let players: Vec<ConnectionId> = (0..count).map(|number| server.player(number)).collect();
     players.into_iter().map(|player| ticket(&mut server, player)).collect()
 }
 

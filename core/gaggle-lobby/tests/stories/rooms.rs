@@ -29,8 +29,8 @@ fn strangers_who_look_for_the_same_game_meet() {
 #[test]
 fn the_fullest_room_with_space_comes_first() {
     let mut server = Server::new();
-    let full: Vec<_> = (0..4).map(|number| server.local_slot(number)).collect();
-    let roomy: Vec<_> = (4..8).map(|number| server.local_slot(number)).collect();
+    let full: Vec<_> = (0..4).map(|number| server.player(number)).collect();
+    let roomy: Vec<_> = (4..8).map(|number| server.player(number)).collect();
     // One leaves the first room, two leave the second.
     server.say(full[3], LEAVE);
     server.say(roomy[2], LEAVE);
@@ -44,7 +44,7 @@ fn the_fullest_room_with_space_comes_first() {
 #[test]
 fn other_modes_builds_and_games_are_other_rooms() {
     let mut server = Server::new();
-    let first = server.local_slot(1);
+    let first = server.player(1);
     let room = server.room_of(first).id;
     for (number, other) in [
         r#"{"type":"find","game":"gander","mode":"versus"}"#,
@@ -93,7 +93,7 @@ fn a_room_of_another_build_refuses_with_both_builds_named() {
 #[test]
 fn nobody_is_in_two_rooms_unless_they_switch() {
     let mut server = Server::new();
-    let first = server.local_slot(1);
+    let first = server.player(1);
     let before = server.room_of(first).id;
     let refused = refusal(&server.say(first, CREATE));
     assert_eq!(refused.code, RejectionCode::AlreadyInRoom);
@@ -107,7 +107,7 @@ fn nobody_is_in_two_rooms_unless_they_switch() {
 #[test]
 fn whoever_switches_to_the_room_they_are_in_stays_where_they_are() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let room = server.room_of(players[1]);
     players.iter().for_each(|player| drop(server.hear(*player)));
     let again = format!(r#"{{"type":"join","id":9,"code":"{}","switch":true}}"#, room.code);
@@ -127,7 +127,7 @@ fn whoever_cannot_switch_keeps_the_seat_they_have() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.create_per_address = RateLimit { burst: 1, per: Micros::from_secs(1_000) };
     let mut server = Server::with_rules(rules);
-    let (host, guest) = (server.local_slot(1), server.local_slot(2));
+    let (host, guest) = (server.player(1), server.player(2));
     let before = server.room_of(guest);
     let elsewhere = server.guest(3);
     let made = seat(&server.say(elsewhere, &CREATE.replace('}', r#","seats":2,"build":"7"}"#))).room.code;
@@ -177,13 +177,13 @@ fn whoever_is_too_fast_or_alone_in_the_room_asked_for_keeps_the_seat() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.join = RateLimit { burst: 2, per: Micros::from_secs(1_000) };
     let mut server = Server::with_rules(rules);
-    let alone = server.local_slot(1);
+    let alone = server.player(1);
     let room = server.room_of(alone);
     let watch = join(room.code).replace('}', r#","watch":true,"switch":true}"#);
     assert_eq!(code(&server.say(alone, &watch)), RejectionCode::NoSuchRoom);
     assert_eq!(server.room_of(alone), room);
     // With somebody else in it one may look on, and play again.
-    server.local_slot(2);
+    server.player(2);
     let heard = server.say(alone, &watch);
     assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == room.id));
     assert_eq!(seat(&heard).slot, None);
@@ -195,7 +195,7 @@ fn whoever_is_too_fast_or_alone_in_the_room_asked_for_keeps_the_seat() {
 #[test]
 fn whoever_stepped_out_and_mistypes_finds_the_seat_kept() {
     let mut server = Server::new();
-    let (host, guest) = (server.local_slot(1), server.local_slot(2));
+    let (host, guest) = (server.player(1), server.player(2));
     let before = server.room_of(guest).members[1].slot;
     server.say(guest, STEP_OUT);
     let room = server.room_of(host);
@@ -209,7 +209,7 @@ fn whoever_stepped_out_and_mistypes_finds_the_seat_kept() {
 #[test]
 fn stepping_out_is_in_the_log_like_any_other_way_to_leave() {
     let mut server = Server::new();
-    let (_, guest) = (server.local_slot(1), server.local_slot(2));
+    let (_, guest) = (server.player(1), server.player(2));
     let room = server.room_of(guest).id;
     server.notes.clear();
     server.say(guest, STEP_OUT);
@@ -220,7 +220,7 @@ fn stepping_out_is_in_the_log_like_any_other_way_to_leave() {
 #[test]
 fn the_host_s_role_passes_to_who_has_been_there_longest() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     let room = server.room_of(players[0]);
     assert_eq!(room.host, room.members[0].peer);
     let second = room.members[1].peer;
@@ -234,7 +234,7 @@ fn the_host_s_role_passes_to_who_has_been_there_longest() {
     assert_eq!(event_kinds(&server.hear(players[2])), ["left", "host"]);
     assert_eq!(server.room_of(players[2]).host, second);
     // A newcomer takes the free seat but not the role.
-    let newcomer = server.local_slot(9);
+    let newcomer = server.player(9);
     let room = server.room_of(newcomer);
     assert_eq!((room.members[2].name.as_str(), room.host), ("Guest 9", second));
 }
@@ -242,8 +242,8 @@ fn the_host_s_role_passes_to_who_has_been_there_longest() {
 #[test]
 fn a_host_who_vanishes_keeps_the_seat_and_loses_the_role() {
     let mut server = Server::new();
-    let host = server.local_slot(1);
-    let other = server.local_slot(2);
+    let host = server.player(1);
+    let other = server.player(2);
     let room = server.room_of(host);
     server.close(host);
     assert_eq!(event_kinds(&server.hear(other)), ["away"]);
@@ -262,8 +262,8 @@ fn a_host_who_vanishes_keeps_the_seat_and_loses_the_role() {
 #[test]
 fn who_does_not_return_within_the_grace_time_loses_the_seat() {
     let mut server = Server::new();
-    let gone = server.local_slot(1);
-    let other = server.local_slot(2);
+    let gone = server.player(1);
+    let other = server.player(2);
     server.close(gone);
     server.hear(other);
     for _ in 0..6 {
@@ -283,7 +283,7 @@ fn who_does_not_return_within_the_grace_time_loses_the_seat() {
 #[test]
 fn a_room_ends_with_its_last_player_and_sends_watchers_home() {
     let mut server = Server::new();
-    let player = server.local_slot(1);
+    let player = server.player(1);
     let room = server.room_of(player);
     let watcher = server.guest(2);
     let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code);
@@ -302,8 +302,8 @@ fn a_room_ends_with_its_last_player_and_sends_watchers_home() {
 #[test]
 fn resting_player_is_marked_until_back_or_replaced() {
     let mut server = Server::new();
-    let first = server.local_slot(1);
-    let second = server.local_slot(2);
+    let first = server.player(1);
+    let second = server.player(2);
     server.hear(first);
     let rests = |server: &mut Server, of: gaggle_kit::PeerId, seen_by| {
         server.room_of(seen_by).member(of).map(|member| member.resting)
@@ -376,7 +376,7 @@ fn everybody_gets_a_new_ticket_when_a_match_starts() {
 #[test]
 fn a_host_can_lock_hide_and_resize_the_room() {
     let mut server = Server::new();
-    let host = server.local_slot(1);
+    let host = server.player(1);
     let room = server.room_of(host);
     server.say(host, r#"{"type":"access","locked":true}"#);
     let other = server.guest(2);
@@ -490,8 +490,8 @@ fn what_happens_to_people_is_noted_with_connection_person_and_room() {
 #[test]
 fn a_host_can_hand_the_role_on_but_not_to_a_watcher() {
     let mut server = Server::new();
-    let host = server.local_slot(1);
-    let other = server.local_slot(2);
+    let host = server.player(1);
+    let other = server.player(2);
     let watcher = server.guest(3);
     let room = server.room_of(host);
     let watching =
@@ -506,8 +506,8 @@ fn a_host_can_hand_the_role_on_but_not_to_a_watcher() {
 #[test]
 fn settings_are_the_game_s_own_and_reach_everybody() {
     let mut server = Server::new();
-    let host = server.local_slot(1);
-    let other = server.local_slot(2);
+    let host = server.player(1);
+    let other = server.player(2);
     server.say(host, r#"{"type":"settings","settings":{"lava": true, "waves":[1,2.5e3]}}"#);
     assert_eq!(server.room_of(other).settings.as_str(), r#"{"lava":true,"waves":[1,2.5e3]}"#);
     assert_eq!(code(&server.say(host, r#"{"type":"settings","settings":[1]}"#)), RejectionCode::BadSettings);
@@ -532,8 +532,8 @@ fn no_two_players_wear_the_same() {
 #[test]
 fn a_new_name_is_seen_by_all() {
     let mut server = Server::new();
-    let first = server.local_slot(1);
-    let second = server.local_slot(2);
+    let first = server.player(1);
+    let second = server.player(2);
     server.hear(second);
     server.say(first, r#"{"type":"profile","name":"Nia","palette":3}"#);
     assert_eq!(event_kinds(&server.hear(second)), ["profile"]);
@@ -614,7 +614,7 @@ fn all_who_play_at_one_machine_have_a_seat_each_and_nobody_is_sent_where_none_is
     let ServerMessage::Rooms(list) = &listed[0] else { panic!("{listed:?}") };
     assert_eq!((list.rooms[0].players, list.rooms[0].seats, list.rooms[0].open), (4, 4, false));
     assert_eq!(code(&server.say(looker, &join(made.room.code))), RejectionCode::RoomFull);
-    let third = server.local_slot(3);
+    let third = server.player(3);
     assert_ne!(server.room_of(third).id, made.room.id);
     // One seat is not enough for two, and is for one.
     server.say(first, LEAVE);
@@ -644,7 +644,7 @@ fn no_room_is_made_that_is_too_small_for_all_at_one_machine() {
 #[test]
 fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_own() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..4).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..4).map(|number| server.player(number)).collect();
     let door = server.room_of(players[0]).code;
     let come = |server: &mut Server, number: u32| {
         let connection = server.guest(number);
@@ -663,9 +663,9 @@ fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_o
 
     // A seat nobody had is better than any.
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     server.say(players[0], LEAVE);
-    let stranger = server.local_slot(10);
+    let stranger = server.player(10);
     let room = server.room_of(stranger);
     assert_eq!(room.occupied_slots().bits(), 0b1110);
 }
@@ -696,7 +696,7 @@ fn of_seats_nobody_had_one_gets_that_of_the_colours_one_likes() {
 #[test]
 fn a_finished_room_is_closed_after_a_while() {
     let mut server = Server::new();
-    let host = server.local_slot(1);
+    let host = server.player(1);
     server.say(host, r#"{"type":"finish"}"#);
     for _ in 0..31 {
         server.wait_secs(10);
@@ -708,8 +708,8 @@ fn a_finished_room_is_closed_after_a_while() {
 #[test]
 fn a_member_that_says_nothing_is_taken_out() {
     let mut server = Server::new();
-    let silent = server.local_slot(1);
-    let alive = server.local_slot(2);
+    let silent = server.player(1);
+    let alive = server.player(2);
     for _ in 0..40 {
         server.wait_secs(10);
         server.say(alive, r#"{"type":"touch"}"#);
@@ -761,7 +761,7 @@ fn the_list_of_open_rooms_follows_what_happens() {
 fn full_rooms_are_listed_for_those_who_want_to_watch() {
     let mut server = Server::new();
     for number in 0..4 {
-        server.local_slot(number);
+        server.player(number);
     }
     let watcher = server.guest(9);
     let list = |server: &mut Server, text: &str| match &server.say(watcher, text)[..] {

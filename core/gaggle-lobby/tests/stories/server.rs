@@ -256,7 +256,7 @@ impl Server {
     }
 
     /// Somebody who found a seat.
-    pub(crate) fn local_slot(&mut self, number: u32) -> ConnectionId {
+    pub(crate) fn player(&mut self, number: u32) -> ConnectionId {
         let connection = self.guest(number);
         let heard = self.say(connection, FIND);
         assert!(matches!(heard[0], ServerMessage::JoinedRoom(_)), "{heard:?}");

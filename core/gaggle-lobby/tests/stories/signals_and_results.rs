@@ -12,7 +12,7 @@ use crate::server::{FIND, LEAVE, Server, code, events, hello, welcome};
 #[test]
 fn signals_reach_the_member_they_are_for_in_order() {
     let mut server = Server::new();
-    let (a, b) = (server.local_slot(1), server.local_slot(2));
+    let (a, b) = (server.player(1), server.player(2));
     let (peer_a, peer_b) = (peer(&server, a), peer(&server, b));
     server.hear(b);
     for n in 0..3 {
@@ -29,7 +29,7 @@ fn signals_reach_the_member_they_are_for_in_order() {
 #[test]
 fn signals_stay_inside_the_room() {
     let mut server = Server::new();
-    let a = server.local_slot(1);
+    let a = server.player(1);
     let outsider = server.guest(2);
     server.say(outsider, r#"{"type":"create","game":"gander"}"#);
     let lost = server.guest(3);
@@ -48,7 +48,7 @@ fn a_flood_of_signals_is_stopped() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.signal = Limits::default().signal;
     let mut server = Server::with_rules(rules);
-    let (a, b) = (server.local_slot(1), server.local_slot(2));
+    let (a, b) = (server.player(1), server.player(2));
     let to_b = signal(&peer(&server, b), "1");
     let passed = (0..3_000).take_while(|_| server.say(a, &to_b).is_empty()).count();
     assert_eq!(passed, 1_500);
@@ -57,7 +57,7 @@ fn a_flood_of_signals_is_stopped() {
 #[test]
 fn signals_for_somebody_who_is_away_wait_for_them() {
     let mut server = Server::new();
-    let (a, b) = (server.local_slot(1), server.local_slot(2));
+    let (a, b) = (server.player(1), server.player(2));
     let to_b = peer(&server, b);
     server.close(b);
     for n in 0..100 {
@@ -73,7 +73,7 @@ fn signals_for_somebody_who_is_away_wait_for_them() {
 #[test]
 fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
     let mut server = Server::new();
-    let a = server.local_slot(1);
+    let a = server.player(1);
     let b = server.connect();
     let token = welcome(&server.say(b, &hello(2))).resume;
     server.say(b, FIND);
@@ -110,7 +110,7 @@ fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
 #[test]
 fn a_reloaded_page_does_not_get_what_was_meant_for_the_one_before() {
     let mut server = Server::new();
-    let (a, b) = (server.local_slot(1), server.local_slot(2));
+    let (a, b) = (server.player(1), server.player(2));
     let to_b = peer(&server, b);
     server.say(a, &signal(&to_b, "\"for the old page\""));
     server.close(b);
@@ -122,7 +122,7 @@ fn a_reloaded_page_does_not_get_what_was_meant_for_the_one_before() {
 #[test]
 fn a_result_counts_when_those_who_were_there_agree() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[300, 100, 200]);
     let pending = server.say(players[0], &report);
     assert!(
@@ -150,7 +150,7 @@ fn a_result_counts_when_those_who_were_there_agree() {
 fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
     let mut server = Server::new();
     server.storage_works = false;
-    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[300, 100]);
     players.iter().for_each(|player| drop(server.say(*player, &report)));
     // The room is gone, too: everybody has left it.
@@ -177,7 +177,7 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
 fn a_match_that_was_stored_before_counts_as_it_was_stored() {
     let mut server = Server::new();
     server.stored_before = Some(Verdict::Agreed);
-    let (player, other) = (server.local_slot(1), server.local_slot(2));
+    let (player, other) = (server.player(1), server.player(2));
     let report = report(&server, &[player], &[500]);
     server.say(other, LEAVE);
     server.hear(player);
@@ -198,7 +198,7 @@ fn a_match_that_was_stored_before_counts_as_it_was_stored() {
 fn one_of_three_who_lies_changes_nothing_and_two_who_disagree_count_for_nothing() {
     for (count, verdict) in [(3, Verdict::Agreed), (2, Verdict::Disputed)] {
         let mut server = Server::new();
-        let players: Vec<_> = (0..count).map(|number| server.local_slot(number)).collect();
+        let players: Vec<_> = (0..count).map(|number| server.player(number)).collect();
         let honest = report(&server, &players, &[10, 20, 30]);
         let forged = report(&server, &players, &[999, 0, 0]);
         server.say(players[0], &forged);
@@ -211,7 +211,7 @@ fn one_of_three_who_lies_changes_nothing_and_two_who_disagree_count_for_nothing(
 #[test]
 fn a_solo_result_is_kept_as_a_claim() {
     let mut server = Server::new();
-    let player = server.local_slot(1);
+    let player = server.player(1);
     let report = report(&server, &[player], &[500]);
     let heard = server.say(player, &report);
     assert!(heard.iter().any(|message| matches!(message,
@@ -222,7 +222,7 @@ fn a_solo_result_is_kept_as_a_claim() {
 #[test]
 fn a_silent_witness_is_not_waited_for_for_ever() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[1, 2, 3]);
     server.say(players[0], &report);
     server.say(players[1], &report);
@@ -235,7 +235,7 @@ fn a_silent_witness_is_not_waited_for_for_ever() {
 #[test]
 fn whoever_leaves_after_reporting_has_still_been_heard() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[1, 2]);
     server.say(players[0], &report);
     server.say(players[0], LEAVE);
@@ -247,7 +247,7 @@ fn whoever_leaves_after_reporting_has_still_been_heard() {
 #[test]
 fn the_last_to_leave_closes_the_books() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..3).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[1, 2, 3]);
     server.say(players[0], &report);
     server.say(players[1], &report);
@@ -259,7 +259,7 @@ fn the_last_to_leave_closes_the_books() {
 #[test]
 fn a_match_that_could_not_be_stored_is_stored_when_somebody_says_it_again() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[1, 2]);
     server.storage_works = false;
     players.iter().for_each(|player| drop(server.say(*player, &report)));
@@ -279,7 +279,7 @@ fn a_match_that_could_not_be_stored_is_stored_when_somebody_says_it_again() {
 #[test]
 fn reports_from_or_about_strangers_and_of_other_matches_are_refused() {
     let mut server = Server::new();
-    let players: Vec<_> = (0..2).map(|number| server.local_slot(number)).collect();
+    let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let stranger = server.guest(9);
     let honest = report(&server, &players, &[1, 2]);
     assert_eq!(code(&server.say(stranger, &honest)), RejectionCode::NotInRoom);

@@ -98,6 +98,25 @@ fn a_seat_found_for_somebody_who_is_just_gone_waits_for_them() {
     assert_eq!(server.room_of(found).members.len(), 1);
 }
 
+#[test]
+fn players_without_match_hide_no_others() {
+    let mut server = ranked(4);
+    // Four at one machine fill a room alone and are never matched; so are tabs of one person.
+    let idle = r#"{"type":"find","game":"gander","mode":"duel","players":4}"#;
+    for number in 0..600 {
+        let connection = seeker(&mut server, 1_000 + number, 1_510);
+        let heard = server.say(connection, idle);
+        assert!(matches!(heard[0], ServerMessage::Searching(_)), "{heard:?}");
+    }
+    let ratings = [1_500, 1_530, 1_535, 1_540];
+    let honest: Vec<ConnectionId> =
+        (1..).zip(ratings).map(|(number, rating)| seeker(&mut server, number, rating)).collect();
+    honest.iter().for_each(|player| drop(server.say(*player, FIND)));
+    server.wait_secs(15);
+    let rooms: Vec<_> = honest.iter().map(|player| server.room_of(*player).id).collect();
+    assert!(rooms.iter().all(|room| *room == rooms[0]), "{rooms:?}");
+}
+
 /// A server with a ranked mode of so many seats.
 fn ranked(seats: u8) -> Server {
     let mode = ModeConfig {

@@ -13,7 +13,7 @@ const FORGED: [i64; 2] = [-1_000, 999];
 fn guests_who_came_a_moment_ago_decide_no_match() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
-    let guests = [server.local_slot(10), server.local_slot(11)];
+    let guests = [server.player(10), server.player(11)];
     let forged = report(&server, &players, &FORGED);
     guests.iter().for_each(|guest| drop(server.say(*guest, &forged)));
     stay(&mut server, &[players[0], players[1], guests[0], guests[1]], 30);
@@ -28,7 +28,7 @@ fn guests_who_came_a_moment_ago_decide_no_match() {
 fn one_guest_who_reports_ends_nobody_s_match() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
-    let guest = server.local_slot(10);
+    let guest = server.player(10);
     let forged = report(&server, &players, &FORGED);
     server.say(guest, &forged);
     server.say(guest, LEAVE);
@@ -46,7 +46,7 @@ fn guests_who_pass_through_one_after_another_are_no_more_than_their_time() {
     let players = play(&mut server, 2, 60);
     let forged = report(&server, &players, &FORGED);
     for number in 10..30 {
-        let guest = server.local_slot(number);
+        let guest = server.player(number);
         stay(&mut server, &players, 1);
         server.say(guest, &forged);
         server.say(guest, LEAVE);
@@ -81,7 +81,7 @@ fn a_host_who_sends_the_others_away_before_reporting_has_confirmed_nothing() {
 fn when_two_disagree_a_friend_who_came_at_the_end_does_not_tip_it() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
-    let friend = server.local_slot(10);
+    let friend = server.player(10);
     let (honest, forged) = (report(&server, &players, &HONEST), report(&server, &players, &FORGED));
     stay(&mut server, &[players[0], players[1], friend], 5);
     server.say(friend, &forged);
@@ -94,7 +94,7 @@ fn when_two_disagree_a_friend_who_came_at_the_end_does_not_tip_it() {
 fn guests_decide_nothing_while_those_who_play_have_lost_their_connection() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
-    let guests = [server.local_slot(10), server.local_slot(11)];
+    let guests = [server.player(10), server.player(11)];
     let forged = report(&server, &players, &FORGED);
     players.iter().for_each(|player| server.close(*player));
     guests.iter().for_each(|guest| drop(server.say(*guest, &forged)));
@@ -141,7 +141,7 @@ fn the_word_of_one_who_crashed_is_not_needed_when_most_have_spoken() {
 fn a_guest_cannot_void_what_somebody_played_alone() {
     let mut server = Server::new();
     let players = play(&mut server, 1, 60);
-    let guest = server.local_slot(10);
+    let guest = server.player(10);
     let (honest, nonsense) = (report(&server, &players, &[700]), report(&server, &players, &[5]));
     server.say(guest, &nonsense);
     server.say(guest, LEAVE);
@@ -153,7 +153,7 @@ fn a_guest_cannot_void_what_somebody_played_alone() {
 fn who_came_late_confirms_what_the_others_say() {
     let mut server = Server::new();
     let first = play(&mut server, 1, 60);
-    let second = server.local_slot(1);
+    let second = server.player(1);
     let players = [first[0], second];
     stay(&mut server, &players, 5);
     let honest = report(&server, &players, &HONEST);
@@ -165,7 +165,7 @@ fn who_came_late_confirms_what_the_others_say() {
 fn coming_and_going_pushes_nobody_out_of_the_match() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
-    let restless = server.local_slot(10);
+    let restless = server.player(10);
     for _ in 0..300 {
         server.say(restless, LEAVE);
         seat(&server.say(restless, FIND));
@@ -176,7 +176,7 @@ fn coming_and_going_pushes_nobody_out_of_the_match() {
     server.say(players[0], &honest);
     server.say(players[0], LEAVE);
     for number in 20..320 {
-        let guest = server.local_slot(number);
+        let guest = server.player(number);
         server.say(guest, &forged);
         server.say(guest, LEAVE);
         server.close(guest);
@@ -187,7 +187,7 @@ fn coming_and_going_pushes_nobody_out_of_the_match() {
 
 /// So many who have played for so long.
 fn play(server: &mut Server, count: u32, secs: u64) -> Vec<ConnectionId> {
-    let players: Vec<ConnectionId> = (0..count).map(|number| server.local_slot(number)).collect();
+    let players: Vec<ConnectionId> = (0..count).map(|number| server.player(number)).collect();
     stay(server, &players, secs);
     players
 }

@@ -97,7 +97,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     /// Moves texts between the socket and the client. Then there may be
     /// [errands](LobbyRoom::poll_action).
     pub(crate) fn listen(&mut self) {
+        self.tell_due_score();
         let now = self.now;
+        self.ask_for_round_again();
         let Some(client) = &mut self.lobby_client else { return };
         while let Some(event) = self.platform.lobby().poll() {
             match event {
@@ -110,6 +112,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         if self.seat.is_some() && self.ice_due.is_some_and(|at| at <= now) {
             self.ice_due = Some(now + ICE_AGAIN);
             self.ice_asked = Some(client.refresh_ice(Ice {}));
+        }
+        if self.mesh.as_mut().is_some_and(|mesh| mesh.wants_ticket(now)) {
+            client.renew_ticket(now);
         }
         while let Some((peer, text)) = self.mesh.as_mut().and_then(Mesh::poll_signal) {
             client.send_signal(peer, RawJson::string(&text));
@@ -172,6 +177,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             ClientEvent::Rejected { request, .. } if self.ice_asked == Some(request) => {
                 self.ice_asked = None;
             }
+            ClientEvent::Rejected { request, refusal } if self.is_too_early(request, refusal.code) => {}
             ClientEvent::Rejected { request, refusal } => {
                 if self.seat_asked == Some(request) {
                     self.leave_unwished();
@@ -283,6 +289,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             self.mesh = None;
         }
         (self.seat, self.reused_slots, self.joins) = (Some(seat), inherited, joins);
+        self.results.forget_score();
         self.learn_names();
         self.open_links();
         Some(if joins { LobbyAction::JoinMatch } else { LobbyAction::OpenMatch })

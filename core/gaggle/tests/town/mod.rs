@@ -89,8 +89,14 @@ struct Shared {
     crashing: bool,
     /// When the credentials each house would use were made.
     ice_made: BTreeMap<usize, Micros>,
+    /// Houses whose place at a relay another machine took with their ticket, and the newer tickets
+    /// they got.
+    robbed: BTreeSet<usize>,
+    renewed: BTreeMap<usize, usize>,
     /// Matches the lobby has decided.
     records: Vec<MatchRecord>,
+    /// When each house told the lobby its own score, and in which words.
+    scores: Vec<(Micros, usize, String)>,
 }
 
 impl Shared {
@@ -290,6 +296,9 @@ impl LobbySocket for TownSocket {
     fn send(&mut self, text: &str) {
         let shared = &mut *self.shared.lock();
         if let Some(connection) = self.connection.filter(|_| shared.lobby_up) {
+            if text.contains(r#""type":"score""#) {
+                shared.scores.push((shared.now, self.house, text.to_string()));
+            }
             shared.to_node.push_back((shared.now + LOBBY_DELAY, connection, Some(text.to_string())));
         }
     }
@@ -434,6 +443,14 @@ impl Mesh for TownMesh {
         self.signals.pop_front()
     }
 
+    fn set_ticket(&mut self, _now: Micros, _ticket: &str) {
+        *self.shared.lock().renewed.entry(self.house).or_default() += 1;
+    }
+
+    fn wants_ticket(&mut self, _now: Micros) -> bool {
+        self.shared.lock().robbed.remove(&self.house)
+    }
+
     fn set_ice_servers(&mut self, servers: &[IceServer]) {
         let made = servers.iter().find_map(|server| server.username.as_ref()?.parse().ok());
         let made = Micros::new(made.expect("the lobby has a TURN server"));
@@ -494,7 +511,10 @@ impl<R: Resident> Cluster<R> {
             in_vain: BTreeSet::new(),
             crashing: false,
             ice_made: BTreeMap::new(),
+            robbed: BTreeSet::new(),
+            renewed: BTreeMap::new(),
             records: Vec::new(),
+            scores: Vec::new(),
         };
         Cluster {
             shared: SharedTown::new(shared),
@@ -546,6 +566,13 @@ impl<R: Resident> Cluster<R> {
         self
     }
 
+    /// When a house told the lobby its own score, and in which words.
+    pub(crate) fn scores(&self, house: usize) -> Vec<(Micros, String)> {
+        let shared = self.shared.lock();
+        let told = shared.scores.iter().filter(|(_, teller, _)| *teller == house);
+        told.map(|(at, _, text)| (*at, text.clone())).collect()
+    }
+
     /// The matches the lobby has decided.
     pub(crate) fn records(&self) -> Vec<MatchRecord> {
         self.shared.lock().records.clone()
@@ -569,6 +596,17 @@ impl<R: Resident> Cluster<R> {
     pub(crate) fn ice_age(&self, house: usize) -> Micros {
         let shared = self.shared.lock();
         shared.now.since(shared.ice_made[&house])
+    }
+
+    /// Another machine takes the place of a house at its relay, with its ticket.
+    pub(crate) fn rob(&mut self, house: usize) -> &mut Cluster<R> {
+        self.shared.lock().robbed.insert(house);
+        self
+    }
+
+    /// How many newer tickets a house got.
+    pub(crate) fn tickets_renewed(&self, house: usize) -> usize {
+        self.shared.lock().renewed.get(&house).copied().unwrap_or(0)
     }
 
     /// No link ever opens to or from this house.

@@ -1,28 +1,38 @@
-//! How a page comes into a room, out of it and back: hidden and shown, closed and opened again, refused, out of the match.
+//! How a page comes into a room, out of it and back: hidden and shown, closed and opened again,
+//! refused, out of the match.
 
 use gaggle::lobby::{Rejection, RejectionCode};
 use gaggle::{JoinTarget, Micros, RoomCode};
 
 use super::{Arcade, Keeping, Screen};
-use crate::Notice;
 use crate::cabinets::NAMES;
 use crate::words::sentence;
+use crate::{Choice, Notice};
 
-/// For so long after it was opened a page takes the seat over that an earlier page of its tab still has.
+/// For so long after it was opened a page takes the seat over that an earlier page of its tab still
+/// has.
 pub(super) const FOLLOWS_FOR: Micros = Micros::from_secs(10);
 
 /// A room that was asked for and does not let us in.
 #[derive(Debug)]
 pub(super) struct Refused {
     code: RoomCode,
+    /// We wanted to look on.
+    watches: bool,
     heading: String,
     line: &'static str,
     can_watch: bool,
 }
 
-/// What can be done about it: the first only where one can look on.
-const REFUSED: [(&str, &str); 4] =
-    [("W", "watch"), ("Enter", "try again"), ("P", "open a room of your own"), ("Esc", "back")];
+/// What can be done about it: the first only where one can look on. No letter of codes: those begin
+/// another one.
+const REFUSED: [(&str, &str); 5] = [
+    ("Space", "watch"),
+    ("Enter", "try again"),
+    ("A", "another code"),
+    ("O", "open a room of your own"),
+    ("Esc", "back"),
+];
 
 /// Out of the match while others are in it.
 const OUT: Notice<'_> = Notice {
@@ -34,6 +44,7 @@ const OUT: Notice<'_> = Notice {
     shade_percent: 0,
     touch: false,
     is_high: true,
+    focus: None,
 };
 
 impl Arcade {
@@ -63,7 +74,8 @@ impl Arcade {
         }
     }
 
-    /// The page is closed, or loaded again: says goodbye, so that no peer waits. The seat is kept for a moment.
+    /// The page is closed, or loaded again: says goodbye, so that no peer waits. The seat is kept
+    /// for a moment.
     pub fn close(&mut self) {
         self.cabinet.room_mut().close();
     }
@@ -94,6 +106,7 @@ impl Arcade {
     pub(super) fn pause(&mut self) {
         self.cabinet.room_mut().suspend();
         self.shelf.blurred_in_flight = false;
+        self.shelf.tabbed = None;
         self.screen = Screen::Paused;
     }
 
@@ -107,6 +120,12 @@ impl Arcade {
         if let Some(code) = self.room_code().and_then(|code| code.parse().ok()) {
             self.take_off(1, JoinTarget::Code(code));
         }
+    }
+
+    /// A room for friends, and how to invite them.
+    pub(super) fn open_for_friends(&mut self) {
+        self.take_off(1, JoinTarget::CreatePrivate);
+        self.inviting.is_wanted = true;
     }
 
     /// Begins anew, in a room of one's own.
@@ -124,8 +143,8 @@ impl Arcade {
         self.is_out().then(|| self.fitting(OUT))
     }
 
-    /// The room we wanted to be in does not let us in. If another game is played there, that one is fetched; else the player
-    /// is back at the field for codes and reads why.
+    /// The room we wanted to be in does not let us in. If another game is played there, that one is
+    /// fetched; else the player is back at the field for codes and reads why.
     pub(super) fn hear_refusal(&mut self, refusal: &Rejection) {
         let (code, watches) = match *self.cabinet.room().join_target() {
             JoinTarget::Code(code) => (code, false),
@@ -143,22 +162,25 @@ impl Arcade {
             let to = format!("{}={code}", if watches { "watch" } else { "room" });
             self.shelf.keep("goto", Some(to), Keeping::Tab);
             self.ask_for(nth);
-        } else if self.shelf.returns_to == Some(code) {
-            // Nobody has asked for it but the page: any other room will do, and the game goes on.
-            self.shelf.left_room();
-            self.cabinet.room_mut().join(JoinTarget::Matchmake);
         } else {
             let is_old = refusal.game.is_some();
             let heading = match is_old {
                 true => "That room plays another version.".to_string(),
                 false => sentence(&refusal.text),
             };
-            let line = if is_old { "Loading the page again may help." } else { "" };
+            let returns = self.shelf.returns_to.take() == Some(code);
+            let line = match is_old {
+                true => "Loading the page again may help.",
+                // Any other room would be among strangers.
+                false if returns => "You played there before.",
+                false => "",
+            };
             let can_watch =
                 !watches && matches!(refusal.code, RejectionCode::RoomFull | RejectionCode::RoomStarted);
             self.leave_flight();
-            self.menu.write_code(&code.to_string());
-            self.shelf.refused = Some(Refused { code, heading, line, can_watch });
+            self.menu.write_spent_code(&code.to_string());
+            self.shelf.tabbed = None;
+            self.shelf.refused = Some(Refused { code, watches, heading, line, can_watch });
         }
     }
 
@@ -178,18 +200,28 @@ impl Arcade {
             warn: true,
             shade_percent: 40,
             touch: self.touch.used,
+            focus: self.shelf.tabbed,
             ..Notice::default()
         };
         Some(tell(&notice))
     }
 
-    /// A key while that is on the screen. Whether it was meant for it; any other goes to the menu, and it is gone.
+    /// A key while that is on the screen. Whether it was meant for it; any other goes to the menu,
+    /// and it is gone.
     pub(super) fn answer_refusal(&mut self, key: &str) -> bool {
+        let chosen = |notice: &Notice<'_>| Some(notice.keys.get(notice.focus?)?.0.to_string());
+        let chosen = self.with_refusal(chosen).flatten().filter(|_| matches!(key, "Enter" | "NumpadEnter"));
+        let key = chosen.as_deref().unwrap_or(key);
         let Some(refused) = self.shelf.refused.take() else { return false };
         match key {
-            "KeyW" | "W" if refused.can_watch => self.take_off(1, JoinTarget::Spectate(refused.code)),
-            "Enter" | "NumpadEnter" => self.take_off(1, JoinTarget::Code(refused.code)),
-            "KeyP" | "P" => self.take_off(1, JoinTarget::CreatePrivate),
+            "Space" if refused.can_watch => self.take_off(1, JoinTarget::Spectate(refused.code)),
+            "Enter" | "NumpadEnter" if refused.watches => self.take_off(1, JoinTarget::Spectate(refused.code)),
+            "Enter" | "NumpadEnter" => self.take_off(self.players, JoinTarget::Code(refused.code)),
+            "KeyA" | "A" => {
+                self.menu.write_code("");
+                self.choose(Choice::Code, self.touch.used);
+            }
+            "KeyO" | "O" => self.open_for_friends(),
             "Escape" | "Esc" => {}
             _ => return false,
         }
@@ -213,19 +245,22 @@ impl Arcade {
         true
     }
 
-    /// The browser's way back: out of a match into the menu, which a running match asks about. Whether there is nothing to
-    /// go back from.
+    /// Whether the browser's way back leads to the menu as it opens: from a match, or from what is
+    /// open over the menu.
+    pub fn has_way_back(&self) -> bool {
+        self.screen != Screen::Menu || self.shelf.shows_top
+    }
+
+    /// The browser's way back: closes what is open, then out of a match into the menu, which a
+    /// running match asks about. Whether there was nothing to go back from, or is none any more.
     pub fn go_back(&mut self) -> bool {
         match self.screen {
             Screen::Menu => {
                 self.shelf.refused = None;
-                return true;
+                return !std::mem::take(&mut self.shelf.shows_top);
             }
-            Screen::Flying
-                if self.cabinet.room().has_company() && !self.is_watching() && !self.is_board_up() =>
-            {
-                self.pause();
-            }
+            _ if self.is_inviting() => self.close_invite(),
+            Screen::Flying if !self.is_watching() && !self.is_board_up() => self.pause(),
             Screen::Help => self.screen = self.behind,
             Screen::Replay | Screen::Flying | Screen::Paused => self.take_key_home(),
         }
@@ -252,4 +287,130 @@ pub(super) fn is_about_room(code: RejectionCode) -> bool {
             | RejectionCode::Kicked
             | RejectionCode::BadGame
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle::NoNetwork;
+
+    use super::*;
+    use crate::{Opening, cabinets};
+
+    fn open() -> Arcade {
+        Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default())
+    }
+
+    /// A page whose player asked for a room that does not let it in.
+    fn refused(wish: JoinTarget, why: RejectionCode) -> Arcade {
+        let mut arcade = open();
+        arcade.take_off(1, wish);
+        arcade.hear_refusal(&Rejection::new(why, "there is no such room"));
+        assert!(arcade.is_refused());
+        arcade
+    }
+
+    fn code() -> RoomCode {
+        "BCDFGH".parse().expect("a code")
+    }
+
+    /// Where a key of the refusal is drawn.
+    fn pixel_of(arcade: &Arcade, key: &str) -> (i32, i32) {
+        let (x, view) = (arcade.view.width / 2, arcade.view);
+        let row = |y: &i32| {
+            let at =
+                |notice: &Notice<'_>| notice.key_at(view, x, *y).is_some_and(|nth| notice.keys[nth].0 == key);
+            arcade.with_refusal(at) == Some(true)
+        };
+        (x, (0..view.height).find(row).expect("it is drawn"))
+    }
+
+    fn tap(arcade: &mut Arcade, (x, y): (i32, i32), is_touch: bool) {
+        arcade.pointer_down(1, x, y, is_touch);
+        arcade.pointer_up(1);
+    }
+
+    #[test]
+    fn tap_on_code_field_asks_for_code_on_every_screen() {
+        for (width, height, ratio) in [(780, 1_688, 2.0), (1_688, 780, 2.0), (2_532, 1_170, 3.0)] {
+            for stands_there in ["", "BCD", "BCDFGH"] {
+                let mut arcade = open();
+                arcade.resize(width, height, ratio);
+                arcade.menu.write_code(stands_there);
+                arcade.menu.press(crate::Key::Up);
+                let field = arcade.menu.pixel_of(Choice::Code);
+                tap(&mut arcade, field, true);
+                assert_eq!(arcade.take_question(), Some("The room's six letters?"), "{width}×{height}");
+                assert_eq!((arcade.field(), arcade.screen()), (stands_there, Screen::Menu));
+                arcade.enter_text("jkl");
+                assert_eq!((arcade.field(), arcade.screen()), ("JKL", Screen::Menu));
+                assert!(arcade.toast().is_some_and(|toast| toast.contains("six letters")));
+                arcade.enter_text("https://play.example.org/?room=JKLMNP");
+                assert_eq!(*arcade.cabinet().room().join_target(), JoinTarget::Code("JKLMNP".parse().expect("a code")));
+                assert_eq!(arcade.screen(), Screen::Flying);
+            }
+        }
+    }
+
+    #[test]
+    fn mouse_on_code_field_asks_nothing_and_joins_by_whole_code() {
+        let mut arcade = open();
+        let field = arcade.menu.pixel_of(Choice::Code);
+        tap(&mut arcade, field, false);
+        assert_eq!((arcade.take_question(), arcade.screen()), (None, Screen::Menu));
+        arcade.menu.write_code("BCDFGH");
+        tap(&mut arcade, field, false);
+        assert_eq!(arcade.screen(), Screen::Flying);
+    }
+
+    #[test]
+    fn refused_code_is_written_anew_by_touch() {
+        for is_closed_first in [false, true] {
+            let mut arcade = refused(JoinTarget::Code(code()), RejectionCode::NoSuchRoom);
+            arcade.set_touch(true);
+            let button = pixel_of(&arcade, if is_closed_first { "Esc" } else { "A" });
+            tap(&mut arcade, button, true);
+            if is_closed_first {
+                assert_eq!(arcade.take_question(), None);
+                let field = arcade.menu.pixel_of(Choice::Code);
+                tap(&mut arcade, field, true);
+            }
+            assert!(arcade.take_question().is_some() && !arcade.is_refused());
+            arcade.enter_text("JKLMNP");
+            assert_eq!(*arcade.cabinet().room().join_target(), JoinTarget::Code("JKLMNP".parse().expect("a code")));
+        }
+    }
+
+    #[test]
+    fn letter_after_refusal_begins_another_code() {
+        // P and W are letters of codes.
+        for (key, letter) in [("KeyP", "p"), ("KeyW", "w"), ("KeyJ", "j")] {
+            let mut arcade = refused(JoinTarget::Code(code()), RejectionCode::RoomFull);
+            arcade.key_down(key, letter);
+            arcade.key_up(key);
+            assert_eq!((arcade.screen(), arcade.menu.code()), (Screen::Menu, &*letter.to_ascii_uppercase()));
+            arcade.key_down("KeyK", "k");
+            assert_eq!(arcade.menu.code().len(), 2, "the next one is added");
+        }
+    }
+
+    #[test]
+    fn refused_watcher_who_tries_again_watches() {
+        let mut arcade = refused(JoinTarget::Spectate(code()), RejectionCode::RoomLocked);
+        arcade.key_down("Enter", "Enter");
+        assert_eq!(*arcade.cabinet().room().join_target(), JoinTarget::Spectate(code()));
+    }
+
+    #[test]
+    fn way_back_closes_leaderboard_and_help_first() {
+        let mut arcade = open();
+        assert!(!arcade.has_way_back());
+        arcade.choose(Choice::Board, false);
+        assert!(arcade.has_way_back());
+        assert_eq!((arcade.go_back(), arcade.top_words()), (false, None));
+        assert!(!arcade.has_way_back());
+        arcade.take_off(1, JoinTarget::Matchmake);
+        arcade.show_help();
+        assert_eq!((arcade.go_back(), arcade.screen()), (false, Screen::Paused));
+        assert_eq!((arcade.go_back(), arcade.screen()), (true, Screen::Menu));
+    }
 }

@@ -24,6 +24,7 @@ const ADDRESS: Notice<'_> = Notice {
     shade_percent: 60,
     touch: false,
     is_high: false,
+    focus: None,
 };
 
 /// What one can do in a paused match: a line for each, and its key.
@@ -52,6 +53,7 @@ const ELSEWHERE: Notice<'_> = Notice {
     shade_percent: 0,
     touch: false,
     is_high: false,
+    focus: None,
 };
 
 /// What is asked of whoever chooses keys.
@@ -347,7 +349,15 @@ impl Arcade {
             false => &PAUSED,
         };
         let keys = &keys[..keys.len() - usize::from(self.room_code().is_none())];
-        self.fitting(Notice { heading: "Paused", lines, keys, shade_percent: 45, ..Notice::default() })
+        let focus = self.shelf.tabbed;
+        self.fitting(Notice { heading: "Paused", lines, keys, shade_percent: 45, focus, ..Notice::default() })
+    }
+
+    /// A paused match in words.
+    pub fn paused_words(&mut self) -> String {
+        let mut words = format!("Paused. {}", self.cabinet.standing().said);
+        self.paused().say_focus(&mut words);
+        words
     }
 
     /// Whether a finger at a pixel of the screen wants no company after all.

@@ -114,6 +114,17 @@ impl Arcade {
         true
     }
 
+    /// Whether a click on what is open of it does something; none while nothing is.
+    pub(super) fn emotes_answer(&mut self, x: i32, y: i32) -> Option<bool> {
+        let view = self.view;
+        match self.emoting.open {
+            _ if !self.can_emote() => None,
+            Open::Nothing => None,
+            Open::Picker => Some(Picker::of(view).picked_at(view, x, y).is_some()),
+            Open::Mutes => Some(self.mutes(|notice, _| notice.key_at(view, x, y).is_some())),
+        }
+    }
+
     /// Closes what is open of it. Whether anything was.
     pub(super) fn close_emotes(&mut self) -> bool {
         std::mem::take(&mut self.emoting.open) != Open::Nothing

@@ -2,9 +2,9 @@
 
 use gaggle::link::Path;
 use gaggle::lobby::message::server::LeaderboardEntry;
-use gaggle::{Member, Phase, Slot};
+use gaggle::{Member, Phase, RoomCode, Slot};
 
-use super::Arcade;
+use super::{Arcade, Screen};
 use crate::Busy;
 use crate::cabinet::EngineReport;
 use crate::{BoardLine, LinkFacts, NetFacts, PlayerLine};
@@ -154,7 +154,17 @@ fn link_facts(person: &Member) -> LinkFacts {
     }
 }
 
+/// Where the player is: what is on the screen, how far into a match of others, in which room.
+pub type Whereabouts = (Screen, Phase, Option<RoomCode>);
+
 impl Arcade {
+    /// Where the player is now.
+    pub fn whereabouts(&mut self) -> Whereabouts {
+        let life = self.cabinet.room_mut();
+        let code = life.lobby_client().and_then(|lobby| lobby.room()).map(|room| room.code);
+        (self.screen, self.cabinet.room().phase(), code)
+    }
+
     /// What the arcade knows, as JSON, for tools that look into a page: `busy_us` is what half of the frames, 95 of 100, and
     /// all of them kept the page busy for at most.
     pub fn facts_json(&mut self, frames_drawn: u32, busy: &Busy) -> String {

@@ -103,7 +103,12 @@ impl Arcade {
     /// What is written over a paused match is also where one taps; anywhere else flies on.
     fn tap_paused(&mut self, x: i32, y: i32) {
         let notice = self.paused();
-        match notice.key_at(self.view, x, y).map(|nth| notice.keys[nth].0) {
+        self.take_paused(notice.key_at(self.view, x, y).map(|nth| notice.keys[nth].0));
+    }
+
+    /// A line of a paused match was chosen, by its key.
+    pub(super) fn take_paused(&mut self, key: Option<&str>) {
+        match key {
             Some("Esc") => self.go_home(),
             Some("M") => self.turn_sound(),
             Some("H") => self.show_help(),
@@ -140,15 +145,29 @@ impl Arcade {
         self.points
     }
 
-    /// Whether a click at a pixel of the screen would do something. In the menu, what would is framed.
+    /// Whether a click at a pixel of the screen would do something. In the menu, what would is
+    /// framed.
     fn answers_click(&mut self, x: i32, y: i32) -> bool {
-        if self.elsewhere().is_some_and(|notice| notice.key_at(self.view, x, y).is_some()) {
-            return true;
-        }
+        // In the order of `pointer_down`: what is on top answers, and nothing behind it.
+        let view = self.view;
+        let answers = |notice: &Notice<'_>| notice.key_at(view, x, y).is_some();
         if self.is_inviting() {
             return self.is_invite_button_at(x, y);
         }
         if self.asks_to_invite(x, y) || self.screen == Screen::Menu && self.shelf.shows_top {
+            return true;
+        }
+        if let Some(answer) = self.emotes_answer(x, y) {
+            return answer;
+        }
+        if self.elsewhere().is_some_and(|notice| answers(&notice)) {
+            return true;
+        }
+        if let Some(answer) = self.with_refusal(answers) {
+            self.menu.hover(-1, -1);
+            return answer;
+        }
+        if self.out().is_some_and(|notice| answers(&notice)) {
             return true;
         }
         match self.screen {
@@ -163,11 +182,29 @@ impl Arcade {
         }
     }
 
-    /// Tab, or Tab with Shift: the next thing that can be chosen, or the one before. After the last one the browser has it.
+    /// Tab, or Tab with Shift: the next thing that can be chosen, or the one before. After the last
+    /// one of the menu, and in a match, the browser has it; in panels Esc leads out.
     pub(super) fn take_tab(&mut self) -> bool {
         let back = self.controls.has_shift();
+        let count = if self.is_inviting() {
+            self.invite_buttons()
+        } else if self.screen == Screen::Paused {
+            self.paused().keys.len()
+        } else {
+            self.with_refusal(|notice| notice.keys.len()).unwrap_or(0)
+        };
         match self.screen {
+            _ if count > 0 => {
+                let from = self.shelf.tabbed.unwrap_or(if back { 0 } else { count - 1 });
+                self.shelf.tabbed = Some((from + if back { count - 1 } else { 1 }) % count);
+                true
+            }
+            Screen::Menu if self.shelf.shows_top => true,
             Screen::Menu => self.menu.tab(back),
+            Screen::Help => {
+                self.take_key(if back { Key::Left } else { Key::Right });
+                true
+            }
             Screen::Flying if self.is_board_up() => {
                 self.take_key(if back { Key::Left } else { Key::Right });
                 true
@@ -194,23 +231,32 @@ impl Arcade {
     /// Text from somewhere else than a keyboard, in the place of what stands in the field in focus.
     pub fn enter_text(&mut self, text: &str) {
         self.menu.clear_field();
+        if self.menu.focus() == Choice::Code {
+            // Links are pasted there, too.
+            self.paste(text);
+            if self.menu.code().len() < CODE_LENGTH {
+                self.note("A code has six letters, no vowels.");
+            }
+            self.choose(Choice::Code, false);
+            return;
+        }
         for letter in text.chars().take(NAME_LENGTH) {
             self.menu.type_text(letter.encode_utf8(&mut [0; 4]));
         }
-        match self.menu.focus() {
-            Choice::Code => self.choose(Choice::Code, false),
-            Choice::Name => self.tell_name(),
-            _ => {}
+        if self.menu.focus() == Choice::Name {
+            self.tell_name();
         }
     }
 
-    /// Text from the clipboard: for what is in focus, or a code or a link to a room wherever that is.
+    /// Text from the clipboard: for what is in focus, or a code or a link to a room wherever that
+    /// is.
     pub fn paste(&mut self, text: &str) {
         if self.screen != Screen::Menu {
             return;
         }
         let text = text.trim();
-        // By single characters: looking for words would be the only use of a searcher that pages then have to load.
+        // By single characters: looking for words would be the only use of a searcher that pages
+        // then have to load.
         let mut words = text.split(|letter: char| letter != '=' && !letter.is_ascii_alphanumeric());
         let code = words.find_map(|word| word.strip_prefix("room=")).unwrap_or(text);
         if let Ok(code) = code.get(..CODE_LENGTH.min(code.len())).unwrap_or_default().parse::<RoomCode>()
@@ -220,5 +266,84 @@ impl Arcade {
         } else {
             self.menu.type_text(text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle::lobby::{Rejection, RejectionCode};
+    use gaggle::{Micros, NoNetwork, JoinTarget};
+
+    use super::*;
+    use crate::{Opening, cabinets};
+
+    fn open() -> Arcade {
+        let mut arcade =
+            Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default());
+        arcade.resize(1_280, 720, 1.0);
+        arcade
+    }
+
+    fn refuse(arcade: &mut Arcade) {
+        arcade.choose(Choice::Play, false);
+        arcade.cabinet.room_mut().join(JoinTarget::Code("BCDFGH".parse().expect("a code")));
+        arcade.hear(&gaggle::RoomEvent::RequestRejected(Rejection::new(RejectionCode::RoomFull, "full")));
+        assert!(arcade.is_refused());
+    }
+
+    /// Over the keys of a notice the pointer is a hand, over the menu behind it is none.
+    #[test]
+    fn pointer_over_refusal_is_hand_on_its_keys_only() {
+        let mut arcade = open();
+        let behind = arcade.menu.pixel_of(Choice::Play);
+        arcade.pointer_move(1, behind.0, behind.1, false);
+        assert!(arcade.points());
+        refuse(&mut arcade);
+        arcade.pointer_move(1, behind.0, behind.1, false);
+        assert!(!arcade.points(), "the notice is over it");
+        let (view, x) = (arcade.view, arcade.view.width / 2);
+        let mut hands = 0;
+        for y in 0..view.height {
+            let is_key = arcade.with_refusal(|notice| notice.key_at(view, x, y).is_some()) == Some(true);
+            arcade.pointer_move(1, x, y, false);
+            assert_eq!(arcade.points(), is_key, "row {y}");
+            hands += i32::from(is_key);
+        }
+        assert!(hands > 50, "{hands} rows");
+    }
+
+    #[test]
+    fn tab_in_pause_moves_focus_that_enter_takes() {
+        let mut arcade = open();
+        arcade.choose(Choice::Play, false);
+        arcade.pause();
+        for _ in 0..4 {
+            assert!(arcade.key_down("Tab", "Tab"), "the browser must not have it");
+            arcade.key_up("Tab");
+        }
+        assert!(arcade.paused_words().ends_with("In focus: how to play."), "{}", arcade.paused_words());
+        arcade.key_down("Enter", "Enter");
+        arcade.key_up("Enter");
+        assert_eq!(arcade.screen(), Screen::Help);
+        assert!(arcade.key_down("Tab", "Tab"));
+        assert_eq!(arcade.shelf.help_page, 1, "it turns the page");
+        arcade.key_down("Escape", "Escape");
+        arcade.fly_on();
+        arcade.pause();
+        arcade.key_down("Enter", "Enter");
+        assert_eq!(arcade.screen(), Screen::Flying, "another pause begins without it");
+    }
+
+    #[test]
+    fn tab_on_refusal_moves_focus_that_enter_takes() {
+        let mut arcade = open();
+        refuse(&mut arcade);
+        arcade.key_down("ShiftLeft", "Shift");
+        assert!(arcade.key_down("Tab", "Tab") && arcade.is_refused());
+        arcade.key_up("ShiftLeft");
+        let words = arcade.notice_words().unwrap_or_default();
+        assert!(words.ends_with("In focus: back."), "{words}");
+        arcade.key_down("Enter", "Enter");
+        assert_eq!((arcade.is_refused(), arcade.screen()), (false, Screen::Menu));
     }
 }

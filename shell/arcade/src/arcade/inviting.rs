@@ -55,6 +55,7 @@ impl Arcade {
             self.pause();
         }
         let members = self.member_count();
+        self.shelf.tabbed = None;
         self.inviting.panel = Some(panel);
         self.inviting.waits_with = waits.then_some(members);
     }
@@ -97,6 +98,7 @@ impl Arcade {
 
     pub(super) fn close_invite(&mut self) {
         let waits = self.inviting.waits_with.is_some();
+        self.shelf.tabbed = None;
         self.inviting.close();
         if waits && self.screen == Screen::Paused {
             self.fly_on();
@@ -105,14 +107,21 @@ impl Arcade {
 
     /// A key while the panel is open. Whether it means something there; all others are the match's.
     pub(super) fn press_invite(&mut self, code: &str) -> bool {
+        let tabbed = self.shelf.tabbed.and_then(|nth| self.inviting.panel.as_ref()?.nth(nth));
         let choice = match code {
-            "Enter" | "NumpadEnter" | "Escape" => InviteChoice::Play,
+            "Enter" | "NumpadEnter" => tabbed.unwrap_or(InviteChoice::Play),
+            "Escape" => InviteChoice::Play,
             "KeyC" => InviteChoice::Copy,
             "KeyS" if self.inviting.can_share && self.screen == Screen::Paused => InviteChoice::Share,
             _ => return false,
         };
         self.take_invite(choice);
         true
+    }
+
+    /// How many buttons the panel has.
+    pub(super) fn invite_buttons(&self) -> usize {
+        self.inviting.panel.as_ref().map_or(0, Invite::count)
     }
 
     /// A tap while the panel is open.
@@ -149,11 +158,12 @@ impl Arcade {
 
     pub(super) fn draw_invite(&self, over: &mut Scene) {
         if let Some(panel) = &self.inviting.panel {
-            panel.draw(over, self.view, self.touch.used);
+            panel.draw(over, self.view, self.touch.used, self.shelf.tabbed);
         }
     }
 
-    /// The room's code where it disturbs no player, and where that line is. None while something else is written there.
+    /// The room's code where it disturbs no player, and where that line is. None while something
+    /// else is written there.
     pub(super) fn room_line(&mut self) -> Option<(String, Rect)> {
         if self.is_board_up() || self.toasts.current().is_some() || self.is_inviting() {
             return None;

@@ -82,6 +82,8 @@ pub(super) struct Shelf {
     pub(super) returns_to: Option<RoomCode>,
     pub(super) joining_since: Option<Micros>,
     pub(super) help_page: usize,
+    /// What Tab has chosen on the panel or notice that is open.
+    pub(super) tabbed: Option<usize>,
     pub(super) rates: Rates,
     /// The match on the screen, or the next one, does not count: see [`Params::is_trial`](crate::Params::is_trial).
     pub(super) is_trial: bool,
@@ -151,6 +153,11 @@ impl Arcade {
     /// A question the page should put to the player, whose answer goes to [`Arcade::enter_text`].
     pub fn take_question(&mut self) -> Option<&'static str> {
         self.shelf.ask_for_text.take()
+    }
+
+    /// What stands in the field it is about.
+    pub fn field(&self) -> &str {
+        self.menu.field()
     }
 
     /// The cabinet the page should open in the place of this one; if it cannot, see [`Arcade::miss`].

@@ -60,13 +60,20 @@ pub(crate) fn fit(width: i32, height: i32, ratio: f32, world: (i32, i32)) -> Vie
 }
 
 /// The same view for thumbs, and how many word pixels are free for them below the world. Where they
-/// would lie over its lower corners, it moves up if that makes enough room.
-pub(crate) fn raise_for_thumbs(mut view: View, world: (i32, i32)) -> (View, i32) {
-    let words = |art: i32| art * view.scale / view.word_scale;
-    let below = words(view.art_height - NAME_ROWS - world.1);
-    if view.height < view.width && words(view.left) < Touch::BESIDE && below >= Touch::BELOW {
-        view.top = NAME_ROWS;
-        return (view, below);
+/// would lie over its lower corners, it moves up if that makes enough room, or becomes a step
+/// smaller, if that is a quarter at most.
+pub(crate) fn make_room_for_thumbs(view: View, world: (i32, i32)) -> (View, i32) {
+    let smaller = View::at_scale(view.width, view.height, world.0, world.1, view.scale - 1, view.word_scale);
+    let sizes = if view.scale >= 4 { &[view, smaller][..] } else { &[view] };
+    for &size in sizes.iter().filter(|size| size.height < size.width) {
+        let words = |art: i32| art * size.scale / size.word_scale;
+        let below = words(size.art_height - NAME_ROWS - world.1);
+        if words(size.left) >= Touch::BESIDE {
+            return (size, 0);
+        }
+        if below >= Touch::BELOW {
+            return (View { top: NAME_ROWS, ..size }, below);
+        }
     }
     (view, 0)
 }

@@ -11,11 +11,13 @@ use crate::trouble::until_said;
 use crate::{PATIENCE, picture, said, tap};
 
 fn is_in_room(known: &Value) -> bool {
-    known["stage"] == "together" && known["code"].is_string()
+    known["stage"] == "together" && known["code"].as_str().is_some_and(|code| !code.is_empty())
 }
 
-/// Plays from the menu; the code of the room.
+/// Plays from the menu; the code of the room. The page must have told first that it has left the
+/// room before, or that one's code would be read.
 fn play(page: &Page) -> String {
+    until(page, "no room", |known| known["stage"] == "solo" && known["code"] == "");
     tap(page, "Enter", "Enter");
     let known = until(page, "a room", is_in_room);
     known["code"].as_str().unwrap().to_string()
@@ -55,6 +57,9 @@ fn back_leads_from_a_match_to_the_menu_then_out() {
     until_entry(&page, true);
     assert_eq!(length(), entries + 1);
     page.eval("void history.back()").unwrap();
+    until_words(&page, "Paused");
+    until_entry(&page, true);
+    page.eval("void history.back()").unwrap();
     until_words(&page, "Menu");
     until_entry(&page, false);
 
@@ -67,11 +72,15 @@ fn back_leads_from_a_match_to_the_menu_then_out() {
         until_words(&page, "Menu");
         until_entry(&page, false);
         assert_eq!(length(), entries + 1);
+        // What is said and what tools are told change in the same frame.
+        assert!(!is_in_room(&facts(&page)), "{}", facts(&page));
     }
 
     // Forward leads nowhere: the match is over.
+    // One step is the player's, one the page's own answer to it.
+    let steps = page.eval("steps").unwrap().as_u64().unwrap();
     page.eval("void history.forward()").unwrap();
-    page.wait_for("history.state !== true", PATIENCE).unwrap();
+    page.wait_for(&format!("steps >= {}", steps + 2), PATIENCE).unwrap();
     until_entry(&page, false);
     until_words(&page, "Menu");
 
@@ -204,7 +213,7 @@ fn codes_lead_to_their_game_or_back_to_the_field() {
     until_said(&lost, "There is no such room.");
     until_words(&lost, "Menu. There is no such room.");
     let words = said(&lost);
-    assert!(words.contains("Enter: try again.") && words.contains("P: open a room of your own."), "{words}");
+    assert!(words.contains("Enter: try again.") && words.contains("O: open a room of your own."), "{words}");
     until_entry(&lost, false);
     assert_eq!(said(&lost).matches("no such room").count(), 1, "it is said once: {}", said(&lost));
     picture(&lost, "no-such-room.png");
@@ -213,7 +222,9 @@ fn codes_lead_to_their_game_or_back_to_the_field() {
     let twice = "heard.filter(text => text.startsWith('Menu. There is no such room.')).length > 1";
     lost.wait_for(twice, PATIENCE).unwrap();
     until_words(&lost, "Menu. There is no such room.");
-    tap(&lost, "KeyP", "p");
+    tap(&lost, "KeyO", "o");
+    until_words(&lost, "Invite");
+    tap(&lost, "Enter", "Enter");
     until(&lost, "a room of its own", is_in_room);
     until_entry(&lost, true);
 }

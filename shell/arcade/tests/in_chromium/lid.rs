@@ -41,9 +41,10 @@ fn whoever_opens_the_lid_in_time_has_the_seat_and_the_score() {
     let known = facts(&first);
     assert_eq!(others(&known), Some(1), "the lobby keeps the seat: {known}");
     second.thaw().unwrap();
+    // Until then it tells what it knew before.
+    until_said(&second, "The lobby is back.");
     let known = until(&second, "it is back", |known| is_together(known, 2));
     assert_eq!(known["own"], own, "the seat is its own: {known}");
-    until_said(&second, "The lobby is back.");
     until(&first, "both are", |known| is_together(known, 2));
     // Whatever they have, scores among it, is the same for both.
     expect_agreement(&[&first, &second]);

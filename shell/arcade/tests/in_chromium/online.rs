@@ -15,9 +15,11 @@ use crate::trouble::until_said;
 use crate::wire::Wire;
 use crate::{PATIENCE, build, picture, tap};
 
-/// Keeps everything the page says: words in its corner do not wait for whoever asks.
+/// Keeps everything the page says, as words in its corner do not stay, and counts its popstates.
 const LISTENING: &str = "
     window.heard = [];
+    window.steps = 0;
+    addEventListener('popstate', () => steps++);
     addEventListener('DOMContentLoaded', () => {
         const said = document.getElementById('said');
         new MutationObserver(() => heard.push(said.textContent)).observe(said, { childList: true });
@@ -311,7 +313,7 @@ fn meet_fly_leave_and_return(path: &str) {
     until_said(&second, "is lost in the mist.");
     sheet.add(&second);
     expect_agreement(&[&second, &third]);
-    first.reload().unwrap();
+    first.revive().unwrap();
     let known = until(&first, "the first is back", |known| is_together(known, 3));
     assert_eq!(known["own"], own, "the seat is its own: {known}");
     until_said(&first, "Welcome back. Your seat was kept.");

@@ -145,7 +145,7 @@ fn outlive_the_host(played: &Played) {
     });
     let had = Kept::of(&facts(&second));
 
-    first.reload().unwrap();
+    first.revive().unwrap();
     // It is there before the others have told it all.
     let known = until(&first, "the first is back", |known| is_together(known, 3) && had.has_come_to(known));
     assert_eq!(known["own"], own, "the seat is its own: {known}");

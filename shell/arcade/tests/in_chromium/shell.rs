@@ -1,9 +1,14 @@
 //! The page around the games: loading, what fails on the way, inviting, and opening it without a server.
 
+use std::time::Duration;
+
+use gaggle_web::chromium::Chromium;
+use gaggle_web::files::FileServer;
+
 use crate::online::{Hall, is_together, until};
 use crate::tabs::focus_on;
 use crate::trouble::until_said;
-use crate::{PATIENCE, picture, tap};
+use crate::{PATIENCE, build, picture, tap};
 
 /// Modules come when the test says so, or not at all.
 const HELD: &str = "
@@ -49,6 +54,61 @@ fn failed_download_is_not_called_missing_feature() {
     }
 }
 
+/// A module that comes and is none: the page says so instead of blaming the connection.
+#[test]
+fn code_that_does_not_compile_is_not_called_failed_download() {
+    let hall = Hall::open("compile");
+    let page = hall.open_after(BROKEN, "?game=drake");
+    let told = "document.getElementById('trouble').textContent";
+    page.wait_for(&format!("{told}.includes('was downloaded and does not start')"), PATIENCE).unwrap();
+    assert_eq!(page.eval(SIGN).unwrap(), false);
+    assert_eq!(page.eval("document.querySelector('#trouble button').textContent").unwrap(), "Try again");
+    // The same of a cabinet that is chosen in the menu.
+    let page = hall.page_after(BROKEN, "");
+    focus_on(&page, "drake. Enter switches it on");
+    tap(&page, "Enter", "Enter");
+    until_said(&page, "drake does not start in this browser. This one still plays.");
+}
+
+/// The code of drake is damaged.
+const BROKEN: &str = "
+    const real = window.fetch, headers = { 'content-type': 'application/wasm' };
+    window.fetch = (...what) => String(what[0]).includes('drake_bg.wasm')
+        ? Promise.resolve(new Response(new Uint8Array([0, 97, 115, 109, 9]), { headers })) : real(...what);
+";
+
+/// The script of the page is lost, or damaged, or throws.
+#[test]
+fn page_whose_script_fails_says_so() {
+    let folder = build();
+    let html = std::fs::read_to_string(folder.join("index.html")).unwrap();
+    let lost = html.replace("src=\"page.js\"", "src=\"lost/page.js\"");
+    let browser = Chromium::start().unwrap();
+    for (file, words) in [
+        (("index.html", lost.as_str()), "could not be downloaded"),
+        (("page.js", "const page = ;"), "does not start: Uncaught SyntaxError"),
+        (("page.js", "await undefined.page;"), "does not start: Uncaught TypeError"),
+    ] {
+        let files = FileServer::start(&folder, &[file]).unwrap();
+        let page = browser.open(&files.url("index.html")).unwrap();
+        let told = format!("document.getElementById('trouble').textContent.includes('{words}')");
+        page.wait_for(&told, Duration::from_secs(20)).unwrap();
+        assert_eq!(page.eval(SIGN).unwrap(), false, "{words}");
+        page.eval("window.old = true, document.querySelector('#trouble button').click()").unwrap();
+        page.wait_for(&format!("!window.old && {told}"), Duration::from_secs(20)).unwrap();
+    }
+    // One that neither comes nor fails: after a while the sign offers another try.
+    let files = FileServer::start(&folder, &[("page.js", "await new Promise(() => {});")]).unwrap();
+    let page = browser.open(&files.url("index.html")).unwrap();
+    let offer = "document.querySelector('#loading a')";
+    page.wait_for(offer, PATIENCE).unwrap();
+    let seen = format!("getComputedStyle({offer}).visibility === 'visible'");
+    assert_eq!(page.eval(&seen).unwrap(), false, "not at once");
+    page.eval("document.getElementById('loading').setCurrentTime(21)").unwrap();
+    page.wait_for(&seen, PATIENCE).unwrap();
+    picture(&page, "loading-long.png");
+}
+
 /// Looks for the module among what the service worker keeps.
 const KEPT: &str = "void (async () => {
     while (!window.kept) {
@@ -75,6 +135,26 @@ fn page_opens_and_plays_without_server() {
     picture(&page, "offline.png");
 }
 
+/// Only drake was ever played. The address an installed page starts with asks for no game.
+#[test]
+fn installed_page_opens_the_game_it_has_without_server() {
+    let hall = Hall::open("installed");
+    let wire = hall.wire();
+    let page = hall.page_over(&wire, "?game=drake");
+    page.eval(KEPT).unwrap();
+    page.wait_for("window.kept", PATIENCE).unwrap();
+    page.wait_for("navigator.serviceWorker.controller", PATIENCE).unwrap();
+    wire.end();
+    page.navigate(&format!("http://{}/", wire.address())).unwrap();
+    let is_on = "document.title.startsWith('Drake') && document.documentElement.dataset.ready === 'yes'";
+    page.wait_for(&format!("!location.search && {is_on}"), Duration::from_secs(30)).unwrap_or_else(|error| {
+        panic!("{error}: {}", page.eval("document.body.innerText").unwrap());
+    });
+    tap(&page, "Enter", "Enter");
+    let known = until(&page, "it plays alone", |known| known["frame"].as_u64() > Some(60));
+    assert_eq!((&known["game"], &known["stage"]), (&"drake".into(), &"solo".into()), "{known}");
+}
+
 /// A phone with a share sheet.
 const SHARING: &str = "navigator.share = what => { window.shared = what.url; return Promise.resolve(); };";
 
@@ -93,7 +173,7 @@ fn friend_is_invited_through_share_sheet() {
         ("flat", 844, 390, true),
     ] {
         page.resize(wide, high, if mobile { 3 } else { 1 }, mobile).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(400));
+        std::thread::sleep(Duration::from_millis(400));
         picture(&page, &format!("invite-{name}.png"));
     }
     tap(&page, "KeyS", "s");
@@ -127,7 +207,7 @@ fn emote_is_seen_in_every_game() {
         let at = (844 - 20, 60);
         second.touch(Some(at)).unwrap();
         second.touch(None).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(400));
+        std::thread::sleep(Duration::from_millis(400));
         picture(&second, &format!("emote-picker-{game}.png"));
         first.close().unwrap();
         second.close().unwrap();

@@ -227,7 +227,7 @@ fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each()
     until_together("a page was killed", &others);
     expect_agreement("a page was killed", &others);
     pause();
-    second.page.reload().unwrap();
+    second.page.revive().unwrap();
     until_together("the page is back", &all!());
     plain.kill();
     let others = [Peer::Page(&first), Peer::Page(&second), Peer::Native(&hidden)];

@@ -42,7 +42,13 @@ impl Config {
     /// What an operator should know, although it can be used.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        let is_public = !self.listen.ip().is_loopback() || !self.proxies.0.is_empty();
+        // Settings that only a server has which is reached from elsewhere, through a proxy if it
+        // listens on this machine.
+        let is_proxied = !self.proxies.0.is_empty()
+            || self.relay_url.is_some()
+            || !self.relay_addresses.0.is_empty()
+            || self.redis.is_some();
+        let is_public = !self.listen.ip().is_loopback() || is_proxied;
         if is_public && self.origins.0.iter().any(|origin| origin == "*") {
             warnings.push("pages of any origin may connect: name yours in `origins`".into());
         }
@@ -248,6 +254,8 @@ mod tests {
     fn server_on_all_addresses_hears_that_any_page_may_connect() {
         let public = Config { listen: ([0, 0, 0, 0], 80).into(), ..Config::default() };
         assert_eq!(public.warnings(), ["pages of any origin may connect: name yours in `origins`"]);
+        let proxied = Config { relay_url: Some("wss://play.example/relay".into()), ..Config::default() };
+        assert_eq!(proxied.warnings(), public.warnings(), "on loopback, behind a proxy");
         let named = Config { origins: List(vec!["https://play.example".into()]), ..public };
         assert!(named.warnings().is_empty() && Config::default().warnings().is_empty());
         let token = Config { operator_token: Some(Secret("hunter2".into())), ..named };

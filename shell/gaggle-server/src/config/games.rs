@@ -58,7 +58,7 @@ fn read_mode(fields: &toml::Table) -> Result<ModeConfig, String> {
             "score_min" => rules.score_min = number(value, name, i64::MIN, i64::MAX)?,
             "score_max" => rules.score_max = number(value, name, i64::MIN, i64::MAX)?,
             "score_per_second_max" => {
-                rules.score_per_second_max = Some(number(value, name, 0, i64::from(u32::MAX))?);
+                rules.score_per_second_max = Some(number(value, name, 1, i64::from(u32::MAX))?);
             }
             "level_max" => rules.level_max = number(value, name, 1, i64::from(u32::MAX))?,
             other => {
@@ -71,6 +71,10 @@ fn read_mode(fields: &toml::Table) -> Result<ModeConfig, String> {
     }
     if !(rules.players_min..=rules.players_max).contains(&rules.players_default) {
         return Err("seats must lie between seats_min and seats_max".into());
+    }
+    if rules.score_min > rules.score_max {
+        let (min, max) = (rules.score_min, rules.score_max);
+        return Err(format!("score_min is {min} and score_max {max}: no score lies between them"));
     }
     Ok(rules)
 }

@@ -76,6 +76,19 @@ const PAST_MATCHES: &str = "SELECT s.room, s.round, s.score, s.place, m.verdict,
     FROM scores s JOIN matches m ON m.room = s.room AND m.round = s.round
     WHERE s.player = ?1 AND s.game = ?2 AND s.mode = ?3 ORDER BY s.ended DESC LIMIT ?4";
 
+/// With whom a player was in matches that moved ratings since some time, and in how many, of its
+/// last ones.
+const OPPONENTS: &str = "SELECT o.player, count(*) FROM (
+        SELECT room, round FROM scores
+        WHERE player = ?1 AND game = ?2 AND mode = ?3 AND ended > ?4 AND rating_after NOT NULL
+        ORDER BY ended DESC LIMIT 500
+    ) s JOIN scores o ON o.room = s.room AND o.round = s.round
+    WHERE o.player != ?1 AND o.rating_after NOT NULL GROUP BY o.player";
+/// In how many matches of a day two players move each other's rating. Otherwise two accounts that
+/// feed a third one raise it as far as they like.
+const RATED_PER_PAIR_MAX: u32 = 5;
+const DAY_MS: u64 = 86_400_000;
+
 /// Another process on the same file may be writing.
 const BUSY: Duration = Duration::from_secs(10);
 const PAST_MATCHES_MAX: u8 = 20;
@@ -316,14 +329,24 @@ fn rate_kind(
     people: &[&PlayerScore],
 ) -> Result<Vec<RatingChange>, StorageError> {
     let MatchRecord { game, mode, .. } = record;
-    let mut before = Vec::new();
+    let mut ratings = Vec::new();
     for line in people {
         let rating = read_rating(transaction, game, mode, line.player)?.unwrap_or_default();
-        before.push((rating, line.place));
+        ratings.push((line.player, (rating, line.place)));
     }
-    let after = after_match(&before);
+    let mut moves = Vec::new();
+    for (line, (player, before)) in people.iter().zip(&ratings) {
+        let known = read_known(transaction, record, *player)?;
+        // Among opponents that may still move it, and itself first.
+        let others = ratings.iter().filter(|(other, _)| other != player && !known.contains(other));
+        let part: Vec<(Rating, u8)> =
+            [*before].into_iter().chain(others.map(|(_, rating)| *rating)).collect();
+        if part.len() > 1 {
+            moves.push((line, before.0, after_match(&part)[0]));
+        }
+    }
     let mut changes = Vec::new();
-    for ((line, (before, _)), after) in people.iter().zip(before).zip(after) {
+    for (line, before, after) in moves {
         transaction
             .prepare_cached(
                 "INSERT INTO ratings VALUES (?1, ?2, ?3, ?4, ?5, 1)
@@ -353,6 +376,21 @@ fn rate_kind(
         changes.push(change);
     }
     Ok(changes)
+}
+
+/// The opponents a player met in so many rated matches of the last day that they move it no more.
+fn read_known(
+    transaction: &Transaction<'_>,
+    record: &MatchRecord,
+    player: PlayerId,
+) -> Result<BTreeSet<PlayerId>, StorageError> {
+    let MatchRecord { game, mode, ended, .. } = record;
+    let since = ended.saturating_sub(DAY_MS) as i64;
+    let mut statement = transaction.prepare_cached(OPPONENTS)?;
+    let key = params![player.as_bytes(), game.as_str(), mode.as_str(), since];
+    let met = statement.query_map(key, |row| Ok((PlayerId::from_bytes(row.get(0)?), row.get(1)?)))?;
+    let met: Vec<(PlayerId, u32)> = met.collect::<Result<_, _>>()?;
+    Ok(met.into_iter().filter(|(_, count)| *count >= RATED_PER_PAIR_MAX).map(|(player, _)| player).collect())
 }
 
 fn read_rating(
@@ -498,6 +536,27 @@ mod tests {
         let ratings = &storage.store(&[record]).unwrap()[0].ratings;
         let moved: Vec<bool> = ratings.iter().map(|change| change.after > change.before).collect();
         assert_eq!(moved, [true, false, true, false]);
+    }
+
+    #[test]
+    fn two_players_move_each_others_rating_five_times_a_day() {
+        let mut storage = memory();
+        let mut rated = |round: u32, ended: u64, scores: &[(u8, i64)]| {
+            let record = MatchRecord { ended, ..record(round, Verdict::Agreed, scores) };
+            storage.store(&[record]).unwrap().remove(0).ratings
+        };
+        for round in 1..=20 {
+            let moved = rated(round, u64::from(round), &[(1, 300), (2, 100)]);
+            assert_eq!(moved.len(), if round <= 5 { 2 } else { 0 }, "match {round}");
+        }
+        // With a third player they move it, and it moves them.
+        let moved = rated(21, 21, &[(1, 300), (2, 100), (3, 200)]);
+        assert_eq!(
+            moved.iter().map(|change| change.after > change.before).collect::<Vec<_>>(),
+            [true, false, false]
+        );
+        assert!(moved[0].after - moved[0].before < 200, "{moved:?}");
+        assert_eq!(rated(22, DAY_MS + 10, &[(1, 300), (2, 100)]).len(), 2, "a day later");
     }
 
     #[test]

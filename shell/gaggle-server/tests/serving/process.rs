@@ -130,6 +130,30 @@ fn check_finds_what_is_missing() {
 }
 
 #[test]
+fn data_inside_served_files_is_refused() {
+    let place = Place::new();
+    let (site, data) = (place.path().join("site"), place.path().join("site/deep/data"));
+    std::fs::create_dir_all(&site).unwrap();
+    std::os::unix::fs::symlink(&site, place.path().join("link")).unwrap();
+    let path = |name: &str| place.path().join(name).display().to_string();
+    let check =
+        |files: &str, data: &str| output(&["--check", "--files", &path(files), "--data", &path(data)]);
+    let expect_refusal = |files: &str, data: &str| {
+        let start = ["--listen", "127.0.0.1:0", "--files", &path(files), "--data", &path(data)];
+        for (is_well, text) in [check(files, data), output(&start)] {
+            assert!(!is_well && text.contains("would be served"), "{files}, {data}: {text}");
+        }
+    };
+    expect_refusal("site", "site/deep/data");
+    std::fs::create_dir_all(&data).unwrap();
+    for (files, data) in [("link", "site/deep/data"), ("site", "link/deep/data"), ("site", "site")] {
+        expect_refusal(files, data);
+    }
+    // The folder of files may lie in the one for data, and names may begin alike.
+    assert!(check("site", "site-data").0 && check("site", ".").0);
+}
+
+#[test]
 fn damaged_database_is_refused_with_what_to_do() {
     let place = Place::new();
     let path = place.path().join("gaggle.sqlite");
@@ -177,7 +201,7 @@ fn too_few_open_files_are_said() {
     child.kill().unwrap();
     child.wait().unwrap();
     let said = said.unwrap();
-    assert!(said.contains("files=300") && said.contains("needed=22160"), "{said}");
+    assert!(said.contains("files=300") && said.contains("needed=33160"), "{said}");
 }
 
 #[test]
@@ -245,6 +269,22 @@ fn wrong_operator_tokens_are_logged_until_they_are_delayed() {
         assert_eq!(line["client"], "127.0.0.1", "{line}");
         assert!(!line.to_string().contains("guess"), "tokens stay out of the log: {line}");
     }
+}
+
+#[test]
+fn proxy_on_this_machine_that_is_not_named_is_logged_once() {
+    let place = Place::new();
+    let more = ["--log-format", "json"];
+    let mut process = Process::start_with(place.path(), 0, &more, Stdio::piped());
+    let log = BufReader::new(process.child.stderr.take().unwrap());
+    for forwarded in ["", "X-Forwarded-For: 203.0.113.9\r\n", "X-Forwarded-For: 203.0.113.9\r\n"] {
+        assert_eq!(get(process.address, "/health", forwarded).0, 200);
+    }
+    process.kill();
+    let lines: Vec<String> =
+        log.lines().map(Result::unwrap).filter(|line| line.contains("`proxies`")).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("`origins`") && lines[0].contains(r#""any_origin":true"#), "{lines:?}");
 }
 
 #[test]

@@ -55,6 +55,8 @@ pub(super) struct Shown {
     /// A peer with another build tried to join, and how often it was refused.
     pub(super) with_stranger: bool,
     pub(super) strangers_refused: u64,
+    /// The state takes thousands of packets to send.
+    pub(super) with_large_state: bool,
     /// Hash over packets sent and confirmed states.
     pub(super) digest: u64,
 }
@@ -231,6 +233,7 @@ impl Cluster {
             goes_on: !self.plan.majority || self.plan.machines > 2,
             stood_still,
             with_stranger: self.plan.stranger,
+            with_large_state: self.plan.has_large_state(),
             strangers_refused: self.stranger.as_ref().map_or(0, |stranger| stranger.refused),
             digest: digest_of(&[self.net.log_hash(), self.books.chronicle.hash()]),
         })

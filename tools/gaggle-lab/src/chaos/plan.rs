@@ -121,6 +121,11 @@ impl Plan {
         }
     }
 
+    /// Whether the state takes thousands of packets to send.
+    pub(super) fn has_large_state(&self) -> bool {
+        self.state_bytes >= LARGE_BYTES
+    }
+
     pub(super) fn config(&self) -> TimelineConfig {
         TimelineConfig {
             slot_count: SLOTS,
