@@ -11,7 +11,7 @@
 
 use bevy::prelude::*;
 use bevy::time::Real;
-use gaggle::{Game, Input, Inputs, Micros, Platform, GameRoom, Slot, State};
+use gaggle::{Game, GameRoom, Input, Inputs, Micros, Platform, Slot, State};
 
 /// What a player holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]

@@ -1,20 +1,20 @@
 //! A room without its engine and platform types: for menus, overlays and tests that serve every game.
 
-use gaggle_kit::{Micros, PeerId, SlotSet};
+use gaggle_kit::{PeerId, SlotSet};
 use gaggle_link::SendError;
 use gaggle_lobby::Label;
-use gaggle_lobby::client::{Client, RequestId};
-use gaggle_lobby::view::RawJson;
+use gaggle_lobby::client::Client;
 
 use crate::config::JoinTarget;
 use crate::engine::Engine;
 use crate::event::RoomEvent;
-use crate::lobby_room::{HostCommand, Member, NotHost};
+use crate::lobby_room::Member;
 use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
 use crate::room::Room;
 
-/// What every [`Room`] can do, whatever it plays. Hold it as `&mut dyn AnyRoom`.
+/// What menus need of a [`Room`], whatever it plays. Hold it as `&mut dyn AnyRoom`. It is kept small: a page carries
+/// every method of it.
 ///
 /// ```
 /// use gaggle::{AnyRoom, JoinTarget, Phase};
@@ -27,8 +27,6 @@ use crate::room::Room;
 /// }
 /// ```
 pub trait AnyRoom {
-    /// See [`Room::update`].
-    fn update(&mut self, now: Micros) -> u32;
     /// See [`Room::poll_event`].
     fn poll_event(&mut self) -> Option<RoomEvent>;
     /// See [`Room::phase`].
@@ -51,21 +49,6 @@ pub trait AnyRoom {
     fn take_over(&mut self);
     /// See [`Room::members`].
     fn members(&self) -> Vec<Member>;
-    /// See [`Room::leader`].
-    fn leader(&self) -> Option<PeerId>;
-    /// See [`Room::host`].
-    fn host(&self) -> Option<PeerId>;
-    /// See [`Room::is_host`].
-    fn is_host(&self) -> bool;
-    /// See [`Room::host_command`].
-    ///
-    /// # Errors
-    /// As [`Room::host_command`].
-    fn host_command(&mut self, command: HostCommand) -> Result<RequestId, NotHost>;
-    /// See [`Room::set_ready`].
-    fn set_ready(&mut self, ready: bool);
-    /// See [`Room::settings`].
-    fn settings(&self) -> &RawJson;
     /// See [`Room::local_slots`].
     fn local_slots(&self) -> SlotSet;
     /// See [`Room::build_id`].
@@ -79,13 +62,6 @@ pub trait AnyRoom {
     fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError>;
     /// See [`Room::poll_message`].
     fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)>;
-    /// See [`Room::set_value`].
-    ///
-    /// # Errors
-    /// As [`Room::set_value`].
-    fn set_value(&mut self, key: u8, value: &[u8]) -> Result<(), SendError>;
-    /// See [`Room::value`].
-    fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]>;
     /// See [`Room::set_name`].
     fn set_name(&mut self, name: &str);
     /// See [`Room::set_mode`].
@@ -99,10 +75,6 @@ pub trait AnyRoom {
 }
 
 impl<E: Engine, P: Platform> AnyRoom for Room<E, P> {
-    fn update(&mut self, now: Micros) -> u32 {
-        Room::update(self, now)
-    }
-
     fn poll_event(&mut self) -> Option<RoomEvent> {
         Room::poll_event(self)
     }
@@ -147,30 +119,6 @@ impl<E: Engine, P: Platform> AnyRoom for Room<E, P> {
         Room::members(self)
     }
 
-    fn leader(&self) -> Option<PeerId> {
-        Room::leader(self)
-    }
-
-    fn host(&self) -> Option<PeerId> {
-        Room::host(self)
-    }
-
-    fn is_host(&self) -> bool {
-        Room::is_host(self)
-    }
-
-    fn host_command(&mut self, command: HostCommand) -> Result<RequestId, NotHost> {
-        Room::host_command(self, command)
-    }
-
-    fn set_ready(&mut self, ready: bool) {
-        Room::set_ready(self, ready);
-    }
-
-    fn settings(&self) -> &RawJson {
-        Room::settings(self)
-    }
-
     fn local_slots(&self) -> SlotSet {
         Room::local_slots(self)
     }
@@ -189,14 +137,6 @@ impl<E: Engine, P: Platform> AnyRoom for Room<E, P> {
 
     fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
         Room::poll_message(self)
-    }
-
-    fn set_value(&mut self, key: u8, value: &[u8]) -> Result<(), SendError> {
-        Room::set_value(self, key, value)
-    }
-
-    fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]> {
-        Room::value(self, peer, key)
     }
 
     fn set_name(&mut self, name: &str) {

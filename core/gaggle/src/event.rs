@@ -191,8 +191,6 @@ pub enum RoomEvent {
     ValueChanged {
         /// The member whose value it is.
         peer: PeerId,
-        /// The member's display name.
-        name: String,
         /// Which of its values.
         key: u8,
     },
@@ -277,7 +275,9 @@ impl fmt::Display for RoomEvent {
             RoomEvent::Rejected { name, reason, .. } if reason.is_other_build() => {
                 write!(f, "{name} has another build of the game, you cannot play together")
             }
-            RoomEvent::Rejected { name, reason, .. } => write!(f, "the link to {name} was closed: it {reason}"),
+            RoomEvent::Rejected { name, reason, .. } => {
+                write!(f, "the link to {name} was closed: it {reason}")
+            }
             RoomEvent::StateTooLarge { bytes, max } => write!(
                 f,
                 "no player can join: the game's state has {bytes} bytes, at most {max} can be sent; what never changes, \
@@ -305,7 +305,7 @@ impl fmt::Display for RoomEvent {
             RoomEvent::HostChanged { name, .. } => write!(f, "{name} is the host now"),
             RoomEvent::ReadyChanged { name, ready: true, .. } => write!(f, "{name} is ready"),
             RoomEvent::ReadyChanged { name, .. } => write!(f, "{name} is not ready"),
-            RoomEvent::ValueChanged { name, .. } => write!(f, "{name} changed something"),
+            RoomEvent::ValueChanged { .. } => f.write_str("a player changed something"),
             RoomEvent::SettingsChanged => f.write_str("the host changed the settings"),
             RoomEvent::LeaderChanged { name, .. } => write!(f, "{name} admits new players now"),
             RoomEvent::BranchAbandoned => f.write_str("another part of the match went on"),

@@ -31,6 +31,8 @@ pub use values::VALUES_BYTES_MAX;
 
 /// Events kept for a game that does not fetch them.
 const EVENTS_MAX: usize = 256;
+/// Changes of values reported in one update.
+const VALUES_REPORTED: usize = 8;
 
 /// What somebody who plays has to do, because of something the lobby said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,6 +171,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
         self.carry_out();
         self.mesh = None;
+        self.inbox.values.forget(None);
         true
     }
 
@@ -236,6 +239,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Ends the link to a peer that left.
     pub(crate) fn remove_link(&mut self, peer: PeerId) {
+        self.inbox.values.forget(Some(peer));
         if let Some(mesh) = &mut self.mesh {
             mesh.remove_peer(self.now, peer);
         }
@@ -265,23 +269,15 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Sends own values to peers that do not have them, and reports those that changed.
+    /// Sends own values to peers that do not have them, and reports those that changed: a few at a time, so that no
+    /// member pushes out other events.
     pub(crate) fn run_values(&mut self) {
-        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
-        self.inbox.values.retain_members(|peer| room.is_some_and(|room| room.member(peer).is_some()));
         if let Some(mesh) = &mut self.mesh {
             self.inbox.values.send(self.now, mesh);
         }
-        while let Some((peer, key)) = self.inbox.values.poll_change() {
-            self.push_value_changed(peer, key);
-        }
-    }
-
-    /// One event for any number of changes that are not polled yet: a member cannot push out other events.
-    fn push_value_changed(&mut self, peer: PeerId, key: u8) {
-        let is_queued = |event: &RoomEvent| matches!(event, RoomEvent::ValueChanged { peer: of, key: at, .. } if (*of, *at) == (peer, key));
-        if !self.events.iter().any(is_queued) {
-            self.push(RoomEvent::ValueChanged { peer, name: self.name(peer), key });
+        for _ in 0..VALUES_REPORTED {
+            let Some((peer, key)) = self.inbox.values.poll_change() else { break };
+            self.push(RoomEvent::ValueChanged { peer, key });
         }
     }
 

@@ -7,11 +7,11 @@ mod presses;
 mod town;
 
 use gaggle::{
-    AnyRoom, HostCommand, JoinTarget, LeaveCause, LeaveReason, NotHost, PeerId, Phase, RawJson, RoomCode,
-    RoomConfig, RoomEvent,
+    Engine, GameEngine, HostCommand, JoinTarget, LeaveCause, LeaveReason, NotHost, PeerId, Phase, RawJson,
+    Room, RoomCode, RoomConfig, RoomEvent, WorldEngine,
 };
 use gaggle_kit::Micros;
-use town::{Cluster, Resident};
+use town::{Cluster, Resident, SimPlatform};
 
 fn count<R: Resident>(town: &Cluster<R>, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
     town.told[house].iter().filter(|event| what(event)).count()
@@ -26,12 +26,16 @@ fn room_code<R: Resident>(town: &Cluster<R>, house: usize) -> RoomCode {
 }
 
 /// A private room of house 0, joined by the others.
-fn private_room<S, R>(houses: usize) -> Cluster<R>
+fn private_room<E>(houses: usize) -> Cluster<Room<E, SimPlatform>>
 where
-    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+    E: Engine,
+    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
 {
-    let mut town = Cluster::<R>::of(4);
-    town.open_with(0, RoomConfig { join: JoinTarget::CreatePrivate, ..R::house_config(0) });
+    let mut town = Cluster::<Room<E, SimPlatform>>::of(4);
+    town.open_with(
+        0,
+        RoomConfig { join: JoinTarget::CreatePrivate, ..<Room<E, SimPlatform> as Resident>::house_config(0) },
+    );
     town.run_until("the room is open", 2_000, |town| town.is_together(0));
     for house in 1..houses {
         open_by_code(&mut town, house);
@@ -39,24 +43,29 @@ where
     town
 }
 
-fn open_by_code<S, R>(town: &mut Cluster<R>, house: usize)
+fn open_by_code<E>(town: &mut Cluster<Room<E, SimPlatform>>, house: usize)
 where
-    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+    E: Engine,
+    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
 {
     let join = JoinTarget::Code(room_code(town, 0));
-    town.open_with(house, RoomConfig { join, ..R::house_config(house) });
+    town.open_with(house, RoomConfig { join, ..<Room<E, SimPlatform> as Resident>::house_config(house) });
     town.run_until("the peer is in", 3_000, move |town| town.is_together(house));
 }
 
-fn own_peer<R: Resident + AnyRoom>(town: &mut Cluster<R>, house: usize) -> PeerId {
+fn own_peer<E: Engine>(town: &mut Cluster<Room<E, SimPlatform>>, house: usize) -> PeerId
+where
+    Room<E, SimPlatform>: Resident,
+{
     town.room(house).members().into_iter().find(|member| member.is_local).expect("a member").peer
 }
 
-fn host_and_leader_are_two_roles<S, R>()
+fn host_and_leader_are_two_roles<E>()
 where
-    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+    E: Engine,
+    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
 {
-    let mut town = private_room::<S, R>(2);
+    let mut town = private_room::<E>(2);
     let peers = [own_peer(&mut town, 0), own_peer(&mut town, 1)];
     for house in 0..2 {
         assert_eq!(town.room(house).host(), Some(peers[0]));
@@ -88,11 +97,12 @@ where
     assert_eq!((town.room(0).host(), town.room(0).is_host()), (None, false));
 }
 
-fn readiness_and_settings_reach_every_member<S, R>()
+fn readiness_and_settings_reach_every_member<E>()
 where
-    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+    E: Engine,
+    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
 {
-    let mut town = private_room::<S, R>(3);
+    let mut town = private_room::<E>(3);
     let settings = RawJson::new(r#"{"map":"fen"}"#).expect("an object");
     town.room(0).host_command(HostCommand::Settings(settings.clone())).expect("it is the host");
     town.room(0).host_command(HostCommand::EndMatch).expect("it is the host");
@@ -126,11 +136,12 @@ where
     assert!(!town.room(3).is_host());
 }
 
-fn values_reach_members_and_joiners<S, R>()
+fn values_reach_members_and_joiners<E>()
 where
-    R: Resident<Config = RoomConfig<S>> + AnyRoom,
+    E: Engine,
+    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
 {
-    let mut town = private_room::<S, R>(2);
+    let mut town = private_room::<E>(2);
     let peers = [own_peer(&mut town, 0), own_peer(&mut town, 1)];
     town.room(0).set_value(3, b"boat").expect("short enough");
     town.room(1).set_value(3, b"raft").expect("short enough");
@@ -170,32 +181,32 @@ where
 
 #[test]
 fn values_of_a_game_reach_members_and_joiners() {
-    values_reach_members_and_joiners::<_, presses::House>();
+    values_reach_members_and_joiners::<GameEngine<presses::Presses>>();
 }
 
 #[test]
 fn values_of_a_world_reach_members_and_joiners() {
-    values_reach_members_and_joiners::<_, pond::House>();
+    values_reach_members_and_joiners::<WorldEngine<pond::Pond>>();
 }
 
 #[test]
 fn host_and_leader_of_a_game_are_two_roles() {
-    host_and_leader_are_two_roles::<_, presses::House>();
+    host_and_leader_are_two_roles::<GameEngine<presses::Presses>>();
 }
 
 #[test]
 fn host_and_leader_of_a_world_are_two_roles() {
-    host_and_leader_are_two_roles::<_, pond::House>();
+    host_and_leader_are_two_roles::<WorldEngine<pond::Pond>>();
 }
 
 #[test]
 fn readiness_and_settings_of_a_game_reach_every_member() {
-    readiness_and_settings_reach_every_member::<_, presses::House>();
+    readiness_and_settings_reach_every_member::<GameEngine<presses::Presses>>();
 }
 
 #[test]
 fn readiness_and_settings_of_a_world_reach_every_member() {
-    readiness_and_settings_reach_every_member::<_, pond::House>();
+    readiness_and_settings_reach_every_member::<WorldEngine<pond::Pond>>();
 }
 
 #[test]

@@ -28,7 +28,11 @@ impl Said {
             RoomEvent::PathChanged { .. } => return,
             RoomEvent::RequestRejected(_) => self.refusal = Some(event.to_string()),
             // The room that was found instead.
-            RoomEvent::GuestKey(_) | RoomEvent::RoomListChanged | RoomEvent::RoomJoined { .. } | RoomEvent::Joining { .. } | RoomEvent::MatchJoined => {
+            RoomEvent::GuestKey(_)
+            | RoomEvent::RoomListChanged
+            | RoomEvent::RoomJoined { .. }
+            | RoomEvent::Joining { .. }
+            | RoomEvent::MatchJoined => {
                 if let Some(refusal) = &self.refusal {
                     self.line = format!("{refusal}; {event}");
                     return;
@@ -50,7 +54,10 @@ mod tests {
     fn refusal_stays_beside_the_room_found_instead() {
         let mut said = Said::new("latency: no number".to_string());
         assert_eq!(said.line(), "latency: no number");
-        said.hear(&RoomEvent::RequestRejected(Rejection::new(RejectionCode::NoSuchRoom, "there is no such room")));
+        said.hear(&RoomEvent::RequestRejected(Rejection::new(
+            RejectionCode::NoSuchRoom,
+            "there is no such room",
+        )));
         assert_eq!(said.line(), "there is no such room");
         let code = "BCDFGH".parse().expect("a code");
         said.hear(&RoomEvent::RoomJoined { code, resumed: false });

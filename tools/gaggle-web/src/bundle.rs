@@ -43,6 +43,9 @@ fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
         let (path, to) = (entry.path(), out.join(entry.file_name()));
         let mut bytes = std::fs::read(&path).map_err(|error| failed(&path, error))?;
         if let Some(text) = str::from_utf8(&bytes).ok().filter(|_| path.extension() != Some("png".as_ref())) {
+            let is_script =
+                path.extension().is_some_and(|kind| kind == "js" || kind == "css" || kind == "html");
+            let text = if is_script { bare_script(text) } else { text.to_string() };
             bytes = text
                 .replace("'VERSION'", &format!("'{version}'"))
                 .replace("BASEcard", &format!("{}card", folder_of(base)))
@@ -51,6 +54,17 @@ fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
         std::fs::write(&to, bytes).map_err(|error| failed(&to, error))?;
     }
     Ok(())
+}
+
+/// A script, style sheet or page without whole lines of comment and without indents: what only developers read is not
+/// loaded. A text over several lines is left as it is, since an indent means something there.
+fn bare_script(text: &str) -> String {
+    if text.lines().any(|line| line.matches('`').count() % 2 == 1) {
+        return text.to_string();
+    }
+    let is_comment = |line: &str| line.starts_with("//") || line.starts_with("/*") && line.ends_with("*/");
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_comment(line));
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// An address to which the name of a file can be added.
@@ -254,6 +268,11 @@ mod tests {
         ] {
             copy_page(&page, &out, base).expect("copied");
             let html = std::fs::read_to_string(out.join("index.html")).expect("the page");
+            for script in ["page.js", "start.js", "sw.js", "page.css"] {
+                let text = std::fs::read_to_string(out.join(script)).expect("a script");
+                assert!(!text.is_empty() && !text.lines().any(|line| line.starts_with("//")), "{script}");
+                assert!(!text.contains("/*") && !text.contains("\n "), "{script}: {text}");
+            }
             assert!(html.contains(&format!("property=\"og:image\" content=\"{named}\"")), "{html}");
         }
         std::fs::remove_dir_all(&out).expect("removed");

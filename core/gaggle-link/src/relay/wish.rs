@@ -48,7 +48,7 @@ mod tests {
     use gaggle_kit::PeerId;
 
     use super::*;
-    use crate::relay::{RelayLeg, RelayClient, RelayFrame, RelayReject};
+    use crate::relay::{RelayClient, RelayFrame, RelayLeg, RelayReject};
 
     #[test]
     fn client_whose_ticket_was_used_elsewhere_wants_newer_one() {

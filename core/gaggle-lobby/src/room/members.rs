@@ -2,7 +2,7 @@
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
-use super::{HostClaim, Attachment, NewRoom, JoinRequest, Room, Reservation, Source, FreedSlot};
+use super::{Attachment, FreedSlot, HostClaim, JoinRequest, NewRoom, Reservation, Room, Source};
 use crate::id::{NodeId, ResumeId};
 use crate::message::{Rejection, RejectionCode};
 use crate::players::LocalPlayers;

@@ -7,7 +7,7 @@ mod play;
 mod recording;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, VecSet};
-use gaggle_link::{Channel, Transport, TransportEvent};
+use gaggle_link::Transport;
 use gaggle_lobby::Label;
 use gaggle_timeline::{
     DesyncBundle, Game, Incarnation, MatchId, PeerSlots, Session, SessionError, SessionStats, Tick,
@@ -323,14 +323,7 @@ impl<G: Game + Clone> GameEngine<G> {
             Some(joining) => joining.play.receive(room.now, mesh, &mut room.inbox),
             None if self.in_match => self.shown.receive(room.now, mesh, &mut room.inbox),
             // Suspended before the join succeeded: the match on the screen is not theirs.
-            None => {
-                while let Some(event) = mesh.poll(room.now) {
-                    if let TransportEvent::Message { peer, channel: Channel::Reliable(stream), bytes } = event
-                    {
-                        room.inbox.receive(peer, stream, bytes);
-                    }
-                }
-            }
+            None => while mesh.poll(room.now).is_some() {},
         }
     }
 

@@ -287,6 +287,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.push(RoomEvent::RoomJoined { code, resumed: returned });
         if self.seat.is_some() {
             self.mesh = None;
+            self.inbox.values.forget(None);
         }
         (self.seat, self.reused_slots, self.joins) = (Some(seat), inherited, joins);
         self.results.forget_score();
@@ -310,6 +311,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     fn lose_seat(&mut self, reason: LeaveReason) -> Option<LobbyAction> {
         self.seat.take()?;
         self.mesh = None;
+        self.inbox.values.forget(None);
         self.push(RoomEvent::RoomLeft { reason });
         Some(LobbyAction::GoSolo)
     }

@@ -104,7 +104,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         let (local, ended) = (self.me(), self.results.ended);
         let room = self.lobby_client.as_ref().and_then(Client::room);
         let room = room.filter(|room| Some(room.host) == local && Some(room.round) == ended);
-        let (Some(status), Some(client)) = (room.map(|room| room.status), &mut self.lobby_client) else { return };
+        let (Some(status), Some(client)) = (room.map(|room| room.status), &mut self.lobby_client) else {
+            return;
+        };
         let finish = (status == Status::Playing).then(|| client.finish(Finish {}));
         self.results.asked = finish.into_iter().chain([client.start(Start::default())]).collect();
     }

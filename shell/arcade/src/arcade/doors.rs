@@ -215,7 +215,9 @@ impl Arcade {
         let Some(refused) = self.shelf.refused.take() else { return false };
         match key {
             "Space" if refused.can_watch => self.take_off(1, JoinTarget::Spectate(refused.code)),
-            "Enter" | "NumpadEnter" if refused.watches => self.take_off(1, JoinTarget::Spectate(refused.code)),
+            "Enter" | "NumpadEnter" if refused.watches => {
+                self.take_off(1, JoinTarget::Spectate(refused.code))
+            }
             "Enter" | "NumpadEnter" => self.take_off(self.players, JoinTarget::Code(refused.code)),
             "KeyA" | "A" => {
                 self.menu.write_code("");
@@ -345,7 +347,10 @@ mod tests {
                 assert_eq!((arcade.field(), arcade.screen()), ("JKL", Screen::Menu));
                 assert!(arcade.toast().is_some_and(|toast| toast.contains("six letters")));
                 arcade.enter_text("https://play.example.org/?room=JKLMNP");
-                assert_eq!(*arcade.cabinet().room().join_target(), JoinTarget::Code("JKLMNP".parse().expect("a code")));
+                assert_eq!(
+                    *arcade.cabinet().room().join_target(),
+                    JoinTarget::Code("JKLMNP".parse().expect("a code"))
+                );
                 assert_eq!(arcade.screen(), Screen::Flying);
             }
         }
@@ -376,7 +381,10 @@ mod tests {
             }
             assert!(arcade.take_question().is_some() && !arcade.is_refused());
             arcade.enter_text("JKLMNP");
-            assert_eq!(*arcade.cabinet().room().join_target(), JoinTarget::Code("JKLMNP".parse().expect("a code")));
+            assert_eq!(
+                *arcade.cabinet().room().join_target(),
+                JoinTarget::Code("JKLMNP".parse().expect("a code"))
+            );
         }
     }
 

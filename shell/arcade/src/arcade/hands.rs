@@ -272,7 +272,7 @@ impl Arcade {
 #[cfg(test)]
 mod tests {
     use gaggle::lobby::{Rejection, RejectionCode};
-    use gaggle::{Micros, NoNetwork, JoinTarget};
+    use gaggle::{JoinTarget, Micros, NoNetwork};
 
     use super::*;
     use crate::{Opening, cabinets};
