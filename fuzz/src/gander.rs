@@ -1,5 +1,5 @@
-//! Targets for gander: any bytes as a snapshot, any roster, any pads. Whatever is accepted can be played on
-//! from, stays acceptable, and can be drawn.
+//! Targets for gander: any bytes as a snapshot, any roster, any pads. Whatever is accepted can be
+//! played on from, stays acceptable, and can be drawn.
 
 use std::cell::RefCell;
 

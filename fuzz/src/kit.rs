@@ -23,8 +23,8 @@ pub const TARGETS: [Target; 7] = [
     ("kit_packed", packed),
 ];
 
-/// A script of reads, its length in front, and the bytes to be read: what was read is written again and
-/// must give the same bytes.
+/// A script of reads, its length in front, and the bytes to be read: what was read is written again
+/// and must give the same bytes.
 pub fn bytes(data: &[u8]) {
     let Some((script, payload)) = script(data) else { return };
     let mut r = ByteReader::new(payload);
@@ -129,8 +129,8 @@ fn script(data: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::from(size))
 }
 
-/// A state with something of every kind: what is accepted is encoded as it came, has the hash of its bytes, and
-/// can be copied and compared.
+/// A state with something of every kind: what is accepted is encoded as it came, has the hash of
+/// its bytes, and can be copied and compared.
 pub fn state(data: &[u8]) {
     let Ok(value) = decode_state::<Everything>(data) else { return };
     assert_eq!(encode_state(&value), data);
@@ -215,7 +215,8 @@ impl Everything {
     }
 }
 
-/// Inputs of every kind: what is accepted is written as it came, and merging and repeating give inputs again.
+/// Inputs of every kind: what is accepted is written as it came, and merging and repeating give
+/// inputs again.
 pub fn input(data: &[u8]) {
     input_of::<Pad>(data);
     input_of::<Order>(data);
@@ -273,7 +274,8 @@ fn fixed_text<const FRACTION: u32>(text: &str) {
     }
 }
 
-/// Packed bytes: what comes out is bounded, and packed again and unpacked the same. And anything can be packed.
+/// Packed bytes: what comes out is bounded, and packed again and unpacked the same. And anything
+/// can be packed.
 pub fn packed(data: &[u8]) {
     const BYTES_MAX: usize = 4_096;
     let unpacked = decompress(data, BYTES_MAX).inspect(|bytes| assert!(bytes.len() <= BYTES_MAX));

@@ -1,5 +1,5 @@
-//! Targets for gaggle-link: a joined peer that sends anything, streams on a network that does anything, settings that
-//! say anything.
+//! Targets for gaggle-link: a joined peer that sends anything, streams on a network that does
+//! anything, settings that say anything.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -28,7 +28,8 @@ const VICTIM: PeerId = PeerId::from_u128(1);
 const ATTACKER: PeerId = PeerId::from_u128(2);
 const GRANT: u32 = 4_096;
 
-/// A script of steps: one byte says what, one how much. Packets that belong to the link take what follows as their body.
+/// A script of steps: one byte says what, one how much. Packets that belong to the link take what
+/// follows as their body.
 pub fn packets(data: &[u8]) {
     let mut scene = Scene::new();
     let mut rest = data;
@@ -60,8 +61,9 @@ pub fn packets(data: &[u8]) {
     scene.poll();
 }
 
-/// Frames on either side of a relay, each with its length in two bytes before it: what is read is written in one form, and a
-/// member bears whatever a relay says, over either leg, and whatever becomes of its connections meanwhile.
+/// Frames on either side of a relay, each with its length in two bytes before it: what is read is
+/// written in one form, and a member bears whatever a relay says, over either leg, and whatever
+/// becomes of its connections meanwhile.
 pub fn relay(data: &[u8]) {
     let mut client = RelayClient::new(VICTIM, "ticket", &RelayLeg::ALL);
     let mut now = Micros::ZERO;
@@ -229,7 +231,8 @@ impl Scene {
     }
 }
 
-/// Two links on a network that changes with the script: whatever was taken arrives once and in order, or the link ends.
+/// Two links on a network that changes with the script: whatever was taken arrives once and in
+/// order, or the link ends.
 pub fn streams(data: &[u8]) {
     let world = SimNet::new(2, 1);
     let mut links = [0, 1].map(|peer| Endpoint::new(world.carrier(peer), LinkConfig::default(), peer as u64));
@@ -291,7 +294,8 @@ fn run(
                     }
                     TransportEvent::Message { channel: Channel::Reliable(stream), bytes, .. } => {
                         let waiting = expected.entry((peer, stream)).or_default();
-                        // After a link ended on one side only, what still arrives on the other is no longer waited for.
+                        // After a link ended on one side only, what still arrives on the other is
+                        // no longer waited for.
                         if let Some(next) = waiting.pop_front() {
                             assert!(next == bytes, "lost, repeated or out of order");
                         }

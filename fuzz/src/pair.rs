@@ -1,4 +1,5 @@
-//! Two machines that play a game of shared objects, of which one sends whatever a fuzzer thinks of. Which game is said by a [`Part`].
+//! Two machines that play a game of shared objects, of which one sends whatever a fuzzer thinks of.
+//! Which game is said by a [`Part`].
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_replica::{JoinMode, Kinds, Player, RemoteEvent, ReplicaConfig, Session};
@@ -15,7 +16,8 @@ pub trait Part: Sized {
     fn frame(&mut self, now: Micros, session: &mut Session);
     /// A signal came.
     fn signal(&mut self, session: &Session, signal: &RemoteEvent);
-    /// Panics if the other has got what only the rules may give. Asked of the first machine, which is honest.
+    /// Panics if the other has got what only the rules may give. Asked of the first machine, which
+    /// is honest.
     fn expect_order(&self, session: &Session);
 }
 
@@ -81,8 +83,9 @@ fn frame<P: Part>(
     }
 }
 
-/// An honest pair plays for a moment; then what the other sends falls into the fuzzer's hands. Of every chunk the first byte says
-/// how long it is and what becomes of it: a message as it is, or bits to turn in the other's packets of a few frames.
+/// An honest pair plays for a moment; then what the other sends falls into the fuzzer's hands. Of
+/// every chunk the first byte says how long it is and what becomes of it: a message as it is, or
+/// bits to turn in the other's packets of a few frames.
 pub fn session<P: Part>(data: &[u8]) {
     let mut machines = [0, 1].map(Machine::<P>::new);
     let mut now = Micros::ZERO;

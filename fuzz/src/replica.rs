@@ -1,4 +1,5 @@
-//! Sessions of `gaggle-replica` that share objects with somebody who sends whatever a fuzzer thinks of.
+//! Sessions of `gaggle-replica` that share objects with somebody who sends whatever a fuzzer thinks
+//! of.
 
 use gaggle_kit::{Input, Micros, PeerId, State};
 use gaggle_replica::{
@@ -89,8 +90,9 @@ fn deliver(session: &mut Session, now: Micros, from: PeerId, reliable: bool, byt
     }
 }
 
-/// An honest pair shares objects for a moment; then what the other sends falls into the fuzzer's hands. Of every chunk the first
-/// byte says how long it is and what becomes of it: a message as it is, or bits to turn in the other's next packet.
+/// An honest pair shares objects for a moment; then what the other sends falls into the fuzzer's
+/// hands. Of every chunk the first byte says how long it is and what becomes of it: a message as it
+/// is, or bits to turn in the other's next packet.
 pub fn session(data: &[u8]) {
     let mut sessions = [new_session(0), new_session(1)];
     let mut now = Micros::ZERO;

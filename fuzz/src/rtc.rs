@@ -1,4 +1,5 @@
-//! Targets for gaggle-rtc: STUN as anybody may send it to an open port, and what other members say of themselves.
+//! Targets for gaggle-rtc: STUN as anybody may send it to an open port, and what other members say
+//! of themselves.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -24,8 +25,8 @@ pub fn message(data: &[u8]) {
     }
 }
 
-/// A description, taken for an offer and for an answer, and the candidates that come with it, one a line: they are used or refused,
-/// and the library below does not fail at them.
+/// A description, taken for an offer and for an answer, and the candidates that come with it, one a
+/// line: they are used or refused, and the library below does not fail at them.
 #[allow(clippy::disallowed_methods, reason = "a channel has to begin at some time; none passes in it")]
 pub fn description(data: &[u8]) {
     static CERTIFICATE: OnceLock<Certificate> = OnceLock::new();

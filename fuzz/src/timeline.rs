@@ -1,4 +1,5 @@
-//! Sessions of `gaggle-timeline` that play with somebody whose every word a fuzzer may change, and files it reads.
+//! Sessions of `gaggle-timeline` that play with somebody whose every word a fuzzer may change, and
+//! files it reads.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State, StateHasher, state_hash};
 use gaggle_timeline::{
@@ -130,7 +131,8 @@ impl Cast {
         self.sessions[other].handle_connected(self.now, PEERS[one]).expect("few links");
     }
 
-    /// Everybody hears what was said, ticks, does as told and says something. What the liar says passes by `change`.
+    /// Everybody hears what was said, ticks, does as told and says something. What the liar says
+    /// passes by `change`.
     fn tick(&mut self, mut change: impl FnMut(&mut Mail) -> Option<bool>) {
         self.now += Micros::from_millis(16);
         for mut mail in std::mem::take(&mut self.mail) {
@@ -176,8 +178,9 @@ impl Cast {
     }
 }
 
-/// An honest pair plays for a moment, and a third wants to come in; then every word of one of the pair falls into the
-/// fuzzer's hands. Whenever somebody sees through it, everybody begins anew with what is left of the script.
+/// An honest pair plays for a moment, and a third wants to come in; then every word of one of the
+/// pair falls into the fuzzer's hands. Whenever somebody sees through it, everybody begins anew
+/// with what is left of the script.
 pub fn session(data: &[u8]) {
     play(data);
 }
@@ -247,7 +250,8 @@ impl Game for Log {
     }
 }
 
-/// A replay as it is, and with the hashes its chunks should have: else nearly nothing would be looked at.
+/// A replay as it is, and with the hashes its chunks should have: else nearly nothing would be
+/// looked at.
 pub fn replay(data: &[u8]) {
     show(data);
     show(&resealed_replay(data));

@@ -1,4 +1,5 @@
-//! Puts a page into the binary: the files of the folder that `GAGGLE_PAGE` names. Without it the binary has none.
+//! Puts a page into the binary: the files of the folder that `GAGGLE_PAGE` names. Without it the
+//! binary has none.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -1,7 +1,8 @@
 //! The attack as a process of its own, and how much of it reached the server.
 //!
-//! It runs only while nothing else wants to: attackers compute elsewhere, not on the cores of the server or of those who are measured.
-//! How much reached the server is counted by who sent it, and judged: an attack that was starved shows nothing.
+//! It runs only while nothing else wants to: attackers compute elsewhere, not on the cores of the
+//! server or of those who are measured. How much reached the server is counted by who sent it, and
+//! judged: an attack that was starved shows nothing.
 
 mod files;
 mod lobby;
@@ -155,7 +156,8 @@ fn attack(kind: Kind, at: SocketAddr, strength: Strength) -> Result<(), String> 
         Kind::Searchers => lobby::searchers,
         Kind::Places => files::places,
     };
-    // Each begins threads that go on; what it needs to have done before it counts as begun is done here.
+    // Each begins threads that go on; what it needs to have done before it counts as begun is done
+    // here.
     begin(at, strength, &hits)?;
     println!("ready");
     std::thread::spawn(|| {
@@ -186,7 +188,8 @@ impl Hits {
     }
 }
 
-/// Starts threads that do something again and again, together so many times a second. What one did counts as that many.
+/// Starts threads that do something again and again, together so many times a second. What one did
+/// counts as that many.
 fn spread(
     threads: usize,
     per_second: Strength,

@@ -1,4 +1,5 @@
-//! A client of the lobby, the relay or the files, from any address of this machine, plain or by TLS.
+//! A client of the lobby, the relay or the files, from any address of this machine, plain or by
+//! TLS.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};

@@ -15,7 +15,8 @@ const P99_MS: f64 = 10.0;
 const TIMES_UNDISTURBED: f64 = 5.0;
 /// Memory the server may take meanwhile, in MB: pages the allocator holds, but nothing per request.
 const MEMORY_MB: f64 = 32.0;
-/// Of the attack as it is meant, this much must have reached the server: a starved one shows nothing.
+/// Of the attack as it is meant, this much must have reached the server: a starved one shows
+/// nothing.
 const REACHED: f64 = 0.25;
 
 /// An attack of the suite.

@@ -1,7 +1,8 @@
 //! Honest clients: what each of their requests takes while the server is attacked, or not.
 //!
-//! They find rooms, hand each other signals, talk through the relay and load a page, far below every limit and each from a network of
-//! its own. They are measured from when a request was due: one that is held up by the one before it counts as waiting.
+//! They find rooms, hand each other signals, talk through the relay and load a page, far below
+//! every limit and each from a network of its own. They are measured from when a request was due:
+//! one that is held up by the one before it counts as waiting.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -83,7 +84,8 @@ pub(crate) enum Wants {
     Signals,
 }
 
-/// Lets honest clients come, then runs `meanwhile`, which says when it counts. Gives back what they noticed.
+/// Lets honest clients come, then runs `meanwhile`, which says when it counts. Gives back what they
+/// noticed.
 pub(crate) fn run<T>(
     target: &Target,
     wants: Wants,
@@ -133,7 +135,8 @@ pub(crate) fn run<T>(
     })
 }
 
-/// Honest clients compute elsewhere: here they go before the server and the attack, where the system lets them.
+/// Honest clients compute elsewhere: here they go before the server and the attack, where the
+/// system lets them.
 fn go_first() {
     let _ = rustix::process::setpriority_process(None, -10);
 }

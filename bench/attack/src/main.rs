@@ -1,10 +1,13 @@
-//! `cargo xtask bench attack [--json] [--markdown] [--same-priority] [--tiny] [latency|outcomes|searching|places|others]`: attacks on a running server, and what
-//! honest clients notice.
+//! `cargo xtask bench attack [--json] [--markdown] [--same-priority] [--tiny] [latency|outcomes|searching|places|others]`:
+//! attacks on a running server, and what honest clients notice.
 //!
-//! The server is a process of its own, with the limits it is shipped with; all traffic stays on loopback, where every client has an address of its
-//! own; `--tiny` takes seconds and shows only that all of it works. An attack is a process of its own, too, and has only what time the system has left, unless `--same-priority` is given. For each attack p50 and p99 of
-//! honest finds, signals, relayed datagrams, pages and connections are judged beside what they are undisturbed; attacks on results, rooms and places are
-//! judged by their outcome. nginx and coturn bear the same attacks as far as they serve the same.
+//! The server is a process of its own, with the limits it is shipped with; all traffic stays on
+//! loopback, where every client has an address of its own; `--tiny` takes seconds and shows only
+//! that all of it works. An attack is a process of its own, too, and has only what time the system
+//! has left, unless `--same-priority` is given. For each attack p50 and p99 of honest finds,
+//! signals, relayed datagrams, pages and connections are judged beside what they are undisturbed;
+//! attacks on results, rooms and places are judged by their outcome. nginx and coturn bear the same
+//! attacks as far as they serve the same.
 
 mod attacker;
 mod client;

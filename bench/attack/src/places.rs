@@ -1,5 +1,5 @@
-//! All places taken by one site: connections from 80 networks (/64) of one /56, in a network namespace of its own, where every address
-//! of the documentation's prefix is this machine.
+//! All places taken by one site: connections from 80 networks (/64) of one /56, in a network
+//! namespace of its own, where every address of the documentation's prefix is this machine.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};

@@ -1,4 +1,5 @@
-//! Two honest members of a room at the relay, each with a channel: what one says the other hears, sixty times a second.
+//! Two honest members of a room at the relay, each with a channel: what one says the other hears,
+//! sixty times a second.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};

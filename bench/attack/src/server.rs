@@ -20,16 +20,19 @@ use crate::process::Process;
 const SECRET: [u8; 32] = [7; 32];
 /// What the operator of this server chose.
 const OPERATOR_TOKEN: &str = "Zk8vQ2xW5nT7pLr3Jy6Hc9Bd";
-/// Larger than any file of an arcade, and not so large that a server that reads it for each request takes the machine with it.
+/// Larger than any file of an arcade, and not so large that a server that reads it for each request
+/// takes the machine with it.
 const LARGE_BYTES: usize = 24 << 20;
 /// The same for tests, which start many servers.
 const LARGE_BYTES_DEBUG: usize = 2 << 20;
-/// A mode that matches by skill, with rooms of eight; and one whose bounds allow every score, so that only what players say of each other counts.
+/// A mode that matches by skill, with rooms of eight; and one whose bounds allow every score, so
+/// that only what players say of each other counts.
 const GAMES: &str = "[games.siege.modes.skill]\nseats = 8\nskill = true\ndrop_in = false\n\
                      [games.siege.modes.team]\nseats = 4\nscore_min = -1000000000\nscore_max = 10000000\n\
                      score_per_second_max = 10000000\n";
 
-/// Tells a process this one starts that the server is built. Not `GAGGLE_…`: those are settings of the server.
+/// Tells a process this one starts that the server is built. Not `GAGGLE_…`: those are settings of
+/// the server.
 pub(crate) const IS_BUILT: &str = "ATTACK_BENCH_IS_BUILT";
 
 /// How the server is built: as shipped, or as the test of this crate has it.

@@ -1,4 +1,5 @@
-//! The suite in a few seconds, at a server built for tests: every attack reaches it, and every figure is there.
+//! The suite in a few seconds, at a server built for tests: every attack reaches it, and every
+//! figure is there.
 //!
 //! Nothing is judged: a machine that builds and tests at the same time measures nothing.
 

@@ -1,8 +1,8 @@
 //! `cargo xtask bench gander [--json]`: what a frame of gander costs, with a full house.
 //!
-//! A full house is four knights, fourteen riders, three Herns and whatever eggs come of it. The figures of the
-//! other side are those published for a browser game of the same rules, written in JavaScript and measured on a
-//! machine like this one: orders of magnitude, not a race in one run.
+//! A full house is four knights, fourteen riders, three Herns and whatever eggs come of it. The
+//! figures of the other side are those published for a browser game of the same rules, written in
+//! JavaScript and measured on a machine like this one: orders of magnitude, not a race in one run.
 
 mod full_house;
 

@@ -1,5 +1,6 @@
-//! A room inside Bevy. The game is the room's: systems hand it keys and time, and make entities look like what it says. Nothing
-//! is ever read back from entities, because the room's state is what is rolled back.
+//! A room inside Bevy. The game is the room's: systems hand it keys and time, and make entities
+//! look like what it says. Nothing is ever read back from entities, because the room's state is
+//! what is rolled back.
 //!
 //! In a game, with all of Bevy and `gaggle-native`:
 //!
@@ -52,7 +53,8 @@ pub fn skate_in<P: Platform + 'static>(app: &mut App, room: GameRoom<Rink, P>) -
     app.insert_non_send(room).add_systems(Update, (play::<P>, say::<P>, show::<P>).chain())
 }
 
-/// Once per displayed frame: the room itself knows how many ticks are due, so this is no system for `FixedUpdate`.
+/// Once per displayed frame: the room itself knows how many ticks are due, so this is no system for
+/// `FixedUpdate`.
 fn play<P: Platform + 'static>(
     mut room: NonSendMut<GameRoom<Rink, P>>,
     keys: Option<Res<ButtonInput<KeyCode>>>,

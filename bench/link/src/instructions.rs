@@ -1,5 +1,6 @@
-//! Instructions per packet: the same on a busy machine as on a quiet one. Valgrind counts them in this very program, started
-//! again with one load and two lengths; the difference is what the packets cost.
+//! Instructions per packet: the same on a busy machine as on a quiet one. Valgrind counts them in
+//! this very program, started again with one load and two lengths; the difference is what the
+//! packets cost.
 
 use bench_report::{CountedRun, Report, Row};
 

@@ -1,4 +1,5 @@
-//! `cargo xtask bench link [--json]`: what the link costs, and what its transfers do to a game beside them.
+//! `cargo xtask bench link [--json]`: what the link costs, and what its transfers do to a game
+//! beside them.
 
 mod instructions;
 mod packets;

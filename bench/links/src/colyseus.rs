@@ -25,7 +25,8 @@ pub(crate) fn deliveries_per_cpu_second(folder: &Path, in_phase: bool) -> Result
         .spawn()
         .map_err(failed)?;
     let mut lines = BufReader::new(child.stdout.take().ok_or("no output")?).lines().map_while(Result::ok);
-    // It says "warm" when all talk, waits for a word, and says how many deliveries there were since.
+    // It says "warm" when all talk, waits for a word, and says how many deliveries there were
+    // since.
     if lines.next().as_deref() != Some("warm") {
         return Err("Colyseus' clients did not get in".into());
     }

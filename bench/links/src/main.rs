@@ -1,7 +1,10 @@
-//! `cargo xtask bench links [--json]`: what links and the relay cost, beside Colyseus' relay over unencrypted WebSockets.
+//! `cargo xtask bench links [--json]`: what links and the relay cost, beside Colyseus' relay over
+//! unencrypted WebSockets.
 //!
-//! The load itself is made by `shell/gaggle-relay/examples/links_load` and `shell/gaggle-native/examples/back_load`, built here as the
-//! project builds them; this program judges what they say. Relays are processes of their own, and what counts is the CPU time the system says they used.
+//! The load itself is made by `shell/gaggle-relay/examples/links_load` and
+//! `shell/gaggle-native/examples/back_load`, built here as the project builds them; this program
+//! judges what they say. Relays are processes of their own, and what counts is the CPU time the
+//! system says they used.
 
 mod colyseus;
 #[path = "../../server/src/foreign.rs"]
@@ -84,7 +87,8 @@ fn measure(report: &mut Report) -> Result<(), String> {
     report.section("the same, and three members of another network who send one room all they can");
     attacked(report, &said, "flooded", "their datagrams", 10_000.0);
     report.row(Row::new("one way, p99, that room among them", "ms").gaggle(said["flooded_all_p99_ms"]));
-    // Two datagrams in a hundred of four rooms for eight seconds: the flooded room shares what may wait for it.
+    // Two datagrams in a hundred of four rooms for eight seconds: the flooded room shares what may
+    // wait for it.
     report.row(
         Row::new("lost, that room's among them", "messages").gaggle(said["flooded_all_lost"]).at_most(460.0),
     );

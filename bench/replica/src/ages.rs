@@ -18,8 +18,8 @@ const BYTES_PER_SECOND: u32 = 8_000;
 /// Up to this distance everything has full weight.
 const NEAR: f64 = 58.0;
 
-/// Distance in metres and age in milliseconds, network aside, of everything in every tick, and whether it is one of the
-/// sixteen nearest.
+/// Distance in metres and age in milliseconds, network aside, of everything in every tick, and
+/// whether it is one of the sixteen nearest.
 pub(crate) struct Ages {
     pub(crate) samples: Vec<(f64, u32, bool)>,
     pub(crate) bytes_per_second: f64,
@@ -99,7 +99,8 @@ pub(crate) fn measure(loss_percent: u32) -> Ages {
             .map(|index| {
                 let place = bodies.bodies[index].position.map(f64::from);
                 let known = watcher.version(ids[index]).map_or(0, |version| version.tick);
-                // What was sent one tick ago has just arrived; it is oldest just before the next arrival.
+                // What was sent one tick ago has just arrived; it is oldest just before the next
+                // arrival.
                 (away(place), (sent - known - 1) * 50 + 50)
             })
             .collect();

@@ -69,7 +69,8 @@ pub(crate) trait Runner {
     fn receive(&mut self, tick: u64);
     /// Bytes sent so far.
     fn bytes(&self) -> u64;
-    /// Updates of objects sent so far; none if the library tells everything that changed in every tick.
+    /// Updates of objects sent so far; none if the library tells everything that changed in every
+    /// tick.
     fn updates(&self) -> Option<u64>;
     /// Packets sent so far.
     fn packets(&self) -> u64;

@@ -17,7 +17,8 @@ pub(crate) struct Gaggle {
     receivers: Vec<Session>,
     down: Vec<Post>,
     up: Vec<Post>,
-    /// What the host wrote in this tick, in one buffer: receiver, whether it must arrive, and where it ends.
+    /// What the host wrote in this tick, in one buffer: receiver, whether it must arrive, and where
+    /// it ends.
     written: Vec<(usize, bool, usize)>,
     buffer: Vec<u8>,
     ids: Vec<ObjectId>,

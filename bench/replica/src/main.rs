@@ -27,7 +27,8 @@ const PARTS: [(&str, Rows); 5] = [
     ("scale", rows::scale),
 ];
 
-/// What takes minutes and gigabytes runs only if it is named, and so does what is there for counting instructions:
+/// What takes minutes and gigabytes runs only if it is named, and so does what is there for
+/// counting instructions:
 /// `valgrind --tool=callgrind --toggle-collect='*sender_tick*' target/release/replica alone`.
 const NAMED_PARTS: [(&str, Rows); 2] = [("scale-all", rows::scale_all), ("alone", rows::alone)];
 

@@ -1,4 +1,5 @@
-//! The network between the machines: latency, a little jitter, and loss. Nothing it does is measured.
+//! The network between the machines: latency, a little jitter, and loss. Nothing it does is
+//! measured.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +9,8 @@ use gaggle_kit::{Micros, Prng};
 /// Something under way, by when it arrives.
 type Flying = Reverse<(Micros, u64, usize, Vec<u8>)>;
 
-/// One way of a link. What travels has a channel; what must arrive is never lost and never overtaken.
+/// One way of a link. What travels has a channel; what must arrive is never lost and never
+/// overtaken.
 #[derive(Debug)]
 pub(crate) struct Post {
     flying: BinaryHeap<Flying>,

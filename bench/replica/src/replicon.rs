@@ -18,8 +18,8 @@ struct Velocity([f32; 3]);
 #[derive(Component, Clone, Copy, Serialize, Deserialize)]
 struct Rotation([f32; 4]);
 
-/// The same in the same precision, in as few bytes as a careful hand gets into one component without bits: the crate's format
-/// writes an `i16` as one to three bytes.
+/// The same in the same precision, in as few bytes as a careful hand gets into one component
+/// without bits: the crate's format writes an `i16` as one to three bytes.
 #[derive(Component, Clone, Copy, Serialize, Deserialize)]
 struct Packed {
     position: [u32; 3],

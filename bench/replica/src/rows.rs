@@ -13,8 +13,8 @@ const PACKED: &str = "replicon, packed";
 /// Measurements of each.
 const LAPS: usize = 5;
 
-/// Runs a course through one library after the other, several times: the shortest of times, because whatever else the machine
-/// does only adds to them, and the first of what is exact.
+/// Runs a course through one library after the other, several times: the shortest of times, because
+/// whatever else the machine does only adds to them, and the first of what is exact.
 fn compare(course: Course) -> [Cost; 3] {
     let mut costs: [Vec<Cost>; 3] = Default::default();
     for _ in 0..LAPS {
@@ -57,8 +57,8 @@ pub(crate) fn moving(report: &mut Report) {
     }
 }
 
-/// A thousand moving bodies without anybody beside and without a clock, for a profiler: it counts the instructions of
-/// `sender_tick`.
+/// A thousand moving bodies without anybody beside and without a clock, for a profiler: it counts
+/// the instructions of `sender_tick`.
 pub(crate) fn alone(report: &mut Report) {
     report.section("1,000 moving bodies, nobody beside");
     let course = Course::moving(Motion::Driven);
@@ -141,7 +141,8 @@ fn scale_up_to(report: &mut Report, largest: bool) {
         report.section(&format!("A sender's tick by objects and receivers, {name}"));
         for objects in [100, 1_000, 10_000, 50_000] {
             for receivers in [1, 4, 16, 32] {
-                // Every receiver here is a whole machine: the largest worlds take minutes and gigabytes, and are asked for.
+                // Every receiver here is a whole machine: the largest worlds take minutes and
+                // gigabytes, and are asked for.
                 let told = objects / share * receivers;
                 if (told > 40_000 || objects * receivers > 400_000) && !largest {
                     continue;

@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 use std::thread;
 
-/// Does something with each item, on as many threads as the machine has cores; the results in order.
+/// Does something with each item, on as many threads as the machine has cores; the results in
+/// order.
 ///
 /// # Panics
 /// If the work does.

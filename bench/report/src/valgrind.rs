@@ -12,8 +12,9 @@ pub struct CountedRun {
 }
 
 impl CountedRun {
-    /// Starts this very program again with these arguments and counts its instructions; only those within functions whose name
-    /// fits `within`, if that is given, and all that these call. None where there is no valgrind.
+    /// Starts this very program again with these arguments and counts its instructions; only those
+    /// within functions whose name fits `within`, if that is given, and all that these call. None
+    /// where there is no valgrind.
     pub fn of(within: Option<&str>, arguments: &[String]) -> Option<CountedRun> {
         let output = Command::new("valgrind")
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

@@ -1,4 +1,5 @@
-//! Members who are there and say nothing: what they take, and whether they are in the way of others.
+//! Members who are there and say nothing: what they take, and whether they are in the way of
+//! others.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -17,8 +18,9 @@ pub(crate) fn rows(report: &mut Report) -> Result<(), String> {
     let alone = join_times(&gaggle::start()?, 0)?;
     let server = gaggle::start_everywhere()?;
     let before = server.memory();
-    // Each at one of several addresses, none of which is that of those who come later: to find one more free port of our own for an
-    // address that half of them lead to takes the system milliseconds, and only the server is to be measured.
+    // Each at one of several addresses, none of which is that of those who come later: to find one
+    // more free port of our own for an address that half of them lead to takes the system
+    // milliseconds, and only the server is to be measured.
     let places = [2, 3, 4, 5].map(|last| SocketAddr::from(([127, 0, 0, last], server.address.port())));
     let members = join_at(&places, MEMBERS, 16)?;
     let each = (server.memory() - before) as f64 / MEMBERS as f64 / 1_024.0;

@@ -98,7 +98,8 @@ fn join_from(
     })
 }
 
-/// One join every millisecond, whether those before are done or not: a late start counts as waiting.
+/// One join every millisecond, whether those before are done or not: a late start counts as
+/// waiting.
 fn paced(server: &Process) -> Result<Vec<Duration>, String> {
     let (address, begin) = (server.address, Instant::now() + Duration::from_millis(50));
     let lanes = 32;

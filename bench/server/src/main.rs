@@ -1,9 +1,11 @@
-//! `cargo xtask bench server [--json] [joins|signals|idle|nodes]`: what the server costs, beside Colyseus, PeerJS and matchbox_server on the same machine.
+//! `cargo xtask bench server [--json] [joins|signals|idle|nodes]`: what the server costs, beside
+//! Colyseus, PeerJS and matchbox_server on the same machine.
 //!
-//! Servers are processes of their own, and what counts is the CPU time the system says they used; the generator
-//! runs beside them. Foreign servers are installed by npm and cargo into `target/`; if that fails so does the bench, because a
-//! promise about others cannot be kept without them. Whatever is compared is measured in turns, each time with a server that
-//! was started and warmed up for it, and the middle of the runs counts.
+//! Servers are processes of their own, and what counts is the CPU time the system says they used;
+//! the generator runs beside them. Foreign servers are installed by npm and cargo into `target/`;
+//! if that fails so does the bench, because a promise about others cannot be kept without them.
+//! Whatever is compared is measured in turns, each time with a server that was started and warmed
+//! up for it, and the middle of the runs counts.
 
 mod foreign;
 mod gaggle;

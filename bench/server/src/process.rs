@@ -14,7 +14,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a program that prints a line when it serves; `address` finds the address in that line.
+    /// Starts a program that prints a line when it serves; `address` finds the address in that
+    /// line.
     pub(crate) fn start(
         command: &mut Command,
         address: impl Fn(&str) -> Option<SocketAddr>,
@@ -38,7 +39,8 @@ impl Process {
     /// CPU time used so far, of all threads.
     pub(crate) fn cpu(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        // After the name, which may have spaces in it: user and system time are the 12th and 13th field, in hundredths.
+        // After the name, which may have spaces in it: user and system time are the 12th and 13th
+        // field, in hundredths.
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let hundredths: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
         Duration::from_millis(hundredths * 10)

@@ -1,4 +1,5 @@
-//! Passing on what members hand to each other: a thousand sockets in pairs, one message of a kilobyte at a time each.
+//! Passing on what members hand to each other: a thousand sockets in pairs, one message of a
+//! kilobyte at a time each.
 
 use std::net::{SocketAddr, TcpStream};
 use std::ops::Range;
@@ -11,7 +12,8 @@ use tungstenite::{Message, WebSocket};
 use crate::process::Process;
 use crate::{foreign, gaggle, joins, matchbox};
 
-/// Seconds each, and what else the machine does shows in them: the middle of seven moves by a twentieth, of three by a fifth.
+/// Seconds each, and what else the machine does shows in them: the middle of seven moves by a
+/// twentieth, of three by a fifth.
 const RUNS: usize = 7;
 const SOCKETS: usize = 1_000;
 const ROUNDS: usize = 100;

@@ -1,5 +1,5 @@
-//! Machines with clocks of their own: each ticks when its clock says so, at the speed its session asks
-//! for, and reads its socket only then. Gaggle alone; the others leave time to the game.
+//! Machines with clocks of their own: each ticks when its clock says so, at the speed its session
+//! asks for, and reads its socket only then. Gaggle alone; the others leave time to the game.
 
 use std::cell::RefCell;
 use std::rc::Rc;

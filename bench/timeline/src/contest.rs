@@ -49,7 +49,8 @@ pub struct Setup {
     pub delay: usize,
     /// Inputs, losses and whatever the library draws.
     pub seed: u64,
-    /// Whether messages are encoded to bytes on their way, where a library leaves that to its socket.
+    /// Whether messages are encoded to bytes on their way, where a library leaves that to its
+    /// socket.
     pub encoded: bool,
     /// Where calls of the game are written down, if anybody wants to know.
     pub log: Option<Log>,

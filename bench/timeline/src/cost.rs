@@ -1,9 +1,9 @@
 //! CPU time and allocations per frame and peer, net of the game.
 //!
-//! The game's part is measured, not estimated: one match writes down every tick, save, load and hash; the
-//! same calls are then made on games alone, in the same order and with as many snapshots, and timed the same
-//! way. What a match takes beyond that is the library's, the in-memory socket included. Hashes are asked for
-//! by Gaggle only, whose desync detection is always on.
+//! The game's part is measured, not estimated: one match writes down every tick, save, load and
+//! hash; the same calls are then made on games alone, in the same order and with as many snapshots,
+//! and timed the same way. What a match takes beyond that is the library's, the in-memory socket
+//! included. Hashes are asked for by Gaggle only, whose desync detection is always on.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -39,8 +39,8 @@ pub trait Meter {
     /// One measurement with this seed.
     fn lap(&self, seed: u64) -> Cost;
 
-    /// Plays so many frames after the warm-up, and then makes the calls of these frames on games alone so
-    /// many times: for whoever counts from outside.
+    /// Plays so many frames after the warm-up, and then makes the calls of these frames on games
+    /// alone so many times: for whoever counts from outside.
     fn exercise(&self, frames: u64, replays: u64);
 }
 
@@ -121,7 +121,8 @@ impl<C: Contestant> Meter for Course<C> {
         let (log, warm_up) = calls::<C>(&self.setup, self.weather, frames);
         let mut alone = Alone::<C>::new(&self.setup);
         for _ in 0..replays {
-            // Only what follows the warm-up: that is what two matches of different length differ by.
+            // Only what follows the warm-up: that is what two matches of different length differ
+            // by.
             alone.play(&log[warm_up..]);
         }
     }

@@ -1,5 +1,5 @@
-//! The timeline beside the field's rollback libraries: the same game, network, inputs and seeds, all
-//! in one thread and in virtual time, so that everything but CPU time is exact and repeatable.
+//! The timeline beside the field's rollback libraries: the same game, network, inputs and seeds,
+//! all in one thread and in virtual time, so that everything but CPU time is exact and repeatable.
 //!
 //! A library enters by implementing [`Contestant`] in one file; a scenario plays a [`Match`] and
 //! reads the [`Tally`]. `src/main.rs` lists the rows of the report.

@@ -1,5 +1,5 @@
-//! A maze in which what a player presses matters now and then: at junctions, and if the rules say so,
-//! for turning back. The same rules read inputs in three ways; the states are the same.
+//! A maze in which what a player presses matters now and then: at junctions, and if the rules say
+//! so, for turning back. The same rules read inputs in three ways; the states are the same.
 
 use std::cell::RefCell;
 use std::rc::Rc;

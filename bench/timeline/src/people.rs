@@ -48,7 +48,8 @@ fn noise(nth: u32) -> u32 {
     nth.wrapping_mul(0x9e37_79b9)
 }
 
-/// What most states are like: where many things are, what they do, and fields hardly any of them uses.
+/// What most states are like: where many things are, what they do, and fields hardly any of them
+/// uses.
 pub(crate) fn geese(nth: u32) -> u32 {
     let chance = noise(nth) >> 8;
     match nth % 6 {

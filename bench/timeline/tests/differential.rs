@@ -5,7 +5,8 @@ use bench_timeline::gaggle::Gaggle;
 use bench_timeline::ggrs::Ggrs;
 use bench_timeline::{Contestant, Tally};
 
-/// A tenth of them without optimisation, where each takes longer; the bench plays all of them as well.
+/// A tenth of them without optimisation, where each takes longer; the bench plays all of them as
+/// well.
 const SEEDS: std::ops::Range<u64> = if cfg!(debug_assertions) { 0..100 } else { 0..1_000 };
 
 #[test]

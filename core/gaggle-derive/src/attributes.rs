@@ -129,8 +129,8 @@ impl Derive {
     }
 }
 
-/// `= 0..=8`, each end any expression. Both ends must be there: a decoder that reports what was allowed
-/// needs them.
+/// `= 0..=8`, each end any expression. Both ends must be there: a decoder that reports what was
+/// allowed needs them.
 fn parse_range(meta: &ParseNestedMeta<'_>) -> Result<(TokenStream, TokenStream)> {
     let input = meta.value().map_err(|error| Error::new(error.span(), RANGE_SHAPE))?;
     range(input)

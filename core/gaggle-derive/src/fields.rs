@@ -30,7 +30,8 @@ impl Field {
         format_ident!("__{prefix}{}", self.index, span = Span::mixed_site())
     }
 
-    /// Where complaints about the field's type belong: once, at the type, whatever of the code complains.
+    /// Where complaints about the field's type belong: once, at the type, whatever of the code
+    /// complains.
     pub(crate) fn span(&self) -> Span {
         Span::call_site().located_at(self.ty.span())
     }

@@ -109,7 +109,8 @@ fn read(kit: &TokenStream, variants: &[Variant], tagged: bool, name: &str) -> To
                     value: ::core::convert::From::from(__tag),
                 }),
             };
-            // What a smaller variant leaves of the room must be zero, or it would have several forms.
+            // What a smaller variant leaves of the room must be zero, or it would have several
+            // forms.
             if __r.rest().iter().any(|&__byte| __byte != 0) {
                 return ::core::result::Result::Err(#kit::DecodeError::NotCanonical { what: #name });
             }

@@ -312,7 +312,8 @@ impl KindField {
         }
     }
 
-    /// Constants and stepped fields are shown as they are; whether the others glide only their type knows.
+    /// Constants and stepped fields are shown as they are; whether the others glide only their type
+    /// knows.
     fn read_shown(&self, index: usize, range: &TokenStream, replica: &TokenStream) -> TokenStream {
         let (name, ty) = (&self.name, &self.ty);
         if self.constant || self.stepped {

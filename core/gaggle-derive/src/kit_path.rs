@@ -1,4 +1,5 @@
-//! Where the calling crate finds gaggle-kit and gaggle-replica: themselves dependencies, or inside `gaggle`.
+//! Where the calling crate finds gaggle-kit and gaggle-replica: themselves dependencies, or inside
+//! `gaggle`.
 
 use std::path::Path;
 
@@ -7,8 +8,9 @@ use quote::quote;
 
 /// The path of gaggle-kit as the calling crate must write it.
 ///
-/// Cargo tells a macro nothing about its caller's dependencies, so the manifest is read. Without one (other
-/// build systems) the crate's own name is the best guess; `crate = …` in the attribute overrides it all.
+/// Cargo tells a macro nothing about its caller's dependencies, so the manifest is read. Without
+/// one (other build systems) the crate's own name is the best guess; `crate = …` in the attribute
+/// overrides it all.
 pub(crate) fn kit_path() -> TokenStream {
     path_of("gaggle-kit", "kit")
 }
@@ -41,8 +43,8 @@ enum Place {
     Inside(String),
 }
 
-/// Looks for the package or `gaggle` among the dependencies, under whatever name. The package comes first:
-/// whoever depends on it says so on purpose.
+/// Looks for the package or `gaggle` among the dependencies, under whatever name. The package comes
+/// first: whoever depends on it says so on purpose.
 fn find(manifest: &str, wanted: &str) -> Place {
     let mut facade = None;
     for (name, package) in dependencies(manifest) {
@@ -60,8 +62,8 @@ fn find(manifest: &str, wanted: &str) -> Place {
     }
 }
 
-/// Name and package of each dependency, as far as lines can tell. TOML allows stranger spellings; whoever
-/// uses them says `crate = …`.
+/// Name and package of each dependency, as far as lines can tell. TOML allows stranger spellings;
+/// whoever uses them says `crate = …`.
 fn dependencies(manifest: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut in_list = false;

@@ -1,8 +1,8 @@
-//! `#[derive(State)]` and `#[derive(Input)]`, to be used through `gaggle_kit` or `gaggle::kit`; `#[derive(Kind)]` and
-//! `#[derive(Field)]`, through `gaggle_replica` or `gaggle::replica`.
+//! `#[derive(State)]` and `#[derive(Input)]`, to be used through `gaggle_kit` or `gaggle::kit`;
+//! `#[derive(Kind)]` and `#[derive(Field)]`, through `gaggle_replica` or `gaggle::replica`.
 //!
-//! The macros write what a careful person would write by hand, field by field, and nothing that could
-//! not be written by hand: no unsafe code, no hidden state.
+//! The macros write what a careful person would write by hand, field by field, and nothing that
+//! could not be written by hand: no unsafe code, no hidden state.
 
 mod attributes;
 mod fields;
@@ -21,16 +21,18 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// - `#[state(range = 0..=8)]`: anything else is refused by `decode`. For integers and fixed-point
 ///   numbers, and arrays, vectors and options of them.
-/// - `#[state(max = 64)]`: a `Vec`, `String`, map or set with more elements is refused by `decode`. Without
-///   it the bytes themselves are the bound: nothing is allocated for elements that are not there.
-/// - `#[state(skip)]`: something computed from the rest, such as a cache. It is neither encoded, hashed nor
-///   compared; `decode` makes it by `Default`.
+/// - `#[state(max = 64)]`: a `Vec`, `String`, map or set with more elements is refused by `decode`.
+///   Without it the bytes themselves are the bound: nothing is allocated for elements that are not
+///   there.
+/// - `#[state(skip)]`: something computed from the rest, such as a cache. It is neither encoded,
+///   hashed nor compared; `decode` makes it by `Default`.
 ///
 /// On the type:
 ///
-/// - `#[state(pod)]`: the value is encoded, decoded and hashed as the bytes it is in memory, which is several
-///   times faster. Needs `bytemuck::Pod`, which checks that there is no padding and no forbidden bit pattern.
-///   The bytes are the same as without, ranges are checked, and differences still go by field.
+/// - `#[state(pod)]`: the value is encoded, decoded and hashed as the bytes it is in memory, which
+///   is several times faster. Needs `bytemuck::Pod`, which checks that there is no padding and no
+///   forbidden bit pattern. The bytes are the same as without, ranges are checked, and differences
+///   still go by field.
 /// - `#[state(crate = my::path::to::kit)]`: where `gaggle_kit` is, if it is renamed.
 ///
 /// ```
@@ -120,20 +122,22 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 
 /// Implements `Input` field by field, for structs and enums.
 ///
-/// An enum is written as the number of its variant, the variant's fields, and zeros up to the size of the
-/// largest variant. On fields:
+/// An enum is written as the number of its variant, the variant's fields, and zeros up to the size
+/// of the largest variant. On fields:
 ///
-/// - `#[input(one_shot)]`: a press that counts once, on a `bool` or a set of bits. When two samples share a
-///   frame it is kept from either; when one sample fills two frames it is cleared in the second; when it is in two samples
-///   that follow each other, the key is still down, and `begun_since` clears it in the second.
-/// - `#[input(one_shot = 0b0011)]`: the same for some bits of an integer; the others are held buttons.
+/// - `#[input(one_shot)]`: a press that counts once, on a `bool` or a set of bits. When two samples
+///   share a frame it is kept from either; when one sample fills two frames it is cleared in the
+///   second; when it is in two samples that follow each other, the key is still down, and
+///   `begun_since` clears it in the second.
+/// - `#[input(one_shot = 0b0011)]`: the same for some bits of an integer; the others are held
+///   buttons.
 /// - `#[input(range = -1..=1)]`: anything else is refused by `read`.
-/// - `#[input(newcomer)]`, on a `bool`: set by a room in the first inputs of whoever sits down where somebody else sat last.
-///   A game forgets then what it kept in that seat: it is not theirs.
+/// - `#[input(newcomer)]`, on a `bool`: set by a room in the first inputs of whoever sits down
+///   where somebody else sat last. A game forgets then what it kept in that seat: it is not theirs.
 ///
 /// `#[input(one_shot)]` on a variant makes that variant win over those that are not, and become the
-/// default when repeated. `#[input(crate = my::path::to::kit)]` on the type says where `gaggle_kit` is, if
-/// it is renamed.
+/// default when repeated. `#[input(crate = my::path::to::kit)]` on the type says where `gaggle_kit`
+/// is, if it is renamed.
 ///
 /// ```
 /// use gaggle_kit::{DecodeError, Input};
@@ -180,8 +184,8 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
     input::expand(&item).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Implements `Kind`: a replicated object, field by field. `gaggle_replica::Kind` says what can be written on fields
-/// and on the type.
+/// Implements `Kind`: a replicated object, field by field. `gaggle_replica::Kind` says what can be
+/// written on fields and on the type.
 ///
 /// ```
 /// use gaggle_replica::{Kind, Kinds};

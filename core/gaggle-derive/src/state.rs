@@ -108,7 +108,8 @@ fn decode(kit: &TokenStream, variants: &[Variant], tagged: bool, name: &str) -> 
         value(&variants[0])
     };
     quote! {
-        // Once for every type, not once for every place it stands in: pages are loaded over the network.
+        // Once for every type, not once for every place it stands in: pages are loaded over the
+        // network.
         #[cfg_attr(target_arch = "wasm32", inline(never))]
         fn decode(__r: &mut #kit::ByteReader<'_>) -> ::core::result::Result<Self, #kit::DecodeError> {
             let _ = &__r;

@@ -7,8 +7,8 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::{DecodeError, Fixed, Input, Shape};
 
-/// A direction: a turn has 65,536 units, so adding angles wraps around by itself and every pattern of
-/// bits is one. Zero points along x, a quarter turn along y.
+/// A direction: a turn has 65,536 units, so adding angles wraps around by itself and every pattern
+/// of bits is one. Zero points along x, a quarter turn along y.
 ///
 /// ```
 /// use gaggle_kit::{Angle, Fixed16};
@@ -93,14 +93,15 @@ impl Angle {
         Fixed::from_bits(if self.0 & 0x8000 == 0 { sine } else { -sine })
     }
 
-    /// The cosine: how far along a way of length one in this direction leads. As exact as [`Angle::sin`].
+    /// The cosine: how far along a way of length one in this direction leads. As exact as
+    /// [`Angle::sin`].
     #[inline]
     pub const fn cos<const FRACTION: u32>(self) -> Fixed<FRACTION> {
         Angle(self.0.wrapping_add(Angle::QUARTER.0)).sin()
     }
 
-    /// The direction of (x, y); zero if both are zero. Off by at most 0.502 units, whatever the numbers,
-    /// and exactly symmetric.
+    /// The direction of (x, y); zero if both are zero. Off by at most 0.502 units, whatever the
+    /// numbers, and exactly symmetric.
     #[inline]
     pub const fn atan2<const FRACTION: u32>(y: Fixed<FRACTION>, x: Fixed<FRACTION>) -> Angle {
         let (x, y) = (x.to_bits(), y.to_bits());
@@ -124,8 +125,8 @@ impl Angle {
 
 /// sin(π/2 · t) in 2⁻³², for t in 2⁻¹⁴ from 0 to 1.
 ///
-/// t times a polynomial in t²: the best approximation of its degree on that interval, off by 2.7 · 10⁻¹¹,
-/// in coefficients of 2⁻³². Products stay below 2³³ · 2²⁸.
+/// t times a polynomial in t²: the best approximation of its degree on that interval, off by 2.7 ·
+/// 10⁻¹¹, in coefficients of 2⁻³². Products stay below 2³³ · 2²⁸.
 const fn sine_of_quarter(t: i64) -> i64 {
     let square = t * t;
     let mut sum = -14_739;
@@ -139,8 +140,8 @@ const fn sine_of_quarter(t: i64) -> i64 {
 
 /// atan(slope) in units, rounded, for slopes in 2⁻³⁰ from 0 to 1.
 ///
-/// The slope times a polynomial in its square: the best approximation of its degree on that interval, off
-/// by 0.0012 units, in coefficients of 2⁻³² turns. Products stay below 2³⁰ · 2³⁰.
+/// The slope times a polynomial in its square: the best approximation of its degree on that
+/// interval, off by 0.0012 units, in coefficients of 2⁻³² turns. Products stay below 2³⁰ · 2³⁰.
 const fn units_of_slope(slope: u64) -> u16 {
     let slope = slope as i64;
     let square = round(slope * slope, 30);
@@ -250,7 +251,8 @@ mod tests {
         assert_eq!(Angle::atan2(Fixed16::ZERO, Fixed16::MIN), Angle::HALF);
     }
 
-    /// Every direction is found again from its sine and cosine, and mirrored directions mirror exactly.
+    /// Every direction is found again from its sine and cosine, and mirrored directions mirror
+    /// exactly.
     #[test]
     fn every_direction_is_found_again() {
         for units in 0..=u16::MAX {

@@ -1,7 +1,8 @@
-//! Single bits in and out of given buffers, for packets in which a byte per field would be too much.
+//! Single bits in and out of given buffers, for packets in which a byte per field would be too
+//! much.
 //!
-//! The first bit is the lowest of the first byte, and a number's lowest bit comes first. What is left of
-//! the last byte is zero. Whole bytes are the business of `bytes.rs`.
+//! The first bit is the lowest of the first byte, and a number's lowest bit comes first. What is
+//! left of the last byte is zero. Whole bytes are the business of `bytes.rs`.
 
 use std::ops::RangeInclusive;
 
@@ -40,8 +41,8 @@ pub struct BitWriter<'a> {
 const BITS_AT_ONCE: u32 = 56;
 
 impl<'a> BitWriter<'a> {
-    /// A writer at the start of this buffer. What the buffer held is overwritten, also beyond what is
-    /// written in the end.
+    /// A writer at the start of this buffer. What the buffer held is overwritten, also beyond what
+    /// is written in the end.
     pub const fn new(buffer: &'a mut [u8]) -> BitWriter<'a> {
         BitWriter { buffer, position: 0, pending: 0 }
     }
@@ -107,8 +108,8 @@ impl<'a> BitWriter<'a> {
         self.bits(u64::from(flag), 1)
     }
 
-    /// Writes a number of a range in as few bits as the range takes. A number outside is written as the
-    /// nearer end.
+    /// Writes a number of a range in as few bits as the range takes. A number outside is written as
+    /// the nearer end.
     ///
     /// # Errors
     /// If it doesn't fit.
@@ -121,8 +122,8 @@ impl<'a> BitWriter<'a> {
         self.bits(value.wrapping_sub(*range.start()) as u64, bits_for(range))
     }
 
-    /// Writes a number in groups of 7 bits, each with a bit that says whether more follow: the bytes of a
-    /// [`Varint`], at any bit.
+    /// Writes a number in groups of 7 bits, each with a bit that says whether more follow: the
+    /// bytes of a [`Varint`], at any bit.
     ///
     /// # Errors
     /// If it doesn't fit.
@@ -210,8 +211,8 @@ impl<'a> BitReader<'a> {
     /// If there are fewer.
     ///
     /// # Panics
-    /// If `count` is more than 64: the caller's bug. A count that was itself received must be bounded
-    /// first.
+    /// If `count` is more than 64: the caller's bug. A count that was itself received must be
+    /// bounded first.
     #[inline]
     pub fn bits(&mut self, what: &'static str, count: u32) -> Result<u64, DecodeError> {
         assert!(count <= 64, "at most 64 bits at once");
@@ -288,7 +289,8 @@ impl<'a> BitReader<'a> {
             let group = self.bits(what, 8)?;
             value |= (group & 0x7f) << (7 * index);
             if group < 0x80 {
-                // The tenth group holds bit 63 alone; a last group of zero could have been left out.
+                // The tenth group holds bit 63 alone; a last group of zero could have been left
+                // out.
                 let too_long = group == 0 && index > 0;
                 let too_large = group > 1 && index == Varint::SIZE_MAX as u32 - 1;
                 if too_long || too_large {

@@ -1,14 +1,14 @@
 //! Whole bytes in and out of given buffers: the reader every decoder starts from, and its writer.
 //!
-//! Numbers are little-endian; counts and other small numbers travel as varints (LEB128, shortest form
-//! only). Neither side allocates. Fields smaller than a byte are the business of `bits.rs`.
+//! Numbers are little-endian; counts and other small numbers travel as varints (LEB128, shortest
+//! form only). Neither side allocates. Fields smaller than a byte are the business of `bits.rs`.
 
 use thiserror::Error;
 
 use crate::{DecodeError, Varint, unzigzag, zigzag};
 
-/// Reads a value after another from bytes somebody else wrote. Every method takes the name of what is
-/// being read, so that a refusal says where it happened.
+/// Reads a value after another from bytes somebody else wrote. Every method takes the name of what
+/// is being read, so that a refusal says where it happened.
 ///
 /// ```
 /// use gaggle_kit::{ByteReader, DecodeError};
@@ -178,8 +178,8 @@ impl<'a> ByteReader<'a> {
         self.take(what, count)
     }
 
-    /// Reads a value inside another of the same kind: lists of lists, trees. At most 64 levels, so that
-    /// no bytes can exhaust the stack.
+    /// Reads a value inside another of the same kind: lists of lists, trees. At most 64 levels, so
+    /// that no bytes can exhaust the stack.
     ///
     /// # Errors
     /// What `inside` answers, or [`DecodeError::CountTooLarge`] levels.
@@ -209,8 +209,8 @@ impl<'a> ByteReader<'a> {
     }
 }
 
-/// Where encoded bytes go: into a `Vec<u8>` to be sent, or straight into a [`StateHasher`](crate::StateHasher)
-/// to be compared.
+/// Where encoded bytes go: into a `Vec<u8>` to be sent, or straight into a
+/// [`StateHasher`](crate::StateHasher) to be compared.
 ///
 /// ```
 /// use gaggle_kit::{ByteSink, StateHasher};

@@ -1,7 +1,8 @@
-//! States in fewer bytes: the block format of LZ4, so that any other implementation has a library for it.
+//! States in fewer bytes: the block format of LZ4, so that any other implementation has a library
+//! for it.
 //!
-//! Numbers of fixed width are mostly zeros, and what a game has many of looks alike. What comes of it is not canonical:
-//! whoever compares states compares what was packed.
+//! Numbers of fixed width are mostly zeros, and what a game has many of looks alike. What comes of
+//! it is not canonical: whoever compares states compares what was packed.
 
 use crate::DecodeError;
 
@@ -9,7 +10,8 @@ use crate::DecodeError;
 const MATCH_MIN: usize = 4;
 /// How far back one may be: it is told in 16 bits.
 const DISTANCE_MAX: usize = u16::MAX as usize;
-/// The last bytes are never part of a repetition, and none begins in these: other decoders copy in large steps.
+/// The last bytes are never part of a repetition, and none begins in these: other decoders copy in
+/// large steps.
 const LITERALS_AT_END: usize = 5;
 const NO_MATCH_AT_END: usize = 12;
 /// Where four bytes were last seen is remembered for so many of them.

@@ -73,8 +73,8 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// The name of a value that cannot know its own: an integer inside somebody's struct. Whoever reads
-    /// the struct says more with [`DecodeError::or_named`].
+    /// The name of a value that cannot know its own: an integer inside somebody's struct. Whoever
+    /// reads the struct says more with [`DecodeError::or_named`].
     pub const UNNAMED: &'static str = "value";
 
     /// A number outside what it may be. Numbers beyond 64 bits signed are reported as the nearest.

@@ -1,8 +1,8 @@
-//! Putting a few things in order. The standard library's sorts are made for many and are many times as large once compiled, for
-//! every type anew: in a page that counts.
+//! Putting a few things in order. The standard library's sorts are made for many and are many times
+//! as large once compiled, for every type anew: in a page that counts.
 
-/// Sorts a few things by a key; equal ones keep their order. Takes time by the square of how many there are, so it is for what is
-/// bounded by the players of a match.
+/// Sorts a few things by a key; equal ones keep their order. Takes time by the square of how many
+/// there are, so it is for what is bounded by the players of a match.
 ///
 /// ```
 /// let mut scores = [("Hob", 3), ("Wren", 5), ("Ottilie", 5)];

@@ -11,11 +11,11 @@ use bytemuck::{Pod, Zeroable};
 
 /// A number in steps of 2⁻ᶠ, held in an `i32`: `Fixed<8>` is 24.8, `Fixed<16>` is 16.16.
 ///
-/// **Overflow**: operators saturate at [`Fixed::MIN`] and [`Fixed::MAX`], in every build; nothing here
-/// panics, whatever the values. `wrapping_` and `checked_` methods do what they say.
+/// **Overflow**: operators saturate at [`Fixed::MIN`] and [`Fixed::MAX`], in every build; nothing
+/// here panics, whatever the values. `wrapping_` and `checked_` methods do what they say.
 /// **Division by zero** gives the limit with the sign of what was divided, and 0 for 0 / 0.
-/// **Rounding**: where a result lies between two steps it is the nearer one, and halfway the one farther
-/// from zero, so that a mirrored game stays mirrored: `(-a) * b == -(a * b)`.
+/// **Rounding**: where a result lies between two steps it is the nearer one, and halfway the one
+/// farther from zero, so that a mirrored game stays mirrored: `(-a) * b == -(a * b)`.
 ///
 /// ```
 /// use gaggle_kit::{Fixed16, Fixed8};
@@ -145,8 +145,8 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         self.0.signum()
     }
 
-    /// What is left over after dividing by `divisor`, from 0 up to but not including its size: for a world
-    /// that wraps around. 0 if `divisor` is 0.
+    /// What is left over after dividing by `divisor`, from 0 up to but not including its size: for
+    /// a world that wraps around. 0 if `divisor` is 0.
     ///
     /// ```
     /// use gaggle_kit::Fixed8;
@@ -162,7 +162,8 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         }
     }
 
-    /// A whole division towards zero, as dividing integers does. The operator rounds to the nearest step.
+    /// A whole division towards zero, as dividing integers does. The operator rounds to the nearest
+    /// step.
     ///
     /// ```
     /// use gaggle_kit::Fixed8;
@@ -239,7 +240,8 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
     const PLACES: u32 = Self::ONE.0.trailing_zeros();
 }
 
-/// The sum, difference, product and quotient as functions usable in constants, and in other manners.
+/// The sum, difference, product and quotient as functions usable in constants, and in other
+/// manners.
 impl<const FRACTION: u32> Fixed<FRACTION> {
     /// What `+` does.
     #[inline]
@@ -338,8 +340,8 @@ const fn in_range<const FRACTION: u32>(steps: i64) -> Option<Fixed<FRACTION>> {
     if steps == steps as i32 as i64 { Some(Fixed(steps as i32)) } else { None }
 }
 
-/// Drops binary places: to the nearest, halves away from zero. Products of two `i32` leave room for the
-/// half that is added.
+/// Drops binary places: to the nearest, halves away from zero. Products of two `i32` leave room for
+/// the half that is added.
 #[inline]
 const fn round(value: i64, places: u32) -> i64 {
     if places == 0 {
@@ -440,8 +442,8 @@ mod tests {
         }
     }
 
-    /// Other languages divide by multiplying and shifting; here division is division, and agrees with
-    /// them wherever they are right.
+    /// Other languages divide by multiplying and shifting; here division is division, and agrees
+    /// with them wherever they are right.
     #[test]
     fn divisions_by_60_3_and_10_agree_with_their_reciprocals() {
         for steps in 0..16_384 {

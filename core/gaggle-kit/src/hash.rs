@@ -1,12 +1,13 @@
-//! Hashes that come out the same everywhere: one fast one for states, and FNV-1a for names and small
-//! things. None of them resists a forger; they compare what honest machines computed.
+//! Hashes that come out the same everywhere: one fast one for states, and FNV-1a for names and
+//! small things. None of them resists a forger; they compare what honest machines computed.
 
 use crate::ByteSink;
 
 /// The hash of a game's state: XXH64 with seed 0, fed piece by piece.
 ///
-/// Only the bytes count, not how they were cut into pieces, so the hash of a state is the hash of its
-/// encoding. Four independent lanes of 64-bit multiplications make it as fast in WASM as natively.
+/// Only the bytes count, not how they were cut into pieces, so the hash of a state is the hash of
+/// its encoding. Four independent lanes of 64-bit multiplications make it as fast in WASM as
+/// natively.
 ///
 /// ```
 /// use gaggle_kit::{ByteSink, StateHasher};
@@ -224,7 +225,8 @@ mod tests {
         }
     }
 
-    /// Each bit of the input must turn each bit of the hash about half of the time, wherever it sits.
+    /// Each bit of the input must turn each bit of the hash about half of the time, wherever it
+    /// sits.
     #[test]
     fn one_flipped_bit_flips_half_of_the_hash() {
         const ROUNDS: usize = 512;

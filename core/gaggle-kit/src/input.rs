@@ -4,8 +4,8 @@ use crate::{ByteReader, DecodeError, Shape};
 
 /// What one player does in one frame: small, comparable, and with a wire form of fixed size.
 ///
-/// Implemented for integers, `bool`, and arrays and tuples of inputs; derive it for your own structs
-/// and enums. `Default` is the neutral input: nothing pressed.
+/// Implemented for integers, `bool`, and arrays and tuples of inputs; derive it for your own
+/// structs and enums. `Default` is the neutral input: nothing pressed.
 ///
 /// ```
 /// use gaggle_kit::Input;
@@ -64,16 +64,18 @@ pub trait Input: Copy + Eq + Default + 'static {
         self
     }
 
-    /// What begins with this sample, if `before` was the sample before it. A key that is still down is not pressed a second
-    /// time: one-shot presses that are in both samples should be cleared. The default does so only if nothing changed.
+    /// What begins with this sample, if `before` was the sample before it. A key that is still down
+    /// is not pressed a second time: one-shot presses that are in both samples should be cleared.
+    /// The default does so only if nothing changed.
     #[must_use]
     fn begun_since(self, before: Self) -> Self {
         if self == before { self.repeat() } else { self }
     }
 
-    /// The same input, from somebody who is new to the seat: what the game keeps in it is not theirs. A room says so with
-    /// the first inputs of whoever sits down where somebody else sat last; a game that keeps nothing in seats that
-    /// were left need not know. The default says nothing.
+    /// The same input, from somebody who is new to the seat: what the game keeps in it is not
+    /// theirs. A room says so with the first inputs of whoever sits down where somebody else sat
+    /// last; a game that keeps nothing in seats that were left need not know. The default says
+    /// nothing.
     #[must_use]
     fn mark_new_player(self) -> Self {
         self

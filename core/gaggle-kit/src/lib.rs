@@ -1,16 +1,17 @@
 //! The nouns every other crate speaks, and the means to compute the same thing on every machine.
 //!
-//! Nothing here reads a clock, draws from the system's entropy or allocates behind your back:
-//! time and seeds are arguments, buffers are given. Nothing panics on remote bytes, and numbers from
+//! Nothing here reads a clock, draws from the system's entropy or allocates behind your back: time
+//! and seeds are arguments, buffers are given. Nothing panics on remote bytes, and numbers from
 //! anywhere neither panic nor behave differently in debug and release builds.
 //!
 //! - **Nouns**: [`Frame`], [`Slot`] and [`SlotSet`], [`PeerId`], [`Micros`], [`Input`].
-//! - **Numbers**: [`Fixed`] point and [`Angle`] with roots, sines and directions; places and ways in the [`plane`]; [`Prng`], a generator that lives
-//!   in the state it decides about ([`Mulberry32`] and [`Xorshift32`] for games that already use them).
-//! - **States**: [`State`] with its derive: saved, sent, hashed ([`StateHasher`]), and explained when two machines
-//!   disagree ([`diff`]).
-//! - **Bytes**: [`ByteReader`] and [`ByteWriter`]; [`BitReader`] and [`BitWriter`], ranged integers and the
-//!   [`Quantizer`] where a byte per field is too much; [`compress`] and [`decompress`] for
+//! - **Numbers**: [`Fixed`] point and [`Angle`] with roots, sines and directions; places and ways
+//!   in the [`plane`]; [`Prng`], a generator that lives in the state it decides about
+//!   ([`Mulberry32`] and [`Xorshift32`] for games that already use them).
+//! - **States**: [`State`] with its derive: saved, sent, hashed ([`StateHasher`]), and explained
+//!   when two machines disagree ([`diff`]).
+//! - **Bytes**: [`ByteReader`] and [`ByteWriter`]; [`BitReader`] and [`BitWriter`], ranged integers
+//!   and the [`Quantizer`] where a byte per field is too much; [`compress`] and [`decompress`] for
 //!   whole states; [`DecodeError`] for everything that can be wrong.
 //!
 //! A game in miniature: state, input, and a step that is the same everywhere.

@@ -18,7 +18,8 @@ use thiserror::Error;
 /// assert_eq!(peer.to_string().parse(), Ok(peer));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Pod, Zeroable)]
-// Aligned so that it moves as two words: at odd places in enums, where bytes end up, every copy stalls.
+// Aligned so that it moves as two words: at odd places in enums, where bytes end up, every copy
+// stalls.
 #[repr(C, align(8))]
 pub struct PeerId([u8; 16]);
 
@@ -45,8 +46,8 @@ impl PeerId {
     }
 }
 
-/// By bytes, first to last. As one number that is two comparisons instead of a call; peers are looked
-/// up by name for every packet.
+/// By bytes, first to last. As one number that is two comparisons instead of a call; peers are
+/// looked up by name for every packet.
 impl Ord for PeerId {
     #[inline]
     fn cmp(&self, other: &PeerId) -> Ordering {

@@ -1,6 +1,7 @@
 //! Places and ways in the plane, in fixed point: what games that move things about reckon with.
 //!
-//! A [`Vec2`] is a plain array, so that states and replicated kinds hold it without knowing this module.
+//! A [`Vec2`] is a plain array, so that states and replicated kinds hold it without knowing this
+//! module.
 //!
 //! ```
 //! use gaggle_kit::Fixed16;

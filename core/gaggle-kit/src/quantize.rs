@@ -13,10 +13,10 @@ use crate::{BitReader, BitWriter, BufferFull, DecodeError, bits_for};
 
 /// Turns `f32` into steps of a precision and back.
 ///
-/// Steps are multiples of the precision, so zero is exactly zero, and a value that went through once goes
-/// through again unchanged: whoever sends the rounded value and keeps it agrees with whoever receives it.
-/// Values in the range come back within half the precision; those beyond become the nearer end, and NaN the
-/// value nearest to zero.
+/// Steps are multiples of the precision, so zero is exactly zero, and a value that went through
+/// once goes through again unchanged: whoever sends the rounded value and keeps it agrees with
+/// whoever receives it. Values in the range come back within half the precision; those beyond
+/// become the nearer end, and NaN the value nearest to zero.
 ///
 /// ```
 /// use gaggle_kit::{BitReader, BitWriter, Quantizer};

@@ -1,4 +1,5 @@
-//! Chance that comes out the same everywhere: generators of a few words that live inside a game's state.
+//! Chance that comes out the same everywhere: generators of a few words that live inside a game's
+//! state.
 //!
 //! Where a seed comes from is the caller's business. None of these is fit for secrets.
 
@@ -6,8 +7,8 @@ use std::ops::RangeInclusive;
 
 use bytemuck::{Pod, Zeroable};
 
-/// A generator of 16 bytes, to be kept inside the state it decides about: saved, sent and rolled back
-/// with it. The algorithm is xoshiro128++, seeded through SplitMix64, and will not change.
+/// A generator of 16 bytes, to be kept inside the state it decides about: saved, sent and rolled
+/// back with it. The algorithm is xoshiro128++, seeded through SplitMix64, and will not change.
 ///
 /// ```
 /// use gaggle_kit::Prng;
@@ -34,14 +35,14 @@ impl Prng {
         Prng([a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32])
     }
 
-    /// One of many generators for the same seed: the one for map *n*, for player *n*. What one of them
-    /// draws is unrelated to what the others draw.
+    /// One of many generators for the same seed: the one for map *n*, for player *n*. What one of
+    /// them draws is unrelated to what the others draw.
     pub const fn stream(seed: u64, number: u64) -> Prng {
         Prng::new(splitmix64(seed).1 ^ splitmix64(!number).1.rotate_left(32))
     }
 
-    /// A generator that goes its own way from here: for a part of the game that draws more or less often
-    /// than the rest and must not disturb it.
+    /// A generator that goes its own way from here: for a part of the game that draws more or less
+    /// often than the rest and must not disturb it.
     #[must_use]
     pub const fn fork(&mut self) -> Prng {
         Prng::new(self.next_u64())
@@ -81,8 +82,8 @@ impl Prng {
     /// A number from 0 up to but not including `end`, each equally likely; 0 if `end` is 0.
     #[inline]
     pub const fn below(&mut self, end: u32) -> u32 {
-        // Lemire's method: the high half of a product is even enough once the few low halves that would
-        // favour some results are drawn again.
+        // Lemire's method: the high half of a product is even enough once the few low halves that
+        // would favour some results are drawn again.
         let mut product = self.next_u32() as u64 * end as u64;
         if (product as u32) < end {
             let uneven = end.wrapping_neg() % end;
@@ -152,8 +153,8 @@ const fn splitmix64(state: u64) -> (u64, u64) {
     (state, z ^ (z >> 31))
 }
 
-/// A generator of 4 bytes, found in many JavaScript games. For new games [`Prng`] is the better one:
-/// this one leaves out about a third of all numbers.
+/// A generator of 4 bytes, found in many JavaScript games. For new games [`Prng`] is the better
+/// one: this one leaves out about a third of all numbers.
 ///
 /// ```
 /// use gaggle_kit::Mulberry32;
@@ -186,8 +187,8 @@ impl Mulberry32 {
     }
 }
 
-/// Marsaglia's generator of 4 bytes with the shifts 13, 17 and 5. For new games [`Prng`] is the better
-/// one: this one's low bits are weak and it never gives 0.
+/// Marsaglia's generator of 4 bytes with the shifts 13, 17 and 5. For new games [`Prng`] is the
+/// better one: this one's low bits are weak and it never gives 0.
 ///
 /// ```
 /// use gaggle_kit::Xorshift32;
@@ -198,8 +199,8 @@ impl Mulberry32 {
 pub struct Xorshift32(u32);
 
 impl Xorshift32 {
-    /// The generator for this seed, or to be continued from this state. Seed 0, which would give nothing
-    /// but zeros, stands for the seed of Marsaglia's paper.
+    /// The generator for this seed, or to be continued from this state. Seed 0, which would give
+    /// nothing but zeros, stands for the seed of Marsaglia's paper.
     pub const fn new(seed: u32) -> Xorshift32 {
         Xorshift32(if seed == 0 { 2_463_534_242 } else { seed })
     }
@@ -252,7 +253,8 @@ mod tests {
         assert_eq!(Prng::from_words([0; 4]), None);
     }
 
-    /// Every way to draw: a change of any of them would change games that are running and replays that exist.
+    /// Every way to draw: a change of any of them would change games that are running and replays
+    /// that exist.
     #[test]
     fn draws_are_golden() {
         let mut random = Prng::new(7);

@@ -7,8 +7,9 @@ use crate::{Input, State};
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// What the bytes of a type mean: names, widths and limits of everything in it, as one number. Two builds in which a type has another
-/// shape may be able to read each other's bytes, and would still misunderstand them.
+/// What the bytes of a type mean: names, widths and limits of everything in it, as one number. Two
+/// builds in which a type has another shape may be able to read each other's bytes, and would still
+/// misunderstand them.
 ///
 /// ```
 /// use gaggle_kit::{Shape, State};
@@ -30,7 +31,8 @@ const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 #[derive(Debug, Clone)]
 pub struct Shape {
     hash: u64,
-    /// The types that are being described, the outermost first: one of them within itself is described already.
+    /// The types that are being described, the outermost first: one of them within itself is
+    /// described already.
     within: Vec<&'static str>,
 }
 
@@ -67,8 +69,8 @@ impl Shape {
         write!(self, "{range:?};").expect("a hash takes whatever comes");
     }
 
-    /// A type with parts of its own, by a name that tells it from all others; the name is no part of its shape. What lies within itself
-    /// is described once.
+    /// A type with parts of its own, by a name that tells it from all others; the name is no part
+    /// of its shape. What lies within itself is described once.
     pub fn within(&mut self, name: &'static str, describe: fn(&mut Shape)) {
         match self.within.iter().position(|outer| *outer == name) {
             Some(outer) => self.number(outer as u64),

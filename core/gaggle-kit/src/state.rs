@@ -1,7 +1,7 @@
 //! What a game's state must be able to do: be saved, sent, compared and explained.
 //!
-//! The trait and its use; `state/standard.rs` and `state/nouns.rs` implement it for what states are made
-//! of, `#[derive(State)]` for the games' own types.
+//! The trait and its use; `state/standard.rs` and `state/nouns.rs` implement it for what states are
+//! made of, `#[derive(State)]` for the games' own types.
 
 mod nouns;
 #[doc(hidden)]
@@ -13,13 +13,14 @@ pub use range::InRange;
 
 use crate::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Shape, StateHasher};
 
-/// A game's state, or a part of one. Derive it; write it by hand only for a type with rules of its own.
+/// A game's state, or a part of one. Derive it; write it by hand only for a type with rules of its
+/// own.
 ///
 /// One encoding per value: equal states have equal bytes, and so equal hashes, on every machine.
-/// Integers are little-endian, counts are varints, enums start with the number of the variant in one
-/// byte. Implemented for integers, `bool`, `char`, `String`, `Option`, arrays, tuples, `Vec`, `VecDeque`,
-/// `BTreeMap`, `BTreeSet`, `Box` and the types of this crate; not for floats and `usize`, which differ
-/// between machines, nor for hash maps, whose order does.
+/// Integers are little-endian, counts are varints, enums start with the number of the variant in
+/// one byte. Implemented for integers, `bool`, `char`, `String`, `Option`, arrays, tuples, `Vec`,
+/// `VecDeque`, `BTreeMap`, `BTreeSet`, `Box` and the types of this crate; not for floats and
+/// `usize`, which differ between machines, nor for hash maps, whose order does.
 ///
 /// ```
 /// use gaggle_kit::{State, decode_state, diff, encode_state, state_hash};
@@ -52,12 +53,13 @@ use crate::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Shape, Stat
     note = "derive `State` for your own types; floats and `usize` differ between machines (use `Fixed`, `u32`), the order of hash maps too (use `BTreeMap`)"
 )]
 pub trait State: Clone {
-    /// How many bytes the shortest encoding of any value takes. A decoder checks announced counts against
-    /// it before it allocates.
+    /// How many bytes the shortest encoding of any value takes. A decoder checks announced counts
+    /// against it before it allocates.
     const SIZE_MIN: usize;
 
-    /// Describes what the bytes mean, so that builds that mean different things by them know that they do. The derived version names
-    /// every field; a type written by hand says no more than its least size.
+    /// Describes what the bytes mean, so that builds that mean different things by them know that
+    /// they do. The derived version names every field; a type written by hand says no more than its
+    /// least size.
     fn shape(shape: &mut Shape) {
         shape.number(Self::SIZE_MIN as u64);
     }
@@ -65,8 +67,9 @@ pub trait State: Clone {
     /// Appends the bytes of this value.
     fn encode<S: ByteSink>(&self, out: &mut S);
 
-    /// Reads a value from bytes anybody may have written. Allocates no more than the bytes left could need:
-    /// `size_of` an element for every [`State::SIZE_MIN`] of them, on each level of lists within lists.
+    /// Reads a value from bytes anybody may have written. Allocates no more than the bytes left
+    /// could need: `size_of` an element for every [`State::SIZE_MIN`] of them, on each level of
+    /// lists within lists.
     ///
     /// # Errors
     /// If no value is written so.
@@ -76,8 +79,8 @@ pub trait State: Clone {
     fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>));
 
     /// Becomes equal to `other`, keeping allocated memory where possible: what saving and loading a
-    /// snapshot does. Unlike `clone_from`, which `#[derive(Clone)]` leaves to the default, the derived
-    /// version does it field by field.
+    /// snapshot does. Unlike `clone_from`, which `#[derive(Clone)]` leaves to the default, the
+    /// derived version does it field by field.
     fn copy_from(&mut self, other: &Self) {
         self.clone_from(other);
     }
@@ -91,8 +94,8 @@ pub trait State: Clone {
         Ok(())
     }
 
-    /// Appends the bytes of all of these, as if one after another. A type that is plain bytes in memory
-    /// does it at once.
+    /// Appends the bytes of all of these, as if one after another. A type that is plain bytes in
+    /// memory does it at once.
     fn encode_all<S: ByteSink>(values: &[Self], out: &mut S) {
         for value in values {
             value.encode(out);

@@ -1,11 +1,13 @@
-//! A map and a set of a few things, in the order of their keys: those of a match, a room or a link. The standard library's trees
-//! are made for many and are many times as large once compiled, for every type anew: in a page that counts.
+//! A map and a set of a few things, in the order of their keys: those of a match, a room or a link.
+//! The standard library's trees are made for many and are many times as large once compiled, for
+//! every type anew: in a page that counts.
 
 use std::fmt::{Debug, Formatter};
 
-/// A map for what is bounded by the people in a room: one vector, sorted by key. It iterates in the order of its keys, as a
-/// `BTreeMap` does, so machines that hold the same do the same. Looking up takes the logarithm of how many there are; inserting and
-/// removing move those behind, so it is for hundreds and not for thousands.
+/// A map for what is bounded by the people in a room: one vector, sorted by key. It iterates in the
+/// order of its keys, as a `BTreeMap` does, so machines that hold the same do the same. Looking up
+/// takes the logarithm of how many there are; inserting and removing move those behind, so it is
+/// for hundreds and not for thousands.
 ///
 /// ```
 /// let mut ages = gaggle_kit::VecMap::new();

@@ -1,5 +1,5 @@
-//! Fixed-point functions against `f64`, over the whole range of what they take, within the bounds their
-//! documentation states; and a golden over all of them, which every machine must meet.
+//! Fixed-point functions against `f64`, over the whole range of what they take, within the bounds
+//! their documentation states; and a golden over all of them, which every machine must meet.
 
 #![expect(clippy::float_arithmetic, reason = "the yardstick is f64")]
 

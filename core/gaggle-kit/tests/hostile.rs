@@ -1,5 +1,5 @@
-//! Bytes from somebody who means harm: random ones, absurd counts, deep nesting. Each decoder answers with a
-//! refusal or a value, and allocates no more than it says.
+//! Bytes from somebody who means harm: random ones, absurd counts, deep nesting. Each decoder
+//! answers with a refusal or a value, and allocates no more than it says.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -47,8 +47,8 @@ fn absurd_counts_allocate_nothing() {
     check::<BTreeSet<PeerId>>();
 }
 
-/// The bound [`State::decode`] states: `size_of` each element for every `SIZE_MIN` bytes that are there, on each
-/// level of lists within lists.
+/// The bound [`State::decode`] states: `size_of` each element for every `SIZE_MIN` bytes that are
+/// there, on each level of lists within lists.
 #[test]
 fn what_is_there_bounds_what_is_allocated() {
     fn check<T: State>(inside: usize) {
@@ -91,8 +91,8 @@ fn random_bytes_are_refused_or_have_one_meaning() {
     assert!(accepted > 0, "something random must be valid, or nothing was tested");
 }
 
-/// Mutations of a valid state reach every field: whatever is refused names one of them, and what was allocated
-/// until then is in proportion to the bytes.
+/// Mutations of a valid state reach every field: whatever is refused names one of them, and what
+/// was allocated until then is in proportion to the bytes.
 #[test]
 fn every_field_of_a_state_can_refuse() {
     // The widest element is a node of a map: less than 512 bytes for the 17 of its first entry.

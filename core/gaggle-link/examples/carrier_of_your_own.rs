@@ -1,7 +1,9 @@
-//! A way of moving datagrams of your own, here through queues in memory, and the contract it is held to.
+//! A way of moving datagrams of your own, here through queues in memory, and the contract it is
+//! held to.
 //!
-//! Anything that can move a datagram to a named peer becomes a transport for every engine by these five functions: a serial line,
-//! a platform's friends service, a test. `cargo run -p gaggle-link --example carrier_of_your_own` tries all points on it, and
+//! Anything that can move a datagram to a named peer becomes a transport for every engine by these
+//! five functions: a serial line, a platform's friends service, a test.
+//! `cargo run -p gaggle-link --example carrier_of_your_own` tries all points on it, and
 //! `tests/carrier_of_your_own.rs` makes a test of each, which is all there is to testing one.
 
 use std::cell::RefCell;

@@ -13,8 +13,9 @@ pub struct LinkConfig {
     pub rtt_probe_interval: Micros,
     /// Unreliable messages that wait for a busy carrier, per peer. One more drops the oldest.
     pub unreliable_queue_max: usize,
-    /// Bytes of reliable messages, per peer, that were not acknowledged as a whole; also bounds a single message. What the
-    /// peer grants (its [`LinkConfig::receive_bytes_max`]) may bound it further.
+    /// Bytes of reliable messages, per peer, that were not acknowledged as a whole; also bounds a
+    /// single message. What the peer grants (its [`LinkConfig::receive_bytes_max`]) may bound it
+    /// further.
     pub send_bytes_max: u32,
     /// Bytes of unfinished messages held for each peer; also bounds a single message.
     pub receive_bytes_max: u32,

@@ -1,7 +1,8 @@
-//! What may be counted on of any [`Transport`], point by point, as something any implementation can run.
+//! What may be counted on of any [`Transport`], point by point, as something any implementation can
+//! run.
 //!
-//! An implementation gives a [`Harness`]: three transports that find each other, and a way to let time pass. One line then makes
-//! a test of every point:
+//! An implementation gives a [`Harness`]: three transports that find each other, and a way to let
+//! time pass. One line then makes a test of every point:
 //!
 //! ```
 //! # use gaggle_kit::Micros;
@@ -28,7 +29,8 @@
 //! # contract::run(contract::Rule::EveryoneJoinsEveryoneOnce, MyStage(SimNet::new(3, 1))).unwrap();
 //! ```
 //!
-//! Where nothing may wait, as inside a page, a [`Run`] is stepped by hand instead. The suite itself reads no clock.
+//! Where nothing may wait, as inside a page, a [`Run`] is stepped by hand instead. The suite itself
+//! reads no clock.
 
 mod neighbour;
 mod points;
@@ -83,7 +85,8 @@ pub enum Progress {
 }
 
 impl<T: Transport> Run<T> {
-    /// A trial of this point with three fresh transports. `dead_after` is how long a peer may be silent before it has left.
+    /// A trial of this point with three fresh transports. `dead_after` is how long a peer may be
+    /// silent before it has left.
     pub fn new(point: Rule, transports: Vec<T>, dead_after: Micros) -> Run<T> {
         Run { point, room: Room::new(transports, dead_after), began_at: None }
     }
@@ -118,8 +121,8 @@ pub fn run<S: Harness>(point: Rule, mut stage: S) -> Result<(), Failure> {
     }
 }
 
-/// Makes a `#[test]` of every point of the contract, for the [`Harness`] the expression gives. Use it in a module
-/// of its own.
+/// Makes a `#[test]` of every point of the contract, for the [`Harness`] the expression gives. Use
+/// it in a module of its own.
 #[macro_export]
 macro_rules! contract {
     ($stage:expr) => {

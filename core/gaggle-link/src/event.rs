@@ -38,7 +38,8 @@ pub enum DisconnectReason {
     Local(CloseCode),
     /// The peer ended it and said why.
     Remote(CloseCode),
-    /// Nothing was heard of the peer for longer than the setting allows. If it is heard again, it joins again.
+    /// Nothing was heard of the peer for longer than the setting allows. If it is heard again, it
+    /// joins again.
     Timeout,
     /// The carrier lost its connection.
     CarrierClosed,
@@ -48,8 +49,8 @@ pub enum DisconnectReason {
     Fault(PeerFault),
 }
 
-/// A reason to end a link, given by one side and shown to the other. Numbers below 16 are Gaggle's, the others are
-/// the game's to define.
+/// A reason to end a link, given by one side and shown to the other. Numbers below 16 are Gaggle's,
+/// the others are the game's to define.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CloseCode(pub u8);
 

@@ -1,13 +1,19 @@
-//! Layer 1: moves bytes between peers, directly, relayed or simulated. Knows no game, no frames, no rollback.
+//! Layer 1: moves bytes between peers, directly, relayed or simulated. Knows no game, no frames, no
+//! rollback.
 //!
-//! - [`Transport`] is what engines are written against: messages to and from peers, unreliable or reliable.
-//! - [`Endpoint`] is that on top of any [`Carrier`], which moves single datagrams: a socket, a WebRTC channel, a relay.
-//! - [`mod@contract`] says point by point what may be counted on of a transport, as tests any implementation can run.
-//! - [`PathSelector`] chooses the best way to each peer, and [`relay`] is one that leads through a third party.
-//! - [`sim`] is a whole network in virtual time, and [`LinkConditioner`] makes a real one feel like a bad one.
+//! - [`Transport`] is what engines are written against: messages to and from peers, unreliable or
+//!   reliable.
+//! - [`Endpoint`] is that on top of any [`Carrier`], which moves single datagrams: a socket, a
+//!   WebRTC channel, a relay.
+//! - [`mod@contract`] says point by point what may be counted on of a transport, as tests any
+//!   implementation can run.
+//! - [`PathSelector`] chooses the best way to each peer, and [`relay`] is one that leads through a
+//!   third party.
+//! - [`sim`] is a whole network in virtual time, and [`LinkConditioner`] makes a real one feel like
+//!   a bad one.
 //!
-//! Nothing here reads a clock, waits or opens a socket: time and seeds are arguments, sockets are in `shell/`. A program
-//! runs its links like this, once a frame or whenever something arrives:
+//! Nothing here reads a clock, waits or opens a socket: time and seeds are arguments, sockets are
+//! in `shell/`. A program runs its links like this, once a frame or whenever something arrives:
 //!
 //! ```
 //! # use gaggle_kit::Micros;

@@ -1,7 +1,8 @@
 //! Links on any carrier: the [`Transport`] everything else builds on.
 //!
-//! This file joins the two: it greets whom the carrier opens a way to, hands packets to the session they belong to, sends
-//! what sessions want sent, and turns all of it into events. What happens within one link is in `link/session.rs`.
+//! This file joins the two: it greets whom the carrier opens a way to, hands packets to the session
+//! they belong to, sends what sessions want sent, and turns all of it into events. What happens
+//! within one link is in `link/session.rs`.
 
 mod acks;
 mod congestion;
@@ -35,7 +36,8 @@ use crate::{
     PeerFault, SendError, Transport, TransportEvent,
 };
 
-/// Datagrams looked at for one value of `now`. A flood of them can't keep a caller from its next frame.
+/// Datagrams looked at for one value of `now`. A flood of them can't keep a caller from its next
+/// frame.
 const DATAGRAMS_PER_POLL_MAX: u32 = 4_096;
 
 /// A goodbye is sent this often, because it is not acknowledged.
@@ -93,7 +95,8 @@ pub struct Endpoint<C> {
 #[derive(Debug)]
 struct Peer {
     id: PeerId,
-    /// How a link comes to be: while there is none, or when the other side seems to have started anew.
+    /// How a link comes to be: while there is none, or when the other side seems to have started
+    /// anew.
     handshake: Option<Handshake>,
     session: Option<Box<Link>>,
     /// When there is something to do.
@@ -119,8 +122,8 @@ enum Found {
 }
 
 impl<C: Carrier> Endpoint<C> {
-    /// Links on this carrier. The seed must differ from that of any earlier link under the same name: draw it from the
-    /// system's entropy where there is some.
+    /// Links on this carrier. The seed must differ from that of any earlier link under the same
+    /// name: draw it from the system's entropy where there is some.
     pub fn new(carrier: C, config: LinkConfig, seed: u64) -> Endpoint<C> {
         Endpoint {
             carrier,
@@ -148,8 +151,8 @@ impl<C: Carrier> Endpoint<C> {
         &mut self.carrier
     }
 
-    /// Ends whatever there is with this peer, joined or not yet. If it was joined, it is told that we leave, and
-    /// [`TransportEvent::Disconnected`] follows.
+    /// Ends whatever there is with this peer, joined or not yet. If it was joined, it is told that
+    /// we leave, and [`TransportEvent::Disconnected`] follows.
     pub fn drop_peer(&mut self, now: Micros, peer: PeerId) {
         self.disconnect(now, peer, CloseCode::LEAVING);
         if let Ok(index) = self.find(peer) {
@@ -163,8 +166,8 @@ impl<C: Carrier> Endpoint<C> {
         self.peers.binary_search_by_key(&peer, |peer| peer.id)
     }
 
-    /// As [`find`](Endpoint::find), for packets: those of one frame mostly go out and come in in the order of their peers,
-    /// so the next one is looked at first.
+    /// As [`find`](Endpoint::find), for packets: those of one frame mostly go out and come in in
+    /// the order of their peers, so the next one is looked at first.
     fn find_next(&mut self, peer: PeerId) -> Result<usize, usize> {
         let index = match self.peers.get(self.next_peer) {
             Some(next) if next.id == peer => self.next_peer,

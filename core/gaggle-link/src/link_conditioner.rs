@@ -12,8 +12,8 @@ use crate::{Carrier, CarrierEvent, DATAGRAM_BYTES_MAX, WouldBlock};
 /// Datagrams held back at a time. What comes on top is lost, as it would be in a router.
 const DELAYED_MAX: usize = 16_384;
 
-/// A carrier that delays, loses, doubles and reorders what is sent through it. What is received it leaves alone: for a bad
-/// network in both directions both sides wear it.
+/// A carrier that delays, loses, doubles and reorders what is sent through it. What is received it
+/// leaves alone: for a bad network in both directions both sides wear it.
 ///
 /// ```
 /// use gaggle_link::sim::{Conditions, SimNet};
@@ -33,7 +33,8 @@ pub struct LinkConditioner<C> {
     seed: u64,
     /// One for each peer that was ever sent to, by name.
     shapers: Vec<(PeerId, Shaper)>,
-    /// When what is to be passed on: the time, a count to keep the order, and the place in `delayed`.
+    /// When what is to be passed on: the time, a count to keep the order, and the place in
+    /// `delayed`.
     agenda: BinaryHeap<Reverse<(Micros, u64, usize)>>,
     count: u64,
     delayed: Vec<(PeerId, Vec<u8>)>,

@@ -1,7 +1,8 @@
 //! How two peers get a direct connection: who offers, who answers, and which attempt counts.
 //!
-//! A pure machine between a signalling service and something that speaks WebRTC, natively or in a browser. It
-//! tells that *engine* what to do and the other side what was done; it never looks into a description.
+//! A pure machine between a signalling service and something that speaks WebRTC, natively or in a
+//! browser. It tells that *engine* what to do and the other side what was done; it never looks into
+//! a description.
 
 use std::collections::VecDeque;
 
@@ -16,13 +17,13 @@ const CANDIDATES_MAX: u32 = 64;
 /// An offer younger than this is still under way: asking again would only start over.
 const OFFER_PATIENCE: Micros = Micros::from_millis(1_500);
 
-/// Attempts a peer may make us begin within [`ATTEMPTS_WITHIN`]: each is a connection, and costs far more than the signal
-/// that asks for it.
+/// Attempts a peer may make us begin within [`ATTEMPTS_WITHIN`]: each is a connection, and costs
+/// far more than the signal that asks for it.
 const ATTEMPTS_MAX: u8 = 4;
 const ATTEMPTS_WITHIN: Micros = Micros::from_secs(4);
 
-/// What the engine has to do for a peer. Results come back with the same attempt number; those of an older attempt
-/// are ignored.
+/// What the engine has to do for a peer. Results come back with the same attempt number; those of
+/// an older attempt are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NegotiationCommand {
     /// Begin a connection and describe it: [`Negotiator::handle_description`].
@@ -184,7 +185,8 @@ impl Negotiator {
         Ok(())
     }
 
-    /// Whether a peer may make us begin one more attempt. If not, it asks again when it gets no answer.
+    /// Whether a peer may make us begin one more attempt. If not, it asks again when it gets no
+    /// answer.
     fn may_begin(&mut self, now: Micros, peer: PeerId) -> bool {
         self.begun.retain(|_, (since, _)| now.since(*since) < ATTEMPTS_WITHIN);
         let (_, count) = self.begun.get_or_insert_with(peer, || (now, 0));

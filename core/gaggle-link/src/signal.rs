@@ -9,9 +9,11 @@ pub const DESCRIPTION_BYTES_MAX: usize = 8 * 1024;
 /// Longest candidate taken.
 pub const CANDIDATE_BYTES_MAX: usize = 512;
 
-/// A signal: a line with a word and the number of the attempt it belongs to, then what the word calls for.
+/// A signal: a line with a word and the number of the attempt it belongs to, then what the word
+/// calls for.
 ///
-/// It travels as text through whatever the peers have in common (the lobby, a test, a piece of paper).
+/// It travels as text through whatever the peers have in common (the lobby, a test, a piece of
+/// paper).
 ///
 /// ```
 /// use gaggle_link::{Signal, SignalBody};

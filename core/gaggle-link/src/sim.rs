@@ -1,7 +1,9 @@
-//! A network in virtual time, from one seed: what tests run on, and what makes a good network feel like a bad one.
+//! A network in virtual time, from one seed: what tests run on, and what makes a good network feel
+//! like a bad one.
 //!
-//! [`SimNet`] holds peers and time, [`Conditions`] say what happens to datagrams in one direction, [`SimCarrier`] is what
-//! a peer's link runs on. Nothing here waits: simulated minutes take as long as computing them.
+//! [`SimNet`] holds peers and time, [`Conditions`] say what happens to datagrams in one direction,
+//! [`SimCarrier`] is what a peer's link runs on. Nothing here waits: simulated minutes take as long
+//! as computing them.
 
 mod carrier;
 mod chance;

@@ -2,8 +2,8 @@
 
 use gaggle_kit::Micros;
 
-/// What is known about the link to one peer since it joined. Sums never wrap; bytes are those given to or taken from
-/// the carrier, headers of the link included.
+/// What is known about the link to one peer since it joined. Sums never wrap; bytes are those given
+/// to or taken from the carrier, headers of the link included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkStats {
     /// Round trip time, smoothed; none until the first measurement.
@@ -32,8 +32,8 @@ pub struct LinkStats {
     pub packets_resent: u64,
     /// Packets that were refused: repeated, too old, of another incarnation, or unreadable.
     pub packets_rejected: u64,
-    /// Datagrams that came to this machine, of all peers together, and were thrown away before a link saw them: nobody polled, or
-    /// they were longer than any of ours.
+    /// Datagrams that came to this machine, of all peers together, and were thrown away before a
+    /// link saw them: nobody polled, or they were longer than any of ours.
     pub carrier_dropped: u64,
     /// Unreliable messages waiting for the carrier.
     pub unreliable_queued: usize,

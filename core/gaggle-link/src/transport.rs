@@ -7,9 +7,10 @@ use crate::{Channel, CloseCode, LinkStats, TransportEvent};
 
 /// Moves messages between peers. Engines know no more of the network than this.
 ///
-/// Nothing blocks and nothing happens between calls: poll until there is no more event, at the latest at
-/// [`Transport::poll_timeout`] and whenever something may have arrived. `now` is the caller's clock and must not run
-/// backwards. The suite in [`contract`](mod@crate::contract) says point by point what may be counted on.
+/// Nothing blocks and nothing happens between calls: poll until there is no more event, at the
+/// latest at [`Transport::poll_timeout`] and whenever something may have arrived. `now` is the
+/// caller's clock and must not run backwards. The suite in [`contract`](mod@crate::contract) says
+/// point by point what may be counted on.
 pub trait Transport {
     /// The name of this machine, the same for the whole life of the transport.
     fn local_id(&self) -> PeerId;
@@ -39,12 +40,13 @@ pub trait Transport {
     /// What happened next, or none if nothing more did until `now`.
     fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>>;
 
-    /// When to poll again even if nothing arrives; [`Micros::MAX`] if only an arrival can change anything.
+    /// When to poll again even if nothing arrives; [`Micros::MAX`] if only an arrival can change
+    /// anything.
     fn poll_timeout(&self) -> Micros;
 
-    /// Ends the link to this peer. It is told the reason; what was not acknowledged by now may not reach it.
-    /// [`TransportEvent::Disconnected`] follows on both sides. A peer that is not joined is left
-    /// alone.
+    /// Ends the link to this peer. It is told the reason; what was not acknowledged by now may not
+    /// reach it. [`TransportEvent::Disconnected`] follows on both sides. A peer that is not joined
+    /// is left alone.
     fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode);
 
     /// What is known about the link to this peer; none if it is not joined.

@@ -1,4 +1,5 @@
-//! The contract suite finds what is broken: transports with one fault each, and the point that must fail.
+//! The contract suite finds what is broken: transports with one fault each, and the point that must
+//! fail.
 
 use std::collections::VecDeque;
 

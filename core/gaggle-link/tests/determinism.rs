@@ -1,4 +1,5 @@
-//! Same seed, same run, to the byte: ten minutes of eight linked peers on a network that does everything at once.
+//! Same seed, same run, to the byte: ten minutes of eight linked peers on a network that does
+//! everything at once.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

@@ -1,6 +1,7 @@
 //! Peers that do what no correct program does. Each may lose its own link; nobody else notices.
 //!
-//! The attacker speaks the protocol from its description alone, so it is also a second implementation of the greeting.
+//! The attacker speaks the protocol from its description alone, so it is also a second
+//! implementation of the greeting.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -178,7 +179,8 @@ fn faults_end_the_link_of_who_commits_them() {
     ];
     for (name, expected, commit) in crimes {
         let mut scene = Scene::new(&LinkConfig::default());
-        // The victim's numbers start anywhere: an acknowledgement far off what it sent is one of the future half of the time.
+        // The victim's numbers start anywhere: an acknowledgement far off what it sent is one of
+        // the future half of the time.
         if expected == PeerFault::AckOfUnsent {
             scene.step();
             let heard = scene.attacker.hear();

@@ -27,7 +27,8 @@ fn message(from: usize, stream: u8, count: u32, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Two peers send each other messages of all sizes on five streams while the network does its worst, then it heals.
+/// Two peers send each other messages of all sizes on five streams while the network does its
+/// worst, then it heals.
 fn exactly_once(conditions: Conditions, seed: u64) -> Mesh {
     let mut mesh = Mesh::of(2, seed);
     mesh.world.set_all(conditions);

@@ -1,5 +1,5 @@
-//! Links over ways that come and go in the middle of a transfer: nothing is lost, doubled or out of order, and a game beside it
-//! misses no more than a round trip.
+//! Links over ways that come and go in the middle of a transfer: nothing is lost, doubled or out of
+//! order, and a game beside it misses no more than a round trip.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

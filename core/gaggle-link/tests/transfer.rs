@@ -1,5 +1,5 @@
-//! How fast large messages get through, and what they do to a game beside them. Deterministic costs: a change shows as
-//! a failing number, without a quiet machine.
+//! How fast large messages get through, and what they do to a game beside them. Deterministic
+//! costs: a change shows as a failing number, without a quiet machine.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

@@ -1,8 +1,8 @@
 //! The client side of the lobby: says hello, keeps the seat, comes back by itself.
 //!
-//! It opens no socket. Feed it with `handle_…`, then drain [`Client::poll_output`] (what the socket must
-//! do) and [`Client::poll_event`] (what the game should know). Losing the connection ends nothing: the
-//! room stays as it was last seen, requests wait, and events go on where they stopped.
+//! It opens no socket. Feed it with `handle_…`, then drain [`Client::poll_output`] (what the socket
+//! must do) and [`Client::poll_event`] (what the game should know). Losing the connection ends
+//! nothing: the room stays as it was last seen, requests wait, and events go on where they stopped.
 //!
 //! ```
 //! use gaggle_kit::Micros;
@@ -207,7 +207,8 @@ pub struct Client {
     attempts: u32,
     /// When to give the connection up, because an answer is overdue.
     overdue_at: Option<Micros>,
-    /// When to show life. What others say does not move it: to the server only our own words are a sign of it.
+    /// When to show life. What others say does not move it: to the server only our own words are a
+    /// sign of it.
     touch_at: Option<Micros>,
     /// How often, as this server asks for it.
     touch_every: Micros,
@@ -288,7 +289,8 @@ impl Client {
         }
     }
 
-    /// The server said something. What cannot be understood is left aside: a later version may say more.
+    /// The server said something. What cannot be understood is left aside: a later version may say
+    /// more.
     pub fn handle_text(&mut self, now: Micros, text: &str) {
         if !matches!(self.state, State::Greeting | State::Online) {
             return;
@@ -371,7 +373,8 @@ impl Client {
         self.seat.as_ref().and_then(|seat| seat.slot)
     }
 
-    /// Those of our slots that were somebody else's when we last sat down there: what a game keeps in them is not ours.
+    /// Those of our slots that were somebody else's when we last sat down there: what a game keeps
+    /// in them is not ours.
     pub fn reused_slots(&self) -> SlotSet {
         self.seat.iter().flat_map(|seat| seat.reused_slots.iter().copied()).collect()
     }
@@ -443,7 +446,8 @@ impl Client {
         self.request(leave)
     }
 
-    /// Our player looks away from the game, or is back at it. Said again for every seat that is not known to rest.
+    /// Our player looks away from the game, or is back at it. Said again for every seat that is not
+    /// known to rest.
     pub fn set_resting(&mut self, resting: bool) {
         self.resting = resting;
         self.say_resting();
@@ -484,8 +488,8 @@ impl Client {
         }
     }
 
-    /// Shows the open rooms of a game: see [`Client::room_list`]. Goes on by itself after a reconnect. A list that was asked for
-    /// before and did not come yet does not come any more.
+    /// Shows the open rooms of a game: see [`Client::room_list`]. Goes on by itself after a
+    /// reconnect. A list that was asked for before and did not come yet does not come any more.
     pub fn subscribe_rooms(&mut self, list: SubscribeRooms) -> RequestId {
         self.pending.forget_lists();
         self.listing = Some(list.clone());
@@ -571,7 +575,8 @@ impl Client {
 }
 
 impl Client {
-    /// Says our own score so far. Nothing waits for an answer, and none is told: the next one says it better.
+    /// Says our own score so far. Nothing waits for an answer, and none is told: the next one says
+    /// it better.
     pub fn tell_score(&mut self, score: OwnScore) {
         if self.state == State::Online {
             self.transmit(None, score.into());
@@ -579,7 +584,8 @@ impl Client {
     }
 }
 
-/// Everything one can ask for. The answer comes as [`ClientEvent::RoomJoined`], [`ClientEvent::Replied`] or [`ClientEvent::Rejected`].
+/// Everything one can ask for. The answer comes as [`ClientEvent::RoomJoined`],
+/// [`ClientEvent::Replied`] or [`ClientEvent::Rejected`].
 macro_rules! requests {
     ($($(#[$meta:meta])* $name:ident: $message:ty;)*) => {
         impl Client {

@@ -1,9 +1,9 @@
 //! All rooms, and the promise that nobody is in two of them: what the nodes of a server share.
 //!
-//! It lives in memory. A server that runs as one process has one of them; processes that share their rooms
-//! have one each and feed all of them the same requests in the same order, which is in `log.rs`, so that all of
-//! them hold the same. Nodes ask with a [`Command`] and hear of what happened through
-//! [`Directory::poll_notice`]; they never see each other.
+//! It lives in memory. A server that runs as one process has one of them; processes that share
+//! their rooms have one each and feed all of them the same requests in the same order, which is in
+//! `log.rs`, so that all of them hold the same. Nodes ask with a [`Command`] and hear of what
+//! happened through [`Directory::poll_notice`]; they never see each other.
 
 mod index;
 mod log;
@@ -130,14 +130,16 @@ impl Directory {
         }
     }
 
-    /// What a node has to be told, and which. Notices about one room come in the order things happened.
+    /// What a node has to be told, and which. Notices about one room come in the order things
+    /// happened.
     pub fn poll_notice(&mut self) -> Option<(NodeId, Notice)> {
         self.notices.pop_front()
     }
 
-    /// A match that is decided and has to be stored; say [`Command::Stored`] when it is. Processes that share their rooms each
-    /// get it, in the same order, and keep the same books. If nobody has said so before some node was lost, it comes once more:
-    /// that node may have been the only one to store it.
+    /// A match that is decided and has to be stored; say [`Command::Stored`] when it is. Processes
+    /// that share their rooms each get it, in the same order, and keep the same books. If nobody
+    /// has said so before some node was lost, it comes once more: that node may have been the only
+    /// one to store it.
     pub fn poll_record(&mut self) -> Option<MatchRecord> {
         self.records.pop_front()
     }
@@ -275,7 +277,8 @@ impl Directory {
             Reply::NotInRoom { why: Some(Rejection::new(RejectionCode::BadTicket, text)) }
         };
         let peer = newcomer.peer;
-        // Tickets are kept by those who left, too: whoever collects them gets no more seats than anybody.
+        // Tickets are kept by those who left, too: whoever collects them gets no more seats than
+        // anybody.
         if let Err(refusal) = self.check_newcomer(&newcomer, link) {
             return no_seat(&refusal);
         }
@@ -552,7 +555,8 @@ impl Directory {
         }
     }
 
-    /// What waited for somebody who is back. Who comes back anew cannot use what was meant for the life before.
+    /// What waited for somebody who is back. Who comes back anew cannot use what was meant for the
+    /// life before.
     fn take_mail(&mut self, peer: PeerId, attached: Attached) -> Vec<QueuedSignal> {
         let mail = self.mail.remove(&peer).unwrap_or_default();
         let is_useful =
@@ -603,7 +607,8 @@ impl Directory {
         }
     }
 
-    /// A room that ended is not made again from a ticket: who was removed from it would have it alone.
+    /// A room that ended is not made again from a ticket: who was removed from it would have it
+    /// alone.
     fn remember_end(&mut self, now: Micros, id: RoomId) {
         self.ended.push_back((now + self.rules.ticket_ttl, id));
         self.has_ended.insert(id);

@@ -130,7 +130,8 @@ impl Value for Slot {
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seed(pub u64);
 
-/// One connection of a member. It can be shown: the resume token it is made from can not be found from it.
+/// One connection of a member. It can be shown: the resume token it is made from can not be found
+/// from it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ResumeId(pub u64);
 
@@ -138,7 +139,8 @@ pub struct ResumeId(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NodeId(pub u64);
 
-/// The network a member connects from, as a keyed hash of its address: it tells networks apart and names none.
+/// The network a member connects from, as a keyed hash of its address: it tells networks apart and
+/// names none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NetworkId(pub u64);
 
@@ -191,8 +193,8 @@ fn parse_hex_number(text: &str) -> Option<u64> {
 
 /// The six letters a player reads out to a friend.
 ///
-/// There are no vowels in it, so that chance spells no words: 20⁶ = 64 million codes. Lower case is read
-/// as upper case.
+/// There are no vowels in it, so that chance spells no words: 20⁶ = 64 million codes. Lower case is
+/// read as upper case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoomCode([u8; 6]);
 

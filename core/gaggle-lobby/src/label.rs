@@ -1,7 +1,7 @@
 //! Words people chose: names of games and modes, and the names players are shown by.
 //!
-//! A player's name appears on other players' screens, in logs and on the operator's page, so what could
-//! break a line, hide or turn text around is refused here, once.
+//! A player's name appears on other players' screens, in logs and on the operator's page, so what
+//! could break a line, hide or turn text around is refused here, once.
 
 mod marks;
 

@@ -3,14 +3,15 @@
 //! Everything here is a machine without sockets, clock or entropy; time and secrets are arguments.
 //!
 //! - [`message`] is what travels: JSON texts, documented with examples in PROTOCOL.md, section 5.
-//! - [`client::Client`] is the client: it says hello, keeps its seat over lost connections, reloads and
-//!   crashed servers, and shows the room as it is. Sockets natively and in the browser are built around it.
+//! - [`client::Client`] is the client: it says hello, keeps its seat over lost connections, reloads
+//!   and crashed servers, and shows the room as it is. Sockets natively and in the browser are
+//!   built around it.
 //! - [`room::Room`] has the rules of one room, [`directory::Directory`] is all rooms, and
 //!   [`node::Node`] is one server process: connections, identities, limits, copies of rooms.
 //! - [`places`] counts what each network holds, for everything that has a limited number of places,
 //!   [`network_rates`] how often it does something.
-//! - [`Claims`], [`TicketSigner`] and [`TicketKey`] are tickets: they prove to peers and relays who may be
-//!   in a room, and to a server that lost its memory who sat where.
+//! - [`Claims`], [`TicketSigner`] and [`TicketKey`] are tickets: they prove to peers and relays who
+//!   may be in a room, and to a server that lost its memory who sat where.
 //!
 //! ```
 //! use gaggle_lobby::{Envelope, ClientMessage, message::client::Find};

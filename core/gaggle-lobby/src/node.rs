@@ -1,12 +1,15 @@
-//! The server side of the lobby, as one process sees it: its connections, who they are, what they may
-//! say and how often, and copies of the rooms its members are in.
+//! The server side of the lobby, as one process sees it: its connections, who they are, what they
+//! may say and how often, and copies of the rooms its members are in.
 //!
-//! It decides nothing about rooms: it asks a [directory](crate::directory) and passes on what happened.
-//! It opens no socket and reads no clock: feed it with `handle_…`, then drain [`Node::poll_output`].
+//! It decides nothing about rooms: it asks a [directory](crate::directory) and passes on what
+//! happened. It opens no socket and reads no clock: feed it with `handle_…`, then drain
+//! [`Node::poll_output`].
 //!
-//! `hello.rs` is about who somebody is, `commands.rs` about what they ask for, `answers.rs` about what the
-//! directory says, `copies.rs` about rooms, `signals.rs` about what members hand to each other, `lists.rs`
-//! about the list of rooms, `searches.rs` about who looks for people of their skill, `notes.rs` about what operators can read later, `connection.rs` and `limits.rs` about connections and how much they may do.
+//! `hello.rs` is about who somebody is, `commands.rs` about what they ask for, `answers.rs` about
+//! what the directory says, `copies.rs` about rooms, `signals.rs` about what members hand to each
+//! other, `lists.rs` about the list of rooms, `searches.rs` about who looks for people of their
+//! skill, `notes.rs` about what operators can read later, `connection.rs` and `limits.rs` about
+//! connections and how much they may do.
 
 mod answers;
 mod commands;
@@ -92,7 +95,8 @@ pub struct NodeConfig {
     pub server_name: String,
     /// Servers that help to make links.
     pub ice: Box<dyn IceProvider>,
-    /// How long the directory waits for a sign of life of this node; `Micros::MAX` if it is the only one.
+    /// How long the directory waits for a sign of life of this node; `Micros::MAX` if it is the
+    /// only one.
     pub lease: Micros,
 }
 
@@ -112,7 +116,8 @@ pub enum NodeOutput {
         /// On which connection.
         connection: ConnectionId,
     },
-    /// Close, after everything sent before has gone out. [`Node::handle_closed`] is not expected any more.
+    /// Close, after everything sent before has gone out. [`Node::handle_closed`] is not expected
+    /// any more.
     Close {
         /// Which connection.
         connection: ConnectionId,
@@ -359,7 +364,8 @@ impl Node {
         self.handle_said(now, connection, Said::read(text));
     }
 
-    /// Handles a message decoded before: many connections decode at once, and one at a time talks to a node.
+    /// Handles a message decoded before: many connections decode at once, and one at a time talks
+    /// to a node.
     pub fn handle_said(&mut self, now: Micros, connection: ConnectionId, said: Said) {
         let Said { id, bytes, message } = said;
         self.tally.messages += 1;
@@ -401,7 +407,8 @@ impl Node {
         self.forget_connection(now, connection);
     }
 
-    /// Ends a connection that does not take what it is sent, or breaks the rules of the socket below.
+    /// Ends a connection that does not take what it is sent, or breaks the rules of the socket
+    /// below.
     pub fn disconnect(&mut self, now: Micros, connection: ConnectionId, refusal: Rejection) {
         if self.connections.contains_key(&connection) {
             self.say_bye(connection, refusal, true);
@@ -459,7 +466,8 @@ impl Node {
         }
     }
 
-    /// Says goodbye to everybody and lets nobody in any more. They are asked to come back after so long.
+    /// Says goodbye to everybody and lets nobody in any more. They are asked to come back after so
+    /// long.
     pub fn drain(&mut self, reconnect_ms: u64) {
         self.draining = Some(reconnect_ms);
         let text = encode(None, Draining { reconnect_ms }.into());
@@ -468,8 +476,9 @@ impl Node {
         }
     }
 
-    /// The directory is another one, or has lost what it was told last: begins a new life, so that what was asked in the old
-    /// one and is still on its way counts for nothing. Whoever is connected should be disconnected before.
+    /// The directory is another one, or has lost what it was told last: begins a new life, so that
+    /// what was asked in the old one and is still on its way counts for nothing. Whoever is
+    /// connected should be disconnected before.
     pub fn restart(&mut self, now: Micros) {
         self.epoch += 1;
         self.asked.retain(|_, asked| !matches!(asked, Asked::Lease));
@@ -522,13 +531,14 @@ impl Node {
         self.rooms.values().map(|copy| &copy.view)
     }
 
-    /// Whether this machine is a member of the room, as far as this node knows: for relays, which serve
-    /// members of one room only and have checked a ticket before.
+    /// Whether this machine is a member of the room, as far as this node knows: for relays, which
+    /// serve members of one room only and have checked a ticket before.
     pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
         self.rooms.get(&room).is_some_and(|copy| copy.view.member(peer).is_some())
     }
 
-    /// The epoch of a room, as far as this node knows the room: tickets of lower ones are worth nothing.
+    /// The epoch of a room, as far as this node knows the room: tickets of lower ones are worth
+    /// nothing.
     pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
         self.rooms.get(&room).map(|copy| copy.view.epoch)
     }

@@ -1,6 +1,8 @@
-//! Places by network: counts what each customer of a provider holds, so that no customer holds all of it.
+//! Places by network: counts what each customer of a provider holds, so that no customer holds all
+//! of it.
 //!
-//! The node, the relay and the server count with it. Absent: clocks, sockets, what a place is worth.
+//! The node, the relay and the server count with it. Absent: clocks, sockets, what a place is
+//! worth.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -16,8 +18,9 @@ pub fn network(address: IpAddr) -> u64 {
     }
 }
 
-/// The prefixes a network lies in, the smallest first, and how many shares each has. Providers give customers of IPv6 a /64, a
-/// /56 or a /48: a /56 has two shares and a /48 four, however many networks they are cut into.
+/// The prefixes a network lies in, the smallest first, and how many shares each has. Providers give
+/// customers of IPv6 a /64, a /56 or a /48: a /56 has two shares and a /48 four, however many
+/// networks they are cut into.
 pub fn prefixes(network: u64) -> impl Iterator<Item = ((u8, u64), usize)> {
     let levels: &[(u8, u32, usize)] =
         if network & IS_IPV6 == 0 { &[(64, 0, 1)] } else { &[(64, 0, 1), (56, 8, 2), (48, 16, 4)] };
@@ -31,7 +34,8 @@ pub struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// Gives this network a place, unless one of its prefixes holds as many as it may: `share` for the smallest.
+    /// Gives this network a place, unless one of its prefixes holds as many as it may: `share` for
+    /// the smallest.
     pub fn take(&mut self, network: u64, share: usize) -> bool {
         let held = |prefix| self.held.get(&prefix).copied().unwrap_or(0);
         if prefixes(network).any(|(prefix, shares)| held(prefix) >= share.saturating_mul(shares)) {
@@ -71,8 +75,9 @@ impl ConcurrencyLimit {
     }
 }
 
-/// Those of `held` that make way, at most `count`: of the heaviest networks first, of one network the first in order. Networks
-/// lighter than `weight_min` are left alone: it is the weight the newcomer's network has with the newcomer.
+/// Those of `held` that make way, at most `count`: of the heaviest networks first, of one network
+/// the first in order. Networks lighter than `weight_min` are left alone: it is the weight the
+/// newcomer's network has with the newcomer.
 pub fn making_way<T: Ord + Copy>(
     places: &ConcurrencyLimit,
     weight_min: usize,

@@ -4,8 +4,8 @@ use gaggle_kit::Micros;
 
 use crate::rules::RateLimit;
 
-/// What is left of a [`RateLimit`]: the moment at which it would be as if nothing had been done (the *generic
-/// cell rate algorithm*: one number, no timer, nothing to refill).
+/// What is left of a [`RateLimit`]: the moment at which it would be as if nothing had been done
+/// (the *generic cell rate algorithm*: one number, no timer, nothing to refill).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct RateLimiter {
     clear_at: Micros,

@@ -1,9 +1,9 @@
 //! Whether a match's result counts: those who were there report it, and it does if they agree.
 //!
-//! A voice weighs as long as its owner has played, so that no player decides what it has not been through. Keys cost
-//! nothing to make: players of one network, and peers of one person, are one voice. One liar among three is outvoted;
-//! two who disagree: neither counts; what only one voice says is kept as a claim. What is done with a result afterwards
-//! is not known here.
+//! A voice weighs as long as its owner has played, so that no player decides what it has not been
+//! through. Keys cost nothing to make: players of one network, and peers of one person, are one
+//! voice. One liar among three is outvoted; two who disagree: neither counts; what only one voice
+//! says is kept as a claim. What is done with a result afterwards is not known here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,8 @@ record! {
         since: Micros,
         /// When they came for the first time, if they left and came again: points won before count.
         first: Option<Micros>,
-        /// When they were sent away, if they were: nobody else speaks for the time they have played.
+        /// When they were sent away, if they were: nobody else speaks for the time they have
+        /// played.
         kicked_at: Option<Micros>,
     }
 }
@@ -128,7 +129,8 @@ record! {
     }
 }
 
-/// One voice about a match: players who have a person or a network in common, by the first of them in the cast.
+/// One voice about a match: players who have a person or a network in common, by the first of them
+/// in the cast.
 type Voice = usize;
 
 /// Who speaks with which voice about a match, and how long each has played, in milliseconds.
@@ -155,7 +157,8 @@ impl Voices {
         Voices { of, weights: BTreeMap::new() }
     }
 
-    /// Counts a player who was there for so long. Of several with one voice the one that was there longest counts.
+    /// Counts a player who was there for so long. Of several with one voice the one that was there
+    /// longest counts.
     pub(crate) fn add(&mut self, peer: PeerId, played: Micros) {
         let Some(voice) = self.of.get(&peer) else { return };
         // A player who came this moment weighs something, too.
@@ -163,7 +166,8 @@ impl Voices {
         *weight = (*weight).max(played.as_millis() + 1);
     }
 
-    /// Whether these are enough to decide: three fifths. With half, anybody could tip a tie by coming in.
+    /// Whether these are enough to decide: three fifths. With half, anybody could tip a tie by
+    /// coming in.
     pub(crate) fn are_enough(&self, peers: impl Iterator<Item = PeerId>) -> bool {
         self.carry(&peers.filter_map(|peer| self.of.get(&peer).copied()).collect())
     }
@@ -293,7 +297,8 @@ pub(crate) fn judge<'a>(testimonies: &'a [ResultClaim], voices: &Voices) -> (Ver
 pub(crate) fn score_sheet(report: &Report, cast: &[MatchPlayer]) -> Vec<PlayerScore> {
     let better = |score: &Score| report.scores.iter().filter(|other| other.score > score.score).count() as u8;
     let line = |score: &Score| {
-        // The slot tells apart two local players of one machine; the machine must be right in any case.
+        // The slot tells apart two local players of one machine; the machine must be right in any
+        // case.
         let here = cast.iter().filter(|participant| participant.peer == score.peer);
         let participant = here.max_by_key(|participant| participant.slot == score.slot)?;
         Some(PlayerScore {
@@ -372,7 +377,8 @@ mod tests {
         cast[1].source = cast[0].source;
         assert_eq!(judge(&reports[..2], &voices(&cast[..2], &[9; 2])).0, Verdict::Claimed);
         assert_eq!(judge(&reports, &voices(&cast[..3], &[9; 3])).0, Verdict::Disputed);
-        // Also by way of a third: the first shares a network with the second, and that one's person is the last.
+        // Also by way of a third: the first shares a network with the second, and that one's person
+        // is the last.
         cast[3].player = cast[1].player;
         let voices = Voices::of(&cast);
         assert_eq!(voices.of.values().copied().collect::<Vec<Voice>>(), [0, 0, 2, 0]);

@@ -1,8 +1,9 @@
 //! The rules of one room: who may do what, and what follows from it.
 //!
-//! A room knows no sockets and no other rooms. Each call either changes nothing and says why, or leaves
-//! what happened in [`Room::take_change`] for those who keep copies. `roles.rs` has what only a host may
-//! do, `coming.rs` how people come, vanish and return, `names.rs` how they are told apart, `verdict.rs` how a result is found.
+//! A room knows no sockets and no other rooms. Each call either changes nothing and says why, or
+//! leaves what happened in [`Room::take_change`] for those who keep copies. `roles.rs` has what
+//! only a host may do, `coming.rs` how people come, vanish and return, `names.rs` how they are told
+//! apart, `verdict.rs` how a result is found.
 
 mod members;
 mod names;
@@ -75,7 +76,8 @@ record! {
         next_signal: u64,
         /// The number of the last signal from this member, if it numbers them.
         got: Option<u64>,
-        /// The epoch of the ticket this member was seated again by, after the server had forgotten the room.
+        /// The epoch of the ticket this member was seated again by, after the server had forgotten
+        /// the room.
         restored: Option<u32>,
     }
 }
@@ -300,9 +302,11 @@ record! {
         finished_at: Option<Micros>,
         /// The room was made again from a ticket: until when the others are waited for.
         reopened_until: Option<Micros>,
-        /// When the ticket was made whose word about the room counts, in Unix seconds; none once the host has changed it.
+        /// When the ticket was made whose word about the room counts, in Unix seconds; none once
+        /// the host has changed it.
         reopened_by: Option<u64>,
-        /// By what right somebody is host of a room that was made again, until the one who was before is there.
+        /// By what right somebody is host of a room that was made again, until the one who was
+        /// before is there.
         host_claim: Option<HostClaim>,
     }
 }
@@ -390,15 +394,16 @@ impl Room {
         self.view.players().next().is_none()
     }
 
-    /// Whether `find` may put somebody here: there is a seat, it is not shut, and somebody is really there.
+    /// Whether `find` may put somebody here: there is a seat, it is not shut, and somebody is
+    /// really there.
     pub fn is_open(&self) -> bool {
         !self.view.private
             && self.objection_to_join(LocalPlayers::ONE).is_none()
             && self.links().next().is_some()
     }
 
-    /// The one network whose players `find` may bring, if others would only fill up seats among it: it holds more than half of them, or
-    /// has made more than its share of open rooms.
+    /// The one network whose players `find` may bring, if others would only fill up seats among it:
+    /// it holds more than half of them, or has made more than its share of open rooms.
     pub fn reserved_for(&self) -> Option<NetworkId> {
         if self.state.apart {
             return Some(self.state.founded_from);
@@ -534,7 +539,8 @@ impl Room {
         }
     }
 
-    /// What the calls since the last time have changed. Raises the version if copies have to change.
+    /// What the calls since the last time have changed. Raises the version if copies have to
+    /// change.
     pub fn take_change(&mut self) -> RoomChange {
         if !self.change.events.is_empty() || !self.change.links.is_empty() {
             self.view.version += 1;
@@ -611,8 +617,8 @@ record! {
     }
 }
 
-/// A room taken apart into texts that can be kept outside: one for the room, one for each member. Joining
-/// adds one text and changes no other, so that a store can do it by itself.
+/// A room taken apart into texts that can be kept outside: one for the room, one for each member.
+/// Joining adds one text and changes no other, so that a store can do it by itself.
 impl Room {
     /// The text of everything but the members.
     pub fn head_text(&self) -> String {

@@ -22,8 +22,8 @@ pub struct Rules {
 
     /// How long the seat of somebody whose connection is lost is kept.
     pub reconnect_grace: Micros,
-    /// How long the seat of somebody is kept who left and may be back in a moment: about as long as a page takes to
-    /// load again.
+    /// How long the seat of somebody is kept who left and may be back in a moment: about as long as
+    /// a page takes to load again.
     pub reload_grace: Micros,
     /// How long a host may be away before another member becomes host.
     pub host_grace: Micros,
@@ -31,7 +31,8 @@ pub struct Rules {
     pub idle_timeout: Micros,
     /// A room whose match ended so long ago is closed.
     pub finished_ttl: Micros,
-    /// How long the others' reports of a result are waited for, from the first one on, before they are counted.
+    /// How long the others' reports of a result are waited for, from the first one on, before they
+    /// are counted.
     pub report_timeout: Micros,
     /// How long a ticket counts.
     pub ticket_ttl: Micros,
@@ -55,7 +56,8 @@ pub struct Rules {
     pub connections_max: usize,
     /// Connections from one address (of IPv6, from one /64).
     pub connections_per_address_max: usize,
-    /// Connections of one person, in all tabs together. More than there are seats: a lost connection is not noticed at once.
+    /// Connections of one person, in all tabs together. More than there are seats: a lost
+    /// connection is not noticed at once.
     pub connections_per_player_max: usize,
     /// Seats one person can have at the same time, in all tabs together.
     pub rooms_per_player_max: usize,
@@ -101,11 +103,13 @@ pub struct Limits {
     pub take_over: RateLimit,
     /// What changes the room: `ready`, `start`, `settings`, `profile` and the like, per person.
     pub change: RateLimit,
-    /// `signal`, per person. A newcomer in a room of 64 sends an offer and a dozen candidates to each.
+    /// `signal`, per person. A newcomer in a room of 64 sends an offer and a dozen candidates to
+    /// each.
     pub signal: RateLimit,
     /// Bytes of signals, per person.
     pub signal_bytes: RateLimit,
-    /// Bytes of signals from one member to another: one who is sent more than it takes loses its connection.
+    /// Bytes of signals from one member to another: one who is sent more than it takes loses its
+    /// connection.
     pub signal_bytes_to_one: RateLimit,
     /// `list`, `top`, `mine`, `look`, `ticket`, `ice`, `touch`, per person.
     pub look: RateLimit,
@@ -143,7 +147,8 @@ pub struct SearchRules {
     pub range_per_second: u32,
     /// How far at most.
     pub range_max: u32,
-    /// After this time a match starts with fewer people than there are seats, if there are at least two.
+    /// After this time a match starts with fewer people than there are seats, if there are at least
+    /// two.
     pub patience: Micros,
     /// The rating of somebody who has not played yet.
     pub rating_start: i64,
@@ -248,9 +253,11 @@ impl Default for Limits {
             take_over: RateLimit::per_secs(3, 10),
             change: RateLimit::per_secs(20, 10),
             signal: RateLimit { burst: 1_500, per: Micros::from_millis(10) },
-            // In a room of 64 as much as an offer and a dozen candidates to each, three times over; then 62 kB a second.
+            // In a room of 64 as much as an offer and a dozen candidates to each, three times over;
+            // then 62 kB a second.
             signal_bytes: RateLimit { burst: 1 << 20, per: Micros::new(16) },
-            // Several attempts at once, and then one a second. Four who mean it are needed to fill a socket's buffer.
+            // Several attempts at once, and then one a second. Four who mean it are needed to fill
+            // a socket's buffer.
             signal_bytes_to_one: RateLimit { burst: 1 << 16, per: Micros::new(64) },
             look: RateLimit::per_secs(20, 20),
             report: RateLimit::per_secs(10, 10),

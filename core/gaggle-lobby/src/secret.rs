@@ -1,7 +1,8 @@
-//! What must not be guessed, made from one secret: ids, codes, seeds, resume tokens. And who somebody is,
-//! made from what only they know.
+//! What must not be guessed, made from one secret: ids, codes, seeds, resume tokens. And who
+//! somebody is, made from what only they know.
 //!
-//! Entropy is an argument: 32 bytes when a server starts. Everything else follows from it and a counter.
+//! Entropy is an argument: 32 bytes when a server starts. Everything else follows from it and a
+//! counter.
 
 use std::net::IpAddr;
 
@@ -58,15 +59,16 @@ pub(crate) fn guest(key: &str) -> Option<PlayerId> {
     fits.then(|| PlayerId::from_bytes(first_half(hash(b"guest", &[key.as_bytes()]))))
 }
 
-/// The person an outside issuer vouches for. Subjects can be guessed, as addresses of mail are: only with the server's key can a guess be
-/// compared with the id that other players see.
+/// The person an outside issuer vouches for. Subjects can be guessed, as addresses of mail are:
+/// only with the server's key can a guess be compared with the id that other players see.
 pub(crate) fn account(key: &[u8; 32], issuer: &str, subject: &str) -> PlayerId {
     let length = (issuer.len() as u64).to_le_bytes();
     let parts: [&[u8]; 4] = [key, &length, issuer.as_bytes(), subject.as_bytes()];
     PlayerId::from_bytes(first_half(hash(b"account", &parts)))
 }
 
-/// The network an address is in: of IPv6 a site has a whole /48. Without the key an address cannot be found from it.
+/// The network an address is in: of IPv6 a site has a whole /48. Without the key an address cannot
+/// be found from it.
 pub(crate) fn network(key: &[u8; 32], address: IpAddr) -> NetworkId {
     let site = match address.to_canonical() {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),

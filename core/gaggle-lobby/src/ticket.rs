@@ -1,8 +1,8 @@
-//! Tickets: who may be in which room, in which slot, until when; signed, so that peers and relays check
-//! them without asking the server.
+//! Tickets: who may be in which room, in which slot, until when; signed, so that peers and relays
+//! check them without asking the server.
 //!
-//! The layout is in PROTOCOL.md, "Tickets". A ticket also carries what a server needs to seat people
-//! again in a room it has forgotten, so that a crash of the server costs nobody their seat.
+//! The layout is in PROTOCOL.md, "Tickets". A ticket also carries what a server needs to seat
+//! people again in a room it has forgotten, so that a crash of the server costs nobody their seat.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
@@ -37,7 +37,8 @@ pub struct Claims {
     pub peer: PeerId,
     /// The seat; none for somebody who only watches.
     pub slot: Option<Slot>,
-    /// Tickets of one epoch belong together. It rises when somebody is sent away and when a match starts.
+    /// Tickets of one epoch belong together. It rises when somebody is sent away and when a match
+    /// starts.
     pub epoch: u32,
     /// Which match of the room.
     pub round: u32,
@@ -115,7 +116,8 @@ impl From<DecodeError> for TicketError {
 pub struct TicketSigner(SigningKey);
 
 impl TicketSigner {
-    /// The signer with this secret, which the server keeps. Equal secrets on several nodes make them one server.
+    /// The signer with this secret, which the server keeps. Equal secrets on several nodes make
+    /// them one server.
     pub fn from_secret(secret: &[u8; 32]) -> TicketSigner {
         TicketSigner(SigningKey::from_bytes(secret))
     }
@@ -171,8 +173,8 @@ impl TicketKey {
     /// Reads a ticket, checks the signature and the time.
     ///
     /// # Errors
-    /// If it cannot be read, is forged, or expired. Which room and epoch it is for is the caller's to check:
-    /// see [`Claims::admit`].
+    /// If it cannot be read, is forged, or expired. Which room and epoch it is for is the caller's
+    /// to check: see [`Claims::admit`].
     pub fn open(&self, ticket: &str, now_unix_seconds: u64) -> Result<Claims, TicketError> {
         // Four characters stand for three bytes.
         if ticket.len() > TICKET_BYTES_MAX.div_ceil(3) * 4 {
@@ -184,7 +186,8 @@ impl TicketKey {
         let claims = Claims::read(body)?;
         let signature = Signature::from_slice(signature).map_err(|_| TicketError::Malformed)?;
         let signed = [CONTEXT, body].concat();
-        // Strict: of the many signatures that other checks let through for one text, only one counts here.
+        // Strict: of the many signatures that other checks let through for one text, only one
+        // counts here.
         self.0.verify_strict(&signed, &signature).map_err(|_| TicketError::BadSignature)?;
         if now_unix_seconds >= claims.expires {
             return Err(TicketError::Expired { seconds: now_unix_seconds - claims.expires });

@@ -1,7 +1,8 @@
 //! A room as its members see it, and the changes that keep every copy of it right.
 //!
-//! The same [`RoomView::apply`] runs where rooms are decided, on every server node that has members of
-//! the room, and in the client. What may happen is decided in `room.rs`; here it only takes effect.
+//! The same [`RoomView::apply`] runs where rooms are decided, on every server node that has members
+//! of the room, and in the client. What may happen is decided in `room.rs`; here it only takes
+//! effect.
 
 use gaggle_kit::{PeerId, Slot, SlotSet};
 
@@ -74,10 +75,11 @@ record! {
         palette: u8,
         /// Whether they said they are ready for the next match.
         ready: bool,
-        /// Whether their connection to the server is lost at the moment. Their links may well be alive.
+        /// Whether their connection to the server is lost at the moment. Their links may well be
+        /// alive.
         away: bool,
-        /// Whether the player does not look at the game: its machine may answer slowly or not at all, and has no part in
-        /// the match.
+        /// Whether the player does not look at the game: its machine may answer slowly or not at
+        /// all, and has no part in the match.
         resting: bool,
     }
 }
@@ -103,7 +105,8 @@ record! {
         locked: bool,
         /// Whether one may join while a match is running.
         drop_in: bool,
-        /// `find` brought players here: removing one takes a vote, and the host cannot shut the room.
+        /// `find` brought players here: removing one takes a vote, and the host cannot shut the
+        /// room.
         matched: bool,
         /// Where the room is in its life.
         status: Status,
@@ -564,7 +567,8 @@ mod tests {
             let changes = before.changes_to(&after);
             changes.iter().for_each(|event| copy.apply(event));
             copy.version = after.version;
-            // A change of a match tells its seed; nothing else about a room's beginning ever changes.
+            // A change of a match tells its seed; nothing else about a room's beginning ever
+            // changes.
             prop_assert_eq!(copy, after);
         }
 

@@ -1,5 +1,5 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry cut at
-//! every byte and with every single bit flipped.
+//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry
+//! cut at every byte and with every single bit flipped.
 
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 
@@ -17,7 +17,8 @@ fn every_entry_and_everything_near_it_holds() {
         for entry in entries {
             let bytes = fs::read(&entry).unwrap();
             target(&bytes);
-            // Long entries by steps, so that this stays a matter of seconds; the steps hit every kind of byte.
+            // Long entries by steps, so that this stays a matter of seconds; the steps hit every
+            // kind of byte.
             let step = bytes.len() / 1_000 + 1;
             (0..bytes.len()).step_by(step).for_each(|cut| target(&bytes[..cut]));
             for bit in (0..bytes.len() * 8).step_by(step * 4 - 1) {

@@ -1,5 +1,5 @@
-//! PROTOCOL.md, section 5, is true: every example is read and written as it stands, and every message,
-//! event and code is there. And nothing that resembles an example can do harm.
+//! PROTOCOL.md, section 5, is true: every example is read and written as it stands, and every
+//! message, event and code is there. And nothing that resembles an example can do harm.
 
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 

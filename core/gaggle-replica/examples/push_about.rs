@@ -1,5 +1,6 @@
-//! Three machines and a handful of crates anybody may push, with a bad network between them. Then the host's machine dies, and
-//! everything goes on. Virtual time: it takes a moment and always ends the same.
+//! Three machines and a handful of crates anybody may push, with a bad network between them. Then
+//! the host's machine dies, and everything goes on. Virtual time: it takes a moment and always ends
+//! the same.
 //!
 //! `cargo run -p gaggle-replica --example push_about`
 
@@ -14,8 +15,8 @@ use gaggle_replica::{
 const WIDTH: i32 = 30;
 const HEIGHT: i32 = 7;
 
-/// What is shared. The ranges say how few bits a place takes. What others push is shown in sequence, a few ticks later: never
-/// where it has not been.
+/// What is shared. The ranges say how few bits a place takes. What others push is shown in
+/// sequence, a few ticks later: never where it has not been.
 #[derive(Debug, Clone, PartialEq, Kind)]
 #[kind(interpolation = buffered)]
 struct Crate {

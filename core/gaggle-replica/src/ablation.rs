@@ -1,4 +1,5 @@
-//! The rules that make all worlds equal in the end, each by name, so that a test can show what goes wrong without it.
+//! The rules that make all worlds equal in the end, each by name, so that a test can show what goes
+//! wrong without it.
 //!
 //! Outside of this crate's own tests they always hold.
 

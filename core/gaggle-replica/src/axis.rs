@@ -1,7 +1,7 @@
 //! The range and precision of one number, and the whole steps it is sent in.
 //!
-//! The only place where a game's numbers become integers. Division, multiplication and rounding of `f64` are the
-//! same on every machine, so two machines that quantise one value get one step.
+//! The only place where a game's numbers become integers. Division, multiplication and rounding of
+//! `f64` are the same on every machine, so two machines that quantise one value get one step.
 
 #![expect(clippy::float_arithmetic, reason = "this is where a game's numbers become steps and back")]
 
@@ -9,8 +9,8 @@ use gaggle_kit::bits_for;
 
 /// Where a number may lie and how finely it is told: a value is a whole number of steps.
 ///
-/// Steps are multiples of the precision, so zero is exactly zero, and a value that went through once goes through
-/// again unchanged.
+/// Steps are multiples of the precision, so zero is exactly zero, and a value that went through
+/// once goes through again unchanged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
     min: i32,
@@ -59,7 +59,8 @@ impl Axis {
         bits_for(&(self.min as i64..=self.max as i64))
     }
 
-    /// The step nearest to a value. Values beyond the range become its nearer end, NaN the step nearest to zero.
+    /// The step nearest to a value. Values beyond the range become its nearer end, NaN the step
+    /// nearest to zero.
     #[inline]
     pub fn step_of(&self, value: f64) -> i32 {
         nearest(value / self.precision).clamp(self.min, self.max)
@@ -84,8 +85,8 @@ impl Axis {
     }
 }
 
-/// The whole number nearest to a value, of two the one farther from zero. NaN is 0, infinities are the ends of `i32`. A call of
-/// `round` would cost as much as all the rest of a step.
+/// The whole number nearest to a value, of two the one farther from zero. NaN is 0, infinities are
+/// the ends of `i32`. A call of `round` would cost as much as all the rest of a step.
 #[inline]
 pub(crate) fn nearest(value: f64) -> i32 {
     (value + 0.5_f64.copysign(value)) as i32

@@ -1,5 +1,5 @@
-//! Contents too large for a packet: a map, a drawing, a voice. An object carries only their name, which is made of the bytes
-//! themselves; who needs the bytes fetches them from whoever has them.
+//! Contents too large for a packet: a map, a drawing, a voice. An object carries only their name,
+//! which is made of the bytes themselves; who needs the bytes fetches them from whoever has them.
 
 use std::collections::BTreeMap;
 

@@ -5,8 +5,8 @@ use thiserror::Error;
 
 use crate::{AuthorityPolicy, ObjectId};
 
-/// Numbers to tune. What has no sensible default (who plays, how the session begins) is an argument of
-/// [`Session::new`](crate::Session::new) instead.
+/// Numbers to tune. What has no sensible default (who plays, how the session begins) is an argument
+/// of [`Session::new`](crate::Session::new) instead.
 #[derive(Debug, Clone)]
 pub struct ReplicaConfig {
     /// Which game and version this is. Peers with another number are refused.
@@ -19,31 +19,37 @@ pub struct ReplicaConfig {
     pub packet_bytes_max: usize,
     /// Bytes a second to each receiver; inputs take half of them at most. Default 64,000.
     pub bytes_per_second: u32,
-    /// An object without a rightful holder is taken by its heir after so long: what others know of it arrives
-    /// before. Default 1 s.
+    /// An object without a rightful holder is taken by its heir after so long: what others know of
+    /// it arrives before. Default 1 s.
     pub succession_delay: Micros,
-    /// Whether the lead deletes what nobody who had a right to made, as far as it can tell: what somebody beside it says it made, and what
-    /// was made beyond a split by whoever led there. Otherwise it takes it over, and so does everybody
-    /// believe in it: then anybody can make objects, whatever the policy says. Means nothing under [`AuthorityPolicy::Anyone`]. Default true.
+    /// Whether the lead deletes what nobody who had a right to made, as far as it can tell: what
+    /// somebody beside it says it made, and what was made beyond a split by whoever led there.
+    /// Otherwise it takes it over, and so does everybody believe in it: then anybody can make
+    /// objects, whatever the policy says. Means nothing under [`AuthorityPolicy::Anyone`]. Default
+    /// true.
     pub despawn_unauthorized: bool,
     /// For so long a player who left can come back to what was frozen for it. Default 60 s.
     pub reconnect_window: Micros,
-    /// For so long a deletion is remembered in full. At least [`reconnect_window`](ReplicaConfig::reconnect_window).
-    /// Default 10 min.
+    /// For so long a deletion is remembered in full. At least
+    /// [`reconnect_window`](ReplicaConfig::reconnect_window). Default 10 min.
     pub tombstone_ttl: Micros,
-    /// Whether anybody looks: without, [`interpolated`](crate::Session::interpolated) does not smooth. Default true.
+    /// Whether anybody looks: without, [`interpolated`](crate::Session::interpolated) does not
+    /// smooth. Default true.
     pub smoothing: bool,
-    /// Ticks of a sender's updates that are buffered before they are shown, at least, where a kind is played
-    /// [in sequence](crate::Interpolation::Buffered). Fewer are shown sooner and stop more often. Default 2.
+    /// Ticks of a sender's updates that are buffered before they are shown, at least, where a kind
+    /// is played [in sequence](crate::Interpolation::Buffered). Fewer are shown sooner and stop
+    /// more often. Default 2.
     pub playout_ticks_min: u32,
     /// The same, at most: where updates come unevenly, more are buffered. Default 8.
     pub playout_ticks_max: u32,
     /// Bytes of blobs this machine keeps at most. Default 16 MiB.
     pub blob_bytes_max: usize,
-    /// Most objects, deleted and refused ones included. What goes beyond is not taken. Default 65,536.
+    /// Most objects, deleted and refused ones included. What goes beyond is not taken. Default
+    /// 65,536.
     pub objects_max: usize,
-    /// Most objects one peer may tell of first. Whoever brings more loses its link, so it must be more than a world has: a
-    /// newcomer hears of everything from the host. Default 60,000, nearly as many as there are handles.
+    /// Most objects one peer may tell of first. Whoever brings more loses its link, so it must be
+    /// more than a world has: a newcomer hears of everything from the host. Default 60,000, nearly
+    /// as many as there are handles.
     pub objects_per_peer_max: usize,
 }
 
@@ -75,12 +81,13 @@ impl Default for ReplicaConfig {
 pub enum JoinMode {
     /// It is the first: plays at once, alone, and others join it.
     Create,
-    /// It joins whoever it meets and is no member before. If all it meets join too, one of them founds the session.
+    /// It joins whoever it meets and is no member before. If all it meets join too, one of them
+    /// founds the session.
     Join,
     /// All begin together, and somebody said in which order: the lowest number leads.
     Start(u32),
-    /// It only looks on: is told everything, holds nothing, leads never, and nobody waits for it. Its player's number means
-    /// nothing to the others.
+    /// It only looks on: is told everything, holds nothing, leads never, and nobody waits for it.
+    /// Its player's number means nothing to the others.
     Spectate,
 }
 

@@ -21,8 +21,8 @@ impl Driver {
         self.receive_with(now, transport, session, |_, _, _| {});
     }
 
-    /// The same for a game that has reliable streams of its own: what arrives in one goes to `other`, with who sent it and the
-    /// stream's number. Take numbers from 16 on.
+    /// The same for a game that has reliable streams of its own: what arrives in one goes to
+    /// `other`, with who sent it and the stream's number. Take numbers from 16 on.
     pub fn receive_with(
         &mut self,
         now: Micros,
@@ -57,7 +57,8 @@ impl Driver {
         }
     }
 
-    /// Sends everything the session has to say. A packet the transport does not take is lost like any other.
+    /// Sends everything the session has to say. A packet the transport does not take is lost like
+    /// any other.
     pub fn send(&mut self, now: Micros, transport: &mut impl Transport, session: &mut Session) {
         while let Some(out) = session.poll_transmit() {
             let channel = if out.reliable { Channel::Reliable(out.stream) } else { Channel::Unreliable };

@@ -29,7 +29,8 @@ pub enum SessionEvent {
         /// It said so; else nothing was heard of it any more.
         graceful: bool,
     },
-    /// Nothing was heard from a player for a while. [`Resumed`](SessionEvent::Resumed) or [`Left`](SessionEvent::Left) follows.
+    /// Nothing was heard from a player for a while. [`Resumed`](SessionEvent::Resumed) or
+    /// [`Left`](SessionEvent::Left) follows.
     Interrupted {
         /// Who.
         player: Player,

@@ -1,7 +1,8 @@
-//! What fields of a replicated kind can be, and how each becomes words: whole numbers that are compared, predicted
-//! and sent.
+//! What fields of a replicated kind can be, and how each becomes words: whole numbers that are
+//! compared, predicted and sent.
 //!
-//! A word is an `i32`. How words are predicted and written is `codec.rs`; a rotation's words are `rotation.rs`.
+//! A word is an `i32`. How words are predicted and written is `codec.rs`; a rotation's words are
+//! `rotation.rs`.
 
 #![expect(clippy::float_arithmetic, reason = "numbers of a game become steps and, shown, numbers again")]
 
@@ -11,8 +12,9 @@ use crate::{Axis, ObjectId};
 
 /// A type fields of a kind can have.
 ///
-/// `f32` and [`Fixed`] need a range and a precision; integers may have a range and otherwise use all of their
-/// type; `bool`, [`Angle`], [`ObjectId`], arrays of these and enums that derive `Field` are as they are.
+/// `f32` and [`Fixed`] need a range and a precision; integers may have a range and otherwise use
+/// all of their type; `bool`, [`Angle`], [`ObjectId`], arrays of these and enums that derive
+/// `Field` are as they are.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a replicated kind",
     note = "derive `Field` for an enum without data; put what is large into a blob"
@@ -28,7 +30,8 @@ pub trait Field: Sized {
     const AXIS: Option<Axis> = None;
     /// How many steps on one side of zero its type can tell apart.
     const STEPS_MAX: i32 = i32::MAX;
-    /// What its words mean, where its nature and a range do not tell: such as the names of variants.
+    /// What its words mean, where its nature and a range do not tell: such as the names of
+    /// variants.
     const MEANING: &'static str = "";
 
     /// Writes the words. There is one axis for all of them, or one each.
@@ -37,8 +40,8 @@ pub trait Field: Sized {
     /// The value these words stand for.
     fn from_words(axes: &[Axis], words: &[i32]) -> Self;
 
-    /// The value of words between two words: what a smoothed object shows. Only asked where words can lie
-    /// between words.
+    /// The value of words between two words: what a smoothed object shows. Only asked where words
+    /// can lie between words.
     fn from_interpolated(axes: &[Axis], words: &[f64]) -> Self;
 }
 
@@ -211,7 +214,8 @@ impl Field for f32 {
     const WORDS: usize = 1;
     const ENCODING: Encoding = Encoding::Continuous;
     const RANGED: Option<Encoding> = Some(Encoding::Continuous);
-    // Each of 2^22 steps is at least two of an f32's 24 bits wide: no rounding moves a value to another step.
+    // Each of 2^22 steps is at least two of an f32's 24 bits wide: no rounding moves a value to
+    // another step.
     const STEPS_MAX: i32 = 1 << 22;
 
     #[inline]

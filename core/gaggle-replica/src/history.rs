@@ -1,8 +1,9 @@
 //! The values of one object that both ends of a link may build on, each under the slot of its tick.
 //!
-//! 32 slots; a slot holds the newest tick that fell into it. A sender names a baseline by its slot and only if the slot still
-//! holds the tick that was acknowledged; a receiver only takes it if that tick is older than the packet. Then both
-//! have the same value: had the receiver a newer one, the sender's slot would have it too.
+//! 32 slots; a slot holds the newest tick that fell into it. A sender names a baseline by its slot
+//! and only if the slot still holds the tick that was acknowledged; a receiver only takes it if
+//! that tick is older than the packet. Then both have the same value: had the receiver a newer one,
+//! the sender's slot would have it too.
 
 use crate::pool::{Block, Pool};
 
@@ -41,8 +42,9 @@ pub(crate) struct Histories {
 /// Objects whose slots lie together.
 const PAGE: usize = 16;
 
-/// All slots of many objects. What objects side by side said in one tick lies side by side, because that is what a packet is
-/// written and read from: otherwise nearly all of the time would go into waiting for memory.
+/// All slots of many objects. What objects side by side said in one tick lies side by side, because
+/// that is what a packet is written and read from: otherwise nearly all of the time would go into
+/// waiting for memory.
 #[derive(Debug, Clone)]
 struct Pages {
     /// Of an entry: its tick and its value.

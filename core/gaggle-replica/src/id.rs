@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// An object, the same on every machine and never used again. Made of the tag of the member that created it and
-/// a counter, so that creating needs no one.
+/// An object, the same on every machine and never used again. Made of the tag of the member that
+/// created it and a counter, so that creating needs no one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(u64);
 
@@ -93,8 +93,8 @@ impl fmt::Debug for MemberTag {
     }
 }
 
-/// One stay of a player: who leaves and returns is another member. The lower is the senior: the one that came
-/// first, by number; equal numbers arise only while a group is split.
+/// One stay of a player: who leaves and returns is another member. The lower is the senior: the one
+/// that came first, by number; equal numbers arise only while a group is split.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MemberId {
     /// One more than the highest the admitting peer knew.

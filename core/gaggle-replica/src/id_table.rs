@@ -1,4 +1,5 @@
-//! Finds an object by its id. Ids come from anybody, so places are salted: nobody can choose ids that all fall into one.
+//! Finds an object by its id. Ids come from anybody, so places are salted: nobody can choose ids
+//! that all fall into one.
 
 use crate::ObjectId;
 
@@ -68,7 +69,8 @@ impl IdTable {
             hole = (hole + 1) & mask;
         }
         self.used -= 1;
-        // Those behind move up unless that would be before their home: no marks of the removed are needed.
+        // Those behind move up unless that would be before their home: no marks of the removed are
+        // needed.
         let mut place = hole;
         loop {
             place = (place + 1) & mask;

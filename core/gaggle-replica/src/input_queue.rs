@@ -1,4 +1,5 @@
-//! What a player does, on its way to whoever simulates: every change in order, each applied once, however short a tap was.
+//! What a player does, on its way to whoever simulates: every change in order, each applied once,
+//! however short a tap was.
 
 use std::collections::VecDeque;
 
@@ -58,7 +59,8 @@ impl InputOut {
         self.changes.back().map_or(0, |change| change.number)
     }
 
-    /// Whoever simulates has all changes up to this one. The newest is kept for who takes over, as held, not as pressed.
+    /// Whoever simulates has all changes up to this one. The newest is kept for who takes over, as
+    /// held, not as pressed.
     pub(crate) fn acknowledge(&mut self, number: u32) {
         while self.changes.len() > 1 && self.changes.front().is_some_and(|change| change.number <= number) {
             self.changes.pop_front();
@@ -70,7 +72,8 @@ impl InputOut {
         }
     }
 
-    /// Writes the changes after one that was acknowledged, one and as many more as fit these bits, and says which is the last.
+    /// Writes the changes after one that was acknowledged, one and as many more as fit these bits,
+    /// and says which is the last.
     pub(crate) fn write(
         &self,
         w: &mut BitWriter<'_>,
@@ -168,7 +171,8 @@ impl InputIn {
         self.queue.push_back(change);
     }
 
-    /// The next sample, if there ever was one: `merge` makes one of two, `repeat` is what a sample becomes when it is held.
+    /// The next sample, if there ever was one: `merge` makes one of two, `repeat` is what a sample
+    /// becomes when it is held.
     pub(crate) fn next(
         &mut self,
         merge: impl Fn(&Bytes, &Bytes) -> Bytes,

@@ -33,8 +33,8 @@ impl Relevance {
         Relevance(if parts == 0 { 1 } else { parts })
     }
 
-    /// Full weight up to a distance, then falling with its fourth power to a thirtieth: what is near is told every
-    /// tick, what is far off every few seconds.
+    /// Full weight up to a distance, then falling with its fourth power to a thirtieth: what is
+    /// near is told every tick, what is far off every few seconds.
     ///
     /// ```
     /// use gaggle_replica::Relevance;
@@ -89,8 +89,8 @@ impl ObjectRef<'_> {
 
 /// Decides what matters to whom. Any function of a receiver and an object does.
 ///
-/// It is asked about an object when the object is new, then about every eighth tick, and again whenever the budget is too small
-/// for all that waits.
+/// It is asked about an object when the object is new, then about every eighth tick, and again
+/// whenever the budget is too small for all that waits.
 pub trait Interest {
     /// How much an object matters to a receiver; none if it is not to be told at all.
     fn weigh(&mut self, receiver: &Receiver, object: &ObjectRef<'_>) -> Option<Relevance>;

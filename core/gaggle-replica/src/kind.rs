@@ -36,19 +36,19 @@ use crate::FieldShape;
 ///
 /// What is written on a field:
 ///
-/// - `range = a..=b, precision = p` for `f32` and `Fixed`: where it may lie and how finely it is told. For an
-///   array one range, or one for each element in brackets.
+/// - `range = a..=b, precision = p` for `f32` and `Fixed`: where it may lie and how finely it is
+///   told. For an array one range, or one for each element in brackets.
 /// - `range = a..=b` for integers.
-/// - `moved_by = velocity` on a position: the named field is its velocity in units a second. Positions that are
-///   told this way cost the least.
+/// - `moved_by = velocity` on a position: the named field is its velocity in units a second.
+///   Positions that are told this way cost the least.
 /// - `angle = bits` on an `Angle`, or on an `f32` in radians.
 /// - `rotation = bits` on a quaternion `[f32; 4]` (x, y, z, w).
 /// - `constant`: told once, when the object becomes known.
 /// - `step`: shown as received, never between two values.
 ///
-/// On the type: `smoothing`, `snap_distance`, `priority`, `interpolation = extrapolated | buffered`,
-/// `on_leave = transfer | hold | despawn`, `claim_cooldown_ms`, `idle_release_ms`, `name = "…"`, `crate = path`: see
-/// [`KindOptions`].
+/// On the type: `smoothing`, `snap_distance`, `priority`,
+/// `interpolation = extrapolated | buffered`, `on_leave = transfer | hold | despawn`,
+/// `claim_cooldown_ms`, `idle_release_ms`, `name = "…"`, `crate = path`: see [`KindOptions`].
 #[diagnostic::on_unimplemented(message = "`{Self}` is no replicated kind", note = "derive `Kind` for it")]
 pub trait Kind: Sized + 'static {
     /// By which peers recognise it.
@@ -75,7 +75,8 @@ pub struct KindOptions {
     pub priority: u16,
     /// When received values are shown.
     pub interpolation: Interpolation,
-    /// Which part of an error of what is shown is taken away in a sixtieth of a second. 1 shows the truth at once.
+    /// Which part of an error of what is shown is taken away in a sixtieth of a second. 1 shows the
+    /// truth at once.
     pub smoothing: f32,
     /// From which distance on an error is taken away at once, in units of the first position.
     pub snap_distance: f32,
@@ -110,11 +111,12 @@ impl Default for KindOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interpolation {
-    /// The newest, moved on by its velocity to the present. Quick, and wrong for a moment when something turns.
+    /// The newest, moved on by its velocity to the present. Quick, and wrong for a moment when
+    /// something turns.
     Extrapolated,
-    /// In sequence, a few ticks behind, between two received values. Never wrong, and late; deletions and what is said of an
-    /// object come as late as its motion. How many ticks is a setting:
-    /// [`playout_ticks_min`](crate::ReplicaConfig::playout_ticks_min).
+    /// In sequence, a few ticks behind, between two received values. Never wrong, and late;
+    /// deletions and what is said of an object come as late as its motion. How many ticks is a
+    /// setting: [`playout_ticks_min`](crate::ReplicaConfig::playout_ticks_min).
     Buffered,
 }
 
@@ -124,7 +126,8 @@ pub enum Interpolation {
 pub enum OnLeave {
     /// The heir takes it.
     Transfer,
-    /// It stays as it is until its player is back or the ticket has run out; then the heir takes it.
+    /// It stays as it is until its player is back or the ticket has run out; then the heir takes
+    /// it.
     Hold,
     /// It goes with its holder.
     Despawn,

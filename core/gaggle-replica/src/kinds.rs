@@ -1,5 +1,5 @@
-//! What a game replicates: kinds of objects, signals, values and an input, in the order it names them, and the fingerprint by
-//! which peers know that they name the same.
+//! What a game replicates: kinds of objects, signals, values and an input, in the order it names
+//! them, and the fingerprint by which peers know that they name the same.
 
 use std::any::TypeId;
 use std::fmt;
@@ -120,8 +120,8 @@ impl Kinds {
 
     /// These and one more.
     ///
-    /// A value takes at most 900 bytes, so that a packet has room for it. What is larger goes into a [`Blob`](crate::Blob) that the
-    /// object names; a kind that is too large does not compile:
+    /// A value takes at most 900 bytes, so that a packet has room for it. What is larger goes into
+    /// a [`Blob`](crate::Blob) that the object names; a kind that is too large does not compile:
     ///
     /// ```compile_fail,E0080
     /// # use gaggle_replica::{Kind, Kinds};
@@ -239,8 +239,9 @@ impl Kinds {
         &self.entries
     }
 
-    /// A number that two peers share if and only if they mean the same by every byte of an update, of a signal, a value or an input, as
-    /// far as the types of these say what they mean: see [`State::shape`].
+    /// A number that two peers share if and only if they mean the same by every byte of an update,
+    /// of a signal, a value or an input, as far as the types of these say what they mean: see
+    /// [`State::shape`].
     pub fn fingerprint(&self) -> u64 {
         let mut text = Vec::new();
         self.parts().iter().for_each(|(_, hash)| put(&mut text, &hash.to_le_bytes()));
@@ -287,8 +288,9 @@ fn put(text: &mut Vec<u8>, part: &[u8]) {
     text.extend_from_slice(part);
 }
 
-/// What a type says it is, and which bytes are a value of it, of a few hundred that are tried: a type written by hand says nothing about
-/// its parts, but another part, or another range of one, shows in what it refuses.
+/// What a type says it is, and which bytes are a value of it, of a few hundred that are tried: a
+/// type written by hand says nothing about its parts, but another part, or another range of one,
+/// shows in what it refuses.
 fn put_type(text: &mut Vec<u8>, check: Check, shape: u64) {
     put(text, &shape.to_le_bytes());
     let fill = |pattern: u8, at: usize| match pattern {

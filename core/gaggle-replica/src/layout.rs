@@ -1,5 +1,5 @@
-//! The words of a kind, sorted by how they are predicted and written. Made once per kind and session; `codec.rs`
-//! walks along it.
+//! The words of a kind, sorted by how they are predicted and written. Made once per kind and
+//! session; `codec.rs` walks along it.
 
 #![expect(clippy::float_arithmetic, reason = "how far a step of velocity moves a position, once per kind")]
 
@@ -8,13 +8,15 @@ use gaggle_kit::Micros;
 use crate::codec::SMALL_COUNT_BITS;
 use crate::{Axis, Encoding, FieldShape, residual, rotation};
 
-/// A whole value must fit a packet beside its header. So must a difference, which can be longer: then the value is told whole.
+/// A whole value must fit a packet beside its header. So must a difference, which can be longer:
+/// then the value is told whole.
 pub(crate) const RECORD_BITS_MAX: u32 = 900 * 8;
 
 /// Words that glide, in the order they are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Glide {
-    /// Numbers on a line, from `first` on. A velocity is known by its field being named by a position.
+    /// Numbers on a line, from `first` on. A velocity is known by its field being named by a
+    /// position.
     Line { first: usize, count: usize, velocity: bool },
     /// Positions that the numbers from `by` on move.
     Moved { first: usize, count: usize, by: usize, per_tick: i64 },
@@ -175,7 +177,8 @@ impl Jump {
     }
 }
 
-/// How many steps a position moves in a tick for two steps of velocity: both ends' velocities are added, not averaged.
+/// How many steps a position moves in a tick for two steps of velocity: both ends' velocities are
+/// added, not averaged.
 fn per_tick(position: &FieldShape, velocity: &FieldShape, interval: Micros) -> i64 {
     let seconds = interval.get() as f64 / 1e6;
     let (p, v) = (position.axis(0).precision(), velocity.axis(0).precision());
@@ -208,7 +211,8 @@ pub(crate) const fn jump_count(fields: &[FieldShape]) -> usize {
     count
 }
 
-/// Whether every `moved_by` names a velocity that changes and has as many words, in one precision each.
+/// Whether every `moved_by` names a velocity that changes and has as many words, in one precision
+/// each.
 pub(crate) const fn velocities_fit(fields: &[FieldShape]) -> bool {
     let mut index = 0;
     while index < fields.len() {

@@ -1,18 +1,23 @@
 //! State travels: whoever holds an object says what it is, and everybody else is told.
 //!
-//! A session is a pure state machine. It knows no socket and no clock: local changes, packets and the time
-//! come in, packets, messages and events go out.
+//! A session is a pure state machine. It knows no socket and no clock: local changes, packets and
+//! the time come in, packets, messages and events go out.
 //!
-//! - **Objects** are declared with the [`Kind`] derive: per field its range and precision, what moves it, what is constant. The
-//!   quantised value is the truth on every machine; nothing is sent while nothing changes.
-//! - **Who holds what** is a [`AuthorityPolicy`]: everybody, the host alone, or everybody its own and the host the rest. [`Session::claim`],
-//!   [`lock`](Session::lock), [`release`](Session::release) and [`despawn`](Session::despawn); races end alike everywhere, and
-//!   whoever lost one learns it. What leavers held is inherited; who returns has its own again; halves of a split become one.
-//! - **What matters to whom** is an [`Interest`]; each receiver has a budget, and what waits becomes more urgent.
-//! - **What is shown** is [`Session::interpolated`]: buffered or moved on to the present, errors fading instead of jumping.
-//! - **Beside the objects**: inputs to the lead ([`set_input`](Session::set_input)), signals that happen once
-//!   ([`send_event`](Session::send_event)), values of players ([`set_value`](Session::set_value)), contents larger than a packet
-//!   ([`Blob`]), [`Rounds`].
+//! - **Objects** are declared with the [`Kind`] derive: per field its range and precision, what
+//!   moves it, what is constant. The quantised value is the truth on every machine; nothing is sent
+//!   while nothing changes.
+//! - **Who holds what** is a [`AuthorityPolicy`]: everybody, the host alone, or everybody its own
+//!   and the host the rest. [`Session::claim`], [`lock`](Session::lock),
+//!   [`release`](Session::release) and [`despawn`](Session::despawn); races end alike everywhere,
+//!   and whoever lost one learns it. What leavers held is inherited; who returns has its own again;
+//!   halves of a split become one.
+//! - **What matters to whom** is an [`Interest`]; each receiver has a budget, and what waits
+//!   becomes more urgent.
+//! - **What is shown** is [`Session::interpolated`]: buffered or moved on to the present, errors
+//!   fading instead of jumping.
+//! - **Beside the objects**: inputs to the lead ([`set_input`](Session::set_input)), signals that
+//!   happen once ([`send_event`](Session::send_event)), values of players
+//!   ([`set_value`](Session::set_value)), contents larger than a packet ([`Blob`]), [`Rounds`].
 //!
 //! Two machines, with nothing between them but a function call:
 //!

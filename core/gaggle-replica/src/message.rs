@@ -47,7 +47,8 @@ pub(crate) struct Hello {
     pub(crate) tick: u32,
     /// The sender knows of no object.
     pub(crate) blank: bool,
-    /// The receiver is not known here under the number it has: it is to come in again, as somebody new.
+    /// The receiver is not known here under the number it has: it is to come in again, as somebody
+    /// new.
     pub(crate) unknown: bool,
     /// The sender only looks on, and is no member ever.
     pub(crate) spectator: bool,

@@ -87,8 +87,8 @@ impl Header {
     }
 }
 
-/// What packets from the side with one epoch to the side with the other begin with: one that was under way when either side
-/// started anew is told from those that count.
+/// What packets from the side with one epoch to the side with the other begin with: one that was
+/// under way when either side started anew is told from those that count.
 pub(crate) fn mark(from: u32, to: u32) -> u32 {
     // Odd factors keep every epoch apart from every other; the rotation tells directions apart.
     from.wrapping_mul(0x9e37_79b1) ^ to.wrapping_mul(0x85eb_ca77).rotate_left(13)
@@ -109,10 +109,12 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// The number of a packet with these low bits; none if it arrived before or is too old to be told from that.
+    /// The number of a packet with these low bits; none if it arrived before or is too old to be
+    /// told from that.
     pub(crate) fn fresh(&self, low: u16) -> Option<u32> {
         let seq = widen(self.newest, low);
-        // Numbers begin with 1; nearest to a small one can be one below zero, which is a very large one.
+        // Numbers begin with 1; nearest to a small one can be one below zero, which is a very large
+        // one.
         if seq == 0 || seq.wrapping_sub(self.newest) as i32 > i32::from(i16::MAX) {
             return None;
         }

@@ -1,5 +1,5 @@
-//! Who may hold what. A pure function of the object and the roster, the same on every machine: there is no referee, every
-//! receiver judges for itself.
+//! Who may hold what. A pure function of the object and the roster, the same on every machine:
+//! there is no referee, every receiver judges for itself.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,13 +16,15 @@ pub enum AuthorityPolicy {
     /// Only the host, the member present longest.
     #[default]
     Leader,
-    /// An object that has a home is its player's while that player is present; everything else is the host's.
+    /// An object that has a home is its player's while that player is present; everything else is
+    /// the host's.
     OwnerOrLeader,
     /// By rules of the game.
     Custom(Arc<dyn AuthorityRules>),
 }
 
-/// What a policy may look at. Not the value: whoever may write it could then choose who may write it.
+/// What a policy may look at. Not the value: whoever may write it could then choose who may write
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
     /// The object.
@@ -43,13 +45,15 @@ pub trait AuthorityRules: fmt::Debug + Send + Sync {
     /// Whether a member who is present may hold the object.
     fn may_hold(&self, member: RosterMember, object: &ObjectInfo, roster: &Roster) -> bool;
 
-    /// Who is to take an object whose holder is gone or may not hold it any more. Somebody present who may; if there is
-    /// none the object stays as it is until there is.
+    /// Who is to take an object whose holder is gone or may not hold it any more. Somebody present
+    /// who may; if there is none the object stays as it is until there is.
     fn successor(&self, object: &ObjectInfo, roster: &Roster) -> Option<RosterMember>;
 
-    /// Whether exactly one member may hold an object at a time. That is its heir then: [`may_hold`](AuthorityRules::may_hold) is not asked, and
-    /// [`ObjectInfo::authority`] is player 0 whoever held it last, so that there is one answer for an object. What that one says beats a greater
-    /// version of anybody else's, so after a split one side wins as a whole. Otherwise the sides mix object by object.
+    /// Whether exactly one member may hold an object at a time. That is its heir then:
+    /// [`may_hold`](AuthorityRules::may_hold) is not asked, and [`ObjectInfo::authority`] is player
+    /// 0 whoever held it last, so that there is one answer for an object. What that one says beats
+    /// a greater version of anybody else's, so after a split one side wins as a whole. Otherwise
+    /// the sides mix object by object.
     fn is_exclusive(&self) -> bool {
         false
     }
@@ -80,7 +84,8 @@ impl AuthorityPolicy {
         }
     }
 
-    /// Whether a record of somebody who may hold the object beats a greater one of somebody who may not.
+    /// Whether a record of somebody who may hold the object beats a greater one of somebody who may
+    /// not.
     pub(crate) fn rightful_first(&self) -> bool {
         match self {
             AuthorityPolicy::Anyone => false,

@@ -1,4 +1,5 @@
-//! Numbers in blocks of one size, given out and taken back: what moves allocates nothing once there were as many before.
+//! Numbers in blocks of one size, given out and taken back: what moves allocates nothing once there
+//! were as many before.
 
 /// A block of a [`Pool`].
 pub(crate) type Block = u32;

@@ -1,5 +1,5 @@
-//! Division without dividing: by the few numbers predictions divide by, as a multiplication with a reciprocal. Exact, or not
-//! used; dividing was a third of the cost of an update.
+//! Division without dividing: by the few numbers predictions divide by, as a multiplication with a
+//! reciprocal. Exact, or not used; dividing was a third of the cost of an update.
 
 /// Distances of baselines are at most this.
 const DIVISOR_MAX: usize = 32;
@@ -19,8 +19,8 @@ const RECIPROCALS: [u64; DIVISOR_MAX + 1] = {
 #[inline]
 pub(crate) fn reciprocal(dividend: i64, divisor: i64) -> i64 {
     let size = dividend.unsigned_abs();
-    // The reciprocal is too large by less than 1, so the product by less than 2²⁴: not enough to reach the next whole
-    // number, which is 2⁴⁰ / 32 away at least.
+    // The reciprocal is too large by less than 1, so the product by less than 2²⁴: not enough to
+    // reach the next whole number, which is 2⁴⁰ / 32 away at least.
     if size < 1 << 24 && divisor as usize <= DIVISOR_MAX {
         let quotient = ((size * RECIPROCALS[divisor as usize]) >> 40) as i64;
         return if dividend < 0 { -quotient } else { quotient };
@@ -48,8 +48,8 @@ impl Divisor {
     /// The quotient rounded down.
     #[inline]
     pub(crate) fn floor(self, dividend: i64) -> i64 {
-        // The product is too large by less than the dividend, and must not reach the next whole number, which is 2⁶⁴ / divisor
-        // away at least.
+        // The product is too large by less than the dividend, and must not reach the next whole
+        // number, which is 2⁶⁴ / divisor away at least.
         let above = dividend.wrapping_add(self.divisor << LIFT);
         if self.divisor < 1 << 24 && (0..1 << 38).contains(&above) {
             let quotient = (u128::from(above as u64) * u128::from(self.reciprocal)) >> 64;

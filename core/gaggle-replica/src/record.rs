@@ -1,4 +1,5 @@
-//! What surrounds a value in a packet: which object it is about, what it builds on, and whose word it is.
+//! What surrounds a value in a packet: which object it is about, what it builds on, and whose word
+//! it is.
 //!
 //! Bits only; which records go into a packet and what they mean is decided elsewhere.
 

@@ -1,4 +1,5 @@
-//! Things that happen once: a sound, a hit, a word. Ordered and reliable beside the objects; the types, and how often.
+//! Things that happen once: a sound, a hit, a word. Ordered and reliable beside the objects; the
+//! types, and how often.
 
 use std::any::TypeId;
 use std::collections::VecDeque;
@@ -28,7 +29,8 @@ pub enum Target {
 /// How signals of a type are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventOptions {
-    /// It goes to the lead first, whose game says whether it is so, and from there to everybody in one order.
+    /// It goes to the lead first, whose game says whether it is so, and from there to everybody in
+    /// one order.
     pub needs_approval: bool,
     /// Two about the same object are not sent closer than this. The second is dropped.
     pub min_interval: Micros,
@@ -69,8 +71,8 @@ impl RemoteEvent {
     }
 }
 
-/// A signal that waits for the lead's game to say whether it is so: [`approve`](crate::Session::approve) it or
-/// [`reject`](crate::Session::reject) it.
+/// A signal that waits for the lead's game to say whether it is so:
+/// [`approve`](crate::Session::approve) it or [`reject`](crate::Session::reject) it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "whoever asked waits for a verdict"]
 pub struct EventRequest {
@@ -165,7 +167,8 @@ impl RateLimiter {
     }
 }
 
-/// What arrived and waits: for objects it is about, or for the roster to show that it came from or to the lead.
+/// What arrived and waits: for objects it is about, or for the roster to show that it came from or
+/// to the lead.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
     pub(crate) petition: EventRequest,
@@ -214,7 +217,8 @@ pub(crate) struct Signals {
     granted: VecDeque<Granted>,
 }
 
-/// Petitions of one member that were granted, whoever led: the highest number, and bit *i* for the number *i* + 1 before.
+/// Petitions of one member that were granted, whoever led: the highest number, and bit *i* for the
+/// number *i* + 1 before.
 #[derive(Debug, Clone, Copy)]
 struct Granted {
     tag: u32,

@@ -1,5 +1,5 @@
-//! Residuals: what a prediction was wrong by, short when it is small. Four rungs, no memory, so that a packet can be
-//! read without any other.
+//! Residuals: what a prediction was wrong by, short when it is small. Four rungs, no memory, so
+//! that a packet can be read without any other.
 //!
 //! | Rung | Bits | Differences |
 //! |---|---|---|
@@ -23,7 +23,8 @@ fn unzigzag(code: u32) -> i32 {
     (code >> 1) as i32 ^ -((code & 1) as i32)
 }
 
-/// How a code is written: how many bits say on which rung it is, which those are, and how many bits both take.
+/// How a code is written: how many bits say on which rung it is, which those are, and how many bits
+/// both take.
 #[derive(Clone, Copy)]
 struct Rung {
     head_bits: u8,
@@ -31,7 +32,8 @@ struct Rung {
     bits: u8,
 }
 
-/// The rungs but the last, by the highest bit of a code. Which one it is cannot be guessed, so nothing branches on it.
+/// The rungs but the last, by the highest bit of a code. Which one it is cannot be guessed, so
+/// nothing branches on it.
 const RUNGS: [Rung; 10] = {
     let mut rungs = [Rung { head_bits: 1, head: 0b0, bits: 4 }; 10];
     let mut highest = 3;

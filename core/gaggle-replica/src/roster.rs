@@ -1,5 +1,5 @@
-//! Who is present, as this machine sees it. Every machine has its own view; equal views are what agreement needs in the
-//! end, not at every moment.
+//! Who is present, as this machine sees it. Every machine has its own view; equal views are what
+//! agreement needs in the end, not at every moment.
 
 use crate::{MemberId, Player};
 

@@ -1,8 +1,8 @@
-//! Rotations as the three smaller components of a quaternion and the number of the largest, and where a rotation
-//! will be a while later.
+//! Rotations as the three smaller components of a quaternion and the number of the largest, and
+//! where a rotation will be a while later.
 //!
-//! In units of half a step a quaternion's squared length is known exactly, so the largest component follows
-//! from the others by an integer root, and prediction is integers alone.
+//! In units of half a step a quaternion's squared length is known exactly, so the largest component
+//! follows from the others by an integer root, and prediction is integers alone.
 
 #![expect(
     clippy::float_arithmetic,
@@ -22,8 +22,8 @@ pub(crate) const fn component_max(bits: u32) -> i32 {
     (1 << bits) - 2
 }
 
-/// The words of a quaternion (x, y, z, w). One that is not of length 1 is made so; one that has no length or is no
-/// number is no rotation.
+/// The words of a quaternion (x, y, z, w). One that is not of length 1 is made so; one that has no
+/// length or is no number is no rotation.
 pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     let mut q = quaternion.map(f64::from);
     let square: f64 = q.iter().map(|c| c * c).sum();
@@ -37,8 +37,8 @@ pub fn to_words(quaternion: [f32; 4], bits: u32, words: &mut [i32]) {
     let max = f64::from(component_max(bits));
     let sizes = q.map(f64::abs);
     let largest = sizes[0].max(sizes[1]).max(sizes[2].max(sizes[3]));
-    // Of two that are equal to within half a step the first is left out, so that a rotation that was rounded
-    // once is not rounded to another pair of the same rotation the next time.
+    // Of two that are equal to within half a step the first is left out, so that a rotation that
+    // was rounded once is not rounded to another pair of the same rotation the next time.
     let enough = largest - SQRT_2 / max / 2.0;
     let left_out = sizes.iter().position(|size| *size >= enough).unwrap_or(3);
     // The largest is not below zero, whichever of the two quaternions of a rotation it takes.
@@ -90,8 +90,9 @@ fn half_steps(words: [i32; WORDS], bits: u32) -> HalfSteps {
     q
 }
 
-/// The integer root of what is left of a squared length. A root of an `f64` is rounded alike on every machine, and that of a
-/// whole number below 2⁵⁰ is never rounded up to the next whole one; it is several times as quick as one of integers.
+/// The integer root of what is left of a squared length. A root of an `f64` is rounded alike on
+/// every machine, and that of a whole number below 2⁵⁰ is never rounded up to the next whole one;
+/// it is several times as quick as one of integers.
 #[inline]
 fn root(rest: i64) -> i32 {
     (rest.max(0) as f64).sqrt() as i32
@@ -116,8 +117,8 @@ pub(crate) struct Prediction {
 }
 
 impl Prediction {
-    /// Where the rotation of `newer` will be `k` ticks later, if it was `older` `g` ticks before. Steady spin
-    /// is met exactly when `k` is `g`; otherwise components move on lines.
+    /// Where the rotation of `newer` will be `k` ticks later, if it was `older` `g` ticks before.
+    /// Steady spin is met exactly when `k` is `g`; otherwise components move on lines.
     #[inline]
     pub(crate) fn new(
         newer: [i32; WORDS],

@@ -1,5 +1,5 @@
-//! Rounds of a match: waiting for players, countdown, play, result. Nothing but a value the lead writes, so a newcomer, a
-//! reconnected player and the next lead all know where the match stands.
+//! Rounds of a match: waiting for players, countdown, play, result. Nothing but a value the lead
+//! writes, so a newcomer, a reconnected player and the next lead all know where the match stands.
 
 use gaggle_kit::{Micros, State};
 
@@ -153,7 +153,8 @@ impl Rounds {
         self.write(session, RoundState { phase: next, round, ..state });
     }
 
-    /// The round has a winner, or is a draw. Only the lead can say so, while a round is played; anybody else's word is none.
+    /// The round has a winner, or is a draw. Only the lead can say so, while a round is played;
+    /// anybody else's word is none.
     pub fn finish(&self, session: &mut Session, winner: Option<Player>) {
         let mut state = self.state(session);
         if state.phase != RoundPhase::Playing || !session.is_leader() {

@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 
 use gaggle_kit::Micros;
 
-/// A packet nobody acknowledged within so many younger ones never will be: a head has 128 bits of acknowledgements.
+/// A packet nobody acknowledged within so many younger ones never will be: a head has 128 bits of
+/// acknowledgements.
 const PACKETS_MAX: usize = 256;
-/// For so many ticks an acknowledgement of a packet taken for lost still counts if there are more than a few. All that is kept is
-/// gone through again and again: the less, the more of it stays near the processor.
+/// For so many ticks an acknowledgement of a packet taken for lost still counts if there are more
+/// than a few. All that is kept is gone through again and again: the less, the more of it stays
+/// near the processor.
 const LATE_TICKS_MAX: u32 = 16;
 const FEW: usize = 64;
 
@@ -90,7 +92,8 @@ impl Sent {
     pub(crate) fn packet(&mut self, tick: u32, at: Micros, records: usize, inputs: u32) {
         let records = records as u32;
         self.packets.push_back(SentPacket { tick, at, records, inputs, state: State::Flying });
-        // Only what is settled is forgotten: what flies is taken for lost long before so many follow it.
+        // Only what is settled is forgotten: what flies is taken for lost long before so many
+        // follow it.
         while self.settled > 0 {
             let oldest = self.packets.front();
             let is_over = |oldest: &SentPacket| {
@@ -143,8 +146,8 @@ impl Sent {
         Some((tick, at, self.records.range(start..start + count).copied()))
     }
 
-    /// The next packet to be taken for lost: a later tick was acknowledged, or it is older than `timeout_ticks`. Its
-    /// tick, and its records.
+    /// The next packet to be taken for lost: a later tick was acknowledged, or it is older than
+    /// `timeout_ticks`. Its tick, and its records.
     pub(crate) fn next_lost(
         &mut self,
         now_tick: u32,

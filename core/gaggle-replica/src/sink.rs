@@ -21,8 +21,8 @@ impl Sink for BitWriter<'_> {
     }
 }
 
-/// Up to 128 bits, without a buffer: several times as quick as a packet, and what most differences fit in. It takes any number
-/// of bits and says afterwards whether it holds them.
+/// Up to 128 bits, without a buffer: several times as quick as a packet, and what most differences
+/// fit in. It takes any number of bits and says afterwards whether it holds them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Register {
     low: u64,

@@ -14,7 +14,8 @@ use crate::{KindOptions, Kinds, ObjectId};
 /// A place in the store. Used again after its object is forgotten.
 pub(crate) type ObjectIndex = u32;
 
-/// One object. What is looked at in every update comes first and together, because memory is fetched in lines of 64 bytes.
+/// One object. What is looked at in every update comes first and together, because memory is
+/// fetched in lines of 64 bytes.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub(crate) struct Object {
@@ -24,8 +25,8 @@ pub(crate) struct Object {
     value: Block,
     /// Values told under our name, for differences.
     pub(crate) history: History,
-    /// Changes with everything that has to be told anew in full: the claim and what comes with it, and for
-    /// somebody else's record the version.
+    /// Changes with everything that has to be told anew in full: the claim and what comes with it,
+    /// and for somebody else's record the version.
     pub(crate) stamp: u32,
     /// The tick of our newest value.
     pub(crate) captured: u32,
@@ -206,8 +207,8 @@ impl Store {
         }
     }
 
-    /// Gives an object a record, and room for its value if it has one. The value itself stays if the kind does,
-    /// and is zero otherwise.
+    /// Gives an object a record, and room for its value if it has one. The value itself stays if
+    /// the kind does, and is zero otherwise.
     pub(crate) fn set_record(&mut self, place: ObjectIndex, record: Option<Record>) {
         let object = &mut self.objects[place as usize];
         let kind_of = |record: Option<Record>| record.filter(|record| !record.gone).map(|record| record.kind);

@@ -1,5 +1,5 @@
-//! Ids of objects deleted so long ago that nothing else is left of them. Numbers of one creator lie side by side, so intervals
-//! hold them.
+//! Ids of objects deleted so long ago that nothing else is left of them. Numbers of one creator lie
+//! side by side, so intervals hold them.
 
 use std::collections::BTreeMap;
 

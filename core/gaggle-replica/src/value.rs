@@ -1,4 +1,5 @@
-//! What is known of each player beside the objects: name, score, colour. The last value wins, everywhere the same.
+//! What is known of each player beside the objects: name, score, colour. The last value wins,
+//! everywhere the same.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,11 +1,12 @@
-//! Which of two records of an object is the greater. The order is total and nothing in it wraps, so merging is taking the
-//! greater, in whatever order records arrive.
+//! Which of two records of an object is the greater. The order is total and nothing in it wraps, so
+//! merging is taking the greater, in whatever order records arrive.
 
 use std::cmp::{Ordering, Reverse};
 
 use crate::{MemberId, Player};
 
-/// How an object came to be as it is: how often it was grabbed, how often touched, by whom last, and when it was told.
+/// How an object came to be as it is: how often it was grabbed, how often touched, by whom last,
+/// and when it was told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Version {
     /// Grabs and deletions so far: they beat touches.

@@ -14,7 +14,8 @@ struct Ball {
     place: u32,
 }
 
-/// A session of one, ten seconds old, and one that joins it over this network; what is said of the age comes so much later.
+/// A session of one, ten seconds old, and one that joins it over this network; what is said of the
+/// age comes so much later.
 fn joined(weather: NetConditions, held: Micros) -> World {
     let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
     let mut world = World::of(2, 5, config, Kinds::new().with::<Ball>());

@@ -65,7 +65,8 @@ fn pickups(session: &mut Session) -> Vec<u32> {
     heard.filter_map(|signal| signal.get::<Pickup>()).map(|pickup| pickup.0).collect()
 }
 
-/// Frames without a tap at most: four packets in a row are lost, which happens about once in the time this is played.
+/// Frames without a tap at most: four packets in a row are lost, which happens about once in the
+/// time this is played.
 const LONGEST_GAP: u32 = 12 + 4 * 3 + 4;
 
 #[test]

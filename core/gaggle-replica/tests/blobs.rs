@@ -147,7 +147,8 @@ fn whoever_forgets_what_it_is_about_to_send_says_so() {
     world.session(2).fetch_blob(id, blob).unwrap();
     world.run_ms(2_000);
     world.session(0).remove_blob(blob);
-    // At 10 kB a second it takes 6 s from the beginning, and nobody waits for the silence to be too long.
+    // At 10 kB a second it takes 6 s from the beginning, and nobody waits for the silence to be too
+    // long.
     world.run_ms(8_000);
     assert_eq!(world.session(2).blob(blob), Some(&bytes[..]), "from whoever else has it");
     world.expect_peace();

@@ -1,4 +1,5 @@
-//! Under a budget what is near is fresh, what is far is not forgotten, and a newcomer does not starve the others.
+//! Under a budget what is near is fresh, what is far is not forgotten, and a newcomer does not
+//! starve the others.
 
 #![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "distances, and tests that cannot go on")]
 
@@ -21,7 +22,8 @@ fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
     f64::from((a[0] - b[0]).powi(2) + (a[2] - b[2]).powi(2)).sqrt()
 }
 
-/// Ages in milliseconds just before the next arrival, network aside: of the 16 nearest to body 0, and of all.
+/// Ages in milliseconds just before the next arrival, network aside: of the 16 nearest to body 0,
+/// and of all.
 fn ages(loss: u32) -> (Vec<u32>, Vec<u32>, f64) {
     let mut world = World::of(2, 11, config(8_000), Kinds::new().with::<Body>());
     world.weather = NetConditions::rough(100, loss);
@@ -263,7 +265,8 @@ struct Map {
     words: [u32; 225],
 }
 
-/// Small whole, but every step of it far from the one before would take half as much again as the step itself.
+/// Small whole, but every step of it far from the one before would take half as much again as the
+/// step itself.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Heights {
     metres: [u8; 800],

@@ -1,4 +1,5 @@
-//! Two builds of a game that meet: they play together if and only if they mean the same by everything they tell.
+//! Two builds of a game that meet: they play together if and only if they mean the same by
+//! everything they tell.
 
 use gaggle_kit::{Input, Micros, PeerId, State};
 use gaggle_replica::{

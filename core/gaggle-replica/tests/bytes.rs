@@ -1,4 +1,5 @@
-//! What updates cost on a bad network, and that every one of them says exactly what its sender said.
+//! What updates cost on a bad network, and that every one of them says exactly what its sender
+//! said.
 
 #![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "averages, and tests that cannot go on")]
 

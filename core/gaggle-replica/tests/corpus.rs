@@ -1,5 +1,5 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry cut at
-//! every byte and with every single bit flipped.
+//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry
+//! cut at every byte and with every single bit flipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};

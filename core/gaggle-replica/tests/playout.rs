@@ -110,7 +110,8 @@ fn percentile(values: &mut [f64], percent: usize) -> f64 {
     values[(values.len() - 1) * percent / 100]
 }
 
-/// How far off the truth of the same moment a ship is shown, and how far it jumps besides its own way.
+/// How far off the truth of the same moment a ship is shown, and how far it jumps besides its own
+/// way.
 struct Seen {
     error: f64,
     jump: f64,
@@ -439,7 +440,8 @@ fn what_is_said_of_a_cart_comes_with_its_motion() {
         .unwrap();
     let mut frames = 0;
     (0..120).for_each(|_| _ = roll(&mut world, id, &mut frames));
-    // Of a ship, which is shown as new as it can be, it is heard at once; of a cart with its motion.
+    // Of a ship, which is shown as new as it can be, it is heard at once; of a cart with its
+    // motion.
     world.session(0).send_event(Target::Others, &[ship], &Rings(1)).unwrap();
     world.session(0).send_event(Target::Others, &[id], &Rings(2)).unwrap();
     let rung_at = frames as f32;

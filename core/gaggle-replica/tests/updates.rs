@@ -1,4 +1,5 @@
-//! How objects are told: how often, how much of them, what is acknowledged, and that nothing is allocated for it.
+//! How objects are told: how often, how much of them, what is acknowledged, and that nothing is
+//! allocated for it.
 
 #![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "places, and tests that cannot go on")]
 

@@ -1,5 +1,6 @@
-//! A whole online game in one file: two geese on a pond, each on its own machine, with a bad network
-//! between them. Everything happens in virtual time, so it takes a moment and always ends the same.
+//! A whole online game in one file: two geese on a pond, each on its own machine, with a bad
+//! network between them. Everything happens in virtual time, so it takes a moment and always ends
+//! the same.
 //!
 //! `cargo run --example two_peers_in_memory`
 
@@ -35,7 +36,8 @@ impl Game for Pond {
     type Input = Paddle;
 
     fn tick(&mut self, inputs: &Inputs<'_, Paddle>) {
-        // A goose strokes in every sixth frame; what a player wants in between is nobody's question.
+        // A goose strokes in every sixth frame; what a player wants in between is nobody's
+        // question.
         if !inputs.frame().number().is_multiple_of(6) {
             return;
         }

@@ -1,6 +1,7 @@
 //! What remains of a desync: both states and the inputs between, so that it can be looked at later.
 //!
-//! Written by the machine whose state was wrong, when it took another one. Reads no files: bytes in, bytes out.
+//! Written by the machine whose state was wrong, when it took another one. Reads no files: bytes
+//! in, bytes out.
 
 use gaggle_kit::{
     ByteReader, DecodeError, Frame, Input, Slot, SlotSet, StateHasher, decode_state, diff, encode_state,
@@ -161,15 +162,16 @@ impl DesyncBundle {
         self.input_bytes as usize
     }
 
-    /// For each frame between the two states: who was present, and the inputs of all slots, one after the other as they are
-    /// written.
+    /// For each frame between the two states: who was present, and the inputs of all slots, one
+    /// after the other as they are written.
     pub fn rows(&self) -> impl Iterator<Item = (Frame, SlotSet, &[u8])> {
         let first = self.remote.0;
         let numbered = self.rows.iter().zip(1..);
         numbered.map(move |((present, bytes), nth)| (first.saturating_add(nth), *present, &bytes[..]))
     }
 
-    /// Simulates the state that was taken over up to the one that was given up, and says where they differ.
+    /// Simulates the state that was taken over up to the one that was given up, and says where they
+    /// differ.
     ///
     /// # Errors
     /// If it is of another game.

@@ -18,8 +18,9 @@ pub enum LatePolicy {
     },
 }
 
-/// Numbers to tune: begin with [`rollback`](TimelineConfig::rollback), [`lockstep`](TimelineConfig::lockstep) or the default, which
-/// is rollback with a window of 8. What has no sensible default (who plays, in which seat) is an argument of
+/// Numbers to tune: begin with [`rollback`](TimelineConfig::rollback),
+/// [`lockstep`](TimelineConfig::lockstep) or the default, which is rollback with a window of 8.
+/// What has no sensible default (who plays, in which seat) is an argument of
 /// [`Session::new`](crate::Session::new) instead.
 ///
 /// ```
@@ -36,10 +37,11 @@ pub struct TimelineConfig {
     pub tick_rate: u32,
     /// What to do about late input. Default: [`LatePolicy::Stall`] with a window of 8 frames.
     pub late_policy: LatePolicy,
-    /// Frames between sampling a local input and its effect, to begin with among others. Default 2. Alone it is 0, unless
-    /// the limits below are equal or the player chose another.
+    /// Frames between sampling a local input and its effect, to begin with among others. Default 2.
+    /// Alone it is 0, unless the limits below are equal or the player chose another.
     pub input_delay_frames: u32,
-    /// The delay adapts to the network within these limits; equal limits keep it fixed. Default 1 to 6.
+    /// The delay adapts to the network within these limits; equal limits keep it fixed. Default 1
+    /// to 6.
     pub input_delay_range: (u32, u32),
     /// How many frames of guessing the adapting delay leaves to the window, in quarters of a frame.
     /// More feels quicker and rolls back more. Default 10, which is 2.5 frames.
@@ -50,21 +52,22 @@ pub struct TimelineConfig {
     pub interrupted_after: Micros,
     /// A peer silent for so long is reported as gone. Default 3 s.
     pub timeout: Micros,
-    /// Largest packet the session makes, at most what a link carries: [`Channel::UNRELIABLE_BYTES_MAX`], which is the
-    /// default.
+    /// Largest packet the session makes, at most what a link carries:
+    /// [`Channel::UNRELIABLE_BYTES_MAX`], which is the default.
     pub packet_bytes_max: usize,
-    /// How many players the game can have, those who join later included. 0, the default, is as many as
-    /// the seats call for: then nobody else can join.
+    /// How many players the game can have, those who join later included. 0, the default, is as
+    /// many as the seats call for: then nobody else can join.
     pub slot_count: usize,
     /// Which match this is, if it is founded here. Default: the first of all.
     pub match_id: MatchId,
-    /// After a split only a majority goes on, the others wait. By default every part goes on by itself,
-    /// and when they meet again one of them yields.
+    /// After a split only a majority goes on, the others wait. By default every part goes on by
+    /// itself, and when they meet again one of them yields.
     pub majority: bool,
-    /// Fewer machines than this, those included who wait to be let in, do not go on without the others. Default 1.
+    /// Fewer machines than this, those included who wait to be let in, do not go on without the
+    /// others. Default 1.
     pub quorum_min: usize,
-    /// A peer that gives no input for so long, while others wait for it, is removed, whoever says that it is there.
-    /// Default 10 s.
+    /// A peer that gives no input for so long, while others wait for it, is removed, whoever says
+    /// that it is there. Default 10 s.
     pub evict_stalled_after: Micros,
     /// Send every frame, even when nothing changed and the window has room. Costs bytes, confirms
     /// up to a frame earlier: worth it for large states, where every unconfirmed frame is a copy.
@@ -194,13 +197,14 @@ pub enum SessionError {
     },
 }
 
-/// What a packet may need besides its entries: header 9, time 7, check 9, promise 24, count 1, and one
-/// entry that admits somebody 31.
+/// What a packet may need besides its entries: header 9, time 7, check 9, promise 24, count 1, and
+/// one entry that admits somebody 31.
 pub(crate) const PACKET_OVERHEAD_BYTES: usize = 81;
 
 impl TimelineConfig {
-    /// Nothing is ever guessed and nothing rolled back: every frame waits for everybody's input. The input delay adapts to
-    /// whatever the network takes, up to a quarter of a second at 60 frames a second, so that nobody has to wait.
+    /// Nothing is ever guessed and nothing rolled back: every frame waits for everybody's input.
+    /// The input delay adapts to whatever the network takes, up to a quarter of a second at 60
+    /// frames a second, so that nobody has to wait.
     pub fn lockstep() -> TimelineConfig {
         TimelineConfig {
             input_delay_range: (1, 15),
@@ -217,8 +221,9 @@ impl TimelineConfig {
         }
     }
 
-    /// How much guessing the adapting delay may leave: a frame less than there is in the window, because machines tick at
-    /// different moments of a frame. In lockstep that is a frame of delay beyond what the way takes.
+    /// How much guessing the adapting delay may leave: a frame less than there is in the window,
+    /// because machines tick at different moments of a frame. In lockstep that is a frame of delay
+    /// beyond what the way takes.
     pub(crate) fn guessing_quarters(&self) -> i64 {
         i64::from(self.prediction_target_quarters).min(4 * (i64::from(self.prediction_frames()) - 1))
     }
@@ -235,15 +240,15 @@ impl TimelineConfig {
         Micros::new(1_000_000 / u64::from(self.tick_rate.max(1)))
     }
 
-    /// How far an honest peer's newest entry can be ahead of what it holds of the others: the window,
-    /// the largest delay, and the frame it waits for.
+    /// How far an honest peer's newest entry can be ahead of what it holds of the others: the
+    /// window, the largest delay, and the frame it waits for.
     #[inline]
     pub(crate) fn reach_frames(&self) -> u32 {
         self.prediction_frames() + self.input_delay_range.1.max(self.input_delay_frames) + 1
     }
 
-    /// Rows of input to keep: enough for everything that can still arrive or be simulated again, and
-    /// for explaining a desync back to the last two agreed states.
+    /// Rows of input to keep: enough for everything that can still arrive or be simulated again,
+    /// and for explaining a desync back to the last two agreed states.
     pub(crate) fn table_frames(&self) -> usize {
         let running = 4 * self.reach_frames() + 16;
         let explaining = 4 * self.checksum_interval_frames;
@@ -338,7 +343,8 @@ impl TimelineConfig {
             0,
             CHECKSUM_INTERVAL_FRAMES_MAX.into(),
         )?;
-        // A larger one would never leave; a smaller one may have no room for an entry, which is looked at for each seat.
+        // A larger one would never leave; a smaller one may have no room for an entry, which is
+        // looked at for each seat.
         within("packet_bytes_max", self.packet_bytes_max as u64, 128, Channel::UNRELIABLE_BYTES_MAX as u64)?;
         within("slots", self.slot_count as u64, 0, Slot::COUNT_MAX as u64)?;
         within("circle_min", self.quorum_min as u64, 1, Slot::COUNT_MAX as u64)?;

@@ -4,8 +4,8 @@ use gaggle_kit::Micros;
 
 /// A change is wanted only after it was called for so long: one late packet is no trend.
 const PATIENCE: Micros = Micros::from_millis(250);
-/// Raise when the need exceeds the delay by this part of a frame, lower when it falls short by that much. Apart, or the
-/// delay would flutter at the border.
+/// Raise when the need exceeds the delay by this part of a frame, lower when it falls short by that
+/// much. Apart, or the delay would flutter at the border.
 const RAISE_ABOVE_PERCENT: i64 = 30;
 const LOWER_BELOW_PERCENT: i64 = 120;
 /// What may be left uncovered when choosing, as a part of a frame.
@@ -25,7 +25,8 @@ pub(crate) struct DelayControl {
     /// Since when a higher (true) or lower delay would be better.
     unhappy: Option<(bool, Micros)>,
     fixed: bool,
-    /// The round trip last seen, and what it calls for: it is mostly the same, and dividing is slow.
+    /// The round trip last seen, and what it calls for: it is mostly the same, and dividing is
+    /// slow.
     seen: (Micros, i64),
 }
 
@@ -58,7 +59,8 @@ impl DelayControl {
         self.unhappy = None;
     }
 
-    /// Hundredths of a frame of delay that would leave just the wanted guessing for this round trip.
+    /// Hundredths of a frame of delay that would leave just the wanted guessing for this round
+    /// trip.
     fn need_percent(&self, rtt: Micros) -> i64 {
         rtt.get() as i64 * 100 / (2 * self.frame_us) - self.guessed_quarters * 25
     }
@@ -157,7 +159,8 @@ mod tests {
         assert_eq!(control.target(), 6);
         control.be_alone();
         assert_eq!(control.target(), 0);
-        // Until a round trip is known it is what it would be at the start, then what that calls for, at once.
+        // Until a round trip is known it is what it would be at the start, then what that calls
+        // for, at once.
         control.tick(Micros::from_secs(2), None);
         assert_eq!(control.target(), 2);
         control.tick(Micros::from_secs(3), Some(Micros::from_millis(200)));

@@ -13,7 +13,8 @@ pub const TRANSFER_STREAM: u8 = 1;
 /// Ties a session to a transport: [`receive`](Driver::receive) before the ticks of a frame,
 /// [`send`](Driver::send) after them.
 ///
-/// It also tells the session when packets get lost, and ends the links of peers the session refuses.
+/// It also tells the session when packets get lost, and ends the links of peers the session
+/// refuses.
 #[derive(Debug, Default)]
 pub struct Driver {
     linked: Vec<Linked>,
@@ -39,8 +40,8 @@ impl Driver {
         self.receive_with(now, transport, session, |_, _, _| {});
     }
 
-    /// The same for a game that has reliable streams of its own: what arrives in one goes to `other`, with who sent it and the
-    /// stream's number. Take numbers from 16 on.
+    /// The same for a game that has reliable streams of its own: what arrives in one goes to
+    /// `other`, with who sent it and the stream's number. Take numbers from 16 on.
     pub fn receive_with<I: Input>(
         &mut self,
         now: Micros,

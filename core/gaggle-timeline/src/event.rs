@@ -32,9 +32,10 @@ pub enum SessionEvent {
         /// Why.
         reason: RejectReason,
     },
-    /// Nothing was heard from a peer that plays for a while, or it came in unheard. Resumed or Gone follows, unless its part
-    /// ends. Whoever watches is told only while nothing new is shown, and only of those it has a link to: in every frame that
-    /// is shown, everybody who plays was heard by somebody.
+    /// Nothing was heard from a peer that plays for a while, or it came in unheard. Resumed or Gone
+    /// follows, unless its part ends. Whoever watches is told only while nothing new is shown, and
+    /// only of those it has a link to: in every frame that is shown, everybody who plays was heard
+    /// by somebody.
     Interrupted {
         /// From whom.
         peer: PeerId,
@@ -92,9 +93,10 @@ pub enum SessionEvent {
         /// The last frame confirmed in the view before.
         frame: Frame,
     },
-    /// Another branch of the match goes on, and this peer has taken its state over: the inputs played here since
-    /// the split are lost. [`Joined`](SessionEvent::Joined), [`Left`](SessionEvent::Left) and
-    /// [`LeaderChanged`](SessionEvent::LeaderChanged) follow for every difference between the two rosters.
+    /// Another branch of the match goes on, and this peer has taken its state over: the inputs
+    /// played here since the split are lost. [`Joined`](SessionEvent::Joined),
+    /// [`Left`](SessionEvent::Left) and [`LeaderChanged`](SessionEvent::LeaderChanged) follow for
+    /// every difference between the two rosters.
     BranchAbandoned {
         /// The last confirmed frame of the branch that goes on.
         frame: Frame,
@@ -135,14 +137,15 @@ pub enum SessionEvent {
         /// Whose inputs differ, once that is known. It said so, or `peer` lies about it.
         suspect: Option<PeerId>,
     },
-    /// Our own state cannot be read back from what it is written as, so nobody can come in by us. The game's `State` is to be
-    /// mended: [`check_determinism`](crate::check_determinism) names the field.
+    /// Our own state cannot be read back from what it is written as, so nobody can come in by us.
+    /// The game's `State` is to be mended: [`check_determinism`](crate::check_determinism) names
+    /// the field.
     StateNotDecodable {
         /// The frame whose state was asked for.
         frame: Frame,
     },
-    /// The state of the match is larger than can be sent to a joiner: none can join. To mend in the game: what never changes
-    /// belongs outside of its state.
+    /// The state of the match is larger than can be sent to a joiner: none can join. To mend in the
+    /// game: what never changes belongs outside of its state.
     StateTooLarge {
         /// Who has it: this machine, or one that was asked for its state.
         peer: PeerId,
@@ -151,8 +154,9 @@ pub enum SessionEvent {
         /// What it may have: [`STATE_BYTES_MAX`](crate::STATE_BYTES_MAX).
         max: u64,
     },
-    /// For seconds, a packet to a peer and back has taken longer than window and input delay make up for together. The match runs
-    /// slower than it should; a joiner over such a link may not get in.
+    /// For seconds, a packet to a peer and back has taken longer than window and input delay make
+    /// up for together. The match runs slower than it should; a joiner over such a link may not get
+    /// in.
     LineTooSlow {
         /// To whom.
         peer: PeerId,
@@ -195,7 +199,8 @@ pub enum RejectReason {
         "plays with other settings: tick rate, window, delay limits, checks, slots and input size must be equal"
     )]
     Settings,
-    /// The same version of the game with other fields in its state or its input. Two builds were given one version.
+    /// The same version of the game with other fields in its state or its input. Two builds were
+    /// given one version.
     #[error(
         "has other fields in its state or input under the same version (shape {theirs:016x}, ours {ours:016x}): \
          give every build whose fields differ a version of its own"
@@ -252,7 +257,8 @@ pub enum PeerFault {
     /// It gave somebody slots the game does not have.
     #[error("gave somebody slots the game does not have")]
     UnknownSlots,
-    /// Asked what it holds, it left out somebody who is present, or had confirmed frames without us.
+    /// Asked what it holds, it left out somebody who is present, or had confirmed frames without
+    /// us.
     #[error(
         "said it holds what cannot be: somebody who is present is left out, or frames are confirmed without us"
     )]

@@ -12,7 +12,8 @@ use crate::Inputs;
 ///
 /// `tick` must give the same result on every machine: no clock, no global, no `HashMap` order, no
 /// floating point. It may run any number of times for one frame, with guessed input first and the
-/// real input later; [`check_determinism`](crate::check_determinism) finds out whether yours bears it.
+/// real input later; [`check_determinism`](crate::check_determinism) finds out whether yours bears
+/// it.
 ///
 /// ```
 /// use gaggle_kit::{Slot, State};

@@ -1,8 +1,8 @@
-//! Everybody's entries as far as they are held: where they lie, what frames were simulated with, and what a
-//! new entry or another roster changes about the past.
+//! Everybody's entries as far as they are held: where they lie, what frames were simulated with,
+//! and what a new entry or another roster changes about the past.
 //!
-//! The membership machine decides which entries count and from when; this file keeps their values and
-//! finds the first simulated frame that would have gone otherwise.
+//! The membership machine decides which entries count and from when; this file keeps their values
+//! and finds the first simulated frame that would have gone otherwise.
 
 use std::collections::VecDeque;
 
@@ -142,8 +142,8 @@ impl<I: Input> InputLog<I> {
         self.tracks.binary_search_by(|track| track.row.stream.cmp(&stream)).ok()
     }
 
-    /// As [`track_index`](InputLog::track_index), if entries of the stream are of so many players: whoever says otherwise is
-    /// not taken at its word.
+    /// As [`track_index`](InputLog::track_index), if entries of the stream are of so many players:
+    /// whoever says otherwise is not taken at its word.
     pub(crate) fn track_of(&self, stream: StreamId, players: u8) -> Option<usize> {
         let track = self.track_index(stream)?;
         (self.tracks[track].row.slots.len() == usize::from(players)).then_some(track)
@@ -184,8 +184,8 @@ impl<I: Input> InputLog<I> {
         self.local.fill_neutral(count, |frame, entry| put_own(table, own, frame, entry));
     }
 
-    /// What a frame is simulated with. Until it is confirmed anybody may turn out to have come or gone,
-    /// so whatever is asked about others is a question.
+    /// What a frame is simulated with. Until it is confirmed anybody may turn out to have come or
+    /// gone, so whatever is asked about others is a question.
     pub(crate) fn live_inputs(&mut self, frame: Frame, confirmed: Frame) -> Inputs<'_, I> {
         let own = self.own.filter(|row| row.is_present_at(frame)).map_or(SlotSet::EMPTY, |row| row.slots);
         let mut present = own;
@@ -213,8 +213,8 @@ impl<I: Input> InputLog<I> {
         Inputs::noted(frame, self.table.row(frame), present, guessed, unsure, notebook)
     }
 
-    /// Takes entries told as runs after `base`, up to `last`, each of `entry_bytes`. The sender's slots and what is
-    /// held of it are those of `track`.
+    /// Takes entries told as runs after `base`, up to `last`, each of `entry_bytes`. The sender's
+    /// slots and what is held of it are those of `track`.
     pub(crate) fn take_runs(
         &mut self,
         track: usize,
@@ -283,13 +283,14 @@ impl<I: Input> InputLog<I> {
         }
     }
 
-    /// The last entry of a stream before `frame`, told in full: runs build on it. None if it is not held.
+    /// The last entry of a stream before `frame`, told in full: runs build on it. None if it is not
+    /// held.
     pub(crate) fn entry_before(&self, stream: StreamId, frame: Frame) -> Option<Vec<I>> {
         Some(self.warm.get(&stream)?.entry(frame.previous())?.collect())
     }
 
-    /// The roster is another. Finds the first simulated frame that would have gone otherwise; nothing up
-    /// to `confirmed` can. `held` says from which frame to which a stream is held.
+    /// The roster is another. Finds the first simulated frame that would have gone otherwise;
+    /// nothing up to `confirmed` can. `held` says from which frame to which a stream is held.
     pub(crate) fn set_rows(
         &mut self,
         rows: &[RosterEntry],
@@ -339,8 +340,8 @@ impl<I: Input> InputLog<I> {
             .retain(|stream, _| !rows.iter().any(|row| row.stream == *stream && row.first_frame < old_news));
     }
 
-    /// Those who are new in the table bring their entries along, and frames they were missing in are
-    /// guessed anew.
+    /// Those who are new in the table bring their entries along, and frames they were missing in
+    /// are guessed anew.
     fn settle_in(&mut self, old: &[RemoteStream], old_own: Option<RosterEntry>) {
         if let Some(own) = self.own {
             let had = old_own.is_some_and(|old| old.first_frame == own.first_frame && old.slots == own.slots);
@@ -420,7 +421,8 @@ impl<I: Input> Entries for InputLog<I> {
         }
         match self.warm.get(&stream).and_then(|warm| warm.entry(frame)) {
             Some(entry) => entry.for_each(put),
-            // Before its first frame a stream counts for nobody, and nobody needs to know what it said.
+            // Before its first frame a stream counts for nobody, and nobody needs to know what it
+            // said.
             None => {
                 let players = self.track_index(stream).map_or(0, |track| self.tracks[track].row.slots.len());
                 (0..players).for_each(|_| put(I::default()));

@@ -1,15 +1,16 @@
 //! Inputs travel: every machine runs the same game from the same inputs.
 //!
 //! A session is a pure state machine. It knows no socket and no clock: local input, packets and the
-//! time come in, requests, packets and events go out. With a window of 0 frames it is lockstep, with
-//! more it is rollback, and a game that asks questions about inputs instead of reading them rolls back
-//! only when an answer changes.
+//! time come in, requests, packets and events go out. With a window of 0 frames it is lockstep,
+//! with more it is rollback, and a game that asks questions about inputs instead of reading them
+//! rolls back only when an answer changes.
 //!
 //! What you need, in the order you will meet it:
 //!
 //! - [`Game`]: your state and its `tick`, which reads players through [`Inputs`];
 //! - [`check_determinism`] and [`SyncTest`]: whether it bears this, before anybody plays;
-//! - [`Session`] (who plays, by [`TimelineConfig`] and [`PeerSlots`]) inside a [`Timeline`] with your game;
+//! - [`Session`] (who plays, by [`TimelineConfig`] and [`PeerSlots`]) inside a [`Timeline`] with
+//!   your game;
 //! - [`Driver`]: the session over any [`gaggle_link::Transport`];
 //! - [`TickClock`]: when to tick, bent by [`Session::speed_ppm`].
 //!
@@ -40,9 +41,10 @@
 //!
 //! # Coming and going
 //!
-//! Nobody waits in a lobby: one machine founds a match and plays at once, others join while it runs, and whoever
-//! leaves or falls asleep stops nobody; after a crash the others wait until it is given up
-//! ([`timeout`](TimelineConfig::timeout), less the window). There is no host and no server; what is agreed is agreed by those who play.
+//! Nobody waits in a lobby: one machine founds a match and plays at once, others join while it
+//! runs, and whoever leaves or falls asleep stops nobody; after a crash the others wait until it is
+//! given up ([`timeout`](TimelineConfig::timeout), less the window). There is no host and no
+//! server; what is agreed is agreed by those who play.
 //!
 //! ```
 //! # use gaggle_kit::{Micros, Slot, State};
@@ -110,9 +112,9 @@
 //! # Ok::<(), gaggle_timeline::SessionError>(())
 //! ```
 //!
-//! While coming in a machine has no slots: [`Session::local_slots`] says for whom to give input, every tick. A page
-//! that was closed and is opened again uses [`Session::rejoin`] with its old slots; [`Session::spectate`] comes in without
-//! taking a slot. [`SessionEvent::BranchAbandoned`]
+//! While coming in a machine has no slots: [`Session::local_slots`] says for whom to give input,
+//! every tick. A page that was closed and is opened again uses [`Session::rejoin`] with its old
+//! slots; [`Session::spectate`] comes in without taking a slot. [`SessionEvent::BranchAbandoned`]
 //! means that what was played here since a split gave way to what the others played.
 //!
 //! Whoever keeps its state elsewhere leaves [`Timeline`] out and fulfils [`Request`]s itself.

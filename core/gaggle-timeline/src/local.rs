@@ -1,8 +1,8 @@
 //! The stream of this machine: samples of local input become entries, one for each frame.
 //!
 //! Input delay is how far the newest entry is ahead of the simulation. Raising it means telling one
-//! sample in two entries, lowering it telling two samples in one. Either waits a moment for a sample
-//! that is like the last entry, so that no press is lost, doubled or moved without need.
+//! sample in two entries, lowering it telling two samples in one. Either waits a moment for a
+//! sample that is like the last entry, so that no press is lost, doubled or moved without need.
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
@@ -89,8 +89,8 @@ impl<I: Input> LocalStream<I> {
         self.changes[(frame.number() & self.frames_mask) as usize]
     }
 
-    /// What a local player does now. Said again before an entry tells it (twice in one tick, or while the
-    /// game is stalled), both count. False for a slot that is not local.
+    /// What a local player does now. Said again before an entry tells it (twice in one tick, or
+    /// while the game is stalled), both count. False for a slot that is not local.
     pub(crate) fn sample(&mut self, slot: Slot, input: I) -> bool {
         let Some(index) = self.slots.iter().position(|local| local == slot) else { return false };
         let pending = &mut self.sample[index];

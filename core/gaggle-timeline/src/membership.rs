@@ -1,17 +1,17 @@
 //! Who is present at which frame, agreed by peers alone: a pure machine beside the session.
 //!
-//! A *stream* (machine and stay) is immutable, so peers can never disagree about a value, only about
-//! from which frame to which a stream counts. Three things change that: a *join*, written in the lead's
-//! entry; a *goodbye*, written in the leaver's own last entry; and a *view*, agreed by those who can
-//! still reach each other when somebody falls silent. Only the last needs a conversation: one survivor
-//! asks all it can reach what they hold ([`collect`]), whoever answers stops listening outside that
-//! circle ([`fence`]), what any of them holds counts, and the result is the next view ([`install`]).
-//! Those outside may live on in another [`history`]; a fixed order decides which one wins
-//! when they meet ([`meeting`]).
+//! A *stream* (machine and stay) is immutable, so peers can never disagree about a value, only
+//! about from which frame to which a stream counts. Three things change that: a *join*, written in
+//! the lead's entry; a *goodbye*, written in the leaver's own last entry; and a *view*, agreed by
+//! those who can still reach each other when somebody falls silent. Only the last needs a
+//! conversation: one survivor asks all it can reach what they hold ([`collect`]), whoever answers
+//! stops listening outside that circle ([`fence`]), what any of them holds counts, and the result
+//! is the next view ([`install`]). Those outside may live on in another [`history`]; a fixed order
+//! decides which one wins when they meet ([`meeting`]).
 //!
 //! The machine owns the roster, views, promises and which entries may be taken. It does not hold
-//! inputs (see [`held::Entries`]), draw random numbers, read clocks, measure who is reachable or move
-//! snapshots: its holder does, and drains [`Membership::next_message`].
+//! inputs (see [`held::Entries`]), draw random numbers, read clocks, measure who is reachable or
+//! move snapshots: its holder does, and drains [`Membership::next_message`].
 
 mod admission;
 mod ballot;
@@ -125,8 +125,8 @@ pub(crate) enum Fault {
     PlayersChanged { players: u8, seats: u8 },
 }
 
-/// Counts what changed, for whoever keeps something that follows from it. Two machines in the same state
-/// are equal whatever they count.
+/// Counts what changed, for whoever keeps something that follows from it. Two machines in the same
+/// state are equal whatever they count.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Epoch(u32);
 
@@ -185,7 +185,8 @@ pub(crate) struct Membership {
     own_place: EntryIndex,
     /// The first frame of the own stream.
     begun_at: Option<Frame>,
-    /// Its last one, once the goodbye is written: what is held of it may be forgotten before everybody has read it.
+    /// Its last one, once the goodbye is written: what is held of it may be forgotten before
+    /// everybody has read it.
     ended_at: Option<Frame>,
     confirmed: Frame,
     settled: Frame,
@@ -207,7 +208,8 @@ pub(crate) struct Membership {
     suspicious_since: Option<Micros>,
     /// More suspicions may follow.
     doubtful: bool,
-    /// A change is called for, and this one must act first: since when we wait for it, standing at which frame.
+    /// A change is called for, and this one must act first: since when we wait for it, standing at
+    /// which frame.
     held_up: Option<(StreamId, Micros, Frame)>,
     /// Nobody was missing when this epoch began.
     quiescent_since: Option<Epoch>,
@@ -316,8 +318,8 @@ impl Membership {
         self.epoch.advance();
     }
 
-    /// Whether a suspicion may not be the only one, or may turn out to be wrong: somebody who counts as reachable has
-    /// been silent lately, or somebody who does not was heard not long ago.
+    /// Whether a suspicion may not be the only one, or may turn out to be wrong: somebody who
+    /// counts as reachable has been silent lately, or somebody who does not was heard not long ago.
     pub(crate) fn set_doubtful(&mut self, doubtful: bool) {
         self.doubtful = doubtful;
     }
@@ -405,8 +407,9 @@ impl Membership {
         }
     }
 
-    /// Everybody has waited for this stream for too long. Whoever does that again is not let in again at once: unless it is
-    /// somebody who has come back meanwhile, under another name, and the others may not even agree that the former one is gone.
+    /// Everybody has waited for this stream for too long. Whoever does that again is not let in
+    /// again at once: unless it is somebody who has come back meanwhile, under another name, and
+    /// the others may not even agree that the former one is gone.
     pub(crate) fn condemn_idle(&mut self, now: Micros, stream: StreamId) {
         let is_here = rows::is_open(&self.known, stream) && self.peers.is_reachable(&self.lineage, stream);
         if is_here && self.decide_without(stream) && stream != self.me {
@@ -443,7 +446,8 @@ impl Membership {
         }
     }
 
-    /// Time passes, and nothing but inputs came. False if that is not all: then [`tick`](Membership::tick).
+    /// Time passes, and nothing but inputs came. False if that is not all: then
+    /// [`tick`](Membership::tick).
     pub(crate) fn rest(&mut self, now: Micros) -> bool {
         let awake = self.ticked_at.is_some_and(|at| now.since(at) <= self.settings.sleep_after);
         let rests = awake && self.is_at_rest();

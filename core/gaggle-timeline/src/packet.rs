@@ -158,7 +158,8 @@ pub(crate) struct Packet<'a> {
     pub(crate) runs: Runs<'a>,
 }
 
-/// The frame nearest to `near` with these low 16 bits, as a signed number: it may lie before the start.
+/// The frame nearest to `near` with these low 16 bits, as a signed number: it may lie before the
+/// start.
 pub(crate) fn complete(low: u16, near: Frame) -> i64 {
     let difference = low.wrapping_sub(near.number() as u16) as i16;
     i64::from(near.number()) + i64::from(difference)
@@ -476,8 +477,8 @@ pub(crate) mod tests {
         bytes
     }
 
-    /// An idle packet, one with everything, one in dense form, and one of the lead that admits somebody while
-    /// it is fenced; entries of one byte.
+    /// An idle packet, one with everything, one in dense form, and one of the lead that admits
+    /// somebody while it is fenced; entries of one byte.
     fn samples<'a>(writer: &'a mut [RunsWriter; 3], said: &'a mut Vec<u8>) -> [Packet<'a>; 4] {
         let [idle, sparse, dense] = writer;
         idle.clear();

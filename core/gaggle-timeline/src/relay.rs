@@ -1,5 +1,5 @@
-//! Unreliable packets beside those of the running game: asking for entries that do not come, and giving
-//! those of others. Layout and bounds only.
+//! Unreliable packets beside those of the running game: asking for entries that do not come, and
+//! giving those of others. Layout and bounds only.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 

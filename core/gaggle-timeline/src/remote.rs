@@ -125,7 +125,8 @@ pub(crate) struct Peer {
     pub(crate) heard_via: Option<(PeerId, Micros)>,
     pub(crate) clock: EchoClock,
     pub(crate) advantage: Advantage,
-    /// Since when the line to it is too slow for the match, and whether that was told. Once for each link.
+    /// Since when the line to it is too slow for the match, and whether that was told. Once for
+    /// each link.
     pub(crate) slow_since: Option<Micros>,
     pub(crate) slow_told: bool,
     /// Half a round trip, in hundredths of a frame; a lot until it is known.
@@ -150,7 +151,8 @@ pub(crate) struct Peer {
     pub(crate) is_compared: bool,
     /// Others hold other entries of it than we do.
     pub(crate) contested: bool,
-    /// It said that it has no state to give, and not that it stands otherwise since: when it may be asked again.
+    /// It said that it has no state to give, and not that it stands otherwise since: when it may be
+    /// asked again.
     pub(crate) unable_until: Option<Micros>,
     /// They say so, or their hashes do.
     pub(crate) accusers: Vec<PeerId>,
@@ -305,8 +307,8 @@ impl Peer {
         }
     }
 
-    /// Another stay begins, theirs or ours: what was compared and measured between the old ones says
-    /// nothing about it.
+    /// Another stay begins, theirs or ours: what was compared and measured between the old ones
+    /// says nothing about it.
     pub(crate) fn begin_stay(&mut self, agreed: Frame) {
         self.is_compared = false;
         self.meaning = None;
@@ -323,8 +325,8 @@ impl Peer {
         self.forget_told_checks();
     }
 
-    /// What was compared up to `agreed` is settled, one way or the other. What it told stays told: whoever is forgotten
-    /// has no voice when the next difference is voted on, and fewer might win.
+    /// What was compared up to `agreed` is settled, one way or the other. What it told stays told:
+    /// whoever is forgotten has no voice when the next difference is voted on, and fewer might win.
     pub(crate) fn settle_difference(&mut self, agreed: Frame) {
         self.agreed = agreed;
         self.differs = false;
@@ -339,7 +341,8 @@ impl Peer {
         }
     }
 
-    /// The history is another: hashes told in the one before may rest on inputs that do not count any more.
+    /// The history is another: hashes told in the one before may rest on inputs that do not count
+    /// any more.
     pub(crate) fn forget_told_checks(&mut self) {
         self.checks = [None; 2];
         self.told_checks = [None; TOLD_CHECKS];

@@ -1,7 +1,8 @@
 //! A match as a file: what everybody did, who was there, and states to begin from in between.
 //!
-//! [`Recorder`] writes it frame by frame while the match runs, [`Replay`] reads it, [`Playback`] shows any frame of it. The file is a
-//! row of chunks, each with its length and a hash, so whatever was written before a crash or before some damage still plays.
+//! [`Recorder`] writes it frame by frame while the match runs, [`Replay`] reads it, [`Playback`]
+//! shows any frame of it. The file is a row of chunks, each with its length and a hash, so whatever
+//! was written before a crash or before some damage still plays.
 
 mod chunk;
 mod player;
@@ -43,7 +44,8 @@ mod tests {
         ReplayInfo { game_fingerprint: 77, frames_per_second: 60, slots: 3 }
     }
 
-    /// A match of 1,000 frames in which somebody comes and goes; the file, and the hash of every state.
+    /// A match of 1,000 frames in which somebody comes and goes; the file, and the hash of every
+    /// state.
     fn record() -> (Vec<u8>, Vec<u64>) {
         let mut recorder = Recorder::new(&Sum::default(), info(), CONFIG);
         let mut rng = Prng::new(5);
@@ -129,7 +131,8 @@ mod tests {
         other
     }
 
-    /// A file is whole up to the beginning of the `broken`th chunk, is said to be, and plays up to there.
+    /// A file is whole up to the beginning of the `broken`th chunk, is said to be, and plays up to
+    /// there.
     fn expect_whole_up_to(file: &[u8], broken: usize, pieces: &[Piece], hashes: &[u64]) {
         let replay = Replay::<Sum>::read(file, 77).expect("its head is whole");
         let Corruption { byte_offset: at_byte, valid_through: after, .. } =
@@ -276,7 +279,8 @@ mod tests {
 
     #[test]
     fn nobody_is_present_in_slots_the_match_does_not_have() {
-        // The head of a match of three, then one frame in which a fourth is there; everything else is as it should be.
+        // The head of a match of three, then one frame in which a fourth is there; everything else
+        // is as it should be.
         let bytes = Recorder::new(&Sum::default(), info(), CONFIG).finish();
         let end = bytes.len() - (1 + 4 + 4 + 4);
         let played = |present: u64| {

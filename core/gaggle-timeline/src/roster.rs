@@ -1,7 +1,8 @@
 //! Who is present at which frame.
 //!
-//! A stream is what one machine has to say during one stay: it is immutable and has a name. Peers can
-//! therefore never disagree about a value in it, only about from which frame to which it counts.
+//! A stream is what one machine has to say during one stay: it is immutable and has a name. Peers
+//! can therefore never disagree about a value in it, only about from which frame to which it
+//! counts.
 
 use std::fmt;
 
@@ -65,8 +66,8 @@ impl RosterEntry {
         self.first_frame <= frame && frame <= self.last_frame
     }
 
-    /// Longest present first; of those who came together, the lowest slot. The stream only breaks ties
-    /// between rows without slots.
+    /// Longest present first; of those who came together, the lowest slot. The stream only breaks
+    /// ties between rows without slots.
     pub(crate) fn rank(&self) -> (Frame, u32, StreamId) {
         (self.first_frame, self.slots.bits().trailing_zeros(), self.stream)
     }

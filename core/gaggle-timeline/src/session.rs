@@ -1,11 +1,11 @@
 //! The session: local input, packets and time in; requests, packets and events out.
 //!
-//! This file owns the state and what a tick does; its neighbours own one thing each: `receive.rs` what
-//! comes in, `send.rs` what goes out, `requests.rs` what the game must do, `checks.rs` comparing states,
-//! `recovery.rs` making a wrong one good,
-//! `presence.rs` what follows from who is there, `standing.rs` what others are told of us, `joining.rs` coming
-//! in, `donating.rs` helping others in, `watching.rs` only looking on, `liveness.rs` who is heard,
-//! `pacing.rs` which frame to be at and how fast to run, `relaying.rs` those who cannot hear each other.
+//! This file owns the state and what a tick does; its neighbours own one thing each: `receive.rs`
+//! what comes in, `send.rs` what goes out, `requests.rs` what the game must do, `checks.rs`
+//! comparing states, `recovery.rs` making a wrong one good, `presence.rs` what follows from who is
+//! there, `standing.rs` what others are told of us, `joining.rs` coming in, `donating.rs` helping
+//! others in, `watching.rs` only looking on, `liveness.rs` who is heard, `pacing.rs` which frame to
+//! be at and how fast to run, `relaying.rs` those who cannot hear each other.
 
 mod checks;
 mod donor;
@@ -65,7 +65,8 @@ const PATIENCE: Micros = Micros::from_secs(2);
 const FEED_TIMEOUT: Micros = Micros::from_secs(3);
 /// Whoever has left stays for so long at most, for those who have not read its last entry.
 const LINGER: Micros = Micros::from_secs(1);
-/// Whoever cannot say goodbye for so long, because a change of the roster is under way, goes without.
+/// Whoever cannot say goodbye for so long, because a change of the roster is under way, goes
+/// without.
 const GOODBYE_PATIENCE: Micros = Micros::from_secs(4);
 /// What was not answered is said again after so long: no less than a bad round trip.
 const REPEAT_AFTER: Micros = Micros::from_millis(250);
@@ -75,18 +76,19 @@ const REPEAT_AFTER: Micros = Micros::from_millis(250);
 /// A pure state machine: give it input, packets and the time, then drain what it wants.
 ///
 /// 1. [`handle_connected`](Session::handle_connected) / [`handle_packet`](Session::handle_packet) /
-///    [`handle_message`](Session::handle_message) / [`handle_disconnected`](Session::handle_disconnected): what the
-///    links bring;
-/// 2. [`set_input`](Session::set_input) for every local player, then [`tick`](Session::tick), once a frame;
+///    [`handle_message`](Session::handle_message) /
+///    [`handle_disconnected`](Session::handle_disconnected): what the links bring;
+/// 2. [`set_input`](Session::set_input) for every local player, then [`tick`](Session::tick), once
+///    a frame;
 /// 3. [`poll_request`](Session::poll_request) until it is empty: save, load, advance;
 /// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: what to send;
 /// 5. [`poll_event`](Session::poll_event) until it is empty: what to tell people.
 ///
-/// [`Timeline`](crate::Timeline) does 2 and 3 for a [`Game`](crate::Game), [`Driver`](crate::Driver)
-/// 1 and 4 for a transport.
+/// [`Timeline`](crate::Timeline) does 2 and 3 for a [`Game`](crate::Game),
+/// [`Driver`](crate::Driver) 1 and 4 for a transport.
 ///
-/// Who plays may change at any frame: others [join](Session::join), [leave](Session::leave) or fall silent, and
-/// nobody waits for the first two.
+/// Who plays may change at any frame: others [join](Session::join), [leave](Session::leave) or fall
+/// silent, and nobody waits for the first two.
 #[derive(Debug)]
 pub struct Session<I: Input> {
     config: TimelineConfig,
@@ -170,8 +172,8 @@ pub struct Session<I: Input> {
 /// How a tick went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tick {
-    /// Nothing is simulated: the hand-shake is not over, no state to join with has arrived yet, or we
-    /// have left.
+    /// Nothing is simulated: the hand-shake is not over, no state to join with has arrived yet, or
+    /// we have left.
     Waiting,
     /// A new frame is simulated.
     Advanced,
@@ -264,13 +266,15 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// What the bytes of the game's state mean: see [`shape_of`](crate::shape_of). Peers whose number differs are refused. A
-    /// [`Timeline`](crate::Timeline) says it; a game that is driven without one says it before there are links, or not at all.
+    /// What the bytes of the game's state mean: see [`shape_of`](crate::shape_of). Peers whose
+    /// number differs are refused. A [`Timeline`](crate::Timeline) says it; a game that is driven
+    /// without one says it before there are links, or not at all.
     pub fn set_shape(&mut self, shape: u64) {
         self.shape = shape;
     }
 
-    /// A link to a peer is up: we say who we are. It may be anybody: those without a seat may want to join.
+    /// A link to a peer is up: we say who we are. It may be anybody: those without a seat may want
+    /// to join.
     ///
     /// # Errors
     /// If there are too many.
@@ -307,8 +311,8 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// The link to a peer ended. It may come back; if it is in the roster and nobody else hears it either,
-    /// the others soon agree on its last frame.
+    /// The link to a peer ended. It may come back; if it is in the roster and nobody else hears it
+    /// either, the others soon agree on its last frame.
     pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId) {
         self.now = self.now.max(now);
         let Some(index) = self.remote_index(peer) else { return };
@@ -339,7 +343,8 @@ impl<I: Input> Session<I> {
     /// What a local player does from now on. Taps between two ticks are merged, so none is lost.
     ///
     /// # Errors
-    /// If the slot is not local. While coming in nobody has a slot: see [`local_slots`](Session::local_slots).
+    /// If the slot is not local. While coming in nobody has a slot: see
+    /// [`local_slots`](Session::local_slots).
     pub fn set_input(&mut self, slot: Slot, input: I) -> Result<(), SessionError> {
         if self.ledger.local.sample(slot, input) {
             Ok(())
@@ -403,8 +408,8 @@ impl<I: Input> Session<I> {
         if target >= next { Tick::Advanced } else { Tick::Stalled }
     }
 
-    /// The local players leave: their last input is the next one, and everybody knows it is. Go on ticking and
-    /// sending until [`is_closed`](Session::is_closed).
+    /// The local players leave: their last input is the next one, and everybody knows it is. Go on
+    /// ticking and sending until [`is_closed`](Session::is_closed).
     pub fn leave(&mut self) {
         if self.membership.mode() == Mode::Member {
             self.leaving_since.get_or_insert(self.now);
@@ -420,7 +425,8 @@ impl<I: Input> Session<I> {
         self.over
     }
 
-    /// Removes a peer: before the match starts its seat, afterwards its part, as soon as the others agree.
+    /// Removes a peer: before the match starts its seat, afterwards its part, as soon as the others
+    /// agree.
     ///
     /// # Errors
     /// If the peer is not part of the session.
@@ -441,7 +447,8 @@ impl<I: Input> Session<I> {
         self.events.pop()
     }
 
-    /// The next peer whose link should be closed, and what to tell it: it plays by other rules or broke them.
+    /// The next peer whose link should be closed, and what to tell it: it plays by other rules or
+    /// broke them.
     pub fn poll_disconnect(&mut self) -> Option<(PeerId, CloseCode)> {
         self.refused.pop()
     }
@@ -456,7 +463,8 @@ impl<I: Input> Session<I> {
         self.membership.confirmed()
     }
 
-    /// The newest frame for which the local players' input is decided: what they do now counts after it.
+    /// The newest frame for which the local players' input is decided: what they do now counts
+    /// after it.
     pub fn local_input_frame(&self) -> Frame {
         self.ledger.local.newest()
     }
@@ -466,8 +474,8 @@ impl<I: Input> Session<I> {
         self.membership.settled()
     }
 
-    /// The frame whose state this machine began with: 0 for who was there from the start, else the frame
-    /// of the state it took over last.
+    /// The frame whose state this machine began with: 0 for who was there from the start, else the
+    /// frame of the state it took over last.
     pub fn start_frame(&self) -> Frame {
         self.origin
     }
@@ -495,10 +503,10 @@ impl<I: Input> Session<I> {
         self.membership.known()
     }
 
-    /// Whose agreement it takes to go on without somebody who fell silent, longest present first: with
-    /// [`TimelineConfig::majority`] more than half of these, or half with the first. Whoever came in lately has a vote
-    /// from the next change on. While too few of them are heard everybody waits: the application may
-    /// [leave](Session::leave) for a match of its own.
+    /// Whose agreement it takes to go on without somebody who fell silent, longest present first:
+    /// with [`TimelineConfig::majority`] more than half of these, or half with the first. Whoever
+    /// came in lately has a vote from the next change on. While too few of them are heard everybody
+    /// waits: the application may [leave](Session::leave) for a match of its own.
     pub fn quorum_members(&self) -> Vec<StreamId> {
         self.membership.voters()
     }
@@ -513,8 +521,8 @@ impl<I: Input> Session<I> {
         membership::lead_at(self.membership.known(), frame).map(|row| row.stream.peer)
     }
 
-    /// A name for the history this machine is in: those who have the same one agree on everything they
-    /// confirm. It changes when somebody falls silent and the others go on without it.
+    /// A name for the history this machine is in: those who have the same one agree on everything
+    /// they confirm. It changes when somebody falls silent and the others go on without it.
     pub fn branch_id(&self) -> u64 {
         self.membership.lineage().history().0
     }
@@ -565,8 +573,8 @@ impl<I: Input> Session<I> {
         })
     }
 
-    /// As [`remote_index`](Session::remote_index), for packets: those of one frame mostly come in the order of their
-    /// senders, so the next one is looked at first.
+    /// As [`remote_index`](Session::remote_index), for packets: those of one frame mostly come in
+    /// the order of their senders, so the next one is looked at first.
     fn sender_index(&mut self, peer: PeerId) -> Option<usize> {
         let index = match self.remotes.get(self.next_sender) {
             Some(remote) if remote.peer == peer => self.next_sender,
@@ -610,7 +618,8 @@ impl<I: Input> Session<I> {
     #[inline]
     fn write_own(&mut self, before: Frame) {
         if self.membership.is_at_rest() {
-            // Nothing is said besides inputs, and nobody asks: it learns of these entries when it wakes.
+            // Nothing is said besides inputs, and nobody asks: it learns of these entries when it
+            // wakes.
             self.held_news = true;
         } else {
             self.say_own(before);

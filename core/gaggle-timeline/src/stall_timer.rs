@@ -1,4 +1,5 @@
-//! For how long everybody has waited for a machine. Does not decide when that is too long: see `session/standstill.rs`.
+//! For how long everybody has waited for a machine. Does not decide when that is too long: see
+//! `session/standstill.rs`.
 
 use gaggle_kit::{Frame, Micros};
 
@@ -14,8 +15,8 @@ pub(crate) struct StallTimer {
 }
 
 impl StallTimer {
-    /// Everybody waits for this entry and those after it, and has for this long since the last look. How long it has been
-    /// altogether.
+    /// Everybody waits for this entry and those after it, and has for this long since the last
+    /// look. How long it has been altogether.
     pub(crate) fn wait(&mut self, stream: StreamId, have: Frame, enough_frames: u32, span: Micros) -> Micros {
         if self.stream != Some(stream) {
             // Under another name it is the same machine: it has not given anything yet.

@@ -36,7 +36,8 @@ pub struct SessionStats {
     pub donors_abandoned: u64,
     /// Times this machine's state was wrong and somebody else's was taken.
     pub recoveries: u64,
-    /// The most entries that are held of another machine's stream right now: bounded, whatever happens.
+    /// The most entries that are held of another machine's stream right now: bounded, whatever
+    /// happens.
     pub entries_buffered_max: u32,
     /// Messages passed on by others that made no sense, or that nobody passes on.
     pub forwards_rejected: u64,

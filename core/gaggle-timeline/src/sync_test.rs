@@ -145,9 +145,10 @@ impl<G: Game> SyncTest<G> {
     }
 }
 
-/// Runs a game four ways from one start and the same inputs, and compares them in every frame: straight,
-/// straight once more, rolled back by `depth` in every frame, and copied, written and read back in every
-/// frame. `inputs(frame)` says what everybody does, `is_present(frame)` who is there.
+/// Runs a game four ways from one start and the same inputs, and compares them in every frame:
+/// straight, straight once more, rolled back by `depth` in every frame, and copied, written and
+/// read back in every frame. `inputs(frame)` says what everybody does, `is_present(frame)` who is
+/// there.
 ///
 /// ```
 /// use gaggle_kit::{Frame, Slot, SlotSet, State};
@@ -190,7 +191,8 @@ pub fn check_determinism<G: Game>(
             return Err(Nondeterminism::Rerun { frame, fields });
         }
         if roster != now_present {
-            // The sync test holds one roster for the frames it goes back: it starts anew with another.
+            // The sync test holds one roster for the frames it goes back: it starts anew with
+            // another.
             roster = now_present;
             test = SyncTest { frame: frame.previous(), ..SyncTest::new(test.game, 0, depth) };
             test.set_present(roster);

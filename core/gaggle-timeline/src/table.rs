@@ -1,4 +1,5 @@
-//! Everybody's input, frame by frame: confirmed where it is known, else what the frame was simulated with.
+//! Everybody's input, frame by frame: confirmed where it is known, else what the frame was
+//! simulated with.
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
@@ -50,8 +51,8 @@ impl<I: Input> InputRing<I> {
         &mut self.cells[at]
     }
 
-    /// Fills the cells of `slots` at `frame` with the guess that follows from what was known at `known`;
-    /// nothing at all if that is `neutral`.
+    /// Fills the cells of `slots` at `frame` with the guess that follows from what was known at
+    /// `known`; nothing at all if that is `neutral`.
     pub(crate) fn guess(&mut self, frame: Frame, known: Frame, slots: SlotSet, neutral: bool) {
         let (from, to) = (self.at(known), self.at(frame));
         for slot in slots {

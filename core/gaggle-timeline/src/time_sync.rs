@@ -1,7 +1,8 @@
 //! Keeps machines at the same frame by running a little faster or slower.
 //!
 //! Each side measures how far ahead of the other's newest input it is and tells the other. Half the
-//! difference of the two is how far apart the machines are: latency cancels, and no clock is compared.
+//! difference of the two is how far apart the machines are: latency cancels, and no clock is
+//! compared.
 
 /// Frames in units of 1/65536.
 pub(crate) type FramesQ16 = i64;
@@ -19,8 +20,8 @@ const DRIFT_PPM_MAX: i64 = 15_000;
 const PROPORTIONAL_PPM: i64 = 20_000;
 /// How fast the remembered part grows, for each frame apart and second.
 const INTEGRAL_PPM: i64 = 4_000;
-/// Seconds in which the remembered part fades: what all peers have in common cannot be observed, and
-/// without this it would drift away.
+/// Seconds in which the remembered part fades: what all peers have in common cannot be observed,
+/// and without this it would drift away.
 const LEAK_SECONDS: i64 = 20;
 /// Farther apart than this is no matter of speed: somebody slept.
 const APART_FRAMES_MAX: i64 = 30;
@@ -68,7 +69,8 @@ impl Advantage {
         self.theirs = self.theirs.map(|theirs| theirs - frames * FRAME_Q16);
     }
 
-    /// Whether we are so little apart that fewer samples will do: with clocks a hundredth apart it is a sixteenth of a frame.
+    /// Whether we are so little apart that fewer samples will do: with clocks a hundredth apart it
+    /// is a sixteenth of a frame.
     pub(crate) fn is_together(&self) -> bool {
         self.apart().is_some_and(|apart| apart.abs() < FRAME_Q16 / 8)
     }
@@ -110,10 +112,11 @@ impl Speed {
         }
     }
 
-    /// Some frames later. Peers that are too far off to be caught by speed bend nobody's time; whether
-    /// there are any is returned.
+    /// Some frames later. Peers that are too far off to be caught by speed bend nobody's time;
+    /// whether there are any is returned.
     pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) -> bool {
-        // No single peer may ask for more than the largest bend: of many, one sleeper hardly counts.
+        // No single peer may ask for more than the largest bend: of many, one sleeper hardly
+        // counts.
         let most = BEND_PPM_MAX * FRAME_Q16 / PROPORTIONAL_PPM;
         let (mut sum, mut count, mut far) = (0, 0, false);
         for apart in apart {
@@ -150,8 +153,9 @@ impl Speed {
 
 /// Ticks to make up, behind peers that speed cannot catch.
 ///
-/// Only when *everybody* is as far ahead we are the one who is off; else it is somebody else's to mend. A peer that is ahead of
-/// everybody skips nothing: those behind it make up for it, and until then the window holds it back.
+/// Only when *everybody* is as far ahead we are the one who is off; else it is somebody else's to
+/// mend. A peer that is ahead of everybody skips nothing: those behind it make up for it, and until
+/// then the window holds it back.
 pub(crate) fn frames_to_make_up(apart: impl Iterator<Item = FramesQ16>) -> u32 {
     let most = apart.max().unwrap_or(0);
     if most < -APART_FRAMES_MAX * FRAME_Q16 { (-most / FRAME_Q16) as u32 } else { 0 }

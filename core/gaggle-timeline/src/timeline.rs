@@ -49,7 +49,8 @@ pub struct Timeline<G: Game> {
     bundles: VecDeque<DesyncBundle>,
 }
 
-/// Bundles kept for somebody to take. They hold two states each, and who never takes them needs none.
+/// Bundles kept for somebody to take. They hold two states each, and who never takes them needs
+/// none.
 const BUNDLES_MAX: usize = 4;
 
 impl<G: Game> Timeline<G> {
@@ -120,7 +121,8 @@ impl<G: Game> Timeline<G> {
                     }
                 }
                 Request::Import { frame, state, is_repair: repairs, accepted: taken } => {
-                    // What an honest machine writes it has read itself: only that is the same when it is written again.
+                    // What an honest machine writes it has read itself: only that is the same when
+                    // it is written again.
                     let same = |game: &G| repairs || encode_state(game) == state;
                     if let Some(game) = decode_state(state).ok().filter(same) {
                         let theirs = (frame, state.to_vec());
@@ -170,10 +172,11 @@ impl<G: Game> Timeline<G> {
         Some(bundle)
     }
 
-    /// The state this peer gave up, the one it took over and the inputs between, to keep for debugging. There is one
-    /// after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered) of this peer, and after each
-    /// [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where inputs differed. Returns the oldest of the last
-    /// few, each once. A spectator has none: it has never been as far as the state it takes.
+    /// The state this peer gave up, the one it took over and the inputs between, to keep for
+    /// debugging. There is one after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered)
+    /// of this peer, and after each [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where
+    /// inputs differed. Returns the oldest of the last few, each once. A spectator has none: it has
+    /// never been as far as the state it takes.
     pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
         self.bundles.pop_front()
     }
@@ -189,7 +192,8 @@ impl<G: Game> Timeline<G> {
     }
 }
 
-/// What the bytes of a game's state and inputs mean: builds that mean different things by them must not meet. Never 0.
+/// What the bytes of a game's state and inputs mean: builds that mean different things by them must
+/// not meet. Never 0.
 ///
 /// ```
 /// use gaggle_kit::{Slot, State};

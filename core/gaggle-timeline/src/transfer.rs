@@ -1,5 +1,5 @@
-//! Messages that bring somebody in: a snapshot in pieces, what was confirmed since, and letters passed on
-//! for those who cannot reach each other. Layout and bounds only.
+//! Messages that bring somebody in: a snapshot in pieces, what was confirmed since, and letters
+//! passed on for those who cannot reach each other. Layout and bounds only.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId};
 
@@ -94,7 +94,8 @@ const LETTER_FROM: u8 = 0x28;
 const PACKED: u8 = 0x29;
 
 impl<'a> Message<'a> {
-    /// Whether a message of this kind is one of the many a transfer consists of; whoever takes them bounds them by its window.
+    /// Whether a message of this kind is one of the many a transfer consists of; whoever takes them
+    /// bounds them by its window.
     pub(crate) fn moves_state(kind: u8) -> bool {
         matches!(kind, PIECE | GOT | PACKED)
     }

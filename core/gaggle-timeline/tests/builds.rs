@@ -1,4 +1,5 @@
-//! Peers that mean different things by the same bytes, or claim what they were not given, are refused and told apart.
+//! Peers that mean different things by the same bytes, or claim what they were not given, are
+//! refused and told apart.
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet, State};
 use gaggle_link::CloseCode;
@@ -64,7 +65,8 @@ fn hear<G: Game<Input = u8>>(
 /// Events of a session, and the links it wants closed.
 type Outcome = (Vec<SessionEvent>, Vec<(PeerId, CloseCode)>);
 
-/// Two games over a perfect line for two seconds. What each was told, and whose link it wants closed.
+/// Two games over a perfect line for two seconds. What each was told, and whose link it wants
+/// closed.
 fn play<A: Game<Input = u8>, B: Game<Input = u8>>(
     one: &mut Timeline<A>,
     two: &mut Timeline<B>,
@@ -137,7 +139,8 @@ fn a_latecomer_that_claims_other_slots_is_refused() {
     let mut two = Timeline::new(session(1, &seats), Rope::default());
     let started = play(&mut one, &mut two);
     assert!(started.iter().all(|(events, _)| events.contains(&SessionEvent::Started)), "{started:?}");
-    // Both begin anew and meet a match that runs: who says what it was given may come in, who says something else may not.
+    // Both begin anew and meet a match that runs: who says what it was given may come in, who says
+    // something else may not.
     for (slot, expected) in [(1, None), (3, Some(Slot::at(3)))] {
         one.session_mut().handle_disconnected(Micros::from_secs(3), peer(1));
         let claimed = [PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(slot))];

@@ -180,7 +180,8 @@ fn somebody_who_tells_everybody_something_else_is_named() {
     let mut world = World::of(3, 17);
     world.players_press(|rng, _, _| if rng.below(10) == 0 { 1 + rng.below(127) as u8 } else { 0 });
     world.compare_with_straight = false;
-    // Machine 2 is honest to machine 0 and lies to machine 1, so that it cannot be caught in a contradiction.
+    // Machine 2 is honest to machine 0 and lies to machine 1, so that it cannot be caught in a
+    // contradiction.
     world.tamper = Box::new(|from, to, bytes| {
         let running_game = bytes.len() >= 7 && bytes[0] & 0x3f == 0;
         if (from, to) == (2, 1) && running_game {
@@ -199,8 +200,8 @@ fn somebody_who_tells_everybody_something_else_is_named() {
     }
 }
 
-/// Two machines, three players against one, with wide inputs that change in every frame and packets that hold only a
-/// few of them. What they complained of.
+/// Two machines, three players against one, with wide inputs that change in every frame and packets
+/// that hold only a few of them. What they complained of.
 fn crowded_match(packet_bytes_max: usize) -> (Vec<SessionEvent>, Frame) {
     let seats = [PeerSlots { peer: peer(0), slots: SlotSet::first(3) }, PeerSlots::new(peer(1), Slot::at(3))];
     let config = TimelineConfig {
@@ -272,8 +273,8 @@ fn an_inquest_nobody_answers_does_not_block_the_next() {
     let mut world = World::with(3, 1, &TimelineConfig::default(), |_| Pinched::new(137, 137));
     world.compare_with_straight = false;
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
-    // Machine 1 never tells what it found, and nobody gets somebody else's state before the next inquest: who asks
-    // for one is understood to ask for a path.
+    // Machine 1 never tells what it found, and nobody gets somebody else's state before the next
+    // inquest: who asks for one is understood to ask for a path.
     world.tamper = Box::new(|from, _, bytes| {
         if *bytes == [0x1a] {
             bytes[0] = 0x11;

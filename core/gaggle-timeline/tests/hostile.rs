@@ -64,7 +64,8 @@ fn damaged_packets_never_harm_anybody_but_their_sender() {
 
 #[test]
 fn any_lie_at_any_time_is_survived() {
-    // Each begins at a table that plays, and anew whenever somebody is found out: what is said is heard.
+    // Each begins at a table that plays, and anew whenever somebody is found out: what is said is
+    // heard.
     let mut rng = Prng::new(3);
     let mut all = timeline::Tally::default();
     for round in 0..400 {

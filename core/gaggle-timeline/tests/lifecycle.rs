@@ -1,4 +1,5 @@
-//! A whole evening: people drop in one after the other, fall out, come back, and nobody's clock or counter runs over.
+//! A whole evening: people drop in one after the other, fall out, come back, and nobody's clock or
+//! counter runs over.
 
 mod cluster;
 
@@ -151,7 +152,8 @@ fn whoever_returns_sits_where_it_sat_even_if_the_lead_is_new() {
 
 #[test]
 fn counters_that_run_over_harm_nobody() {
-    // Twice as many frames as 16 bits can count: at 60 a second they run over after 18 minutes, and again after 36.
+    // Twice as many frames as 16 bits can count: at 60 a second they run over after 18 minutes, and
+    // again after 36.
     let fast = TimelineConfig { tick_rate: 250, ..config(4) };
     let mut company = Cluster::configured(3, 2, 72, fast, 0);
     company.weather(Conditions::latency_ms(8)).run_ms(523_000).clear_events();

@@ -5,7 +5,8 @@ mod cluster;
 use cluster::Cluster;
 use gaggle_timeline::{DesyncCause, SessionEvent};
 
-/// Everybody who compared notes with this machine, and the machine itself, name this frame and no other.
+/// Everybody who compared notes with this machine, and the machine itself, name this frame and no
+/// other.
 fn expect_located(company: &mut Cluster, odd: usize, frame: u32, story: &str) {
     let is_told = |company: &Cluster, index: usize| {
         company.count(index, |event| matches!(event, SessionEvent::DesyncLocated { .. })) > 0

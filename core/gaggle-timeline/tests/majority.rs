@@ -1,4 +1,5 @@
-//! The option that a match has one history: those who are fewer wait, and nothing anybody played is ever taken back.
+//! The option that a match has one history: those who are fewer wait, and nothing anybody played is
+//! ever taken back.
 
 mod cluster;
 
@@ -63,8 +64,9 @@ fn where_no_part_is_large_enough_all_wait_and_then_go_on_together() {
 
 #[test]
 fn whoever_was_waited_for_under_a_former_name_may_come_in() {
-    // The lead crashes and comes back, and the other of two may not even say that it was gone. A third comes, loses sight of
-    // them for a while and comes again: it waits for what has stood still for long, and for nobody who is to blame.
+    // The lead crashes and comes back, and the other of two may not even say that it was gone. A
+    // third comes, loses sight of them for a while and comes again: it waits for what has stood
+    // still for long, and for nobody who is to blame.
     let mut company = of(3, 2, 84);
     company.run_ms(2_000).crash(0).run_ms(1_000).join(2).join(0);
     let frame = confirmed(&company, 1);

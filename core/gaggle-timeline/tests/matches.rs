@@ -1,4 +1,5 @@
-//! Matches with a fixed set of players: everybody ends in the same state, whatever the network does.
+//! Matches with a fixed set of players: everybody ends in the same state, whatever the network
+//! does.
 
 mod world;
 
@@ -171,7 +172,8 @@ fn any_one_packet_may_be_lost() {
 
 #[test]
 fn whoever_stands_still_goes_on_talking_and_gives_no_frame_a_second_input() {
-    // Machine 0 hears nothing and stands still; machine 1 hears all that is said meanwhile, while other keys go down in every tick.
+    // Machine 0 hears nothing and stands still; machine 1 hears all that is said meanwhile, while
+    // other keys go down in every tick.
     let mut world = World::of(2, 23);
     world.players_press(|rng, _, _| 1 + rng.below(255) as u8);
     world.weather(NetConditions::calm(40)).run_to_frame(120);
@@ -191,8 +193,8 @@ fn whoever_stands_still_goes_on_talking_and_gives_no_frame_a_second_input() {
 
 #[test]
 fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
-    // Machine 0 waits for machine 2, almost for so long that it goes on without it. What it holds of machine 1 is as
-    // far ahead then as it can be.
+    // Machine 0 waits for machine 2, almost for so long that it goes on without it. What it holds
+    // of machine 1 is as far ahead then as it can be.
     let config =
         TimelineConfig { input_delay_frames: 0, input_delay_range: (0, 0), ..TimelineConfig::default() };
     for late_ms in [500, 2_950, 3_050, 3_100] {
@@ -223,11 +225,13 @@ fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
     }
 }
 
-/// Most entries a packet tells over a short line while nothing is lost. One that tells more repeats what was lost.
+/// Most entries a packet tells over a short line while nothing is lost. One that tells more repeats
+/// what was lost.
 const ENTRIES_WITHOUT_LOSS: u8 = 10;
 
-/// Plays for 20 s, of which packets of one direction are lost for `lost_ms`. Without `repeats`, packets that tell again what
-/// was lost are lost themselves. The most ticks a machine stalled, and how many packets were taken away.
+/// Plays for 20 s, of which packets of one direction are lost for `lost_ms`. Without `repeats`,
+/// packets that tell again what was lost are lost themselves. The most ticks a machine stalled, and
+/// how many packets were taken away.
 fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
     let mut world = World::of(2, 5);
     world.weather(rough(20, 0, 0));
@@ -255,7 +259,8 @@ fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
 
 #[test]
 fn match_whose_losses_are_not_repeated_stalls() {
-    // The harness must be able to fail: the repetition of what was lost is what keeps the other matches going.
+    // The harness must be able to fail: the repetition of what was lost is what keeps the other
+    // matches going.
     assert_eq!(play_over_losses(0, false), (0, 0), "without loss nothing is repeated");
     let (stalled, _) = play_over_losses(250, true);
     assert!(stalled < 60, "stalled {stalled} ticks although everything lost is repeated");

@@ -420,7 +420,8 @@ fn those_on_their_way_in_find_each_other_when_everybody_they_came_to_is_gone() {
 
 #[test]
 fn somebody_who_takes_long_to_come_in_misses_nobody_who_came_meanwhile() {
-    // What 1 gives takes seconds, while 0 is heard at once: its entry that admits 3 is long ago by then.
+    // What 1 gives takes seconds, while 0 is heard at once: its entry that admits 3 is long ago by
+    // then.
     let mut exercised = 0;
     for seed in 60..68 {
         let mut company = Cluster::configured(4, 2, seed, config(4), 400_000);
@@ -501,8 +502,8 @@ fn one_that_heard_nobody_for_a_while_comes_back_alone() {
     assert_eq!(lost, [0, 0, 0, 0, 1], "{}", company.describe());
 }
 
-/// Of the seven bytes membership has two. Time goes along every 100 ms and hashes every second: not quite as often as that, which
-/// leaves less than half a byte a packet unexplained.
+/// Of the seven bytes membership has two. Time goes along every 100 ms and hashes every second: not
+/// quite as often as that, which leaves less than half a byte a packet unexplained.
 #[test]
 fn packets_in_which_nothing_changes_have_seven_bytes_whoever_came_and_went() {
     const SECONDS: u64 = 20;

@@ -74,7 +74,8 @@ fn batter(company: &mut Cluster, index: usize) {
     }
 }
 
-/// However it went: within seconds everybody holds what a straight run gives, and nobody who was right has given way.
+/// However it went: within seconds everybody holds what a straight run gives, and nobody who was
+/// right has given way.
 fn expect_made_good(company: &mut Cluster, damaged: &[usize], story: &str) {
     company.run_ms(20_000);
     let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
@@ -133,7 +134,8 @@ fn one_that_goes_wrong_again_while_it_is_made_good_is_right_in_the_end() {
 
 #[test]
 fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accuse_nobody() {
-    // Inputs are kept for 128 frames: less than the time it takes two who look into a difference to hear each other again.
+    // Inputs are kept for 128 frames: less than the time it takes two who look into a difference to
+    // hear each other again.
     let config = TimelineConfig { checksum_interval_frames: 32, ..config(4) };
     let mut company = Cluster::configured(3, 3, 46, config, 0);
     company.run_ms(2_000).clear_events();
@@ -213,7 +215,8 @@ thread_local! {
 /// When the whims come.
 const WHIM: u32 = 137;
 
-/// A game in whose tick of one frame each machine adds something of its own, however often it simulates it.
+/// A game in whose tick of one frame each machine adds something of its own, however often it
+/// simulates it.
 #[derive(Clone, Debug, State)]
 struct Whims {
     stew: MixGame,

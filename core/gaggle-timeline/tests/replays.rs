@@ -23,7 +23,8 @@ fn keep_up<G: Game>(recorder: &mut Recorder<G>, timeline: &Timeline<G>, shown: &
     shown.extend(timeline.confirmed_game().map(|(frame, game)| (frame, state_hash(game))));
 }
 
-/// A replay shows in every frame what the live game was, wherever one jumps from. So many can be compared at least.
+/// A replay shows in every frame what the live game was, wherever one jumps from. So many can be
+/// compared at least.
 fn expect_shown<G: Game>(replay: &Replay<'_, G>, shown: &Shown, at_least: usize) {
     let recorded: Vec<(&Frame, &u64)> = shown.range(..=replay.last_frame()).collect();
     assert!(recorded.len() >= at_least, "only {} frames can be compared", recorded.len());

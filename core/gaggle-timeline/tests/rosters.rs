@@ -1,4 +1,5 @@
-//! Whoever goes by events alone knows who is present: everybody is told to come and to go once, whatever happens meanwhile.
+//! Whoever goes by events alone knows who is present: everybody is told to come and to go once,
+//! whatever happens meanwhile.
 
 mod cluster;
 

@@ -196,7 +196,8 @@ fn however_many_watch_somebody_may_come_to_play_and_whoever_is_wrong_is_made_goo
         }
         company.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
         company.machines[1].damaged = false;
-        // One with a higher id than all is fed by others who watch; one that is back with a lower one makes another go.
+        // One with a higher id than all is fed by others who watch; one that is back with a lower
+        // one makes another go.
         company.watch(13).crash(2).run_ms(4_000).watch(2);
         company.run_ms(5_000).clear_events().run_ms(2_000).expect_together(&[0, 1]);
         expect_shown(&company, 2..14);

@@ -25,9 +25,9 @@ fn position(world: &World<MixGame>, index: usize) -> i64 {
     i64::from(frame.number()) * 1_000 + i64::from(machine.pace.alpha_permille())
 }
 
-/// How far the first two machines are from where they should be, in thousandths of a frame. Together
-/// means that both guess equally far ahead: with a slower way in one direction, the machine that hears
-/// the other later runs behind by half the difference.
+/// How far the first two machines are from where they should be, in thousandths of a frame.
+/// Together means that both guess equally far ahead: with a slower way in one direction, the
+/// machine that hears the other later runs behind by half the difference.
 fn apart(world: &World<MixGame>) -> u64 {
     let way =
         |from: usize, to: usize| world.directions[from][to].unwrap_or(world.weather.latency).get() as i64;
@@ -35,8 +35,8 @@ fn apart(world: &World<MixGame>) -> u64 {
     (position(world, 0) - position(world, 1)).abs_diff(due)
 }
 
-/// Starts ten frames apart with clocks one per cent apart; true seconds until they are within a frame
-/// for good, over the next twelve seconds.
+/// Starts ten frames apart with clocks one per cent apart; true seconds until they are within a
+/// frame for good, over the next twelve seconds.
 fn time_to_meet(world: &mut World<MixGame>) -> Micros {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;

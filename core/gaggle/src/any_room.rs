@@ -1,4 +1,5 @@
-//! A room without its engine and platform types: for menus, overlays and tests that serve every game.
+//! A room without its engine and platform types: for menus, overlays and tests that serve every
+//! game.
 
 use gaggle_kit::{PeerId, SlotSet};
 use gaggle_link::SendError;
@@ -13,8 +14,8 @@ use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
 use crate::room::Room;
 
-/// What menus need of a [`Room`], whatever it plays. Hold it as `&mut dyn AnyRoom`. It is kept small: a page carries
-/// every method of it.
+/// What menus need of a [`Room`], whatever it plays. Hold it as `&mut dyn AnyRoom`. It is kept
+/// small: a page carries every method of it.
 ///
 /// ```
 /// use gaggle::{AnyRoom, JoinTarget, Phase};

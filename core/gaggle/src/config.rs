@@ -25,8 +25,8 @@ pub enum JoinTarget {
     Offline,
 }
 
-/// What a room is opened with: a [`Room`](crate::Room) for a game on one timeline, a [`WorldRoom`](crate::WorldRoom) for
-/// a world of shared objects.
+/// What a room is opened with: a [`Room`](crate::Room) for a game on one timeline, a
+/// [`WorldRoom`](crate::WorldRoom) for a world of shared objects.
 ///
 /// ```
 /// use gaggle::RoomConfig;
@@ -46,7 +46,8 @@ pub struct RoomConfig<S = TimelineConfig> {
     pub join: JoinTarget,
     /// What the game wants to keep about a room that is made for us: a JSON object.
     pub room_settings: RawJson,
-    /// The colours wished for. Alone, and among seats nobody had, the seat of this number is ours: to many games a seat is a colour.
+    /// The colours wished for. Alone, and among seats nobody had, the seat of this number is ours:
+    /// to many games a seat is a colour.
     pub preferred_slot: Option<u8>,
     /// Players at this machine. Default 1, and always 1 where objects are shared.
     pub local_players: usize,
@@ -54,8 +55,9 @@ pub struct RoomConfig<S = TimelineConfig> {
     pub lobby: ClientConfig,
     /// The rules of the match. [`TimelineConfig::game_fingerprint`] keeps versions of a game apart.
     pub engine: S,
-    /// Keep the match on the screen as a [replay](crate::Room::replay_bytes) and note its [states](crate::Room::checksums): every confirmed
-    /// frame is played once more for it, and up to 8 MiB are kept. Default no; a [`WorldRoom`](crate::WorldRoom) records nothing.
+    /// Keep the match on the screen as a [replay](crate::Room::replay_bytes) and note its
+    /// [states](crate::Room::checksums): every confirmed frame is played once more for it, and up
+    /// to 8 MiB are kept. Default no; a [`WorldRoom`](crate::WorldRoom) records nothing.
     pub record_replay: bool,
     /// Coming into a running match must work within this time, or we go on alone. Default 15 s.
     pub join_timeout: Micros,
@@ -71,9 +73,9 @@ impl RoomConfig {
         Ok(RoomConfig::with(game.parse()?, seats, session))
     }
 
-    /// Only those meet whose version is the same. Change it whenever a rule of the game changes: machines that play by
-    /// different rules come apart. Most give their crate's version. Builds whose states or inputs have other fields never meet,
-    /// whatever their version.
+    /// Only those meet whose version is the same. Change it whenever a rule of the game changes:
+    /// machines that play by different rules come apart. Most give their crate's version. Builds
+    /// whose states or inputs have other fields never meet, whatever their version.
     ///
     /// ```
     /// use gaggle::RoomConfig;
@@ -86,7 +88,8 @@ impl RoomConfig {
         self
     }
 
-    /// Plays by these rules instead, with as many slots as there are seats and the version that was said.
+    /// Plays by these rules instead, with as many slots as there are seats and the version that was
+    /// said.
     ///
     /// ```
     /// use gaggle::{RoomConfig, TimelineConfig};
@@ -102,8 +105,8 @@ impl RoomConfig {
         self
     }
 
-    /// What peers must have in common, as the lobby calls it: the version of the game, the fields of its state and input, and
-    /// the settings of the match.
+    /// What peers must have in common, as the lobby calls it: the version of the game, the fields
+    /// of its state and input, and the settings of the match.
     pub(crate) fn build_id<G: Game>(&self) -> Label {
         let session = &self.engine;
         let settings = session.settings_fingerprint::<G::Input>(session.slot_count);
@@ -127,7 +130,8 @@ impl RoomConfig<gaggle_replica::ReplicaConfig> {
         Ok(RoomConfig::with(game.parse()?, seats, session))
     }
 
-    /// Only those meet whose version is the same: see [`RoomConfig::version`] of a game on one timeline.
+    /// Only those meet whose version is the same: see [`RoomConfig::version`] of a game on one
+    /// timeline.
     #[must_use]
     pub fn version(mut self, version: &str) -> SharedConfig {
         self.engine.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());

@@ -1,8 +1,8 @@
 //! What a [`Room`](crate::Room) plays: a game on one timeline, or a world of replicated objects.
 //!
-//! The lobby side of a room (reservation, members, mesh, events) is [`LobbyRoom`]; an engine gets it as an
-//! argument and decides which match is on the screen, when a join attempt has succeeded and who is
-//! present. Absent: sockets, the lobby protocol, anything drawn.
+//! The lobby side of a room (reservation, members, mesh, events) is [`LobbyRoom`]; an engine gets
+//! it as an argument and decides which match is on the screen, when a join attempt has succeeded
+//! and who is present. Absent: sockets, the lobby protocol, anything drawn.
 
 mod game;
 pub(crate) mod input_latch;
@@ -21,8 +21,9 @@ use crate::platform::Platform;
 pub use game::GameEngine;
 pub use world::WorldEngine;
 
-/// One match on this peer, and how it changes hands. Implemented by [`GameEngine`] and [`WorldEngine`]; use the
-/// aliases [`GameRoom`](crate::GameRoom) and [`WorldRoom`](crate::WorldRoom).
+/// One match on this peer, and how it changes hands. Implemented by [`GameEngine`] and
+/// [`WorldEngine`]; use the aliases [`GameRoom`](crate::GameRoom) and
+/// [`WorldRoom`](crate::WorldRoom).
 ///
 /// The trait is sealed: its methods need the lobby side of a room, which is private.
 pub trait Engine: sealed::Sealed + Sized {
@@ -65,7 +66,8 @@ pub trait Engine: sealed::Sealed + Sized {
     #[doc(hidden)]
     fn remove_peer<P: Platform>(&mut self, room: &mut LobbyRoom<Self::Config, P>, peer: PeerId);
 
-    /// Receives, ticks, sends. Before each tick `input` may give a local player's input. Returns the number of ticks.
+    /// Receives, ticks, sends. Before each tick `input` may give a local player's input. Returns
+    /// the number of ticks.
     #[doc(hidden)]
     fn update<P: Platform>(
         &mut self,

@@ -54,7 +54,8 @@ impl fmt::Display for PeerRejection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoomEvent {
-    /// The server made up a secret for us: keep it and give it the next time, to be the same person.
+    /// The server made up a secret for us: keep it and give it the next time, to be the same
+    /// person.
     GuestKey(String),
     /// We have a seat in a room.
     RoomJoined {
@@ -76,7 +77,8 @@ pub enum RoomEvent {
     LobbyReconnected,
     /// The server refused what we asked for.
     RequestRejected(Rejection),
-    /// The list of open rooms changed: see [`Client::room_list`](gaggle_lobby::client::Client::room_list).
+    /// The list of open rooms changed: see
+    /// [`Client::room_list`](gaggle_lobby::client::Client::room_list).
     RoomListChanged,
     /// The answer to something asked through [`Room::lobby_client`](crate::Room::lobby_client).
     LobbyReply {
@@ -92,11 +94,12 @@ pub enum RoomEvent {
         /// How far it is.
         percent: u8,
     },
-    /// That did not work, and we go on alone. [`RoomEvent::Rejected`], [`RoomEvent::StateTooLarge`] or [`RoomEvent::LineTooSlow`] said why, if
-    /// more is known than that the others could not be reached in time.
+    /// That did not work, and we go on alone. [`RoomEvent::Rejected`], [`RoomEvent::StateTooLarge`]
+    /// or [`RoomEvent::LineTooSlow`] said why, if more is known than that the others could not be
+    /// reached in time.
     JoinFailed,
-    /// The link to a peer was closed for good: it has another build of the game, or did what only a bug does. If that holds for
-    /// everybody in the room, we leave it.
+    /// The link to a peer was closed for good: it has another build of the game, or did what only a
+    /// bug does. If that holds for everybody in the room, we leave it.
     Rejected {
         /// Who.
         peer: PeerId,
@@ -105,16 +108,16 @@ pub enum RoomEvent {
         /// Why.
         reason: PeerRejection,
     },
-    /// The state of the match is larger than can be sent, so no peer can join. To mend in the game: what never changes, such as
-    /// levels and tables, belongs outside of its state.
+    /// The state of the match is larger than can be sent, so no peer can join. To mend in the game:
+    /// what never changes, such as levels and tables, belongs outside of its state.
     StateTooLarge {
         /// What it has, in bytes.
         bytes: u64,
         /// What it may have.
         max: u64,
     },
-    /// A packet to a peer and back takes longer than this match can bear: it runs slower than it should, and a peer that comes over
-    /// such a line may not get in.
+    /// A packet to a peer and back takes longer than this match can bear: it runs slower than it
+    /// should, and a peer that comes over such a line may not get in.
     LineTooSlow {
         /// To whom.
         peer: PeerId,
@@ -125,7 +128,8 @@ pub enum RoomEvent {
         /// How long it may take.
         max: Micros,
     },
-    /// We are in the match of the room, for the first time or again after [`Room::suspend`](crate::Room::suspend). Whoever is there is told by
+    /// We are in the match of the room, for the first time or again after
+    /// [`Room::suspend`](crate::Room::suspend). Whoever is there is told by
     /// [`Room::members`](crate::Room::members); Came and Went say what changes from here on.
     MatchJoined,
     /// We look on at the match of the room; the same holds.
@@ -160,7 +164,8 @@ pub enum RoomEvent {
         /// What they are called.
         name: String,
     },
-    /// Another way leads to somebody now: see [`Member::path`](crate::Member::path). Links and the match go on.
+    /// Another way leads to somebody now: see [`Member::path`](crate::Member::path). Links and the
+    /// match go on.
     PathChanged {
         /// To whom.
         peer: PeerId,
@@ -203,11 +208,11 @@ pub enum RoomEvent {
         /// What they are called.
         name: String,
     },
-    /// Another part of a split match goes on instead of ours. Came and Went follow for whoever is there and was not here, and
-    /// the other way round.
+    /// Another part of a split match goes on instead of ours. Came and Went follow for whoever is
+    /// there and was not here, and the other way round.
     BranchAbandoned,
-    /// Two machines computed different games from the same inputs: a bug in the game. Whoever is alone with theirs takes the
-    /// others'.
+    /// Two machines computed different games from the same inputs: a bug in the game. Whoever is
+    /// alone with theirs takes the others'.
     DesyncDetected {
         /// With whom.
         peer: PeerId,
@@ -226,8 +231,8 @@ pub enum RoomEvent {
         /// What was found.
         cause: DesyncCause,
     },
-    /// Two peers received different inputs for one frame: a peer sends different inputs to different peers, or lies
-    /// about what it received.
+    /// Two peers received different inputs for one frame: a peer sends different inputs to
+    /// different peers, or lies about what it received.
     InputsDiverged {
         /// The peer whose inputs differ from this one's.
         peer: PeerId,
@@ -238,14 +243,15 @@ pub enum RoomEvent {
         /// The peer that sent them, once known.
         suspect: Option<PeerId>,
     },
-    /// This peer's state cannot be decoded from its own encoding, so no peer can join by it: a bug in the game's
-    /// `State`. [`check_determinism`](crate::check_determinism) names the field.
+    /// This peer's state cannot be decoded from its own encoding, so no peer can join by it: a bug
+    /// in the game's `State`. [`check_determinism`](crate::check_determinism) names the field.
     StateNotDecodable {
         /// The frame whose state was encoded.
         frame: Frame,
     },
-    /// Somebody whose game differed has taken the others'. If it was us, and we play, [`Room::take_desync_bundle`](crate::Room::take_desync_bundle)
-    /// has both games, to see which fields differ.
+    /// Somebody whose game differed has taken the others'. If it was us, and we play,
+    /// [`Room::take_desync_bundle`](crate::Room::take_desync_bundle) has both games, to see which
+    /// fields differ.
     DesyncRecovered {
         /// Who; perhaps us.
         peer: PeerId,

@@ -6,7 +6,8 @@ use gaggle_timeline::Game;
 use crate::engine::{Engine, GameEngine, WorldEngine};
 use crate::world::World;
 
-/// What an input of [`Room::update_with`](crate::Room::update_with) can be made from: the state before the tick.
+/// What an input of [`Room::update_with`](crate::Room::update_with) can be made from: the state
+/// before the tick.
 #[derive(Debug)]
 pub struct InputContext<'a, E> {
     /// The local player, counted from 0.

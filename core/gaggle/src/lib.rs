@@ -1,13 +1,16 @@
 //! What a game depends on: the engines, their nouns, and [`Room`], the whole life of being online.
 //!
-//! A game is a value with a `tick` ([`Game`]), or a [`World`] of objects that are moved by whoever holds them. A [`Room`] plays
-//! the one, a [`WorldRoom`] the other, alone at once; it finds others through the lobby, lets
-//! them in and out while it runs, and tells what players should know. Sockets come from `gaggle-native` or
-//! `gaggle-browser` behind the trait [`Platform`]; nothing here reads a clock.
+//! A game is a value with a `tick` ([`Game`]), or a [`World`] of objects that are moved by whoever
+//! holds them. A [`Room`] plays the one, a [`WorldRoom`] the other, alone at once; it finds others
+//! through the lobby, lets them in and out while it runs, and tells what players should know.
+//! Sockets come from `gaggle-native` or `gaggle-browser` behind the trait [`Platform`]; nothing
+//! here reads a clock.
 //!
-//! [`RoomEvent`] is what players should know, in words. Each layer below has events and faults of its own for whoever builds on
-//! it alone, under its own name: [`timeline::SessionEvent`] and [`timeline::PeerFault`], [`replica::SessionEvent`] and
-//! [`replica::PeerFault`], [`link::TransportEvent`] and [`link::PeerFault`]. A room hears all of them, so its game need not.
+//! [`RoomEvent`] is what players should know, in words. Each layer below has events and faults of
+//! its own for whoever builds on it alone, under its own name: [`timeline::SessionEvent`] and
+//! [`timeline::PeerFault`], [`replica::SessionEvent`] and [`replica::PeerFault`],
+//! [`link::TransportEvent`] and [`link::PeerFault`]. A room hears all of them, so its game need
+//! not.
 
 mod any_room;
 mod config;

@@ -269,8 +269,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Sends own values to peers that do not have them, and reports those that changed: a few at a time, so that no
-    /// member pushes out other events.
+    /// Sends own values to peers that do not have them, and reports those that changed: a few at a
+    /// time, so that no member pushes out other events.
     pub(crate) fn run_values(&mut self) {
         if let Some(mesh) = &mut self.mesh {
             self.inbox.values.send(self.now, mesh);

@@ -1,4 +1,5 @@
-//! What a game's players say to each other beside the match: bytes with a meaning only the game knows.
+//! What a game's players say to each other beside the match: bytes with a meaning only the game
+//! knows.
 
 use std::collections::VecDeque;
 
@@ -7,7 +8,8 @@ use gaggle_link::{Channel, SendError, Transport};
 
 /// The reliable stream these messages travel in. Engines use the ones below 16.
 const STREAM: u8 = 16;
-/// Messages of one peer kept for a game that does not fetch them. Then the oldest of that peer goes.
+/// Messages of one peer kept for a game that does not fetch them. Then the oldest of that peer
+/// goes.
 const KEPT_PER_PEER: usize = 32;
 
 /// Bytes of the largest message: see [`Room::send_message`](crate::Room::send_message).

@@ -14,13 +14,16 @@ pub enum Phase {
     },
     /// In the match of the room, perhaps as its first peer.
     Playing,
-    /// Watching the match of the room without a slot in it: see [`JoinTarget::Spectate`](crate::JoinTarget::Spectate).
+    /// Watching the match of the room without a slot in it: see
+    /// [`JoinTarget::Spectate`](crate::JoinTarget::Spectate).
     Spectating,
-    /// Out of the match for a while, because the page is hidden: see [`Room::suspend`](crate::Room::suspend).
+    /// Out of the match for a while, because the page is hidden: see
+    /// [`Room::suspend`](crate::Room::suspend).
     Suspended,
 }
 
-/// The match on the screen stands still, because other peers' input is missing: see [`Room::stall`](crate::Room::stall).
+/// The match on the screen stands still, because other peers' input is missing: see
+/// [`Room::stall`](crate::Room::stall).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stall {
     /// When the last frame advanced.

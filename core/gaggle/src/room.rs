@@ -1,7 +1,8 @@
-//! The handle on a room: solo at once, in a match as soon as other peers are there, solo again when they leave.
+//! The handle on a room: solo at once, in a match as soon as other peers are there, solo again when
+//! they leave.
 //!
-//! Everything here is the same for every [`Engine`]. What is played, and how a peer joins and leaves a match, is
-//! the engine's; reservation, mesh and members are the [`LobbyRoom`]'s.
+//! Everything here is the same for every [`Engine`]. What is played, and how a peer joins and
+//! leaves a match, is the engine's; reservation, mesh and members are the [`LobbyRoom`]'s.
 
 mod game;
 mod world;
@@ -27,12 +28,13 @@ pub use world::WorldRoom;
 
 /// The whole life of being online, behind one object.
 ///
-/// Give it the local players' input and the time, once per displayed frame, and draw what it plays. It plays solo at
-/// once, finds a room, joins the match there without a pause for the others, and goes on solo when they have left or
-/// the network is gone. Open it as a [`GameRoom`] or a [`WorldRoom`].
+/// Give it the local players' input and the time, once per displayed frame, and draw what it plays.
+/// It plays solo at once, finds a room, joins the match there without a pause for the others, and
+/// goes on solo when they have left or the network is gone. Open it as a [`GameRoom`] or a
+/// [`WorldRoom`].
 ///
-/// It does nothing by itself: sockets are behind [`Platform`], which `gaggle-native` and `gaggle-browser` provide.
-/// Here is one without any, as in a test:
+/// It does nothing by itself: sockets are behind [`Platform`], which `gaggle-native` and
+/// `gaggle-browser` provide. Here is one without any, as in a test:
 ///
 /// ```
 /// use gaggle::{Game, GameRoom, Input, Inputs, Micros, NoNetwork, RoomConfig, Slot, State};
@@ -84,8 +86,8 @@ impl<E: Engine, P: Platform> fmt::Debug for Room<E, P> {
 }
 
 impl<E: Engine, P: Platform> Room<E, P> {
-    /// Starts to play `content` solo, and asks the lobby for the room that `config` wants. The seed should be random.
-    /// A game must be what every peer would begin with.
+    /// Starts to play `content` solo, and asks the lobby for the room that `config` wants. The seed
+    /// should be random. A game must be what every peer would begin with.
     ///
     /// # Errors
     /// If a setting is out of its range; the error names it.
@@ -104,8 +106,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         Ok(Room { lobby_room, engine })
     }
 
-    /// Starts to play other content solo and joins `target`. The match on the screen ends; the reservation is given up
-    /// if it does not fit the target.
+    /// Starts to play other content solo and joins `target`. The match on the screen ends; the
+    /// reservation is given up if it does not fit the target.
     ///
     /// # Errors
     /// If a setting is out of its range; the error names it, and nothing has changed.
@@ -155,49 +157,55 @@ impl<E: Engine, P: Platform> Room<E, P> {
         &self.lobby_room.config
     }
 
-    /// Input of a local player, counted from 0; inputs of players beyond [`RoomConfig::local_players`] are dropped. It
-    /// counts until the next call. A press that is [`one_shot`](gaggle_kit::Input) counts exactly once, however short
-    /// or long the key is down and whatever the display's rate: it counts again after an input without it.
+    /// Input of a local player, counted from 0; inputs of players beyond
+    /// [`RoomConfig::local_players`] are dropped. It counts until the next call. A press that is
+    /// [`one_shot`](gaggle_kit::Input) counts exactly once, however short or long the key is down
+    /// and whatever the display's rate: it counts again after an input without it.
     pub fn set_input(&mut self, player: usize, input: E::Input) {
         self.engine.set_input(player, input);
     }
 
-    /// Sends a message beside the match to one peer, or to all connected peers: chat, emotes, readiness. It arrives
-    /// once and in order: see [`Room::poll_message`].
+    /// Sends a message beside the match to one peer, or to all connected peers: chat, emotes,
+    /// readiness. It arrives once and in order: see [`Room::poll_message`].
     ///
     /// # Errors
-    /// If it is larger than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX), or a peer is not connected or does not
-    /// keep up. Without other peers it is dropped.
+    /// If it is larger than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX), or a peer is not
+    /// connected or does not keep up. Without other peers it is dropped.
     pub fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
         self.lobby_room.send_message(to, bytes)
     }
 
-    /// The next [message](Room::send_message) and its sender. Any member may send any bytes: decode with care.
+    /// The next [message](Room::send_message) and its sender. Any member may send any bytes: decode
+    /// with care.
     pub fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)> {
         self.lobby_room.inbox.messages.next()
     }
 
-    /// Sets a value of this member for all others to read: a vehicle, a team, a vote. The last write wins; members
-    /// that join later get it, and it stays while this peer is in the room. An empty value removes the key.
+    /// Sets a value of this member for all others to read: a vehicle, a team, a vote. The last
+    /// write wins; members that join later get it, and it stays while this peer is in the room. An
+    /// empty value removes the key.
     ///
     /// # Errors
-    /// If this member's values together are larger than [`VALUES_BYTES_MAX`](crate::VALUES_BYTES_MAX).
+    /// If this member's values together are larger than
+    /// [`VALUES_BYTES_MAX`](crate::VALUES_BYTES_MAX).
     pub fn set_value(&mut self, key: u8, value: &[u8]) -> Result<(), SendError> {
         self.lobby_room.inbox.values.set(key, value)
     }
 
-    /// A [value](Room::set_value) of a member, this peer's own included. Any member may set any bytes: decode with care.
+    /// A [value](Room::set_value) of a member, this peer's own included. Any member may set any
+    /// bytes: decode with care.
     pub fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]> {
         self.lobby_room.value(peer, key)
     }
 
-    /// Does everything that is due: receives, plays the ticks whose time has come, sends. Returns the number of ticks.
+    /// Does everything that is due: receives, plays the ticks whose time has come, sends. Returns
+    /// the number of ticks.
     pub fn update(&mut self, now: Micros) -> u32 {
         self.run(now, &mut |_, _| None)
     }
 
-    /// As [`Room::update`], with an input made for each tick from the state before it: for bots, assisted aim,
-    /// gestures. It is latched as by [`Room::set_input`].
+    /// As [`Room::update`], with an input made for each tick from the state before it: for bots,
+    /// assisted aim, gestures. It is latched as by [`Room::set_input`].
     ///
     /// ```
     /// # use gaggle::{Game, GameRoom, Inputs, Micros, NoNetwork, RoomConfig, Slot, State};
@@ -255,8 +263,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.engine.phase()
     }
 
-    /// Whom the match on the screen waits for, while it stands still. A stall of a frame or two is not worth a word; a
-    /// picture that stands still for longer should say why.
+    /// Whom the match on the screen waits for, while it stands still. A stall of a frame or two is
+    /// not worth a word; a picture that stands still for longer should say why.
     pub fn stall(&self) -> Option<Stall> {
         self.engine.stall(&self.lobby_room)
     }
@@ -271,8 +279,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.poll_event()
     }
 
-    /// What peers must have in common to be matched by the lobby: a hash of the game's version, the fields of its
-    /// state and input, and the engine's settings.
+    /// What peers must have in common to be matched by the lobby: a hash of the game's version, the
+    /// fields of its state and input, and the engine's settings.
     pub fn build_id(&self) -> &Label {
         &self.lobby_room.build_id
     }
@@ -283,13 +291,14 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.members(slots_of, self.leader())
     }
 
-    /// The peer that has been in the match longest: it admits joiners, and has authority over objects without an owner.
+    /// The peer that has been in the match longest: it admits joiners, and has authority over
+    /// objects without an owner.
     pub fn leader(&self) -> Option<PeerId> {
         self.engine.leader(&self.lobby_room)
     }
 
-    /// The member that may change the room; none while solo. Another role than the [leader](Room::leader): the lobby
-    /// gives it, and passes it on when the host leaves.
+    /// The member that may change the room; none while solo. Another role than the
+    /// [leader](Room::leader): the lobby gives it, and passes it on when the host leaves.
     pub fn host(&self) -> Option<PeerId> {
         self.lobby_room.host()
     }
@@ -299,8 +308,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.is_host()
     }
 
-    /// What the host can do: kick, hand its role on, change settings and access, start and end matches. A command the
-    /// lobby rejects is told by [`RoomEvent::RequestRejected`].
+    /// What the host can do: kick, hand its role on, change settings and access, start and end
+    /// matches. A command the lobby rejects is told by [`RoomEvent::RequestRejected`].
     ///
     /// # Errors
     /// If this peer is not the host.
@@ -308,14 +317,16 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.host_command(command)
     }
 
-    /// Tells the other members whether the local player is ready for the next match: see [`Member::is_ready`]. The
-    /// lobby rejects it while a match runs, and clears it when the next one starts.
+    /// Tells the other members whether the local player is ready for the next match: see
+    /// [`Member::is_ready`]. The lobby rejects it while a match runs, and clears it when the next
+    /// one starts.
     pub fn set_ready(&mut self, ready: bool) {
         self.lobby_room.set_ready(ready);
     }
 
-    /// The room's settings, a JSON object that only the game understands: the same for all members, also those that
-    /// join later, and kept when the host changes. Solo those of [`RoomConfig::room_settings`].
+    /// The room's settings, a JSON object that only the game understands: the same for all members,
+    /// also those that join later, and kept when the host changes. Solo those of
+    /// [`RoomConfig::room_settings`].
     pub fn settings(&self) -> &RawJson {
         self.lobby_room.settings()
     }
@@ -335,8 +346,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         &mut self.lobby_room.platform
     }
 
-    /// The page is hidden: leaves the match to the others, so that they do not wait for this peer. Keep calling
-    /// [`Room::update`] as often as possible.
+    /// The page is hidden: leaves the match to the others, so that they do not wait for this peer.
+    /// Keep calling [`Room::update`] as often as possible.
     pub fn suspend(&mut self) {
         self.engine.suspend(&mut self.lobby_room);
     }
@@ -351,9 +362,9 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.engine.leave(&mut self.lobby_room, false);
     }
 
-    /// The page is closed or reloaded: leaves the match, but the lobby keeps the reservation for 10 s. A room opened
-    /// with the same [key and seat](RoomConfig::lobby) in that time has it again. This one says nothing more to the
-    /// lobby before [`Client::reconnect`].
+    /// The page is closed or reloaded: leaves the match, but the lobby keeps the reservation for 10
+    /// s. A room opened with the same [key and seat](RoomConfig::lobby) in that time has it again.
+    /// This one says nothing more to the lobby before [`Client::reconnect`].
     pub fn close(&mut self) {
         self.engine.leave(&mut self.lobby_room, true);
         self.lobby_room.hang_up();
@@ -364,25 +375,27 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.take_over();
     }
 
-    /// Tells the lobby how the match ended: scores by slot, the level reached, a hash of the final state. Every peer
-    /// reports, and the result counts when they agree. Of several players at one peer the first one's score counts.
-    /// Report once, of a state all peers have; after [`RoomEvent::BranchAbandoned`] report again. Returns whether it
-    /// was sent.
+    /// Tells the lobby how the match ended: scores by slot, the level reached, a hash of the final
+    /// state. Every peer reports, and the result counts when they agree. Of several players at one
+    /// peer the first one's score counts. Report once, of a state all peers have; after
+    /// [`RoomEvent::BranchAbandoned`] report again. Returns whether it was sent.
     #[must_use = "a result that was not sent must be reported again"]
     pub fn report_result(&mut self, scores: &[(Slot, i64)], level: Option<u32>, digest: u64) -> bool {
         let scores = self.engine.scores_by_peer(&self.lobby_room, scores);
         self.engine.is_playing() && self.lobby_room.report_result(&scores, level, digest)
     }
 
-    /// The local player's score so far and the level reached: call it as often as they change. The lobby is told every
-    /// 15 s and on leaving, and keeps it as this player's claim if no [report](Room::report_result) names them.
+    /// The local player's score so far and the level reached: call it as often as they change. The
+    /// lobby is told every 15 s and on leaving, and keeps it as this player's claim if no
+    /// [report](Room::report_result) names them.
     pub fn set_score(&mut self, score: i64, level: Option<u32>) {
         if self.engine.is_playing() {
             self.lobby_room.set_score(score, level);
         }
     }
 
-    /// Another match begins in the same room. Every peer may call this; only the room's host tells the lobby.
+    /// Another match begins in the same room. Every peer may call this; only the room's host tells
+    /// the lobby.
     pub fn start_round(&mut self) {
         self.lobby_room.start_round();
     }

@@ -5,8 +5,9 @@ use gaggle_replica::{EventRequest, Interest, Kinds, RemoteEvent, Session, Sessio
 
 /// A world of shared objects, as one machine plays it.
 ///
-/// The objects are in the [`Session`], the same for everybody; the value that has this trait is what this machine keeps beside
-/// them: caches, a camera, ids of its own things. Only whoever holds an object moves it; everybody draws all of them.
+/// The objects are in the [`Session`], the same for everybody; the value that has this trait is
+/// what this machine keeps beside them: caches, a camera, ids of its own things. Only whoever holds
+/// an object moves it; everybody draws all of them.
 ///
 /// ```
 /// use gaggle::replica::{Kind, Kinds, Session};
@@ -51,18 +52,20 @@ pub trait World {
     /// Everything that travels, named alike on all machines. The input is added by the room.
     fn kinds() -> Kinds;
 
-    /// Nobody was here before: makes what a world begins with. What belongs to a player is made in [`on_enter`](World::on_enter).
+    /// Nobody was here before: makes what a world begins with. What belongs to a player is made in
+    /// [`on_enter`](World::on_enter).
     fn populate(&mut self, session: &mut Session);
 
-    /// This machine is in a world from now on: its own, after [`populate`](World::populate), or that of others, with all that is in it.
-    /// Ids from a world before mean nothing here. Whoever has been here before has its things again: see
-    /// [`Session::iter_owned`]. Whoever [only looks on](Session::is_spectator) gets nothing: everything it would make is refused.
+    /// This machine is in a world from now on: its own, after [`populate`](World::populate), or
+    /// that of others, with all that is in it. Ids from a world before mean nothing here. Whoever
+    /// has been here before has its things again: see [`Session::iter_owned`]. Whoever
+    /// [only looks on](Session::is_spectator) gets nothing: everything it would make is refused.
     fn on_enter(&mut self, session: &mut Session) {
         let _ = session;
     }
 
-    /// One step of play: moves what is ours. What players do is asked for by [`Session::input`], once a step and player: the one
-    /// at this machine always, others where this machine leads.
+    /// One step of play: moves what is ours. What players do is asked for by [`Session::input`],
+    /// once a step and player: the one at this machine always, others where this machine leads.
     fn step(&mut self, session: &mut Session);
 
     /// Something happened to objects or players.
@@ -75,8 +78,9 @@ pub trait World {
         let _ = (session, signal);
     }
 
-    /// This machine leads, and somebody wants to have a [checked](gaggle_replica::EventOptions::needs_approval) signal granted. Where a world
-    /// does not say, none is.
+    /// This machine leads, and somebody wants to have a
+    /// [checked](gaggle_replica::EventOptions::needs_approval) signal granted. Where a world does
+    /// not say, none is.
     fn approve(&mut self, session: &mut Session, petition: &EventRequest) -> bool {
         let _ = (session, petition);
         false

@@ -1,4 +1,5 @@
-//! Seats that somebody left, as stories: whoever is new to one says so, and whoever comes back never does.
+//! Seats that somebody left, as stories: whoever is new to one says so, and whoever comes back
+//! never does.
 
 mod town;
 

@@ -1,4 +1,5 @@
-//! Pages that are hidden: browsers look after them once a second or not at all, and no other player should notice.
+//! Pages that are hidden: browsers look after them once a second or not at all, and no other player
+//! should notice.
 
 #[allow(dead_code, reason = "the stories of shared rooms need more of it")]
 mod pond;

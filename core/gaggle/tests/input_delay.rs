@@ -1,4 +1,5 @@
-//! Input delay: none alone, what the network calls for among others, and none again when they have left.
+//! Input delay: none alone, what the network calls for among others, and none again when they have
+//! left.
 
 #[allow(dead_code, reason = "other stories use more of it")]
 mod presses;

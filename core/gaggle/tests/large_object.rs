@@ -1,4 +1,5 @@
-//! A room in which an object larger than a packet changes again and again while many small ones move.
+//! A room in which an object larger than a packet changes again and again while many small ones
+//! move.
 
 #![allow(clippy::float_arithmetic, reason = "places")]
 

@@ -1,4 +1,5 @@
-//! Host, readiness and settings of a room, the same for both engines; and inputs made for each tick.
+//! Host, readiness and settings of a room, the same for both engines; and inputs made for each
+//! tick.
 
 #[allow(dead_code, reason = "the stories of world rooms need more of it")]
 mod pond;
@@ -244,4 +245,15 @@ fn tick_inputs_are_made_from_the_state_before_the_tick() {
     assert_eq!(asked.len(), ticks as usize);
     assert_eq!(asked.first(), Some(&steps));
     assert!(asked.is_sorted() && asked.last() > asked.first());
+}
+
+#[test]
+fn room_whose_ticket_was_used_elsewhere_gets_newer_one() {
+    let mut town = presses::Cluster::of(2);
+    town.open(0).run_ms(1_000).open(1).run_ms(3_000);
+    let before = town.tickets_renewed(0);
+    town.run_ms(1_000);
+    assert_eq!(town.tickets_renewed(0), before);
+    town.rob(0).run_ms(1_000);
+    assert_eq!(town.tickets_renewed(0), before + 1);
 }

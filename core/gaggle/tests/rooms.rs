@@ -68,17 +68,6 @@ fn credentials_are_renewed_before_they_end() {
 }
 
 #[test]
-fn room_whose_ticket_was_used_elsewhere_gets_newer_one() {
-    let mut town = Cluster::of(2);
-    town.open(0).run_ms(1_000).open(1).run_ms(3_000);
-    let before = town.tickets_renewed(0);
-    town.run_ms(1_000);
-    assert_eq!(town.tickets_renewed(0), before);
-    town.rob(0).run_ms(1_000);
-    assert_eq!(town.tickets_renewed(0), before + 1);
-}
-
-#[test]
 fn what_one_had_alone_is_what_others_come_into() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(5_000);
@@ -265,20 +254,6 @@ fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
     let sheet: Vec<(String, i64, u8)> =
         record.scores.iter().map(|line| (line.name.to_string(), line.score, line.place)).collect();
     assert_eq!(sheet, [("House 0".into(), 30, 2), ("House 1".into(), 50, 1)]);
-}
-
-#[test]
-fn next_round_begins_when_others_have_reported() {
-    let mut town = Cluster::of(2);
-    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
-    (0..2).for_each(|house| town.room(house).set_score(40, None));
-    let round = |town: &mut Cluster| town.room(0).lobby_client().unwrap().room().unwrap().round;
-    town.run_ms(500).room(0).start_round();
-    assert_eq!(round(town.run_ms(4_000)), 1, "the other one plays on");
-    let points = [(Slot::at(0), 40), (Slot::at(1), 40)];
-    (0..2).for_each(|house| assert!(town.room(house).report_result(&points, None, 7)));
-    assert_eq!(round(town.run_ms(4_000)), 2);
-    assert_eq!(count(&town, 0, |event| matches!(event, RoomEvent::RequestRejected(_))), 0);
 }
 
 #[test]

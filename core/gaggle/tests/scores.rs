@@ -1,9 +1,10 @@
-//! A player's own score: told every 15 s and when the player leaves.
+//! A player's own score, told every 15 s and when the player leaves, and the round after a result.
 
 #[allow(dead_code, reason = "other stories use more of it")]
 mod presses;
 mod town;
 
+use gaggle::{RoomEvent, Slot};
 use gaggle_kit::Micros;
 use presses::Cluster;
 
@@ -89,4 +90,18 @@ fn another_room_is_told_the_same_score_again() {
     town.room(1).set_score(10, None);
     town.run_ms(500);
     assert_eq!(told(&town, 1).iter().map(|told| told.1).collect::<Vec<_>>(), [10, 10]);
+}
+
+#[test]
+fn next_round_begins_when_others_have_reported() {
+    let mut town = Cluster::of(2);
+    town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
+    (0..2).for_each(|house| town.room(house).set_score(40, None));
+    let round = |town: &mut Cluster| town.room(0).lobby_client().unwrap().room().unwrap().round;
+    town.run_ms(500).room(0).start_round();
+    assert_eq!(round(town.run_ms(4_000)), 1, "the other one plays on");
+    let points = [(Slot::at(0), 40), (Slot::at(1), 40)];
+    (0..2).for_each(|house| assert!(town.room(house).report_result(&points, None, 7)));
+    assert_eq!(round(town.run_ms(4_000)), 2);
+    assert_eq!(town.told[0].iter().filter(|event| matches!(event, RoomEvent::RequestRejected(_))).count(), 0);
 }

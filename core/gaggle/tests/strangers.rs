@@ -1,5 +1,6 @@
-//! What keeps players from playing together is told, and no peer is said to be in that is not: other builds, states that cannot be
-//! read, states that are large or too large, lines that are too slow.
+//! What keeps players from playing together is told, and no peer is said to be in that is not:
+//! other builds, states that cannot be read, states that are large or too large, lines that are too
+//! slow.
 
 mod town;
 

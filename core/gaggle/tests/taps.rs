@@ -45,7 +45,8 @@ const JUMP: Pad = Pad { held: false, jump: true };
 #[test]
 fn a_tap_of_one_displayed_frame_counts_once_at_any_rate() {
     for rate in [20, 30, 60, 75, 144, 240] {
-        // About one tap every tenth of a second, for a single displayed frame each; none so late that no frame follows.
+        // About one tap every tenth of a second, for a single displayed frame each; none so late
+        // that no frame follows.
         let (every, last) = (rate / 10, 2 * rate - rate / 5);
         let is_tap = |shown: u64| shown.is_multiple_of(every) && shown < last;
         let taps = (1..last).filter(|shown| is_tap(*shown)).count() as u32;

@@ -1,7 +1,8 @@
-//! A fixed part of a match of drake: what two machines tell each other must be the same bytes on every machine, natively and in WASM.
+//! A fixed part of a match of drake: what two machines tell each other must be the same bytes on
+//! every machine, natively and in WASM.
 //!
-//! Two bots play over a line that loses nothing. The result is left in memory behind two words that are easy to find, because a
-//! WASM host without imports can see nothing else.
+//! Two bots play over a line that loses nothing. The result is left in memory behind two words that
+//! are easy to find, because a WASM host without imports can see nothing else.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -46,7 +46,8 @@ impl Attract {
         self.game.step(&pads, &[Sitting::Nobody; SEATS]);
     }
 
-    /// The match as a picture, so much (0 to 1) of a frame after the last but one. Nothing is heard: nobody has asked for it yet.
+    /// The match as a picture, so much (0 to 1) of a frame after the last but one. Nothing is
+    /// heard: nobody has asked for it yet.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, ..Audience::default() };
         stage.draw(&self.game, between, &audience, scene);

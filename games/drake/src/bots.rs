@@ -130,7 +130,8 @@ impl Bot {
         self.think = rest;
     }
 
-    /// Turns until it points there, then flies. Drakes turn one way only, so it lets go a little before.
+    /// Turns until it points there, then flies. Drakes turn one way only, so it lets go a little
+    /// before.
     fn head_for(&self, game: &Drake, heading: Angle, there: Angle, tolerance: u16, fire: bool) -> Pad {
         let way = heading.delta_to(there);
         if way.unsigned_abs() <= tolerance {
@@ -141,7 +142,8 @@ impl Bot {
         Pad { turn: true, fire: false }
     }
 
-    /// Where to aim to meet somebody, and how far off he is: the nearest, ducklings rather than drakes.
+    /// Where to aim to meet somebody, and how far off he is: the nearest, ducklings rather than
+    /// drakes.
     fn prey(&self, game: &Drake, place: Vec2) -> Option<(Angle, Fixed16)> {
         let others = (0..SEATS).filter(|seat| *seat != self.seat && game.seats[*seat].safe < 30);
         let seen = others.filter_map(|seat| {

@@ -40,7 +40,8 @@ pub struct Bout {
     pub round: u16,
     /// Which match, from 1: a new one forgets all scores.
     pub number: u16,
-    /// How good the bots are, from 0: a match won by a player raises it, one won by a bot lowers it.
+    /// How good the bots are, from 0: a match won by a player raises it, one won by a bot lowers
+    /// it.
     pub level: u8,
     /// Which way everybody turns.
     pub clockwise: bool,

@@ -1,5 +1,5 @@
-//! What a player steers: a drake, or the duckling that bailed out of one. Moved by whoever sits in it and nobody else, so it
-//! answers in the same frame; what becomes of it is not decided here.
+//! What a player steers: a drake, or the duckling that bailed out of one. Moved by whoever sits in
+//! it and nobody else, so it answers in the same frame; what becomes of it is not decided here.
 
 use gaggle_kit::{Angle, Fixed16, State};
 use gaggle_replica::Kind;
@@ -28,7 +28,8 @@ const DRAG: Fixed16 = Fixed16::lit("0.978");
 const DUCKLING_DRAG: Fixed16 = Fixed16::lit("0.96");
 /// Pixels a second but for a dash.
 pub(crate) const CRUISE_MAX: i32 = 150;
-/// A dash: this much at once, over the cruising speed for so many frames, and not again for so long.
+/// A dash: this much at once, over the cruising speed for so many frames, and not again for so
+/// long.
 const DASH: Fixed16 = Fixed16::from_int(190);
 /// Frames a dash lasts.
 pub const DASH_FRAMES: u8 = 12;

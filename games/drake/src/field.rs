@@ -39,8 +39,8 @@ pub fn moved(place: Vec2, velocity: Vec2) -> Vec2 {
     [place[0] + velocity[0] / RATE, place[1] + velocity[1] / RATE]
 }
 
-/// Keeps a body of this radius inside the walls; a velocity against a wall is thrown back, and a part of it lost. Says whether it
-/// met one.
+/// Keeps a body of this radius inside the walls; a velocity against a wall is thrown back, and a
+/// part of it lost. Says whether it met one.
 pub fn keep_inside(place: &mut Vec2, velocity: &mut Vec2, radius: i32, keeps: Fixed16) -> bool {
     let mut met = false;
     for (axis, (low, high)) in [(LEFT, RIGHT), (TOP, BOTTOM)].into_iter().enumerate() {

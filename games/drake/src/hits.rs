@@ -13,7 +13,8 @@ const HORNET: i32 = 3;
 const EGG: i32 = 5;
 /// Pixels from the middle of a nest at which a duckling is home.
 const NEST: i32 = 9;
-/// Frames in which nothing happens to a duckling that has just bailed out, and to a drake whose shell just broke.
+/// Frames in which nothing happens to a duckling that has just bailed out, and to a drake whose
+/// shell just broke.
 const BAIL_SAFE: u8 = 50;
 const SHELL_SAFE: u8 = 40;
 /// The same for a drake fetched from the nest.
@@ -204,7 +205,8 @@ impl Drake {
         }
     }
 
-    /// Something hits whatever sits in a seat: a shell breaks, a drake becomes a duckling, a duckling is out.
+    /// Something hits whatever sits in a seat: a shell breaks, a drake becomes a duckling, a
+    /// duckling is out.
     fn hit(&mut self, seat: usize, by: u8) {
         let Some(place) = self.body(seat).map(|craft| craft.place) else { return };
         let standing = &mut self.seats[seat];

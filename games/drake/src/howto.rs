@@ -1,4 +1,5 @@
-//! How to play, as short scenes: the real game, a crafted beginning, and somebody who shows how it is done.
+//! How to play, as short scenes: the real game, a crafted beginning, and somebody who shows how it
+//! is done.
 
 use gaggle_kit::{Angle, Fixed16};
 use gaggle_scene::Scene;

@@ -1,11 +1,12 @@
 //! Drakes brawl in a wicker coop hung before the moon.
 //!
-//! Two buttons: one turns, always the same way around; the other flies and spits peas. Whoever is hit bails out as a duckling
-//! and has to paddle home to a new drake before somebody catches it. The last one in the coop wins the round. One to six play,
-//! and bots take the other seats.
+//! Two buttons: one turns, always the same way around; the other flies and spits peas. Whoever is
+//! hit bails out as a duckling and has to paddle home to a new drake before somebody catches it.
+//! The last one in the coop wins the round. One to six play, and bots take the other seats.
 //!
-//! This crate is the whole game without a screen: its state, its rules, what there is to be seen and heard, and bots to play with.
-//! It reads no clock, draws all chance from a seed, and computes with integers only.
+//! This crate is the whole game without a screen: its state, its rules, what there is to be seen
+//! and heard, and bots to play with. It reads no clock, draws all chance from a seed, and computes
+//! with integers only.
 //!
 //! ```
 //! use drake::bots::{Bot, Strength};
@@ -161,7 +162,8 @@ impl Drake {
         self.judge(pads);
     }
 
-    /// Moves what sits in a seat, as its player wants it. Returns what he did, if there is anything to move.
+    /// Moves what sits in a seat, as its player wants it. Returns what he did, if there is anything
+    /// to move.
     pub fn steer(&mut self, seat: usize, pad: Pad) -> Option<Deed> {
         let standing = &self.seats[seat];
         if !standing.alive() {

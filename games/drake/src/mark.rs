@@ -1,4 +1,5 @@
-//! What happened, for eyes and ears: every sound, puff and word on the screen starts from one of these.
+//! What happened, for eyes and ears: every sound, puff and word on the screen starts from one of
+//! these.
 
 use gaggle_kit::State;
 
@@ -133,7 +134,8 @@ impl Marks {
         self.next = (self.next + 1) % MARKS as u8;
     }
 
-    /// Things of the last `frames` frames before and including `now`, the older first among those of one lap.
+    /// Things of the last `frames` frames before and including `now`, the older first among those
+    /// of one lap.
     pub fn recent(&self, now: u32, frames: u32) -> impl Iterator<Item = &Mark> {
         self.ring.iter().filter(move |mark| mark.what != What::None && now.wrapping_sub(mark.frame) < frames)
     }

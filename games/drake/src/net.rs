@@ -1,10 +1,13 @@
 //! The game between machines: whoever leads referees, and everybody's craft is his own.
 //!
-//! A player's craft is moved on his own machine, in the same frame in which he presses a button, and told to the others. Everything else,
-//! rocks, peas, eggs, who is hit and who has won, is the lead's: see [`Rules`]. When the lead goes, the next one has all of it and
-//! goes on in the frame it knows. What players do with their hands travels to the lead as inputs, so that no press is lost.
+//! A player's craft is moved on his own machine, in the same frame in which he presses a button,
+//! and told to the others. Everything else, rocks, peas, eggs, who is hit and who has won, is the
+//! lead's: see [`Rules`]. When the lead goes, the next one has all of it and goes on in the frame
+//! it knows. What players do with their hands travels to the lead as inputs, so that no press is
+//! lost.
 //!
-//! [`Coop`] is one machine's part. It takes a [`Session`](gaggle_replica::Session), whoever moves its packets.
+//! [`Coop`] is one machine's part. It takes a [`Session`](gaggle_replica::Session), whoever moves
+//! its packets.
 
 mod census;
 mod coop;
@@ -31,7 +34,8 @@ use crate::weapons::{Egg, Hornet, Lantern, Puffball};
 pub use coop::Coop;
 pub use rules::Rules;
 
-/// A pea was fired. Every small noise is an event of its own, so that no limit of one drops another.
+/// A pea was fired. Every small noise is an event of its own, so that no limit of one drops
+/// another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Fired(pub Mark);
 
@@ -88,12 +92,13 @@ pub fn policy() -> AuthorityPolicy {
     AuthorityPolicy::Custom(std::sync::Arc::new(Rules))
 }
 
-/// Things one peer may tell of first, those included that were deleted within the last minute. Six drakes spit a dozen peas a second at
-/// the very most, so honest play stays below half of it.
+/// Things one peer may tell of first, those included that were deleted within the last minute. Six
+/// drakes spit a dozen peas a second at the very most, so honest play stays below half of it.
 const THINGS_PER_PEER_MAX: usize = 2_000;
 
-/// The settings of a session: thirty updates a second, since drakes turn quickly. Peas are soon gone, so what is gone is remembered no
-/// longer than it takes to come back. There is room for as many things as all together may bring: nobody can fill the coop for the others.
+/// The settings of a session: thirty updates a second, since drakes turn quickly. Peas are soon
+/// gone, so what is gone is remembered no longer than it takes to come back. There is room for as
+/// many things as all together may bring: nobody can fill the coop for the others.
 pub fn config() -> ReplicaConfig {
     let defaults = ReplicaConfig::default();
     ReplicaConfig {

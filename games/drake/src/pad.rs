@@ -2,7 +2,8 @@
 
 use gaggle_kit::{DecodeError, Input};
 
-/// Two buttons, held rather than pressed: the game sees by itself when one goes down, and when one goes down twice.
+/// Two buttons, held rather than pressed: the game sees by itself when one goes down, and when one
+/// goes down twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Pad {
     /// Turn; twice in quick succession: dash.

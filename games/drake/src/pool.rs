@@ -1,6 +1,7 @@
 //! Things that come and go, in a fixed number of places.
 
-/// Puts something in the first free place. What finds none is not there: every pool has more places than a lively round fills.
+/// Puts something in the first free place. What finds none is not there: every pool has more places
+/// than a lively round fills.
 pub(crate) fn put<T>(pool: &mut [Option<T>], thing: T) {
     if let Some(free) = pool.iter_mut().find(|place| place.is_none()) {
         *free = Some(thing);

@@ -1,4 +1,5 @@
-//! The rules, frame by frame: who sits where, what is fired, how a match goes from round to round. Hits are in `hits.rs`.
+//! The rules, frame by frame: who sits where, what is fired, how a match goes from round to round.
+//! Hits are in `hits.rs`.
 
 use crate::bots::LEVEL_MAX;
 use crate::bout::{COUNTDOWN_FRAMES, OVER_FRAMES, OVER_FRAMES_MIN, Phase, RESULT_FRAMES, ROUND_FRAMES};
@@ -24,7 +25,8 @@ const EGG_EVERY: core::ops::RangeInclusive<i32> = 220..=420;
 const SCATTER: i16 = 2_000;
 
 impl Drake {
-    /// Who sits where. Players take seats from bots; what a player leaves behind a bot minds, and his score stays.
+    /// Who sits where. Players take seats from bots; what a player leaves behind a bot minds, and
+    /// his score stays.
     pub fn seat(&mut self, sitting: &[Sitting; SEATS]) {
         let players = sitting.iter().filter(|who| **who == Sitting::Player).count();
         let mut bots = usize::from(self.setup.fill).saturating_sub(players);
@@ -62,7 +64,8 @@ impl Drake {
     fn sit_down(&mut self, seat: usize, bot: bool) {
         let life = self.seats[seat].life;
         self.seats[seat] = Standing { seat: seat as u8, life, form: Form::Out, bot, ..Standing::default() };
-        // Into a running round one may drop while it is young; later one would meet the last two at their last pea.
+        // Into a running round one may drop while it is young; later one would meet the last two at
+        // their last pea.
         let young = self.bout.phase == Phase::Play && self.bout.since < ROUND_FRAMES / 6;
         if young || self.bout.phase == Phase::Countdown {
             self.seats[seat].hatch(SAFE_FRAMES);

@@ -1,4 +1,5 @@
-//! Crumbs of the moon. They drift around the middle of the coop, the way it turns, and break in two when hit.
+//! Crumbs of the moon. They drift around the middle of the coop, the way it turns, and break in two
+//! when hit.
 
 use gaggle_kit::{Fixed16, Prng, State};
 use gaggle_replica::{Field, Kind};

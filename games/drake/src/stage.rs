@@ -1,7 +1,8 @@
 //! The game as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
 //!
-//! Everything that moves is drawn a part of a frame before where it is, by its velocity, so that a screen of any rate moves smoothly.
-//! What drifts and flutters is a function of the frame and of what happened.
+//! Everything that moves is drawn a part of a frame before where it is, by its velocity, so that a
+//! screen of any rate moves smoothly. What drifts and flutters is a function of the frame and of
+//! what happened.
 
 // Pictures are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]

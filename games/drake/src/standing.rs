@@ -1,5 +1,5 @@
-//! What the rules say of a seat: what sits in it, what it carries, what it has won. Kept by whoever referees, and by nobody else:
-//! a player who could write this could give himself anything.
+//! What the rules say of a seat: what sits in it, what it carries, what it has won. Kept by whoever
+//! referees, and by nobody else: a player who could write this could give himself anything.
 
 use gaggle_kit::State;
 use gaggle_replica::{Field, Kind};

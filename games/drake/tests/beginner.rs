@@ -1,5 +1,5 @@
-//! A beginner against the bots a first match begins with. The beginner is a script: it sees late, decides seldom, aims at where
-//! a drake was, and knows neither dashes nor eggs.
+//! A beginner against the bots a first match begins with. The beginner is a script: it sees late,
+//! decides seldom, aims at where a drake was, and knows neither dashes nor eggs.
 
 use std::collections::VecDeque;
 
@@ -64,7 +64,8 @@ fn distance(a: field::Vec2, b: field::Vec2) -> gaggle_kit::Fixed16 {
     field::length(field::offset(a, b))
 }
 
-/// Rounds of a beginner and three bots of a level: how many there were, and how many the beginner won.
+/// Rounds of a beginner and three bots of a level: how many there were, and how many the beginner
+/// won.
 fn rounds(level: u8, seeds: std::ops::Range<u64>) -> (u32, u32) {
     let (mut played, mut won) = (0, 0);
     for seed in seeds {

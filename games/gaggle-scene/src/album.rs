@@ -13,8 +13,8 @@ impl ImageId {
     }
 }
 
-/// All images of a game. Most are made once; a few are drawn anew for every frame, and their revision says so
-/// to whoever keeps copies (a texture, a canvas).
+/// All images of a game. Most are made once; a few are drawn anew for every frame, and their
+/// revision says so to whoever keeps copies (a texture, a canvas).
 #[derive(Debug, Clone, Default)]
 pub struct Album {
     images: Vec<(Bitmap, u32)>,

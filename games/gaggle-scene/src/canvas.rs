@@ -54,8 +54,8 @@ impl Canvas {
         }
     }
 
-    /// Copies what is painted around a place of the world, one pixel for each of art. What lies outside of the screen stays as it
-    /// was.
+    /// Copies what is painted around a place of the world, one pixel for each of art. What lies
+    /// outside of the screen stays as it was.
     pub fn copy_art(&self, (x, y): (i32, i32), out: &mut Bitmap) {
         let View { left, top, scale, width, height, .. } = self.view;
         let (first_x, first_y) = (x + left - out.width() / 2, y + top - out.height() / 2);
@@ -262,8 +262,8 @@ fn runs(row: &[u32], there: impl Fn(usize, u32) -> bool, mut run: impl FnMut(usi
     }
 }
 
-/// [`Color::mix_256`] for a row, two pixels at once: four numbers of sixteen bits each in a word, without carries between
-/// them. Which of the three is red does not matter for mixing.
+/// [`Color::mix_256`] for a row, two pixels at once: four numbers of sixteen bits each in a word,
+/// without carries between them. Which of the three is red does not matter for mixing.
 fn mix_row(row: &mut [u32], color: u32, share: u32) {
     const LOW: u64 = 0x00ff_00ff_00ff_00ff;
     const OPAQUE: u64 = 0xff00_0000_ff00_0000;
@@ -412,7 +412,8 @@ mod tests {
         let mut bitmap = Bitmap::new(50, 50);
         bitmap.rect(0, 0, 50, 50, palette::MOON);
         let image = album.add(bitmap);
-        // The same world at the same place of a screen with more around it: what the small one shows must be a part of that.
+        // The same world at the same place of a screen with more around it: what the small one
+        // shows must be a part of that.
         const MORE: i32 = 200;
         let view = View::fit(31, 29, 10, 10);
         let scaled = MORE * view.scale;

@@ -1,7 +1,7 @@
 //! Colours.
 
-/// Red, green and blue, eight bits each. Held as a browser wants its pixels, `0x00bbggrr`, so that what is drawn again and
-/// again needs no turning round.
+/// Red, green and blue, eight bits each. Held as a browser wants its pixels, `0x00bbggrr`, so that
+/// what is drawn again and again needs no turning round.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Color(u32);
 
@@ -27,7 +27,8 @@ impl Color {
         turned(self.0)
     }
 
-    /// As a pixel that hides what is behind it: `0xffbbggrr`, whose bytes are red, green, blue, 255.
+    /// As a pixel that hides what is behind it: `0xffbbggrr`, whose bytes are red, green, blue,
+    /// 255.
     #[inline]
     pub(crate) const fn pixel(self) -> u32 {
         0xff00_0000 | self.0

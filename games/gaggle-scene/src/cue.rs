@@ -1,8 +1,8 @@
-//! Sounds and when they start: each has an identity, so that simulating a frame again neither repeats nor
-//! swallows one.
+//! Sounds and when they start: each has an identity, so that simulating a frame again neither
+//! repeats nor swallows one.
 
-/// Which sound this is. The same event of the same frame has the same identity, however often the frame is
-/// simulated.
+/// Which sound this is. The same event of the same frame has the same identity, however often the
+/// frame is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CueId {
     /// The frame it starts in.
@@ -24,7 +24,8 @@ pub struct Cue {
     pub pan: i8,
     /// Whether it is one's own: others are quieter.
     pub own: bool,
-    /// Frames between it and the last of the same kind and owner: one that comes sooner is left out.
+    /// Frames between it and the last of the same kind and owner: one that comes sooner is left
+    /// out.
     pub apart: u8,
 }
 
@@ -75,7 +76,8 @@ pub struct Hearing {
 impl Hearing {
     /// Sounds older than this are not started any more: they would come out of nowhere.
     pub const LATE_FRAMES: u32 = 12;
-    /// A sound that turns out never to have happened is faded while it is younger than this; older ones ring.
+    /// A sound that turns out never to have happened is faded while it is younger than this; older
+    /// ones ring.
     pub const FADE_FRAMES: u32 = 3;
     /// How long an identity is remembered: longer than any game keeps its cues.
     const MEMORY_FRAMES: u32 = 240;
@@ -155,7 +157,8 @@ mod tests {
         assert_eq!(listen(&mut hearing, 44, &[cue(40, 0)]), [], "and is not repeated when it comes back");
     }
 
-    /// One owner makes a noise in every frame, as a craft does that is pressed against a wall; another makes one in between.
+    /// One owner makes a noise in every frame, as a craft does that is pressed against a wall;
+    /// another makes one in between.
     #[test]
     fn of_a_storm_every_eighth_is_heard() {
         let mut hearing = Hearing::default();

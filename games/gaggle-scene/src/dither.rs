@@ -1,4 +1,5 @@
-//! The one dither of the arcade, and cosmetic chance: hashes and smooth noise that are the same everywhere.
+//! The one dither of the arcade, and cosmetic chance: hashes and smooth noise that are the same
+//! everywhere.
 
 const BAYER: [u8; 16] = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5];
 
@@ -32,7 +33,8 @@ pub fn noise(x: f32, purpose: i32) -> f32 {
     chance(here, 0, purpose) * (1.0 - ease) + chance(here.wrapping_add(1), 0, purpose) * ease
 }
 
-/// The sine of an angle in radians, good to a thousandth. The platform's own differs between platforms.
+/// The sine of an angle in radians, good to a thousandth. The platform's own differs between
+/// platforms.
 #[inline]
 pub fn sine(angle: f32) -> f32 {
     const TURN: f32 = std::f32::consts::TAU;

@@ -1,5 +1,5 @@
-//! The one font: five by seven pixels with two rows for tails, proportional, digits all equally wide. Bold is
-//! the same drawn twice, one pixel apart, but for the letters that would close up.
+//! The one font: five by seven pixels with two rows for tails, proportional, digits all equally
+//! wide. Bold is the same drawn twice, one pixel apart, but for the letters that would close up.
 
 /// One character: a bit for each pixel, the highest of five is the leftmost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,7 +232,8 @@ pub fn dots(text: &str, bold: bool, track: i32, mut dot: impl FnMut(i32, i32)) {
     runs(text, bold, track, |x, y, count| (x..x + count).for_each(|x| dot(x, y)));
 }
 
-/// Calls `run` for pixels of a text that stand side by side in a letter: the first of them, and how many.
+/// Calls `run` for pixels of a text that stand side by side in a letter: the first of them, and how
+/// many.
 pub fn runs(text: &str, bold: bool, track: i32, mut run: impl FnMut(i32, i32, i32)) {
     let mut left = 0;
     for letter in text.chars() {

@@ -2,7 +2,8 @@
 
 use crate::{Bitmap, Color, bayer, font, palette};
 
-/// A text as a picture, enlarged by 2 for each round, filled from the first colour at the top to the last.
+/// A text as a picture, enlarged by 2 for each round, filled from the first colour at the top to
+/// the last.
 pub fn lettering(text: &str, colors: &[Color], rounds: u32, track: i32) -> Bitmap {
     let mut mask = Mask::new(font::width(text, false, track) + 4, font::ROWS as i32 + 2);
     font::dots(text, false, track, |x, y| mask.set(x + 1, y + 1));

@@ -1,11 +1,12 @@
 //! What a game shows and sounds like, as plain data.
 //!
-//! A game turns its state into a [`Scene`]: images, fills, panels and words, back to front, and [`Cue`]s for
-//! the ears. Whoever has a screen paints it. [`Canvas`] is a painter in software that needs nothing but
-//! memory, so the same picture comes out of a test, a PNG and a browser. [`Hearing`] tells which cues are new
-//! when frames are simulated again.
+//! A game turns its state into a [`Scene`]: images, fills, panels and words, back to front, and
+//! [`Cue`]s for the ears. Whoever has a screen paints it. [`Canvas`] is a painter in software that
+//! needs nothing but memory, so the same picture comes out of a test, a PNG and a browser.
+//! [`Hearing`] tells which cues are new when frames are simulated again.
 //!
-//! The palette, the font, the dither and the rule of light are the same for all games, and live here too.
+//! The palette, the font, the dither and the rule of light are the same for all games, and live
+//! here too.
 //!
 //! ```
 //! use gaggle_scene::{Album, Canvas, Scene, View, palette};
@@ -20,8 +21,9 @@
 //! assert_eq!(canvas.rgba().len(), 1280 * 720 * 4);
 //! ```
 //!
-//! Nothing here is part of a simulation: pictures may use floating point. They still come out the same
-//! everywhere, because only operations that are exact by standard are used (no `sin` of the platform).
+//! Nothing here is part of a simulation: pictures may use floating point. They still come out the
+//! same everywhere, because only operations that are exact by standard are used (no `sin` of the
+//! platform).
 
 // Pictures are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]

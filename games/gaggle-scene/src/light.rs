@@ -1,7 +1,8 @@
 //! The rule that makes everything look like one picture: a cold moon above, a fire below.
 //!
-//! Sprite data is flat: rows of letters, each letter a material of four tones. Outline, moon edge and fire edge
-//! are added when a sprite is baked, once for each of four lights, from high above the fire to close to it.
+//! Sprite data is flat: rows of letters, each letter a material of four tones. Outline, moon edge
+//! and fire edge are added when a sprite is baked, once for each of four lights, from high above
+//! the fire to close to it.
 
 use crate::{Bitmap, Color, palette};
 
@@ -101,7 +102,8 @@ impl Sprite {
         self.place(part, dx, dy, false)
     }
 
-    /// Puts a part in front with a dark line under its first row, where it crosses something: a lance.
+    /// Puts a part in front with a dark line under its first row, where it crosses something: a
+    /// lance.
     pub fn put_across(&mut self, part: &Part, dx: i32, dy: i32) -> &mut Sprite {
         self.place(part, dx, dy, true)
     }

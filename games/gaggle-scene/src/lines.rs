@@ -1,4 +1,5 @@
-//! Text in a given width: cut with an ellipsis, broken into lines, or as the caption of a page of how to play.
+//! Text in a given width: cut with an ellipsis, broken into lines, or as the caption of a page of
+//! how to play.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,8 @@ const LINE: i32 = 11;
 /// More lines than that are no caption.
 const LINES_MAX: usize = 6;
 
-/// As much of a text as fits into so many columns: what does not fit is left out, and three dots say so.
+/// As much of a text as fits into so many columns: what does not fit is left out, and three dots
+/// say so.
 pub fn fitted(text: &str, wide: i32, bold: bool) -> Cow<'_, str> {
     // No column is that long, and a hostile name is not measured to its end.
     let text = match text.char_indices().nth(240) {
@@ -54,8 +56,9 @@ pub fn wrapped(text: &str, wide: i32, lines: usize) -> Vec<String> {
 }
 
 impl Scene {
-    /// A title and what there is to say about it, on a panel of its own. It begins so many art pixels below the top of the
-    /// world; on a screen held upright it is below the world, so that it covers nothing of what it explains.
+    /// A title and what there is to say about it, on a panel of its own. It begins so many art
+    /// pixels below the top of the world; on a screen held upright it is below the world, so that
+    /// it covers nothing of what it explains.
     pub fn caption(&mut self, view: View, below: i32, title: &str, text: &str) {
         let (width, height) = (view.word_width(), view.word_height());
         let words = |art: i32| art * view.scale / view.word_scale;

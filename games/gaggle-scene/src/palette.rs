@@ -1,5 +1,5 @@
-//! The colours of the arcade. Orange belongs to fire, bills and the one primary button, red to knaves and lost
-//! packets; only fire, moon and lance tips may be near white.
+//! The colours of the arcade. Orange belongs to fire, bills and the one primary button, red to
+//! knaves and lost packets; only fire, moon and lance tips may be near white.
 
 use crate::Color;
 

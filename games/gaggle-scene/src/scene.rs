@@ -2,8 +2,8 @@
 
 use crate::{Color, Cue, ImageId};
 
-/// One thing to draw. Places are in art pixels from the world's top left corner, or, among the words of a
-/// scene, in word pixels from the screen's.
+/// One thing to draw. Places are in art pixels from the world's top left corner, or, among the
+/// words of a scene, in word pixels from the screen's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Item {
     /// An image. Fractions of a pixel are kept up to the screen's own pixels.
@@ -97,7 +97,8 @@ pub enum Align {
     Right,
 }
 
-/// A picture and its sounds. Keep one and [`clear`](Scene::clear) it: then drawing allocates nothing.
+/// A picture and its sounds. Keep one and [`clear`](Scene::clear) it: then drawing allocates
+/// nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
     /// The world, in art pixels from its top left corner, back to front.

@@ -1,8 +1,8 @@
 //! How much of a world fits on a screen, and how large.
 
-/// A screen and the world in it. The world has a fixed size in art pixels; the view shows it enlarged by a
-/// whole number, centred, and fills what is left over with bleed, so there are never bars and never a blurred
-/// pixel.
+/// A screen and the world in it. The world has a fixed size in art pixels; the view shows it
+/// enlarged by a whole number, centred, and fills what is left over with bleed, so there are never
+/// bars and never a blurred pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
     /// Screen pixels across.

@@ -1,7 +1,8 @@
 //! A fixed minute of gander: what its state must come to on every machine, natively and in WASM.
 //!
-//! Everybody's pad comes from one generator, and people come and go. The result is left in memory behind two
-//! words that are easy to find, because a WASM host without imports can see nothing else.
+//! Everybody's pad comes from one generator, and people come and go. The result is left in memory
+//! behind two words that are easy to find, because a WASM host without imports can see nothing
+//! else.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,8 +19,8 @@ pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1115]
 
 static RESULT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
-/// One minute from wave 7, four seats, pads that change now and then, two who leave and come back, and instead of one of
-/// them somebody else.
+/// One minute from wave 7, four seats, pads that change now and then, two who leave and come back,
+/// and instead of one of them somebody else.
 pub(crate) fn fixed_minute() -> (u64, u64) {
     let mut game = Gander::new(Setup { mode: Mode::Versus, first_wave: 7, ..Setup::default() }, 1982);
     let mut random = Prng::new(2026);

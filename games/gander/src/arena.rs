@@ -1,7 +1,7 @@
 //! The fen as a place: its size, its seam, its ledges and pads, and the arithmetic of positions.
 //!
-//! Nothing here changes during a match. Which ledges are there at the moment is `ledges.rs`, what burns
-//! is `pits.rs`.
+//! Nothing here changes during a match. Which ledges are there at the moment is `ledges.rs`, what
+//! burns is `pits.rs`.
 
 /// Sub-pixels in a pixel. Positions and velocities are whole numbers of these.
 pub const PX: i32 = 256;
@@ -19,12 +19,14 @@ pub const FIRE: i32 = 205;
 /// Whoever sinks below this row is gone: seven pixels into the fire.
 pub const DROWN: i32 = FIRE + 7;
 
-/// Nothing is ever higher than this, in sub-pixels: far enough above the picture for whatever bounces.
+/// Nothing is ever higher than this, in sub-pixels: far enough above the picture for whatever
+/// bounces.
 pub const Y_MIN: i32 = -64 * PX;
 /// Nor lower than this.
 pub const Y_MAX: i32 = (HEIGHT + 64) * PX;
 
-/// A solid strip of ground, in pixels. `x` may lie so far right that the ledge wraps around the seam.
+/// A solid strip of ground, in pixels. `x` may lie so far right that the ledge wraps around the
+/// seam.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ledge {
     /// What it is called.
@@ -126,8 +128,8 @@ pub const fn apart(from: i32, to: i32) -> i32 {
     if d > SPAN / 2 { d - SPAN } else { d }
 }
 
-/// The row of pixels an y lies in. Two lances are level when they share a row: what the picture shows
-/// is what counts.
+/// The row of pixels an y lies in. Two lances are level when they share a row: what the picture
+/// shows is what counts.
 #[inline]
 pub const fn row(y: i32) -> i32 {
     y.div_euclid(PX)

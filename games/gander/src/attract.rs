@@ -1,4 +1,5 @@
-//! What a screen shows while nobody plays: bots, one match after another, each beginning somewhere else.
+//! What a screen shows while nobody plays: bots, one match after another, each beginning somewhere
+//! else.
 
 use gaggle_scene::Scene;
 
@@ -65,8 +66,8 @@ impl Attract {
         self.game.step(&pads, present);
     }
 
-    /// The match as a picture, so much (0 to 1) of a frame after the last but one. Nothing is heard: nobody
-    /// has asked for it yet.
+    /// The match as a picture, so much (0 to 1) of a frame after the last but one. Nothing is
+    /// heard: nobody has asked for it yet.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, ..Audience::default() };
         stage.draw(&self.game, &self.before, between, &audience, scene);

@@ -1,4 +1,5 @@
-//! Players made of rules: they see what a player sees, hold the same pad, and come in three strengths.
+//! Players made of rules: they see what a player sees, hold the same pad, and come in three
+//! strengths.
 
 mod bot;
 mod sight;

@@ -1,5 +1,5 @@
-//! The hand in the fire. It reaches for whatever flies low over a pit, holds it and pulls; strong enough
-//! wings tear loose.
+//! The hand in the fire. It reaches for whatever flies low over a pit, holds it and pulls; strong
+//! enough wings tear loose.
 
 use gaggle_kit::State;
 
@@ -103,8 +103,8 @@ impl Clutch {
         (self.phase == ClutchPhase::Grip).then_some(usize::from(self.prey))
     }
 
-    /// One frame. `prey` is the bird it is after or holds, if that is still there; `tempted` a bird that
-    /// would wake it.
+    /// One frame. `prey` is the bird it is after or holds, if that is still there; `tempted` a bird
+    /// that would wake it.
     pub fn step(&mut self, prey: Option<&mut Mover>, tempted: Option<(usize, i32)>) -> Option<ClutchEvent> {
         self.left = self.left.saturating_sub(1);
         match self.phase {

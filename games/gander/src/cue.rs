@@ -1,8 +1,9 @@
-//! What happened, for eyes and ears: every sound, feather and number on the screen starts from one of these.
+//! What happened, for eyes and ears: every sound, feather and number on the screen starts from one
+//! of these.
 //!
-//! They are part of the state so that the picture is a function of it alone. The identity of a cue is
-//! (frame, kind, who): simulating a frame again gives the same cues the same identities, so whoever plays
-//! them can tell a repetition from something new.
+//! They are part of the state so that the picture is a function of it alone. The identity of a cue
+//! is (frame, kind, who): simulating a frame again gives the same cues the same identities, so
+//! whoever plays them can tell a repetition from something new.
 
 use gaggle_kit::State;
 
@@ -141,8 +142,8 @@ pub struct Murmur {
     pub y: i16,
 }
 
-/// The small noises, newest overwriting oldest. They come by the dozen, so they have a ring of their own
-/// and never push a falling feather out of the other.
+/// The small noises, newest overwriting oldest. They come by the dozen, so they have a ring of
+/// their own and never push a falling feather out of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Murmurs {
     /// In a ring.

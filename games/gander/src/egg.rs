@@ -1,5 +1,5 @@
-//! What is left of a rider: an egg that falls, bounces, waits, cracks and hatches one class higher, and
-//! the bird that fetches him.
+//! What is left of a rider: an egg that falls, bounces, waits, cracks and hatches one class higher,
+//! and the bird that fetches him.
 
 use gaggle_kit::State;
 
@@ -8,15 +8,16 @@ use crate::glide::Glide;
 use crate::ledges::Ground;
 use crate::rider::Class;
 
-/// Places for eggs. Every rider has at most one, and an egg wave has twelve and two for each player beyond the
-/// second.
+/// Places for eggs. Every rider has at most one, and an egg wave has twelve and two for each player
+/// beyond the second.
 pub const EGGS: usize = 16;
 /// Half the width of an egg, in sub-pixels.
 pub const EGG_HALF: i32 = 3 * PX;
 /// Height of an egg, in sub-pixels.
 pub const EGG_TALL: i32 = 8 * PX;
 
-/// Frames after a fall during which nobody can take the egg: it would be in the winner's hands at once.
+/// Frames after a fall during which nobody can take the egg: it would be in the winner's hands at
+/// once.
 pub const EGG_FRESH: u8 = 24;
 /// Frames of one unit of waiting.
 const UNIT: u16 = 12;

@@ -1,5 +1,5 @@
-//! The course of a match: waves begin, send their riders, drag on, end and pay; the match ends when nobody
-//! has a goose left, and begins again when somebody asks for it.
+//! The course of a match: waves begin, send their riders, drag on, end and pay; the match ends when
+//! nobody has a goose left, and begins again when somebody asks for it.
 
 use gaggle_kit::State;
 
@@ -287,8 +287,8 @@ impl Gander {
         }
     }
 
-    /// Alone, for staying in the saddle. In a team, for everybody staying in the saddle. In versus, for
-    /// leaving each other in it.
+    /// Alone, for staying in the saddle. In a team, for everybody staying in the saddle. In versus,
+    /// for leaving each other in it.
     fn pay_together(&mut self) {
         let alone = self.wave.players <= 1;
         let somebody_fell = self.players.iter().any(|player| player.present() && player.deeds.fell);

@@ -13,8 +13,8 @@ impl Game for Gander {
     fn tick(&mut self, inputs: &Inputs<'_, Pad>) {
         let present = std::array::from_fn(|seat| inputs.is_present(Slot::at(seat)));
         let over = self.wave.phase == Phase::Over;
-        // Whoever is not in the saddle cannot change anything, so nobody has to know what he pressed: a
-        // guess about him that turns out wrong costs no rollback.
+        // Whoever is not in the saddle cannot change anything, so nobody has to know what he
+        // pressed: a guess about him that turns out wrong costs no rollback.
         let pads = std::array::from_fn(|seat| {
             let player = &self.players[seat];
             let heard = over || (player.riding() && !player.appearing()) || player.doubted();

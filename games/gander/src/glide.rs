@@ -1,5 +1,5 @@
-//! The flight of things that do not flap for height: the Hern and the riderless bird. They keep to a height
-//! they want, and clear of ledges on the way.
+//! The flight of things that do not flap for height: the Hern and the riderless bird. They keep to
+//! a height they want, and clear of ledges on the way.
 
 use crate::arena::{LEDGE, PX, wrap};
 use crate::ledges::Ground;

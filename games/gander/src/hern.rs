@@ -1,5 +1,6 @@
-//! The hunter of the skies: a heron that ate the fire. It crosses the fen at the height of somebody, turns
-//! beyond the edge and comes back. Only a lance at the height of its throat, met head on, kills it.
+//! The hunter of the skies: a heron that ate the fire. It crosses the fen at the height of
+//! somebody, turns beyond the edge and comes back. Only a lance at the height of its throat, met
+//! head on, kills it.
 
 use gaggle_kit::State;
 
@@ -57,7 +58,8 @@ pub struct Hern {
     pub phase: HernPhase,
     /// Frames left of being away.
     pub left_away: u8,
-    /// Its middle, in sub-pixels; beyond the edges at times. Where it overlaps the fen it wraps like all else.
+    /// Its middle, in sub-pixels; beyond the edges at times. Where it overlaps the fen it wraps
+    /// like all else.
     #[state(range = -2 * BEYOND..=SPAN + 2 * BEYOND)]
     pub x: i32,
     /// The height of its throat.
@@ -191,8 +193,8 @@ impl Hern {
     }
 }
 
-/// Where it aims: at the body of somebody with his feet here, a little below his lance. Whoever keeps still
-/// loses; whoever sinks as it strikes meets it.
+/// Where it aims: at the body of somebody with his feet here, a little below his lance. Whoever
+/// keeps still loses; whoever sinks as it strikes meets it.
 const fn aim(feet: i32) -> i32 {
     feet - 11 * PX
 }

@@ -1,4 +1,5 @@
-//! How to play, as short scenes: the real game, a crafted beginning, and somebody who shows how it is done.
+//! How to play, as short scenes: the real game, a crafted beginning, and somebody who shows how it
+//! is done.
 
 use gaggle_scene::Scene;
 
@@ -125,7 +126,8 @@ pub const PAGES: [Page; 6] = [
             if !hern.tangible() {
                 return hover(game, 110);
             }
-            // Wait a little above it, and sink as it strikes: it hardly corrects once its beak is open.
+            // Wait a little above it, and sink as it strikes: it hardly corrects once its beak is
+            // open.
             let level = (hern.y + LANCE) / PX;
             let near = apart(hern.x, knight(game).x).abs() < 80 * PX;
             let pad = if near { dip(game, level + 1) } else { hover(game, 94) };
@@ -249,7 +251,8 @@ mod tests {
     use super::*;
     use crate::cue::Kind;
 
-    /// Plays a page to its end and says whether something like this happened, and whether somebody fell.
+    /// Plays a page to its end and says whether something like this happened, and whether somebody
+    /// fell.
     fn shows(page: usize, kind: Kind) -> bool {
         let mut howto = HowTo::new(page);
         let mut seen = false;

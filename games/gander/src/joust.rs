@@ -1,8 +1,8 @@
 //! Who meets whom, and who wins: the higher lance.
 //!
-//! All meetings of a frame are judged by where everybody was, before anything changes, so that no seat and
-//! no rider has an advantage from being looked at first. Two knights may unseat the same rider, and somebody
-//! may win and lose in the same frame. Points come first, falls last.
+//! All meetings of a frame are judged by where everybody was, before anything changes, so that no
+//! seat and no rider has an advantage from being looked at first. Two knights may unseat the same
+//! rider, and somebody may win and lose in the same frame. Points come first, falls last.
 
 use crate::arena::{DROWN, PX, apart, row};
 use crate::cue::{Kind, Mark, NOBODY};
@@ -159,7 +159,8 @@ impl Gander {
                 if bounce(&mut first, &mut second) {
                     *self.mover_mut(a) = first;
                     *self.mover_mut(b) = second;
-                    // Riders bump into each other all the time; only what concerns a knight is worth a clang.
+                    // Riders bump into each other all the time; only what concerns a knight is
+                    // worth a clang.
                     if a < SEATS {
                         let x = first.x + apart(first.x, second.x) / 2;
                         let who = a * (SEATS + RIDERS) + b;

@@ -133,7 +133,8 @@ impl Ground {
         self.landing(x, half, y - PX, y + 2 * PX)
     }
 
-    /// The ledge that a body from `head` down to `feet`, `half` wide to either side of `x`, is inside of.
+    /// The ledge that a body from `head` down to `feet`, `half` wide to either side of `x`, is
+    /// inside of.
     #[inline]
     pub fn inside(&self, x: i32, half: i32, head: i32, feet: i32) -> Option<usize> {
         (0..LEDGES).find(|&number| {

@@ -1,9 +1,9 @@
 //! Knights on geese settle who is higher, over a fen that burns from below.
 //!
-//! Two buttons to steer, one to flap, and the higher lance wins. One to four players, who come and go while
-//! the game runs. This crate is the whole game without a screen: its state, its tick, what there is to be
-//! seen and heard, and bots to play with. It reads no clock, draws all chance from a seed, and computes with
-//! integers only, so it comes out the same on every machine.
+//! Two buttons to steer, one to flap, and the higher lance wins. One to four players, who come and
+//! go while the game runs. This crate is the whole game without a screen: its state, its tick, what
+//! there is to be seen and heard, and bots to play with. It reads no clock, draws all chance from a
+//! seed, and computes with integers only, so it comes out the same on every machine.
 //!
 //! ```
 //! use gander::bots::{Bot, Strength};
@@ -65,8 +65,9 @@ pub use waves::WaveKind;
 
 use cue::{Mark, Marks, Murmurs};
 
-/// Which rules these are: the hash a fixed minute of play comes to. A replay or a peer with another number plays
-/// another game. `examples/golden.rs` has the minute; a test fails when the rules change and this does not.
+/// Which rules these are: the hash a fixed minute of play comes to. A replay or a peer with another
+/// number plays another game. `examples/golden.rs` has the minute; a test fails when the rules
+/// change and this does not.
 pub const FINGERPRINT: u64 = 0xf353_ecf6_e87b_cec3;
 
 /// Whether knights can unseat each other.

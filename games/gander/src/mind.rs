@@ -1,8 +1,8 @@
 //! What riders want. A rider steers his brent with the same pad as a player and sees the same fen.
 //!
-//! He thinks now and then: which way, which height. In between he only keeps to that. Classes differ in how
-//! often they think, how well they judge a height, how fast they fly and what they do when somebody is
-//! above them.
+//! He thinks now and then: which way, which height. In between he only keeps to that. Classes
+//! differ in how often they think, how well they judge a height, how fast they fly and what they do
+//! when somebody is above them.
 
 use gaggle_kit::{Prng, State};
 

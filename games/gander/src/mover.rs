@@ -1,4 +1,5 @@
-//! How a goose moves, whoever rides it: flight, running, skidding, bouncing off the world, wrapping.
+//! How a goose moves, whoever rides it: flight, running, skidding, bouncing off the world,
+//! wrapping.
 //!
 //! The rules are those of 1982. Height comes from flapping, and a flap lifts the more the sooner it
 //! follows the last one. In the air only a flap changes the horizontal speed, by one of five steps.
@@ -130,7 +131,8 @@ impl Mover {
         if self.left { -1 } else { 1 }
     }
 
-    /// One frame: wings, legs, gravity, ledges. `pull` replaces gravity while something holds the bird.
+    /// One frame: wings, legs, gravity, ledges. `pull` replaces gravity while something holds the
+    /// bird.
     pub fn step(&mut self, pad: Pad, ground: &Ground, pull: Option<i32>) -> Heard {
         let mut heard = Heard::default();
         self.since.turn = self.since.turn.saturating_add(1);

@@ -1,9 +1,10 @@
-//! What a player can do: lean left, lean right, flap. And what a room says of him: whether he is new to his seat.
+//! What a player can do: lean left, lean right, flap. And what a room says of him: whether he is
+//! new to his seat.
 
 use gaggle_kit::{DecodeError, Input};
 
-/// Two buttons to steer and one to flap, all of them held rather than pressed: the game sees by itself
-/// when one goes down.
+/// Two buttons to steer and one to flap, all of them held rather than pressed: the game sees by
+/// itself when one goes down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Pad {
     /// Lean left.
@@ -12,7 +13,8 @@ pub struct Pad {
     pub right: bool,
     /// Wings down.
     pub flap: bool,
-    /// Whoever sits here is new to this seat: what is kept in it is not his. Rooms say so when he has just sat down.
+    /// Whoever sits here is new to this seat: what is kept in it is not his. Rooms say so when he
+    /// has just sat down.
     pub fresh: bool,
 }
 

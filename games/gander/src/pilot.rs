@@ -1,5 +1,6 @@
-//! The craft of flying: turns a height and a direction into beats of the wings, around ledges and out of the
-//! fire. Riders and bots share it; they differ in how quick their wings are and in what they want.
+//! The craft of flying: turns a height and a direction into beats of the wings, around ledges and
+//! out of the fire. Riders and bots share it; they differ in how quick their wings are and in what
+//! they want.
 
 use crate::arena::{LEDGE, Ledge, PX, apart, over_pit, wrap};
 use crate::ledges::Ground;
@@ -39,7 +40,8 @@ impl Pilot {
         let beat = if mover.grounded {
             mover.y > (lane + 8) * PX
         } else {
-            // A push costs height, so it waits until there is some to spare, and does not try walls.
+            // A push costs height, so it waits until there is some to spare, and does not try
+            // walls.
             let push = slow && dir != 0 && mover.since.bump > 12;
             soon > lane * PX || (push && soon > (lane - 10) * PX)
         };

@@ -16,7 +16,8 @@ pub const BRIDGE: [(i32, i32); 2] = [(31, 31), (346, 38)];
 /// The bridges over both pits: one span around the seam, held by the Hearthstone at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Bridges {
-    /// 0 while nothing burns, then the frames since the first flame, up to [`BURN_FRAMES`]: nothing left.
+    /// 0 while nothing burns, then the frames since the first flame, up to [`BURN_FRAMES`]: nothing
+    /// left.
     #[state(range = 0..=BURN_FRAMES)]
     pub burnt: u8,
 }
@@ -42,7 +43,8 @@ impl Bridges {
         }
     }
 
-    /// Whether the plank at pixel `x` is still there. The fire runs from the middle of each bridge outwards.
+    /// Whether the plank at pixel `x` is still there. The fire runs from the middle of each bridge
+    /// outwards.
     pub fn plank(&self, x: i32) -> bool {
         if self.burnt == 0 {
             return true;

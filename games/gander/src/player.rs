@@ -34,8 +34,9 @@ pub enum Seat {
 pub struct Player {
     /// What it is doing.
     pub seat: Seat,
-    /// Frames until he appears; of an empty seat, until it forgets what was won in it. More than [`WAIT_FRAMES`] for
-    /// whoever has just sat down where something was kept: see [`Player::doubted`].
+    /// Frames until he appears; of an empty seat, until it forgets what was won in it. More than
+    /// [`WAIT_FRAMES`] for whoever has just sat down where something was kept: see
+    /// [`Player::doubted`].
     pub wait: u16,
     /// Frames during which nobody can touch him.
     #[state(range = 0..=SAFE_FRAMES)]
@@ -86,7 +87,8 @@ impl Player {
         !matches!(self.seat, Seat::Empty)
     }
 
-    /// Whether he has just sat down where something was kept, and may still say that it is not his. He does not wait.
+    /// Whether he has just sat down where something was kept, and may still say that it is not his.
+    /// He does not wait.
     pub const fn doubted(&self) -> bool {
         self.present() && self.wait > WAIT_FRAMES
     }

@@ -7,8 +7,8 @@ use gaggle_kit::State;
 use crate::mind::Mind;
 use crate::mover::Mover;
 
-/// Places for riders. Who hatches was a rider of the wave before, so the largest wave fits, and an egg wave's
-/// eggs do too.
+/// Places for riders. Who hatches was a rider of the wave before, so the largest wave fits, and an
+/// egg wave's eggs do too.
 pub const RIDERS: usize = 16;
 
 const _: () = assert!(RIDERS >= crate::waves::RIDERS_MAX && RIDERS >= crate::egg::EGGS);

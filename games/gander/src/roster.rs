@@ -1,5 +1,5 @@
-//! People coming and going. Who is present arrives with every frame, like the pads: the game only has to
-//! notice the difference.
+//! People coming and going. Who is present arrives with every frame, like the pads: the game only
+//! has to notice the difference.
 
 use crate::Gander;
 use crate::cue::{Kind, Mark, NOBODY};
@@ -9,7 +9,8 @@ use crate::player::{Player, SEATS, Seat, WAIT_FRAMES};
 
 /// Frames an empty seat keeps what was won in it: half a minute.
 const KEPT_FRAMES: u16 = 1800;
-/// Frames in which whoever sits down there can say that it is not his: two seconds, more than any network needs.
+/// Frames in which whoever sits down there can say that it is not his: two seconds, more than any
+/// network needs.
 const DOUBT_FRAMES: u16 = 120;
 
 impl Player {
@@ -28,8 +29,9 @@ impl Player {
         (self.wait > 0).then_some(back)
     }
 
-    /// One frame of a seat somebody sits in. If something was kept there it is his, unless he says in time that it is not:
-    /// then he is somebody who has just sat down. Once in a stay, and whoever has it all and says so only loses it.
+    /// One frame of a seat somebody sits in. If something was kept there it is his, unless he says
+    /// in time that it is not: then he is somebody who has just sat down. Once in a stay, and
+    /// whoever has it all and says so only loses it.
     fn settle(&mut self, fresh: bool, mounts: u8) {
         if !self.doubted() {
             return;
@@ -75,7 +77,8 @@ impl Gander {
         self.mark(Mark { by: seat as u8, ..Mark::at(Kind::Join, seat, 0, 0) });
     }
 
-    /// His goose flies off with him. What he won stays with the seat for a while: pages are reloaded, and links break.
+    /// His goose flies off with him. What he won stays with the seat for a while: pages are
+    /// reloaded, and links break.
     fn leave(&mut self, seat: usize) {
         let player = self.players[seat];
         let mark = Mark::at(Kind::Leave, seat, player.mover.x, player.mover.y);

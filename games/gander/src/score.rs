@@ -21,8 +21,8 @@ pub const FALL_POINTS: u16 = 50;
 /// For surviving, for leaving each other alone, for the bounty.
 pub const BONUS_POINTS: u16 = 3000;
 
-/// What points were given for. Several reasons may give one seat points in one frame, and each must be a
-/// cue of its own.
+/// What points were given for. Several reasons may give one seat points in one frame, and each must
+/// be a cue of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
     /// Another knight.
@@ -49,8 +49,8 @@ impl Reason {
 }
 
 impl Gander {
-    /// Gives points to a seat, and a goose if they are enough. `mark` says where the number rises and which
-    /// cue it is; its points are filled in.
+    /// Gives points to a seat, and a goose if they are enough. `mark` says where the number rises
+    /// and which cue it is; its points are filled in.
     pub(crate) fn award(&mut self, seat: usize, points: u16, mark: Mark) {
         let player = &mut self.players[seat];
         let before = player.score / EXTRA_MOUNT;

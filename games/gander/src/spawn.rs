@@ -88,7 +88,8 @@ impl Gander {
                 .unwrap_or(i32::MAX)
         };
         let free = |pad: &usize| ground.bears(PAD[*pad].ledge) && self.pad_is_free(*pad, SEATS);
-        // Somebody who merely stands on a pad cannot keep riders away for ever; somebody safe on it can.
+        // Somebody who merely stands on a pad cannot keep riders away for ever; somebody safe on it
+        // can.
         let spare = |pad: &usize| ground.bears(PAD[*pad].ledge) && !self.pad_is_sacred(*pad);
         let any_free = (0..PADS).any(|pad| free(&pad));
         let usable = |pad: &usize| if any_free { free(pad) } else { spare(pad) };
@@ -107,7 +108,8 @@ impl Gander {
         if count > 0 { Some(far[self.random.below(count as u32) as usize]) } else { farthest }
     }
 
-    /// Lays out the eggs of an egg wave: one on each level, the others anywhere, no two in one place.
+    /// Lays out the eggs of an egg wave: one on each level, the others anywhere, no two in one
+    /// place.
     pub(crate) fn lay_eggs(&mut self, class: Class, players: usize, extra: usize) {
         let wait = wait_frames(self.wave.number) / if players > 1 { 2 } else { 1 };
         let count = (EGG_WAVE_EGGS + extra).min(EGGS);

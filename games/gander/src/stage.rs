@@ -1,7 +1,8 @@
 //! The game as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
 //!
-//! Geese are drawn between the previous frame and this one, so that a screen of any rate moves smoothly. What
-//! drifts, burns and flutters is a function of the frame and of what happened, so every screen shows the same.
+//! Geese are drawn between the previous frame and this one, so that a screen of any rate moves
+//! smoothly. What drifts, burns and flutters is a function of the frame and of what happened, so
+//! every screen shows the same.
 
 // Pictures are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]
@@ -59,7 +60,8 @@ pub struct Audience<'a> {
     pub bare: bool,
 }
 
-/// Everything needed to draw a game on one screen: images, made once, and a memory of where geese were shown.
+/// Everything needed to draw a game on one screen: images, made once, and a memory of where geese
+/// were shown.
 #[derive(Debug, Clone)]
 pub struct Stage {
     view: View,
@@ -92,8 +94,8 @@ struct Eased {
 const CUT: f32 = 8.0;
 const NOTICEABLE: f32 = 3.5;
 
-/// Mist and stars change every so many frames and the fires every so many: slower than an eye sees pixels of this size move,
-/// and drawing them is most of what a picture costs.
+/// Mist and stars change every so many frames and the fires every so many: slower than an eye sees
+/// pixels of this size move, and drawing them is most of what a picture costs.
 const DRIFT_FRAMES: f32 = 3.0;
 const FLICKER_FRAMES: f32 = 2.0;
 
@@ -146,7 +148,8 @@ impl Stage {
         self.view
     }
 
-    /// How many pictures were drawn: one for each frame that was shown, however often it was simulated.
+    /// How many pictures were drawn: one for each frame that was shown, however often it was
+    /// simulated.
     pub fn pictures(&self) -> u64 {
         self.pictures
     }

@@ -15,7 +15,8 @@ use crate::score::Reason;
 use crate::waves::CLUTCH_WAKES;
 
 impl Gander {
-    /// One frame. `present` says who sits where, `pads` what they do; the pad of an empty seat is ignored.
+    /// One frame. `present` says who sits where, `pads` what they do; the pad of an empty seat is
+    /// ignored.
     pub fn step(&mut self, pads: &[Pad; SEATS], present: [bool; SEATS]) {
         self.frame = self.frame.wrapping_add(1);
         self.roll_call(pads, present);

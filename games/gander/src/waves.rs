@@ -41,7 +41,8 @@ pub enum WaveKind {
 pub struct Plan {
     /// What it is about.
     pub kind: WaveKind,
-    /// Knaves, reeves and wraiths. In an egg wave: what the eggs are of, and how many may be up at once.
+    /// Knaves, reeves and wraiths. In an egg wave: what the eggs are of, and how many may be up at
+    /// once.
     pub riders: [u8; 3],
     /// Herns that belong to the wave.
     pub herns: u8,
@@ -94,7 +95,8 @@ pub fn plan(wave: u16, players: usize) -> Plan {
         _ => WaveKind::Plain,
     };
     let mut riders = [knaves, reeves, wraiths];
-    // The table was written for one and two; every further player brings two riders of the best class.
+    // The table was written for one and two; every further player brings two riders of the best
+    // class.
     let room = RIDERS_MAX as u8 - riders.iter().sum::<u8>();
     let more = CROWD * players.saturating_sub(2).min(2) as u8;
     if let Some(best) = riders.iter_mut().rev().find(|count| **count > 0) {

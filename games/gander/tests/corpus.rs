@@ -1,5 +1,5 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and much of what is near it: each entry cut
-//! short, and with single bits flipped.
+//! Replays the fuzzers' corpus through what the fuzz targets do, and much of what is near it: each
+//! entry cut short, and with single bits flipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ fn near(target: fn(&[u8]), name: &str, every: usize) {
         let bytes = fs::read(&entry).expect("the entry can be read");
         target(&bytes);
         (0..bytes.len()).step_by(every).for_each(|cut| target(&bytes[..cut]));
-        // Another offset in every byte, so that all bits of some byte are met even with large steps.
+        // Another offset in every byte, so that all bits of some byte are met even with large
+        // steps.
         for bit in (0..bytes.len() * 8).step_by(every) {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);

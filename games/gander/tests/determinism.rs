@@ -1,4 +1,5 @@
-//! The same inputs give the same match: twice, rolled back, written and read, copied; and the same as ever.
+//! The same inputs give the same match: twice, rolled back, written and read, copied; and the same
+//! as ever.
 
 // Its `main` is for the program.
 #[allow(dead_code)]
@@ -56,7 +57,8 @@ fn straight_again_rolled_back_written_and_copied_it_is_the_same_match() {
     }
 }
 
-/// Ten thousand frames straight, and again with a detour through bytes or through the past every second.
+/// Ten thousand frames straight, and again with a detour through bytes or through the past every
+/// second.
 fn long_match(seed: u64) {
     const FRAMES: u32 = 10_000;
     let (mut straight, mut bots) = start(seed);

@@ -48,7 +48,8 @@ impl Attract {
         self.keeper.step(&mut self.pond, &mut self.hands, |_| true);
     }
 
-    /// The pond as a picture, following the first boat. Nothing is heard: nobody has asked for it yet.
+    /// The pond as a picture, following the first boat. Nothing is heard: nobody has asked for it
+    /// yet.
     pub fn draw(&self, stage: &mut Stage, between: f32, calm: bool, scene: &mut Scene) {
         let audience = Audience { calm, plain: true, follow: Some(0), ..Audience::default() };
         stage.draw(&self.pond, between, &audience, scene);

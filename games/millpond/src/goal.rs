@@ -1,4 +1,5 @@
-//! Where a player should row next: to the jetty that wants what is in tow, or to the nearest thing a jetty wants.
+//! Where a player should row next: to the jetty that wants what is in tow, or to the nearest thing
+//! a jetty wants.
 
 use crate::ledger::{BELL, PADDLES, WISHES};
 use crate::pond::Pond;

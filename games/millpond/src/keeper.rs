@@ -1,4 +1,5 @@
-//! What whoever leads sees to: what was brought, the sluice, and that there is always enough on the water.
+//! What whoever leads sees to: what was brought, the sluice, and that there is always enough on the
+//! water.
 
 use crate::ledger::{
     BELL, DAY_FRAMES, JETTY_REACH, Ledger, PADDLE_FRAMES, PADDLE_REACH, PADDLES, SLUICE_FRAMES, WISHES,
@@ -106,7 +107,8 @@ impl Keeper {
         }
     }
 
-    /// One of what is wanted and too few of are afloat, if any is: what a world that was split lost comes drifting in again.
+    /// One of what is wanted and too few of are afloat, if any is: what a world that was split lost
+    /// comes drifting in again.
     pub fn restock(&self, pond: &mut Pond, hands: &mut impl Hands) {
         let afloat = |sort: Sort| {
             let all = pond.floating.iter().filter(|floating| floating.thing.sort == sort);

@@ -1,11 +1,12 @@
 //! A pond full of things to push, stack, tow and trade, together.
 //!
-//! There is nothing to win against anybody. Things float where they are pushed, the race takes some to the wheel, a gust moves the
-//! light ones; the mill wants crates, the tavern barrels, the dairy its cheeses back, and the chapel its bell, for which it takes two.
-//! Whoever touches something has it until it lies still; whoever has it in tow keeps it.
+//! There is nothing to win against anybody. Things float where they are pushed, the race takes some
+//! to the wheel, a gust moves the light ones; the mill wants crates, the tavern barrels, the dairy
+//! its cheeses back, and the chapel its bell, for which it takes two. Whoever touches something has
+//! it until it lies still; whoever has it in tow keeps it.
 //!
-//! This crate is the whole game without a screen. It reads no clock, draws all chance from a seed, and computes with integers
-//! only.
+//! This crate is the whole game without a screen. It reads no clock, draws all chance from a seed,
+//! and computes with integers only.
 //!
 //! ```
 //! use millpond::{Alone, Boat, Keeper, Pad, Pond};

@@ -1,9 +1,11 @@
 //! The game between machines: everybody moves his boat and what he holds.
 //!
-//! Touching something takes it, holding it in tow keeps it, and what lies still is anybody's. Nobody decides about things but whoever
-//! has them; what was brought and what is still wanted, the [`Ledger`], is the lead's.
+//! Touching something takes it, holding it in tow keeps it, and what lies still is anybody's.
+//! Nobody decides about things but whoever has them; what was brought and what is still wanted, the
+//! [`Ledger`], is the lead's.
 //!
-//! [`Mill`] is one machine's part. It takes a [`Session`](gaggle_replica::Session), whoever moves its packets.
+//! [`Mill`] is one machine's part. It takes a [`Session`](gaggle_replica::Session), whoever moves
+//! its packets.
 
 mod mill;
 mod nearness;
@@ -52,11 +54,13 @@ pub fn policy() -> AuthorityPolicy {
     AuthorityPolicy::Custom(std::sync::Arc::new(Rules))
 }
 
-/// Things one peer may tell of first, those included that were deleted lately. A pond has four hundred.
+/// Things one peer may tell of first, those included that were deleted lately. A pond has four
+/// hundred.
 const THINGS_PER_PEER_MAX: usize = 2_000;
 
-/// The settings of a session: twenty updates a second, and 5,000 bytes of them to each receiver, so that four players hear 120 kbit/s
-/// at most. There is room for as many things as all together may bring: nobody can fill the pond for the others.
+/// The settings of a session: twenty updates a second, and 5,000 bytes of them to each receiver, so
+/// that four players hear 120 kbit/s at most. There is room for as many things as all together may
+/// bring: nobody can fill the pond for the others.
 pub fn config() -> ReplicaConfig {
     ReplicaConfig {
         game_fingerprint: crate::FINGERPRINT,

@@ -1,4 +1,5 @@
-//! The pond as one machine has it: it rows the boats and moves the things that are its own, and asks for what it bumps into.
+//! The pond as one machine has it: it rows the boats and moves the things that are its own, and
+//! asks for what it bumps into.
 
 use gaggle_kit::{Fixed16, Prng};
 use gaggle_replica::ObjectId;

@@ -1,7 +1,7 @@
 //! The pond as a picture: what is drawn where, and what is heard. Reads the state, never writes it.
 //!
-//! The view follows a boat. Everything that moves is drawn a part of a frame before where it is, by its velocity, so that a screen of
-//! any rate moves smoothly.
+//! The view follows a boat. Everything that moves is drawn a part of a frame before where it is, by
+//! its velocity, so that a screen of any rate moves smoothly.
 
 // Pictures are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]
@@ -127,7 +127,8 @@ impl Stage {
         ((pixels(place[0]) - left) as i32, (pixels(place[1]) - top) as i32)
     }
 
-    /// The top left corner of the window: about the boat that is followed, looking a little ahead, never far beyond the shore.
+    /// The top left corner of the window: about the boat that is followed, looking a little ahead,
+    /// never far beyond the shore.
     fn follow(&mut self, pond: &Pond, between: f32, audience: &Audience<'_>) -> (f32, f32) {
         let own = audience.own.iter().position(|own| *own).or(audience.follow).unwrap_or(0);
         let boat = pond.boats[own].or_else(|| pond.boats.iter().flatten().next().copied());

@@ -138,7 +138,8 @@ impl Thing {
         self.velocity == [Fixed16::ZERO; 2]
     }
 
-    /// One frame of water and wind. `pulled` says that somebody has it in tow, `hands` how many boats are at it.
+    /// One frame of water and wind. `pulled` says that somebody has it in tow, `hands` how many
+    /// boats are at it.
     pub fn float(&mut self, wind: Vec2, sluice: bool, pulled: bool, hands: usize) {
         let flow = water::current(self.place, sluice);
         let running = flow != [Fixed16::ZERO; 2];
@@ -158,7 +159,8 @@ impl Thing {
         }
         self.place = water::moved(self.place, self.velocity);
         if water::keep_afloat(&mut self.place, &mut self.velocity, self.sort.radius()) && running {
-            // At the end of the race the wheel takes nothing: it lies there until somebody fetches it.
+            // At the end of the race the wheel takes nothing: it lies there until somebody fetches
+            // it.
             self.velocity = [Fixed16::ZERO; 2];
         }
     }

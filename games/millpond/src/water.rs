@@ -15,7 +15,8 @@ pub const SHORE: i32 = 26;
 pub const SEATS: usize = 6;
 /// Frames in a second.
 pub const RATE: i32 = 60;
-/// The middle of the mill race, which crosses the pond from the left to the wheel, and how wide it is.
+/// The middle of the mill race, which crosses the pond from the left to the wheel, and how wide it
+/// is.
 pub const RACE: i32 = 150;
 /// Pixels from the middle of the race to its edge.
 pub const RACE_HALF: i32 = 46;
@@ -46,7 +47,8 @@ pub fn keep_afloat(place: &mut Vec2, velocity: &mut Vec2, radius: i32) -> bool {
     met
 }
 
-/// How fast the water runs at a place: only in the race, faster in its middle, and twice as fast while the sluice is open.
+/// How fast the water runs at a place: only in the race, faster in its middle, and twice as fast
+/// while the sluice is open.
 pub fn current(place: Vec2, sluice: bool) -> Vec2 {
     let aside = (place[1].floor() - RACE).abs();
     if aside >= RACE_HALF {
@@ -56,7 +58,8 @@ pub fn current(place: Vec2, sluice: bool) -> Vec2 {
     [if sluice { speed * 2 } else { speed }, Fixed16::ZERO]
 }
 
-/// How the wind pushes in a frame: calm most of the time, then a gust for a few seconds, each from somewhere else.
+/// How the wind pushes in a frame: calm most of the time, then a gust for a few seconds, each from
+/// somewhere else.
 pub fn wind(frame: u32) -> Vec2 {
     let (gust, since) = (frame / 1_500, frame % 1_500);
     if since >= 260 {

@@ -1,5 +1,5 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and much of what is near it: each entry cut at every byte, and
-//! with bits flipped.
+//! Replays the fuzzers' corpus through what the fuzz targets do, and much of what is near it: each
+//! entry cut at every byte, and with bits flipped.
 
 use std::fs;
 use std::path::Path;

@@ -184,8 +184,8 @@ fn what_somebody_makes_at_a_jetty_is_not_brought_and_goes_again() {
     assert_eq!(units(&company, Sort::Crate), crates, "as many crates as before");
 }
 
-/// Takes up to so many of what is wanted at a jetty, all so far from it that no credit lasts, and moves them there by so many pixels in
-/// every frame.
+/// Takes up to so many of what is wanted at a jetty, all so far from it that no credit lasts, and
+/// moves them there by so many pixels in every frame.
 fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize, i32), step: Fixed16) {
     let (jetty, sort) = (WISHES[wish].place(), WISHES[wish].sort);
     if loot.is_empty() {
@@ -203,8 +203,8 @@ fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize
     }
 }
 
-/// Runs while somebody cheats and then a while: how far from where it was whoever leads was told that something wanted at a jetty is, and
-/// how many of them there.
+/// Runs while somebody cheats and then a while: how far from where it was whoever leads was told
+/// that something wanted at a jetty is, and how many of them there.
 fn told_while_cheated(company: &mut Cluster, wish: usize) -> (Fixed16, usize) {
     let wanted = |company: &Cluster| -> Loot {
         company.things(0).into_iter().filter(|(_, thing)| thing.sort == WISHES[wish].sort).collect()

@@ -1,4 +1,5 @@
-//! A page with links to everybody in a room and nothing else: what the transport weighs, and the least a page of one's own needs.
+//! A page with links to everybody in a room and nothing else: what the transport weighs, and the
+//! least a page of one's own needs.
 //!
 //! `cargo xtask bench links` weighs it. On other targets it does nothing.
 
@@ -25,7 +26,8 @@ pub mod page {
         LINKS.with_borrow_mut(|links| links.as_mut().ok_or("not open".to_string()).and_then(act))
     }
 
-    /// Makes links for this page: by whatever way there is, through this STUN server and this relay.
+    /// Makes links for this page: by whatever way there is, through this STUN server and this
+    /// relay.
     #[wasm_bindgen]
     pub fn open(me: &str, ticket: &str, stun: String, relay: String, seed: u64) -> Result<(), String> {
         let ice = vec![IceServer { urls: vec![stun], username: None, credential: None }];

@@ -1,6 +1,8 @@
-//! What a page does when something arrives while it is hidden: its timers run once a second or less, its sockets as ever.
+//! What a page does when something arrives while it is hidden: its timers run once a second or
+//! less, its sockets as ever.
 //!
-//! Sockets and channels call [`arrived`]; a page says with [`on_arrival`] what is to be done. Absent: rooms and pages.
+//! Sockets and channels call [`arrived`]; a page says with [`on_arrival`] what is to be done.
+//! Absent: rooms and pages.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,8 +18,8 @@ thread_local! {
     static IS_DUE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls this soon after something arrives from the lobby, a relay or a peer; nothing with `None`. A hidden page should
-/// update its room then, because browsers hold back its timers.
+/// Calls this soon after something arrives from the lobby, a relay or a peer; nothing with `None`.
+/// A hidden page should update its room then, because browsers hold back its timers.
 pub fn on_arrival(handler: Option<Rc<dyn Fn()>>) {
     HANDLER.set(handler);
 }

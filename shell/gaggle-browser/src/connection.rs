@@ -1,7 +1,8 @@
 //! One attempt at a WebRTC connection: a peer connection, its data channel, and what they report.
 //!
-//! The channel is agreed on beforehand (number 0, unordered, never repeated), so that it is open on both sides as soon as
-//! the connection is. Browsers answer through promises and events; all of it ends up in one [`Inbox`].
+//! The channel is agreed on beforehand (number 0, unordered, never repeated), so that it is open on
+//! both sides as soon as the connection is. Browsers answer through promises and events; all of it
+//! ends up in one [`Inbox`].
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

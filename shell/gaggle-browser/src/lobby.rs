@@ -11,12 +11,14 @@ use web_sys::{MessageEvent, WebSocket};
 
 use crate::arrival::arrived;
 
-/// Texts that wait to be polled. A page that was asleep for longer than this takes is better off connecting again.
+/// Texts that wait to be polled. A page that was asleep for longer than this takes is better off
+/// connecting again.
 const WAITING_MAX: usize = 1_024;
 
 type Inbox = Rc<RefCell<VecDeque<SocketEvent>>>;
 
-/// A WebSocket to a lobby. Give it to [`SocketClient`](gaggle_lobby::client::SocketClient), as natively.
+/// A WebSocket to a lobby. Give it to [`SocketClient`](gaggle_lobby::client::SocketClient), as
+/// natively.
 #[derive(Debug)]
 pub struct LobbyWebSocket {
     url: String,

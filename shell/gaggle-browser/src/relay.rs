@@ -61,7 +61,8 @@ pub struct RelayWebSocket {
     url: String,
     socket: Option<Socket>,
     said: Rc<RefCell<Words>>,
-    /// The number of the socket that is listened to, if there is one. What was said under any other is of no interest.
+    /// The number of the socket that is listened to, if there is one. What was said under any other
+    /// is of no interest.
     sockets: u32,
     channel: Option<Connection>,
     /// The same for channels.

@@ -17,7 +17,8 @@ use crate::connection::{Connection, Inbox, Report, Task};
 
 /// WebRTC data channels as a way to other peers.
 ///
-/// Signals travel through whatever the peers have in common: drain [`poll_signal`](SignaledCarrier::poll_signal) into it, feed
+/// Signals travel through whatever the peers have in common: drain
+/// [`poll_signal`](SignaledCarrier::poll_signal) into it, feed
 /// [`handle_signal`](SignaledCarrier::handle_signal) from it.
 pub struct WebRtcCarrier {
     local: PeerId,
@@ -35,8 +36,8 @@ impl std::fmt::Debug for WebRtcCarrier {
     }
 }
 
-/// A page's first connection starts the browser's whole machinery for connections, ten times the work of any other. Better now than
-/// in the frame in which somebody comes.
+/// A page's first connection starts the browser's whole machinery for connections, ten times the
+/// work of any other. Better now than in the frame in which somebody comes.
 fn wake_browser() {
     if let Ok(connection) = RtcPeerConnection::new() {
         connection.close();
@@ -96,7 +97,8 @@ impl WebRtcCarrier {
                 match Connection::new(peer, attempt, &self.configuration, &self.inbox) {
                     Ok(connection) => drop(self.connections.insert(peer, connection)),
                     Err(_) => {
-                        // A browser without WebRTC, or with too many connections: another way will be tried.
+                        // A browser without WebRTC, or with too many connections: another way will
+                        // be tried.
                         self.rendezvous.handle_failed(peer, attempt);
                         continue;
                     }

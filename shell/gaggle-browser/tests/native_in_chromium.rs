@@ -1,4 +1,5 @@
-//! Native peers and a page in one room: the contract holds between them as it does among either kind.
+//! Native peers and a page in one room: the contract holds between them as it does among either
+//! kind.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -33,7 +34,8 @@ window.RTCPeerConnection = class extends RTCPeerConnection {
   constructor(...how) { super(...how); window.made.push(this); }
 };";
 
-/// NativeMesh in the page, led from here: what they were told and what is known of them is as of the last look.
+/// NativeMesh in the page, led from here: what they were told and what is known of them is as of
+/// the last look.
 struct Guest {
     nth: u32,
     me: PeerId,

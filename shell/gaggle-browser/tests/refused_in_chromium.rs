@@ -1,4 +1,5 @@
-//! Signals that are none, and descriptions and addresses a browser can do nothing with: counted, and nobody else notices.
+//! Signals that are none, and descriptions and addresses a browser can do nothing with: counted,
+//! and nobody else notices.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -80,8 +81,8 @@ fn refused(page: &Page, wanted: u64) -> u64 {
     count
 }
 
-/// Lets the page and the native peer talk until that has heard the page so often. What the native peer signals is
-/// kept back until this is among it.
+/// Lets the page and the native peer talk until that has heard the page so often. What the native
+/// peer signals is kept back until this is among it.
 fn talk(clock: &Clock, native: &mut NativeMesh, page: &Page, wanted: u32, awaited: &str) {
     let (began, mut heard) = (Instant::now(), 0);
     let me = native.local_id();
@@ -162,7 +163,8 @@ fn what_a_page_cannot_use_is_counted_and_whoever_is_honest_connects() {
 
     talk(&clock, &mut native, &page, 50, "");
     assert_eq!(native.path(GUEST), Some(Path::Direct));
-    // Also in the middle of it. An attempt that is let go of while the browser works at it counts for nothing.
+    // Also in the middle of it. An attempt that is let go of while the browser works at it counts
+    // for nothing.
     hand_in(&page, "offer 8\nno description");
     assert_eq!(refused(&page, 11), 11);
     for attempt in 9..29 {

@@ -1,5 +1,5 @@
-//! The game of the README, between a page and a native program: what either does the other sees, and what the page's address asks
-//! for is done.
+//! The game of the README, between a page and a native program: what either does the other sees,
+//! and what the page's address asks for is done.
 
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]

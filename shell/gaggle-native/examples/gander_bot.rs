@@ -1,8 +1,9 @@
 //! A bot that flies with whoever plays gander in a browser: a native peer and a page in one match.
 //!
-//! `cargo xtask play` opens the arcade; `cargo run -p gaggle-native --example gander_bot -- ws://127.0.0.1:8080` drops in. It says
-//! which way its links run: direct, through the relay's UDP port, or through its socket (`relay` and `socket` as second argument
-//! allow nothing else).
+//! `cargo xtask play` opens the arcade;
+//! `cargo run -p gaggle-native --example gander_bot -- ws://127.0.0.1:8080` drops in. It says which
+//! way its links run: direct, through the relay's UDP port, or through its socket (`relay` and
+//! `socket` as second argument allow nothing else).
 
 use std::time::Duration;
 

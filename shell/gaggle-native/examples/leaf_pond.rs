@@ -1,11 +1,13 @@
-//! A pond of leaves anybody may push, in terminals, online. Start a server, then this in two terminals or more:
+//! A pond of leaves anybody may push, in terminals, online. Start a server, then this in two
+//! terminals or more:
 //!
 //! ```text
 //! cargo run -p gaggle-server
 //! cargo run -p gaggle-native --example leaf_pond
 //! ```
 //!
-//! Type where to swim, as in `ddds`, and Enter. Close any terminal, the first one too: the others keep every leaf.
+//! Type where to swim, as in `ddds`, and Enter. Close any terminal, the first one too: the others
+//! keep every leaf.
 
 use std::error::Error;
 use std::io::{Write, stdin, stdout};

@@ -1,4 +1,5 @@
-//! Attacks on the port and on the path: strangers, copies, forgeries, floods, and a peer that moves.
+//! Attacks on the port and on the path: strangers, copies, forgeries, floods, and a peer that
+//! moves.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

@@ -44,7 +44,8 @@ fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Player 
     GameRoom::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
 }
 
-/// Lets two play together until each has seen the other press, both are connected so, and the network feels as bad as it should.
+/// Lets two play together until each has seen the other press, both are connected so, and the
+/// network feels as bad as it should.
 fn meet(only: Option<Path>, by: Path) {
     let data = std::env::temp_dir().join(format!("gaggle-online-{}-{only:?}", std::process::id()));
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };

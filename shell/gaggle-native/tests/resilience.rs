@@ -1,5 +1,5 @@
-//! What may happen to a match between real programs on a real server, and must not end it: the server with its relay started
-//! anew, a second tab of one player.
+//! What may happen to a match between real programs on a real server, and must not end it: the
+//! server with its relay started anew, a second tab of one player.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

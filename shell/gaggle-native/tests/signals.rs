@@ -1,4 +1,5 @@
-//! Signals that are none, and descriptions and addresses nothing can be done with: counted, and nobody else notices.
+//! Signals that are none, and descriptions and addresses nothing can be done with: counted, and
+//! nobody else notices.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

@@ -1,7 +1,8 @@
 //! Which addresses of a channel have agreed to be sent to.
 //!
-//! Addresses can be forged, and a check shows no more than that its sender knows the channel's password: a member may let a stranger's
-//! address seem to be its own. So whoever is there is asked first what only the other side of the channel can answer, and the check waits until it is.
+//! Addresses can be forged, and a check shows no more than that its sender knows the channel's
+//! password: a member may let a stranger's address seem to be its own. So whoever is there is asked
+//! first what only the other side of the channel can answer, and the check waits until it is.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,13 +13,15 @@ use gaggle_rtc::stun::TransactionId;
 const AGREED_MAX: usize = 8;
 /// Addresses of one channel that may be asked at a time.
 const ASKED_MAX: usize = 4;
-/// Addresses that may agree during a channel's life: ICE keeps something for each. Whoever moves more often asks for a new channel.
+/// Addresses that may agree during a channel's life: ICE keeps something for each. Whoever moves
+/// more often asks for a new channel.
 const AGREED_EVER_MAX: usize = 64;
 /// A question is repeated with a check that comes so much later.
 const ASK_AGAIN: Duration = Duration::from_millis(40);
 /// An answer that takes longer counts for nothing.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// How long an answer counts (RFC 7675 has the same). Checks come every three seconds, and bring a question from the tenth on.
+/// How long an answer counts (RFC 7675 has the same). Checks come every three seconds, and bring a
+/// question from the tenth on.
 const AGREED_FOR: Duration = Duration::from_secs(30);
 const ASK_ANEW_AFTER: Duration = Duration::from_secs(10);
 

@@ -1,8 +1,10 @@
-//! Who is served next where many wait: one of each network after the other, so that nobody waits for whoever brings much.
+//! Who is served next where many wait: one of each network after the other, so that nobody waits
+//! for whoever brings much.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What waits, by the network it came from, each network's in order. Bounded: when it is full, the oldest goes of whoever has most.
+/// What waits, by the network it came from, each network's in order. Bounded: when it is full, the
+/// oldest goes of whoever has most.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     networks: BTreeMap<u64, VecDeque<T>>,

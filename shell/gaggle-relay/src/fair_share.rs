@@ -1,11 +1,13 @@
-//! How those who send to one member share what may wait for it: whoever sends much leaves room for whoever sends little.
+//! How those who send to one member share what may wait for it: whoever sends much leaves room for
+//! whoever sends little.
 
 use std::collections::BTreeMap;
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
 
-/// Bytes of one sender that may wait in the upper half. Several messages of a game, and far less than the half.
+/// Bytes of one sender that may wait in the upper half. Several messages of a game, and far less
+/// than the half.
 const SHARE_BYTES: usize = 4 * 1024;
 
 /// The buffer of one receiver. Its lower half is anybody's; of the upper, each sender has a share.

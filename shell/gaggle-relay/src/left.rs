@@ -1,4 +1,5 @@
-//! What members who left had used up of their limits, until they would have it again: coming back must not be worth anything.
+//! What members who left had used up of their limits, until they would have it again: coming back
+//! must not be worth anything.
 
 use std::collections::{BTreeMap, VecDeque};
 

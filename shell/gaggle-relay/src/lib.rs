@@ -1,7 +1,8 @@
 //! The relay: forwards datagrams between members of a room who cannot reach each other directly.
 //!
-//! It serves only who proves by a ticket to be a member of a room, and forwards only within that room. [`Relay`] decides, without
-//! a socket or a clock; [`RelayServer`] has those. A server mounts it on a path of its HTTP port:
+//! It serves only who proves by a ticket to be a member of a room, and forwards only within that
+//! room. [`Relay`] decides, without a socket or a clock; [`RelayServer`] has those. A server mounts
+//! it on a path of its HTTP port:
 //!
 //! ```no_run
 //! # use gaggle_lobby::TicketSigner;

@@ -1,5 +1,6 @@
-//! How many questions a network may ask, and how much it is owed: the answer to STUN's shortest question is longer than it, so who
-//! asks briefly must ask twice. Nobody can make us send more to an address than came from it.
+//! How many questions a network may ask, and how much it is owed: the answer to STUN's shortest
+//! question is longer than it, so who asks briefly must ask twice. Nobody can make us send more to
+//! an address than came from it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -9,14 +10,17 @@ use gaggle_lobby::places::network;
 
 use crate::bucket::Bucket;
 
-/// Questions a network may ask per second, and at once. A page that looks for a way asks two or three, each up to nine times.
+/// Questions a network may ask per second, and at once. A page that looks for a way asks two or
+/// three, each up to nine times.
 const PER_SECOND: u64 = 5;
 const BURST: u64 = 20;
-/// Answers to all networks together: a thousand pages that come in one second, and no more for whoever forges addresses.
+/// Answers to all networks together: a thousand pages that come in one second, and no more for
+/// whoever forges addresses.
 const ANSWERS_PER_SECOND: u64 = 4_000;
 const ANSWERS_BURST: u64 = 4_000;
-/// Networks remembered at a time. The next takes the place of the one that has been remembered longest: whoever forges addresses
-/// has to do so thousands of times a second to keep a page that asks again from being known still.
+/// Networks remembered at a time. The next takes the place of the one that has been remembered
+/// longest: whoever forges addresses has to do so thousands of times a second to keep a page that
+/// asks again from being known still.
 const NETWORKS_MAX: usize = 16_384;
 /// A network that was silent for so long is forgotten.
 const FORGET_AFTER: Micros = Micros::from_secs(10);

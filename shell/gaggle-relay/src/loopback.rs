@@ -1,4 +1,5 @@
-//! A relay on a free port of this machine with a key of its own, for tests, examples and trying things out.
+//! A relay on a free port of this machine with a key of its own, for tests, examples and trying
+//! things out.
 //!
 //! A real server gives tickets to those who sit in its rooms; this one gives them to whoever asks.
 

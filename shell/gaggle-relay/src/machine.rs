@@ -27,11 +27,11 @@ pub struct ConnectionId(pub u64);
 pub struct RelayConfig {
     /// Members at a time.
     pub members_max: usize,
-    /// Connections at a time that have not proved anything yet, and channels that are not open yet, a sixteenth of either from one
-    /// network.
+    /// Connections at a time that have not proved anything yet, and channels that are not open yet,
+    /// a sixteenth of either from one network.
     pub unproven_max: usize,
-    /// Sockets, and members, from one network (an address, or a /64 of IPv6) at a time. So many may come at once, and a tenth of them every
-    /// second.
+    /// Sockets, and members, from one network (an address, or a /64 of IPv6) at a time. So many may
+    /// come at once, and a tenth of them every second.
     pub sockets_per_network: usize,
     /// Members of one room at a time, and peers one member may call.
     pub room_members_max: usize,
@@ -42,11 +42,13 @@ pub struct RelayConfig {
     /// A member whose socket is lost and whose channel is silent for so long is gone. When all
     /// places are taken, one that has both and is silent for so long makes way for a joiner.
     pub silent_max: Micros,
-    /// Datagrams a member may hand in per second, and at once. One for everybody counts once for each.
+    /// Datagrams a member may hand in per second, and at once. One for everybody counts once for
+    /// each.
     pub frames_per_second: u64,
     /// See [`RelayConfig::frames_per_second`].
     pub frames_burst: u64,
-    /// The same for all members of one network together: nobody is to have the whole relay by being many.
+    /// The same for all members of one network together: nobody is to have the whole relay by being
+    /// many.
     pub network_frames_per_second: u64,
     /// See [`RelayConfig::network_frames_per_second`].
     pub network_frames_burst: u64,
@@ -73,7 +75,8 @@ impl Default for RelayConfig {
             prove_within: Micros::from_secs(5),
             epoch_grace: Micros::from_secs(5),
             silent_max: Micros::from_secs(30),
-            // A full room at 60 Hz is 63 others sixty times, 3,780; what else there is to say to them fits beside it.
+            // A full room at 60 Hz is 63 others sixty times, 3,780; what else there is to say to
+            // them fits beside it.
             frames_per_second: 4_000,
             frames_burst: 2_000,
             // Less than half of what a core forwards, and 44 players in rooms of four.
@@ -205,7 +208,8 @@ impl Relay {
         }
     }
 
-    /// From now on nobody is let in with a ticket of an earlier epoch than this says: members show newer ones only by and by.
+    /// From now on nobody is let in with a ticket of an earlier epoch than this says: members show
+    /// newer ones only by and by.
     pub fn set_epochs(&mut self, epochs: Epochs) {
         self.epochs = Some(epochs);
     }
@@ -228,8 +232,9 @@ impl Relay {
         self.totals.dropped_slow += datagrams;
     }
 
-    /// Sends some away who have proved nothing, if there are as many as can be, so that a socket from this address has a place: of
-    /// networks with many of them first, then those that came first.
+    /// Sends some away who have proved nothing, if there are as many as can be, so that a socket
+    /// from this address has a place: of networks with many of them first, then those that came
+    /// first.
     pub fn make_way(&mut self, from: IpAddr, out: Sink<'_>) {
         if self.unproven < self.config.unproven_max {
             return;
@@ -242,7 +247,8 @@ impl Relay {
         }
     }
 
-    /// A socket is open from this address. It has to prove itself; false if there is no place for it.
+    /// A socket is open from this address. It has to prove itself; false if there is no place for
+    /// it.
     pub fn socket_opened(&mut self, now: Micros, connection: ConnectionId, from: IpAddr) -> bool {
         self.now = now;
         self.totals.connections += 1;
@@ -289,7 +295,8 @@ impl Relay {
         }
     }
 
-    /// A frame came over a socket. If the connection is not to be served any more, `out` is told so.
+    /// A frame came over a socket. If the connection is not to be served any more, `out` is told
+    /// so.
     pub fn handle_socket(
         &mut self,
         now: Micros,
@@ -319,7 +326,8 @@ impl Relay {
         })
     }
 
-    /// A frame came over a channel. What is no datagram is counted and left alone: anybody may have sent it.
+    /// A frame came over a channel. What is no datagram is counted and left alone: anybody may have
+    /// sent it.
     pub fn handle_channel(&mut self, now: Micros, connection: ConnectionId, bytes: &[u8], out: Sink<'_>) {
         let Some(member) = self.connections.get(&connection).and_then(|connection| connection.member) else {
             return;
@@ -335,7 +343,8 @@ impl Relay {
         }
     }
 
-    /// The member at the other end of a channel broke the rules of channels: it is shown out, whatever else it has open.
+    /// The member at the other end of a channel broke the rules of channels: it is shown out,
+    /// whatever else it has open.
     pub fn misbehaved(&mut self, connection: ConnectionId, out: Sink<'_>) {
         match self.connections.get(&connection).and_then(|connection| connection.member) {
             Some(member) => self.expel(member, RelayReject::Malformed, out),
@@ -373,7 +382,8 @@ impl Relay {
         }
     }
 
-    /// Rooms go on to a new epoch when a member is removed, whether or not another one shows a ticket of it here.
+    /// Rooms go on to a new epoch when a member is removed, whether or not another one shows a
+    /// ticket of it here.
     fn ask_for_epochs(&mut self, now: Micros) {
         let Some(epochs) = self.epochs.as_ref().filter(|_| now >= self.due.ask) else { return };
         self.due.ask = now + ASK_EVERY;
@@ -468,7 +478,8 @@ impl Relay {
         // Who comes back from another network counts there.
         let before = known.and_then(|id| self.members[id].as_ref());
         let counted = before.map(|member| member.network);
-        // A ticket can be stolen. Its owner is given another one when it comes from elsewhere, a thief is not.
+        // A ticket can be stolen. Its owner is given another one when it comes from elsewhere, a
+        // thief is not.
         let is_stolen = |member: &Member| {
             member.network != network
                 && member.connection(RelayLeg::WebSocket).is_some()

@@ -1,4 +1,5 @@
-//! One member of a room, as its relay sees it: its connections, whom it talks to, how much it may send.
+//! One member of a room, as its relay sees it: its connections, whom it talks to, how much it may
+//! send.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::RelayLeg;
@@ -22,7 +23,8 @@ pub(crate) struct Pair {
     pub(crate) leg: Option<RelayLeg>,
 }
 
-/// How much a member may do. It is the same for all its connections, and for those that come after them.
+/// How much a member may do. It is the same for all its connections, and for those that come after
+/// them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     frames: Bucket,
@@ -127,7 +129,8 @@ impl Member {
         self.pairs.retain(|pair| pair.called || pair.open.is_some());
     }
 
-    /// Where something from this peer goes: to the leg on which it was last spoken to, else to the best there is.
+    /// Where something from this peer goes: to the leg on which it was last spoken to, else to the
+    /// best there is.
     pub(crate) fn route(&self, from: PeerId) -> Option<ConnectionId> {
         let chosen = self.find(from).and_then(|pair| pair.leg).and_then(|leg| self.connection(leg));
         chosen.or_else(|| self.connections().next())

@@ -1,4 +1,5 @@
-//! Channels that are not open yet: one for each socket, so many at a time, and of those so many for one network.
+//! Channels that are not open yet: one for each socket, so many at a time, and of those so many for
+//! one network.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! What waits to go out over one socket: bounded. When it is full, the oldest datagram goes of whoever has most there.
+//! What waits to go out over one socket: bounded. When it is full, the oldest datagram goes of
+//! whoever has most there.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -72,7 +73,8 @@ impl Outbox {
         self.news.notified().await;
     }
 
-    /// Hands over what waits, at most so many bytes but one frame at least. False when the connection is to end after it.
+    /// Hands over what waits, at most so many bytes but one frame at least. False when the
+    /// connection is to end after it.
     pub(crate) fn drain(&self, bytes_max: usize, mut take: impl FnMut(&[u8])) -> bool {
         let mut state = self.lock();
         let mut bytes = 0;

@@ -39,7 +39,8 @@ pub struct RelayServer {
     state: Mutex<State>,
     /// There is something for the UDP port.
     news: Arc<Notify>,
-    /// What runs beside the sockets: the clock, and the UDP port on a thread of its own, where nothing else keeps it waiting.
+    /// What runs beside the sockets: the clock, and the UDP port on a thread of its own, where
+    /// nothing else keeps it waiting.
     clock: Mutex<Option<JoinHandle<()>>>,
     port: Mutex<Option<std::thread::JoinHandle<()>>>,
     stopping: AtomicBool,
@@ -67,7 +68,8 @@ impl fmt::Debug for RelayServer {
 }
 
 impl RelayServer {
-    /// Starts a relay for tickets of this key, with a port for channels or without. Call it inside a tokio runtime.
+    /// Starts a relay for tickets of this key, with a port for channels or without. Call it inside
+    /// a tokio runtime.
     ///
     /// # Errors
     /// If the system gives no entropy.
@@ -75,8 +77,8 @@ impl RelayServer {
         RelayServer::start_with_clock(key, config, udp, Box::new(wall_clock))
     }
 
-    /// The same where whoever makes the tickets has a clock of its own: the wall's may be set while both run, or go on while the
-    /// machine sleeps, and then no ticket would count any more.
+    /// The same where whoever makes the tickets has a clock of its own: the wall's may be set while
+    /// both run, or go on while the machine sleeps, and then no ticket would count any more.
     ///
     /// # Errors
     /// If the system gives no entropy.
@@ -111,7 +113,8 @@ impl RelayServer {
         Ok(server)
     }
 
-    /// Serves one WebSocket, on which the opening handshake is done, until it ends. The address is where it comes from.
+    /// Serves one WebSocket, on which the opening handshake is done, until it ends. The address is
+    /// where it comes from.
     pub async fn serve(
         self: &Arc<RelayServer>,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send,
@@ -207,7 +210,8 @@ impl RelayServer {
         self.with_relay(network(address), |relay, out| relay.closed(id, out));
     }
 
-    /// Lets the machine do something and passes on what it says, in the turn of the network it does so for.
+    /// Lets the machine do something and passes on what it says, in the turn of the network it does
+    /// so for.
     fn with_relay<T>(
         &self,
         network: u64,
@@ -220,7 +224,8 @@ impl RelayServer {
         result
     }
 
-    /// The same for the UDP port itself, which looks after its jobs anyway. The second result is whether there are new ones.
+    /// The same for the UDP port itself, which looks after its jobs anyway. The second result is
+    /// whether there are new ones.
     pub(crate) fn with_relay_at_port<T>(
         &self,
         network: u64,
@@ -280,7 +285,8 @@ impl RelayServer {
         count(self.lock().relay.totals_mut());
     }
 
-    /// Without the thread at the port there are no channels: nothing is to be promised, or to wait for it.
+    /// Without the thread at the port there are no channels: nothing is to be promised, or to wait
+    /// for it.
     fn look_at_port(&self) {
         let is_gone = {
             let port = self.port.lock().unwrap_or_else(PoisonError::into_inner);

@@ -37,13 +37,15 @@ pub struct Totals {
     pub dropped_slow: u64,
     /// Calls and ends of calls that a member said too often.
     pub words_ignored: u64,
-    /// Offers of channels that came too often, cannot be used, or are for a port that is busy or gone.
+    /// Offers of channels that came too often, cannot be used, or are for a port that is busy or
+    /// gone.
     pub offers_refused: u64,
     /// Channels that ended because the library below failed at what came over them.
     pub channels_crashed: u64,
     /// Questions at the UDP port where somebody is seen from, answered.
     pub questions: u64,
-    /// Datagrams at the UDP port that were damaged, forged, of no meaning, or questions beyond the limit.
+    /// Datagrams at the UDP port that were damaged, forged, of no meaning, or questions beyond the
+    /// limit.
     pub strays_refused: u64,
     /// Datagrams at the UDP port from addresses nobody speaks from.
     pub strays_unknown: u64,

@@ -1,8 +1,10 @@
-//! The UDP port: channels of all members on one socket, and answers to who asks where it is seen from.
+//! The UDP port: channels of all members on one socket, and answers to who asks where it is seen
+//! from.
 //!
-//! Nothing is made for strangers: a channel is there only because a member asked for it over its socket, and datagrams that belong
-//! to none are dropped and counted. Nothing is sent to an address that has not [agreed](crate::consent). What one look at the
-//! socket brings for one member leaves together, and nobody waits for more than a [turn](crate::turns) of whoever brings much.
+//! Nothing is made for strangers: a channel is there only because a member asked for it over its
+//! socket, and datagrams that belong to none are dropped and counted. Nothing is sent to an address
+//! that has not [agreed](crate::consent). What one look at the socket brings for one member leaves
+//! together, and nobody waits for more than a [turn](crate::turns) of whoever brings much.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io;
@@ -33,21 +35,25 @@ const DATAGRAM_BYTES_MAX: usize = 2_048;
 const KERNEL_BYTES: usize = 1 << 20;
 /// Datagrams taken in one look at the socket.
 const DATAGRAMS_PER_LOOK: usize = 64;
-/// Of datagrams that are taken, so many wait until they are decrypted: about what the kernel keeps for us.
+/// Of datagrams that are taken, so many wait until they are decrypted: about what the kernel keeps
+/// for us.
 const WAITING_MAX: usize = 1_024;
-/// How long datagrams are decrypted before what they brought leaves and the next look: what comes meanwhile waits no longer.
+/// How long datagrams are decrypted before what they brought leaves and the next look: what comes
+/// meanwhile waits no longer.
 const DECRYPT_WITHIN: Duration = Duration::from_millis(1);
 /// What leaves in one turn: as much work as decrypting, and many times what a room says at once.
 const WORK_PER_TURN: usize = 64 * 1024;
 /// The work of a frame that goes out is its bytes and this.
 const WORK_PER_FRAME: usize = 200;
-/// Channels made in one turn: each costs as much as a hundred datagrams, and datagrams that came meanwhile wait no longer than that.
+/// Channels made in one turn: each costs as much as a hundred datagrams, and datagrams that came
+/// meanwhile wait no longer than that.
 const OFFERS_PER_TURN: usize = 1;
 /// A channel must open within this time.
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
 /// Bytes of a question that say which channel asks; the others are drawn.
 const ASKER_BYTES: usize = 5;
-/// Datagrams of a channel for each that a member may hand in: its acknowledgements of what it gets come on top.
+/// Datagrams of a channel for each that a member may hand in: its acknowledgements of what it gets
+/// come on top.
 const DATAGRAMS_PER_FRAME: u64 = 2;
 
 /// A port for channels.
@@ -58,8 +64,8 @@ pub struct UdpPort {
 }
 
 impl UdpPort {
-    /// Opens the port. `told` are the addresses members are told to reach it at; without any it is the one it listens on, or,
-    /// if that is all of them, the one this machine uses towards others.
+    /// Opens the port. `told` are the addresses members are told to reach it at; without any it is
+    /// the one it listens on, or, if that is all of them, the one this machine uses towards others.
     ///
     /// # Errors
     /// If the port cannot be had.
@@ -85,7 +91,8 @@ impl UdpPort {
     }
 }
 
-/// The addresses this machine uses towards others, which for a port of IPv6 are of both kinds; nothing is sent to find out.
+/// The addresses this machine uses towards others, which for a port of IPv6 are of both kinds;
+/// nothing is sent to find out.
 fn outward(bound: SocketAddr) -> Vec<SocketAddr> {
     let v6 = (Ipv6Addr::UNSPECIFIED.into(), ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 9).into());
     let v4 = (std::net::Ipv4Addr::UNSPECIFIED.into(), ([192, 0, 2, 1], 9).into());
@@ -102,7 +109,8 @@ fn outward(bound: SocketAddr) -> Vec<SocketAddr> {
     found
 }
 
-/// The port's socket. One of IPv6 may be spoken to by IPv4, too; whoever does so goes by the address everybody knows it by.
+/// The port's socket. One of IPv6 may be spoken to by IPv4, too; whoever does so goes by the
+/// address everybody knows it by.
 struct Socket {
     socket: UdpSocket,
     is_ipv6: bool,
@@ -161,8 +169,9 @@ struct Held {
     since: Instant,
     /// When it wants to be looked after.
     timeout: Instant,
-    /// When it will be: not later than that. Timeouts move into the future with every datagram, so that most
-    /// alarms find nothing to do and are only set anew; that is cheaper than to set them with every datagram.
+    /// When it will be: not later than that. Timeouts move into the future with every datagram, so
+    /// that most alarms find nothing to do and are only set anew; that is cheaper than to set them
+    /// with every datagram.
     alarm: Option<Instant>,
     open: bool,
     /// What more comes is dropped as it is: to decrypt it costs more than to send it.
@@ -324,8 +333,8 @@ impl Port {
         server.count_slow(dropped);
     }
 
-    /// What came in this turn, from here and from the sockets, goes out together. If it is more than a turn bears, each network has its
-    /// part of it.
+    /// What came in this turn, from here and from the sockets, goes out together. If it is more
+    /// than a turn bears, each network has its part of it.
     fn leave(&mut self, now: Instant, server: &RelayServer) {
         let (mut touched, mut work) = (BTreeSet::new(), 0);
         while work < WORK_PER_TURN
@@ -342,7 +351,8 @@ impl Port {
         }
     }
 
-    /// Takes what came. It costs little, so that nobody's datagrams wait in the kernel behind whoever sends many.
+    /// Takes what came. It costs little, so that nobody's datagrams wait in the kernel behind
+    /// whoever sends many.
     fn receive(&mut self, now: Instant, server: &RelayServer) {
         let mut dropped = 0;
         for _ in 0..DATAGRAMS_PER_LOOK {
@@ -403,8 +413,8 @@ impl Port {
         is_within
     }
 
-    /// Whose datagram it is, and how long. A question is answered here, an answer brings what waited for it, and what belongs
-    /// to nobody, or is more than anybody may bring, is dropped.
+    /// Whose datagram it is, and how long. A question is answered here, an answer brings what
+    /// waited for it, and what belongs to nobody, or is more than anybody may bring, is dropped.
     fn owner(
         &mut self,
         now: Instant,
@@ -465,7 +475,8 @@ impl Port {
         let Some(held) = self.channels.get_mut(&id) else { return false };
         let judged = held.consent.check(now, from, &self.buffer[..length], || question_of(id));
         let question = judged.question.and_then(|question| held.channel.request(question));
-        // Nobody is sent more than came from there. No honest check is shorter: it has in it all that ours has.
+        // Nobody is sent more than came from there. No honest check is shorter: it has in it all
+        // that ours has.
         if let Some(question) = question.filter(|question| question.len() <= length) {
             self.socket.send(&question, from);
         }
@@ -476,7 +487,8 @@ impl Port {
         judged.is_taken
     }
 
-    /// An answer came. The check that waited for it, which may be empty; none if the answer counts for nothing.
+    /// An answer came. The check that waited for it, which may be empty; none if the answer counts
+    /// for nothing.
     fn take_answer(
         &mut self,
         id: ConnectionId,
@@ -506,7 +518,8 @@ impl Port {
         }
     }
 
-    /// Ends the attempt of a socket to open a channel: there is one at a time, and none without its socket.
+    /// Ends the attempt of a socket to open a channel: there is one at a time, and none without its
+    /// socket.
     fn give_up(&mut self, socket: ConnectionId, now: Instant, server: &RelayServer) {
         if let Some(id) = self.opening.of(socket) {
             self.end(id, now, server);

@@ -16,13 +16,14 @@ const MESSAGE_BYTES_MAX: usize = RELAY_TEXT_BYTES_MAX + 64;
 /// What is handed to the kernel at once. What waits beyond it can still be dropped.
 const WRITE_AT_ONCE: usize = 16 * 1024;
 const READ_AT_ONCE: usize = 16 * 1024;
-/// What is taken from one client in a while: several times what may pass through the relay. More waits in the kernel, whatever
-/// it is, so that nobody keeps us busy with what is thrown away.
+/// What is taken from one client in a while: several times what may pass through the relay. More
+/// waits in the kernel, whatever it is, so that nobody keeps us busy with what is thrown away.
 const READ_IN_A_WHILE: usize = 1 << 20;
 const WHILE: Duration = Duration::from_millis(200);
 /// Who leaves so much unread is not listened to.
 const UNREAD_MAX: usize = 4 * WRITE_AT_ONCE;
-/// A client that was silent for this long is asked whether it is there, and given up if it still is after the same time again.
+/// A client that was silent for this long is asked whether it is there, and given up if it still is
+/// after the same time again.
 const PING_AFTER: Duration = Duration::from_secs(20);
 /// How long the other side may take to read our last words.
 const LINGER: Duration = Duration::from_secs(2);
@@ -38,8 +39,8 @@ pub(crate) enum Ended {
     Malformed,
 }
 
-/// Serves a WebSocket until it ends: what comes goes to `handle`, what is in the outbox goes out. Where `handle` says that it was too
-/// much, nothing more is read for a moment.
+/// Serves a WebSocket until it ends: what comes goes to `handle`, what is in the outbox goes out.
+/// Where `handle` says that it was too much, nothing more is read for a moment.
 pub(crate) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     outbox: &Outbox,
@@ -55,7 +56,8 @@ pub(crate) async fn serve(
     while serving {
         let written = frames.pipe.output.len();
         tokio::select! {
-            // A full outbox does not keep us from reading, but answers to pings that nobody takes do.
+            // A full outbox does not keep us from reading, but answers to pings that nobody takes
+            // do.
             came = input.read(&mut read), if written < UNREAD_MAX && left > 0 => match came {
                 Ok(0) | Err(_) => return ended,
                 Ok(count) => {

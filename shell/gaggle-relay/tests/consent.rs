@@ -33,8 +33,8 @@ impl Friend {
     }
 }
 
-/// Somebody who has nothing to do with it. What a forger sends under its address comes from its own socket here: the relay
-/// cannot tell.
+/// Somebody who has nothing to do with it. What a forger sends under its address comes from its own
+/// socket here: the relay cannot tell.
 struct Stranger {
     socket: UdpSocket,
     sent_bytes: usize,
@@ -130,7 +130,8 @@ fn nobody_keeps_an_address_that_is_not_theirs() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut hostile = Hostile::come(&relay, &[0]);
     hostile.run_until("a channel", |hostile| !hostile.open.is_empty());
-    // Its checks come from the address of somebody who is about to open a channel, before and all the while.
+    // Its checks come from the address of somebody who is about to open a channel, before and all
+    // the while.
     let mut victim = Hostile::come(&relay, &[0]);
     let forged = victim.socket.try_clone().unwrap();
     let began = Instant::now();

@@ -1,4 +1,5 @@
-//! The relay's ports from outside: what strangers get, what a flood does to members, and what a restart does.
+//! The relay's ports from outside: what strangers get, what a flood does to members, and what a
+//! restart does.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -71,7 +72,8 @@ fn strangers_get_nothing_but_an_answer_to_where_they_are() {
     let here = stranger.socket.local_addr().unwrap();
     assert_eq!(stun::read(&stranger.answer()), Some(Stun::Response([7; 12], here)));
 
-    // ICE checks for nobody, with and without a password, DTLS greetings, media, cut and endless STUN, noise.
+    // ICE checks for nobody, with and without a password, DTLS greetings, media, cut and endless
+    // STUN, noise.
     let mut check = stun::short_request([1; 12]).to_vec();
     check.extend([0x00, 0x06, 0x00, 0x09]);
     check.extend(b"evtj:h6vY\0\0\0");
@@ -123,7 +125,8 @@ fn whoever_takes_no_answers_is_not_listened_to() {
     let mut stream = socket.into_inner();
     stream.write_all(&member_proof(&relay)).unwrap();
     stream.set_write_timeout(Some(Duration::from_secs(3))).unwrap();
-    // Every ping wants an answer, and nobody reads them. If the relay kept them, this would go on for ever.
+    // Every ping wants an answer, and nobody reads them. If the relay kept them, this would go on
+    // for ever.
     let pings = [&[0x89, 0xfd, 0, 0, 0, 0][..], &[7; 125]].concat().repeat(1_000);
     let mut written = 0;
     while let Ok(count @ 1..) = stream.write(&pings) {

@@ -455,7 +455,8 @@ fn stolen_ticket_from_another_network_replaces_nobody() {
     let thief = rig.prove_from(elsewhere, 1, ADA);
     rig.expect(thief, &[refused(RelayReject::Replaced)]);
     assert!(rig.heard(owner).is_empty() && !rig.ended.contains(&owner));
-    // The owner on another network has a newer ticket, and when its socket is gone the old one will do.
+    // The owner on another network has a newer ticket, and when its socket is gone the old one will
+    // do.
     let newer = Claims { issued: NOW + 1, ..Claims::bare(1, ADA, 1, NOW + 100) };
     let moved = rig.prove_with(elsewhere, &newer);
     rig.expect(moved, &[PROVEN]);

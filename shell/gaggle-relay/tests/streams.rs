@@ -1,4 +1,5 @@
-//! Members that proved who they are and then misuse their channel: more streams than the one there is, and floods.
+//! Members that proved who they are and then misuse their channel: more streams than the one there
+//! is, and floods.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -48,7 +49,8 @@ fn a_flood_over_a_channel_is_dropped_before_it_is_decrypted() {
         (0..500).for_each(|_| _ = hostile.socket.send_to(&nonsense, port));
         std::thread::sleep(Duration::from_millis(1));
     }
-    // It is not shown out for that: anybody may send in somebody's name. When it is over all is as before.
+    // It is not shown out for that: anybody may send in somebody's name. When it is over all is as
+    // before.
     let (received, began) = (totals().received, Instant::now());
     while totals().received == received {
         assert!(began.elapsed() < PATIENCE, "{:?}", totals());

@@ -1,4 +1,5 @@
-//! Two native programs who meet at the relay and find the direct way later: nothing is lost or doubled on the way from one to the other.
+//! Two native programs who meet at the relay and find the direct way later: nothing is lost or
+//! doubled on the way from one to the other.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

@@ -1,14 +1,17 @@
-//! When acknowledgements leave. A game's messages are small and go both ways all the time, and SCTP sends an acknowledgement
-//! for every two of them, in a datagram of its own that costs as much as a message. Here it waits a little for a message to
-//! travel with. What the other side waits for, because much is under way or something is missing, leaves at once.
+//! When acknowledgements leave. A game's messages are small and go both ways all the time, and SCTP
+//! sends an acknowledgement for every two of them, in a datagram of its own that costs as much as a
+//! message. Here it waits a little for a message to travel with. What the other side waits for,
+//! because much is under way or something is missing, leaves at once.
 
 use std::time::{Duration, Instant};
 
 use crate::sctp::{self, LoneAck};
 
-/// How long after what it acknowledges. SCTP itself may take 200 ms, and whoever repeats what was lost waits longer than that.
+/// How long after what it acknowledges. SCTP itself may take 200 ms, and whoever repeats what was
+/// lost waits longer than that.
 const WAIT: Duration = Duration::from_millis(40);
-/// What may have come in without an acknowledgement: less than the least anybody may have under way.
+/// What may have come in without an acknowledgement: less than the least anybody may have under
+/// way.
 const UNACKNOWLEDGED_BYTES_MAX: usize = 1_000;
 /// What a packet may have with an acknowledgement in it.
 const JOINED_BYTES_MAX: usize = 1_160;

@@ -1,4 +1,5 @@
-//! One data channel, as browsers have it: number 0, unordered, never repeated, agreed on beforehand.
+//! One data channel, as browsers have it: number 0, unordered, never repeated, agreed on
+//! beforehand.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -18,8 +19,8 @@ use crate::contain::contain;
 use crate::gate::{Gate, guarding};
 use crate::stun::{self, TransactionId};
 
-/// What a datagram on the wire may have: a relayed datagram of 1,117 bytes with SCTP's 28 and DTLS' 37 around it stays whole, for which
-/// str0m reckons with 88.
+/// What a datagram on the wire may have: a relayed datagram of 1,117 bytes with SCTP's 28 and DTLS'
+/// 37 around it stays whole, for which str0m reckons with 88.
 const WIRE_BYTES_TARGET: usize = 1_220;
 const WIRE_BYTES_WARN: usize = 1_280;
 
@@ -43,12 +44,14 @@ pub enum RtcChannelError {
 pub enum Role {
     /// Both sides look for a way.
     Peer,
-    /// Waits at a known address for the other side (ICE lite). It believes where a check comes from: whoever runs it has to
-    /// [ask](RtcChannel::request) an address before a check from there is handled.
+    /// Waits at a known address for the other side (ICE lite). It believes where a check comes
+    /// from: whoever runs it has to [ask](RtcChannel::request) an address before a check from there
+    /// is handled.
     Server,
 }
 
-/// A key and its certificate, by which the other side recognises this one. Making one takes a millisecond; it may serve many channels.
+/// A key and its certificate, by which the other side recognises this one. Making one takes a
+/// millisecond; it may serve many channels.
 #[derive(Debug, Clone)]
 pub struct Certificate(DtlsCert);
 
@@ -153,7 +156,8 @@ impl RtcChannel {
         Ok(text)
     }
 
-    /// An address of the other side. Names instead of addresses (as browsers use to hide theirs) are left out.
+    /// An address of the other side. Names instead of addresses (as browsers use to hide theirs)
+    /// are left out.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -218,7 +222,8 @@ impl RtcChannel {
         })?
     }
 
-    /// What an address belongs to that is found after the description was given: browsers refuse one that names another part of it.
+    /// What an address belongs to that is found after the description was given: browsers refuse
+    /// one that names another part of it.
     pub fn mid(&self) -> &str {
         &self.mid
     }
@@ -228,14 +233,15 @@ impl RtcChannel {
         self.rtc.direct_api().local_ice_credentials().ufrag
     }
 
-    /// A question that only the other side of this channel can answer: whoever does receives where it was sent. None before the
-    /// other side's offer was answered.
+    /// A question that only the other side of this channel can answer: whoever does receives where
+    /// it was sent. None before the other side's offer was answered.
     pub fn request(&self, id: TransactionId) -> Option<Vec<u8>> {
         let other = self.other.as_ref()?;
         Some(stun::check(id, &other.names, |bytes| sign(other.password.as_bytes(), &[bytes])))
     }
 
-    /// Whether the other side of this channel wrote this answer. Servers that answer everybody cannot have.
+    /// Whether the other side of this channel wrote this answer. Servers that answer everybody
+    /// cannot have.
     pub fn is_response(&self, bytes: &[u8]) -> bool {
         let Some(other) = &self.other else { return false };
         let is_answer = contain(|| {
@@ -329,7 +335,8 @@ impl RtcChannel {
         let _ = self.contained(|channel| channel.rtc.close());
     }
 
-    /// What is to be done next. Poll until it is [`RtcOutput::Timeout`] after everything that was done to a channel.
+    /// What is to be done next. Poll until it is [`RtcOutput::Timeout`] after everything that was
+    /// done to a channel.
     pub fn poll(&mut self, now: Instant) -> RtcOutput {
         self.gate.set_now(now);
         let out = self.contained(RtcChannel::poll_alive).ok().flatten();
@@ -368,7 +375,8 @@ impl RtcChannel {
         None
     }
 
-    /// Lets the library below do something. If it fails, this is the end of the channel and of nothing else.
+    /// Lets the library below do something. If it fails, this is the end of the channel and of
+    /// nothing else.
     fn contained<T>(&mut self, act: impl FnOnce(&mut RtcChannel) -> T) -> Result<T, RtcChannelError> {
         let crash = || RtcChannelError::Failed("the library below failed".to_string());
         if self.crashed {
@@ -411,7 +419,8 @@ fn channel_config() -> ChannelConfig {
 }
 
 fn receive(now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Option<Input<'_>> {
-    // STUN and DTLS, as RFC 7983 tells them apart. Media, which there is none of, would pass by everything that guards a channel.
+    // STUN and DTLS, as RFC 7983 tells them apart. Media, which there is none of, would pass by
+    // everything that guards a channel.
     if !matches!(bytes.first()?, 0..=3 | 20..=63) {
         return None;
     }
@@ -419,7 +428,8 @@ fn receive(now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Opti
     Some(Input::Receive(now, Receive { proto: Protocol::Udp, source: from, destination: to, contents }))
 }
 
-/// Descriptions of anything but one data channel are refused: what there is no use for need not be understood.
+/// Descriptions of anything but one data channel are refused: what there is no use for need not be
+/// understood.
 fn expect_one_channel(description: &str) -> Result<(), RtcChannelError> {
     let mut media = description.split(['\r', '\n']).filter_map(|line| line.trim_start().strip_prefix("m="));
     let is_one =

@@ -1,5 +1,6 @@
-//! What keeps a fault of the library below from ending more than the channel it happened in: whatever others send may be what nobody
-//! has thought of, and one channel is all they may end by it.
+//! What keeps a fault of the library below from ending more than the channel it happened in:
+//! whatever others send may be what nobody has thought of, and one channel is all they may end by
+//! it.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +9,8 @@ thread_local! {
     static CONTAINING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread, right now, ends one channel and nothing else. For panic hooks that end the process otherwise.
+/// Whether a panic on this thread, right now, ends one channel and nothing else. For panic hooks
+/// that end the process otherwise.
 pub fn is_contained() -> bool {
     CONTAINING.get()
 }

@@ -1,10 +1,11 @@
-//! What stands between a channel's encryption and its SCTP. There is one stream; SCTP would keep something for each of 65,536 a
-//! stranger names, and look through them with every datagram. Packets that speak of another never reach it, and whoever sends
-//! one has broken the channel's rules; what else would make it keep or do too much is found by [`crate::intake`]. On the way out
+//! What stands between a channel's encryption and its SCTP. There is one stream; SCTP would keep
+//! something for each of 65,536 a stranger names, and look through them with every datagram.
+//! Packets that speak of another never reach it, and whoever sends one has broken the channel's
+//! rules; what else would make it keep or do too much is found by [`crate::intake`]. On the way out
 //! acknowledgements are [spared](crate::acks).
 //!
-//! str0m makes its encrypted sessions through a provider that is one for the whole process. A channel's gate is handed to it
-//! beside that, while the channel is made.
+//! str0m makes its encrypted sessions through a provider that is one for the whole process. A
+//! channel's gate is handed to it beside that, while the channel is made.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,11 +1,13 @@
-//! What of the other side's words SCTP is given. It keeps every piece of a message until the message is whole, everything that came
-//! after a gap until the gap is closed, and goes through all of it with every chunk; it answers whatever asks for an answer; and it
-//! looks up all that an acknowledgement names. None of that is bounded, so that it is bounded here, before anything is kept.
+//! What of the other side's words SCTP is given. It keeps every piece of a message until the
+//! message is whole, everything that came after a gap until the gap is closed, and goes through all
+//! of it with every chunk; it answers whatever asks for an answer; and it looks up all that an
+//! acknowledgement names. None of that is bounded, so that it is bounded here, before anything is
+//! kept.
 
 use crate::sctp::{self, Chunk, Ends};
 
-/// How far data may be ahead of what is acknowledged. Whoever sends more than that before it gives up what was lost loses the rest, too:
-/// a full room's datagrams of a quarter of a second.
+/// How far data may be ahead of what is acknowledged. Whoever sends more than that before it gives
+/// up what was lost loses the rest, too: a full room's datagrams of a quarter of a second.
 const AHEAD_MAX: i32 = 1_024;
 
 /// Most pieces of a message: browsers cut the longest we send in two or three, to fill packets up.
@@ -67,8 +69,9 @@ impl Intake {
         verdict
     }
 
-    /// Whether a chunk goes with those beside it: after the last piece of a message comes the first of another, and only then. So
-    /// whatever is acknowledged is whole, and only what is ahead of that can be kept.
+    /// Whether a chunk goes with those beside it: after the last piece of a message comes the first
+    /// of another, and only then. So whatever is acknowledged is whole, and only what is ahead of
+    /// that can be kept.
     fn fits(&mut self, number: u32, ends: Ends) -> bool {
         if self.chunks.is_none() && ends.is_first && ends.is_last {
             return true;

@@ -1,7 +1,8 @@
-//! One WebRTC data channel without a socket, and STUN: what a native peer and a relay have in common.
+//! One WebRTC data channel without a socket, and STUN: what a native peer and a relay have in
+//! common.
 //!
-//! [`RtcChannel`] is fed with datagrams and time and says what to send; whoever has the sockets runs it. [`stun`] asks where one is
-//! seen from, and answers that question.
+//! [`RtcChannel`] is fed with datagrams and time and says what to send; whoever has the sockets
+//! runs it. [`stun`] asks where one is seen from, and answers that question.
 
 mod acks;
 mod channel;

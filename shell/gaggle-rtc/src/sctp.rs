@@ -1,5 +1,6 @@
-//! As much of SCTP (RFC 9260) as it takes to guard a channel: which streams a packet speaks of, what else is in it, and
-//! acknowledgements that travel with data. Packets are whole here, and read before anything is kept for them.
+//! As much of SCTP (RFC 9260) as it takes to guard a channel: which streams a packet speaks of,
+//! what else is in it, and acknowledgements that travel with data. Packets are whole here, and read
+//! before anything is kept for them.
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
@@ -20,7 +21,8 @@ const INTERLEAVED_DATA: u8 = 64;
 const RESET: u8 = 130;
 const FORWARD: u8 = 192;
 const INTERLEAVED_FORWARD: u8 = 194;
-/// Of a chunk of data: its header, and its flags: the last piece of a message, the first, one without an order.
+/// Of a chunk of data: its header, and its flags: the last piece of a message, the first, one
+/// without an order.
 const DATA_HEADER_BYTES: usize = 16;
 const LAST: u8 = 0b001;
 const FIRST: u8 = 0b010;
@@ -28,7 +30,8 @@ const UNORDERED: u8 = 0b100;
 /// Where an acknowledgement says how many gaps it reports, and where they follow.
 const GAP_COUNT_AT: usize = 12;
 const GAPS_AT: usize = 16;
-/// Parameters of a reset that list streams after so many bytes: of one's own, and of the other side's.
+/// Parameters of a reset that list streams after so many bytes: of one's own, and of the other
+/// side's.
 const LISTING_RESETS: [(u16, usize); 2] = [(13, 16), (14, 8)];
 
 static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
@@ -36,8 +39,8 @@ static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI)
 /// The packet of an acknowledgement alone.
 pub(crate) type LoneAck = [u8; LONE_ACK_BYTES];
 
-/// Whether a packet speaks of any stream but the one there is, number 0. What cannot be read speaks of none: nothing is
-/// kept for it.
+/// Whether a packet speaks of any stream but the one there is, number 0. What cannot be read speaks
+/// of none: nothing is kept for it.
 pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
     chunks(packet).any(|(kind, chunk)| match kind {
         DATA | INTERLEAVED_DATA => number(chunk, 8).is_some_and(|stream| stream != 0),
@@ -56,13 +59,15 @@ pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
 pub(crate) enum Chunk {
     /// A message without an order or a piece of one, and its number.
     Data { number: u32, ends: Ends },
-    /// A message with an order or with nothing in it, or an acknowledgement that names something twice.
+    /// A message with an order or with nothing in it, or an acknowledgement that names something
+    /// twice.
     Broken,
     /// Anything else.
     Other,
 }
 
-/// Whether a chunk of data is the first of its message, and the last: pieces of a message have numbers one after the other.
+/// Whether a chunk of data is the first of its message, and the last: pieces of a message have
+/// numbers one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) is_first: bool,
@@ -141,7 +146,8 @@ fn parameters(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     pieces(&chunk[CHUNK_HEADER_BYTES..])
 }
 
-/// Chunks and parameters alike: four bytes, of which the last two are the length, then the rest, filled up to a multiple of four.
+/// Chunks and parameters alike: four bytes, of which the last two are the length, then the rest,
+/// filled up to a multiple of four.
 fn pieces(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let length = usize::from(number(rest, 2)?);

@@ -1,5 +1,5 @@
-//! The questions of STUN that are needed (RFC 8489), and their answers: "where do you see me?", and one that only who shares a
-//! secret can answer.
+//! The questions of STUN that are needed (RFC 8489), and their answers: "where do you see me?", and
+//! one that only who shares a secret can answer.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,7 +16,8 @@ const XOR_MAPPED_ADDRESS: u16 = 0x0020;
 const SOFTWARE: u16 = 0x8022;
 const FINGERPRINT: u16 = 0x8028;
 const ICE_CONTROLLED: u16 = 0x8029;
-/// What a question is filled up with. It makes it longer than any answer: servers that send nobody more than they got answer at once.
+/// What a question is filled up with. It makes it longer than any answer: servers that send nobody
+/// more than they got answer at once.
 const FILLING: [u8; 24] = *b"gaggle, which asks amply";
 /// With its header.
 const MESSAGE_INTEGRITY_BYTES: usize = 24;
@@ -63,14 +64,16 @@ pub fn short_request(id: TransactionId) -> [u8; HEADER_BYTES] {
     bytes
 }
 
-/// A check of ICE: "are you there?", which only whoever knows the password, by which `sign` signs, answers with a signature.
+/// A check of ICE: "are you there?", which only whoever knows the password, by which `sign` signs,
+/// answers with a signature.
 pub(crate) fn check(id: TransactionId, username: &str, sign: impl Fn(&[u8]) -> [u8; 20]) -> Vec<u8> {
     let mut bytes = short_request(id).to_vec();
     put(&mut bytes, USERNAME, username.as_bytes());
     put(&mut bytes, PRIORITY, &CHECK_PRIORITY.to_be_bytes());
     // Zero gives way to every other.
     put(&mut bytes, ICE_CONTROLLED, &[0; 8]);
-    // What is signed has the length it will have with the signature, and likewise what the fingerprint is of.
+    // What is signed has the length it will have with the signature, and likewise what the
+    // fingerprint is of.
     set_length(&mut bytes, MESSAGE_INTEGRITY_BYTES);
     let signature = sign(&bytes);
     put(&mut bytes, MESSAGE_INTEGRITY, &signature);

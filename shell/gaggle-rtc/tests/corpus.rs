@@ -1,5 +1,5 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry cut at
-//! every byte and with every single bit flipped, descriptions at some of them.
+//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry
+//! cut at every byte and with every single bit flipped, descriptions at some of them.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -14,7 +14,8 @@ fn every_entry_and_everything_near_it_holds() {
     for (name, target) in rtc::TARGETS {
         let entries = entries(name);
         assert!(entries.len() >= 3, "the corpus of {name} is missing");
-        // To make two channels for each takes a thousand times as long; descriptions.rs says more of what may be in one.
+        // To make two channels for each takes a thousand times as long; descriptions.rs says more
+        // of what may be in one.
         let step = if name == "rtc_description" { 37 } else { 1 };
         for entry in entries {
             let bytes = fs::read(&entry).unwrap();

@@ -1,5 +1,5 @@
-//! Session descriptions and candidates as no browser writes them: whatever another member or player sends is used or refused, and
-//! the library below does not fail at it.
+//! Session descriptions and candidates as no browser writes them: whatever another member or player
+//! sends is used or refused, and the library below does not fail at it.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

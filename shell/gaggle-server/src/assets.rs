@@ -1,6 +1,8 @@
-//! Files served under `/`: from a folder, or whatever else has them, such as a page built into the binary.
+//! Files served under `/`: from a folder, or whatever else has them, such as a page built into the
+//! binary.
 //!
-//! Finding a file looks at its name, length and age only; what is in it is read by `body.rs`, piece by piece.
+//! Finding a file looks at its name, length and age only; what is in it is read by `body.rs`, piece
+//! by piece.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +15,8 @@ use bytes::Bytes;
 
 use crate::page_policy::inline_scripts;
 
-/// Longest page whose scripts are looked for. A longer one is served with a policy that allows no inline scripts.
+/// Longest page whose scripts are looked for. A longer one is served with a policy that allows no
+/// inline scripts.
 const PAGE_BYTES_MAX: u64 = 1 << 20;
 /// Pages whose scripts are remembered.
 const PAGES_MAX: usize = 256;
@@ -29,7 +32,8 @@ pub struct Asset {
     pub encoding: Option<&'static str>,
     /// Changes when the bytes change: for caches.
     pub etag: Option<String>,
-    /// Of a page, the hashes of the scripts that are written in it (see [`inline_scripts`]): no others are run.
+    /// Of a page, the hashes of the scripts that are written in it (see [`inline_scripts`]): no
+    /// others are run.
     pub scripts: Arc<[String]>,
 }
 
@@ -105,8 +109,9 @@ impl Assets for NoAssets {
     }
 }
 
-/// The files in a folder, as they are when they are asked for. Where `page.js.br` or `page.js.gz` lies beside
-/// `page.js` and is not older, it is sent instead to who can unpack it. Links that lead out of the folder lead nowhere.
+/// The files in a folder, as they are when they are asked for. Where `page.js.br` or `page.js.gz`
+/// lies beside `page.js` and is not older, it is sent instead to who can unpack it. Links that lead
+/// out of the folder lead nowhere.
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,

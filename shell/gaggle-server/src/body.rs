@@ -1,6 +1,8 @@
-//! What is sent in answer to a request: bytes, or a file that is read piece by piece while it is sent.
+//! What is sent in answer to a request: bytes, or a file that is read piece by piece while it is
+//! sent.
 //!
-//! Nothing is read before the piece before it was taken, and no disk is waited for on a thread that serves others.
+//! Nothing is read before the piece before it was taken, and no disk is waited for on a thread that
+//! serves others.
 
 use std::fs::File;
 use std::io;

@@ -72,8 +72,8 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// For whom our own proxies ask. Each adds the address it was asked from at the end, so that the last one that is no proxy of ours
-/// counts; those before it are whatever the client claimed.
+/// For whom our own proxies ask. Each adds the address it was asked from at the end, so that the
+/// last one that is no proxy of ours counts; those before it are whatever the client claimed.
 pub(crate) fn forwarded_for(headers: &HeaderMap, is_proxy: impl Fn(IpAddr) -> bool) -> Option<IpAddr> {
     let lines = headers.get_all("x-forwarded-for").iter().rev();
     let entries = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
@@ -103,7 +103,8 @@ pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
         || headers.keys().any(|name| name.as_str().starts_with("x-forwarded-"))
 }
 
-/// Whether it was asked for under a name a machine has for itself. A page that was led here by its own name is not.
+/// Whether it was asked for under a name a machine has for itself. A page that was led here by its
+/// own name is not.
 pub(crate) fn is_local_host(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
     let name = match host.rsplit_once(':') {

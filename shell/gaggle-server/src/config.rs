@@ -106,7 +106,8 @@ settings! {
     data: PathBuf = PathBuf::from("server-data");
     /// Threads that serve connections; 0: one for every two cores, at most 4.
     threads: usize = 0;
-    /// Certificate chain (PEM) to serve TLS with; without one the server is plain, for use behind a proxy.
+    /// Certificate chain (PEM) to serve TLS with; without one the server is plain, for use behind a
+    /// proxy.
     tls_certificate: Option<PathBuf> = None;
     /// Private key (PEM) that goes with the certificate.
     tls_key: Option<PathBuf> = None;
@@ -116,53 +117,68 @@ settings! {
     proxies: List<Prefix> = List(Vec::new());
     /// Folder of files to serve under `/`, such as an arcade.
     files: Option<PathBuf> = None;
-    /// Content-Security-Policy of pages: `own` allows what is served here, scripts written in the page, WebAssembly and WebSockets; `none`: no policy; anything else is sent as it is.
+    /// Content-Security-Policy of pages: `own` allows what is served here, scripts written in the
+    /// page, WebAssembly and WebSockets; `none`: no policy; anything else is sent as it is.
     page_policy: String = "own".into();
-    /// Redis to share rooms through with other nodes of the same version and rules, as `redis://127.0.0.1:6379`.
+    /// Redis to share rooms through with other nodes of the same version and rules, as
+    /// `redis://127.0.0.1:6379`.
     redis: Option<String> = None;
     /// Put in front of every key in Redis, so that several lobbies can use one.
     redis_prefix: String = "lobby".into();
-    /// The 32 bytes tickets are signed with, in base64url; the same on all nodes. Without it one is made and kept in the data folder.
+    /// The 32 bytes tickets are signed with, in base64url; the same on all nodes. Without it one is
+    /// made and kept in the data folder.
     ticket_secret: Option<Secret> = None;
     /// Password of the operator's page at `/operator`; without it there is none.
     operator_token: Option<Secret> = None;
-    /// Show `/metrics` to programs on this machine without the operator's token. A proxy on it is one of them, unless it is in `proxies`.
+    /// Show `/metrics` to programs on this machine without the operator's token. A proxy on it is
+    /// one of them, unless it is in `proxies`.
     local_metrics: bool = false;
-    /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, also by part, as `info,gaggle_server=debug`.
+    /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, also by part, as
+    /// `info,gaggle_server=debug`.
     log: String = "info".into();
     /// Form of the log: `text` or `json`.
     log_format: LogFormat = LogFormat::Text;
     /// How long connections may take to end when the server is told to stop.
     drain: Duration = Duration(Micros::from_secs(5));
 
-    /// STUN and TURN servers told to clients, as `stun:stun.example:3478`; the relay's port is the STUN server unless another is named.
+    /// STUN and TURN servers told to clients, as `stun:stun.example:3478`; the relay's port is the
+    /// STUN server unless another is named.
     ice: List<String> = List(Vec::new());
-    /// Secret shared with the TURN servers (coturn's `static-auth-secret`), to make credentials that end by themselves.
+    /// Secret shared with the TURN servers (coturn's `static-auth-secret`), to make credentials
+    /// that end by themselves.
     turn_secret: Option<Secret> = None;
     /// How long TURN credentials count.
     turn_ttl: Duration = Duration(Micros::from_secs(3_600));
-    /// Forward between members of a room who cannot reach each other directly, at `/relay` and a UDP port.
+    /// Forward between members of a room who cannot reach each other directly, at `/relay` and a
+    /// UDP port.
     relay: bool = true;
-    /// Address and port of the relay's UDP port, which answers STUN, too; without it the same as `listen`.
+    /// Address and port of the relay's UDP port, which answers STUN, too; without it the same as
+    /// `listen`.
     relay_udp: Option<SocketAddr> = None;
-    /// Addresses and ports under which others reach the relay's UDP port, where they are not its own, as behind a router.
+    /// Addresses and ports under which others reach the relay's UDP port, where they are not its
+    /// own, as behind a router.
     relay_addresses: List<SocketAddr> = List(Vec::new());
-    /// The relay members are sent to instead of this server's own, as `wss://play.example/relay`: with several nodes, the same on all.
+    /// The relay members are sent to instead of this server's own, as `wss://play.example/relay`:
+    /// with several nodes, the same on all.
     relay_url: Option<String> = None;
 
-    /// Datagrams a second one member may hand to the relay, each receiver counted; half as many at once.
+    /// Datagrams a second one member may hand to the relay, each receiver counted; half as many at
+    /// once.
     relay_member_rate: usize = 4_000;
-    /// The same for all members from one address (of IPv6, from one /64; twice as many from a /56, four times from a /48) together: more where many play behind one router.
+    /// The same for all members from one address (of IPv6, from one /64; twice as many from a /56,
+    /// four times from a /48) together: more where many play behind one router.
     relay_network_rate: usize = 8_000;
 
     /// Issuer (`iss`) whose tokens are accepted instead of guest keys.
     token_issuer: Option<String> = None;
-    /// Who tokens must be for (`aud`). Without it those the issuer made for any other client count, too.
+    /// Who tokens must be for (`aud`). Without it those the issuer made for any other client count,
+    /// too.
     token_audience: Option<String> = None;
     /// The issuer's keys: a JWKS file, or the URL of one.
     token_keys: Option<String> = None;
 
-    /// Results that count on boards and for ratings: `claimed` ones of players of one network, too, or only those players of different networks have `agreed` on.
+    /// Results that count on boards and for ratings: `claimed` ones of players of one network, too,
+    /// or only those players of different networks have `agreed` on.
     results: Verdict = Verdict::Agreed;
     /// Whether games that are not in the file may be played.
     unlisted_games: bool = true;
@@ -182,13 +198,17 @@ settings! {
     rooms_max: usize = Rules::default().rooms_max;
     /// Connections of this process.
     connections_max: usize = Rules::default().connections_max;
-    /// Connections from one address (of IPv6, from one /64; twice as many from a /56, four times from a /48).
+    /// Connections from one address (of IPv6, from one /64; twice as many from a /56, four times
+    /// from a /48).
     connections_per_address: usize = Rules::default().connections_per_address_max;
     /// Connections of one person, in all tabs together.
     connections_per_player: usize = Rules::default().connections_per_player_max;
-    /// Messages a second from one address (of IPv6, from one /64; twice as many from a /56, four times from a /48), on all its connections together; ten times as many at once: more where many play behind one router.
+    /// Messages a second from one address (of IPv6, from one /64; twice as many from a /56, four
+    /// times from a /48), on all its connections together; ten times as many at once: more where
+    /// many play behind one router.
     messages_per_address: usize = 4_000;
-    /// HTTP requests a second from one address (of IPv6, from one /64), ten times as many at once; more wait, and are refused after a second.
+    /// HTTP requests a second from one address (of IPv6, from one /64), ten times as many at once;
+    /// more wait, and are refused after a second.
     requests_per_address: usize = 200;
     /// Seats one person can have at the same time.
     seats_per_player: usize = Rules::default().rooms_per_player_max;
@@ -224,14 +244,16 @@ impl Config {
     /// How many threads serve connections.
     pub fn thread_count(&self) -> usize {
         match self.threads {
-            // What is decided about rooms is decided one after the other, and relay and storage have threads of their
-            // own: more threads than this wait for each other, and a signal costs a tenth more.
+            // What is decided about rooms is decided one after the other, and relay and storage
+            // have threads of their own: more threads than this wait for each other, and a signal
+            // costs a tenth more.
             0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).min(4)),
             threads => threads,
         }
     }
 
-    /// How many files the process needs to be able to open: one for each connection, whatever it speaks, and a few for itself.
+    /// How many files the process needs to be able to open: one for each connection, whatever it
+    /// speaks, and a few for itself.
     pub fn files_needed(&self) -> u64 {
         const HTTP_AND_OWN: u64 = 4_096 + 64;
         let RelayConfig { members_max, unproven_max, .. } = RelayConfig::default();

@@ -1,7 +1,8 @@
-//! Where everything meets: the node's machine and its directory, the sockets, and what the machine wants done.
+//! Where everything meets: the node's machine and its directory, the sockets, and what the machine
+//! wants done.
 //!
-//! One lock guards the machines. Under it messages are decided and put into sockets' buffers, in order;
-//! the writing to sockets happens after it is given back.
+//! One lock guards the machines. Under it messages are decided and put into sockets' buffers, in
+//! order; the writing to sockets happens after it is given back.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -52,7 +53,8 @@ pub(crate) struct Dispatcher {
     lost_at: AtomicU64,
 }
 
-/// How long a server whose storage failed sends people elsewhere. Then it tries again: nobody would find out otherwise.
+/// How long a server whose storage failed sends people elsewhere. Then it tries again: nobody would
+/// find out otherwise.
 const STORAGE_DOUBT: Micros = Micros::from_secs(60);
 
 /// What is going on, for operators.
@@ -85,7 +87,8 @@ struct Machines {
 /// What is left to be done after the lock is given back.
 #[derive(Default)]
 struct Deferred {
-    /// Sockets with something in their buffers. One may be here twice, and has nothing to do the second time.
+    /// Sockets with something in their buffers. One may be here twice, and has nothing to do the
+    /// second time.
     flush: Vec<Arc<Socket>>,
     records: Vec<MatchRecord>,
     queries: Vec<(AskId, Query)>,
@@ -233,8 +236,9 @@ impl Dispatcher {
         self.call(|machines, now| machines.node.handle_node_message(now, message));
     }
 
-    /// Begins again with another directory. Nobody's seat is certain, so that everybody has to come back. The node begins a
-    /// new life: what was written in the old one and is still on its way seats nobody for good.
+    /// Begins again with another directory. Nobody's seat is certain, so that everybody has to come
+    /// back. The node begins a new life: what was written in the old one and is still on its way
+    /// seats nobody for good.
     pub(crate) fn restart(self: &Arc<Dispatcher>, start: Start) {
         self.call(|machines, now| {
             let Some(share) = &mut machines.share else { return };
@@ -400,8 +404,8 @@ impl Machines {
         self.share.is_some() && !Directory::is_query(request)
     }
 
-    /// Takes an entry from the log. One that cannot be read changes nothing, at no node: to begin again would only
-    /// bring everybody back to it.
+    /// Takes an entry from the log. One that cannot be read changes nothing, at no node: to begin
+    /// again would only bring everybody back to it.
     fn apply_entry(&mut self, now: Micros, logged: &Logged, later: &mut Deferred) {
         let Some(share) = &mut self.share else { return };
         let ask = share.take(now, logged);
@@ -481,7 +485,8 @@ impl Machines {
         }
         if !took_it {
             let _ = self.sockets.remove(&id).map(|socket| socket.queue_end(RejectionCode::TooSlow));
-            // What it is told now it would not read, but it is counted and logged like all that are shown out.
+            // What it is told now it would not read, but it is counted and logged like all that are
+            // shown out.
             let text = "it does not read what it is sent";
             self.node.disconnect(now, id, Rejection::new(RejectionCode::TooSlow, text));
         }

@@ -15,8 +15,8 @@ const NO_PAGE: &[u8] = b"<!doctype html><meta charset=utf-8><title>gaggle-server
 <p>This server lets players find each other at <code>/lobby</code>. It was built without a page: \
 <code>cargo xtask play</code> shows one, <code>cargo xtask server</code> builds a server that has it.";
 
-/// Files with their names, which begin with `/`. Where `/page.js.br` or `/page.js.gz` is there beside `/page.js`, it is sent to who
-/// can unpack it.
+/// Files with their names, which begin with `/`. Where `/page.js.br` or `/page.js.gz` is there
+/// beside `/page.js`, it is sent to who can unpack it.
 #[derive(Debug)]
 pub struct Embedded {
     files: BTreeMap<&'static str, File>,

@@ -1,5 +1,5 @@
-//! What others add to a server: files, numbers, another storage, WebSockets at other paths. A relay is made of numbers and
-//! WebSockets.
+//! What others add to a server: files, numbers, another storage, WebSockets at other paths. A relay
+//! is made of numbers and WebSockets.
 
 use std::fmt;
 use std::future::Future;
@@ -18,7 +18,8 @@ use crate::dispatcher::Dispatcher;
 use crate::metrics::MetricsSource;
 use crate::storage::Storage;
 
-/// A WebSocket on which the opening handshake is done: frames follow. Readable and writable as tokio has it.
+/// A WebSocket on which the opening handshake is done: frames follow. Readable and writable as
+/// tokio has it.
 pub type UpgradedStream = TokioIo<Upgraded>;
 
 /// Serves WebSockets at a path of its own.
@@ -26,7 +27,8 @@ pub trait Upgrade: fmt::Debug + Send + Sync {
     /// The path, as `/relay`.
     fn path(&self) -> &str;
 
-    /// The server has started: whom to ask about tickets and rooms. Called once, before the first connection.
+    /// The server has started: whom to ask about tickets and rooms. Called once, before the first
+    /// connection.
     fn started(&self, lobby: Lobby) {
         let _ = lobby;
     }
@@ -79,13 +81,14 @@ impl Lobby {
         self.hub.now().get() / 1_000_000
     }
 
-    /// The epoch of a room, as far as this node knows the room. A ticket of a lower epoch is worth nothing.
+    /// The epoch of a room, as far as this node knows the room. A ticket of a lower epoch is worth
+    /// nothing.
     pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
         self.hub.epoch_of(room)
     }
 
-    /// Whether this machine is a member of the room, as far as this node knows: of rooms whose members are
-    /// connected to other nodes only, it does not. A ticket is the proof that counts.
+    /// Whether this machine is a member of the room, as far as this node knows: of rooms whose
+    /// members are connected to other nodes only, it does not. A ticket is the proof that counts.
     pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
         self.hub.is_member(room, peer)
     }

@@ -1,7 +1,9 @@
-//! WebSocket frames as a server has them (RFC 6455, section 5): messages out of bytes that came, bytes out of messages to go.
+//! WebSocket frames as a server has them (RFC 6455, section 5): messages out of bytes that came,
+//! bytes out of messages to go.
 //!
-//! It knows no socket. What came whole is read where it lies, so that nothing is kept or copied for somebody who says one thing at a
-//! time; only pieces wait in memory of their own, and no more of them than one message may have.
+//! It knows no socket. What came whole is read where it lies, so that nothing is kept or copied for
+//! somebody who says one thing at a time; only pieces wait in memory of their own, and no more of
+//! them than one message may have.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -82,7 +84,8 @@ impl Incoming {
         Incoming { max, held: Vec::new(), message: None }
     }
 
-    /// Passes on what is said in these bytes, which are changed, until `heard` says that it is over. False if it did.
+    /// Passes on what is said in these bytes, which are changed, until `heard` says that it is
+    /// over. False if it did.
     pub(crate) fn take(
         &mut self,
         bytes: &mut [u8],
@@ -336,7 +339,8 @@ impl Outgoing {
     /// What `out` says, most of the time that it takes no more: the rest goes on waiting.
     pub(crate) fn write_to(&mut self, out: &mut impl Write) -> io::Result<()> {
         thread_local! {
-            // Who is written to is seldom the one of before: what is the same for all of them is still at hand.
+            // Who is written to is seldom the one of before: what is the same for all of them is
+            // still at hand.
             static TOGETHER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
         }
         TOGETHER.with_borrow_mut(|together| {

@@ -1,7 +1,9 @@
-//! Connections that still speak HTTP: how many there are, whose they are, and which make way when there are too many.
+//! Connections that still speak HTTP: how many there are, whose they are, and which make way when
+//! there are too many.
 //!
-//! A network has so many of them, however many addresses it has; what comes through a proxy counts for the client it is for,
-//! while a request of that client is answered. Absent: what is asked and answered (`http.rs`), how often (`pace.rs`).
+//! A network has so many of them, however many addresses it has; what comes through a proxy counts
+//! for the client it is for, while a request of that client is answered. Absent: what is asked and
+//! answered (`http.rs`), how often (`pace.rs`).
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -66,8 +68,8 @@ pub(crate) struct Serving {
 }
 
 impl HandshakeLimit {
-    /// Lets a connection in, unless its network has as many as it may. If there are too many in all, idle ones of the networks
-    /// that have most make way.
+    /// Lets a connection in, unless its network has as many as it may. If there are too many in
+    /// all, idle ones of the networks that have most make way.
     pub(crate) fn enter(self: &Arc<HandshakeLimit>, address: IpAddr, is_proxy: bool) -> Option<Pass> {
         let mut inside = self.lock();
         let network = (!is_proxy).then(|| network(address));
@@ -99,7 +101,8 @@ impl HandshakeLimit {
 }
 
 impl Inside {
-    /// Ends some connections of networks that have more than the newcomer's; of one network those first that wait for nothing.
+    /// Ends some connections of networks that have more than the newcomer's; of one network those
+    /// first that wait for nothing.
     fn make_way(&mut self, newcomer: Option<u64>) -> u64 {
         let weight_min = newcomer.map_or(1, |network| self.places.weight(network) + 1);
         let held = |(id, guest): (&u64, &Guest)| Some((guest.network?, (guest.is_busy, *id)));
@@ -135,7 +138,8 @@ impl Pass {
         self.requests.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A request of this client is answered from now on. None if as many of its network are being answered as may be.
+    /// A request of this client is answered from now on. None if as many of its network are being
+    /// answered as may be.
     pub(crate) fn serve(&self, client: IpAddr) -> Option<Serving> {
         let mut inside = self.keeper.lock();
         let Inside { guests, places, .. } = &mut *inside;

@@ -198,8 +198,9 @@ impl Site {
         }
     }
 
-    /// Whether a program on this machine asks under one of the names the machine has for itself, and nothing says that it asks for
-    /// another. A proxy that says nothing looks the same, so that this counts only where the operator wants it.
+    /// Whether a program on this machine asks under one of the names the machine has for itself,
+    /// and nothing says that it asks for another. A proxy that says nothing looks the same, so that
+    /// this counts only where the operator wants it.
     fn is_local(&self, request: &Request<Incoming>, remote: IpAddr) -> bool {
         let headers = request.headers();
         self.has_local_metrics
@@ -404,7 +405,8 @@ fn plain(status: StatusCode, text: &'static str) -> Answer {
     with_type(status, Bytes::from_static(text.as_bytes()), "text/plain; charset=utf-8")
 }
 
-/// A page of ours: it loads nothing from elsewhere, runs the one script that is written in it and is shown in no frame of another page.
+/// A page of ours: it loads nothing from elsewhere, runs the one script that is written in it and
+/// is shown in no frame of another page.
 fn page(text: &'static str) -> Answer {
     static SCRIPTS: OnceLock<String> = OnceLock::new();
     let script = SCRIPTS.get_or_init(|| inline_scripts(text.as_bytes()).concat());

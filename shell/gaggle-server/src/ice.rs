@@ -1,5 +1,5 @@
-//! STUN and TURN servers from the configuration, with credentials that end by themselves (the scheme of
-//! coturn's `static-auth-secret`: the name is the time it ends, the password its HMAC).
+//! STUN and TURN servers from the configuration, with credentials that end by themselves (the
+//! scheme of coturn's `static-auth-secret`: the name is the time it ends, the password its HMAC).
 
 use std::net::Ipv6Addr;
 
@@ -20,7 +20,8 @@ pub(crate) struct ConfiguredIce {
     relay: Option<Relay>,
 }
 
-/// Whether a browser takes this for the address of such a server (RFC 7064 and 7065). One that it does not take would cost it all direct ways.
+/// Whether a browser takes this for the address of such a server (RFC 7064 and 7065). One that it
+/// does not take would cost it all direct ways.
 pub(crate) fn is_server(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once(':') else { return false };
     let (place, transport) = rest.split_once('?').map_or((rest, None), |(place, asked)| (place, Some(asked)));

@@ -1,5 +1,5 @@
-//! Looks things up by numbers we gave out ourselves, one after the other: nobody can choose them so that they meet, and so they need
-//! no mixing that somebody could not guess.
+//! Looks things up by numbers we gave out ourselves, one after the other: nobody can choose them so
+//! that they meet, and so they need no mixing that somebody could not guess.
 
 use std::hash::{BuildHasher, Hasher};
 

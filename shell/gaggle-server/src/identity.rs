@@ -1,5 +1,5 @@
-//! Who an outside issuer says somebody is: tokens (JWT) checked with the issuer's keys, which come from a
-//! file or a URL and are asked for again when one is missing.
+//! Who an outside issuer says somebody is: tokens (JWT) checked with the issuer's keys, which come
+//! from a file or a URL and are asked for again when one is missing.
 
 mod fetch;
 mod signatures;
@@ -55,8 +55,9 @@ struct Keys {
 }
 
 impl TokenVerifier {
-    /// Gets the issuer's keys. An issuer that does not answer may answer later: until then nobody can sign in. A file or
-    /// an address that cannot be used is an error, which says what is wrong with it.
+    /// Gets the issuer's keys. An issuer that does not answer may answer later: until then nobody
+    /// can sign in. A file or an address that cannot be used is an error, which says what is wrong
+    /// with it.
     pub(crate) async fn new(
         issuer: String,
         audience: Option<String>,
@@ -105,7 +106,8 @@ impl TokenVerifier {
         match &self.audience {
             Some(audience) => {
                 validation.set_audience(&[audience]);
-                // One that is not there is compared with nothing: a token for nobody would be one for everybody.
+                // One that is not there is compared with nothing: a token for nobody would be one
+                // for everybody.
                 validation.required_spec_claims.insert("aud".into());
             }
             None => validation.validate_aud = false,
@@ -165,7 +167,8 @@ impl TokenVerifier {
     }
 }
 
-/// A token whose header names extensions that must be understood is refused: none is (RFC 7515, section 4.1.11).
+/// A token whose header names extensions that must be understood is refused: none is (RFC 7515,
+/// section 4.1.11).
 fn check_header(token: &str) -> Result<(), Rejection> {
     let header = token.split('.').next().and_then(|part| Base64UrlUnpadded::decode_vec(part).ok());
     let header: Option<Map<String, Value>> = header.and_then(|bytes| serde_json::from_slice(&bytes).ok());

@@ -1,7 +1,7 @@
 //! The server of Gaggle, as a library: the binary and the tests start it the same way.
 //!
-//! What rooms are and who may do what is decided in `gaggle-lobby`; here are sockets, time, disks and
-//! other processes. [`Server::start_with`] takes what others add to it: a page, a relay.
+//! What rooms are and who may do what is decided in `gaggle-lobby`; here are sockets, time, disks
+//! and other processes. [`Server::start_with`] takes what others add to it: a page, a relay.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), gaggle_server::StartError> {

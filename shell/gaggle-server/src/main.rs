@@ -26,8 +26,9 @@ fn main() -> ExitCode {
     if let Err(text) = log(&config) {
         return fail(&text);
     }
-    // A machine that panicked cannot be trusted, and clients find their rooms again in a new process. What ends one channel of the
-    // relay is no reason: whoever found out how to do that could end everything.
+    // A machine that panicked cannot be trusted, and clients find their rooms again in a new
+    // process. What ends one channel of the relay is no reason: whoever found out how to do that
+    // could end everything.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         report(panic);
@@ -57,7 +58,8 @@ async fn serve(config: Config) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What can be opened in a browser: on this machine, and, for a server on all its addresses, on others of the network.
+/// What can be opened in a browser: on this machine, and, for a server on all its addresses, on
+/// others of the network.
 fn reached_at(address: SocketAddr, lan: Option<IpAddr>) -> Vec<SocketAddr> {
     let here = match address.ip() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -67,15 +69,16 @@ fn reached_at(address: SocketAddr, lan: Option<IpAddr>) -> Vec<SocketAddr> {
     std::iter::once(here).chain(lan).map(|ip| SocketAddr::new(ip, address.port())).collect()
 }
 
-/// The address others on the network reach this machine by. Nothing is sent: the system only says which of its
-/// addresses it would use.
+/// The address others on the network reach this machine by. Nothing is sent: the system only says
+/// which of its addresses it would use.
 fn lan_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
     socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_loopback())
 }
 
-/// Says whether a server would start with these settings, as far as can be known without starting one.
+/// Says whether a server would start with these settings, as far as can be known without starting
+/// one.
 fn check(config: &Config) -> ExitCode {
     match log(config).and_then(|()| Server::check(config).map_err(|error| error.to_string())) {
         Ok(()) => {
@@ -86,7 +89,8 @@ fn check(config: &Config) -> ExitCode {
     }
 }
 
-/// Every connection is an open file, and many systems allow a process 1,024 of them unless it asks for more.
+/// Every connection is an open file, and many systems allow a process 1,024 of them unless it asks
+/// for more.
 fn allow_many_connections(config: &Config) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

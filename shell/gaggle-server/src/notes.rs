@@ -1,5 +1,5 @@
-//! Writes into the log what happened to people: always with the connection, the person and the room as fields, so that one
-//! evening of one of them can be put together from the lines of many.
+//! Writes into the log what happened to people: always with the connection, the person and the room
+//! as fields, so that one evening of one of them can be put together from the lines of many.
 
 use gaggle_lobby::node::{AuditEvent, AuditRecord};
 use tracing::field::display;

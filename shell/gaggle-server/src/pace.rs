@@ -1,6 +1,7 @@
 //! How often a network may do something: who does it more often waits, or is refused.
 //!
-//! Requests, TLS handshakes and guesses of the operator's token are paced. Absent: what is paced, and places (`doorkeeper.rs`).
+//! Requests, TLS handshakes and guesses of the operator's token are paced. Absent: what is paced,
+//! and places (`doorkeeper.rs`).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +10,8 @@ use gaggle_kit::Micros;
 use gaggle_lobby::network_rates::{Charge, NetworkRates};
 use gaggle_lobby::rules::RateLimit;
 
-/// Prefixes remembered. Those who have paid back what they used are forgotten; if none have, the rest share one pace.
+/// Prefixes remembered. Those who have paid back what they used are forgotten; if none have, the
+/// rest share one pace.
 const PREFIXES_MAX: usize = 32_768;
 
 /// A pace for each network, with more for the prefix it lies in: see [`NetworkRates`].
@@ -28,8 +30,8 @@ impl Pace {
         Pace { began: Instant::now(), charge, used: Mutex::new(NetworkRates::new(PREFIXES_MAX)) }
     }
 
-    /// Counts once more for this network, and says how long to wait before it is done. If that is longer than `wait_max`, nothing is
-    /// counted, and the error says how long it would be.
+    /// Counts once more for this network, and says how long to wait before it is done. If that is
+    /// longer than `wait_max`, nothing is counted, and the error says how long it would be.
     pub(crate) fn take(&self, network: u64, now: Instant, wait_max: Duration) -> Result<Duration, Duration> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = used.take_within(self.time(now), network, &[self.charge], micros(wait_max));

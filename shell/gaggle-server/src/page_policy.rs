@@ -1,6 +1,8 @@
-//! What browsers are told about pages: which scripts they run, whom they connect to, who may frame them.
+//! What browsers are told about pages: which scripts they run, whom they connect to, who may frame
+//! them.
 //!
-//! A page runs its own files and the scripts written in it, by their hashes, and WebAssembly. Absent: where pages come from.
+//! A page runs its own files and the scripts written in it, by their hashes, and WebAssembly.
+//! Absent: where pages come from.
 
 use std::fmt::Write;
 
@@ -79,7 +81,8 @@ impl PagePolicy {
     }
 }
 
-/// The policy of a page with these scripts. A lobby may be anywhere, so that WebSockets are, too; styles change nothing but looks.
+/// The policy of a page with these scripts. A lobby may be anywhere, so that WebSockets are, too;
+/// styles change nothing but looks.
 fn own_policy(scripts: &[String]) -> String {
     let mut hashes = String::new();
     for hash in scripts.iter().take(SCRIPTS_MAX) {

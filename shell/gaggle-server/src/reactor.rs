@@ -1,7 +1,8 @@
 //! Waits for all WebSockets of the lobby at once, in one thread or a few.
 //!
-//! A task for each of them would be woken, queued and polled again for every message, and all of that lies cold in memory by the
-//! time its client says something. Here the kernel names the socket, and what came is heard at once.
+//! A task for each of them would be woken, queued and polled again for every message, and all of
+//! that lies cold in memory by the time its client says something. Here the kernel names the
+//! socket, and what came is heard at once.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind};
@@ -269,7 +270,8 @@ impl Lines {
         }
     }
 
-    /// Takes what came. If the other side has closed, there is something behind it that the kernel does not say again.
+    /// Takes what came. If the other side has closed, there is something behind it that the kernel
+    /// does not say again.
     fn read(&mut self, token: Token, is_closed: bool) {
         // Who has a turn coming has it then, and no other.
         let Some(line) = self.lines.get_mut(&token).filter(|line| !line.is_unread) else { return };
@@ -292,8 +294,9 @@ impl Lines {
         }
     }
 
-    /// Nobody listens to this connection any more. Unread bytes would make the kernel throw away what we said last, so that it is
-    /// closed when the other side has done so, or has had the time for it.
+    /// Nobody listens to this connection any more. Unread bytes would make the kernel throw away
+    /// what we said last, so that it is closed when the other side has done so, or has had the time
+    /// for it.
     fn finish(&mut self, token: Token) {
         let Some(line) = self.lines.get_mut(&token).filter(|line| line.lingers.is_none()) else { return };
         if !line.socket.has_ended() {

@@ -1,4 +1,5 @@
-//! The relay at `/relay` of the server's port and at a UDP port beside it. What it does is in `gaggle-relay`.
+//! The relay at `/relay` of the server's port and at a UDP port beside it. What it does is in
+//! `gaggle-relay`.
 
 use std::fmt;
 use std::future::Future;
@@ -18,8 +19,8 @@ use crate::server::StartError;
 
 const PATH: &str = "/relay";
 
-/// Starts the relay the settings ask for, at its UDP port if it has one, and adds it to what the server serves. What comes back is the relay and the addresses it
-/// answers STUN at.
+/// Starts the relay the settings ask for, at its UDP port if it has one, and adds it to what the
+/// server serves. What comes back is the relay and the addresses it answers STUN at.
 pub(crate) fn mount(
     config: &Config,
     udp: Option<UdpPort>,
@@ -56,7 +57,8 @@ fn limits(config: &Config) -> RelayConfig {
     }
 }
 
-/// The UDP port that is asked for, or the one with the number of the server's own. Without the latter the relay has its sockets.
+/// The UDP port that is asked for, or the one with the number of the server's own. Without the
+/// latter the relay has its sockets.
 pub(crate) fn bind(listen: SocketAddr, config: &Config) -> Result<Option<UdpPort>, StartError> {
     let wanted = config.relay_udp.unwrap_or(listen);
     match UdpPort::bind(wanted, &config.relay_addresses.0) {

@@ -224,7 +224,8 @@ impl Server {
     }
 }
 
-/// The port to serve on, and the relay's UDP port if there is one. Where any number will do it is one that is free for both.
+/// The port to serve on, and the relay's UDP port if there is one. Where any number will do it is
+/// one that is free for both.
 async fn bind(
     config: &Config,
     has_relay: bool,
@@ -242,7 +243,8 @@ async fn bind(
     }
 }
 
-/// `stun` are servers of our own, for who configured no others. TURN servers are none to native peers, which ask STUN servers only.
+/// `stun` are servers of our own, for who configured no others. TURN servers are none to native
+/// peers, which ask STUN servers only.
 async fn start_hub(
     config: &Config,
     clock: Clock,
@@ -364,7 +366,8 @@ async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<Arc<Tls>>) {
                 tokio::spawn(serve(stream, remote, site.clone(), tls.clone(), pass));
             }
             Err(error) => {
-                // Out of file descriptors: wait until some are given back instead of asking in a circle.
+                // Out of file descriptors: wait until some are given back instead of asking in a
+                // circle.
                 warn!(%error, "cannot accept connections");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }

@@ -1,5 +1,6 @@
-//! One lobby of several processes: each has a directory of its own, and all of them take the same entries in the
-//! same order from a log that a store keeps. See `core/gaggle-lobby/src/directory/log.rs` for why that is enough.
+//! One lobby of several processes: each has a directory of its own, and all of them take the same
+//! entries in the same order from a log that a store keeps. See
+//! `core/gaggle-lobby/src/directory/log.rs` for why that is enough.
 //!
 //! Here is what a node keeps about the log; `redis.rs` carries entries to a Redis and back.
 
@@ -17,7 +18,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::debug;
 
-/// Questions of clients that may wait for the store. What a node has to say about connections that ended comes on top.
+/// Questions of clients that may wait for the store. What a node has to say about connections that
+/// ended comes on top.
 const WAITING_MAX: usize = 8_192;
 /// Bytes told to other nodes that may wait for the store.
 const TELL_BYTES_MAX: usize = 16 << 20;
@@ -30,8 +32,8 @@ const TICK_AGAIN_AFTER: Micros = Micros::from_millis(500);
 /// Something to be carried to the store.
 #[derive(Debug)]
 pub(crate) enum Parcel {
-    /// An entry for the log, with its number among those of this node; 0 for one that may be there twice. It counts only
-    /// as long as the node has not begun again.
+    /// An entry for the log, with its number among those of this node; 0 for one that may be there
+    /// twice. It counts only as long as the node has not begun again.
     Entry { number: u64, text: String, life: u64 },
     /// A text for another node, and the space it takes.
     Tell { node: NodeId, text: String, _space: OwnedSemaphorePermit },
@@ -70,14 +72,15 @@ impl Contact {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// The lobby's time: that of the latest entry, and what has passed here since. No clock of a machine is believed, only that
-    /// it runs: one that is set, here, elsewhere or at the store, moves nothing.
+    /// The lobby's time: that of the latest entry, and what has passed here since. No clock of a
+    /// machine is believed, only that it runs: one that is set, here, elsewhere or at the store,
+    /// moves nothing.
     pub(crate) fn lobby_time(&self, now: Micros) -> Micros {
         Micros::new(now.get().saturating_add_signed(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// An entry of this time came out of the log. It was on its way for a while, so that it is never too late, and the most advanced
-    /// one is nearest to the truth.
+    /// An entry of this time came out of the log. It was on its way for a while, so that it is
+    /// never too late, and the most advanced one is nearest to the truth.
     fn has_time(&self, now: Micros, time: Micros) {
         self.ahead.fetch_max(time.get().wrapping_sub(now.get()) as i64, Ordering::Relaxed);
     }
@@ -91,7 +94,8 @@ impl Contact {
         self.read_at.store(now.get(), Ordering::Relaxed);
     }
 
-    /// Since when nothing could be written, or nothing read. A node that is well writes every few seconds that it is.
+    /// Since when nothing could be written, or nothing read. A node that is well writes every few
+    /// seconds that it is.
     pub(crate) fn lost_since(&self) -> Micros {
         Micros::new(self.written_at.load(Ordering::Relaxed).min(self.read_at.load(Ordering::Relaxed)))
     }
@@ -102,7 +106,8 @@ impl Contact {
 pub(crate) struct Position {
     /// The last entry. They are numbered from 1, without holes.
     pub(crate) at: u64,
-    /// Which one that was: [`Logged::name`]. A store that lost its last entries gives their numbers to others.
+    /// Which one that was: [`Logged::name`]. A store that lost its last entries gives their numbers
+    /// to others.
     pub(crate) name: String,
 }
 
@@ -233,8 +238,9 @@ impl Share {
         is_ours.then(|| self.waiting.remove(&logged.number).flatten()).flatten()
     }
 
-    /// Whether something we wrote should be among or before these and is not: ours come out in the order of their numbers. The
-    /// store said it had it, and has lost it before anybody has read it.
+    /// Whether something we wrote should be among or before these and is not: ours come out in the
+    /// order of their numbers. The store said it had it, and has lost it before anybody has read
+    /// it.
     pub(crate) fn misses_any(&self, entries: &[Logged]) -> bool {
         let ours = entries.iter().filter(|entry| entry.writer == self.id).map(|entry| entry.number);
         let mut awaited = self.waiting.keys();
@@ -254,7 +260,8 @@ impl Share {
         }
     }
 
-    /// Begins again after this entry, and says which questions will not be answered. What waits to be written never is.
+    /// Begins again after this entry, and says which questions will not be answered. What waits to
+    /// be written never is.
     pub(crate) fn restart(&mut self, now: Micros, position: Position, time: Micros) -> Vec<AskId> {
         self.contact.life.fetch_add(1, Ordering::Relaxed);
         self.contact.has_read(now);

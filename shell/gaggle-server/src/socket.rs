@@ -1,8 +1,9 @@
 //! One WebSocket: frames in and out of a TCP stream, plain or TLS, that never waits.
 //!
-//! Whoever has something to say leaves it with the socket and flushes it at once from its own thread; only what the
-//! kernel does not take waits for the thread that has the socket (`switchboard.rs`). So a message that passes from one client to
-//! another costs one wake-up, not two. What comes is only ever seen by that thread: a message is heard where the kernel put it.
+//! Whoever has something to say leaves it with the socket and flushes it at once from its own
+//! thread; only what the kernel does not take waits for the thread that has the socket
+//! (`switchboard.rs`). So a message that passes from one client to another costs one wake-up, not
+//! two. What comes is only ever seen by that thread: a message is heard where the kernel put it.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -33,7 +34,8 @@ pub(crate) struct Socket {
     is_sealed: bool,
     /// We ended it.
     ended: AtomicBool,
-    /// The kernel may not have taken everything, and says when it takes more. Changed only by who has the state.
+    /// The kernel may not have taken everything, and says when it takes more. Changed only by who
+    /// has the state.
     blocked: AtomicBool,
     state: Mutex<State>,
 }
@@ -61,7 +63,8 @@ impl Socket {
         self.id
     }
 
-    /// Leaves a message with the socket; [`Socket::flush`] sends it. False if the client is too slow.
+    /// Leaves a message with the socket; [`Socket::flush`] sends it. False if the client is too
+    /// slow.
     pub(crate) fn queue(&self, text: Arc<str>) -> bool {
         self.queue_frame(Frame::Text(text))
     }
@@ -104,7 +107,8 @@ impl Socket {
 
     fn flush_state(&self, state: &mut State) {
         let State { outgoing, tls } = state;
-        // Before the kernel says that it takes no more: it may say that it takes more again before we know of the first.
+        // Before the kernel says that it takes no more: it may say that it takes more again before
+        // we know of the first.
         self.blocked.store(true, Ordering::Release);
         let flushed = outgoing.write_to(&mut Pipe { stream: &self.stream, tls: tls.as_deref_mut() });
         // Whatever else is wrong with the connection, its thread finds out by reading.
@@ -234,8 +238,8 @@ fn open(tls: &mut ServerConnection, sealed: &mut &[u8], plain: &mut [u8]) -> io:
     }
 }
 
-/// Seals bytes and sends them, as far as the other side takes them. Never says that it took none: that would mean that the
-/// connection is over.
+/// Seals bytes and sends them, as far as the other side takes them. Never says that it took none:
+/// that would mean that the connection is over.
 fn seal(tls: &mut ServerConnection, out: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
     loop {
         let written = tls.writer().write(bytes)?;
@@ -257,7 +261,8 @@ fn send_sealed(tls: &mut ServerConnection, out: &mut impl Write) -> io::Result<(
     Ok(())
 }
 
-/// The code in the frame that ends a connection, for programs that look at nothing else (RFC 6455, section 7.4.1).
+/// The code in the frame that ends a connection, for programs that look at nothing else (RFC 6455,
+/// section 7.4.1).
 fn close_code(code: RejectionCode) -> u16 {
     match code {
         RejectionCode::Draining | RejectionCode::ServerFull | RejectionCode::Unavailable => 1_013,

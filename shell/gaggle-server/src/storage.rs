@@ -1,9 +1,9 @@
-//! What is kept for good: matches, best scores, ratings. Behind a trait; SQLite is the one that comes along, another can be given
-//! in [`Extensions`](crate::Extensions).
+//! What is kept for good: matches, best scores, ratings. Behind a trait; SQLite is the one that
+//! comes along, another can be given in [`Extensions`](crate::Extensions).
 //!
-//! A thread of its own writes: everything that waits goes into one transaction, and only when that is on
-//! disk is anybody told. Questions are answered in between; most places in the queue are not for them, so that no
-//! number of questions keeps a result out.
+//! A thread of its own writes: everything that waits goes into one transaction, and only when that
+//! is on disk is anybody told. Questions are answered in between; most places in the queue are not
+//! for them, so that no number of questions keeps a result out.
 
 mod ratings;
 mod sqlite;
@@ -46,8 +46,9 @@ pub struct Outcome {
 
 /// What is kept for good.
 pub trait Storage: fmt::Debug + Send + 'static {
-    /// Stores decided matches, all or none, each at most once however often it is given. When it returns they
-    /// are safe. Gives back what each match counts as: the same however often it is given.
+    /// Stores decided matches, all or none, each at most once however often it is given. When it
+    /// returns they are safe. Gives back what each match counts as: the same however often it is
+    /// given.
     ///
     /// # Errors
     /// If they could not be stored. Nothing was, then.
@@ -106,7 +107,8 @@ impl StorageThread {
         StorageThread { jobs: Some(jobs), questions, thread }
     }
 
-    /// Stores a match. False if storage cannot keep up: it is dropped, and stored when somebody reports it again.
+    /// Stores a match. False if storage cannot keep up: it is dropped, and stored when somebody
+    /// reports it again.
     pub(crate) fn store(&self, record: MatchRecord) -> bool {
         let is_sent = self.send(Job::Store(Box::new(record)));
         if !is_sent {

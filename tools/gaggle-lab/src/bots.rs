@@ -1,5 +1,5 @@
-//! Bots that come in through a real server's lobby and play with each other, or with people, over real links: what a server and
-//! a network are loaded with. Nothing is simulated but the players.
+//! Bots that come in through a real server's lobby and play with each other, or with people, over
+//! real links: what a server and a network are loaded with. Nothing is simulated but the players.
 
 mod bot;
 mod shared_bot;

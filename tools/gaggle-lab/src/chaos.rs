@@ -1,5 +1,5 @@
-//! Whole matches in virtual time in which everything goes wrong, one per seed; then everything heals, and everybody must
-//! agree with everybody and with what players pressed.
+//! Whole matches in virtual time in which everything goes wrong, one per seed; then everything
+//! heals, and everybody must agree with everybody and with what players pressed.
 
 mod broth;
 mod chronicle;
@@ -31,7 +31,8 @@ pub(crate) struct Options {
     /// Which seeds; the second number is the first that is left out
     #[arg(long, default_value = "0..100", value_name = SEEDS, value_parser = parse_seeds)]
     seeds: (u64, u64),
-    /// How many machines play, 2 to 8; 3 to 6 as the seed says if not given, and in either case up to 3 more watch
+    /// How many machines play, 2 to 8; 3 to 6 as the seed says if not given, and in either case up
+    /// to 3 more watch
     #[arg(long, value_parser = value_parser!(u8).range(MACHINES))]
     peers: Option<u8>,
     /// Minutes of every match, in virtual time, 1 to 1440
@@ -40,7 +41,8 @@ pub(crate) struct Options {
     /// How many matches at once, 1 to 1024; one for every core if not given
     #[arg(long, value_parser = value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
-    /// In every match it takes a majority to go on without somebody, not only where the seed says so
+    /// In every match it takes a majority to go on without somebody, not only where the seed says
+    /// so
     #[arg(long)]
     majority: bool,
     #[command(flatten)]
@@ -61,7 +63,8 @@ impl Options {
     }
 }
 
-/// So many matches together must have shown what happens in many of them, if they last as long as this.
+/// So many matches together must have shown what happens in many of them, if they last as long as
+/// this.
 const MATCHES_JUDGED_MIN: u64 = 20;
 const MATCH_MINUTES_JUDGED_MIN: u64 = 2;
 /// So many also what happens in few.
@@ -84,7 +87,8 @@ struct Together {
     with_recovery: u64,
     with_chain: u64,
     stood_still: u64,
-    /// Matches in which a damaged state can be made good, and in which others go on whoever is lost.
+    /// Matches in which a damaged state can be made good, and in which others go on whoever is
+    /// lost.
     can_recover: u64,
     go_on: u64,
     /// Matches that a peer with another build tried to join.
@@ -121,8 +125,9 @@ impl Together {
         self.go_on += u64::from(shown.goes_on && !shown.stood_still);
     }
 
-    /// A run that did not do what it claims proves nothing. One that is looked at again claims nothing, and a few show what
-    /// happens all the time, but not everything that is rare. Nothing is asked of matches in which it cannot happen.
+    /// A run that did not do what it claims proves nothing. One that is looked at again claims
+    /// nothing, and a few show what happens all the time, but not everything that is rare. Nothing
+    /// is asked of matches in which it cannot happen.
     fn too_little(&self, minutes: u64) -> Option<String> {
         let (tally, all_minutes) = (&self.sum.tally, self.matches * minutes);
         let went_on = self.go_on * minutes;
@@ -307,7 +312,8 @@ mod tests {
         assert!(together.sum.strangers_refused > 50, "{}", together.sum.strangers_refused);
     }
 
-    /// In this one somebody who looks on asks one feeder after the other, and was told each time that nothing has come yet.
+    /// In this one somebody who looks on asks one feeder after the other, and was told each time
+    /// that nothing has come yet.
     #[test]
     fn whoever_asks_somebody_else_is_told_once_that_it_begins() {
         let options = Options::of((315, 316));
@@ -315,22 +321,24 @@ mod tests {
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
-    /// In this one somebody who looks on is brought more frames at once than a roster remembers those who left.
+    /// In this one somebody who looks on is brought more frames at once than a roster remembers
+    /// those who left.
     #[test]
     fn whoever_left_meanwhile_is_looked_for_with_those_who_saw_it() {
         let together = play_all(&Options { peers: Some(8), ..Options::of((359, 360)) });
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
-    /// In this one somebody who was gone left with a history, and sat down in the next one before anybody looked.
+    /// In this one somebody who was gone left with a history, and sat down in the next one before
+    /// anybody looked.
     #[test]
     fn nobody_is_back_who_left_meanwhile() {
         let together = play_all(&Options::of((72_125, 72_126)));
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
-    /// In these, what others found about a state comes after it was made good, or a second time, and a hash is told again
-    /// after what came of it was forgotten.
+    /// In these, what others found about a state comes after it was made good, or a second time,
+    /// and a hash is told again after what came of it was forgotten.
     #[test]
     fn a_state_that_differs_is_told_of_once() {
         for seed in [372, 1532, 41_422] {

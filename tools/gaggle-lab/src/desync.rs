@@ -1,5 +1,5 @@
-//! Shows what a desync left: both states, the inputs between, and the fields in which a machine's state differed from the
-//! others', or, of a game that is not known here, where the bytes part.
+//! Shows what a desync left: both states, the inputs between, and the fields in which a machine's
+//! state differed from the others', or, of a game that is not known here, where the bytes part.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,8 @@ use gander::Gander;
 /// Lines shown; a state that has gone wrong differs everywhere soon.
 const LINES_MAX: usize = 40;
 
-/// What a desync left: its states, its inputs and what differs, of gander field by field, of any other game byte by byte
+/// What a desync left: its states, its inputs and what differs, of gander field by field, of any
+/// other game byte by byte
 #[derive(Args)]
 pub(crate) struct Options {
     /// A file with the bytes of `DesyncBundle::encode`
@@ -110,7 +111,8 @@ mod tests {
         assert!(error.contains("no bundle"), "{error}");
     }
 
-    /// A bundle as PROTOCOL.md has it: the same inputs in every frame from the first state to the second.
+    /// A bundle as PROTOCOL.md has it: the same inputs in every frame from the first state to the
+    /// second.
     fn bundle(
         fingerprint: u64,
         input_bytes: u32,

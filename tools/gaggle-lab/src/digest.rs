@@ -1,7 +1,8 @@
 //! Digests of chaos runs: one hash per seed over every packet sent and every state confirmed.
 //!
-//! Equal digests before and after a change mean that no byte on the wire and no state changed. Called by the three
-//! kinds of chaos. Absent: names of types and fields, so that a rename changes no digest.
+//! Equal digests before and after a change mean that no byte on the wire and no state changed.
+//! Called by the three kinds of chaos. Absent: names of types and fields, so that a rename changes
+//! no digest.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,10 +14,12 @@ use gaggle_kit::{ByteSink, StateHasher};
 /// Whether a chaos run prints digests, and what it compares them with.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DigestOptions {
-    /// Print one hash per seed over packets sent and confirmed states, instead of judging what happened
+    /// Print one hash per seed over packets sent and confirmed states, instead of judging what
+    /// happened
     #[arg(long)]
     digest: bool,
-    /// Compare these hashes with a file that an earlier --digest printed, and fail where one differs
+    /// Compare these hashes with a file that an earlier --digest printed, and fail where one
+    /// differs
     #[arg(long, value_name = "FILE", requires = "digest")]
     against: Option<PathBuf>,
 }
@@ -58,7 +61,8 @@ pub(crate) fn digest_of(hashes: &[u64]) -> u64 {
     hasher.finish()
 }
 
-/// Seeds of both texts must have the same hash. Seeds of one text alone are not compared, but at least one must be.
+/// Seeds of both texts must have the same hash. Seeds of one text alone are not compared, but at
+/// least one must be.
 fn compare(recorded: &str, found: &str) -> Result<String, String> {
     let split = |line: &str| line.rsplit_once(' ').map(|(seed, hash)| (seed.to_owned(), hash.to_owned()));
     let recorded: BTreeMap<String, String> = recorded.lines().filter_map(split).collect();

@@ -1,5 +1,6 @@
-//! How far from the truth another player's drake is drawn: as drake draws it, as it would be if the newest word were simply shown,
-//! and as it would be if everything were shown a fixed moment later, between two words.
+//! How far from the truth another player's drake is drawn: as drake draws it, as it would be if the
+//! newest word were simply shown, and as it would be if everything were shown a fixed moment later,
+//! between two words.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Pictures of drake: one frame of a match of bots, of what a screen shows while nobody plays, or of how to play.
+//! Pictures of drake: one frame of a match of bots, of what a screen shows while nobody plays, or
+//! of how to play.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! One frame, as it looks on a screen: of a match of bots, of what a screen shows while nobody plays, or of
-//! how to play.
+//! One frame, as it looks on a screen: of a match of bots, of what a screen shows while nobody
+//! plays, or of how to play.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Seeds for the fuzzers of gander: states of all kinds of moments, and scripts of people coming and going.
-//! To be written anew whenever the state changes its form.
+//! Seeds for the fuzzers of gander: states of all kinds of moments, and scripts of people coming
+//! and going. To be written anew whenever the state changes its form.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Whole companies of bots in drake and millpond on networks that do their worst: machines die and return, hosts above all, groups split.
-//! Then everything heals, and everybody must know the same.
+//! Whole companies of bots in drake and millpond on networks that do their worst: machines die and
+//! return, hosts above all, groups split. Then everything heals, and everybody must know the same.
 
 use clap::{Args, ValueEnum, value_parser};
 use drake::{Bout, Craft, Egg, Hornet, Lantern, Puffball, Rock, SEATS, Shot, Standing};

@@ -1,7 +1,8 @@
-//! Looks at games from outside: pictures of any frame, contact sheets of whole matches, curves over many; and plays whole
-//! matches in which everything goes wrong.
+//! Looks at games from outside: pictures of any frame, contact sheets of whole matches, curves over
+//! many; and plays whole matches in which everything goes wrong.
 //!
-//! Everything here is a function of its arguments, the same on every machine; but for bots, who meet on a real server.
+//! Everything here is a function of its arguments, the same on every machine; but for bots, who
+//! meet on a real server.
 
 // Pictures and statistics are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]
@@ -62,7 +63,8 @@ enum Command {
     Bots(bots::Options),
     /// Plays whole matches on bad networks, one per seed
     Chaos(chaos::Options),
-    /// What a desync left: of gander field by field, of any other game its frames, inputs and hashes
+    /// What a desync left: of gander field by field, of any other game its frames, inputs and
+    /// hashes
     Desync(desync::Options),
     /// Seeds for the fuzzers
     FuzzSeeds(fuzz_seeds::Options),

@@ -1,5 +1,5 @@
-//! What a pond of four hundred things costs four players: bytes to each receiver, how old what is near is, and how far things jump on
-//! the screen when they change hands.
+//! What a pond of four hundred things costs four players: bytes to each receiver, how old what is
+//! near is, and how far things jump on the screen when they change hands.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -75,7 +75,8 @@ pub(crate) struct Load {
     pub(crate) rates: Vec<f64>,
     /// Milliseconds since what is known of something near and moving was so.
     pub(crate) ages: Vec<f64>,
-    /// Pixels something jumped on a screen in the frame in which it changed hands, beyond how it moves.
+    /// Pixels something jumped on a screen in the frame in which it changed hands, beyond how it
+    /// moves.
     pub(crate) jumps: Vec<f64>,
     /// The same in all other frames, for comparison.
     pub(crate) ordinary: Vec<f64>,

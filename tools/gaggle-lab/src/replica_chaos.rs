@@ -1,5 +1,5 @@
-//! Whole groups of machines that share objects, in virtual time, over real links on a network that does its worst; then everything
-//! heals, and everybody must know the same.
+//! Whole groups of machines that share objects, in virtual time, over real links on a network that
+//! does its worst; then everything heals, and everybody must know the same.
 
 mod group;
 mod plan;

@@ -1,4 +1,5 @@
-//! What runs of many seeds have in common: which seeds, and that one which breaks does not end the others.
+//! What runs of many seeds have in common: which seeds, and that one which breaks does not end the
+//! others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

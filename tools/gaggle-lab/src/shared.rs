@@ -1,4 +1,5 @@
-//! Machines that share a world over a simulated network, each played by a bot: what measurements and chaos of such games have in common.
+//! Machines that share a world over a simulated network, each played by a bot: what measurements
+//! and chaos of such games have in common.
 
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Conditions, SimCarrier, SimNet};

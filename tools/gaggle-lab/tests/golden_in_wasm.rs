@@ -50,7 +50,8 @@ fn millpond_in_wasm_says_its_golden_bytes() {
     assert_eq!((bytes, hash), millpond_wire::GOLDEN);
 }
 
-/// Builds an example of a game for WASM, in a target folder of its own: the usual one may be locked.
+/// Builds an example of a game for WASM, in a target folder of its own: the usual one may be
+/// locked.
 fn build(package: &str, example: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let status = Command::new(env!("CARGO"))

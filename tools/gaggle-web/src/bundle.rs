@@ -22,7 +22,7 @@ pub fn bundle_example(workspace: &Path, package: &str, example: &str, out: &Path
 /// # Errors
 /// Says which step failed; cargo's own words went to the terminal.
 pub fn bundle_arcade(workspace: &Path, out: &Path, base: &str) -> Result<(), String> {
-    let folder = workspace.join("shell/arcade");
+    let folder = workspace.join("apps/arcade");
     let built = build(workspace, "arcade", &["--bins"])?;
     let programs = std::fs::read_dir(folder.join("src/bin"));
     let programs = programs.map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -56,8 +56,9 @@ fn copy_page(from: &Path, out: &Path, base: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A script, style sheet or page without whole lines of comment and without indents: what only developers read is not
-/// loaded. A text over several lines is left as it is, since an indent means something there.
+/// A script, style sheet or page without whole lines of comment and without indents: what only
+/// developers read is not loaded. A text over several lines is left as it is, since an indent means
+/// something there.
 fn bare_script(text: &str) -> String {
     if text.lines().any(|line| line.matches('`').count() % 2 == 1) {
         return text.to_string();
@@ -258,7 +259,7 @@ mod tests {
 
     #[test]
     fn picture_of_a_known_address_is_named_in_full() {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shell/arcade/page");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/arcade/page");
         let out = std::env::temp_dir().join(format!("gaggle-bundle-{}", std::process::id()));
         std::fs::create_dir_all(&out).expect("a folder");
         for (base, named) in [

@@ -1,7 +1,7 @@
 //! `cargo xtask bench NAME [--json]`: runs one of the programs in `bench/`.
 //!
-//! That folder is a workspace of its own, because it pulls in the libraries it compares with. What a
-//! program prints and how it ends is its own affair: nothing is added to its standard output.
+//! That folder is a workspace of its own, because it pulls in the libraries it compares with. What
+//! a program prints and how it ends is its own affair: nothing is added to its standard output.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
-//! `cargo xtask chaos …`: whole matches on bad networks, one per seed, by `gaggle-lab`; with `--replica` groups of machines that
-//! share objects, and with `--game drake` or `--game millpond` companies of that game's bots.
+//! `cargo xtask chaos …`: whole matches on bad networks, one per seed, by `gaggle-lab`; with
+//! `--replica` groups of machines that share objects, and with `--game drake` or `--game millpond`
+//! companies of that game's bots.
 
 use std::process::ExitCode;
 

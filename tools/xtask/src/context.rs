@@ -84,7 +84,8 @@ impl Context {
         self.console.activity(self.step, self.started.elapsed(), &self.doing);
     }
 
-    /// Runs a command that is content or prints diagnostics; `summary` says what it means if it does.
+    /// Runs a command that is content or prints diagnostics; `summary` says what it means if it
+    /// does.
     pub(crate) fn check(&mut self, command: Command, summary: &str) -> Result<Ended, Failure> {
         let ended = self.run(command)?;
         if ended.success { Ok(ended) } else { Err(self.failure(&ended, summary)) }

@@ -1,4 +1,5 @@
-//! Whether what is about to be built fits on the disk: one that fills up in the middle fails in a dozen confusing ways.
+//! Whether what is about to be built fits on the disk: one that fills up in the middle fails in a
+//! dozen confusing ways.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +10,8 @@ const GB: u64 = 1_000_000_000;
 /// What a build goes on needing when nearly all of it is there.
 const ONCE_BUILT: u64 = 2 * GB;
 
-/// Says in one line that there is too little room for `needed` gigabytes of a first build. What cannot be found out is no reason to refuse.
+/// Says in one line that there is too little room for `needed` gigabytes of a first build. What
+/// cannot be found out is no reason to refuse.
 pub(crate) fn has_room_for(needed: u64, root: &Path) -> Result<(), String> {
     let target = workspace::target(root);
     let is_built = target.join("debug/deps").is_dir() && target.join("page").is_dir();
@@ -38,7 +40,8 @@ fn free(folder: &Path) -> Option<u64> {
     free_in(std::str::from_utf8(&answer.stdout).ok()?)
 }
 
-/// Reads what POSIX has `df -P -k` print: a heading, then a line whose fourth word counts kilobytes.
+/// Reads what POSIX has `df -P -k` print: a heading, then a line whose fourth word counts
+/// kilobytes.
 fn free_in(table: &str) -> Option<u64> {
     let kilobytes: u64 = table.lines().nth(1)?.split_whitespace().nth(3)?.parse().ok()?;
     kilobytes.checked_mul(1024)

@@ -1,7 +1,7 @@
 //! Makes sure that what a step needs is on this machine, installing it where that is possible.
 //!
-//! What is missing and cannot be had is a failed step with one line that says what to do; nothing is
-//! ever skipped in silence.
+//! What is missing and cannot be had is a failed step with one line that says what to do; nothing
+//! is ever skipped in silence.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! `cargo xtask play`: runs the best thing the project has to show. `cargo xtask play FOLDER`: the game in that folder, anybody's.
+//! `cargo xtask play`: runs the best thing the project has to show. `cargo xtask play FOLDER`: the
+//! game in that folder, anybody's.
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -17,7 +18,8 @@ const ARCADE_BUILT: u64 = 3;
 /// Something to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Show {
-    /// The arcade: a program that builds its page, and the server that serves it and lets people meet.
+    /// The arcade: a program that builds its page, and the server that serves it and lets people
+    /// meet.
     Arcade(&'static str),
     /// An example of some crate, run in this terminal.
     Example(&'static str),
@@ -89,9 +91,10 @@ pub(crate) fn build_server(address: Option<&str>) -> ExitCode {
     built
 }
 
-/// Builds the page, the arcade's or that of the game in a folder, and starts the server with it. With `--lan` others on the network
-/// can come too; what else follows goes to the server. What it would refuse is refused before the minutes that building takes: an
-/// unknown setting at once, everything else as soon as there is a server to ask.
+/// Builds the page, the arcade's or that of the game in a folder, and starts the server with it.
+/// With `--lan` others on the network can come too; what else follows goes to the server. What it
+/// would refuse is refused before the minutes that building takes: an unknown setting at once,
+/// everything else as soon as there is a server to ask.
 fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) -> ExitCode {
     let is_lan = arguments.contains(&"--lan");
     let settings: Vec<&str> = arguments.iter().copied().filter(|argument| *argument != "--lan").collect();
@@ -134,7 +137,8 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     crate::hand_over(&mut server)
 }
 
-/// The server, built if it is not; what is added are its flags. Cargo's own come first: whoever waits for a build wants to see it.
+/// The server, built if it is not; what is added are its flags. Cargo's own come first: whoever
+/// waits for a build wants to see it.
 fn server(root: &Path, cargo_flags: &[&str]) -> Command {
     let mut server = workspace::cargo();
     server.arg("run").args(cargo_flags).args(["--package", "gaggle-server", "--"]).current_dir(root);

@@ -1,4 +1,5 @@
-//! Which settings the server has, known without building it: from the table in its guide, which its tests compare with the server's own.
+//! Which settings the server has, known without building it: from the table in its guide, which its
+//! tests compare with the server's own.
 
 use std::path::Path;
 
@@ -17,7 +18,8 @@ pub(crate) fn check(root: &Path, flags: &[&str]) -> Result<(), String> {
     arguments::read(flags.iter().map(ToString::to_string), &names).map(|_| ())
 }
 
-/// ``| `rooms_max` | `--rooms-max` | `50000` | …``: a setting, and whether it is one that is on or off.
+/// ``| `rooms_max` | `--rooms-max` | `50000` | …``: a setting, and whether it is one that is on or
+/// off.
 fn row(line: &str) -> Option<Name<'_>> {
     let mut cells = line.strip_prefix("| `")?.split(" | ");
     let name = cells.next()?.strip_suffix('`')?;

@@ -1,4 +1,5 @@
-//! The steps of `cargo xtask test`, cheapest first: what is wrong at a glance should not wait for a build.
+//! The steps of `cargo xtask test`, cheapest first: what is wrong at a glance should not wait for a
+//! build.
 //!
 //! Steps that only hand a command to cargo are here; the others have a file each.
 
@@ -90,7 +91,8 @@ fn fuzz(context: &mut Context) -> Result<String, Failure> {
     Ok(String::new())
 }
 
-/// The crates that must compute the same everywhere; derives run inside the compiler and do not count.
+/// The crates that must compute the same everywhere; derives run inside the compiler and do not
+/// count.
 fn deterministic(workspace: &Workspace) -> impl Iterator<Item = &Package> {
     let computes = |package: &&Package| matches!(package.top(), "core" | "games");
     workspace.packages.iter().filter(computes).filter(|package| package.targets("lib").next().is_some())

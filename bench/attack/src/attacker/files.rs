@@ -18,7 +18,8 @@ const PIPELINED: usize = 32;
 const READERS_PER_ADDRESS: usize = 64;
 /// What a slow reader reads, and how often.
 const SLOW_BYTES: usize = 512;
-/// What the system keeps for one: all of them are on this machine, and have to leave room for others.
+/// What the system keeps for one: all of them are on this machine, and have to leave room for
+/// others.
 const SLOW_BUFFER: usize = 8_192;
 const SLOW_PAUSE: Duration = Duration::from_millis(250);
 /// /64s of the /56 that takes all places.
@@ -90,8 +91,8 @@ fn exchange(stream: &mut TcpStream, batch: &[u8]) -> Option<u64> {
     Some(answered)
 }
 
-/// Counts whole answers and takes them away. Those to HEAD have no body whatever their length says, so a head that is followed by
-/// another, or by nothing, is whole.
+/// Counts whole answers and takes them away. Those to HEAD have no body whatever their length says,
+/// so a head that is followed by another, or by nothing, is whole.
 fn take_answers(held: &mut Vec<u8>) -> u64 {
     let (mut at, mut answers) = (0, 0);
     while let Some(end) = find(&held[at..], b"\r\n\r\n") {
@@ -117,7 +118,8 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// As many connections as `strength`, each asking for the large file and reading a little of it at a time.
+/// As many connections as `strength`, each asking for the large file and reading a little of it at
+/// a time.
 pub(super) fn slow_readers(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
     let ask = move |nth: usize| {
         let mut stream = tcp_with(hostile(nth / READERS_PER_ADDRESS), at, Some(SLOW_BUFFER)).ok()?;
@@ -151,7 +153,8 @@ pub(super) fn slow_readers(at: SocketAddr, strength: Strength, hits: &Hits) -> R
     Ok(())
 }
 
-/// As many connections as `strength`, from 80 networks (/64) of one site (/56), that say nothing; what is closed is opened anew.
+/// As many connections as `strength`, from 80 networks (/64) of one site (/56), that say nothing;
+/// what is closed is opened anew.
 pub(super) fn places(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
     let from = |nth: usize| -> IpAddr {
         Ipv6Addr::from_bits((0x2001_0db8_00aa_bb00 + nth as u128 % NETWORKS) << 64 | 7).into()

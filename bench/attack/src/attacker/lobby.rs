@@ -22,7 +22,8 @@ const STAYING_PAUSE: Duration = Duration::from_millis(30);
 /// A server that takes longer to let all of them in is attacked by those who came.
 const COMING_MAX: Duration = Duration::from_secs(40);
 
-/// Messages that are as long as may be and mean nothing, some of which the lobby has to read to their end.
+/// Messages that are as long as may be and mean nothing, some of which the lobby has to read to
+/// their end.
 pub(super) fn large_messages(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
     let filling = "x".repeat(MESSAGE_BYTES - 100);
     let nested = "[".repeat(15) + &"0,".repeat(30_000) + "0" + &"]".repeat(15);
@@ -55,8 +56,8 @@ pub(super) fn large_messages(at: SocketAddr, strength: Strength, hits: &Hits) ->
     Ok(())
 }
 
-/// As many players as `strength` who look for others of their skill. At each machine play five, in a mode of eight seats, so that no
-/// two of them fit in one room and the search never ends.
+/// As many players as `strength` who look for others of their skill. At each machine play five, in
+/// a mode of eight seats, so that no two of them fit in one room and the search never ends.
 pub(super) fn searchers(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(), String> {
     let target = Target { address: at, tls: None };
     let (came, all_came) = mpsc::channel();

@@ -1,4 +1,5 @@
-//! Strangers at the relay with tickets they signed themselves, and members who offer channels or send without end.
+//! Strangers at the relay with tickets they signed themselves, and members who offer channels or
+//! send without end.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -72,7 +73,8 @@ fn members(at: SocketAddr, per_address: usize) -> Result<Vec<Member>, String> {
     (0..MEMBERS).map(come).collect()
 }
 
-/// Every member says these again and again, and reads what it is told: one that does not read is not listened to.
+/// Every member says these again and again, and reads what it is told: one that does not read is
+/// not listened to.
 fn speak(members: Vec<Member>, strength: Strength, hits: &Hits, frames: &[Vec<u8>]) {
     let at_once = 8;
     let mut members: Vec<Option<Member>> = members.into_iter().map(Some).collect();

@@ -1,4 +1,5 @@
-//! Datagrams of strangers at the relay's UDP port: questions, checks without a password, greetings of DTLS, noise.
+//! Datagrams of strangers at the relay's UDP port: questions, checks without a password, greetings
+//! of DTLS, noise.
 
 use std::net::{SocketAddr, UdpSocket};
 
@@ -29,7 +30,8 @@ pub(super) fn flood(at: SocketAddr, strength: Strength, hits: &Hits) -> Result<(
         Box::new(move || {
             let sent = (0..AT_ONCE).filter(|_| {
                 nth += 1;
-                // What the kernel has no room for is lost, as on any network. Answers are never read.
+                // What the kernel has no room for is lost, as on any network. Answers are never
+                // read.
                 sockets[nth % sockets.len()].send_to(&thrown[nth % thrown.len()], at).is_ok()
             });
             sent.count() as u64

@@ -133,7 +133,8 @@ pub(super) fn watch_locked(target: &Target) -> Result<f64, String> {
     let room = host.ask(create, "joined")?["room"].clone();
     let watch = |field: &str, value: String| format!(r#"{{"type":"join","{field}":"{value}","watch":true}}"#);
     let by_code = watch("code", text(&room["code"]));
-    // Before it is locked a friend with the code may watch: what follows fails for the lock, and for nothing else.
+    // Before it is locked a friend with the code may watch: what follows fails for the lock, and
+    // for nothing else.
     let mut friend = Guest::connect(honest(1), target, "friend-with-the-code")?;
     friend.ask(&by_code, "joined")?;
     host.ask(r#"{"type":"access","id":1,"locked":true}"#, "ok")?;

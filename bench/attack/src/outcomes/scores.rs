@@ -144,7 +144,8 @@ fn own(target: &Target, from: std::net::IpAddr, key: &str) -> Result<Value, Stri
     Guest::connect(from, target, key)?.ask(r#"{"type":"mine","id":9,"game":"siege","mode":"team"}"#, "mine")
 }
 
-/// Whether three keys of one address could give a fourth player a score it contradicts, or take its rating.
+/// Whether three keys of one address could give a fourth player a score it contradicts, or take its
+/// rating.
 pub(super) fn force_on_victim(target: &Target) -> Result<f64, String> {
     let victim = "victim-of-three-keys";
     let mut guests = vec![Guest::connect(honest(41), target, victim)?];

@@ -1,4 +1,5 @@
-//! Whole matches in which everything goes wrong, each of another seed. The lab plays them, in a process of its own.
+//! Whole matches in which everything goes wrong, each of another seed. The lab plays them, in a
+//! process of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

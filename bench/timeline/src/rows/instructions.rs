@@ -1,8 +1,8 @@
 //! Instructions per frame and peer, net of the game: the same on a busy machine as on a quiet one.
 //!
-//! Valgrind counts them in this very program, started again for one match of one library. Two lengths
-//! of it differ by so many frames and nothing else; a match whose calls are then made on games alone once or twice
-//! differs by the game's part.
+//! Valgrind counts them in this very program, started again for one match of one library. Two
+//! lengths of it differ by so many frames and nothing else; a match whose calls are then made on
+//! games alone once or twice differs by the game's part.
 
 use bench_report::{CountedRun, Report, Row, parallel};
 

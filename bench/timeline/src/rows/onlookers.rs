@@ -1,5 +1,5 @@
-//! What it costs a player when a hundred look on: its frame beside that of one by whom nobody came. All machines share one
-//! processor's caches, so those who look on must be there either way.
+//! What it costs a player when a hundred look on: its frame beside that of one by whom nobody came.
+//! All machines share one processor's caches, so those who look on must be there either way.
 
 use bench_report::{CountedRun, Report, Row, median, parallel};
 
@@ -11,7 +11,8 @@ const ONLOOKERS: usize = 100;
 /// Those who play are the first two.
 const PLAYERS: usize = 2;
 const LATENCY_MS: u64 = 20;
-/// A frame takes a few microseconds, and what else the machine does shows in them: the middle of many pairs.
+/// A frame takes a few microseconds, and what else the machine does shows in them: the middle of
+/// many pairs.
 const TIMED_SEEDS: u64 = 11;
 /// Counting takes a hundred times as long as running, and what it says is exact.
 const COUNTED_SEEDS: u64 = 3;
@@ -23,7 +24,8 @@ const FRAME_MOST: f64 = 1.1;
 enum Links {
     /// Each with the one that feeds it and those it feeds.
     Chain,
-    /// With the player, too, as a lobby links everybody: it feeds as many as it may, and tells all of them the time.
+    /// With the player, too, as a lobby links everybody: it feeds as many as it may, and tells all
+    /// of them the time.
     Everybody,
 }
 
@@ -56,7 +58,8 @@ impl Audience {
         Some(Audience { links, by: by.parse().ok()?, seed: seed.parse().ok()? })
     }
 
-    /// Plays, with the first player's frames under the name that is counted, and prints how many there were.
+    /// Plays, with the first player's frames under the name that is counted, and prints how many
+    /// there were.
     pub fn run_counted(self) {
         let mut people = self.gathered();
         people.measure = Some(Measure::Instructions);
@@ -81,7 +84,8 @@ impl Audience {
         people
     }
 
-    /// The CPU time of the first player's frame in microseconds, and how many frames the last who looks on is behind.
+    /// The CPU time of the first player's frame in microseconds, and how many frames the last who
+    /// looks on is behind.
     fn timed(self) -> (f64, f64) {
         let mut people = self.gathered();
         let playing = people.session(0).confirmed_frame();

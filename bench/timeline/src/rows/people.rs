@@ -1,5 +1,5 @@
-//! What it costs those who play when others come, go, crash or look on. Gaggle alone: neither of the other libraries has
-//! people come into a running match.
+//! What it costs those who play when others come, go, crash or look on. Gaggle alone: neither of
+//! the other libraries has people come into a running match.
 
 use bench_report::{Report, Row};
 

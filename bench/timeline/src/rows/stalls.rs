@@ -9,7 +9,8 @@ use crate::ggrs::Ggrs;
 use crate::matches::{Match, Tally};
 use crate::network::NetConditions;
 
-/// Seeds per cell of the loss table: enough that where hardly anything stalls, one unlucky loss does not decide.
+/// Seeds per cell of the loss table: enough that where hardly anything stalls, one unlucky loss
+/// does not decide.
 const SEEDS: u64 = 10;
 
 /// Steps of all peers per seed.

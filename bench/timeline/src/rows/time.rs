@@ -70,8 +70,8 @@ fn meeting(window: u32, ways: [NetConditions; 2], seed: u64) -> Meeting {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;
     world.machines[1].asleep_until_us = world.now_us() + 166_667;
-    // Together means that both guess equally far ahead: whoever hears the other later runs behind by
-    // half the difference.
+    // Together means that both guess equally far ahead: whoever hears the other later runs behind
+    // by half the difference.
     let due = (ways[0].latency_us as f64 - ways[1].latency_us as f64) * 60.0 / 1e6 / 2.0;
     let start_us = world.now_us();
     let mut last_apart_us = start_us;
@@ -127,7 +127,8 @@ fn adapt(report: &mut Report) {
     report.row(Row::new("presses lost or doubled, all seeds", "presses").gaggle(wrong as f64).at_most(0.0));
 }
 
-/// Seconds until every machine's delay stays within a frame of what it ends up at ten seconds later.
+/// Seconds until every machine's delay stays within a frame of what it ends up at ten seconds
+/// later.
 fn delay_settles(world: &mut Clockwork) -> f64 {
     let start_us = world.now_us();
     let mut seen = Vec::new();

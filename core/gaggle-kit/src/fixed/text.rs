@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use super::Fixed;
 
-/// The text is not a decimal number that fits: an optional sign, digits, and optionally a point and digits.
+/// The text is not a decimal number that fits: an optional sign, digits, and optionally a point and
+/// digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not a decimal number in range")]
 pub struct ParseFixedError;
@@ -49,8 +50,8 @@ impl<const FRACTION: u32> FromStr for Fixed<FRACTION> {
     }
 }
 
-/// Digits beyond this place only have to be digits. It is enough to see where halves of up to 17 binary
-/// places lie, and with 31 bits before the point and 31 for the steps it fits into 127.
+/// Digits beyond this place only have to be digits. It is enough to see where halves of up to 17
+/// binary places lie, and with 31 bits before the point and 31 for the steps it fits into 127.
 const PLACES_MAX: u32 = 18;
 
 const fn parse<const FRACTION: u32>(text: &[u8]) -> Option<Fixed<FRACTION>> {
@@ -89,7 +90,8 @@ const fn parse<const FRACTION: u32>(text: &[u8]) -> Option<Fixed<FRACTION>> {
     if steps < i32::MIN as i128 || steps > i32::MAX as i128 { None } else { Some(Fixed(steps as i32)) }
 }
 
-/// The shortest usual form that reads back as the same number, or as many decimal places as asked for.
+/// The shortest usual form that reads back as the same number, or as many decimal places as asked
+/// for.
 impl<const FRACTION: u32> fmt::Display for Fixed<FRACTION> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wanted = f.precision().map(|places| u32::try_from(places).unwrap_or(u32::MAX));

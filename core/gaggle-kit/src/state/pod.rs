@@ -1,6 +1,8 @@
-//! Values that are plain bytes in memory, in the order in which they travel: encoded and decoded at once.
+//! Values that are plain bytes in memory, in the order in which they travel: encoded and decoded at
+//! once.
 //!
-//! That takes a little-endian machine, which `lib.rs` checks. What `#[state(pod)]` expands to calls these.
+//! That takes a little-endian machine, which `lib.rs` checks. What `#[state(pod)]` expands to calls
+//! these.
 
 use bytemuck::Pod;
 

@@ -1,4 +1,5 @@
-//! What tests of real transports have in common: links whose signals travel within one program, and a clock that forgives.
+//! What tests of real transports have in common: links whose signals travel within one program, and
+//! a clock that forgives.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +11,8 @@ use crate::{Channel, CloseCode, LinkStats, Mesh, Path, SendError, Transport, Tra
 /// Signals under way between neighbours: from, to, what.
 pub type SignalBoard = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
 
-/// Links whose signals travel within one program instead of through a lobby, and that may take one path only.
+/// Links whose signals travel within one program instead of through a lobby, and that may take one
+/// path only.
 #[derive(Debug)]
 pub struct LocalPeer<M> {
     links: M,
@@ -20,7 +22,8 @@ pub struct LocalPeer<M> {
 }
 
 impl<M: Mesh> LocalPeer<M> {
-    /// Links that will look for these others. It is a failure if they ever take another path than this one.
+    /// Links that will look for these others. It is a failure if they ever take another path than
+    /// this one.
     pub fn new(links: M, post: &SignalBoard, others: Vec<PeerId>, path: Path) -> LocalPeer<M> {
         LocalPeer { links, post: Rc::clone(post), others, path }
     }
@@ -75,8 +78,9 @@ impl<M: Mesh> Transport for LocalPeer<M> {
     }
 }
 
-/// A clock for tests of real transports: between two looks at it little time passes, however long the system did not let the
-/// program run. Otherwise a busy machine would make peers take each other for dead that were never heard out.
+/// A clock for tests of real transports: between two looks at it little time passes, however long
+/// the system did not let the program run. Otherwise a busy machine would make peers take each
+/// other for dead that were never heard out.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SteppedClock {
     seen: Option<Micros>,

@@ -1,4 +1,5 @@
-//! The points of the contract. Each is a small machine: it is stepped after every poll, and says how it stands.
+//! The points of the contract. Each is a small machine: it is stepped after every poll, and says
+//! how it stands.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -34,7 +35,8 @@ pub enum Rule {
     EmptyMessagesAreMessages,
     /// Everyone joined gets it once, the sender does not.
     BroadcastReachesAllOthers,
-    /// More reliable messages than are taken: refused with an error, never blocking; what was taken arrives.
+    /// More reliable messages than are taken: refused with an error, never blocking; what was taken
+    /// arrives.
     AFullBufferIsRefusedAndLosesNothing,
     /// Both sides are told once and why; the third is not.
     DisconnectingIsToldOnceOnBothSides,
@@ -48,7 +50,8 @@ pub enum Rule {
     StatisticsAreThere,
 }
 
-/// What 300 KB and a thousand messages hold: bytes that show when something is cut, repeated or swapped.
+/// What 300 KB and a thousand messages hold: bytes that show when something is cut, repeated or
+/// swapped.
 fn pattern(salt: usize, size: usize) -> Vec<u8> {
     (0..size).map(|n| (n ^ n >> 8 ^ salt.wrapping_mul(31)) as u8).collect()
 }
@@ -451,7 +454,8 @@ fn disconnecting<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         ours == [DisconnectReason::Local(goodbye)],
         "who disconnected was not told once, as its own doing",
     )?;
-    // Goodbyes are not acknowledged: on a lossy path the other side finds out by silence or by the closed path.
+    // Goodbyes are not acknowledged: on a lossy path the other side finds out by silence or by the
+    // closed path.
     let told = matches!(theirs[..], [DisconnectReason::Remote(said)] if said == goodbye)
         || matches!(theirs[..], [DisconnectReason::Timeout | DisconnectReason::CarrierClosed]);
     room.expect(told, "the other side was not told once, with the reason given")?;

@@ -1,4 +1,5 @@
-//! Three transports under test, what each was told, and the rules that hold at every moment whatever is tested.
+//! Three transports under test, what each was told, and the rules that hold at every moment
+//! whatever is tested.
 
 use std::fmt;
 

@@ -1,10 +1,12 @@
-//! How much may be under way: keeps the queue in front of the narrowest line short and does not mind loss.
+//! How much may be under way: keeps the queue in front of the narrowest line short and does not
+//! mind loss.
 //!
-//! The rate is steered by delay, after Copa (Arun and Balakrishnan, 2018): the queue a packet met says how fast to
-//! go, so that a game's packets beside a transfer wait for two or three of its packets and no more. Jitter looks like a queue
-//! too; it is told from one by what happens when the window shrinks: a queue of ours gets shorter, jitter stays, and less
-//! arrives. Loss alone changes nothing, because radio links lose packets without being full. What keeps it from
-//! filling a line that drops instead of queueing is, after BBR, the rate at which data arrived lately.
+//! The rate is steered by delay, after Copa (Arun and Balakrishnan, 2018): the queue a packet met
+//! says how fast to go, so that a game's packets beside a transfer wait for two or three of its
+//! packets and no more. Jitter looks like a queue too; it is told from one by what happens when the
+//! window shrinks: a queue of ours gets shorter, jitter stays, and less arrives. Loss alone changes
+//! nothing, because radio links lose packets without being full. What keeps it from filling a line
+//! that drops instead of queueing is, after BBR, the rate at which data arrived lately.
 
 use std::ops::RangeInclusive;
 
@@ -18,7 +20,8 @@ const PACKET: u64 = DATAGRAM_BYTES_MAX as u64;
 /// 16 packets: 17 KB in the first round trip, a snapshot of 100 KB in less than four.
 const WINDOW_START: u64 = 16 * PACKET;
 const WINDOW_MIN: u64 = 4 * PACKET;
-/// 1 MiB: 80 Mbit/s at a round trip of 100 ms, and no more packets than an acknowledgement looks back at.
+/// 1 MiB: 80 Mbit/s at a round trip of 100 ms, and no more packets than an acknowledgement looks
+/// back at.
 const WINDOW_MAX: u64 = 960 * PACKET;
 /// Packets of ours that stand in the queue when all is balanced.
 const QUEUED_PACKETS: u64 = 2;
@@ -95,8 +98,8 @@ impl Congestion {
     pub(crate) fn bytes_per_second(&self, rtt: &Rtt) -> u64 {
         let rtt = if rtt.measured().is_some() { rtt.standing() } else { rtt.smoothed() };
         let per_second = per_second(self.window, rtt);
-        // Faster than the window alone would give, so that the window decides; no faster than needed, so that
-        // packets don't bunch up.
+        // Faster than the window alone would give, so that the window decides; no faster than
+        // needed, so that packets don't bunch up.
         if self.starting { per_second * 3 / 2 } else { per_second * 5 / 4 }
     }
 
@@ -121,7 +124,8 @@ impl Congestion {
         self.round_delivered += bytes;
         self.delivered_at = now;
         self.first_sent_at = self.first_sent_at.max(sent_at);
-        // Over the longer of the two spans: acknowledgements that come in a bunch are no faster line.
+        // Over the longer of the two spans: acknowledgements that come in a bunch are no faster
+        // line.
         let span = now.since(mark.delivered_at).max(sent_at.since(mark.first_sent_at));
         let round_over = mark.delivered >= self.round_at;
         if !mark.idle {
@@ -155,8 +159,9 @@ impl Congestion {
         self.velocity = 1;
     }
 
-    /// Half as much again every round trip, until a queue builds up or more does not arrive any faster. Twice as much, as
-    /// is usual, would save a snapshot one round trip and cost a game beside it 50 ms and more.
+    /// Half as much again every round trip, until a queue builds up or more does not arrive any
+    /// faster. Twice as much, as is usual, would save a snapshot one round trip and cost a game
+    /// beside it 50 ms and more.
     fn start(&mut self, bytes: u64, round_over: bool, rtt: &Rtt) {
         self.window += bytes / 2;
         if round_over {
@@ -217,7 +222,8 @@ impl Congestion {
         self.velocity = if self.same_direction_rounds < 3 {
             1
         } else {
-            // No more than an eighth of the window in one round trip: what it does shows only after that.
+            // No more than an eighth of the window in one round trip: what it does shows only after
+            // that.
             (self.velocity * 2).min((self.window / (8 * QUEUED_PACKETS * PACKET)).max(1))
         };
         self.round_window = self.window;
@@ -247,7 +253,8 @@ struct Evidence {
 }
 
 impl Evidence {
-    /// If a smaller window made less arrive, the queue it was made smaller for is not ours: the larger one.
+    /// If a smaller window made less arrive, the queue it was made smaller for is not ours: the
+    /// larger one.
     fn judge(&mut self, next_window: u64, rate: u64) -> Option<u64> {
         let window = std::mem::replace(&mut self.window, next_window);
         self.rounds[self.count % self.rounds.len()] = (window, rate);
@@ -260,7 +267,8 @@ impl Evidence {
     }
 }
 
-/// Whether a window at least an eighth smaller came with a rate that was smaller too, by at least half as much.
+/// Whether a window at least an eighth smaller came with a rate that was smaller too, by at least
+/// half as much.
 fn follows((more, more_rate): (u64, u64), (less, less_rate): (u64, u64)) -> bool {
     let (windows, rates) = (more.saturating_sub(less), more_rate.saturating_sub(less_rate));
     windows * 8 >= more && rates * more * 2 >= windows * more_rate && windows > 0

@@ -1,7 +1,8 @@
-//! How two links agree that they talk to each other now, and not to what one of them was before a restart.
+//! How two links agree that they talk to each other now, and not to what one of them was before a
+//! restart.
 //!
-//! Each side names the link with a number of its own, drawn anew each time. Only who sends back the other's number has
-//! heard it, so an old greeting that comes late can't start or end anything.
+//! Each side names the link with a number of its own, drawn anew each time. Only who sends back the
+//! other's number has heard it, so an old greeting that comes late can't start or end anything.
 
 use gaggle_kit::{Micros, Prng};
 
@@ -67,7 +68,8 @@ impl Handshake {
     }
 }
 
-/// What marks packets from the side with the first number to the side with the second, and the number of the first packet.
+/// What marks packets from the side with the first number to the side with the second, and the
+/// number of the first packet.
 pub(crate) fn label(from: u32, to: u32) -> (Label, u16) {
     // The finaliser of SplitMix64: any two links get unrelated labels.
     let mut z = u64::from(from) << 32 | u64::from(to);

@@ -19,7 +19,8 @@ pub(crate) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// One of two sides should be patient: it asks with its answer, and three packets serve both instead of four.
+    /// One of two sides should be patient: it asks with its answer, and three packets serve both
+    /// instead of four.
     pub(crate) fn new(patient: bool) -> Heartbeat {
         Heartbeat { asked_at: None, question: None, patient }
     }
@@ -61,7 +62,8 @@ impl Heartbeat {
         let regular = asked_at
             .saturating_add(config.rtt_probe_interval)
             .min(sent_at.saturating_add(config.heartbeat_interval));
-        // Nothing heard for longer than a heartbeat: one lost packet must not look like the beginning of the end.
+        // Nothing heard for longer than a heartbeat: one lost packet must not look like the
+        // beginning of the end.
         let overdue = heard_at.saturating_add(config.heartbeat_interval).saturating_add(quarter);
         let worried = overdue.max(asked_at.saturating_add(Micros::new(config.heartbeat_interval.get() / 16)));
         regular.saturating_add(patience).min(worried)

@@ -7,7 +7,8 @@ use crate::DATAGRAM_BYTES_MAX;
 /// Credit that may be saved up while there is nothing to send: two packets.
 const SAVED_BYTES_MAX: i64 = 2 * DATAGRAM_BYTES_MAX as i64;
 
-/// While something waits to be sent, time is paid in full, however late the caller polls; but no more than this at once.
+/// While something waits to be sent, time is paid in full, however late the caller polls; but no
+/// more than this at once.
 const ABSENCE_MAX: Micros = Micros::from_millis(25);
 
 #[derive(Debug, Clone)]
@@ -61,7 +62,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// Sends whenever it may at polls every `interval`, and says how many packets went in one second and at most at once.
+    /// Sends whenever it may at polls every `interval`, and says how many packets went in one
+    /// second and at most at once.
     fn run(interval: Micros) -> (u32, u32) {
         let mut pacer = Pacer::new(Micros::ZERO);
         let (mut total, mut burst_max) = (0, 0);

@@ -1,4 +1,5 @@
-//! The bytes of a link's packets, as PROTOCOL.md section 2 describes them. Knows no state and no time.
+//! The bytes of a link's packets, as PROTOCOL.md section 2 describes them. Knows no state and no
+//! time.
 
 use std::ops::Range;
 
@@ -9,10 +10,12 @@ use crate::{CloseCode, DATAGRAM_BYTES_MAX};
 /// Version of everything in this file.
 pub(crate) const VERSION: u8 = 1;
 
-/// Ranges in one acknowledgement. Each packet is in many acknowledgements, so that no more are needed.
+/// Ranges in one acknowledgement. Each packet is in many acknowledgements, so that no more are
+/// needed.
 pub(crate) const ACK_RANGES_MAX: usize = 32;
 
-/// The oldest packet an acknowledgement or a floor may name, counted back from the packet or number it starts from.
+/// The oldest packet an acknowledgement or a floor may name, counted back from the packet or number
+/// it starts from.
 const BACK_MAX: u64 = 0x7fff;
 
 /// No stream gets as long as this many bytes.
@@ -76,7 +79,8 @@ pub(crate) struct Echo {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ack {
-    /// How long the newest packet has been held, in units of 8 µs; the largest value means longer than it can say.
+    /// How long the newest packet has been held, in units of 8 µs; the largest value means longer
+    /// than it can say.
     pub(crate) hold: u16,
     /// The newest packet that arrived.
     pub(crate) newest: u16,
@@ -483,8 +487,9 @@ mod tests {
         for (hex, packet) in vectors() {
             let bytes = bytes_of(hex);
             for cut in 0..bytes.len() {
-                // An unreliable message may have any length: that it is whole is for the carrier to see to. The
-                // second piece of a stream may be missing as a whole: then it is another packet, sent by nobody.
+                // An unreliable message may have any length: that it is whole is for the carrier to
+                // see to. The second piece of a stream may be missing as a whole: then it is
+                // another packet, sent by nobody.
                 let another = matches!(packet, Packet::Unreliable { .. }) && cut >= 3
                     || hex.contains("stream 9") && cut == 13;
                 assert_eq!(check(&bytes[..cut]), another, "{cut} bytes of {packet:?}");

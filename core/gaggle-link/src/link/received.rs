@@ -1,4 +1,5 @@
-//! Which packets of a peer have arrived: refuses repeated ones, counts missing ones, says what to acknowledge.
+//! Which packets of a peer have arrived: refuses repeated ones, counts missing ones, says what to
+//! acknowledge.
 
 use super::packet::{ACK_RANGES_MAX, AckRanges};
 
@@ -6,8 +7,8 @@ use super::packet::{ACK_RANGES_MAX, AckRanges};
 /// transfer has no more under way.
 const WINDOW: u64 = 1_024;
 
-/// How far an unchecked packet may be ahead. Beyond it, only a packet that proves to belong to this link is believed,
-/// so that a stray one can't make the real ones look old.
+/// How far an unchecked packet may be ahead. Beyond it, only a packet that proves to belong to this
+/// link is believed, so that a stray one can't make the real ones look old.
 const JUMP_MAX: u64 = 4_096;
 
 /// The packets of the last [`LOSS_WINDOW`] numbers count for the loss that is shown.
@@ -21,8 +22,8 @@ pub(crate) struct Received {
     /// Bit n mod [`WINDOW`] for number n.
     bits: [u64; WINDOW as usize / 64],
     distinct: u64,
-    /// How many of the last [`LOSS_WINDOW`] numbers arrived. Kept up to date because statistics are asked for every
-    /// frame and of every peer.
+    /// How many of the last [`LOSS_WINDOW`] numbers arrived. Kept up to date because statistics are
+    /// asked for every frame and of every peer.
     recent: u64,
 }
 
@@ -40,7 +41,8 @@ impl Received {
         self.next.wrapping_add_signed(i64::from(ahead))
     }
 
-    /// Whether the packet is new. `proven` if more than its number says that it belongs to this link.
+    /// Whether the packet is new. `proven` if more than its number says that it belongs to this
+    /// link.
     #[inline]
     pub(crate) fn is_new(&self, number: u64, proven: bool) -> bool {
         if number >= self.next {
@@ -67,7 +69,8 @@ impl Received {
 
     /// The next number was given to a packet, whether or not it arrives.
     fn pass(&mut self, number: u64) {
-        // Numbers count from one lap ahead, so this one has a bit even if it is from before the beginning: never set.
+        // Numbers count from one lap ahead, so this one has a bit even if it is from before the
+        // beginning: never set.
         self.recent -= u64::from(self.has(number - LOSS_WINDOW));
         self.bits[word(number)] &= !bit(number);
     }

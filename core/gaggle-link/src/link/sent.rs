@@ -10,7 +10,8 @@ use super::rtt::Rtt;
 /// Pieces of streams in one packet.
 pub(crate) const PIECES_MAX: usize = 4;
 
-/// Packets remembered at a time: a few less than the other side keeps track of. Many small messages then share packets.
+/// Packets remembered at a time: a few less than the other side keeps track of. Many small messages
+/// then share packets.
 const PACKETS_MAX: usize = 1_000;
 
 #[derive(Debug, Clone)]
@@ -68,7 +69,8 @@ pub(crate) struct SentPackets {
     packets: VecDeque<SentPacket>,
     in_flight_bytes: u64,
     newest_acked: Option<u64>,
-    /// How much later than expected a packet may come before it counts as lost: grows when that turned out wrong.
+    /// How much later than expected a packet may come before it counts as lost: grows when that
+    /// turned out wrong.
     patience: Micros,
     patience_grew_at: Micros,
 }
@@ -124,8 +126,8 @@ impl SentPackets {
         self.packets.drain(from..to);
     }
 
-    /// Takes for lost what was sent well before something that has arrived by now (RFC 8985, by time only, so that
-    /// packets overtaking each other cost nothing).
+    /// Takes for lost what was sent well before something that has arrived by now (RFC 8985, by
+    /// time only, so that packets overtaking each other cost nothing).
     pub(crate) fn detect_lost(&mut self, now: Micros, rtt: &Rtt, mut each: impl FnMut(&SentPacket)) {
         let wait = self.loss_wait(rtt);
         let newest_acked = self.newest_acked;
@@ -139,7 +141,8 @@ impl SentPackets {
                 each(packet);
             }
         }
-        // Remembered for a second such wait, so that an acknowledgement that is merely late is not in vain.
+        // Remembered for a second such wait, so that an acknowledgement that is merely late is not
+        // in vain.
         let forget_after = wait + wait;
         while self.packets.front().is_some_and(|oldest| oldest.lost && now.since(oldest.at) > forget_after) {
             self.packets.pop_front();
@@ -150,7 +153,8 @@ impl SentPackets {
         }
     }
 
-    /// Takes the oldest packets for lost, as many as asked for, because nothing was heard for too long.
+    /// Takes the oldest packets for lost, as many as asked for, because nothing was heard for too
+    /// long.
     pub(crate) fn give_up(&mut self, count: usize, mut each: impl FnMut(&SentPacket)) {
         for packet in self.packets.iter_mut().filter(|packet| !packet.lost).take(count) {
             packet.lost = true;

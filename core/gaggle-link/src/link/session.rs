@@ -1,4 +1,5 @@
-//! One link between two joined peers, without the carrier: takes packets in, says which to send and when.
+//! One link between two joined peers, without the carrier: takes packets in, says which to send and
+//! when.
 
 use std::ops::Range;
 
@@ -21,11 +22,13 @@ use super::streams_out::StreamsOut;
 use super::unreliable_queue::UnreliableQueue;
 use crate::{CloseCode, DATAGRAM_BYTES_MAX, LinkConfig, LinkStats, PeerFault};
 
-/// How much a short message may exceed what congestion control allows, so that it need not wait for a long one.
+/// How much a short message may exceed what congestion control allows, so that it need not wait for
+/// a long one.
 const HEADROOM_BYTES: u64 = 4 * DATAGRAM_BYTES_MAX as u64;
 
-/// A caller that polls this rarely, like a game once a frame, makes a transfer go out in bursts. An unreliable message that
-/// is sent right after the poll goes first: the burst waits for it, at most that long.
+/// A caller that polls this rarely, like a game once a frame, makes a transfer go out in bursts. An
+/// unreliable message that is sent right after the poll goes first: the burst waits for it, at most
+/// that long.
 const RARE_POLL: Micros = Micros::from_millis(8);
 const HOLD: Micros = Micros::from_millis(4);
 
@@ -35,7 +38,8 @@ const HOLD_FOR: Micros = Micros::from_millis(50);
 /// A busy carrier is asked again after this.
 const BUSY_RETRY: Micros = Micros::from_millis(1);
 
-/// A probe timeout does not grow beyond this: a link that lost its path for a moment is back soon after.
+/// A probe timeout does not grow beyond this: a link that lost its path for a moment is back soon
+/// after.
 const PROBE_TIMEOUT_MAX: Micros = Micros::from_millis(500);
 
 #[derive(Debug)]
@@ -45,7 +49,8 @@ pub(crate) struct Link {
     label_out: Label,
     label_in: Label,
     next_number: u64,
-    /// When the way to the peer last changed, and the first packet since then: only from there on is anything learnt about it.
+    /// When the way to the peer last changed, and the first packet since then: only from there on
+    /// is anything learnt about it.
     rerouted_at: Micros,
     first_of_path: u64,
     received: Received,
@@ -64,7 +69,8 @@ pub(crate) struct Link {
     busy_until: Option<Micros>,
     /// Stream data was left to be sent when packets were last made.
     waiting: bool,
-    /// When the last unreliable message went, and until when stream data lets the next one go first.
+    /// When the last unreliable message went, and until when stream data lets the next one go
+    /// first.
     unreliable_at: Option<Micros>,
     hold_until: Micros,
     loss_out: u8,
@@ -154,7 +160,8 @@ impl Link {
         label == self.label_in
     }
 
-    /// An unreliable message came: where it is in the packet, unless it is refused. Most packets are this.
+    /// An unreliable message came: where it is in the packet, unless it is refused. Most packets
+    /// are this.
     #[inline]
     pub(crate) fn handle_unreliable(&mut self, now: Micros, bytes: &[u8]) -> Option<Range<usize>> {
         let (tag, number) = read_unreliable_header(bytes)?;
@@ -228,7 +235,8 @@ impl Link {
         }
     }
 
-    /// Takes for lost what did not arrive in time. Says whether the peer has been silent for too long.
+    /// Takes for lost what did not arrive in time. Says whether the peer has been silent for too
+    /// long.
     pub(crate) fn handle_timeout(&mut self, now: Micros, config: &LinkConfig) -> Silence {
         if now.since(self.heard_at) >= config.timeout {
             return Silence::TooLong;
@@ -245,7 +253,8 @@ impl Link {
         if self.probe_at().is_some_and(|at| at <= now) {
             let (streams, resent) = (&mut self.streams_out, &mut self.packets_resent);
             self.probes += 1;
-            // The first time it may be the end of a transfer that was lost, with nothing after it to tell.
+            // The first time it may be the end of a transfer that was lost, with nothing after it
+            // to tell.
             let count = if self.probes < 3 { 2 } else { usize::MAX };
             self.sent.give_up(count, |packet| {
                 streams.lost(&packet.pieces);
@@ -263,7 +272,8 @@ impl Link {
         self.waiting = self.streams_out.shortest().is_some();
     }
 
-    /// When [`Link::handle_timeout`] or [`Link::poll_transmit`] has something to do if nothing arrives.
+    /// When [`Link::handle_timeout`] or [`Link::poll_transmit`] has something to do if nothing
+    /// arrives.
     pub(crate) fn timeout(&self, config: &LinkConfig) -> Micros {
         let mut at = self.heard_at.saturating_add(config.timeout);
         let send_at = self.next_send_at(config);

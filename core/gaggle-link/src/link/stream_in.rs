@@ -92,8 +92,9 @@ impl StreamIn {
         self.arrived.first().filter(|first| first.start <= self.base).map_or(self.base, |first| first.end)
     }
 
-    /// What was given out goes once it is as much as what stays: a peer that leaves a far gap and then sends one small message
-    /// after the other must not have us move the whole buffer for each.
+    /// What was given out goes once it is as much as what stays: a peer that leaves a far gap and
+    /// then sends one small message after the other must not have us move the whole buffer for
+    /// each.
     fn forget_given(&mut self) {
         if self.given == 0 || self.given * 2 < self.buffer.len() {
             return;

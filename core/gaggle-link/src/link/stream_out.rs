@@ -1,4 +1,5 @@
-//! One outgoing stream: keeps messages until they are acknowledged as a whole, says what to send next.
+//! One outgoing stream: keeps messages until they are acknowledged as a whole, says what to send
+//! next.
 //!
 //! A stream is a row of bytes: each message with its length in front. Packets carry pieces of it.
 

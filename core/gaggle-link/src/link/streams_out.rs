@@ -29,8 +29,9 @@ impl StreamsOut {
         self.streams.iter().map(|(_, stream)| stream.pending_bytes()).filter(|&bytes| bytes > 0).min()
     }
 
-    /// Fills a packet with what is to be sent next from streams with at most so many bytes to send, and counts it as
-    /// sent. The stream with the least to send goes first: a short message never waits for a long one.
+    /// Fills a packet with what is to be sent next from streams with at most so many bytes to send,
+    /// and counts it as sent. The stream with the least to send goes first: a short message never
+    /// waits for a long one.
     pub(crate) fn fill(&mut self, pending_max: u64, w: &mut ByteWriter<'_>) -> Pieces {
         let mut pieces = Pieces::default();
         while !pieces.is_full() && w.remaining() >= ROOM_MIN {

@@ -17,7 +17,8 @@ struct Way {
     first_tried_at: Option<Micros>,
     heard_at: Micros,
     failures: u32,
-    /// It fell silent, so that what comes this way does not show that anything arrives at the other end. Only an answer does.
+    /// It fell silent, so that what comes this way does not show that anything arrives at the other
+    /// end. Only an answer does.
     doubtful: bool,
     /// The last question whether it works again, and when it was asked.
     probe: u32,
@@ -193,7 +194,8 @@ impl Pair {
         Some(Step::Connect { path, invite })
     }
 
-    /// Where a peer waits that needs another way than the one in use: the first relayed one that is not open here.
+    /// Where a peer waits that needs another way than the one in use: the first relayed one that is
+    /// not open here.
     fn meeting_place(&self) -> Option<Path> {
         let mut relayed = self.usable().filter(|path| *path != Path::Direct);
         relayed.find(|path| self.met && !self.ways[path.index()].open)
@@ -210,7 +212,8 @@ impl Pair {
         {
             return None;
         }
-        // Before the first connection a worse way waits until the better ones had their time; afterwards nobody waits.
+        // Before the first connection a worse way waits until the better ones had their time;
+        // afterwards nobody waits.
         let patient_until = if self.told {
             Micros::ZERO
         } else {
@@ -225,7 +228,8 @@ impl Pair {
         Some(patient_until.max(retry_at))
     }
 
-    /// Asks whether a way that fell silent works again, or, where the one in use is silent, one that nothing went for a while.
+    /// Asks whether a way that fell silent works again, or, where the one in use is silent, one
+    /// that nothing went for a while.
     fn try_out(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
         let is_due = |path: &Path| self.next_probe_at(*path, now, config).is_some_and(|at| at <= now);
         let path = self.open().find(is_due)?;

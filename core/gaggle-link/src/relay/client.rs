@@ -325,10 +325,8 @@ impl RelayClient {
             }
             RelayFrame::Refused { reason } => {
                 self.refused = Some(reason);
-                // Another tab has taken over, or the ticket will never do: only a new one helps.
                 self.wish.refused(now, matches!(reason, RelayReject::Replaced | RelayReject::Ticket));
             }
-            // A relay does not say these.
             _ => {}
         }
     }

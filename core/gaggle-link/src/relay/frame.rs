@@ -1,4 +1,5 @@
-//! The frames a relay and its members exchange. Knows no state: see `client.rs` and `shell/gaggle-relay`.
+//! The frames a relay and its members exchange. Knows no state: see `client.rs` and
+//! `shell/gaggle-relay`.
 
 use gaggle_kit::{ByteReader, ByteSink, DecodeError, PeerId};
 

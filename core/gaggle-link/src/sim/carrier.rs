@@ -5,8 +5,9 @@ use gaggle_kit::{Micros, PeerId};
 use super::network::{Received, SharedNetwork};
 use crate::{Carrier, CarrierEvent, WouldBlock};
 
-/// What one peer of a [`SimNet`](super::SimNet) sends and receives through. It lives in virtual time: what `now` it is
-/// given does not matter, what is due has arrived when the world's time has passed.
+/// What one peer of a [`SimNet`](super::SimNet) sends and receives through. It lives in virtual
+/// time: what `now` it is given does not matter, what is due has arrived when the world's time has
+/// passed.
 #[derive(Debug)]
 pub struct SimCarrier {
     network: SharedNetwork,

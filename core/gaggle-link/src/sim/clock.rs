@@ -25,7 +25,8 @@ impl Clock {
     }
 
     pub(crate) fn set_drift(&mut self, now: Micros, drift_ppm: i32) {
-        // Half speed and double speed are more than any clock; the bound keeps time running forwards.
+        // Half speed and double speed are more than any clock; the bound keeps time running
+        // forwards.
         let drift_ppm = drift_ppm.clamp(-500_000, 1_000_000);
         *self = Clock { changed_at: now, shown: self.local(now), drift_ppm };
     }

@@ -4,8 +4,8 @@ use gaggle_kit::Micros;
 
 use super::Chance;
 
-/// What happens to datagrams on their way from one peer to another. The default is a perfect network: everything
-/// arrives, at once.
+/// What happens to datagrams on their way from one peer to another. The default is a perfect
+/// network: everything arrives, at once.
 ///
 /// ```
 /// use gaggle_kit::Micros;
@@ -24,9 +24,9 @@ use super::Chance;
 pub struct Conditions {
     /// How long every datagram is under way.
     pub latency: Micros,
-    /// How much longer at most. It wanders at random from moment to moment, about once a frame from one value to
-    /// another. Order is kept, as in a real queue: what is held up holds up what follows. To break the order
-    /// use [`Conditions::reorder`].
+    /// How much longer at most. It wanders at random from moment to moment, about once a frame from
+    /// one value to another. Order is kept, as in a real queue: what is held up holds up what
+    /// follows. To break the order use [`Conditions::reorder`].
     pub jitter: Micros,
     /// Datagrams lost one by one.
     pub loss: Chance,
@@ -34,11 +34,13 @@ pub struct Conditions {
     pub burst: Option<Burst>,
     /// Datagrams that arrive twice, the second time within [`Conditions::reorder_by`].
     pub duplicate: Chance,
-    /// Datagrams that take up to [`Conditions::reorder_by`] longer and let the ones after them pass.
+    /// Datagrams that take up to [`Conditions::reorder_by`] longer and let the ones after them
+    /// pass.
     pub reorder: Chance,
     /// How much longer at most.
     pub reorder_by: Micros,
-    /// What the line carries; none for no limit. Each datagram counts with [`WIRE_OVERHEAD_BYTES`] on top.
+    /// What the line carries; none for no limit. Each datagram counts with [`WIRE_OVERHEAD_BYTES`]
+    /// on top.
     pub bytes_per_second: Option<u32>,
     /// How much may wait in front of a limited line; what comes on top is lost.
     pub queue_bytes: u32,
@@ -82,8 +84,8 @@ impl Conditions {
     }
 }
 
-/// Loss that comes in bursts (Gilbert and Elliott): the line is either good or bad, and changes at random with each
-/// datagram. In the bad state everything is lost.
+/// Loss that comes in bursts (Gilbert and Elliott): the line is either good or bad, and changes at
+/// random with each datagram. In the bad state everything is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burst {
     /// How likely a good line turns bad at a datagram.

@@ -1,6 +1,8 @@
-//! Everything between the peers of a simulation: who is connected to whom, what is under way, and what time it is.
+//! Everything between the peers of a simulation: who is connected to whom, what is under way, and
+//! what time it is.
 //!
-//! Peers reach it through carrier.rs, tests and tools through world.rs. Same seed and same calls: same log.
+//! Peers reach it through carrier.rs, tests and tools through world.rs. Same seed and same calls:
+//! same log.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -61,7 +63,8 @@ struct Peer {
 struct Route {
     to: u32,
     open: bool,
-    /// How often this pair has been connected: what was sent in an earlier connection is not delivered in a later one.
+    /// How often this pair has been connected: what was sent in an earlier connection is not
+    /// delivered in a later one.
     connection: u32,
     shaper: Shaper,
 }

@@ -24,9 +24,11 @@ pub struct SettingError {
 }
 
 impl Conditions {
-    /// What a peer does to the datagrams it sends, from settings by name; other names are left to others.
+    /// What a peer does to the datagrams it sends, from settings by name; other names are left to
+    /// others.
     ///
-    /// - `latency`: milliseconds of round trip, if all peers have this setting: each delays what it sends by half.
+    /// - `latency`: milliseconds of round trip, if all peers have this setting: each delays what it
+    ///   sends by half.
     /// - `jitter`: milliseconds on top at most.
     /// - `loss`: per cent of datagrams lost one by one, up to three decimals.
     /// - `burst`: per cent of datagrams lost in bursts of about eight.

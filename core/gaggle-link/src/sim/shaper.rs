@@ -1,10 +1,12 @@
-//! Decides what becomes of each datagram of one direction. Holds no datagrams: see network.rs and ../impaired.rs.
+//! Decides what becomes of each datagram of one direction. Holds no datagrams: see network.rs and
+//! ../impaired.rs.
 
 use gaggle_kit::{Micros, Prng};
 
 use super::conditions::{Conditions, WIRE_OVERHEAD_BYTES};
 
-/// One direction between two peers, with its own chance, so that traffic elsewhere changes nothing here.
+/// One direction between two peers, with its own chance, so that traffic elsewhere changes nothing
+/// here.
 #[derive(Debug, Clone)]
 pub(crate) struct Shaper {
     pub(crate) conditions: Conditions,
@@ -17,16 +19,19 @@ pub(crate) struct Shaper {
     wobble: Wobble,
 }
 
-/// Jitter belongs to the path, not to the packet: its level wanders from one random value to the next.
+/// Jitter belongs to the path, not to the packet: its level wanders from one random value to the
+/// next.
 #[derive(Debug, Clone, Copy, Default)]
 struct Wobble {
-    /// When the next value is reached, in parts of the jitter that is set, and the values before and there.
+    /// When the next value is reached, in parts of the jitter that is set, and the values before
+    /// and there.
     until: Micros,
     from: u32,
     to: u32,
 }
 
-/// How long jitter takes from one random value to the next: about a frame, so that packets of a game draw one each.
+/// How long jitter takes from one random value to the next: about a frame, so that packets of a
+/// game draw one each.
 const WOBBLE_SPAN: Micros = Micros::from_millis(20);
 
 /// Jitter is drawn in 65,537 steps, so that all of it is reached.

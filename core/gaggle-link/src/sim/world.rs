@@ -8,7 +8,8 @@ use super::carrier::{id_of, index_of};
 use super::network::{Network, SharedNetwork};
 use super::{Conditions, SimCarrier};
 
-/// A simulated network of peers 0 to n − 1 in virtual time. Everything random in it comes from one seed.
+/// A simulated network of peers 0 to n − 1 in virtual time. Everything random in it comes from one
+/// seed.
 ///
 /// ```
 /// use gaggle_kit::Micros;
@@ -55,7 +56,8 @@ pub enum NetChange {
     },
     /// Every direction.
     Everywhere(Conditions),
-    /// Only peers on the same side reach each other; those not named are on a side of their own, together.
+    /// Only peers on the same side reach each other; those not named are on a side of their own,
+    /// together.
     Partition(Vec<Vec<usize>>),
     /// This peer reaches nobody.
     Isolate(usize),
@@ -65,7 +67,8 @@ pub enum NetChange {
     Connect(usize, usize),
     /// Closes the connection; both carriers say so.
     Disconnect(usize, usize),
-    /// A peer's clock runs faster (or, below zero, slower) than the world's by so many parts per million.
+    /// A peer's clock runs faster (or, below zero, slower) than the world's by so many parts per
+    /// million.
     Drift {
         /// Whose clock.
         peer: usize,
@@ -134,8 +137,8 @@ impl SimNet {
         SimCarrier::new(self.network.clone(), peer)
     }
 
-    /// What a peer sends and receives through after its program was started anew: its connections stand, but it has
-    /// yet to be told of them. Drop the old carrier first.
+    /// What a peer sends and receives through after its program was started anew: its connections
+    /// stand, but it has yet to be told of them. Drop the old carrier first.
     pub fn restarted_carrier(&self, peer: usize) -> SimCarrier {
         self.network.lock().restart(peer);
         self.carrier(peer)
@@ -188,8 +191,8 @@ impl SimNet {
         self.set_direction(b, a, conditions);
     }
 
-    /// Whether [`SimNet::run_until`] calls a peer when something arrives for it (the default), or only at the times it asked
-    /// for, like a game that looks at the network once a frame.
+    /// Whether [`SimNet::run_until`] calls a peer when something arrives for it (the default), or
+    /// only at the times it asked for, like a game that looks at the network once a frame.
     pub fn set_wake_on_arrival(&mut self, arrivals_wake: bool) {
         self.arrivals_wake = arrivals_wake;
     }
@@ -206,9 +209,9 @@ impl SimNet {
         self.run_until(until, wake);
     }
 
-    /// Lets time pass and calls `wake(peer, now)` with the peer's own clock: each peer once at the beginning,
-    /// whenever something arrived for it, and at the time its last call asked for by its result.
-    /// [`Micros::MAX`] asks for none.
+    /// Lets time pass and calls `wake(peer, now)` with the peer's own clock: each peer once at the
+    /// beginning, whenever something arrived for it, and at the time its last call asked for by its
+    /// result. [`Micros::MAX`] asks for none.
     pub fn run_until(&mut self, until: Micros, mut wake: impl FnMut(usize, Micros) -> Micros) {
         for peer in 0..self.wake_of.len() {
             self.wake_at(peer, self.now());
@@ -216,7 +219,8 @@ impl SimNet {
         while let Some(peer) = self.next_wake(until) {
             let asked = wake(peer, self.local_now(peer));
             let network = self.network.lock();
-            // A peer that asks for the past is called again, but not before time has passed: it would never end.
+            // A peer that asks for the past is called again, but not before time has passed: it
+            // would never end.
             let at = network.clock(peer).global(asked).max(network.now() + Micros::new(1));
             drop(network);
             if at != Micros::MAX {
@@ -225,7 +229,8 @@ impl SimNet {
         }
     }
 
-    /// The next peer to be called until this time; time has passed up to then. Of several the lowest.
+    /// The next peer to be called until this time; time has passed up to then. Of several the
+    /// lowest.
     fn next_wake(&mut self, until: Micros) -> Option<usize> {
         loop {
             let mut network = self.network.lock();
@@ -268,8 +273,8 @@ impl SimNet {
         self.network.lock().totals
     }
 
-    /// Hash of everything that happened in the network so far: every datagram sent, lost and arrived, with its time
-    /// and bytes, and every change.
+    /// Hash of everything that happened in the network so far: every datagram sent, lost and
+    /// arrived, with its time and bytes, and every change.
     pub fn log_hash(&self) -> u64 {
         self.network.lock().log_hash()
     }
@@ -385,7 +390,8 @@ mod tests {
         assert_eq!(world.local_now(1), Micros::from_millis(72_500));
     }
 
-    /// Every impairment at once, over thousands of peers and with a script: the log tells the runs apart by seed only.
+    /// Every impairment at once, over thousands of peers and with a script: the log tells the runs
+    /// apart by seed only.
     #[test]
     fn one_seed_one_log() {
         let (first, totals) = chaos(5);

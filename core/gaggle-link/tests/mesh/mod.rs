@@ -41,7 +41,8 @@ impl Mesh {
         self.run_with(Micros::from_millis(millis), Micros::MAX, |_, _, _| {})
     }
 
-    /// Runs, and after each poll of a peer, at least every millisecond, lets `act` do something with its link.
+    /// Runs, and after each poll of a peer, at least every millisecond, lets `act` do something
+    /// with its link.
     pub fn run(
         &mut self,
         span: Micros,

@@ -2,8 +2,8 @@
 
 use gaggle_kit::{Micros, Prng};
 
-/// Waits that double up to a bound, each shortened by chance so that those who lost a server together do
-/// not all come back together.
+/// Waits that double up to a bound, each shortened by chance so that those who lost a server
+/// together do not all come back together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// Before the second attempt.

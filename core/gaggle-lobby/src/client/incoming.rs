@@ -38,11 +38,13 @@ impl Client {
                 if self.seat.as_ref().is_some_and(|seat| seat.room.id == removed.room) {
                     self.lose_seat(removed.reason);
                 }
-                // A seat that was promised and lost before it could be told is waited for no longer.
+                // A seat that was promised and lost before it could be told is waited for no
+                // longer.
                 self.send_rest();
             }
             ServerMessage::SignalReceived(signal) => {
-                // After a resume the server may repeat what was on its way when the connection broke.
+                // After a resume the server may repeat what was on its way when the connection
+                // broke.
                 if signal.n > self.signals_seen {
                     self.signals_seen = signal.n;
                     self.events.push_back(ClientEvent::Signal { from: signal.from, data: signal.data });

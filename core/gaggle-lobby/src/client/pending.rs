@@ -1,5 +1,5 @@
-//! Requests the server has not answered yet. They survive a lost connection: what asks for a seat is
-//! answered by the seat, the rest is asked again.
+//! Requests the server has not answered yet. They survive a lost connection: what asks for a seat
+//! is answered by the seat, the rest is asked again.
 
 use crate::message::{ClientMessage, Envelope};
 
@@ -62,7 +62,8 @@ impl Pending {
         Some(self.requests.remove(nth).message)
     }
 
-    /// Requests that a seat we turn out to have answers: those that ask for one and do not want another.
+    /// Requests that a seat we turn out to have answers: those that ask for one and do not want
+    /// another.
     pub(super) fn take_entering(&mut self) -> Vec<RequestId> {
         let is_entering = |request: &Request| match &request.message {
             ClientMessage::Find(find) => !find.switch,
@@ -79,7 +80,8 @@ impl Pending {
         self.take_all(|request| matches!(request.message, ClientMessage::Leave(_)))
     }
 
-    /// Another list is wanted, or none: whoever asked again for these after a lost connection would be shown the wrong one.
+    /// Another list is wanted, or none: whoever asked again for these after a lost connection would
+    /// be shown the wrong one.
     pub(super) fn forget_lists(&mut self) {
         self.take_all(|request| {
             matches!(request.message, ClientMessage::SubscribeRooms(_) | ClientMessage::UnsubscribeRooms(_))

@@ -1,7 +1,8 @@
 //! Reports the server has not said to be stored.
 //!
-//! It answers `pending` first, and what waits there is lost with the server. Until the result is told a report is said again:
-//! after a while, after a refusal that passes, and to a server that has come back without its memory.
+//! It answers `pending` first, and what waits there is lost with the server. Until the result is
+//! told a report is said again: after a while, after a refusal that passes, and to a server that
+//! has come back without its memory.
 
 use gaggle_kit::{Micros, Prng};
 
@@ -16,8 +17,9 @@ use crate::view::Verdict;
 
 /// More matches than a room has waiting to be decided.
 const KEPT_MAX: usize = 4;
-/// How often a report is said again on one connection: with the waits below about five minutes, as long as a room whose match
-/// is over stays, and well beyond the time a server that lost its memory waits for everybody.
+/// How often a report is said again on one connection: with the waits below about five minutes, as
+/// long as a room whose match is over stays, and well beyond the time a server that lost its memory
+/// waits for everybody.
 const AGAIN_MAX: u32 = 6;
 /// After a refusal that passes.
 const AFTER_REFUSAL: Backoff = Backoff { initial: Micros::from_secs(1), max: Micros::from_secs(60) };
@@ -63,7 +65,8 @@ impl Reports {
         self.0.retain(|kept| Some(kept.room) == room);
     }
 
-    /// On a new connection everything is said again that is not asked for again anyhow, and as often as on any.
+    /// On a new connection everything is said again that is not asked for again anyhow, and as
+    /// often as on any.
     pub(super) fn begin_again(&mut self, now: Micros, pending: &Pending) {
         for kept in &mut self.0 {
             kept.again = 0;
@@ -97,7 +100,8 @@ impl Kept {
 }
 
 impl Client {
-    /// Reports how the match ended. Until the result is told it is said again by itself, as long as we are in the room.
+    /// Reports how the match ended. Until the result is told it is said again by itself, as long as
+    /// we are in the room.
     pub fn report(&mut self, report: Report) -> RequestId {
         let request = self.request(report.clone());
         if let Some(room) = self.room().map(|room| room.id) {
@@ -113,7 +117,8 @@ impl Client {
         }
     }
 
-    /// The server has answered a report. The game hears the first answer, and the one that is final.
+    /// The server has answered a report. The game hears the first answer, and the one that is
+    /// final.
     pub(super) fn reported(&mut self, now: Micros, id: Option<u64>, result: MatchResult) {
         let is_final = result.verdict != Verdict::Pending;
         let kept = id.and_then(|id| self.reports.position(id));
@@ -138,7 +143,8 @@ impl Client {
         }
     }
 
-    /// Something was refused. True if it was a report: the game hears of it when it is not said again and was not taken before.
+    /// Something was refused. True if it was a report: the game hears of it when it is not said
+    /// again and was not taken before.
     pub(super) fn report_refused(&mut self, now: Micros, id: Option<u64>, refusal: &Rejection) -> bool {
         use RejectionCode::{Draining, TooFast, Unavailable};
         let Some((id, at)) = id.and_then(|id| Some((id, self.reports.position(id)?))) else { return false };

@@ -30,7 +30,8 @@ pub enum SocketEvent {
     Closed,
 }
 
-/// A lobby client with its socket. Ask through [`SocketClient::client`], then poll it: once a frame is often enough.
+/// A lobby client with its socket. Ask through [`SocketClient::client`], then poll it: once a frame
+/// is often enough.
 ///
 /// ```
 /// # use gaggle_kit::Micros;
@@ -62,12 +63,14 @@ pub struct SocketClient<S> {
 }
 
 impl<S: LobbySocket> SocketClient<S> {
-    /// A client that connects with the first poll. The seed spreads its reconnects apart from those of others.
+    /// A client that connects with the first poll. The seed spreads its reconnects apart from those
+    /// of others.
     pub fn new(now: Micros, config: ClientConfig, seed: u64, socket: S) -> SocketClient<S> {
         SocketClient { client: Client::new(now, config, seed), socket }
     }
 
-    /// Passes on what goes in and out, and gives back what the game should know. Call it until there is nothing more.
+    /// Passes on what goes in and out, and gives back what the game should know. Call it until
+    /// there is nothing more.
     pub fn poll(&mut self, now: Micros) -> Option<ClientEvent> {
         loop {
             if self.client.poll_timeout().is_some_and(|at| at <= now) {

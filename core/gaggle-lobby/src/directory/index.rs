@@ -1,6 +1,7 @@
 //! Ways to a room: by code, by member, by what is looked for, by node, by deadline.
 //!
-//! Everything here follows from the rooms themselves; [`Index::update`] is called after each change.
+//! Everything here follows from the rooms themselves; [`Index::update`] is called after each
+//! change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,16 +59,18 @@ pub(super) struct Index {
     seats_of: BTreeMap<PlayerId, usize>,
     by_node: BTreeMap<NodeId, BTreeSet<RoomId>>,
     deadlines: BTreeSet<(Micros, RoomId)>,
-    /// Fewest free seats first: people are put where most people are. Rooms for one network alone are apart, and so are those of each
-    /// size: a player is not put into one smaller than it asks for.
+    /// Fewest free seats first: people are put where most people are. Rooms for one network alone
+    /// are apart, and so are those of each size: a player is not put into one smaller than it asks
+    /// for.
     open: BTreeMap<FindKey, BTreeMap<Place, BTreeSet<(u8, RoomId)>>>,
     /// How many open rooms for everybody there are, and who made them.
     open_count: usize,
     made_by_network: BTreeMap<NetworkId, usize>,
     made_by_player: BTreeMap<PlayerId, usize>,
     listings: BTreeMap<RoomId, Listing>,
-    /// The list for everything one can look for, where an empty mode or build is any. So a list is as much work as it is
-    /// long, however many rooms there are and whatever somebody makes up to look for.
+    /// The list for everything one can look for, where an empty mode or build is any. So a list is
+    /// as much work as it is long, however many rooms there are and whatever somebody makes up to
+    /// look for.
     lists: BTreeMap<FindKey, List>,
     stamp: u64,
     /// Rooms that were looked at to make lists.
@@ -118,7 +121,8 @@ impl Index {
 
     /// A code nobody uses, starting the search from a number.
     pub(super) fn free_code(&self, number: u64) -> Option<RoomCode> {
-        // The golden ratio's step visits numbers far apart, so that codes in use cannot sit side by side.
+        // The golden ratio's step visits numbers far apart, so that codes in use cannot sit side by
+        // side.
         let step = |attempt: u64| number.wrapping_add(attempt.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         (1..=CODE_ATTEMPTS)
             .map(|attempt| RoomCode::from_number(step(attempt)))
@@ -161,7 +165,8 @@ impl Index {
         best.map(|(_, (_, id))| id)
     }
 
-    /// Whether a person, or a network, has made as many of the open rooms as one may. Further ones are not found by others.
+    /// Whether a person, or a network, has made as many of the open rooms as one may. Further ones
+    /// are not found by others.
     pub(super) fn has_share(&self, player: Option<PlayerId>, network: NetworkId) -> bool {
         let share = (self.open_count / SHARE).max(SHARE_MIN);
         let made = |count: Option<&usize>| count.copied().unwrap_or(0) >= share;
@@ -235,7 +240,8 @@ impl Index {
         self.by_code.insert(entry.code, id);
         for (peer, player) in &entry.members {
             let before = self.by_peer.insert(*peer, id);
-            // Where it is not true after all it is one person's trouble, and should not be everybody's.
+            // Where it is not true after all it is one person's trouble, and should not be
+            // everybody's.
             debug_assert_eq!(before, None, "nobody is in two rooms");
             *self.seats_of.entry(*player).or_default() += 1;
         }

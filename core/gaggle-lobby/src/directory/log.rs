@@ -1,7 +1,8 @@
 //! Requests as texts, in the order in which every directory of a shared server takes them.
 //!
-//! A directory is a machine without chance or clock: the same entries make the same rooms everywhere. What orders
-//! the entries, keeps them and hands them to everybody is the caller's affair.
+//! A directory is a machine without chance or clock: the same entries make the same rooms
+//! everywhere. What orders the entries, keeps them and hands them to everybody is the caller's
+//! affair.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
@@ -28,8 +29,8 @@ pub enum LogEntry {
 }
 
 impl LogEntry {
-    /// The text to be kept. `now` is the clock of who writes it: times are written as waits, because others have
-    /// other clocks.
+    /// The text to be kept. `now` is the clock of who writes it: times are written as waits,
+    /// because others have other clocks.
     pub fn to_text(&self, now: Micros) -> String {
         let mut out = String::new();
         Logged::of(self, now).write(&mut out);

@@ -1,8 +1,9 @@
 //! People who look for others of their skill, until enough of them are found for a room.
 //!
-//! A player who looks asks again every few seconds with a range that has widened meanwhile, and is forgotten otherwise.
-//! A match is made when one of them asks; the nodes of the others are told, and ask at once. They lie in order of their
-//! rating, so that a question costs as much as the players near it, however many look.
+//! A player who looks asks again every few seconds with a range that has widened meanwhile, and is
+//! forgotten otherwise. A match is made when one of them asks; the nodes of the others are told,
+//! and ask at once. They lie in order of their rating, so that a question costs as much as the
+//! players near it, however many look.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
@@ -173,7 +174,8 @@ impl Matchmaking {
 }
 
 impl Directory {
-    /// Looks for people of one's skill. Who may not make a room goes on looking, and may be found by others.
+    /// Looks for people of one's skill. Who may not make a room goes on looking, and may be found
+    /// by others.
     pub(super) fn search(
         &mut self,
         now: Micros,
@@ -229,7 +231,8 @@ impl Directory {
         self.seated_anew(id, founder, true, false)
     }
 
-    /// Somebody looks no more. If a seat was found meanwhile it is given up, or kept for who lost the connection.
+    /// Somebody looks no more. If a seat was found meanwhile it is given up, or kept for who lost
+    /// the connection.
     pub(super) fn stop_search(&mut self, now: Micros, peer: PeerId, link: Attachment, leave: bool) -> Reply {
         if self.matchmaking.all.get(&peer).is_some_and(|seeker| seeker.link == link) {
             self.matchmaking.remove(peer);

@@ -89,7 +89,8 @@ pub enum Command {
         resume: Option<ResumeId>,
         /// From whom they may take it.
         displace: Displace,
-        /// A ticket that was checked, and the settings it was signed with; empty ones if they do not have them.
+        /// A ticket that was checked, and the settings it was signed with; empty ones if they do
+        /// not have them.
         ticket: Option<(Claims, RawJson)>,
     },
     /// Seat somebody in the fullest open room, or in a new one.
@@ -234,7 +235,8 @@ pub enum Reply {
     Leased,
     /// The lease begins: nobody is connected through it yet.
     LeaseStarted,
-    /// This life of the node was taken for dead: whoever was connected through it is away now. Begin another.
+    /// This life of the node was taken for dead: whoever was connected through it is away now.
+    /// Begin another.
     LeaseExpired,
     /// They have a seat.
     Joined {

@@ -1,4 +1,5 @@
-//! A whole directory as a text, so that whoever comes late need not read everything that ever happened.
+//! A whole directory as a text, so that whoever comes late need not read everything that ever
+//! happened.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
@@ -55,7 +56,8 @@ record! {
 }
 
 impl Snapshot {
-    /// The text: a line for each node, room, seeker, mailbox, match that is not stored, and room that ended.
+    /// The text: a line for each node, room, seeker, mailbox, match that is not stored, and room
+    /// that ended.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for node in &self.nodes {

@@ -1,13 +1,14 @@
-//! Values that pass through: kept without white space and not too deep, so that they can stand wherever the server
-//! puts them. A log of lines, an entry inside an entry and a message of events wrap them in levels of their own.
+//! Values that pass through: kept without white space and not too deep, so that they can stand
+//! wherever the server puts them. A log of lines, an entry inside an entry and a message of events
+//! wrap them in levels of their own.
 
 use super::read::{DEPTH_MAX, Raw, plain_length};
 use super::{MessageError, part};
 
 /// Levels a value that passes through may have.
 pub(crate) const PASSED_DEPTH_MAX: usize = 12;
-/// Levels that the server itself puts around such a value, at most: a mail in a list in an entry, settings in an
-/// event in a list in a message.
+/// Levels that the server itself puts around such a value, at most: a mail in a list in an entry,
+/// settings in an event in a list in a message.
 const WRAPPED_DEPTH_MAX: usize = 4;
 const _: () = assert!(PASSED_DEPTH_MAX + WRAPPED_DEPTH_MAX <= DEPTH_MAX);
 

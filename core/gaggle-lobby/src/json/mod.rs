@@ -1,7 +1,8 @@
-//! JSON as the lobby needs it: checked in one pass, read by borrowing, written straight into a string.
+//! JSON as the lobby needs it: checked in one pass, read by borrowing, written straight into a
+//! string.
 //!
-//! Values a message carries for others (settings, signals) pass through without white space, never built
-//! into a tree. Depth, fields and items are bounded before anything is allocated.
+//! Values a message carries for others (settings, signals) pass through without white space, never
+//! built into a tree. Depth, fields and items are bounded before anything is allocated.
 //!
 //! What it does not do: floating-point numbers (they pass through unread), trees, streaming.
 
@@ -61,8 +62,8 @@ pub enum MessageError {
     },
 }
 
-/// A part of a text, of which every caller knows that it is there. A range in brackets would drag the words for a part that is not
-/// into every page, tables of what can be printed included.
+/// A part of a text, of which every caller knows that it is there. A range in brackets would drag
+/// the words for a part that is not into every page, tables of what can be printed included.
 fn part(text: &str, range: impl SliceIndex<str, Output = str>) -> &str {
     text.get(range).unwrap_or_default()
 }

@@ -122,7 +122,8 @@ pub(crate) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// One without fields, to be filled: it is large, and moving it about takes as long as reading most messages.
+    /// One without fields, to be filled: it is large, and moving it about takes as long as reading
+    /// most messages.
     pub(crate) fn empty() -> Object<'a> {
         Object { fields: [("", Raw("")); FIELDS_MAX], count: 0, error: Cell::new(None) }
     }
@@ -148,8 +149,8 @@ impl<'a> Object<'a> {
         Some(*value).filter(|value| !value.is_null())
     }
 
-    /// A field read as what it must be; something else if it is not, see [`Object::finish`]. A field that
-    /// may be missing has a type that says so.
+    /// A field read as what it must be; something else if it is not, see [`Object::finish`]. A
+    /// field that may be missing has a type that says so.
     pub(crate) fn read<T: Value>(&self, field: &'static str) -> T {
         let value = match self.get(field) {
             Some(raw) => T::read(raw, field),
@@ -161,7 +162,8 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The string in a field that must be there, borrowed where it can be; empty if it is not, see [`Object::finish`].
+    /// The string in a field that must be there, borrowed where it can be; empty if it is not, see
+    /// [`Object::finish`].
     pub(crate) fn word(&self, field: &'static str) -> Cow<'a, str> {
         let word = match self.get(field) {
             Some(raw) => raw.string().ok_or(MessageError::Invalid { field, expected: "a string" }),
@@ -191,7 +193,8 @@ impl<'a> Object<'a> {
         scanner.fields(0, |scanner, key, value| {
             let key = key.0;
             let key = part(key, 1..key.len() - 1);
-            // Nobody writes `type` as `\u0074ype` but to be read as something else by somebody else.
+            // Nobody writes `type` as `\u0074ype` but to be read as something else by somebody
+            // else.
             if key.contains('\\') {
                 return Err(scanner.wrong("names without escapes"));
             }
@@ -373,8 +376,9 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes from here on mean themselves inside a string. Most of what passes through a server is the
-/// inside of strings, so that many bytes are looked at together, which compilers know how to do.
+/// How many bytes from here on mean themselves inside a string. Most of what passes through a
+/// server is the inside of strings, so that many bytes are looked at together, which compilers know
+/// how to do.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
     let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     let (blocks, _) = bytes.as_chunks::<64>();

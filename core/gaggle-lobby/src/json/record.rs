@@ -1,4 +1,5 @@
-//! One declaration per message gives its type, its reader and its writer, so that they cannot differ.
+//! One declaration per message gives its type, its reader and its writer, so that they cannot
+//! differ.
 
 use super::MessageError;
 use super::read::{Object, Raw};
@@ -11,8 +12,8 @@ const ITEMS_MAX: usize = 256;
 pub(crate) trait Value: Sized {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<Self, MessageError>;
 
-    /// Stands in where reading failed, until the whole message is thrown away. It spares every field of
-    /// every message a way out of its own, which halves the code in a page.
+    /// Stands in where reading failed, until the whole message is thrown away. It spares every
+    /// field of every message a way out of its own, which halves the code in a page.
     fn blank() -> Self;
 
     fn write(&self, out: &mut String);
@@ -36,7 +37,8 @@ pub(crate) trait Record: Sized {
     fn write_fields(&self, out: &mut ObjectWriter<'_>);
 }
 
-/// Declares a struct of fields and how it is read and written. The names on the wire are the field names.
+/// Declares a struct of fields and how it is read and written. The names on the wire are the field
+/// names.
 macro_rules! record {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$meta])*

@@ -51,7 +51,8 @@ fn marks_max(character: char) -> usize {
     }
 }
 
-/// Viramas that draw the letter after them onto the one before: of Unicode's class 9 those that join.
+/// Viramas that draw the letter after them onto the one before: of Unicode's class 9 those that
+/// join.
 fn is_joiner(character: char) -> bool {
     #[rustfmt::skip]
     let joins = matches!(character as u32,
@@ -64,8 +65,9 @@ fn is_joiner(character: char) -> bool {
     joins
 }
 
-/// First and last of each run of marks: Unicode's categories Mn, Mc and Me, and the vowels and finals
-/// of Hangul, which are drawn into one syllable. Characters without a meaning so far do not end a run.
+/// First and last of each run of marks: Unicode's categories Mn, Mc and Me, and the vowels and
+/// finals of Hangul, which are drawn into one syllable. Characters without a meaning so far do not
+/// end a run.
 #[rustfmt::skip]
 const MARKS: &[(u32, u32)] = &[
     (0x300, 0x36f), (0x483, 0x489), (0x591, 0x5bd), (0x5bf, 0x5bf), (0x5c1, 0x5c2), (0x5c4, 0x5c5),

@@ -14,10 +14,11 @@ record! {
     pub struct Hello {
         /// The protocol version the client speaks; 1 if not given.
         version: Option<u32>,
-        /// The guest's secret: 16 to 128 of `A-Z a-z 0-9 _ -`, chosen at random and kept by the client.
-        /// Without one the server chooses one and tells it in `welcome`.
+        /// The guest's secret: 16 to 128 of `A-Z a-z 0-9 _ -`, chosen at random and kept by the
+        /// client. Without one the server chooses one and tells it in `welcome`.
         key: Option<String>,
-        /// Which of this person's tabs or machines it is: up to 64 of the same characters. Each has its own seat.
+        /// Which of this person's tabs or machines it is: up to 64 of the same characters. Each has
+        /// its own seat.
         seat: Option<String>,
         /// The name to be shown by.
         name: Option<String>,
@@ -114,7 +115,8 @@ record! {
     /// Leave the room, or stop searching for one.
     #[derive(Default)]
     pub struct Leave {
-        /// I may be back in a moment, because the page is perhaps only loaded again: keep my seat until then.
+        /// I may be back in a moment, because the page is perhaps only loaded again: keep my seat
+        /// until then.
         back: bool,
     }
 }
@@ -133,7 +135,8 @@ record! {
 }
 
 record! {
-    /// This peer's player looks away from the game, or is back at it: no peer should wait for it meanwhile.
+    /// This peer's player looks away from the game, or is back at it: no peer should wait for it
+    /// meanwhile.
     pub struct Rest {
         /// Which of the two.
         resting: bool,
@@ -207,9 +210,11 @@ record! {
     pub struct Signal {
         /// To whom.
         to: PeerId,
-        /// Counts the signals of this client from 1, so that none is delivered twice after a reconnect.
+        /// Counts the signals of this client from 1, so that none is delivered twice after a
+        /// reconnect.
         n: Option<u64>,
-        /// The number of the last signal that came: what came needs not be remembered for me any longer.
+        /// The number of the last signal that came: what came needs not be remembered for me any
+        /// longer.
         seen: Option<u64>,
         /// What only the two understand.
         data: RawJson,
@@ -280,7 +285,8 @@ record! {
 }
 
 record! {
-    /// One's own score so far: said every 15 s and before leaving, and kept as a claim if no report names it.
+    /// One's own score so far: said every 15 s and before leaving, and kept as a claim if no report
+    /// names it.
     pub struct OwnScore {
         /// Which match of the room.
         round: u32,

@@ -17,8 +17,8 @@ use crate::json::{Object, ObjectWriter, Record};
 /// The version of the lobby protocol.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// Longest message in either direction, in bytes. A session description with many candidates has about
-/// 8,000; a full room of 64 with long names has about 16,000.
+/// Longest message in either direction, in bytes. A session description with many candidates has
+/// about 8,000; a full room of 64 with long names has about 16,000.
 pub const MESSAGE_BYTES_MAX: usize = 65_536;
 
 /// A message and the number that ties an answer to its question.
@@ -65,7 +65,8 @@ impl Envelope<ServerMessage> {
     }
 }
 
-/// The `id` of a message that could not be read otherwise, so that even its refusal can be tied to it.
+/// The `id` of a message that could not be read otherwise, so that even its refusal can be tied to
+/// it.
 pub(crate) fn id_of(text: &str) -> Option<u64> {
     let mut object = Object::empty();
     object.fill(text).ok()?;

@@ -17,7 +17,8 @@ words! {
         None = "none",
         /// A seat; `joined` follows.
         Yours = "yours",
-        /// A seat or at least a connection that another tab or machine with the same key is using: see `take_over`.
+        /// A seat or at least a connection that another tab or machine with the same key is using:
+        /// see `take_over`.
         Elsewhere = "elsewhere",
     }
 }
@@ -67,7 +68,8 @@ record! {
         peer: PeerId,
         /// Your slot; none if you only watch.
         slot: Option<Slot>,
-        /// Those of your slots that were somebody else's last: what a game keeps in them is not yours.
+        /// Those of your slots that were somebody else's last: what a game keeps in them is not
+        /// yours.
         inherited: Vec<Slot>,
         /// Proves to peers and relays that you may be here.
         ticket: String,
@@ -87,7 +89,8 @@ record_of! { IceServer { urls, username, credential } }
 record! {
     /// What passes packets on between members that cannot reach each other. Tickets open it.
     pub struct Relay {
-        /// The path of its WebSocket on the server that says so, or a whole `wss:` address elsewhere.
+        /// The path of its WebSocket on the server that says so, or a whole `wss:` address
+        /// elsewhere.
         socket: String,
         /// Where it takes datagrams, as `192.0.2.7:8081`; empty if it has only the socket.
         udp: Vec<String>,

@@ -33,7 +33,8 @@ pub(super) enum Asked {
         link: Attachment,
         then: Option<Box<Envelope<ClientMessage>>>,
     },
-    /// A connection that wants to be in a room, with the room that may have to be made for it if it did not ask for a new one.
+    /// A connection that wants to be in a room, with the room that may have to be made for it if it
+    /// did not ask for a new one.
     Enter {
         connection: ConnectionId,
         id: Option<u64>,
@@ -163,7 +164,8 @@ impl Node {
         }
     }
 
-    /// The seat waits for another connection: this one has none any more, and does not speak for the machine.
+    /// The seat waits for another connection: this one has none any more, and does not speak for
+    /// the machine.
     fn stepped_out(&mut self, connection: ConnectionId, id: Option<u64>, room: RoomId) {
         let Some(session) = self.session_mut(connection) else { return };
         let peer = session.peer;
@@ -179,7 +181,8 @@ impl Node {
         self.send(connection, id, Done {});
     }
 
-    /// Somebody has left the room they are in as far as is known here: they are told, and so is the log.
+    /// Somebody has left the room they are in as far as is known here: they are told, and so is the
+    /// log.
     fn leave_copy(&mut self, connection: ConnectionId, peer: PeerId) {
         let Some(room) = self.session_mut(connection).and_then(|session| session.room.take()) else { return };
         self.forget_local(room, peer, connection);
@@ -232,7 +235,8 @@ impl Node {
         }
     }
 
-    /// Puts somebody into the copy of a room and tells them. Gives back the signals that waited for them.
+    /// Puts somebody into the copy of a room and tells them. Gives back the signals that waited for
+    /// them.
     #[expect(clippy::too_many_arguments, reason = "who, where and how")]
     pub(super) fn seat(
         &mut self,
@@ -248,7 +252,8 @@ impl Node {
         let room_id = room.view.id;
         let is_current = self.session(connection).is_some_and(|session| session.link == link);
         if !is_current {
-            // Gone while the directory was asked: the seat waits for them as for anybody whose connection broke.
+            // Gone while the directory was asked: the seat waits for them as for anybody whose
+            // connection broke.
             let request = Command::Detach { room: room_id, peer, link, next_signal: 1, got: None, mail };
             self.ask(Asked::Nothing, request);
             return Vec::new();
@@ -357,7 +362,8 @@ impl Node {
         self.go_on(now, connection);
     }
 
-    /// The directory took this node for dead: begins a new life and asks for everybody's seat again.
+    /// The directory took this node for dead: begins a new life and asks for everybody's seat
+    /// again.
     fn leased(&mut self, now: Micros, reply: &Reply) {
         match reply {
             Reply::LeaseExpired => {

@@ -5,7 +5,7 @@ use gaggle_kit::{Micros, PeerId};
 
 use super::answers::Asked;
 use super::connection::{Phase, Stage, Waiting};
-use super::limits::LimitedAction;
+use super::limits::{LimitedAction, TOP_COUNT, TOP_COUNT_MAX};
 use super::{ConnectionId, Node, NodeOutput, Query, too_fast};
 use crate::directory::{Command, FindSpec, JoinBy};
 use crate::id::RoomId;
@@ -16,10 +16,6 @@ use crate::message::{ClientMessage, Envelope, Rejection, RejectionCode};
 use crate::players::LocalPlayers;
 use crate::room::{Attachment, Displace, JoinRequest, NewRoom, RoomAction, check_settings};
 use crate::view::RoomView;
-
-/// Lines of the best, when nobody says how many.
-const TOP_COUNT: u8 = 10;
-const TOP_COUNT_MAX: u8 = 100;
 
 impl Node {
     pub(super) fn handle_message(

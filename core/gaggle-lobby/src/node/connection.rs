@@ -18,7 +18,8 @@ use crate::rules::RateLimit;
 use crate::ticket::Claims;
 use crate::view::RawJson;
 
-/// Messages that wait while the directory is asked for the one before, and their bytes: two of the longest.
+/// Messages that wait while the directory is asked for the one before, and their bytes: two of the
+/// longest.
 const WAITING_MAX: usize = 32;
 const WAITING_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
 /// What nobody does by accident, so often in a row, ends a connection.

@@ -1,4 +1,5 @@
-//! A full node: who makes way, and who has the last places. Absent: how many connections one network may have (`limits.rs`).
+//! A full node: who makes way, and who has the last places. Absent: how many connections one
+//! network may have (`limits.rs`).
 
 use std::net::IpAddr;
 
@@ -38,8 +39,9 @@ impl Node {
         known.in_reserve
     }
 
-    /// Ends some connections without a room for one from this address, which is counted already if it has a number: of networks
-    /// that have many first, then those that said nothing for longest. Members of rooms stay.
+    /// Ends some connections without a room for one from this address, which is counted already if
+    /// it has a number: of networks that have many first, then those that said nothing for longest.
+    /// Members of rooms stay.
     pub(super) fn make_way(&mut self, now: Micros, address: IpAddr, newcomer: Option<ConnectionId>) {
         let weight_min = self.limits.weight(address) + usize::from(newcomer.is_none());
         let idle = self.connections.iter().filter(|(id, known)| match &known.phase {

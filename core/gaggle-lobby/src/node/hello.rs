@@ -1,4 +1,5 @@
-//! Who somebody is: from `hello` to `welcome`, and what happens when two connections are the same machine.
+//! Who somebody is: from `hello` to `welcome`, and what happens when two connections are the same
+//! machine.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -76,7 +77,8 @@ impl Node {
             }
             Err(refusal) => self.refuse(now, connection, id, refusal),
         }
-        // Whoever is known now has to wait for a seat; whoever was refused may have said hello again.
+        // Whoever is known now has to wait for a seat; whoever was refused may have said hello
+        // again.
         self.take_up_waiting(now, connection);
     }
 
@@ -102,7 +104,8 @@ impl Node {
                 let refusal = Rejection::new(RejectionCode::BadName, error.to_string());
                 return self.refuse(now, connection, id, refusal);
             }
-            // What the issuer calls somebody may be unfit to be shown; then they are a guest like others.
+            // What the issuer calls somebody may be unfit to be shown; then they are a guest like
+            // others.
             None => known_name.and_then(|name| name.parse().ok()).unwrap_or_else(|| guest_name(peer)),
         };
         let ticket = hello
@@ -149,7 +152,8 @@ impl Node {
         self.greet(now, connection);
     }
 
-    /// A ticket that does not count is no reason to turn somebody away; they are told, and have no seat by it.
+    /// A ticket that does not count is no reason to turn somebody away; they are told, and have no
+    /// seat by it.
     fn check_ticket(
         &mut self,
         now: Micros,
@@ -394,7 +398,8 @@ impl Node {
     }
 }
 
-/// What somebody is called who did not say: every tab of theirs something else, the same after it was reloaded.
+/// What somebody is called who did not say: every tab of theirs something else, the same after it
+/// was reloaded.
 fn guest_name(peer: PeerId) -> DisplayName {
     let [a, b, ..] = peer.as_bytes();
     format!("Goose {a:02X}{b:02X}").parse().expect("a plain name")

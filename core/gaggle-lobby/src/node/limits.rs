@@ -54,6 +54,11 @@ const PROVEN_MAX: usize = 16_384;
 /// A network is proven for this long after a member of a room was seen there.
 const PROVEN_TTL: Micros = Micros::from_secs(24 * 3_600);
 
+/// Entries of a leaderboard by default.
+pub(super) const TOP_COUNT: u8 = 10;
+/// Entries of a leaderboard at most.
+pub(super) const TOP_COUNT_MAX: u8 = 100;
+
 /// What networks and people have done lately.
 #[derive(Debug)]
 pub(super) struct ConnectionLimits {
@@ -250,8 +255,9 @@ impl ConnectionLimits {
         meters[SIGNAL_BYTES].take_many(now, rate, bytes).map_err(too_fast)
     }
 
-    /// Counts a room that somebody who looks for one may need, if one more may be made from their address. It is counted before the
-    /// directory is asked: many may look at once, and its answers take their time.
+    /// Counts a room that somebody who looks for one may need, if one more may be made from their
+    /// address. It is counted before the directory is asked: many may look at once, and its answers
+    /// take their time.
     pub(super) fn set_room_aside(
         &mut self,
         now: Micros,

@@ -1,8 +1,8 @@
 //! Who watches which list of rooms, and what they have been shown of it.
 //!
-//! A list is asked for again a moment after somebody joined or left, not each time: a storm of joins
-//! makes one message, not thousands. If many different ones are watched it is a few at a time, so that nobody who joins
-//! has to wait for all of them.
+//! A list is asked for again a moment after somebody joined or left, not each time: a storm of
+//! joins makes one message, not thousands. If many different ones are watched it is a few at a
+//! time, so that nobody who joins has to wait for all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,10 +19,12 @@ use crate::message::client::SubscribeRooms;
 use crate::message::server::{Listing, Rooms};
 use crate::message::{Rejection, RejectionCode};
 
-/// Lists that are asked for at once, and how long it is until the next ones are, where there are more.
+/// Lists that are asked for at once, and how long it is until the next ones are, where there are
+/// more.
 const AT_ONCE: usize = 16;
 const TURN: Micros = Micros::from_millis(50);
-/// Different lists that are watched from one address (of IPv6, from one /64). Anybody can make up modes and builds.
+/// Different lists that are watched from one address (of IPv6, from one /64). Anybody can make up
+/// modes and builds.
 const PER_ADDRESS_MAX: usize = 32;
 
 /// What one can watch.

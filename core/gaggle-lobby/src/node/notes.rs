@@ -1,5 +1,5 @@
-//! What an operator may want to read about later: who came, who went, and who was refused what. Each is noted by the node
-//! the person is connected to, and by no other.
+//! What an operator may want to read about later: who came, who went, and who was refused what.
+//! Each is noted by the node the person is connected to, and by no other.
 
 use super::{ConnectionId, Node, NodeOutput};
 use crate::id::{PlayerId, RoomId};

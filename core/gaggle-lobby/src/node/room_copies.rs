@@ -1,7 +1,8 @@
 //! Copies of the rooms that have members connected here, and what those members are told.
 //!
-//! Every connection is told of every change exactly once and in order: a change is passed on when it
-//! follows the version of the copy, and if one is missing the whole room is asked for and compared.
+//! Every connection is told of every change exactly once and in order: a change is passed on when
+//! it follows the version of the copy, and if one is missing the whole room is asked for and
+//! compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,11 +28,12 @@ const EARLY_MAX: usize = 64;
 /// What happened in one step of a room.
 type Step = (Vec<RoomUpdate>, Vec<(PeerId, Option<Attachment>)>);
 
-/// Changes of rooms this node has no copy of, kept while it waits for one: the news of what happened right
-/// after somebody was seated may be here before the answer that they were.
+/// Changes of rooms this node has no copy of, kept while it waits for one: the news of what
+/// happened right after somebody was seated may be here before the answer that they were.
 ///
-/// Answers come in the order of what happened: one that was asked for later has all of it in it. So everything is
-/// kept with the last question before it, and no longer than one up to that is under way.
+/// Answers come in the order of what happened: one that was asked for later has all of it in it. So
+/// everything is kept with the last question before it, and no longer than one up to that is under
+/// way.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
     /// Questions under way whose answer may be a copy.
@@ -269,7 +271,8 @@ impl Node {
         }
     }
 
-    /// A copy that might have come has come, or not. What was kept for it goes, unless somebody here is a member now.
+    /// A copy that might have come has come, or not. What was kept for it goes, unless somebody
+    /// here is a member now.
     pub(super) fn stop_expecting(&mut self, ask: AskId) {
         for room in self.strays.expected(ask) {
             if self.rooms.get(&room).is_some_and(|known| known.locals.is_empty()) {

@@ -1,5 +1,5 @@
-//! Who looks for people of their skill: asks storage for a rating, and then the directory again and again, with a
-//! range that widens.
+//! Who looks for people of their skill: asks storage for a rating, and then the directory again and
+//! again, with a range that widens.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -12,8 +12,8 @@ use crate::message::{Rejection, RejectionCode, ServerMessage};
 use crate::players::LocalPlayers;
 use crate::room::{JoinRequest, NewRoom};
 
-/// How often the directory is asked for one player: more rarely the more players look. It tells by itself when others are found, so that
-/// only the range widens later.
+/// How often the directory is asked for one player: more rarely the more players look. It tells by
+/// itself when others are found, so that only the range widens later.
 const ASK_EVERY: Micros = Micros::from_millis(1_000);
 const ASK_EVERY_MAX: Micros = Micros::from_millis(5_000);
 /// Players asked for at one go: others have to wait meanwhile. What is left is due at once.
@@ -95,7 +95,8 @@ impl Node {
         }
     }
 
-    /// How long until the directory is asked again for this player. Those who began together do not ask together for ever.
+    /// How long until the directory is asked again for this player. Those who began together do not
+    /// ask together for ever.
     fn ask_again_after(&self, connection: ConnectionId) -> Micros {
         let many = Micros::from_millis(self.searches.len() as u64);
         let spread = Micros::from_millis(if many > ASK_EVERY { connection.0 % 64 * 4 } else { 0 });
@@ -143,7 +144,8 @@ impl Node {
         reply: Reply,
     ) {
         let range = self.search_range(now, connection);
-        // Whoever stopped looking has told the directory so, and what it found meanwhile is given back by that.
+        // Whoever stopped looking has told the directory so, and what it found meanwhile is given
+        // back by that.
         let Some(search) = self.searches.get_mut(&connection).filter(|search| search.id == id) else {
             return;
         };
@@ -188,7 +190,8 @@ impl Node {
         true
     }
 
-    /// Looks no more. Without `leave` a seat that was found meanwhile waits for who lost the connection.
+    /// Looks no more. Without `leave` a seat that was found meanwhile waits for who lost the
+    /// connection.
     pub(super) fn stop_search(&mut self, connection: ConnectionId, leave: bool) {
         if self.searches.remove(&connection).is_none() {
             return;

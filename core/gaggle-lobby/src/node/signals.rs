@@ -1,8 +1,8 @@
-//! What members of a room hand to each other through the server, and how none of it is lost or doubled
-//! when a connection breaks.
+//! What members of a room hand to each other through the server, and how none of it is lost or
+//! doubled when a connection breaks.
 //!
-//! Both ways are numbered. The server remembers what it sent lately and the client has not said it has seen; a client that
-//! resumes says what it has seen and gets the rest.
+//! Both ways are numbered. The server remembers what it sent lately and the client has not said it
+//! has seen; a client that resumes says what it has seen and gets the rest.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -160,8 +160,8 @@ impl Node {
         }
     }
 
-    /// Whether and where a signal is passed on; nowhere if it was before. There are more signals than of anything else that is
-    /// said, so that everything is looked up once.
+    /// Whether and where a signal is passed on; nowhere if it was before. There are more signals
+    /// than of anything else that is said, so that everything is looked up once.
     fn way_of(
         &mut self,
         now: Micros,

@@ -52,7 +52,8 @@ pub enum Attached {
         /// The number of the last signal that came from it.
         got: Option<u64>,
     },
-    /// As somebody who knows nothing any more: after a reload, from another tab, through another node.
+    /// As somebody who knows nothing any more: after a reload, from another tab, through another
+    /// node.
     Fresh,
 }
 
@@ -139,8 +140,8 @@ impl Room {
     /// Seats somebody again whom the room does not know, but who has a ticket for it.
     ///
     /// # Errors
-    /// If the ticket is too old, they left a match nobody may drop into, the host has sent them away or locked
-    /// the room, or no seat is free.
+    /// If the ticket is too old, they left a match nobody may drop into, the host has sent them
+    /// away or locked the room, or no seat is free.
     pub fn restore_member(
         &mut self,
         now: Micros,
@@ -153,12 +154,13 @@ impl Room {
             .admit(self.view.id, self.view.epoch)
             .map_err(|error| Rejection::new(RejectionCode::BadTicket, error.to_string()))?;
         self.check_banned(&newcomer)?;
-        // Those who were here when the server lost its memory come back past the lock, as long as their seats
-        // would have been kept. Whoever comes later has left, or was given up.
+        // Those who were here when the server lost its memory come back past the lock, as long as
+        // their seats would have been kept. Whoever comes later has left, or was given up.
         if self.view.locked && !self.is_reopened(now) {
             return Err(room_locked());
         }
-        // Whoever said goodbye to a match comes back as a newcomer or not at all; whoever was lost just comes back.
+        // Whoever said goodbye to a match comes back as a newcomer or not at all; whoever was lost
+        // just comes back.
         if claims.slot.is_some()
             && self.state.left.contains(&newcomer.peer)
             && let Some(objection) = self.objection_to_join(newcomer.players)
@@ -176,8 +178,8 @@ impl Room {
             }
         };
         let (peer, plays) = (newcomer.peer, !slots.is_empty());
-        // A newer ticket than those the room was made again by: whoever came with an older one may have
-        // been sent away since. Only a player's: without players there is no room.
+        // A newer ticket than those the room was made again by: whoever came with an older one may
+        // have been sent away since. Only a player's: without players there is no room.
         if claims.epoch > self.view.epoch && plays {
             let outdated = |seat: &Reservation| seat.restored.is_some_and(|epoch| epoch < claims.epoch);
             let outdated: Vec<PeerId> =
@@ -202,7 +204,8 @@ impl Room {
         self.state.reopened_until.is_some_and(|until| now < until)
     }
 
-    /// Takes the word of a ticket about who may come and how it is played, if it is the latest one shown.
+    /// Takes the word of a ticket about who may come and how it is played, if it is the latest one
+    /// shown.
     fn believe(&mut self, now: Micros, claims: &Claims, settings: RawJson) {
         let is_latest = self.state.reopened_by.is_some_and(|issued| claims.issued >= issued);
         if !self.is_reopened(now) || !is_latest || claims.epoch < self.view.epoch {
@@ -318,7 +321,8 @@ impl Room {
         });
         self.happen(Joined { member });
         self.set_link(peer, Some(link));
-        // Those who come back by a ticket have played the match that was over when the server lost its memory.
+        // Those who come back by a ticket have played the match that was over when the server lost
+        // its memory.
         let plays = matches!(self.view.status, Status::Playing | Status::Starting)
             || (self.view.status == Status::Finished && restored.is_some());
         if plays {
@@ -327,12 +331,12 @@ impl Room {
     }
 
     /// Gives a member its seat on a new connection. `resume` is the connection it had before, as it
-    /// says. From now on it counts for the network it returns from; in the match it plays, for the one it
-    /// came from, so that two keys of one network do not become two by a change of network.
+    /// says. From now on it counts for the network it returns from; in the match it plays, for the
+    /// one it came from, so that two keys of one network do not become two by a change of network.
     ///
     /// # Errors
-    /// The connection that has the seat now, if it is another one, alive as far as the room knows, and may not be
-    /// displaced.
+    /// The connection that has the seat now, if it is another one, alive as far as the room knows,
+    /// and may not be displaced.
     pub fn attach(
         &mut self,
         peer: PeerId,
@@ -353,7 +357,8 @@ impl Room {
         };
         match seat.link {
             Some(current) if !is_same && !yields(current) => return Err(current),
-            // One connection right after another at the same node: nothing was lost and nobody needs to know.
+            // One connection right after another at the same node: nothing was lost and nobody
+            // needs to know.
             Some(current) if is_same && current.node == link.node => {
                 let attached = Attached::Resumed { next_signal: seat.next_signal, got: seat.got };
                 seat.source = source;
@@ -398,7 +403,8 @@ impl Room {
         self.happen(Away { peer, left: false });
     }
 
-    /// Keeps the seat of somebody who goes and may be back in a moment. Who only watches has none to be kept.
+    /// Keeps the seat of somebody who goes and may be back in a moment. Who only watches has none
+    /// to be kept.
     pub(super) fn step_out(&mut self, now: Micros, peer: PeerId) {
         let plays = self.view.member(peer).is_some_and(|member| member.slot.is_some());
         match self.seats.get_mut(&peer).filter(|_| plays) {
@@ -411,7 +417,8 @@ impl Room {
         }
     }
 
-    /// Whether somebody has left and might have come back: as a member still, but not as one who plays elsewhere.
+    /// Whether somebody has left and might have come back: as a member still, but not as one who
+    /// plays elsewhere.
     pub(crate) fn has_stepped_out(&self, peer: PeerId) -> bool {
         self.seats.get(&peer).is_some_and(|seat| seat.stepped_out)
     }
@@ -422,7 +429,8 @@ impl Room {
         self.remove(now, peer, LeaveReason::Left);
     }
 
-    /// Notes that a node is gone with everybody's connection on it. Their signals in flight are lost.
+    /// Notes that a node is gone with everybody's connection on it. Their signals in flight are
+    /// lost.
     pub fn expire_node(&mut self, now: Micros, node: NodeId, epoch: u32) {
         let on_node = |link: Attachment| link.node == node && link.epoch <= epoch;
         let lost: Vec<PeerId> =
@@ -448,8 +456,9 @@ impl Room {
         seats.chain(host).chain(start).chain(report).chain(finish).chain(reopened).min()
     }
 
-    /// Does what time alone brings about: gives up those who are away too long, moves the host on, starts a
-    /// match whose countdown is over, decides a result nobody else will report, closes a room that is over.
+    /// Does what time alone brings about: gives up those who are away too long, moves the host on,
+    /// starts a match whose countdown is over, decides a result nobody else will report, closes a
+    /// room that is over.
     pub fn expire(&mut self, now: Micros, rules: &Rules) {
         if self.state.reopened_until.is_some_and(|until| until <= now) {
             self.state.reopened_until = None;
@@ -500,9 +509,10 @@ impl Room {
         SlotSet::first(usize::from(self.view.seats)).difference(self.view.occupied_slots())
     }
 
-    /// Free seats for a newcomer: those they had before, then those nobody had, then those that were left longest ago.
-    /// Games keep for a while what was won in a seat, and that is not for the next who comes. Among those nobody had, the one of the
-    /// colours they wish for comes first: to many games a seat is a colour.
+    /// Free seats for a newcomer: those they had before, then those nobody had, then those that
+    /// were left longest ago. Games keep for a while what was won in a seat, and that is not for
+    /// the next who comes. Among those nobody had, the one of the colours they wish for comes
+    /// first: to many games a seat is a colour.
     pub(super) fn seats_for(&self, newcomer: &JoinRequest) -> Option<SlotSet> {
         let rank = |slot: Slot| match self.state.vacated.iter().find(|vacated| vacated.slot == slot) {
             Some(vacated) if vacated.peer == newcomer.peer => (0, Micros::ZERO),
@@ -515,8 +525,8 @@ impl Room {
         take(&free, newcomer.players)
     }
 
-    /// The seats of somebody whose first one was this, if that is free. Where the others were no ticket says, most likely
-    /// right behind it.
+    /// The seats of somebody whose first one was this, if that is free. Where the others were no
+    /// ticket says, most likely right behind it.
     fn seats_from(&self, first: Slot, players: LocalPlayers) -> Option<SlotSet> {
         let free = self.free_slots();
         let mut slots: Vec<Slot> = free.iter().collect();
@@ -524,8 +534,9 @@ impl Room {
         free.contains(first).then(|| take(&slots, players)).flatten()
     }
 
-    /// Notes whose seats become free. What a game keeps in them is theirs, unless they were gone again before they can have
-    /// come into its match: then it is still that of whoever was there before.
+    /// Notes whose seats become free. What a game keeps in them is theirs, unless they were gone
+    /// again before they can have come into its match: then it is still that of whoever was there
+    /// before.
     pub(super) fn note_vacated(&mut self, now: Micros, peer: PeerId) {
         let Some(member) = self.view.member(peer) else { return };
         let (slots, player) = (member.slots(), Some(member.player));
@@ -540,7 +551,8 @@ impl Room {
         }
     }
 
-    /// Those of a member's seats that were somebody else's last: what a game keeps in them is not theirs.
+    /// Those of a member's seats that were somebody else's last: what a game keeps in them is not
+    /// theirs.
     pub(crate) fn inherited(&self, peer: PeerId) -> Vec<Slot> {
         let Some(member) = self.view.member(peer) else { return Vec::new() };
         let is_other = |vacated: &FreedSlot| {
@@ -561,8 +573,9 @@ impl Room {
         (0..=u8::MAX).find(|&palette| !taken(palette)).unwrap_or(wished)
     }
 
-    /// Notes that somebody who plays goes and could not come as a newcomer. Only those who were there at the start can, so
-    /// there are never many of them; should there be, the earliest are forgotten.
+    /// Notes that somebody who plays goes and could not come as a newcomer. Only those who were
+    /// there at the start can, so there are never many of them; should there be, the earliest are
+    /// forgotten.
     pub(super) fn remember_leaving(&mut self, peer: PeerId) {
         let is_shut = !self.view.drop_in && self.view.status != Status::Waiting;
         let plays = self.view.member(peer).is_some_and(|member| member.slot.is_some());
@@ -573,8 +586,8 @@ impl Room {
         }
     }
 
-    /// Notes that somebody plays, once however often they come. When too many have, of those who left is
-    /// forgotten who has least to say about the match.
+    /// Notes that somebody plays, once however often they come. When too many have, of those who
+    /// left is forgotten who has least to say about the match.
     fn add_to_cast(&mut self, mut participant: MatchPlayer) {
         // A seat is kept for its person, at another machine as well, with the points won in it.
         let is_same = |known: &&MatchPlayer| {

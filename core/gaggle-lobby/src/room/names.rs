@@ -1,6 +1,7 @@
 //! Names in a room: no two members are shown by names that look alike.
 //!
-//! Called where a member comes or renames itself. Absent: what a name may consist of, which is in `label.rs`.
+//! Called where a member comes or renames itself. Absent: what a name may consist of, which is in
+//! `label.rs`.
 
 use gaggle_kit::PeerId;
 
@@ -8,7 +9,8 @@ use super::Room;
 use crate::label::DisplayName;
 
 impl Room {
-    /// The name as the others see it: with a number behind it if another member has one that looks the same.
+    /// The name as the others see it: with a number behind it if another member has one that looks
+    /// the same.
     pub(super) fn distinct_name(&self, peer: PeerId, name: DisplayName) -> DisplayName {
         let taken: Vec<String> = self
             .view
@@ -33,7 +35,8 @@ impl Room {
     }
 }
 
-/// What names that look the same have in common: by Unicode's table of characters that are mistaken for each other (UTS 39), in either case.
+/// What names that look the same have in common: by Unicode's table of characters that are mistaken
+/// for each other (UTS 39), in either case.
 #[cfg(feature = "confusables")]
 fn likeness(name: &str) -> String {
     let shape = |text: &str| unicode_security::skeleton(text).collect::<String>();

@@ -12,7 +12,8 @@ use crate::results::{
 use crate::rules::Rules;
 use crate::view::{RatingChange, ResultDecided, Status, Verdict};
 
-/// Decided matches a room waits for storage to take. A fifth means storage has been down for five matches.
+/// Decided matches a room waits for storage to take. A fifth means storage has been down for five
+/// matches.
 const DECIDED_MAX: usize = 4;
 
 /// Scores told by players, as many as a match remembers players.
@@ -25,8 +26,8 @@ const PLAYS_ON: Micros = Micros::from_secs(40);
 const RETURN_MS: u64 = 5_000;
 
 impl Room {
-    /// Takes a member's report. Repeating it is harmless, and makes a match that could not be stored before
-    /// be stored now.
+    /// Takes a member's report. Repeating it is harmless, and makes a match that could not be
+    /// stored before be stored now.
     pub(super) fn report(
         &mut self,
         now: Micros,
@@ -118,8 +119,9 @@ impl Room {
         stored.map_or(Verdict::Pending, |record| record.verdict)
     }
 
-    /// Tells everybody that a match is stored, once, and what it counts as: a room that was made again may have decided anew
-    /// what had been stored before. Of several who have stored it the first counts.
+    /// Tells everybody that a match is stored, once, and what it counts as: a room that was made
+    /// again may have decided anew what had been stored before. Of several who have stored it the
+    /// first counts.
     pub fn set_stored(&mut self, round: u32, verdict: Option<Verdict>, ratings: Vec<RatingChange>) {
         if round <= self.state.stored_round {
             return;
@@ -132,7 +134,8 @@ impl Room {
         self.happen(ResultDecided { round, verdict, ratings });
     }
 
-    /// Decides, if everybody who plays has reported. Those whose connection is lost may come back to.
+    /// Decides, if everybody who plays has reported. Those whose connection is lost may come back
+    /// to.
     pub(super) fn settle_if_complete(&mut self, now: Micros) {
         if self.state.testimonies.is_empty() || self.may_lack_players(now) {
             return;
@@ -144,8 +147,8 @@ impl Room {
         }
     }
 
-    /// Decides, if those who have reported are enough, or else waits for others once more: a match goes on
-    /// for those who play it, whoever says that it is over.
+    /// Decides, if those who have reported are enough, or else waits for others once more: a match
+    /// goes on for those who play it, whoever says that it is over.
     pub(super) fn settle_if_enough(&mut self, now: Micros) {
         let reported = self.state.testimonies.iter().map(|testimony| testimony.peer);
         if !self.may_lack_players(now) && self.voices(now).are_enough(reported) {
@@ -155,8 +158,8 @@ impl Room {
         }
     }
 
-    /// Decides with what there is, because nothing more will be said about the match. Those who first come back to a server
-    /// that lost its memory do not say it for everybody.
+    /// Decides with what there is, because nothing more will be said about the match. Those who
+    /// first come back to a server that lost its memory do not say it for everybody.
     pub(super) fn decide_early(&mut self, now: Micros) {
         if self.may_lack_players(now) {
             self.state.testimonies.clear();
@@ -167,16 +170,17 @@ impl Room {
         }
     }
 
-    /// Whether somebody may have played who is not back since the server lost its memory: for a while, unless those who are back
-    /// by their tickets have all seats there are.
+    /// Whether somebody may have played who is not back since the server lost its memory: for a
+    /// while, unless those who are back by their tickets have all seats there are.
     fn may_lack_players(&self, now: Micros) -> bool {
         let is_back = |peer: PeerId| self.seats.get(&peer).is_some_and(|seat| seat.restored.is_some());
         let is_full = self.view.free_slots() == 0 && self.view.players().all(|member| is_back(member.peer));
         self.is_reopened(now) && !is_full
     }
 
-    /// Who has a say: everybody who plays, and who has reported before leaving. Who was sent away says nothing and
-    /// weighs all the same, or a host would decide alone by sending everybody away first.
+    /// Who has a say: everybody who plays, and who has reported before leaving. Who was sent away
+    /// says nothing and weighs all the same, or a host would decide alone by sending everybody away
+    /// first.
     fn voices(&self, now: Micros) -> Voices {
         let mut voices = Voices::of(&self.state.cast);
         for participant in &self.state.cast {

@@ -165,8 +165,8 @@ impl Room {
         Ok(())
     }
 
-    /// A player of a matched room wants another one removed. Votes count by network: keys of one person are one vote. Where all are
-    /// of one network, as at home, they count by player.
+    /// A player of a matched room wants another one removed. Votes count by network: keys of one
+    /// person are one vote. Where all are of one network, as at home, they count by player.
     pub(super) fn vote(&mut self, now: Micros, by: PeerId, target: PeerId) -> Result<(), Rejection> {
         let plays = |peer: PeerId| self.view.member(peer).is_some_and(|member| member.slot.is_some());
         if !plays(by) {

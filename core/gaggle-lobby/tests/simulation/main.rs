@@ -1,5 +1,5 @@
-//! Thousands of clients, reconnects and crashing nodes in virtual time, with everything that must hold
-//! checked after every step.
+//! Thousands of clients, reconnects and crashing nodes in virtual time, with everything that must
+//! hold checked after every step.
 
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 
@@ -60,7 +60,8 @@ fn thousands_of_clients_survive_the_crash_of_every_node() {
 /// So many misbehave.
 const RUDE: usize = 12;
 
-/// People come, go, vanish and return; nodes crash and start again; then all is well and must be right.
+/// People come, go, vanish and return; nodes crash and start again; then all is well and must be
+/// right.
 fn storm(seed: u64, clients: usize, rounds: usize) -> World {
     let delays = Delays { socket: Micros::from_millis(80), directory: Micros::from_millis(10) };
     let mut world = World::new(seed, 3, delays);

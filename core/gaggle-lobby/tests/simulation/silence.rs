@@ -1,5 +1,6 @@
-//! A hundred thousand join, and half of them fall silent in one way or another while the others go on coming: whoever is silent is
-//! taken out, whoever is not keeps seat and room, and nothing is left behind.
+//! A hundred thousand join, and half of them fall silent in one way or another while the others go
+//! on coming: whoever is silent is taken out, whoever is not keeps seat and room, and nothing is
+//! left behind.
 
 use std::collections::VecDeque;
 
@@ -162,7 +163,8 @@ fn the_silent_are_taken_out_of_a_storm_of_joins_and_nobody_else_is() {
         }
     }
     let most = crowd.directory.rooms().count();
-    // Longer than the longest silence, the time a socket has to answer, and the time a seat is kept, together.
+    // Longer than the longest silence, the time a socket has to answer, and the time a seat is
+    // kept, together.
     for nth in 0..300 {
         crowd.now += Micros::new(BETWEEN.get() * TICK);
         breaking.drain(..).for_each(|(_, connection)| crowd.node.handle_closed(crowd.now, connection));

@@ -1,4 +1,5 @@
-//! Stories about people who do what no client of ours does, to get what is not theirs or to bring the server down.
+//! Stories about people who do what no client of ours does, to get what is not theirs or to bring
+//! the server down.
 
 use std::collections::VecDeque;
 

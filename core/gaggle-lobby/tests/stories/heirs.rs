@@ -1,5 +1,5 @@
-//! Stories about seats that somebody left: games keep for a while what was won there, and whoever sits down hears whether
-//! it can be theirs.
+//! Stories about seats that somebody left: games keep for a while what was won there, and whoever
+//! sits down hears whether it can be theirs.
 
 use gaggle_kit::Slot;
 use gaggle_lobby::RoomCode;
@@ -120,7 +120,8 @@ fn of_two_at_one_machine_each_hears_about_their_own_seat() {
     server.wait_secs(5);
     leave(&mut server, back);
     leave(&mut server, single);
-    // One of the two is taken by somebody who had the third: the couch gets its other one, and the third.
+    // One of the two is taken by somebody who had the third: the couch gets its other one, and the
+    // third.
     let (_, taken) = come(&mut server, 9, made.room.code);
     assert_eq!((taken.slot, &taken.inherited[..]), (Some(Slot::at(0)), &[Slot::at(0)][..]));
     let back = server.guest(1);

@@ -1,4 +1,5 @@
-//! Every limit, lowered until somebody runs into it: they are told which kind it is, and whoever else is there is served.
+//! Every limit, lowered until somebody runs into it: they are told which kind it is, and whoever
+//! else is there is served.
 
 use gaggle_kit::Micros;
 use gaggle_lobby::message::server::MembershipState;
@@ -280,7 +281,8 @@ fn objection(server: &Server, connection: ConnectionId, heard: &[ServerMessage])
     refused.or(server.closed(connection))
 }
 
-/// What the third is told. The first two have nothing to complain about but what the third would hear in any case.
+/// What the third is told. The first two have nothing to complain about but what the third would
+/// hear in any case.
 fn third(mut told: impl FnMut(u32) -> Option<RejectionCode>) -> Option<RejectionCode> {
     let told = [0, 1, 2].map(&mut told);
     assert_eq!(told[0], told[1]);

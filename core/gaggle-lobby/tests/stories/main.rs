@@ -1,4 +1,5 @@
-//! What the lobby does, told in its own messages: one sentence per test, spoken in JSON to one server.
+//! What the lobby does, told in its own messages: one sentence per test, spoken in JSON to one
+//! server.
 
 #![allow(clippy::unwrap_used, reason = "a failing test says enough")]
 

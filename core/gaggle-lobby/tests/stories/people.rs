@@ -576,3 +576,18 @@ fn equal_names_in_room_get_numbers() {
         assert_eq!(name(&mut server, member), *shown);
     }
 }
+
+#[test]
+fn every_tab_of_a_guest_has_a_name_of_its_own_and_keeps_it() {
+    let name = |server: &mut Server, seat: &str| {
+        let tab = server.connect();
+        let hello = format!(r#"{{"type":"hello","key":"a-secret-of-some-length","seat":"{seat}"}}"#);
+        welcome(&server.say(tab, &hello)).name.as_str().to_string()
+    };
+    let mut server = Server::new();
+    let [first, second] = ["one", "two"].map(|seat| name(&mut server, seat));
+    let again = name(&mut Server::new(), "one");
+    assert!(first.starts_with("Goose ") && second.starts_with("Goose "), "{first}, {second}");
+    assert_ne!(first, second);
+    assert_eq!(first, again);
+}

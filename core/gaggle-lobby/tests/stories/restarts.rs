@@ -1,4 +1,5 @@
-//! Stories about a server that lost its memory: rooms come back as they were, and nobody gains by being first.
+//! Stories about a server that lost its memory: rooms come back as they were, and nobody gains by
+//! being first.
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::{RoomView, Verdict};

@@ -782,21 +782,6 @@ fn a_newcomer_with_nothing_but_a_socket_is_playing_after_two_lines() {
     assert!(seat(&server.say(guest, FIND)).created);
 }
 
-#[test]
-fn every_tab_of_a_guest_has_a_name_of_its_own_and_keeps_it() {
-    let name = |server: &mut Server, seat: &str| {
-        let tab = server.connect();
-        let hello = format!(r#"{{"type":"hello","key":"a-secret-of-some-length","seat":"{seat}"}}"#);
-        crate::server::welcome(&server.say(tab, &hello)).name.as_str().to_string()
-    };
-    let mut server = Server::new();
-    let [first, second] = ["one", "two"].map(|seat| name(&mut server, seat));
-    let again = name(&mut Server::new(), "one");
-    assert!(first.starts_with("Goose ") && second.starts_with("Goose "), "{first}, {second}");
-    assert_ne!(first, second);
-    assert_eq!(first, again);
-}
-
 fn seat_ticket(server: &mut Server, connection: gaggle_lobby::node::ConnectionId) -> String {
     match &server.say(connection, r#"{"type":"ticket"}"#)[..] {
         [.., ServerMessage::TicketRenewed(new)] => new.ticket.clone(),

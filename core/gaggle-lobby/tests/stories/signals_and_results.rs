@@ -83,7 +83,8 @@ fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
     for n in 1..=4 {
         server.say(a, &signal(&to_b, &n.to_string()));
     }
-    // b sent two, of which the server got one; and it saw two of the four before the connection broke.
+    // b sent two, of which the server got one; and it saw two of the four before the connection
+    // broke.
     server.say(b, &format!(r#"{{"type":"signal","to":"{to_a}","n":1,"data":"first"}}"#));
     server.close(b);
     server.say(a, &signal(&to_b, "5"));

@@ -14,8 +14,9 @@ pub(crate) const SMALL_COUNT_BITS: u32 = 5;
 impl Layout {
     /// Writes how a value differs from what is expected.
     ///
-    /// Which fields that jump changed comes first, if there are any: one bit if none did, else one bit each and
-    /// one for everything that glides. What glides and did not move at all has the same right to be left out.
+    /// Which fields that jump changed comes first, if there are any: one bit if none did, else one
+    /// bit each and one for everything that glides. What glides and did not move at all has the
+    /// same right to be left out.
     pub(crate) fn write_difference(
         &self,
         w: &mut impl Sink,

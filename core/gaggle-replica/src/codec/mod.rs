@@ -1,7 +1,9 @@
-//! Values on the wire: whole, or as what was not expected of them given values the receiver already has.
+//! Values on the wire: whole, or as what was not expected of them given values the receiver already
+//! has.
 //!
-//! This file says what is expected; `whole.rs` and `difference.rs` write and read. Expectation is integers alone, and the quantised value is the truth at both ends, so nothing drifts. Which values
-//! the receiver has is `history.rs`; what surrounds a value in a packet is `record.rs`.
+//! This file says what is expected; `whole.rs` and `difference.rs` write and read. Expectation is
+//! integers alone, and the quantised value is the truth at both ends, so nothing drifts. Which
+//! values the receiver has is `history.rs`; what surrounds a value in a packet is `record.rs`.
 
 #![expect(clippy::needless_range_loop, reason = "a word's number counts in several lists at once")]
 
@@ -69,7 +71,8 @@ impl<'a> Baselines<'a> {
     /// Where a position is now, given its newer value, and its velocity then and now.
     #[inline]
     fn moved(&self, axis: &Axis, newer: i32, (before, now): (i32, i32), per_tick: i64) -> i32 {
-        // 31 bits of velocity, 1 more for the sum, 10 of ticks, 40 of `per_tick`: only absurd kinds saturate.
+        // 31 bits of velocity, 1 more for the sum, 10 of ticks, 40 of `per_tick`: only absurd kinds
+        // saturate.
         let sum = (i64::from(before) + i64::from(now)) * self.k;
         let way = sum.saturating_mul(per_tick).saturating_add(1 << (PER_TICK_BITS - 1)) >> PER_TICK_BITS;
         axis.clamp(i64::from(newer).saturating_add(way))
@@ -77,8 +80,8 @@ impl<'a> Baselines<'a> {
 }
 
 impl Layout {
-    /// Whether a value is just what is expected: numbers and directions on their way, everything else unchanged. One
-    /// bit tells that.
+    /// Whether a value is just what is expected: numbers and directions on their way, everything
+    /// else unchanged. One bit tells that.
     #[inline]
     pub(crate) fn is_expected(&self, value: &[i32], base: &Baselines<'_>) -> bool {
         // What is cheap to compare first: rotations and jumps, which must not have changed at all.

@@ -1,4 +1,5 @@
-//! What is written is read back, what is cut or stretched is refused, and updates are as short as promised.
+//! What is written is read back, what is cut or stretched is refused, and updates are as short as
+//! promised.
 
 use gaggle_kit::{Angle, BitReader, BitWriter, Fixed16, Micros, Prng};
 

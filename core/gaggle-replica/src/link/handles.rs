@@ -1,11 +1,11 @@
-//! Short names for objects on one link, in one direction. The lowest free one is taken, so that neighbours in a packet are
-//! neighbours in number.
+//! Short names for objects on one link, in one direction. The lowest free one is taken, so that
+//! neighbours in a packet are neighbours in number.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A handle is used again this many ticks after its close was acknowledged: packets that still mean its last owner are
-/// dead by then.
+/// A handle is used again this many ticks after its close was acknowledged: packets that still mean
+/// its last owner are dead by then.
 const QUARANTINE_TICKS: u32 = 64;
 
 /// Which handles are free.

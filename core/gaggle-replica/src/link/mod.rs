@@ -59,12 +59,14 @@ pub(crate) struct Peer {
     pub(crate) table: Vec<Incoming>,
     /// By place of the object: its handle in `table`.
     pub(crate) table_of: Vec<u32>,
-    /// How many objects the other side was about to introduce when the link began, and how many it has.
+    /// How many objects the other side was about to introduce when the link began, and how many it
+    /// has.
     pub(crate) announced: u32,
     pub(crate) introduced: u32,
     /// How many objects are known because it told of them first.
     pub(crate) brought: usize,
-    /// How many objects that nobody else had told of it brought in the name of somebody who left, since last anybody did.
+    /// How many objects that nobody else had told of it brought in the name of somebody who left,
+    /// since last anybody did.
     pub(crate) legacies: u32,
     /// How often the other side started anew.
     pub(crate) restarts: u32,

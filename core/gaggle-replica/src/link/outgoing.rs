@@ -123,8 +123,8 @@ impl Outgoing {
         }
     }
 
-    /// The acknowledged tick before the newest from which a line to the tick `k` after it is best drawn: as far before as
-    /// that is after, or a little farther, or the farthest there is.
+    /// The acknowledged tick before the newest from which a line to the tick `k` after it is best
+    /// drawn: as far before as that is after, or a little farther, or the farthest there is.
     #[inline]
     pub(crate) fn older_for(&self, k: u32) -> Option<u32> {
         if self.before == 0 || k >= SLOTS {

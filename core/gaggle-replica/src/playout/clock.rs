@@ -1,5 +1,5 @@
-//! What time it is at the other side: from when its ticks arrive, taking the quickest packets of the last seconds as those that
-//! were not held up.
+//! What time it is at the other side: from when its ticks arrive, taking the quickest packets of
+//! the last seconds as those that were not held up.
 
 use gaggle_kit::Micros;
 
@@ -12,7 +12,8 @@ const SAMPLES: usize = 128;
 #[derive(Debug, Clone)]
 pub(crate) struct SenderClock {
     interval: u64,
-    /// Least difference of our clock and the sender's in this and the last half of the window, in µs.
+    /// Least difference of our clock and the sender's in this and the last half of the window, in
+    /// µs.
     least: [Option<i64>; 2],
     half_began: Micros,
     /// How much later than that packets came, in µs.

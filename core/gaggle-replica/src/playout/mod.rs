@@ -1,8 +1,8 @@
-//! When and how received values are shown. Nothing here is ever fed back into the world: what is shown may be late or
-//! smoothed, the truth is not.
+//! When and how received values are shown. Nothing here is ever fed back into the world: what is
+//! shown may be late or smoothed, the truth is not.
 //!
-//! `clock.rs` knows what time it is at the sender, `playhead.rs` which tick of it is shown, `motion.rs` where an object is
-//! then, and this file takes errors away little by little.
+//! `clock.rs` knows what time it is at the sender, `playhead.rs` which tick of it is shown,
+//! `motion.rs` where an object is then, and this file takes errors away little by little.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 

@@ -1,4 +1,5 @@
-//! Where an object is at a moment: between two received values, or moved on from the newest by its velocity.
+//! Where an object is at a moment: between two received values, or moved on from the newest by its
+//! velocity.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -8,13 +9,14 @@ use crate::rotation;
 
 /// Nothing is moved on by its velocity for longer than this.
 const AHEAD_US_MAX: f64 = 200_000.0;
-/// If nothing is heard of an object for so long it goes back to where it was told to be, little by little, and rests there after
-/// the longer time.
+/// If nothing is heard of an object for so long it goes back to where it was told to be, little by
+/// little, and rests there after the longer time.
 const SILENCE_US: (f64, f64) = (200_000.0, 500_000.0);
 /// A value that was not followed by another for longer than so many ticks was held, not on its way.
 const GAP_TICKS_MAX: u32 = 4;
 
-/// A value as words and as what is shown: words that glide may lie between two words, a rotation is its quaternion.
+/// A value as words and as what is shown: words that glide may lie between two words, a rotation is
+/// its quaternion.
 #[derive(Debug)]
 pub(crate) struct Motion<'a> {
     /// All words, constants included.
@@ -62,8 +64,8 @@ impl Motion<'_> {
         }
     }
 
-    /// Where it was at a tick, or between two, going by what was told of it. `value` has the constants, and the rest if
-    /// nothing else is known.
+    /// Where it was at a tick, or between two, going by what was told of it. `value` has the
+    /// constants, and the rest if nothing else is known.
     pub(crate) fn play<'a>(
         &mut self,
         layout: &Layout,

@@ -1,5 +1,5 @@
-//! Which moment of a sender is shown when its updates are played in sequence: a few ticks behind the newest, more if they come
-//! unevenly.
+//! Which moment of a sender is shown when its updates are played in sequence: a few ticks behind
+//! the newest, more if they come unevenly.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -40,7 +40,8 @@ pub(crate) struct Playhead {
 }
 
 impl Playhead {
-    /// Time passes; `newest` is the newest moment that was told, `lateness` how unevenly moments arrive.
+    /// Time passes; `newest` is the newest moment that was told, `lateness` how unevenly moments
+    /// arrive.
     pub(crate) fn advance(&mut self, now: Micros, newest: i64, lateness: Micros, depth: Depth) {
         if newest != self.newest {
             (self.newest, self.newest_at) = (newest, now);
@@ -82,7 +83,8 @@ mod tests {
 
     const DEPTH: Depth = Depth { interval: Micros::from_millis(50), ticks_min: 2, ticks_max: 8 };
 
-    /// Plays ticks that arrive at these times and says where each frame was, and how far behind the newest, in ticks.
+    /// Plays ticks that arrive at these times and says where each frame was, and how far behind the
+    /// newest, in ticks.
     fn played(arrivals: &[(u64, i64)], until_ms: u64, lateness_ms: u64, depth: Depth) -> Vec<Shown> {
         let mut head = Playhead::default();
         let mut shown = Vec::new();

@@ -1,5 +1,5 @@
-//! Peers that say what is not theirs to say: in the name of others, about what others hold, of objects nobody made. The honest go on as if
-//! nothing had been said, and agree.
+//! Peers that say what is not theirs to say: in the name of others, about what others hold, of
+//! objects nobody made. The honest go on as if nothing had been said, and agree.
 
 use std::sync::Arc;
 
@@ -74,7 +74,8 @@ fn nobody_speaks_in_a_present_members_name() {
     for policy in
         [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader, AuthorityPolicy::Anyone, skippers()]
     {
-        // Another claim, or only another value of the same one, later than anything its holder has said or will say.
+        // Another claim, or only another value of the same one, later than anything its holder has
+        // said or will say.
         for (seq, tick) in [(5, 50), (0, 50), (0, 1 << 31)] {
             let mut world = world(4, policy.clone());
             let id = world.session(0).spawn_owned(player(0), &cube(1)).unwrap();
@@ -122,7 +123,8 @@ fn what_was_said_in_the_name_of_somebody_away_ends_when_it_is_back() {
     }
 }
 
-/// As in a game of boats: what has a home is its player's, and everything else anybody's; the sides of a split mix.
+/// As in a game of boats: what has a home is its player's, and everything else anybody's; the sides
+/// of a split mix.
 #[derive(Debug)]
 struct Skippers;
 
@@ -231,7 +233,8 @@ fn nobody_makes_objects_it_has_no_right_to() {
     }
 }
 
-/// The host left, and until the next one has taken over what it had, somebody speaks of that in the name of others who are not here.
+/// The host left, and until the next one has taken over what it had, somebody speaks of that in the
+/// name of others who are not here.
 #[test]
 fn what_the_host_left_is_not_overwritten_in_the_name_of_who_had_no_right_to_it() {
     for (policy, without) in [
@@ -272,7 +275,8 @@ fn what_the_host_left_is_not_overwritten_in_the_name_of_who_had_no_right_to_it()
     }
 }
 
-/// Everybody who is left tells the heir what only it has heard from the host. Somebody makes that up.
+/// Everybody who is left tells the heir what only it has heard from the host. Somebody makes that
+/// up.
 #[test]
 fn in_the_name_of_who_left_nobody_brings_more_than_it_can_have_left() {
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {

@@ -1,4 +1,5 @@
-//! Fetching what is too large for packets: in pieces, on a reliable stream of its own, with at most half of the budget.
+//! Fetching what is too large for packets: in pieces, on a reliable stream of its own, with at most
+//! half of the budget.
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
 
@@ -22,8 +23,9 @@ impl Session {
         self.blobs.get(blob)
     }
 
-    /// Fetches the bytes an object names, from its holder or whoever else has them. An [`SessionEvent::BlobReceived`] tells when they
-    /// are here; until then show what was there before.
+    /// Fetches the bytes an object names, from its holder or whoever else has them. An
+    /// [`SessionEvent::BlobReceived`] tells when they are here; until then show what was there
+    /// before.
     ///
     /// # Errors
     /// If there is no room for them.

@@ -14,8 +14,8 @@ use crate::{MemberId, ObjectId, OnLeave, Player};
 
 /// A machine claims one object at most this often.
 const CLAIM_INTERVAL: Micros = Micros::from_millis(100);
-/// No more claims of an object than this can have been made, and so many more every second: a liar who jumps ahead locks an
-/// object for seconds, not for ever.
+/// No more claims of an object than this can have been made, and so many more every second: a liar
+/// who jumps ahead locks an object for seconds, not for ever.
 const CLAIMS_BASE: u64 = 1_024;
 const CLAIMS_PER_SECOND: u64 = 256;
 /// Clocks of two machines differ by no more than this.
@@ -41,7 +41,8 @@ impl Session {
         self.raise_claim(place, false, None).then_some(()).ok_or(ObjectError::RateLimited { id })
     }
 
-    /// Takes an object and holds on to it: nobody can touch it until it is let go. Beats everybody who only touched it.
+    /// Takes an object and holds on to it: nobody can touch it until it is let go. Beats everybody
+    /// who only touched it.
     ///
     /// # Errors
     /// If somebody present holds on to it, or this machine may not.
@@ -59,7 +60,8 @@ impl Session {
         self.raise_claim(place, true, None).then_some(()).ok_or(ObjectError::RateLimited { id })
     }
 
-    /// Lets go of a grabbed object. This machine goes on to answer for it until somebody else claims it.
+    /// Lets go of a grabbed object. This machine goes on to answer for it until somebody else
+    /// claims it.
     ///
     /// # Errors
     /// If it is somebody else's.
@@ -145,8 +147,8 @@ impl Session {
         u32::try_from(CLAIMS_BASE + CLAIMS_PER_SECOND * seconds).unwrap_or(u32::MAX)
     }
 
-    /// Puts this machine's name on an object, above everything ever seen of it. Not, if that were more claims than
-    /// can have been made.
+    /// Puts this machine's name on an object, above everything ever seen of it. Not, if that were
+    /// more claims than can have been made.
     pub(super) fn raise_claim(&mut self, place: ObjectIndex, hold: bool, trust: Option<Player>) -> bool {
         let claims_max = self.claims_max();
         let object = &self.store[place];
@@ -198,7 +200,8 @@ impl Session {
         object.stamp = object.stamp.wrapping_add(1).max(1);
     }
 
-    /// Takes over what nobody rightfully holds any more, lets go of what rests, and judges again what came too soon.
+    /// Takes over what nobody rightfully holds any more, lets go of what rests, and judges again
+    /// what came too soon.
     pub(super) fn keep_house(&mut self) {
         self.inherit();
         self.bury_disowned();
@@ -237,8 +240,8 @@ impl Session {
         }
     }
 
-    /// Whoever says goodbye told everybody what it had to tell: what somebody else got of it later than we is here within a
-    /// round trip, or there is nobody else.
+    /// Whoever says goodbye told everybody what it had to tell: what somebody else got of it later
+    /// than we is here within a round trip, or there is nobody else.
     fn farewell(&self) -> Micros {
         let others = self.links.iter().filter(|link| link.present.is_some() && !link.spectator);
         let slowest = others.map(|link| link.rtt.unwrap_or(self.config.succession_delay)).max();

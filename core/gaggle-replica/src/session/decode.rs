@@ -1,6 +1,7 @@
 //! Reads the records of a packet, all of them before anything counts.
 //!
-//! A packet that builds on a value this machine does not have (any more) is as good as lost: it is not acknowledged.
+//! A packet that builds on a value this machine does not have (any more) is as good as lost: it is
+//! not acknowledged.
 
 use gaggle_kit::{BitReader, DecodeError};
 

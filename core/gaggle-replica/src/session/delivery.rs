@@ -1,5 +1,5 @@
-//! What each link has to be told. The holder tells everybody; what has no rightful holder everybody tells its heir; a deletion
-//! is told to whoever may know the object.
+//! What each link has to be told. The holder tells everybody; what has no rightful holder everybody
+//! tells its heir; a deletion is told to whoever may know the object.
 
 use super::Session;
 use crate::ablation::Rule;

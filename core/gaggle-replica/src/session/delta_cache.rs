@@ -1,6 +1,7 @@
-//! Differences that were written in this tick, kept for the next receiver: those who have the same values to build on are told
-//! the same bits. So are those who have values that are nearly as good: writing a difference costs several times as much as
-//! copying one, and a tick more makes it hardly longer.
+//! Differences that were written in this tick, kept for the next receiver: those who have the same
+//! values to build on are told the same bits. So are those who have values that are nearly as good:
+//! writing a difference costs several times as much as copying one, and a tick more makes it hardly
+//! longer.
 
 use crate::history::NEVER;
 use crate::link::Outgoing;
@@ -17,7 +18,8 @@ pub(super) struct Written {
     pub(super) bits: Register,
 }
 
-/// A difference is shared if it is built on a value at most so many ticks older than the newest a receiver has.
+/// A difference is shared if it is built on a value at most so many ticks older than the newest a
+/// receiver has.
 const OLDER_TICKS_MAX: u32 = 1;
 
 /// A few for every object: receivers differ by their distance and by what got lost.
@@ -39,7 +41,8 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// One that a receiver can read who has acknowledged this, and that is not much longer than its own would be.
+    /// One that a receiver can read who has acknowledged this, and that is not much longer than its
+    /// own would be.
     #[inline]
     pub(super) fn usable(&self, place: ObjectIndex, tick: u32, out: &Outgoing) -> Option<&Written> {
         let kept = self.of.get(place as usize).filter(|kept| kept.tick == tick)?;

@@ -1,8 +1,8 @@
-//! Deletions that wait for the motion they belong to: an object of a kind that is played in sequence is shown until the moment
-//! at which it was deleted is shown.
+//! Deletions that wait for the motion they belong to: an object of a kind that is played in
+//! sequence is shown until the moment at which it was deleted is shown.
 //!
-//! The world knows of the deletion at once; only what is drawn, and [`SessionEvent::Despawned`], come later. Absent: what is shown of
-//! objects that exist (`display.rs`).
+//! The world knows of the deletion at once; only what is drawn, and [`SessionEvent::Despawned`],
+//! come later. Absent: what is shown of objects that exist (`display.rs`).
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -35,7 +35,8 @@ pub(super) struct Departing {
 }
 
 impl Session {
-    /// A record that deletes an object is about to replace what is known of it. Whether what is shown of it has to go on.
+    /// A record that deletes an object is about to replace what is known of it. Whether what is
+    /// shown of it has to go on.
     pub(super) fn keep_showing(&mut self, place: ObjectIndex, deletion: &Record) -> bool {
         let object = &self.store[place];
         let (Some(before), Some(kind)) = (object.record, self.store.kind(place)) else { return false };
@@ -46,7 +47,8 @@ impl Session {
         let holder = before.version.authority;
         let is_theirs = |link: &&Peer| link.present.is_some_and(|it| it.id == holder);
         let Some(link) = self.links.iter().find(is_theirs) else { return false };
-        // A deletion by another peer is no moment of the holder's: what the holder told until now is shown to its end.
+        // A deletion by another peer is no moment of the holder's: what the holder told until now
+        // is shown to its end.
         let by_holder = deletion.version.authority == holder;
         let at = link.clock.time_of(if by_holder { deletion.version.tick } else { before.version.tick });
         if link.playhead.at() >= at as f64 {
@@ -67,7 +69,8 @@ impl Session {
         self.departing.iter().any(|departing| departing.id == id)
     }
 
-    /// The object exists again: nothing is to be told of its deletion. Whether there was anything to tell.
+    /// The object exists again: nothing is to be told of its deletion. Whether there was anything
+    /// to tell.
     pub(super) fn return_departing(&mut self, id: ObjectId) -> bool {
         let before = self.departing.len();
         self.departing.retain(|departing| departing.id != id);
@@ -93,8 +96,9 @@ impl Session {
         self.show_departing(departing)
     }
 
-    /// All objects of a kind as they should be drawn now, in no particular order: those that exist, as
-    /// [`interpolated`](Session::interpolated) has them, and those of a kind that is played in sequence whose deletion is not shown yet.
+    /// All objects of a kind as they should be drawn now, in no particular order: those that exist,
+    /// as [`interpolated`](Session::interpolated) has them, and those of a kind that is played in
+    /// sequence whose deletion is not shown yet.
     pub fn shown_all<K: Kind>(&self) -> impl Iterator<Item = (ObjectId, K)> + '_ {
         let here = self.iter::<K>().filter_map(move |(id, _)| Some((id, self.interpolated::<K>(id)?)));
         let departing =

@@ -1,5 +1,6 @@
-//! The real machine in a world that does its worst: loss, doubles and packets out of order, detectors that are wrong, splits, crashes
-//! and returns, claims and deletions by everybody. Then everything heals, and all worlds must be equal and silent.
+//! The real machine in a world that does its worst: loss, doubles and packets out of order,
+//! detectors that are wrong, splits, crashes and returns, claims and deletions by everybody. Then
+//! everything heals, and all worlds must be equal and silent.
 //!
 //! Each rule of agreement is taken out in turn, and the world must notice.
 
@@ -65,7 +66,8 @@ impl AuthorityRules for Skippers {
 enum Crowd {
     /// Two to five.
     Few,
-    /// The more there are, the more have an opinion about who is host, and the longer one can be away without anybody missing it.
+    /// The more there are, the more have an opinion about who is host, and the longer one can be
+    /// away without anybody missing it.
     Seven,
 }
 
@@ -631,8 +633,8 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// `SEEDS=100000 cargo test --release` looks further, and `GAGGLE_LONG=1` as far as `long`. `MACHINES` and `STEPS` are for worlds of more
-/// than a few.
+/// `SEEDS=100000 cargo test --release` looks further, and `GAGGLE_LONG=1` as far as `long`.
+/// `MACHINES` and `STEPS` are for worlds of more than a few.
 fn seeds(default: u64, long: u64) -> std::ops::Range<u64> {
     let usual = if std::env::var_os("GAGGLE_LONG").is_some() { long } else { default };
     let first = number("FIRST").unwrap_or(0);
@@ -666,7 +668,8 @@ fn all_worlds_become_equal_and_silent() {
     assert!(tally.renumbered > 150, "only {} came in again under another number", tally.renumbered);
 }
 
-/// What few do not come to: who was told to come in again hears so from several at once, who has what from whom goes round more corners.
+/// What few do not come to: who was told to come in again hears so from several at once, who has
+/// what from whom goes round more corners.
 #[test]
 fn all_worlds_of_seven_become_equal_and_silent() {
     let mut tally = Tally::default();
@@ -686,8 +689,8 @@ fn all_worlds_of_seven_become_equal_and_silent() {
     }
 }
 
-/// Every rule is there for a reason: without it some world comes apart. Some are missed too rarely for
-/// this, in a few of 20,000 worlds or fewer: see `how_often_a_rule_is_missed`.
+/// Every rule is there for a reason: without it some world comes apart. Some are missed too rarely
+/// for this, in a few of 20,000 worlds or fewer: see `how_often_a_rule_is_missed`.
 #[test]
 fn without_any_one_rule_some_world_comes_apart() {
     for rule in [

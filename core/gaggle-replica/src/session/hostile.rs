@@ -1,5 +1,6 @@
-//! Peers that do not play by the rules. A liar is the real machine with its hands on its own memory: it says what it should not
-//! in packets that are well made. The others lose at most their link to it.
+//! Peers that do not play by the rules. A liar is the real machine with its hands on its own
+//! memory: it says what it should not in packets that are well made. The others lose at most their
+//! link to it.
 
 #[path = "../../tests/world/mod.rs"]
 pub(super) mod world;
@@ -190,7 +191,8 @@ fn whoever_acknowledges_later_and_later_costs_no_memory() {
     let mut world = world(2, AuthorityPolicy::Leader);
     let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(500);
-    // It acknowledges every packet, but two of three seconds late after three, twenty of thirty after thirty.
+    // It acknowledges every packet, but two of three seconds late after three, twenty of thirty
+    // after thirty.
     let mut acks: Vec<[u8; 2]> = Vec::new();
     world.tamper = Box::new(move |from, _, bytes| {
         if from == 1 && bytes.len() == 18 {
@@ -399,7 +401,8 @@ fn signals_and_values_in_another_name_are_faults() {
 fn values_that_are_not_ones_own_to_write_are_not_taken() {
     let mut world = world(3, AuthorityPolicy::Leader);
     let writer = liar(&mut world).local_member();
-    // The host's to write: what anybody else says counts for nothing while the host has something to say.
+    // The host's to write: what anybody else says counts for nothing while the host has something
+    // to say.
     world.session(0).set_value(player(2), &Score(3)).unwrap();
     say(
         &mut world,

@@ -1,5 +1,6 @@
-//! Peers that lie about how long they have been here: to lead, to push others down, or so that nobody else can come in. And
-//! honest ones whom nobody knows under the number they have, who get another.
+//! Peers that lie about how long they have been here: to lead, to push others down, or so that
+//! nobody else can come in. And honest ones whom nobody knows under the number they have, who get
+//! another.
 
 use gaggle_kit::{Micros, State};
 
@@ -298,8 +299,8 @@ fn those_who_come_at_once_through_different_members_agree_who_is_senior() {
     }
 }
 
-/// Three machines fall apart. Two come in on the side of two, which counts on; one of those returns on the other side, which does not know
-/// of them, and has the number of one of them there.
+/// Three machines fall apart. Two come in on the side of two, which counts on; one of those returns
+/// on the other side, which does not know of them, and has the number of one of them there.
 fn count_on_apart(world: &mut World) -> [usize; 2] {
     world.run_ms(3_000);
     world.split(&[&[0], &[1, 2]]);
@@ -452,7 +453,8 @@ fn who_came_in_again_is_not_told_by_the_lobby_who_came_after_it() {
     world.expect_peace();
 }
 
-/// Whoever comes in again finds everything on its way that was said to it before, and none of that knows it.
+/// Whoever comes in again finds everything on its way that was said to it before, and none of that
+/// knows it.
 #[test]
 fn what_was_said_before_one_came_in_again_is_answered_once() {
     let mut world = world(2, AuthorityPolicy::Leader);

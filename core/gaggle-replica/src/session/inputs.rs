@@ -1,4 +1,5 @@
-//! What players do, on its way to the lead: in the same packets as the objects, every change until it is acknowledged.
+//! What players do, on its way to the lead: in the same packets as the objects, every change until
+//! it is acknowledged.
 
 use std::any::type_name;
 
@@ -21,8 +22,8 @@ impl Session {
         size.unwrap_or_else(|| panic!("{} is not the input named by Kinds::with_input", type_name::<I>()))
     }
 
-    /// What the player at this machine does now. Call it once a frame. Whoever leads gets every change of it, in order, and
-    /// every press once, however short it was and whatever gets lost.
+    /// What the player at this machine does now. Call it once a frame. Whoever leads gets every
+    /// change of it, in order, and every press once, however short it was and whatever gets lost.
     ///
     /// # Panics
     /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
@@ -36,8 +37,9 @@ impl Session {
         self.local_input.sample(bytes, &merge);
     }
 
-    /// What a player does, for whoever simulates: call it once a frame and player. Each sample is told once, a gap is
-    /// filled by what the player holds. None if nothing was ever heard of the player's hands.
+    /// What a player does, for whoever simulates: call it once a frame and player. Each sample is
+    /// told once, a gap is filled by what the player holds. None if nothing was ever heard of the
+    /// player's hands.
     ///
     /// # Panics
     /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
@@ -63,8 +65,8 @@ impl Session {
             && link.present == self.roster.leader()
     }
 
-    /// Whether a link is told what our player does in this round. What has to wait is told all the same, if late: every change, while there are not
-    /// too many, and every press.
+    /// Whether a link is told what our player does in this round. What has to wait is told all the
+    /// same, if late: every change, while there are not too many, and every press.
     pub(super) fn tells_inputs(&self, link: usize) -> bool {
         self.owes_inputs(link) && self.links[link].input_budget > 0
     }

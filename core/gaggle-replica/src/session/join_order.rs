@@ -1,7 +1,8 @@
-//! Who is senior to whom. A member has its number from whoever let it in, but says itself what it is: so nobody who is known to
-//! have come after us, from a lobby or because it was somebody else before, is believed to have been here before us, or before
-//! others we have known for a while. Whoever is not believed is told so; the honest then come in again, as somebody new, with
-//! all they have.
+//! Who is senior to whom. A member has its number from whoever let it in, but says itself what it
+//! is: so nobody who is known to have come after us, from a lobby or because it was somebody else
+//! before, is believed to have been here before us, or before others we have known for a while.
+//! Whoever is not believed is told so; the honest then come in again, as somebody new, with all
+//! they have.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -13,10 +14,12 @@ use crate::{MemberId, MemberTag};
 
 /// Members we remember to have met, and peers who came after us.
 const MET_MAX: usize = 1_024;
-/// Those who come at about the same time through different members may have numbers in any order. After so many times as
-/// long as one waits for news of what was left, everybody knows whom anybody knows.
+/// Those who come at about the same time through different members may have numbers in any order.
+/// After so many times as long as one waits for news of what was left, everybody knows whom anybody
+/// knows.
 const SETTLED_AFTER: u64 = 3;
-/// So often one may say that it is whom it cannot be: the same hello may have been on its way twice.
+/// So often one may say that it is whom it cannot be: the same hello may have been on its way
+/// twice.
 const DOUBTS_MAX: u32 = 4;
 /// So often one peer may make us come in again: every time costs all others a look at everything.
 const RENUMBERED_MAX: usize = 3;
@@ -29,9 +32,10 @@ const AGE_SLOWLY: i64 = 16;
 const AGE_BACK_US: i64 = 2_000;
 
 impl Session {
-    /// Says that a peer came after this machine became a member, if the caller knows, for instance from a lobby. It is
-    /// believed to be junior to everybody here, whatever it says. Not any more once this machine had to come in again: it may
-    /// itself be junior to whoever came after its machine.
+    /// Says that a peer came after this machine became a member, if the caller knows, for instance
+    /// from a lobby. It is believed to be junior to everybody here, whatever it says. Not any more
+    /// once this machine had to come in again: it may itself be junior to whoever came after its
+    /// machine.
     pub fn vouch_newcomer(&mut self, peer: PeerId) {
         if self.is_member() && self.stats.rejoins == 0 {
             self.note_newcomer(peer);
@@ -53,11 +57,13 @@ impl Session {
         self.joiners.push_back(peer);
     }
 
-    /// Learns from what a peer says about itself whether it came after us. That it says it is new proves nothing: it may have
-    /// said so long before we hear it, and then both would take the other for the later one.
+    /// Learns from what a peer says about itself whether it came after us. That it says it is new
+    /// proves nothing: it may have said so long before we hear it, and then both would take the
+    /// other for the later one.
     pub(super) fn regard(&mut self, index: usize, hello: &Hello) {
         let peer = self.links[index].peer;
-        // What it said before it can have known us may be older than we are: both would take the other for the later one.
+        // What it said before it can have known us may be older than we are: both would take the
+        // other for the later one.
         let was_another = self
             .known_members
             .iter()
@@ -83,14 +89,15 @@ impl Session {
         }
     }
 
-    /// How old the session was when this tick began: together with the tick it says how old it was when our ticks began to count,
-    /// however late it arrives.
+    /// How old the session was when this tick began: together with the tick it says how old it was
+    /// when our ticks began to count, however late it arrives.
     pub(super) fn age_at_tick_ms(&self) -> u32 {
         let age = self.age_at_start + i64::from(self.tick) * self.config.send_interval.get() as i64;
         u32::try_from(age.max(0) / 1_000).unwrap_or(u32::MAX)
     }
 
-    /// Compares our age of the session with that of the member who says it, as far as its packets tell the time there.
+    /// Compares our age of the session with that of the member who says it, as far as its packets
+    /// tell the time there.
     pub(super) fn correct_age(&mut self) {
         let (Some(by), Some(age_there)) = (self.age_by, self.age_there) else { return };
         let is_theirs = |link: &&Peer| link.present.is_some_and(|present| present.id == by);
@@ -146,7 +153,8 @@ impl Session {
             && self.doubted_by.iter().filter(|by| **by == link.peer).count() < RENUMBERED_MAX
     }
 
-    /// Comes in again, as somebody new, let in by the peer that did not know us. What we held is left to whoever is its heir.
+    /// Comes in again, as somebody new, let in by the peer that did not know us. What we held is
+    /// left to whoever is its heir.
     pub(super) fn stand_down(&mut self, peer: PeerId, highest: u32) {
         for index in 0..self.dirty.len() {
             // What nobody was told yet is no part of what we said in this tick.
@@ -177,13 +185,15 @@ impl Session {
         self.roster_changed();
     }
 
-    /// Whether a member lets us in: whoever said that it does not know us, while there is a link to it, else anybody.
+    /// Whether a member lets us in: whoever said that it does not know us, while there is a link to
+    /// it, else anybody.
     pub(super) fn is_let_in_by(&self, peer: PeerId) -> bool {
         let sponsor = self.renumbered_by.filter(|sponsor| self.link_of(*sponsor).is_some());
         sponsor.is_none_or(|sponsor| sponsor == peer)
     }
 
-    /// Notes a member we have met, which said who it is in answer to us, or before. Whether it is the first time.
+    /// Notes a member we have met, which said who it is in answer to us, or before. Whether it is
+    /// the first time.
     pub(super) fn note_met(&mut self, member: MemberId, peer: PeerId, in_answer: bool) -> bool {
         let before = self.known_members.iter().position(|met| met.member.tag == member.tag);
         let known = before.and_then(|index| self.known_members.remove(index));

@@ -1,9 +1,11 @@
 //! The session: local changes, packets and time in; packets, messages and events out.
 //!
-//! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who holds what, `owner.rs` whose
-//! it is, `judge.rs` which record the world takes, `standing.rs` whether its holder ever had a right to it, `duty.rs` what each link has to be told, `greet.rs` who is present, `seniority.rs` in which order, `select.rs` and `send.rs` what goes
-//! out, `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees; `inputs.rs`, `signals.rs`, `values.rs` and `blobs.rs` what
-//! travels beside the objects.
+//! This file owns the state and what a game does with objects. Its neighbours: `claims.rs` who
+//! holds what, `owner.rs` whose it is, `judge.rs` which record the world takes, `standing.rs`
+//! whether its holder ever had a right to it, `duty.rs` what each link has to be told, `greet.rs`
+//! who is present, `seniority.rs` in which order, `select.rs` and `send.rs` what goes out,
+//! `decode.rs` and `receive.rs` what comes in, `display.rs` what a player sees; `inputs.rs`,
+//! `signals.rs`, `values.rs` and `blobs.rs` what travels beside the objects.
 
 #[cfg(test)]
 mod authority_attacks;
@@ -66,13 +68,15 @@ pub use send::Transmit;
 /// A pure state machine: give it changes, packets and the time, then drain what it wants.
 ///
 /// 1. [`handle_connected`](Session::handle_connected), [`handle_packet`](Session::handle_packet),
-///    [`handle_message`](Session::handle_message), [`handle_disconnected`](Session::handle_disconnected): what the links bring;
-/// 2. [`spawn`](Session::spawn), [`set`](Session::set), [`claim`](Session::claim), [`despawn`](Session::despawn): what
-///    the game does;
+///    [`handle_message`](Session::handle_message),
+///    [`handle_disconnected`](Session::handle_disconnected): what the links bring;
+/// 2. [`spawn`](Session::spawn), [`set`](Session::set), [`claim`](Session::claim),
+///    [`despawn`](Session::despawn): what the game does;
 /// 3. [`tick`](Session::tick), once a frame, after the game: time passes;
 /// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: what to send;
 /// 5. [`poll_event`](Session::poll_event) until it is empty: what happened; the same for
-///    [`poll_remote_event`](Session::poll_remote_event) and [`poll_event_request`](Session::poll_event_request), where there are any.
+///    [`poll_remote_event`](Session::poll_remote_event) and
+///    [`poll_event_request`](Session::poll_event_request), where there are any.
 ///
 /// [`Driver`](crate::Driver) does 1 and 4 with a transport.
 #[derive(Debug)]
@@ -115,11 +119,13 @@ pub struct Session {
     identities: Vec<(PeerId, Option<Player>)>,
     /// Members who left, the latest last.
     departed: VecDeque<Parted>,
-    /// What nobody rightful made, as far as we can tell, since when we know of it, and what was said of it first.
+    /// What nobody rightful made, as far as we can tell, since when we know of it, and what was
+    /// said of it first.
     unauthorized: Vec<(ObjectId, Record, Micros)>,
     /// This machine only looks on.
     spectator: bool,
-    /// There is somebody we have not met yet: what is founded now would be another world than theirs.
+    /// There is somebody we have not met yet: what is founded now would be another world than
+    /// theirs.
     awaits_others: bool,
     /// The highest member number heard of.
     highest: u32,
@@ -175,7 +181,8 @@ struct Met {
     member: MemberId,
     /// At which machine, if we were a member ourselves.
     at: Option<PeerId>,
-    /// It said who it is in answer to us, as who we are now: whoever is at that machine later came after us.
+    /// It said who it is in answer to us, as who we are now: whoever is at that machine later came
+    /// after us.
     answered_us: bool,
 }
 
@@ -212,7 +219,8 @@ pub struct SessionStats {
     pub updates_full: u64,
     /// Packets taken.
     pub packets_received: u64,
-    /// Packets that could not be used: repeated, of another epoch, or built on what is not there any more.
+    /// Packets that could not be used: repeated, of another epoch, or built on what is not there
+    /// any more.
     pub packets_dropped: u64,
     /// Updates in packets taken.
     pub updates_received: u64,
@@ -230,14 +238,16 @@ pub struct SessionStats {
     pub corrections_sent: u64,
     /// How often this machine came in again, because others did not know it under its number.
     pub rejoins: u64,
-    /// Signals that came too often, named objects that did not become known, or were not for this machine.
+    /// Signals that came too often, named objects that did not become known, or were not for this
+    /// machine.
     pub remote_events_dropped: u64,
     /// Events thrown away because nobody read them.
     pub events_dropped: u64,
 }
 
 impl Session {
-    /// A session of `player`. `seed` is a random number the caller draws: it tells this stay from all others.
+    /// A session of `player`. `seed` is a random number the caller draws: it tells this stay from
+    /// all others.
     ///
     /// # Errors
     /// Says which setting cannot be and what to change.
@@ -334,9 +344,11 @@ impl Session {
         self.spawn_record(value, None, None)
     }
 
-    /// Makes an object for a player. Under [`AuthorityPolicy::OwnerOrLeader`](crate::AuthorityPolicy::OwnerOrLeader) it is that player's home, and only the
-    /// player itself can make it while it is present. Under [`AuthorityPolicy::Anyone`](crate::AuthorityPolicy::Anyone) the player takes it over
-    /// as soon as it sees it.
+    /// Makes an object for a player. Under
+    /// [`AuthorityPolicy::OwnerOrLeader`](crate::AuthorityPolicy::OwnerOrLeader) it is that
+    /// player's home, and only the player itself can make it while it is present. Under
+    /// [`AuthorityPolicy::Anyone`](crate::AuthorityPolicy::Anyone) the player takes it over as soon
+    /// as it sees it.
     ///
     /// # Errors
     /// As for [`spawn`](Session::spawn).
@@ -398,8 +410,8 @@ impl Session {
         (usize::from(record.kind) == kind).then(|| K::from_words(self.store.value(place)))
     }
 
-    /// Changes an object this machine holds. What is told and read back is `value` to within the precision of its kind.
-    /// Constants stay what they were.
+    /// Changes an object this machine holds. What is told and read back is `value` to within the
+    /// precision of its kind. Constants stay what they were.
     ///
     /// # Errors
     /// If it is not there, of another kind, or somebody else's.
@@ -441,7 +453,8 @@ impl Session {
         self.places_of::<K>().map(|place| (self.store[place].id, K::from_words(self.store.value(place))))
     }
 
-    /// Everything there is, of whatever kind, in no particular order: for whoever would otherwise ask for every kind in turn.
+    /// Everything there is, of whatever kind, in no particular order: for whoever would otherwise
+    /// ask for every kind in turn.
     pub fn iter_info(&self) -> impl Iterator<Item = ObjectInfo> + '_ {
         let live = self.store.iter().filter_map(|(_, object)| Some((object.id, object.record?)));
         live.filter(|(_, record)| !record.gone).map(|(id, record)| ObjectInfo::of(id, &record))
@@ -519,8 +532,9 @@ impl Session {
         self.spectator
     }
 
-    /// Says whether somebody is still to be met, if the caller knows, for instance from a lobby: until then a machine that
-    /// [joins](JoinMode::Join) founds nothing together with others who are new, too.
+    /// Says whether somebody is still to be met, if the caller knows, for instance from a lobby:
+    /// until then a machine that [joins](JoinMode::Join) founds nothing together with others who
+    /// are new, too.
     pub fn set_expecting_peers(&mut self, awaits: bool) {
         self.awaits_others = awaits;
     }
@@ -590,8 +604,8 @@ impl Session {
         }
     }
 
-    /// How old the session is, about the same on every machine: the way here is counted as half a round trip, and differences
-    /// are taken away little by little.
+    /// How old the session is, about the same on every machine: the way here is counted as half a
+    /// round trip, and differences are taken away little by little.
     pub fn session_age(&self) -> Micros {
         Micros::new(u64::try_from(self.age_at_start + self.ticked_for()).unwrap_or(0))
     }
@@ -624,7 +638,8 @@ fn fingerprint(config: &ReplicaConfig, kinds: &Kinds) -> u64 {
     fnv1a_64(&bytes)
 }
 
-/// The same part by part, to say where two differ. What a game has of its own comes first: it is what says most.
+/// The same part by part, to say where two differ. What a game has of its own comes first: it is
+/// what says most.
 fn parts(config: &ReplicaConfig, kinds: &Kinds) -> Vec<(SchemaPart, u32)> {
     let setting = |part: SchemaPart, number: u64| (part, fnv1a_64(format!("{part} {number}").as_bytes()));
     let settings = [

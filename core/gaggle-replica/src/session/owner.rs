@@ -1,4 +1,5 @@
-//! Whose things are: by home, by trust, by holder; and the number a player goes by while it is alone.
+//! Whose things are: by home, by trust, by holder; and the number a player goes by while it is
+//! alone.
 
 use super::Session;
 use crate::round;
@@ -7,8 +8,9 @@ use crate::version::Record;
 use crate::{Kind, ObjectId, Player};
 
 impl Session {
-    /// Whose an object is: the player who has its home there or for whom it is kept, else whoever holds it. A player who
-    /// returns finds its things by this, also before they have come back into its hands.
+    /// Whose an object is: the player who has its home there or for whom it is kept, else whoever
+    /// holds it. A player who returns finds its things by this, also before they have come back
+    /// into its hands.
     pub fn owner(&self, id: ObjectId) -> Option<Player> {
         let place = self.live(id).ok()?;
         self.store[place].record.map(|record| owner_of(&record))
@@ -34,8 +36,9 @@ impl Session {
         self.places_of::<K>().filter(theirs).map(|place| self.store[place].id)
     }
 
-    /// Goes by another player's number, with all its things; whoever had that number has the old one instead. For
-    /// somebody who played alone and now has a seat among others. Whether it did: only while there is no link.
+    /// Goes by another player's number, with all its things; whoever had that number has the old
+    /// one instead. For somebody who played alone and now has a seat among others. Whether it did:
+    /// only while there is no link.
     pub fn set_local_slot(&mut self, player: Player) -> bool {
         if !self.links.is_empty() {
             return false;
@@ -70,7 +73,8 @@ impl Session {
         true
     }
 
-    /// Whether a peer has acknowledged all it is to be told about objects: then nothing is lost when this machine goes.
+    /// Whether a peer has acknowledged all it is to be told about objects: then nothing is lost
+    /// when this machine goes.
     pub fn is_synced_to(&self, peer: gaggle_kit::PeerId) -> bool {
         let Some(link) = self.link_of(peer).filter(|&link| self.links[link].present.is_some()) else {
             return false;

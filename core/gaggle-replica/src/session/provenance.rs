@@ -1,6 +1,6 @@
-//! Whether the holder of a record ever had a right to it, by what this machine knows. What nobody rightful made is not taken into
-//! the world and deleted by whoever would be its heir; whoever says that somebody else holds what is rightfully
-//! held is contradicted.
+//! Whether the holder of a record ever had a right to it, by what this machine knows. What nobody
+//! rightful made is not taken into the world and deleted by whoever would be its heir; whoever says
+//! that somebody else holds what is rightfully held is contradicted.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -13,12 +13,14 @@ use crate::store::ObjectIndex;
 use crate::version::Record;
 use crate::{MemberId, ObjectId};
 
-/// For so long after somebody left it is believed that it made what only others know of. They notice later than we, by
-/// seconds; whoever lies in the name of the one who left can do so in this time.
+/// For so long after somebody left it is believed that it made what only others know of. They
+/// notice later than we, by seconds; whoever lies in the name of the one who left can do so in this
+/// time.
 const BEREAVED: Micros = Micros::from_secs(10);
 
-/// So many objects in the name of somebody who left are believed of everybody who passes them on, besides those it had said it would tell
-/// of and had not: what it made in its last seconds, which others heard and we did not.
+/// So many objects in the name of somebody who left are believed of everybody who passes them on,
+/// besides those it had said it would tell of and had not: what it made in its last seconds, which
+/// others heard and we did not.
 const LEGACIES_MAX: u32 = 256;
 
 /// What a record is to this machine.
@@ -32,7 +34,8 @@ pub(super) enum Standing {
     Disowned,
     /// We hold the object rightfully, and somebody who may not says that another does.
     Usurper,
-    /// Who made the object says what it is, and somebody else said otherwise before: that one had only taken its name.
+    /// Who made the object says what it is, and somebody else said otherwise before: that one had
+    /// only taken its name.
     Correction,
 }
 
@@ -53,7 +56,8 @@ impl Session {
         let id = object.id;
         let rightful = self.is_rightful(id, record);
         if let Some(world) = object.record {
-            // By its constants an object is somebody's: whoever says they are others must have a right to the object it is.
+            // By its constants an object is somebody's: whoever says they are others must have a
+            // right to the object it is.
             let same = (world.kind, world.home) == (record.kind, record.home);
             let as_it_is = Record { kind: world.kind, home: world.home, ..*record };
             let may_change = rightful && self.is_rightful(id, &as_it_is);
@@ -99,7 +103,8 @@ impl Session {
         id.creator() == self.me.id.tag && id.counter() > self.objects_made
     }
 
-    /// Whether a record would take an object from its rightful holder, by the word of somebody who may not hold it.
+    /// Whether a record would take an object from its rightful holder, by the word of somebody who
+    /// may not hold it.
     fn is_usurped(&self, id: ObjectId, sender: RosterMember, world: &Record, record: &Record) -> bool {
         self.is_rightful(id, world)
             && self.is_above(id, record, world)
@@ -116,8 +121,9 @@ impl Session {
         })
     }
 
-    /// Whether somebody who is not here may have said what is said in its name of an object we know: it held it before, or had a right
-    /// to it until it left. Whoever may hold the object itself need not borrow a name.
+    /// Whether somebody who is not here may have said what is said in its name of an object we
+    /// know: it held it before, or had a right to it until it left. Whoever may hold the object
+    /// itself need not borrow a name.
     fn is_borne_out(
         &self,
         id: ObjectId,
@@ -133,14 +139,16 @@ impl Session {
             || self.late_holder(id, record).is_some()
     }
 
-    /// Whether the holder of an object that we hear of for the first time may have had a right to it.
+    /// Whether the holder of an object that we hear of for the first time may have had a right to
+    /// it.
     fn is_credible(&self, id: ObjectId, link: usize, sender: RosterMember, record: &Record) -> bool {
         let (policy, facts) = (&self.config.authority, ObjectInfo::of(id, record));
         let holder = record.version.authority;
         if let Some(late) = self.late_holder(id, record) {
             return self.links[link].legacies < late.unheard.saturating_add(LEGACIES_MAX);
         }
-        // What was kept for us while we were away: the lead knows, or whoever may hold it without us.
+        // What was kept for us while we were away: the lead knows, or whoever may hold it without
+        // us.
         let before_us =
             |holder: RosterMember| policy.may_hold(holder, &facts, &self.roster.without(self.me.id));
         !self.is_leader()
@@ -167,7 +175,8 @@ impl Session {
             }
             let place = self.store.find(id);
             if let Some(place) = place.filter(|&place| self.store[place].record.is_some()) {
-                // Somebody who has a right to it told of it since: what others said of it counts as well.
+                // Somebody who has a right to it told of it since: what others said of it counts as
+                // well.
                 self.unauthorized.swap_remove(index);
                 self.store[place].unauthorized = false;
                 self.judge_all(place);
@@ -189,7 +198,8 @@ impl Session {
         }
     }
 
-    /// Somebody who may not says that what we rightfully hold is another's: we say again that it is ours.
+    /// Somebody who may not says that what we rightfully hold is another's: we say again that it is
+    /// ours.
     pub(super) fn contradict(&mut self, place: ObjectIndex) {
         if !self.ablation.holds(Rule::UsurpersAreContradicted) {
             return;
@@ -199,7 +209,8 @@ impl Session {
         }
     }
 
-    /// Somebody brought more objects than there may be and lost its link for it: what it still holds of them goes, too.
+    /// Somebody brought more objects than there may be and lost its link for it: what it still
+    /// holds of them goes, too.
     pub(super) fn bury_flood(&mut self, peer: PeerId, member: MemberId) {
         for place in 0..self.store.places() as ObjectIndex {
             let object = &self.store[place];

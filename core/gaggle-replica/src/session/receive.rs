@@ -13,12 +13,14 @@ use crate::record::Identity;
 use crate::store::ObjectIndex;
 use crate::version::{Record, Version};
 
-/// An acknowledgement names 128 packets: if more come between two rounds, some would never be acknowledged, and what was in them
-/// would be told again and again. Twice as often as needed, because acknowledgements get lost, too.
+/// An acknowledgement names 128 packets: if more come between two rounds, some would never be
+/// acknowledged, and what was in them would be told again and again. Twice as often as needed,
+/// because acknowledgements get lost, too.
 const ACKNOWLEDGE_AFTER: u32 = 64;
 /// Acknowledgements that wait to be sent; nobody sends so much between two rounds.
 const ACKS_MAX: usize = 64;
-/// No round trip counts for longer: packets are kept until they are taken for lost, and that depends on it.
+/// No round trip counts for longer: packets are kept until they are taken for lost, and that
+/// depends on it.
 const RTT_MAX: Micros = Micros::from_secs(2);
 /// Refused deletions kept for a link; honest peers cause a few.
 const REFUSED_MAX: usize = 4_096;
@@ -37,7 +39,8 @@ impl Session {
         let addressed = header.mark == mark(state.their_epoch, state.epoch)
             || !self.ablation.holds(Rule::PacketsAreAddressed);
         let fresh = state.received.fresh(header.seq);
-        // A packet can overtake the hello that says its sender is a member: nothing of it counts, so it is not acknowledged.
+        // A packet can overtake the hello that says its sender is a member: nothing of it counts,
+        // so it is not acknowledged.
         let Some(seq) = fresh.filter(|_| addressed && state.present.is_some()) else {
             self.stats.packets_dropped += 1;
             return;
@@ -72,7 +75,8 @@ impl Session {
             Err(Unusable::Malformed(error)) => return self.fault(peer, PeerFault::Malformed(error)),
         }
         if !self.has_room() {
-            // As if it had not come: whoever sent it tries again, and is not to blame for what others made.
+            // As if it had not come: whoever sent it tries again, and is not to blame for what
+            // others made.
             self.stats.packets_dropped += 1;
             return;
         }
@@ -96,7 +100,8 @@ impl Session {
         }
     }
 
-    /// Whether the objects of the packet that was read can be kept: those of one packet beyond the limit at most.
+    /// Whether the objects of the packet that was read can be kept: those of one packet beyond the
+    /// limit at most.
     fn has_room(&self) -> bool {
         let is_new = |record: &Decoded| match record.what {
             What::Intro(identity, _) | What::Relay(Some(identity), ..) => {
@@ -268,7 +273,8 @@ impl Session {
             };
             let (holder, player, tick) = match origin.filter(|origin| origin.holder != sender.id) {
                 Some(origin) => (origin.holder, origin.player, origin.tick),
-                // In its own name nobody says anything under another's player or at another time than its own.
+                // In its own name nobody says anything under another's player or at another time
+                // than its own.
                 None => (sender.id, sender.slot, tick),
             };
             let (lock_seq, claim_seq) = (authority.hold, authority.seq);
@@ -288,7 +294,8 @@ impl Session {
             incoming.record = Some((seq, record));
             store.values.get_mut(incoming.value)[..words.len()].copy_from_slice(words);
             let place = incoming.object;
-            // What a present holder said is taken from nobody else, so it is worth the look only if the holder says it.
+            // What a present holder said is taken from nobody else, so it is worth the look only if
+            // the holder says it.
             if holder != sender.id || !self.update_as_before(place, &record, value) {
                 self.resolve(link, handle);
                 self.answer(link, place, &record);

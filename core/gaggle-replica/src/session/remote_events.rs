@@ -23,12 +23,14 @@ enum Fate {
 }
 
 impl Session {
-    /// Says that something happened. It arrives once, in the order it was said, after the `objects` it is about are known there;
-    /// if one of them is deleted meanwhile, or does not become known within a second, it is dropped. Of objects that are
-    /// [played in sequence](crate::Interpolation::Buffered) and held by its sender, it arrives when they are shown as they were then.
+    /// Says that something happened. It arrives once, in the order it was said, after the `objects`
+    /// it is about are known there; if one of them is deleted meanwhile, or does not become known
+    /// within a second, it is dropped. Of objects that are
+    /// [played in sequence](crate::Interpolation::Buffered) and held by its sender, it arrives when
+    /// they are shown as they were then.
     ///
-    /// Signals that are [`needs_approval`](crate::EventOptions::needs_approval) go to the lead, whose game grants or denies them; the
-    /// lead's own are granted.
+    /// Signals that are [`needs_approval`](crate::EventOptions::needs_approval) go to the lead,
+    /// whose game grants or denies them; the lead's own are granted.
     ///
     /// # Errors
     /// If it is too large, too soon after the last of its kind, or this machine is no member yet.
@@ -186,7 +188,8 @@ impl Session {
         }
     }
 
-    /// Somebody else leads: what has no verdict is asked again. If we lead it is granted, as all our own.
+    /// Somebody else leads: what has no verdict is asked again. If we lead it is granted, as all
+    /// our own.
     pub(super) fn petition_again(&mut self) {
         let asked = std::mem::take(&mut self.signals.asked);
         for petition in asked {
@@ -299,7 +302,8 @@ impl Session {
         }
     }
 
-    /// Whether something was said of objects that are played in sequence and are not shown at that moment yet.
+    /// Whether something was said of objects that are played in sequence and are not shown at that
+    /// moment yet.
     fn is_ahead_of_motion(&self, link: usize, waiting: &Waiting) -> bool {
         let state = &self.links[link];
         let Some(sender) = state.present.filter(|_| self.config.smoothing && !waiting.to_judge) else {

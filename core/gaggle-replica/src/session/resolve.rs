@@ -1,5 +1,5 @@
-//! Which record of an object the world takes: the greatest that is permitted. What is refused stays with its link and is judged
-//! again when the roster changes.
+//! Which record of an object the world takes: the greatest that is permitted. What is refused stays
+//! with its link and is judged again when the roster changes.
 
 use gaggle_kit::Micros;
 
@@ -36,8 +36,9 @@ impl Session {
         a.version > b.version
     }
 
-    /// What rightful holders say comes first, then what those said who are gone, who may have been rightful; last what somebody
-    /// says who is here and may not. Otherwise whoever may not would only have to wait for the host to leave.
+    /// What rightful holders say comes first, then what those said who are gone, who may have been
+    /// rightful; last what somebody says who is here and may not. Otherwise whoever may not would
+    /// only have to wait for the host to leave.
     fn rank(&self, id: ObjectId, record: &Record) -> u8 {
         match (self.is_rightful(id, record), self.roster.contains(record.version.authority)) {
             (true, _) => 2,
@@ -90,7 +91,8 @@ impl Session {
         object.top = (object.top.0.max(record.version.lock_seq), object.top.1.max(record.version.claim_seq));
         if let Some(world) = &mut object.record {
             let same_claim = world.version.same_claim(&record.version);
-            // Others said it at a time its holder has not reached yet, which it says itself: they lied while it was away.
+            // Others said it at a time its holder has not reached yet, which it says itself: they
+            // lied while it was away.
             if same_claim && holder == sender.id && world.version.tick > their_tick {
                 world.version.tick = 0;
             }
@@ -134,8 +136,9 @@ impl Session {
         }
     }
 
-    /// Whether a member passes on somebody else's word about an object: then it does not stand by its own any more, and others may
-    /// tell what that was. Two who each gave way to the other would else be believed by nobody.
+    /// Whether a member passes on somebody else's word about an object: then it does not stand by
+    /// its own any more, and others may tell what that was. Two who each gave way to the other
+    /// would else be believed by nobody.
     fn gave_up(&self, member: MemberId, place: ObjectIndex) -> bool {
         let is_theirs = |link: &&Peer| link.present.is_some_and(|present| present.id == member);
         let Some(link) = self.links.iter().find(is_theirs).filter(|_| self.store[place].mentions > 0) else {
@@ -287,7 +290,8 @@ impl Session {
         }
     }
 
-    /// Finds out whether an object has a rightful holder, and keeps the list of those that have none.
+    /// Finds out whether an object has a rightful holder, and keeps the list of those that have
+    /// none.
     pub(super) fn note_stray(&mut self, place: ObjectIndex) {
         let object = &self.store[place];
         let Some(record) = object.record else { return };
@@ -307,7 +311,8 @@ impl Session {
         object.inheriting = inheriting;
     }
 
-    /// Somebody came or went: everything is judged again, and what has no rightful holder is told again.
+    /// Somebody came or went: everything is judged again, and what has no rightful holder is told
+    /// again.
     pub(super) fn roster_changed(&mut self) {
         self.unauthorized.clear();
         for place in 0..self.store.places() as ObjectIndex {

@@ -33,8 +33,9 @@ fn without_dead_strays_being_relayed_a_holder_never_hears_that_its_object_is_gon
     }
 }
 
-/// One in thousands of worlds of seven. Two who may not have deleted the same object, and each has given way to the other, whom it took for
-/// the host at the time. Who is the host has never heard of it, and each of the two is here to speak for itself, and has nothing to say.
+/// One in thousands of worlds of seven. Two who may not have deleted the same object, and each has
+/// given way to the other, whom it took for the host at the time. Who is the host has never heard
+/// of it, and each of the two is here to speak for itself, and has nothing to say.
 #[test]
 fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never_heard() {
     for without in [None, Some(Rule::WhoeverPassesOnGaveUp)] {
@@ -69,8 +70,8 @@ fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never
     }
 }
 
-/// Once in 60,000 worlds. The heir does not believe what somebody passes on of one it never met, for it knows nothing of the object; then it
-/// hears of it from somebody who has a right to it.
+/// Once in 60,000 worlds. The heir does not believe what somebody passes on of one it never met,
+/// for it knows nothing of the object; then it hears of it from somebody who has a right to it.
 #[test]
 fn what_was_not_believed_counts_when_the_object_is_known() {
     let policy = AuthorityPolicy::Custom(Arc::new(Skippers { alone: false }));
@@ -90,7 +91,8 @@ fn what_was_not_believed_counts_when_the_object_is_known() {
     session.roster_changed();
     world.run_ms(300);
     assert_eq!(world.session(0).get::<Thing>(id), None, "nobody rightful made it, as far as it can tell");
-    // Who knows both does not get through to who has a right to it, so it is the heir alone who can put one and one together.
+    // Who knows both does not get through to who has a right to it, so it is the heir alone who can
+    // put one and one together.
     world.blocked[1][2] = true;
     let session = world.session(2);
     let me = session.me;

@@ -1,4 +1,5 @@
-//! Chooses what a receiver is told in a round: everything, if it fits its budget, else what has become most urgent.
+//! Chooses what a receiver is told in a round: everything, if it fits its budget, else what has
+//! become most urgent.
 
 use super::Session;
 use crate::interest::{Interest, ObjectRef, Receiver, Relevance};
@@ -8,8 +9,8 @@ use crate::store::ObjectIndex;
 
 /// What an introduction takes as a rule, besides the value.
 const INTRO_BYTES: u32 = 9;
-/// What the receiver does not know yet is more urgent than an update, but takes at most half of the budget: what moves stays
-/// alive while a newcomer catches up.
+/// What the receiver does not know yet is more urgent than an update, but takes at most half of the
+/// budget: what moves stays alive while a newcomer catches up.
 const NEW_WEIGHT: u32 = 4;
 
 /// An object that could be told about.
@@ -54,7 +55,8 @@ impl Session {
         if let Some(urgent) =
             candidates.first_mut().filter(|urgent| room > 0 && room < i64::from(urgent.size))
         {
-            // Nothing else would ever leave it enough. What it takes beyond the budget is missing from the next ones.
+            // Nothing else would ever leave it enough. What it takes beyond the budget is missing
+            // from the next ones.
             urgent.taken = true;
             room = 0;
             if let Some(handle) = self.links[index].handle_of(urgent.place, self.tick) {
@@ -62,7 +64,8 @@ impl Session {
             }
         }
         let mut room_for_new = room / 2;
-        // What is new waits until everything else that is due had its turn, then takes what is left.
+        // What is new waits until everything else that is due had its turn, then takes what is
+        // left.
         for second_turn in [false, true] {
             for candidate in &mut candidates {
                 let size = i64::from(candidate.size);
@@ -88,8 +91,8 @@ impl Session {
         self.round.candidates = candidates;
     }
 
-    /// As a rule everything on the list has just changed, is known, and fits: then nothing more is to be looked at. Whether
-    /// it was so.
+    /// As a rule everything on the list has just changed, is known, and fits: then nothing more is
+    /// to be looked at. Whether it was so.
     fn select_plain(&mut self, index: usize, room: i64, selected: &mut Vec<(u16, ObjectIndex)>) -> bool {
         let link = &self.links[index];
         if link.due.len() as i64 * i64::from(link.record_size) > room {

@@ -298,7 +298,8 @@ impl Session {
         }
     }
 
-    /// Acknowledges what came without waiting for the next round, after which it could not be named any more.
+    /// Acknowledges what came without waiting for the next round, after which it could not be named
+    /// any more.
     pub(super) fn acknowledge_at_once(&mut self, index: usize) {
         let header = self.header(index);
         let mut bytes = vec![0; header.bytes()];
@@ -314,8 +315,8 @@ impl Session {
         self.acks.push_back((peer, bytes));
     }
 
-    /// Writes one packet with as many of the selected as fit. The first of a round takes the inputs, so that the others have room
-    /// for the largest record.
+    /// Writes one packet with as many of the selected as fit. The first of a round takes the
+    /// inputs, so that the others have room for the largest record.
     fn write_packet(&mut self, index: usize, is_first: bool) {
         let mut bytes = std::mem::take(&mut self.round.bytes);
         bytes.clear();
@@ -329,7 +330,8 @@ impl Session {
         let least = head
             + match (input_size, self.next_selected(index)) {
                 (Some(_), _) => INPUT_BITS_MAX / 8,
-                // One record is written whatever it takes; what goes beyond the budget is missing from the next.
+                // One record is written whatever it takes; what goes beyond the budget is missing
+                // from the next.
                 (None, Some((_, place))) => self.bits_max(index, place).div_ceil(8).max(64),
                 (None, None) => 64,
             };
@@ -379,7 +381,8 @@ impl Session {
         self.round.bytes = bytes;
     }
 
-    /// The next object to tell a link about. One that changed since this tick was taken has to wait for the next.
+    /// The next object to tell a link about. One that changed since this tick was taken has to wait
+    /// for the next.
     fn next_selected(&mut self, index: usize) -> Option<(u16, ObjectIndex)> {
         loop {
             let link = &mut self.links[index];
@@ -400,8 +403,8 @@ impl Session {
         RECORD_HEAD_BITS + kind.layout.bits_max() + if told { 0 } else { RECORD_ABOUT_BITS }
     }
 
-    /// Records of objects of which a receiver knows everything but the new value, as nearly always: as many as follow one
-    /// another and surely fit.
+    /// Records of objects of which a receiver knows everything but the new value, as nearly always:
+    /// as many as follow one another and surely fit.
     fn write_updates(&mut self, w: &mut BitWriter<'_>, index: usize, line: &mut Line) {
         let shared = self.links.len() > 1;
         let Session { links, store, round, stats, tick, me, bits_max_of_all, .. } = self;
@@ -481,7 +484,8 @@ impl Session {
         Ok(())
     }
 
-    /// A record of an object of ours, as short as what the receiver has allows. `head` goes before it.
+    /// A record of an object of ours, as short as what the receiver has allows. `head` goes before
+    /// it.
     fn write_own(
         &mut self,
         w: &mut BitWriter<'_>,
@@ -610,7 +614,8 @@ impl Told {
         write_difference(w, layout, store.value(place), &baselines)
     }
 
-    /// A value as a difference to values of these ticks, if they can still be built on and it surely fits a packet.
+    /// A value as a difference to values of these ticks, if they can still be built on and it
+    /// surely fits a packet.
     fn difference(&self, store: &Store, place: ObjectIndex) -> Option<Written> {
         let (layout, baselines, base) = self.baselines(store, place)?;
         let mut bits = Register::default();

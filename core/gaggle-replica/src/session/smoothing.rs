@@ -1,4 +1,5 @@
-//! What a player sees of an object: the truth a little later or a little ahead, and errors that vanish instead of jumping.
+//! What a player sees of an object: the truth a little later or a little ahead, and errors that
+//! vanish instead of jumping.
 
 #![expect(clippy::float_arithmetic, reason = "only for display")]
 
@@ -17,10 +18,10 @@ const WORDS_AT_HAND: usize = 48;
 const NEGLIGIBLE: f64 = 1.0 / 64.0;
 
 impl Session {
-    /// An object as it should be drawn now, which is the time of the last call of the session. Objects held here are shown as they are;
-    /// others as [`KindOptions`](crate::KindOptions) of their kind say; a deleted object of a kind that is played in sequence until its
-    /// deletion is to be seen. Never use it to decide anything: see
-    /// [`get`](Session::get).
+    /// An object as it should be drawn now, which is the time of the last call of the session.
+    /// Objects held here are shown as they are; others as [`KindOptions`](crate::KindOptions) of
+    /// their kind say; a deleted object of a kind that is played in sequence until its deletion is
+    /// to be seen. Never use it to decide anything: see [`get`](Session::get).
     pub fn interpolated<K: Kind>(&self, id: ObjectId) -> Option<K> {
         let Ok(place) = self.live(id) else { return self.shown_departing(id) };
         let kind = self.kinds.number_of::<K>()?;
@@ -42,7 +43,8 @@ impl Session {
         })
     }
 
-    /// How old what is known of others' objects is, the way here included: of those that were told about within a second.
+    /// How old what is known of others' objects is, the way here included: of those that were told
+    /// about within a second.
     pub fn update_ages(&self) -> impl Iterator<Item = Micros> + '_ {
         self.store.iter().filter_map(|(_, object)| {
             let record = object.record.filter(|record| !record.gone)?;
@@ -82,7 +84,8 @@ impl Session {
         match kind.rules.interpolation {
             Interpolation::Extrapolated => {
                 let told = link.clock.time_of(record.version.tick);
-                // Half a round trip ago the sender's clock said what a packet without delay would bring now.
+                // Half a round trip ago the sender's clock said what a packet without delay would
+                // bring now.
                 let half = link.rtt.map_or(0, |rtt| rtt.get() / 2);
                 let age = link.clock.now(now).map_or(0, |then| then - told + half as i64);
                 let silence = now.since(object.changed_at).get() as f64;
@@ -101,7 +104,8 @@ impl Session {
         }
     }
 
-    /// Something about an object is about to change: notes what is shown of it, if that is to change smoothly.
+    /// Something about an object is about to change: notes what is shown of it, if that is to
+    /// change smoothly.
     pub(super) fn before_change(&mut self, place: ObjectIndex, same_holder: bool) -> bool {
         let Some(kind) = self.store.kind(place) else { return false };
         let steady = kind.rules.interpolation == Interpolation::Buffered && same_holder;

@@ -8,11 +8,13 @@ use crate::message::{Message, ValueMessage};
 use crate::value::{Entry, VALUE_BYTES_MAX, ValueError, ValueWriter};
 use crate::{MemberId, Player};
 
-/// So long a new lead believes what others say the one before it wrote. As long as strays wait for their heirs.
+/// So long a new lead believes what others say the one before it wrote. As long as strays wait for
+/// their heirs.
 const LEARNS_FOR: Micros = Micros::from_secs(1);
 
 impl Session {
-    /// Sets what is known of a player. All machines end up with the last value, those that come later too.
+    /// Sets what is known of a player. All machines end up with the last value, those that come
+    /// later too.
     ///
     /// # Errors
     /// If it is not this machine's to write, too large, or of a type that was not named.
@@ -79,7 +81,8 @@ impl Session {
         }
     }
 
-    /// A member is gone: what it wrote last may not have reached everybody, and cannot any more but through us.
+    /// A member is gone: what it wrote last may not have reached everybody, and cannot any more but
+    /// through us.
     pub(super) fn tell_values_of(&mut self, writer: MemberId) {
         let its: Vec<(Player, u8)> =
             self.values.iter().filter(|(.., entry)| entry.writer == writer).map(|(p, k, _)| (p, k)).collect();
@@ -106,8 +109,8 @@ impl Session {
         if self.values.get(message.player, message.key).is_some_and(|held| !entry.beats(held)) {
             return;
         }
-        // What is not one's own to write is passed on or contradicted, to everybody: not as often as one peer likes, and with room above it
-        // for whoever has to write above it.
+        // What is not one's own to write is passed on or contradicted, to everybody: not as often
+        // as one peer likes, and with room above it for whoever has to write above it.
         let from_lead = Some(sender) == self.roster.leader();
         let is_its_own = if writer == ValueWriter::Leader { from_lead } else { own_word };
         let rev_max = if is_its_own { self.claims_max() } else { self.claims_max() / 2 };
@@ -122,7 +125,8 @@ impl Session {
         }
     }
 
-    /// A player who is here speaks for itself. What others remember of an earlier visit is for that player to take up or to contradict.
+    /// A player who is here speaks for itself. What others remember of an earlier visit is for that
+    /// player to take up or to contradict.
     fn hear_players_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
         let is_of_the_gone = !self.roster.contains(entry.writer);
         if is_of_the_gone && player == self.me.slot {
@@ -137,7 +141,8 @@ impl Session {
         }
     }
 
-    /// The lead speaks for all. What the lead before it wrote others may tell for a while, and at any time what is known only to them.
+    /// The lead speaks for all. What the lead before it wrote others may tell for a while, and at
+    /// any time what is known only to them.
     fn hear_leads_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
         let knows_it = self.values.get(player, key).is_some();
         let is_settled = self.now.since(self.leader_since) > LEARNS_FOR;
@@ -158,8 +163,9 @@ impl Session {
         }
     }
 
-    /// Keeps what cannot be taken yet until the roster is another. Whoever wrote it is here and speaks for itself, as far as we know; but it
-    /// may be gone already, and others know before we do: then this is all that is left of its word.
+    /// Keeps what cannot be taken yet until the roster is another. Whoever wrote it is here and
+    /// speaks for itself, as far as we know; but it may be gone already, and others know before we
+    /// do: then this is all that is left of its word.
     fn keep_value(&mut self, index: usize, player: Player, key: u8, entry: Entry) {
         self.links[index].values.merge(player, key, entry);
     }
@@ -194,7 +200,8 @@ impl Session {
         self.events.push(SessionEvent::ValueChanged { player, value });
     }
 
-    /// Somebody else leads: what it said before we knew counts now. If we lead, everybody hears what we have.
+    /// Somebody else leads: what it said before we knew counts now. If we lead, everybody hears
+    /// what we have.
     pub(super) fn judge_values(&mut self) {
         if self.is_leader() {
             let by_lead = |key: u8| self.kinds.values()[usize::from(key)].writer == ValueWriter::Leader;

@@ -6,16 +6,16 @@ use crate::roster::{Incarnation, StreamId};
 
 /// The name of one attempt: higher beats lower, and no two coordinators ever use the same one.
 ///
-/// The stay is part of it: a machine that crashed and came back may count from a lower number again, and
-/// answers meant for its former self must not be taken for answers to the new one.
+/// The stay is part of it: a machine that crashed and came back may count from a lower number
+/// again, and answers meant for its former self must not be taken for answers to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Ballot {
     pub(crate) number: u32,
     pub(crate) by: StreamId,
 }
 
-/// Farther ahead than this of everything ever seen a number is a lie: it would use up all numbers. A lead that leaps as
-/// far and as often as it may needs two hours for that.
+/// Farther ahead than this of everything ever seen a number is a lie: it would use up all numbers.
+/// A lead that leaps as far and as often as it may needs two hours for that.
 pub(crate) const BALLOT_LEAP_MAX: u32 = 1 << 16;
 
 impl Ballot {

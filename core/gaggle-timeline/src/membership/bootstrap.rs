@@ -1,4 +1,5 @@
-//! Coming in: what a donor tells besides the state, following its feed, and founding a match of one's own.
+//! Coming in: what a donor tells besides the state, following its feed, and founding a match of
+//! one's own.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, SlotSet};
 
@@ -47,7 +48,8 @@ pub(crate) enum Followed {
 }
 
 impl Membership {
-    /// Whether others may rely on us: a full member that stays, or somebody who only watches, for others who do.
+    /// Whether others may rely on us: a full member that stays, or somebody who only watches, for
+    /// others who do.
     pub(crate) fn may_donate(&self) -> bool {
         match self.mode {
             Mode::Member => self.is_full(),
@@ -69,8 +71,8 @@ impl Membership {
         })
     }
 
-    /// What an observer needs that has confirmed everything before `from` and was told the view `known`,
-    /// at `depth`. None if that is too long ago.
+    /// What an observer needs that has confirmed everything before `from` and was told the view
+    /// `known`, at `depth`. None if that is too long ago.
     pub(crate) fn feed(
         &self,
         from: Frame,
@@ -106,7 +108,8 @@ impl Membership {
         }
     }
 
-    /// Whether a donor's match can be taken part in at all: nothing of it may be found wrong once its state is taken.
+    /// Whether a donor's match can be taken part in at all: nothing of it may be found wrong once
+    /// its state is taken.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -198,7 +201,8 @@ impl Membership {
         Ok(Followed::Yes)
     }
 
-    /// Whether the next frame could not be confirmed with a feed either: one before it was not taken.
+    /// Whether the next frame could not be confirmed with a feed either: one before it was not
+    /// taken.
     fn leaves_gap(&self, feed: &Feed) -> bool {
         let next = self.confirmed.next();
         let told =

@@ -14,8 +14,9 @@ use crate::roster::{Incarnation, StreamId};
 /// Tails a message may have: two for each stream in the roster, when pieces of it overlap.
 pub(crate) const TAILS_MAX: usize = 2 * ROWS_MAX + 32;
 
-/// The last frame anybody may speak of. No match gets there: at 60 frames a second it takes more than a year. Whatever is
-/// counted on from a frame a peer made up has as many frames again before numbers run out.
+/// The last frame anybody may speak of. No match gets there: at 60 frames a second it takes more
+/// than a year. Whatever is counted on from a frame a peer made up has as many frames again before
+/// numbers run out.
 pub(crate) const FRAME_MAX: Frame = Frame::new(u32::MAX / 2);
 /// The same for views: ever so many changes a second never get there.
 pub(crate) const DEPTH_MAX: u32 = u32::MAX / 2;

@@ -32,8 +32,8 @@ impl Membership {
         Some(frame)
     }
 
-    /// Frames before this one change nothing about the roster: whoever knows that everything is held
-    /// may [confirm them at once](Membership::confirm_to).
+    /// Frames before this one change nothing about the roster: whoever knows that everything is
+    /// held may [confirm them at once](Membership::confirm_to).
     pub(crate) fn quiet_until(&self) -> Frame {
         self.quiet_until
     }
@@ -99,8 +99,8 @@ impl Membership {
             && join.slots.difference(free).is_empty()
     }
 
-    /// Drops rows that ended so long ago that they are none of anybody's business: a view is compared
-    /// with the last two reaches, and others may be one reach behind us.
+    /// Drops rows that ended so long ago that they are none of anybody's business: a view is
+    /// compared with the last two reaches, and others may be one reach behind us.
     fn trim_rows(&mut self) -> bool {
         let before = self.rows.len();
         let keep = 3 * self.settings.lookahead_frames;
@@ -127,8 +127,8 @@ impl Membership {
         self.settle();
     }
 
-    /// A run that begins after what is needed is of no use: the stream is awaited from there instead.
-    /// Nor may its end count, as long as nobody may have what is before it.
+    /// A run that begins after what is needed is of no use: the stream is awaited from there
+    /// instead. Nor may its end count, as long as nobody may have what is before it.
     fn close_gaps(&mut self) {
         for row in &self.known {
             let needed = row.first_frame.max(self.confirmed.next());
@@ -224,7 +224,8 @@ impl Membership {
         held.end().filter(|end| whole && *end >= row.first_frame)
     }
 
-    /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed brings.
+    /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed
+    /// brings.
     pub(super) fn absorb(
         &mut self,
         tail: &EntryRange,
@@ -248,14 +249,15 @@ impl Membership {
         while frame <= tail.through() && frame <= last {
             let (value, extras) = (tail.value(frame), tail.extras(frame));
             if held.holds(frame) {
-                // Before its first frame a stream counts for nobody, and not everybody keeps what it said there.
+                // Before its first frame a stream counts for nobody, and not everybody keeps what
+                // it said there.
                 let differs = || !entries.equals(stream, frame, value) || held.extras(frame) != extras;
                 if frame >= first && differs() {
                     if !forced {
                         return Err(Fault::EntryChanged { stream, frame });
                     }
-                    // The owner told others something else, or somebody lies about it: who, nobody can
-                    // tell. The view stands all the same, and what is held stays.
+                    // The owner told others something else, or somebody lies about it: who, nobody
+                    // can tell. The view stands all the same, and what is held stays.
                     self.contested.get_or_insert((stream, frame));
                 }
             } else if frame == held.through.next() && !(capped && frame > cap) {
@@ -308,20 +310,20 @@ impl Membership {
         self.fence.admits(stream, is_known, &self.rules)
     }
 
-    /// Whether entries of a stream in the roster may be taken; how far, the holder knows. It changes with
-    /// the [epoch](Membership::epoch) only.
+    /// Whether entries of a stream in the roster may be taken; how far, the holder knows. It
+    /// changes with the [epoch](Membership::epoch) only.
     pub(crate) fn grows(&self, stream: StreamId) -> bool {
         rows::row_of(&self.known, stream).is_some() && self.may_grow(stream)
     }
 
-    /// Entries of these streams, in the order of their names, are held by whoever holds the values: from which frame to
-    /// which.
+    /// Entries of these streams, in the order of their names, are held by whoever holds the values:
+    /// from which frame to which.
     pub(crate) fn grow(&mut self, held: impl Iterator<Item = (StreamId, Frame, Frame)>) {
         let mut near = EntryIndex::default();
         for (stream, since, through) in held {
             match self.streams.next_mut(&mut near, stream) {
-                // A run that was given up for its gap begins before what is there: it waits for what lies between, and for
-                // what those entries say.
+                // A run that was given up for its gap begins before what is there: it waits for
+                // what lies between, and for what those entries say.
                 Some(held) if since > held.through.next() => {}
                 Some(held) => held.grow(through),
                 // Of who was admitted before we heard of it, these are the first.

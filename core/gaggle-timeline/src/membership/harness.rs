@@ -1,9 +1,10 @@
 //! The machine under a network that does everything, with every invariant checked after every step.
 //!
-//! `World` holds peers that run the real machine over plain tables of values, and messages on their way.
-//! `run.rs` disturbs it by a seed and then demands that all who live meet again; `exhaustive.rs` takes
-//! every possible step within small bounds; `mutants.rs` shows that either fails when a rule is missing;
-//! `stories.rs` and `partings.rs` tell single happenings; `hostile.rs` damages what is said.
+//! `World` holds peers that run the real machine over plain tables of values, and messages on their
+//! way. `run.rs` disturbs it by a seed and then demands that all who live meet again;
+//! `exhaustive.rs` takes every possible step within small bounds; `mutants.rs` shows that either
+//! fails when a rule is missing; `stories.rs` and `partings.rs` tell single happenings;
+//! `hostile.rs` damages what is said.
 
 mod checks;
 mod exhaustive;

@@ -1,4 +1,5 @@
-//! What is held of every stream: from which frame to which, and what its entries say besides inputs.
+//! What is held of every stream: from which frame to which, and what its entries say besides
+//! inputs.
 //!
 //! The inputs themselves belong to whoever holds the machine; it lends them through [`Entries`].
 
@@ -138,8 +139,8 @@ impl Held {
 /// Streams of observers that may be held beside those in the roster.
 pub(crate) const WARM_STREAMS_MAX: usize = 16;
 
-/// Where a stream was last found. Looking there first saves a search; what is there now is for the reader to check, so
-/// that two machines in the same state are equal wherever they looked.
+/// Where a stream was last found. Looking there first saves a search; what is there now is for the
+/// reader to check, so that two machines in the same state are equal wherever they looked.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EntryIndex(usize);
 
@@ -182,7 +183,8 @@ impl Streams {
         self.runs.get_mut(near.0).map(|(_, held)| held)
     }
 
-    /// For looking up several streams in the order of their names: each search begins where the last one ended.
+    /// For looking up several streams in the order of their names: each search begins where the
+    /// last one ended.
     pub(crate) fn next_mut(&mut self, near: &mut EntryIndex, stream: StreamId) -> Option<&mut Held> {
         while self.runs.get(near.0).is_some_and(|(known, _)| *known < stream) {
             near.0 += 1;

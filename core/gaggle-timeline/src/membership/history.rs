@@ -1,7 +1,7 @@
 //! Histories: where a peer's view comes from, how two of them are related, and which one wins.
 //!
-//! Every view is a child of another, so views form a tree for each match. A peer knows the whole path
-//! from its own view to the root; of others it knows the tip of theirs.
+//! Every view is a child of another, so views form a tree for each match. A peer knows the whole
+//! path from its own view to the root; of others it knows the tip of theirs.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -24,8 +24,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Of two children of one view the greater wins. Nothing in it ever changes, so everybody on either
-    /// side gives the same answer, whenever asked.
+    /// Of two children of one view the greater wins. Nothing in it ever changes, so everybody on
+    /// either side gives the same answer, whenever asked.
     fn seniority(&self) -> impl Ord + use<> {
         (!self.stale, self.size, self.number, Reverse(self.by), self.history)
     }

@@ -19,8 +19,9 @@ impl Membership {
     ) -> Result<(), Fault> {
         let rows = self.with_goodbyes(&told.view.rows);
         if self.contradicts(&rows) {
-            // A joiner may lag so far behind that a row it still counts is forgotten by all others. For
-            // a full member this cannot be; to go on would mean to differ from everybody for good.
+            // A joiner may lag so far behind that a row it still counts is forgotten by all others.
+            // For a full member this cannot be; to go on would mean to differ from everybody for
+            // good.
             let full = self.is_full();
             self.give_up(if full { StayEnd::Contradicted } else { StayEnd::Starved });
             return Ok(());
@@ -55,7 +56,8 @@ impl Membership {
         self.refresh();
         for tail in tails {
             if let Some(row) = rows::row_of(&told.view.rows, tail.stream) {
-                // A fence that outlasts the view holds against its tails, too: what was reported is all that may be held.
+                // A fence that outlasts the view holds against its tails, too: what was reported is
+                // all that may be held.
                 let fenced = row.is_active() || self.fence.is_up();
                 let forced = !fenced || !self.rules.fence_covers_tails;
                 self.absorb(tail, forced, entries)?;
@@ -76,8 +78,8 @@ impl Membership {
         !rows::agree_between(&self.rows, rows, after, self.confirmed)
     }
 
-    /// Whether a history that goes on from ours has something else in it that we were told was final: whoever told us may
-    /// have held more than it could pass on to the others.
+    /// Whether a history that goes on from ours has something else in it that we were told was
+    /// final: whoever told us may have held more than it could pass on to the others.
     pub(crate) fn takes_back(&self, tidings: &JoinContext) -> bool {
         tidings.confirmed < self.confirmed || self.contradicts(&self.with_goodbyes(&tidings.rows))
     }

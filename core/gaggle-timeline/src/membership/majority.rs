@@ -12,8 +12,8 @@ use super::view::View;
 use super::{Fault, Membership, Mode};
 use crate::roster::StreamId;
 
-/// Whether these streams may decide what follows `view`: more than half of those open in it, or exactly
-/// half with the first of them.
+/// Whether these streams may decide what follows `view`: more than half of those open in it, or
+/// exactly half with the first of them.
 pub(super) fn is_quorum(view: &View, streams: impl Fn(StreamId) -> bool) -> bool {
     let mut voters = view.rows.iter().filter(|row| row.is_active()).peekable();
     let first = view.rows.iter().filter(|row| row.is_active()).min_by_key(|row| row.rank());
@@ -40,8 +40,9 @@ impl Membership {
         !self.settings.majority || is_quorum(&self.electorate(&self.view, &self.known), here)
     }
 
-    /// Whether those who can be reached may go on without everybody who is to be gone. Two who want each other gone, because nothing
-    /// went on for too long, would otherwise never do what only both together may.
+    /// Whether those who can be reached may go on without everybody who is to be gone. Two who want
+    /// each other gone, because nothing went on for too long, would otherwise never do what only
+    /// both together may.
     pub(super) fn may_do_without_condemned(&self) -> bool {
         let here = |voter: StreamId| {
             let is_here =
@@ -52,7 +53,8 @@ impl Membership {
         !self.settings.majority || !self.rules.needed_are_kept || is_enough()
     }
 
-    /// With a majority: those of whom more than half must agree to anything that ends somebody's part.
+    /// With a majority: those of whom more than half must agree to anything that ends somebody's
+    /// part.
     pub(crate) fn voters(&self) -> Vec<StreamId> {
         let electorate = self.electorate(&self.view, &self.known);
         let mut voters: Vec<RosterEntry> =
@@ -61,24 +63,26 @@ impl Membership {
         voters.into_iter().map(|row| row.stream).collect()
     }
 
-    /// Joins made voters of nobody: with a majority the lead makes a view that has them, without a cut.
+    /// Joins made voters of nobody: with a majority the lead makes a view that has them, without a
+    /// cut.
     pub(super) fn voters_are_missing(&self) -> bool {
         self.settings.majority
             && self.rows.iter().any(|row| row.is_active() && !self.view.is_open(row.stream))
     }
 
-    /// Whether somebody is known to have come who votes only in the next view: should all who do vote leave before that,
-    /// nobody could ever decide anything.
+    /// Whether somebody is known to have come who votes only in the next view: should all who do
+    /// vote leave before that, nobody could ever decide anything.
     pub(super) fn newcomers_have_no_vote(&self) -> bool {
         let came = || self.known.iter().any(|row| row.is_active() && !self.view.is_open(row.stream));
         self.settings.majority && self.rules.goodbyes_end_votes && came()
     }
 
-    /// Who decides what follows `view`, given what is known since: those in it who have not said goodbye.
+    /// Who decides what follows `view`, given what is known since: those in it who have not said
+    /// goodbye.
     ///
-    /// A goodbye is written by nobody who has promised anything that is not settled, and whoever wrote one votes no more.
-    /// So whether a circle knows of it or not, any two that may decide have a voter in common; and a few goodbyes and one
-    /// crash do not leave nobody to decide.
+    /// A goodbye is written by nobody who has promised anything that is not settled, and whoever
+    /// wrote one votes no more. So whether a circle knows of it or not, any two that may decide
+    /// have a voter in common; and a few goodbyes and one crash do not leave nobody to decide.
     pub(super) fn electorate(&self, view: &View, rows: &[RosterEntry]) -> View {
         let mut electorate = view.clone();
         if self.rules.goodbyes_end_votes {

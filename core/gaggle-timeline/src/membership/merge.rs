@@ -1,4 +1,5 @@
-//! Meeting others: what a packet's sender is to us, whether it is listened to, and who yields to whom.
+//! Meeting others: what a packet's sender is to us, whether it is listened to, and who yields to
+//! whom.
 
 use gaggle_kit::{Frame, Micros, PeerId};
 
@@ -143,7 +144,8 @@ impl Membership {
         Acceptance::Nothing
     }
 
-    /// Tells our view to somebody at an ancestor of it, at this depth: with all it needs to install it.
+    /// Tells our view to somebody at an ancestor of it, at this depth: with all it needs to install
+    /// it.
     pub(super) fn tell_view(&mut self, now: Micros, to: PeerId, depth: u32, entries: &dyn Entries) {
         let (history, repeat_after) = (self.view.history, self.settings.repeat_after);
         let told = &mut self.peers.entry(to).view_told;
@@ -191,7 +193,8 @@ impl Membership {
         match self.peers.entry(from).relation(&self.lineage, &told.tip) {
             Relation::Descendant if told.view.is_open(self.me) => {
                 self.see_number(at.number)?;
-                // Whoever makes a view has asked everybody in it. With a majority another one may have finished it.
+                // Whoever makes a view has asked everybody in it. With a majority another one may
+                // have finished it.
                 if at > self.fence.promised() && !self.settings.majority {
                     return Err(Fault::ViewUnasked { number: at.number });
                 }
@@ -216,8 +219,9 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether those who went on without us are fewer than those they left, as far as we reach these: then a view of ours
-    /// wins against theirs, and it is they who have to come back. With a majority there is no other view but theirs.
+    /// Whether those who went on without us are fewer than those they left, as far as we reach
+    /// these: then a view of ours wins against theirs, and it is they who have to come back. With a
+    /// majority there is no other view but theirs.
     fn is_left_by_fewer(&self, told: &Told) -> bool {
         let Some(parted) = self.lineage.next_towards(&told.tip) else { return false };
         let (mut left, mut went_on) = (0, 0);

@@ -18,8 +18,8 @@ use crate::roster::{Incarnation, StreamId};
 pub(crate) struct PeerStatus {
     pub(crate) tip: Tip,
     pub(crate) incarnation: Incarnation,
-    /// The first frame of its stream. None for an observer that has none yet; with one it is ready to
-    /// be admitted to this history.
+    /// The first frame of its stream. None for an observer that has none yet; with one it is ready
+    /// to be admitted to this history.
     pub(crate) first: Option<Frame>,
     /// How many players it has.
     pub(crate) players: u8,

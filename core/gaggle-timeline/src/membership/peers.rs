@@ -1,4 +1,5 @@
-//! What is known about other machines: whether they are reachable, under which name, in which history.
+//! What is known about other machines: whether they are reachable, under which name, in which
+//! history.
 
 use std::collections::VecDeque;
 
@@ -15,7 +16,8 @@ const TAG_VOID: u8 = u8::MAX;
 /// Former names remembered of a peer.
 const GONE_MAX: usize = 8;
 
-/// Whoever made everybody wait twice is let in again after this, and after twice as long each time it does it again.
+/// Whoever made everybody wait twice is let in again after this, and after twice as long each time
+/// it does it again.
 const BAR_MIN: Micros = Micros::from_secs(30);
 const BAR_MAX: Micros = Micros::from_secs(480);
 /// What was longer ago than this is forgiven.
@@ -144,7 +146,8 @@ impl Peer {
         self.standings.push_back((tag, standing));
     }
 
-    /// Another link came up: tags of the one before mean nothing on it, and may be used again for something else.
+    /// Another link came up: tags of the one before mean nothing on it, and may be used again for
+    /// something else.
     pub(crate) fn forget_tags(&mut self) {
         self.standings.iter_mut().for_each(|(tag, _)| *tag = TAG_VOID);
     }
@@ -204,8 +207,8 @@ impl Peers {
         }
     }
 
-    /// Whether a stream's machine can be talked to, still has that name, and is not in a history that
-    /// left ours.
+    /// Whether a stream's machine can be talked to, still has that name, and is not in a history
+    /// that left ours.
     pub(crate) fn is_reachable(&self, ours: &Lineage, stream: StreamId) -> bool {
         self.get(stream.peer).is_some_and(|peer| {
             let astray = || {

@@ -28,8 +28,8 @@ impl Fence {
         self.allow.is_some()
     }
 
-    /// Promises `ballot`: from now on only streams of the circle grow, and of those only the ones that
-    /// still might. It never widens.
+    /// Promises `ballot`: from now on only streams of the circle grow, and of those only the ones
+    /// that still might. It never widens.
     pub(crate) fn promise(&mut self, ballot: Ballot, circle: &[StreamId], rules: &Rules) {
         self.promised = self.promised.max(ballot);
         if !rules.fence {

@@ -1,4 +1,5 @@
-//! The rules that could be left out at the price of a story: each can be switched off, by tests only.
+//! The rules that could be left out at the price of a story: each can be switched off, by tests
+//! only.
 
 /// Which rules hold. Outside of tests all of them do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

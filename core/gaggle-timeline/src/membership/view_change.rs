@@ -1,4 +1,5 @@
-//! Changing the view: when it is called for, asking everybody what they hold, and what follows from it.
+//! Changing the view: when it is called for, asking everybody what they hold, and what follows from
+//! it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +24,8 @@ pub(super) struct Collection {
     /// Everybody who is asked, in order, this machine included.
     pub(super) circle: Vec<StreamId>,
     reports: VecMap<StreamId, Report>,
-    /// With a majority: what is put to the vote, those of the view it builds on who decide, who accepted it.
+    /// With a majority: what is put to the vote, those of the view it builds on who decide, who
+    /// accepted it.
     pub(super) proposal: Option<Proposal>,
     pub(super) parent: Option<View>,
     pub(super) accepted_by: VecSet<StreamId>,
@@ -31,7 +33,8 @@ pub(super) struct Collection {
 }
 
 impl Membership {
-    /// Whether a change of the view is called for, and ours to bring about. Goes on with a running one.
+    /// Whether a change of the view is called for, and ours to bring about. Goes on with a running
+    /// one.
     pub(super) fn decide(&mut self, now: Micros, restart: bool, entries: &mut dyn Entries) {
         let unfinished = self.fence.is_up() || self.unfinished || restart;
         if self.is_quiescent(unfinished) {
@@ -55,7 +58,8 @@ impl Membership {
             self.suspicious_since = None;
         }
         if !leads {
-            // Whoever is before us will do it; should it fall silent, that is a suspicion of its own.
+            // Whoever is before us will do it; should it fall silent, that is a suspicion of its
+            // own.
             self.collection = None;
             let first = here.iter().min_by_key(|row| row.rank()).map(|row| row.stream);
             let before_us = here.iter().filter(|other| other.rank() < row.rank()).count() as u32;
@@ -84,8 +88,8 @@ impl Membership {
         }
     }
 
-    /// Somebody must act or answer for a change to go on, can be heard and does not, and nothing goes on without it: it
-    /// cannot stay either.
+    /// Somebody must act or answer for a change to go on, can be heard and does not, and nothing
+    /// goes on without it: it cannot stay either.
     ///
     /// Whoever is further back waits longer: those before it may be about to act.
     fn watch_hold_up(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
@@ -102,14 +106,16 @@ impl Membership {
         }
     }
 
-    /// Who would change the view, as far as we can tell: the first in rank of those who can be reached.
+    /// Who would change the view, as far as we can tell: the first in rank of those who can be
+    /// reached.
     pub(crate) fn first_here(&self) -> Option<StreamId> {
         let open = self.known.iter().filter(|row| row.is_active());
         let here = open.filter(|row| row.stream == self.me || self.is_reachable(row.stream));
         here.min_by_key(|row| row.rank()).map(|row| row.stream)
     }
 
-    /// Whether there is nothing to do, and was nothing when we last looked, and nothing has changed since.
+    /// Whether there is nothing to do, and was nothing when we last looked, and nothing has changed
+    /// since.
     fn is_quiescent(&mut self, unfinished: bool) -> bool {
         if unfinished || self.collection.is_some() {
             return false;
@@ -131,7 +137,8 @@ impl Membership {
         calm
     }
 
-    /// Suspicions come in one after the other: asking at the first would mean to ask again at the second.
+    /// Suspicions come in one after the other: asking at the first would mean to ask again at the
+    /// second.
     fn is_gathering(&mut self, now: Micros) -> bool {
         let since = *self.suspicious_since.get_or_insert(now);
         // Who was removed on purpose is no suspicion.
@@ -204,7 +211,8 @@ impl Membership {
             asked_at: now,
         });
         self.send_collect();
-        // Alone in the circle there is nobody to wait for. What we hold ourselves cannot be at fault.
+        // Alone in the circle there is nobody to wait for. What we hold ourselves cannot be at
+        // fault.
         let _ = self.conclude(now, entries);
     }
 
@@ -270,7 +278,8 @@ impl Membership {
             }
             _ => {}
         }
-        // Whoever asks has a seat itself, and everybody it may ask knows that: whom it may ask came after it.
+        // Whoever asks has a seat itself, and everybody it may ask knows that: whom it may ask came
+        // after it.
         let seated = relation != Relation::Same || rows::is_open(&self.known, ballot.by);
         if !circle.contains(&self.me) || ballot.by.peer != from || !seated {
             return Ok(());
@@ -301,7 +310,8 @@ impl Membership {
         })
     }
 
-    /// Somebody has promised more than we asked for, or than the view we told has: start again above it.
+    /// Somebody has promised more than we asked for, or than the view we told has: start again
+    /// above it.
     pub(super) fn take_nack(
         &mut self,
         now: Micros,
@@ -347,11 +357,13 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether a report cannot be: it denies somebody's presence that we have confirmed, or confirms frames without us.
+    /// Whether a report cannot be: it denies somebody's presence that we have confirmed, or
+    /// confirms frames without us.
     ///
-    /// Rows are forgotten three reaches after they ended, and nobody is more than one reach ahead of us: whose row is open
-    /// here cannot be forgotten there. Ours ends for nobody, wherever we have a seat. Nor is a frame confirmed without our
-    /// entry, so nobody is further than `possible`.
+    /// Rows are forgotten three reaches after they ended, and nobody is more than one reach ahead
+    /// of us: whose row is open here cannot be forgotten there. Ours ends for nobody, wherever we
+    /// have a seat. Nor is a frame confirmed without our entry, so nobody is further than
+    /// `possible`.
     fn is_false(&self, report: &Report, possible: Frame) -> bool {
         let told = |stream: StreamId| rows::row_of(&report.rows, stream);
         if report.told.view.history != self.view.history {
@@ -443,8 +455,9 @@ impl Membership {
         }
     }
 
-    /// How many are here who are not in the table. Whoever only waits to be let in may be the one that is missing, switched
-    /// on again; whoever plays in our history was let in by somebody who is gone, before we had read it.
+    /// How many are here who are not in the table. Whoever only waits to be let in may be the one
+    /// that is missing, switched on again; whoever plays in our history was let in by somebody who
+    /// is gone, before we had read it.
     fn count_waiting(&self, rows: &[RosterEntry]) -> usize {
         let plays_with_us = |id: PeerId, standing: &PeerStatus| {
             let stream = StreamId { peer: id, incarnation: standing.incarnation };
@@ -495,7 +508,8 @@ impl Membership {
                 row.last_frame = row.last_frame.min(confirmed_most).max(row.first_frame.previous());
             }
         }
-        // Who was cut before may have ended with an entry whose holders are gone, too: nobody here has confirmed that one.
+        // Who was cut before may have ended with an entry whose holders are gone, too: nobody here
+        // has confirmed that one.
         let awaited = |row: &&mut RosterEntry| {
             !row.is_active() && row.last_frame > confirmed_most && self.rules.cut_again
         };
@@ -549,8 +563,8 @@ fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone)
             rows.push(*row);
         }
     }
-    // Who has been through a row's first frame and has no such row any more has seen it end, so long
-    // ago that it forgot when.
+    // Who has been through a row's first frame and has no such row any more has seen it end, so
+    // long ago that it forgot when.
     let forgotten = |row: &RosterEntry, report: &Report| {
         report.confirmed >= row.first_frame && rows::row_of(&report.rows, row.stream).is_none()
     };
@@ -560,8 +574,8 @@ fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone)
 
 /// The last frame up to which the copies, put together, hold a stream without a gap.
 ///
-/// Whoever has confirmed frames in which the stream counts holds it at least that far, even if it has
-/// forgotten the beginning.
+/// Whoever has confirmed frames in which the stream counts holds it at least that far, even if it
+/// has forgotten the beginning.
 fn longest_copy<'a>(row: &RosterEntry, reports: impl Iterator<Item = &'a Report>) -> Frame {
     // A heap orders as well as the library's sort, and is a tenth of its size in a page.
     let mut copies: BinaryHeap<Reverse<(Frame, Frame)>> = reports

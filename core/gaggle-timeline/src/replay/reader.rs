@@ -105,8 +105,8 @@ pub struct Replay<'a, G: Game> {
 }
 
 impl<'a, G: Game> Replay<'a, G> {
-    /// Reads a replay of the game with this fingerprint. A damaged or cut file is read as far as it is whole: see
-    /// [`Replay::damage`].
+    /// Reads a replay of the game with this fingerprint. A damaged or cut file is read as far as it
+    /// is whole: see [`Replay::damage`].
     ///
     /// # Errors
     /// If nothing of it can be played.
@@ -207,7 +207,8 @@ impl<'a, G: Game> Replay<'a, G> {
         Playback::new(self)
     }
 
-    /// Plays all of it and compares every hash and every key state: whether this program still computes what was played.
+    /// Plays all of it and compares every hash and every key state: whether this program still
+    /// computes what was played.
     ///
     /// # Errors
     /// Where it does not.

@@ -9,7 +9,8 @@ use crate::{Game, Inputs};
 /// How often what is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecorderConfig {
-    /// A state to begin from every so many frames: a jump simulates half as many on average. Default 600, ten seconds.
+    /// A state to begin from every so many frames: a jump simulates half as many on average.
+    /// Default 600, ten seconds.
     pub keyframe_interval_frames: u32,
     /// So many frames share a hash: at most so many are lost to a crash. 1 to 255, default 60.
     pub chunk_frames: u32,
@@ -23,8 +24,8 @@ impl Default for RecorderConfig {
 
 /// Writes a replay, confirmed frame by confirmed frame.
 ///
-/// It plays along with a game of its own, so that it never needs a state from whoever is playing, and what it writes is what the
-/// inputs lead to.
+/// It plays along with a game of its own, so that it never needs a state from whoever is playing,
+/// and what it writes is what the inputs lead to.
 ///
 /// ```
 /// # use gaggle_kit::{Slot, State};
@@ -110,8 +111,8 @@ impl<G: Game> Recorder<G> {
         }
     }
 
-    /// What was written since it was last taken: for files that grow while a match runs. The last frames, less than a chunk, are
-    /// still to come.
+    /// What was written since it was last taken: for files that grow while a match runs. The last
+    /// frames, less than a chunk, are still to come.
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
@@ -121,7 +122,8 @@ impl<G: Game> Recorder<G> {
         self.ending()
     }
 
-    /// What [`Recorder::finish`] would write now, while the recording goes on: what was taken and this are a whole file.
+    /// What [`Recorder::finish`] would write now, while the recording goes on: what was taken and
+    /// this are a whole file.
     pub fn ending(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         if self.pending_frames > 0 {
@@ -131,7 +133,8 @@ impl<G: Game> Recorder<G> {
         bytes
     }
 
-    /// A row: which slots differ from a repetition of the row before, as bits; one more bit if somebody came or went.
+    /// A row: which slots differ from a repetition of the row before, as bits; one more bit if
+    /// somebody came or went.
     fn write_row(&mut self, inputs: &Inputs<'_, G::Input>) {
         let mut changed = 0u128;
         let (present, mut values) = (inputs.present_slots(), Vec::new());

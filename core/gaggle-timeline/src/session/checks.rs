@@ -1,8 +1,8 @@
 //! Comparing confirmed states with the others, and finding out where they part.
 //!
-//! Only confirmed frames are hashed, after every correction has been simulated: what is not final is
-//! never a desync. When hashes differ, an *inquest* simulates the stretch since the last agreement again
-//! beside the game, and both sides tell each other every hash of it.
+//! Only confirmed frames are hashed, after every correction has been simulated: what is not final
+//! is never a desync. When hashes differ, an *inquest* simulates the stretch since the last
+//! agreement again beside the game, and both sides tell each other every hash of it.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
@@ -30,8 +30,8 @@ pub(super) struct Checks {
     interval: u32,
     /// Hash of all confirmed inputs.
     inputs: u64,
-    /// That hash and who was present, by frame: those who come in are told the one, and what lies back a
-    /// little is simulated with the other.
+    /// That hash and who was present, by frame: those who come in are told the one, and what lies
+    /// back a little is simulated with the other.
     past: Vec<(Frame, u64, SlotSet)>,
     /// That hash at the last frames to check.
     inputs_at: [(Frame, u64); OWN_CHECKS],
@@ -43,7 +43,8 @@ pub(super) struct Checks {
     /// Where we began, and the hash of the inputs up to there.
     origin: Frame,
     origin_inputs: u64,
-    /// Where what was set aside begins: with the state we began with, or the one that replaced a wrong one.
+    /// Where what was set aside begins: with the state we began with, or the one that replaced a
+    /// wrong one.
     base: Frame,
     inquest: Option<Audit>,
     /// Frames an inquest may still simulate in this tick.
@@ -59,8 +60,8 @@ struct Audit {
     to: Frame,
     live_hash: u32,
     hashes: Vec<u32>,
-    /// What everybody did in it, as far as it was still held when it was opened: by the time the other side has told
-    /// what it found, others' entries may lie where these were.
+    /// What everybody did in it, as far as it was still held when it was opened: by the time the
+    /// other side has told what it found, others' entries may lie where these were.
     streams: Vec<(PeerId, u32)>,
     loaded: bool,
     frames_left: u32,
@@ -148,7 +149,8 @@ impl Checks {
         self.inquest = None;
     }
 
-    /// States after this frame were wrong: they are hashed anew. The last frame a wrong hash may have been told of.
+    /// States after this frame were wrong: they are hashed anew. The last frame a wrong hash may
+    /// have been told of.
     pub(super) fn forget_after(&mut self, frame: Frame) -> Frame {
         let through = self.newest.map_or(frame, |own| own.frame.max(frame));
         self.base = frame;
@@ -161,8 +163,8 @@ impl Checks {
         through
     }
 
-    /// The last frame up to this one whose state is set aside, as far as nothing since was compared with anybody: frames that are
-    /// compared are, and the one what is set aside begins with.
+    /// The last frame up to this one whose state is set aside, as far as nothing since was compared
+    /// with anybody: frames that are compared are, and the one what is set aside begins with.
     pub(super) fn look_back(&self, agreed: Frame) -> Frame {
         let compared = agreed.number() / self.interval.max(1) * self.interval.max(1);
         Frame::new(compared).max(self.base)
@@ -175,7 +177,8 @@ impl Checks {
 
     #[inline]
     pub(super) fn is_check_frame(&self, frame: Frame) -> bool {
-        // Dividing is the slowest thing in a calm tick, and nearly all frames asked about are near the next one to check.
+        // Dividing is the slowest thing in a calm tick, and nearly all frames asked about are near
+        // the next one to check.
         let near = self.next.number().abs_diff(frame.number());
         match self.interval {
             0 => false,
@@ -220,8 +223,8 @@ impl Checks {
 }
 
 impl<I: Input> Session<I> {
-    /// Whether a state hash of every other peer in the match was compared with ours since that peer came in. False for a peer
-    /// that is alone: nothing was compared.
+    /// Whether a state hash of every other peer in the match was compared with ours since that peer
+    /// came in. False for a peer that is alone: nothing was compared.
     pub fn is_compared(&self) -> bool {
         let mut others = self.remotes.iter().filter(|remote| remote.is_open).peekable();
         others.peek().is_some() && others.all(|remote| remote.is_compared)
@@ -237,7 +240,8 @@ impl<I: Input> Session<I> {
             .unwrap_or(Frame::START)
     }
 
-    /// The last frame whose hashes everybody had equal who is here, or that we have hashed if we are alone.
+    /// The last frame whose hashes everybody had equal who is here, or that we have hashed if we
+    /// are alone.
     pub(super) fn agreed_lately(&self) -> Frame {
         match self.remotes.iter().any(|remote| remote.is_open) {
             true => self.agreed_by_all(),
@@ -304,7 +308,8 @@ impl<I: Input> Session<I> {
             self.events.push(SessionEvent::InputsDiverged { peer, frame: check.frame, suspect: None });
         } else if own.state_hash != check.block.state_hash {
             remote.differs = true;
-            // Whoever watches takes what those have who play, and keeps nobody busy with the reason.
+            // Whoever watches takes what those have who play, and keeps nobody busy with the
+            // reason.
             remote.difference = Some(own).filter(|_| !self.spectates);
             self.recovery.note_difference(check.frame, self.now);
             self.tell_desync(index, own, check.block.state_hash);
@@ -358,7 +363,8 @@ impl<I: Input> Session<I> {
 
     fn open_inquest(&mut self, index: usize, own: OwnCheck) {
         let remote = &self.remotes[index];
-        // A peer that joined or was repaired agrees from a frame on whose state only it has set aside.
+        // A peer that joined or was repaired agrees from a frame on whose state only it has set
+        // aside.
         let (from, to) = (self.checks.look_back(remote.agreed), own.frame);
         if from >= to {
             return;
@@ -455,7 +461,8 @@ impl<I: Input> Session<I> {
             return;
         }
         let Peer { differs, agreed, differed_at, .. } = self.remotes[index];
-        // What was forgotten since it was told is no other difference: the next check tells whether there is one.
+        // What was forgotten since it was told is no other difference: the next check tells whether
+        // there is one.
         let is_new = !differs && findings.to > agreed.max(differed_at);
         let own = self.checks.own(findings.to).filter(|own| is_new && self.is_apart(own, &findings));
         if let Some(own) = own {
@@ -471,8 +478,8 @@ impl<I: Input> Session<I> {
         self.conclude();
     }
 
-    /// Whether somebody found another state or other inputs than ours. What it found may be late: whoever was made good
-    /// meanwhile has the same.
+    /// Whether somebody found another state or other inputs than ours. What it found may be late:
+    /// whoever was made good meanwhile has the same.
     fn is_apart(&self, own: &OwnCheck, findings: &Findings) -> bool {
         let streams = || self.stream_hashes(findings.from, findings.to);
         own.state_hash != findings.live_hash || told_differently(&streams(), &findings.streams).is_some()
@@ -503,8 +510,9 @@ impl<I: Input> Session<I> {
         self.events.push(SessionEvent::DesyncLocated { peer, cause });
     }
 
-    /// For everybody who was there all the time, a hash of what it did after `from` up to `to`, in the order of peers.
-    /// Of those who came or went meanwhile the two sides may have forgotten different parts.
+    /// For everybody who was there all the time, a hash of what it did after `from` up to `to`, in
+    /// the order of peers. Of those who came or went meanwhile the two sides may have forgotten
+    /// different parts.
     fn stream_hashes(&self, from: Frame, to: Frame) -> Vec<(PeerId, u32)> {
         if !self.is_kept(from.next()) {
             return Vec::new();

@@ -15,13 +15,15 @@ const DONATIONS_MAX: usize = 8;
 /// What was confirmed is told in so many frames at least, or after so long.
 const FEED_FRAMES: u32 = 3;
 const FEED_INTERVAL: Micros = Micros::from_millis(50);
-/// Whoever plays has less time for those who only watch. They pass it on at once, so that a chain of them is late but once.
+/// Whoever plays has less time for those who only watch. They pass it on at once, so that a chain
+/// of them is late but once.
 const WATCHER_FEED_FRAMES: u32 = 9;
 const WATCHER_FEED_INTERVAL: Micros = Micros::from_millis(150);
 /// Bytes most feeds take beside their tails, and for each of these.
 const FEED_BYTES: usize = 32;
 const FEED_TAIL_BYTES: usize = 64;
-/// Of those so many keep their places although they only watch: others who do can feed the rest, but nobody who plays.
+/// Of those so many keep their places although they only watch: others who do can feed the rest,
+/// but nobody who plays.
 const WATCHERS_MAX: usize = 6;
 /// Somebody who takes nothing for so long is not coming.
 const DONATION_PATIENCE: Micros = Micros::from_secs(10);
@@ -167,8 +169,9 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Only once it is in the match somebody can say that it will only watch, so any number of those may fill all places.
-    /// The one whom most others could feed goes, unless whoever asks is such a one itself. False if nobody does.
+    /// Only once it is in the match somebody can say that it will only watch, so any number of
+    /// those may fill all places. The one whom most others could feed goes, unless whoever asks is
+    /// such a one itself. False if nobody does.
     fn make_room(&mut self, index: usize) -> bool {
         let Peer { peer, watches, .. } = self.remotes[index];
         let fed =
@@ -245,7 +248,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The state could not be written. It would be asked for again for ever if anybody went on waiting for it.
+    /// The state could not be written. It would be asked for again for ever if anybody went on
+    /// waiting for it.
     fn decline_wanted(&mut self, why: Decline) {
         let all = std::mem::take(&mut self.donations.all);
         let (wanted, others) = all.into_iter().partition(|d| matches!(d.parcel, SnapshotTransfer::Wanted));

@@ -1,4 +1,5 @@
-//! The ways into a match: start together, found one, come into one, come back to one. Looking on is in `watching.rs`.
+//! The ways into a match: start together, found one, come into one, come back to one. Looking on is
+//! in `watching.rs`.
 
 use gaggle_kit::{Input, PeerId, SlotSet};
 
@@ -8,8 +9,9 @@ use crate::remote::Peer;
 use crate::roster::Incarnation;
 
 impl<I: Input> Session<I> {
-    /// A session of `local` with everybody in `seats`, who start together; alone at once. `incarnation` is a
-    /// random number the caller draws: it tells this stay from earlier ones of the same machine.
+    /// A session of `local` with everybody in `seats`, who start together; alone at once.
+    /// `incarnation` is a random number the caller draws: it tells this stay from earlier ones of
+    /// the same machine.
     ///
     /// # Errors
     /// If a setting or seat cannot be; the error says which, and what to change.
@@ -33,10 +35,10 @@ impl<I: Input> Session<I> {
         Ok(session)
     }
 
-    /// A session of `local` that starts a match by itself, with so many players in the first slots. It runs at
-    /// once and waits for nobody; others [join](Session::join) it, up to [`TimelineConfig::slot_count`] players.
-    /// Give it a [`TimelineConfig::match_id`] of its own: when two matches meet, the one born earlier goes on
-    /// and those of the other come over.
+    /// A session of `local` that starts a match by itself, with so many players in the first slots.
+    /// It runs at once and waits for nobody; others [join](Session::join) it, up to
+    /// [`TimelineConfig::slot_count`] players. Give it a [`TimelineConfig::match_id`] of its own:
+    /// when two matches meet, the one born earlier goes on and those of the other come over.
     ///
     /// # Errors
     /// If a setting cannot be; the error says which, and what to change.
@@ -51,9 +53,9 @@ impl<I: Input> Session<I> {
         Session::new(config, local, &[seat], incarnation)
     }
 
-    /// A session of `local` that comes into a match others play, with so many players. It takes the state
-    /// from one of them chosen at random, catches up, and is admitted without anybody pausing.
-    /// [`TimelineConfig::slot_count`] must be what the others have.
+    /// A session of `local` that comes into a match others play, with so many players. It takes the
+    /// state from one of them chosen at random, catches up, and is admitted without anybody
+    /// pausing. [`TimelineConfig::slot_count`] must be what the others have.
     ///
     /// # Errors
     /// If a setting cannot be; the error says which, and what to change.
@@ -68,8 +70,9 @@ impl<I: Input> Session<I> {
         Ok(Session::with(config, local, slot_count, players, SlotSet::EMPTY, incarnation))
     }
 
-    /// As [`join`](Session::join), for players who were there before: they get the slots they had, unless
-    /// somebody else sits there by now. The new incarnation ends what may be left of the stay before.
+    /// As [`join`](Session::join), for players who were there before: they get the slots they had,
+    /// unless somebody else sits there by now. The new incarnation ends what may be left of the
+    /// stay before.
     ///
     /// # Errors
     /// If a setting cannot be; the error says which, and what to change.

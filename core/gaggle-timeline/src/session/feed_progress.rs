@@ -1,5 +1,5 @@
-//! Whether being fed leads anywhere. Whoever comes in hears from everybody how far the match is; a donor that does not bring
-//! it there is left for another one, whatever it says and however much.
+//! Whether being fed leads anywhere. Whoever comes in hears from everybody how far the match is; a
+//! donor that does not bring it there is left for another one, whatever it says and however much.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
@@ -11,15 +11,17 @@ use crate::membership::{Mode, Relation};
 const PATIENCE: Micros = Micros::from_secs(3);
 /// Looked at so often: it changes slowly, and those who watch look for ever.
 const LOOK_INTERVAL: Micros = Micros::from_millis(250);
-/// Frames behind the others that are as good as none, beyond what these are apart themselves: what a feed is late, and a
-/// slow line between.
+/// Frames behind the others that are as good as none, beyond what these are apart themselves: what
+/// a feed is late, and a slow line between.
 const NEAR_FRAMES: u32 = 30;
 /// For those who watch: what they see has come by others who do, each a little later.
 const NEAR_FRAMES_WATCHING: u32 = 120;
-/// After so many feeds in that time with nothing new in them, what the donor had said it has is kept from us. They come as fast
-/// as they are told then; what a slow line holds up comes late, but it comes.
+/// After so many feeds in that time with nothing new in them, what the donor had said it has is
+/// kept from us. They come as fast as they are told then; what a slow line holds up comes late, but
+/// it comes.
 const FEEDS_MIN: u32 = 40;
-/// Whoever is ready for so long, has a seat to come to and is not let in was brought somewhere else.
+/// Whoever is ready for so long, has a seat to come to and is not let in was brought somewhere
+/// else.
 const ADMISSION_TIMEOUT: Micros = Micros::from_secs(20);
 
 /// Where a donor had brought us when that was last better than before.
@@ -84,8 +86,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The last frame the others have confirmed, as the one in the middle says: never, if we are not even told of their view.
-    /// The donor's own word counts only if there is nobody else.
+    /// The last frame the others have confirmed, as the one in the middle says: never, if we are
+    /// not even told of their view. The donor's own word counts only if there is nobody else.
     fn head_of_match(&self, donor: PeerId) -> Frame {
         let open = self.remotes.iter().filter(|remote| remote.is_open && remote.is_trusted());
         let heard = open.filter_map(|remote| {
@@ -112,9 +114,9 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whoever is fed holds of others what its donor says they did. If one of them says that it did something else, one of
-    /// the two lies: we come in by another donor, and if that one is contradicted, too, it was not the donor. False if that
-    /// is not what a fault is about.
+    /// Whoever is fed holds of others what its donor says they did. If one of them says that it did
+    /// something else, one of the two lies: we come in by another donor, and if that one is
+    /// contradicted, too, it was not the donor. False if that is not what a fault is about.
     pub(super) fn blame_donor(&mut self, index: usize, fault: PeerFault) -> bool {
         let peer = self.remotes[index].peer;
         let donor = self.joining.donor().filter(|donor| *donor != peer);

@@ -1,5 +1,5 @@
-//! Those who cannot hear each other: asking everybody for entries that do not come, giving what we hold of
-//! others, and passing on what they say to each other about membership.
+//! Those who cannot hear each other: asking everybody for entries that do not come, giving what we
+//! hold of others, and passing on what they say to each other about membership.
 
 use gaggle_kit::{DecodeError, Frame, Input, Micros, PeerId};
 
@@ -20,10 +20,12 @@ const ASK_TICKS: u64 = 2;
 /// A stall of so many ticks is worth asking about.
 const STALL_TICKS: u32 = 3;
 
-/// Attempts to change the view one machine may bring letters about: many more than happen to honest ones.
+/// Attempts to change the view one machine may bring letters about: many more than happen to honest
+/// ones.
 const LETTERS: RateLimit = RateLimit { burst: 48, per_second: 2 };
-/// Bytes of letters passed on for one machine, and to one. What two say to each other about a change takes a few thousand.
-/// Both are well below what a link keeps for a peer that is slow: nobody is cut off for what others have written to it.
+/// Bytes of letters passed on for one machine, and to one. What two say to each other about a
+/// change takes a few thousand. Both are well below what a link keeps for a peer that is slow:
+/// nobody is cut off for what others have written to it.
 const LETTER_BYTES_FROM: RateLimit = RateLimit { burst: 512 << 10, per_second: 64 << 10 };
 const LETTER_BYTES_TO: RateLimit = RateLimit { burst: 1 << 20, per_second: 128 << 10 };
 /// An answer to a question that old is of no use.
@@ -115,8 +117,8 @@ impl<I: Input> Session<I> {
             Other::BackfillRequest(needs) => {
                 let peer = self.remotes[index].peer;
                 for (stream, from) in needs {
-                    // Each once a tick, however often it is asked for: answers are larger than questions. What nobody
-                    // has is not even remembered.
+                    // Each once a tick, however often it is asked for: answers are larger than
+                    // questions. What nobody has is not even remembered.
                     let known = row_of(self.membership.known(), stream).is_some();
                     if known && self.relaying.may_give(peer, stream, self.ticks) {
                         self.give(index, stream, from);
@@ -182,7 +184,8 @@ impl<I: Input> Session<I> {
         let taken = self.membership.take_tail(&give.tail, &mut self.ledger);
         self.blame(index, taken);
         let now = self.now;
-        // What it said was true when it said it. Else a machine that is gone would live on for as long as the word takes.
+        // What it said was true when it said it. Else a machine that is gone would live on for as
+        // long as the word takes.
         let under_way = self.remotes[index].clock.rtt().map_or(0, |rtt| rtt.get() / 2);
         if let Some(owner) = self.remotes.iter_mut().find(|remote| remote.peer == stream.peer) {
             owner.confirmed = owner.confirmed.max(give.confirmed);
@@ -214,7 +217,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Passes something on from one member to another. What is too much is left out: it is said again.
+    /// Passes something on from one member to another. What is too much is left out: it is said
+    /// again.
     pub(super) fn take_letter(&mut self, index: usize, to: PeerId, bytes: &[u8]) {
         let (from, now) = (self.remotes[index].peer, self.now);
         let Some(receiver) = self.remote_index(to).filter(|receiver| *receiver != index) else { return };
@@ -231,8 +235,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Somebody we have no link to says something through somebody else. What is wrong with it may be
-    /// either's fault, so nobody is blamed.
+    /// Somebody we have no link to says something through somebody else. What is wrong with it may
+    /// be either's fault, so nobody is blamed.
     pub(super) fn take_letter_from(
         &mut self,
         via: usize,
@@ -256,8 +260,8 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// Nothing proves who wrote a letter, so it must not do more than whoever brings it could do in its own name, or by
-    /// keeping it back.
+    /// Nothing proves who wrote a letter, so it must not do more than whoever brings it could do in
+    /// its own name, or by keeping it back.
     fn may_be_true(&mut self, via: usize, from: PeerId, message: &membership::Message) -> bool {
         use membership::Message;
         let messenger = &self.remotes[via];
@@ -273,7 +277,8 @@ impl<I: Input> Session<I> {
             Message::Gone { incarnation } => {
                 self.membership.awaits(StreamId { peer: from, incarnation: *incarnation })
             }
-            // Each makes everybody begin anew. Whoever brings too many is not listened to, whoever wrote them.
+            // Each makes everybody begin anew. Whoever brings too many is not listened to, whoever
+            // wrote them.
             Message::Collect { ballot, .. } | Message::Nack { promised: ballot, .. } => {
                 let allowed = &mut self.remotes[via].allowed;
                 let newer = ballot.number > allowed.letter_ballot;

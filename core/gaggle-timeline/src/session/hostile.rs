@@ -1,7 +1,8 @@
-//! Peers that lie, tried on a table of honest ones: a real session whose every word a test may change, hold back or add to.
+//! Peers that lie, tried on a table of honest ones: a real session whose every word a test may
+//! change, hold back or add to.
 //!
-//! What a network alone can do to a packet is ignored and counted. What only a peer can do ends its link with a named
-//! fault. Either way the others play on and agree.
+//! What a network alone can do to a packet is ignored and counted. What only a peer can do ends its
+//! link with a named fault. Either way the others play on and agree.
 
 mod flooding;
 mod forwards;
@@ -282,7 +283,8 @@ impl Cluster {
         said.map(|(_, from, mail)| (*from, &mail.bytes[..]))
     }
 
-    /// From here on nothing any of these confirms may differ, and all of them go on, for so many ticks.
+    /// From here on nothing any of these confirms may differ, and all of them go on, for so many
+    /// ticks.
     pub(super) fn expect_agreement(&mut self, who: &[usize], ticks: u64) -> &mut Cluster {
         let before: Vec<Frame> = who.iter().map(|index| self.session(*index).confirmed_frame()).collect();
         let mut states: BTreeMap<(u64, Frame), u64> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Coming in: finding a donor, taking its state, following what it confirms, and beginning a stream of
-//! our own once we are in step with the others.
+//! Coming in: finding a donor, taking its state, following what it confirms, and beginning a stream
+//! of our own once we are in step with the others.
 
 use std::collections::VecDeque;
 
@@ -17,15 +17,18 @@ use crate::transfer::{Decline, Message, Offer, PIECE_BYTES, STATE_BYTES_MAX, WIN
 
 /// After the first donor shows up the others get so long, so that every one is as likely.
 const GATHER_DONORS: Micros = Micros::from_millis(120);
-/// A donor that says nothing for so long, or gives less than a piece of its state meanwhile, is given up.
+/// A donor that says nothing for so long, or gives less than a piece of its state meanwhile, is
+/// given up.
 const DONOR_PATIENCE: Micros = Micros::from_millis(1_500);
-/// A state takes no longer than this. What is confirmed meanwhile fills [`FEEDS_MAX`] in about that time.
+/// A state takes no longer than this. What is confirmed meanwhile fills [`FEEDS_MAX`] in about that
+/// time.
 const TRANSFER_PATIENCE: Micros = Micros::from_secs(200);
 /// Whoever has nothing to give is asked again after this.
 const UNABLE_REST: Micros = Micros::from_secs(1);
 /// A peer whose state is too large, after this.
 const TOO_LARGE_REST: Micros = Micros::from_secs(10);
-/// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of use.
+/// Feeds that wait for the state they follow on; beyond this the transfer takes too long to be of
+/// use.
 const FEEDS_MAX: usize = 4_096;
 /// And so many bytes of them.
 const FEED_BYTES_MAX: usize = 8 << 20;
@@ -57,7 +60,8 @@ pub(super) struct Joining {
     pub(super) headway: FeedProgress,
     /// When what we were fed last brought us on.
     pub(super) brought_on_at: Micros,
-    /// Pieces of a state that came since everything we had to say went out: what the donor cannot know yet that we have.
+    /// Pieces of a state that came since everything we had to say went out: what the donor cannot
+    /// know yet that we have.
     unacknowledged: usize,
     /// A donor said that the state is too large to be sent.
     too_large: bool,
@@ -215,8 +219,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Those whose state we could take: members, and for whoever watches others who do. Only those with a lower name, so
-    /// that nobody is fed by itself in the end.
+    /// Those whose state we could take: members, and for whoever watches others who do. Only those
+    /// with a lower name, so that nobody is fed by itself in the end.
     pub(super) fn donors(&self) -> Vec<PeerId> {
         let able = self.remotes.iter().filter(|remote| remote.is_trusted() && remote.reachable);
         let stands = able.filter(|remote| self.membership.latest_standing(remote.peer).is_some());
@@ -227,8 +231,9 @@ impl<I: Input> Session<I> {
         gives.map(|remote| remote.peer).collect()
     }
 
-    /// While coming in: whether nobody is there to come to. Everybody we have a link to has greeted us, and none of them
-    /// plays; they may be waiting for somebody, too, and one of us must [begin](Session::create).
+    /// While coming in: whether nobody is there to come to. Everybody we have a link to has greeted
+    /// us, and none of them plays; they may be waiting for somebody, too, and one of us must
+    /// [begin](Session::create).
     pub fn found_no_match(&self) -> bool {
         let greeted = self.remotes.iter().all(|remote| remote.handshake >= Handshake::Synchronized);
         let seeks = self.membership.mode() == Mode::Out
@@ -252,7 +257,8 @@ impl<I: Input> Session<I> {
         until.is_none_or(|until| self.now >= until)
     }
 
-    /// Any member is as good as any other: whom we take is left to chance, so that nobody pays for all.
+    /// Any member is as good as any other: whom we take is left to chance, so that nobody pays for
+    /// all.
     fn choose_donor(&mut self) {
         let mut donors = self.donors();
         if donors.iter().any(|donor| self.may_give(*donor)) {
@@ -283,7 +289,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Nobody is there who plays. Whoever has a state goes on with it, in a match of its own: then it is true.
+    /// Nobody is there who plays. Whoever has a state goes on with it, in a match of its own: then
+    /// it is true.
     fn wait_alone(&mut self) -> bool {
         let since = *self.joining.alone_since.get_or_insert(self.now);
         let caught_up = self.ledger.current >= self.membership.confirmed();
@@ -296,7 +303,8 @@ impl<I: Input> Session<I> {
         begins
     }
 
-    /// Goes on alone from the last confirmed state, as a new match: nobody may take it for the old one.
+    /// Goes on alone from the last confirmed state, as a new match: nobody may take it for the old
+    /// one.
     fn found_match(&mut self) {
         let game = MatchId {
             started_at: self
@@ -341,7 +349,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The donor we have is gone: somebody else of the same history may go on from our frame. False if nobody can.
+    /// The donor we have is gone: somebody else of the same history may go on from our frame. False
+    /// if nobody can.
     pub(super) fn ask_other_feeder(&mut self, former: PeerId) -> bool {
         let mut others = self.donors();
         others.retain(|peer| {
@@ -368,7 +377,8 @@ impl<I: Input> Session<I> {
         self.joining.stage = Stage::Fed { donor, at: self.now };
     }
 
-    /// A feed we could not take at the time is missing now. What is under way is of no use either, so it is asked for once.
+    /// A feed we could not take at the time is missing now. What is under way is of no use either,
+    /// so it is asked for once.
     fn ask_feed_again(&mut self, index: usize) {
         if self.now.since(self.joining.feed_asked_at) >= super::REPEAT_AFTER {
             let donor = self.remotes[index].peer;
@@ -387,7 +397,8 @@ impl<I: Input> Session<I> {
                 self.ask_snapshot(donor);
             }
             (Stage::Asked { .. }, Decline::Unable) => {
-                // It lost its match as we did, and cannot tell: each would wait for the other for ever.
+                // It lost its match as we did, and cannot tell: each would wait for the other for
+                // ever.
                 self.remotes[index].unable_until = Some(self.now + UNABLE_REST);
                 self.joining.stage = Stage::Idle;
             }
@@ -454,7 +465,8 @@ impl<I: Input> Session<I> {
             return;
         }
         if let Some((_, bytes)) = piece {
-            // Pieces are bounded by nothing else, and packed or empty they cost whoever sends them next to nothing.
+            // Pieces are bounded by nothing else, and packed or empty they cost whoever sends them
+            // next to nothing.
             self.joining.unacknowledged += 1;
             if self.joining.unacknowledged > WINDOW_BYTES / PIECE_BYTES + 1 {
                 self.joining.stage = Stage::Idle;
@@ -660,7 +672,8 @@ impl<I: Input> Session<I> {
         self.remotes.iter_mut().for_each(|remote| remote.acked = Some(before));
     }
 
-    /// A lead we have reached only lately can follow our stream no more if its beginning is forgotten: it gets another.
+    /// A lead we have reached only lately can follow our stream no more if its beginning is
+    /// forgotten: it gets another.
     fn watch_own_stream(&mut self, begun: Micros) {
         if self.now.since(begun) < ADMISSION_PATIENCE {
             return;
@@ -776,7 +789,8 @@ mod tests {
         }
         let mut asked = [0i64; 3];
         (0..JOINERS).for_each(|name| asked[asked_by(name, &words)] += 1);
-        // Chi-square with two degrees of freedom: a fair choice is beyond 13.8 once in a thousand times.
+        // Chi-square with two degrees of freedom: a fair choice is beyond 13.8 once in a thousand
+        // times.
         let expected = i64::from(JOINERS) / 3;
         let off = asked.iter().map(|count| (count - expected).pow(2)).sum::<i64>() * 10 / expected;
         assert!(off < 138, "{asked:?} of {expected} each");

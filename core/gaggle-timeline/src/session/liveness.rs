@@ -1,4 +1,5 @@
-//! Who is heard, directly or through somebody else, and what follows when nobody hears a machine any more.
+//! Who is heard, directly or through somebody else, and what follows when nobody hears a machine
+//! any more.
 
 use gaggle_kit::{Input, Micros, PeerId};
 
@@ -13,7 +14,8 @@ impl<I: Input> Session<I> {
         self.now < self.quiescent_until && self.stalled_ticks == 0 && self.membership.is_at_rest()
     }
 
-    /// Everybody was just looked at: until when that need not be done again, if nothing happens but inputs.
+    /// Everybody was just looked at: until when that need not be done again, if nothing happens but
+    /// inputs.
     pub(super) fn find_quiescence(&mut self) {
         let fine = |remote: &Peer| remote.is_trusted() && remote.liveness == Liveness::Heard;
         let calm = self.running
@@ -54,16 +56,19 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whether a machine that plays is heard is told once for every change: of nobody that it is back who was not said to be
-    /// away, whenever it came and whenever it fell silent. Whoever does not play any more is not missed.
+    /// Whether a machine that plays is heard is told once for every change: of nobody that it is
+    /// back who was not said to be away, whenever it came and whenever it fell silent. Whoever does
+    /// not play any more is not missed.
     pub(super) fn tell_liveness(&mut self, index: usize) {
         let shown = self.spectates && self.sees_play_go_on();
         let remote = &mut self.remotes[index];
         let counts = remote.is_open || !self.seats.is_empty();
         let news = match () {
-            // In every frame that is shown everybody who plays has spoken, whatever our own link to it is like.
+            // In every frame that is shown everybody who plays has spoken, whatever our own link to
+            // it is like.
             () if !counts || shown => Liveness::Heard,
-            // When nothing goes on, whoever watches cannot tell who is missing but by its own links.
+            // When nothing goes on, whoever watches cannot tell who is missing but by its own
+            // links.
             () if self.spectates && !remote.is_trusted() => remote.liveness_told,
             () => remote.liveness,
         };
@@ -100,15 +105,15 @@ impl<I: Input> Session<I> {
         self.judge_reachable(index);
     }
 
-    /// Links there are, and machines that are remembered because they were refused. Others are known because somebody names
-    /// them: they take nobody's place.
+    /// Links there are, and machines that are remembered because they were refused. Others are
+    /// known because somebody names them: they take nobody's place.
     pub(super) fn links(&self) -> usize {
         let counts = |remote: &&Peer| remote.is_up || remote.handshake == Handshake::Refused;
         self.remotes.iter().filter(counts).count()
     }
 
-    /// Whoever has no link, and is in no roster any more, is forgotten: else everybody who ever fell silent would be known for
-    /// ever, and those whom a liar made up.
+    /// Whoever has no link, and is in no roster any more, is forgotten: else everybody who ever
+    /// fell silent would be known for ever, and those whom a liar made up.
     pub(super) fn forget_absent(&mut self) {
         let is_idle =
             |remote: &Peer| !remote.is_up && !remote.is_open && remote.handshake == Handshake::Unlinked;
@@ -120,15 +125,16 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A machine without a link that nobody needs to know about any more. Who was refused is remembered: it must not be taken
-    /// for somebody new.
+    /// A machine without a link that nobody needs to know about any more. Who was refused is
+    /// remembered: it must not be taken for somebody new.
     pub(super) fn forget_idle_remote(&mut self, index: usize) {
         if self.remotes[index].handshake != Handshake::Refused {
             self.forget_remote(index);
         }
     }
 
-    /// Makes room for somebody: of those who were refused and have no link, the one that was heard longest ago is forgotten.
+    /// Makes room for somebody: of those who were refused and have no link, the one that was heard
+    /// longest ago is forgotten.
     pub(super) fn forget_refused(&mut self) {
         let idle = |remote: &&Peer| remote.handshake == Handshake::Refused && !remote.is_up;
         let free = |remote: &&Peer| !self.is_awaited(remote.peer);

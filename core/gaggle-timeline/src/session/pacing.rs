@@ -33,7 +33,9 @@ impl<I: Input> Session<I> {
     /// losing or doubling a press.
     ///
     /// # Errors
-    /// If it is outside [`TimelineConfig::input_delay_range`](crate::TimelineConfig::input_delay_range), which all peers rely on.
+    /// If it is outside
+    /// [`TimelineConfig::input_delay_range`](crate::TimelineConfig::input_delay_range), which all
+    /// peers rely on.
     pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
         let (min, max) = self.config.input_delay_range;
         let usual = self.config.input_delay_frames;
@@ -70,7 +72,8 @@ impl<I: Input> Session<I> {
         (self.stalled_ticks > 0).then(|| self.ledger.waiting_for())
     }
 
-    /// For how long nothing has been heard of somebody in the match; none of those who are not in it.
+    /// For how long nothing has been heard of somebody in the match; none of those who are not in
+    /// it.
     pub fn time_since_heard(&self, peer: PeerId) -> Option<Micros> {
         let remote = self.remotes.iter().find(|remote| remote.peer == peer && remote.is_open);
         remote.map(|remote| self.now.since(remote.heard_at))
@@ -80,8 +83,8 @@ impl<I: Input> Session<I> {
     pub(super) fn pace(&mut self, next: Frame, waits: bool) -> Frame {
         let observes = self.membership.mode() != Mode::Member;
         if !observes && !self.catching_up {
-            // What we do in the next frame is told even while we wait for it: with neither window nor
-            // delay everybody would wait for everybody.
+            // What we do in the next frame is told even while we wait for it: with neither window
+            // nor delay everybody would wait for everybody.
             if !waits || self.ledger.local.newest() < next {
                 self.emit(next);
             }
@@ -93,8 +96,8 @@ impl<I: Input> Session<I> {
         {
             self.pace_frame = present;
         }
-        // While others stand still they are not where they would be by the clock. An observer learns late what is
-        // confirmed, but holds what others will confirm.
+        // While others stand still they are not where they would be by the clock. An observer
+        // learns late what is confirmed, but holds what others will confirm.
         let until = match observes {
             true => {
                 let (confirmed, reach) = (self.membership.confirmed(), self.config.reach_frames());
@@ -143,7 +146,8 @@ impl<I: Input> Session<I> {
 
     /// Speed and input delay follow what was measured.
     pub(super) fn keep_time(&mut self) {
-        // What is measured is an average over many packets: looking at it in every tick finds nothing new.
+        // What is measured is an average over many packets: looking at it in every tick finds
+        // nothing new.
         if !self.ticks.is_multiple_of(TIME_TICKS) {
             return;
         }

@@ -1,4 +1,5 @@
-//! What follows from who is there: the ledger's rows, what is confirmed, and what people are told of it.
+//! What follows from who is there: the ledger's rows, what is confirmed, and what people are told
+//! of it.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
 
@@ -241,8 +242,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The frame the others are simulating right now, as far as their packets tell: what the one in the middle says, so that
-    /// nobody far off alone counts, and of two in the middle the earlier.
+    /// The frame the others are simulating right now, as far as their packets tell: what the one in
+    /// the middle says, so that nobody far off alone counts, and of two in the middle the earlier.
     pub(super) fn present_frame(&self) -> Option<Frame> {
         let frame_us = self.frame.get() as i64;
         let mut told = Vec::new();
@@ -285,8 +286,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Somebody holds another entry of a third machine than we do: that one told us different things, or the
-    /// giver lies. Nobody is thrown out on one's word against another's.
+    /// Somebody holds another entry of a third machine than we do: that one told us different
+    /// things, or the giver lies. Nobody is thrown out on one's word against another's.
     fn note_contested(&mut self, peer: PeerId, stream: StreamId, frame: Frame) {
         let owner = self.remotes.iter_mut().find(|remote| remote.peer == stream.peer);
         if let Some(owner) = owner.filter(|owner| !owner.contested) {
@@ -296,9 +297,9 @@ impl<I: Input> Session<I> {
         self.accuse(peer, stream.peer, frame);
     }
 
-    /// Somebody holds other entries of a third machine than we do, so one of the two lies. One's word against another's
-    /// decides nothing, unless there is nobody else to ask: but what most of the others say does. Whoever does not play
-    /// has no say.
+    /// Somebody holds other entries of a third machine than we do, so one of the two lies. One's
+    /// word against another's decides nothing, unless there is nobody else to ask: but what most of
+    /// the others say does. Whoever does not play has no say.
     pub(super) fn accuse(&mut self, accuser: PeerId, accused: PeerId, frame: Frame) {
         let Some(index) = self.remote_index(accused) else { return };
         if !self.remote_index(accuser).is_some_and(|index| self.remotes[index].is_open) {

@@ -16,15 +16,17 @@ use crate::roster::{RosterEntry, StreamId};
 use crate::time_sync::FRAME_Q16;
 use crate::transfer;
 
-/// What a peer may send: an order of magnitude more than the busiest does. Beyond that packets, which a network can
-/// multiply, are ignored; messages, which it cannot, are a fault.
+/// What a peer may send: an order of magnitude more than the busiest does. Beyond that packets,
+/// which a network can multiply, are ignored; messages, which it cannot, are a fault.
 const PACKETS: RateLimit = RateLimit { burst: 4_096, per_second: 4_096 };
 const MESSAGES: RateLimit = RateLimit { burst: 1_024, per_second: 256 };
-/// Attempts to change the view are the lead's business; others make some when they take it for lost.
+/// Attempts to change the view are the lead's business; others make some when they take it for
+/// lost.
 const CHANGES: RateLimit = RateLimit { burst: 48, per_second: 2 };
 const CHANGES_OF_LEAD: RateLimit = RateLimit { burst: 256, per_second: 8 };
-/// Promises a peer says it made to somebody else, each of which may make everybody agree anew. Who invented them, it or the
-/// one it names, nobody can tell: those beyond are not heeded yet. What is true is told in every packet until it is over.
+/// Promises a peer says it made to somebody else, each of which may make everybody agree anew. Who
+/// invented them, it or the one it names, nobody can tell: those beyond are not heeded yet. What is
+/// true is told in every packet until it is over.
 const PROMISES: RateLimit = RateLimit { burst: 16, per_second: 1 };
 pub(super) const ASKS: RateLimit = RateLimit { burst: 16, per_second: 1 };
 
@@ -114,7 +116,8 @@ impl<I: Input> Session<I> {
     fn take_announce(&mut self, index: usize, announce: &Announce) {
         let remote = &mut self.remotes[index];
         let peer = remote.peer;
-        // Who comes late, or again, still says what it was given: it has not heard that the match began.
+        // Who comes late, or again, still says what it was given: it has not heard that the match
+        // began.
         let seat = self.seats.iter().chain(&self.founders).find(|seat| seat.peer == peer);
         let seat = seat.map(|seat| seat.slots);
         let refusal = match () {
@@ -164,7 +167,8 @@ impl<I: Input> Session<I> {
             self.take_ask_snapshot(index);
             return;
         }
-        // Whoever calls for a change makes everybody answer; whoever says no makes the lead call for another.
+        // Whoever calls for a change makes everybody answer; whoever says no makes the lead call
+        // for another.
         if let membership::Message::Collect { ballot, .. }
         | membership::Message::Accept { ballot, .. }
         | membership::Message::Nack { promised: ballot, .. } = &message
@@ -209,7 +213,8 @@ impl<I: Input> Session<I> {
         newer && !allowed.changes.spend(self.now, allowance)
     }
 
-    /// A promise as far as it is heeded: whoever claims ever higher ones makes the others agree anew without end.
+    /// A promise as far as it is heeded: whoever claims ever higher ones makes the others agree
+    /// anew without end.
     ///
     /// # Errors
     /// If it says that it called for all of these itself.
@@ -254,7 +259,8 @@ impl<I: Input> Session<I> {
         self.note_heard(index);
     }
 
-    /// A packet of somebody for whom the match has begun already. Its clock is what we still wait for.
+    /// A packet of somebody for whom the match has begun already. Its clock is what we still wait
+    /// for.
     fn take_early(&mut self, now: Micros, index: usize, bytes: &[u8]) -> Result<(), PeerFault> {
         let peer = self.remotes[index].peer;
         let seat = self.seats.iter().find(|seat| seat.peer == peer);
@@ -367,7 +373,8 @@ impl<I: Input> Session<I> {
         if meaning.knows_us {
             let mut acked = complete(packet.ack_low, remote.acked.unwrap_or(told_newest));
             if acked > i64::from(told_newest.number()) && remote.acked.is_none() && acked >= LOW_BITS {
-                // Who has just come may hold nothing of us but what is so long ago that the low bits mean another frame.
+                // Who has just come may hold nothing of us but what is so long ago that the low
+                // bits mean another frame.
                 acked -= LOW_BITS;
             }
             if acked > i64::from(told_newest.number()) {
@@ -439,12 +446,13 @@ impl<I: Input> Session<I> {
         have: Frame,
     ) -> Result<(), PeerFault> {
         let carried = u32::from(packet.runs.carried);
-        // The entries of an honest peer reach as far as it can have confirmed ours. Who comes in may be
-        // far behind everybody, and nobody waits for whoever has said goodbye.
+        // The entries of an honest peer reach as far as it can have confirmed ours. Who comes in
+        // may be far behind everybody, and nobody waits for whoever has said goodbye.
         let plays = self.membership.mode() == Mode::Member && self.membership.own_end().is_none();
         let in_step = plays && !self.catching_up && meaning.track.is_some();
         let possible = self.membership.confirmed().saturating_add(2 * self.config.reach_frames());
-        // A little more is only not taken: whoever lags, or was cut and does not know it, may see that of an honest one.
+        // A little more is only not taken: whoever lags, or was cut and does not know it, may see
+        // that of an honest one.
         let absurd = possible.saturating_add(2 * self.config.reach_frames());
         if newest > absurd && in_step {
             return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
@@ -598,7 +606,8 @@ impl<I: Input> Session<I> {
         let remote = &mut self.remotes[index];
         if self.running && newest > Frame::START && meaning.hearing != Acceptance::Nothing && !packet.observer
         {
-            // Delay is no sign of being ahead: with it, every change of delay would look like drift.
+            // Delay is no sign of being ahead: with it, every change of delay would look like
+            // drift.
             let theirs = i64::from(newest.number()) - i64::from(remote.delay_frames);
             remote.advantage.handle_distance(i64::from(self.ledger.current.number()) - theirs);
             if remote.newest.is_none_or(|(known, _)| newest > known) {

@@ -1,10 +1,11 @@
 //! After a desync: who is wrong, and making it good with somebody else's state.
 //!
-//! Whoever finds, simulating again, that its own state was changed from outside takes the other's. Else those who hold
-//! the same hashes for a frame are a group: the smaller one takes the state of the larger one; of two equally large the
-//! one without the member present longest does. Its stream goes on, membership does not notice, the others are not
-//! disturbed. Where inputs differ, too, it comes in anew. So does whoever only watches, which has no voice itself: it
-//! goes by what those say who play.
+//! Whoever finds, simulating again, that its own state was changed from outside takes the other's.
+//! Else those who hold the same hashes for a frame are a group: the smaller one takes the state of
+//! the larger one; of two equally large the one without the member present longest does. Its stream
+//! goes on, membership does not notice, the others are not disturbed. Where inputs differ, too, it
+//! comes in anew. So does whoever only watches, which has no voice itself: it goes by what those
+//! say who play.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
@@ -86,7 +87,8 @@ impl Recovery {
         self.under_way = true;
     }
 
-    /// Another stay begins, with somebody else's state. If that is how a wrong one was made good, it counts like any recovery.
+    /// Another stay begins, with somebody else's state. If that is how a wrong one was made good,
+    /// it counts like any recovery.
     pub(super) fn end_by_entry(&mut self, now: Micros, donor: PeerId) {
         match self.under_way {
             true => self.note_recovered(now, donor),
@@ -171,7 +173,8 @@ impl<I: Input> Session<I> {
             self.leave_feeder();
             self.seek_from(donor);
         } else if !heard || own.is_none() {
-            // Too long ago, or not everybody spoke: the next check tells whether there still is a difference.
+            // Too long ago, or not everybody spoke: the next check tells whether there still is a
+            // difference.
             self.forget_differences();
         }
     }
@@ -201,8 +204,9 @@ impl<I: Input> Session<I> {
         remote.is_some_and(|remote| remote.is_trusted() && self.now.since(remote.heard_at) < SILENCE)
     }
 
-    /// The group that wins against ours, if one does. Whoever is known to have been changed from outside has no voice.
-    /// Of two equally large ours wins if it is known to be right, or if not everybody was `heard`.
+    /// The group that wins against ours, if one does. Whoever is known to have been changed from
+    /// outside has no voice. Of two equally large ours wins if it is known to be right, or if not
+    /// everybody was `heard`.
     fn outvoted_by(&self, own: OwnCheck, heard: bool) -> Vec<PeerId> {
         let right = !self.recovery.changed.is_empty() || !heard || self.spectates;
         let rank_of = |peer: PeerId| {
@@ -242,8 +246,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whether a state can replace ours where we are: it is of our history, the same inputs led to it, and what came
-    /// since is still held.
+    /// Whether a state can replace ours where we are: it is of our history, the same inputs led to
+    /// it, and what came since is still held.
     pub(super) fn can_repair(&self, offer: &Offer) -> bool {
         let frame = offer.tidings.confirmed;
         let newest = self.ledger.current.max(self.ledger.local.newest());

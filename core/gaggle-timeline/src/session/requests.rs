@@ -88,7 +88,8 @@ impl<I: Input> Session<I> {
             Step::Save(frame) => Some(Request::Save { frame }),
             Step::Advance(frame) => {
                 let confirmed = self.membership.confirmed();
-                // Nothing about what is confirmed can turn out otherwise, so nothing it asks has to be remembered.
+                // Nothing about what is confirmed can turn out otherwise, so nothing it asks has to
+                // be remembered.
                 let inputs = match frame <= confirmed {
                     true => self.past_inputs(frame),
                     false => self.ledger.live_inputs(frame, confirmed),

@@ -1,5 +1,6 @@
-//! Who is present, as told by events; and what is told where one stay in a match follows another. Whoever goes by the events
-//! alone has the roster, whatever views are made of it and whichever history goes on.
+//! Who is present, as told by events; and what is told where one stay in a match follows another.
+//! Whoever goes by the events alone has the roster, whatever views are made of it and whichever
+//! history goes on.
 
 use gaggle_kit::{Frame, Input};
 
@@ -10,7 +11,8 @@ use crate::roster::RosterEntry;
 
 /// What becomes of a stay that ends.
 pub(super) struct FormerStay {
-    /// There was none: whoever comes in for the first time reads who is present, and is told what changes.
+    /// There was none: whoever comes in for the first time reads who is present, and is told what
+    /// changes.
     is_first: bool,
     /// What was played or shown in it does not count any more.
     is_lost: bool,

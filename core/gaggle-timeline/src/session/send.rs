@@ -16,20 +16,20 @@ use crate::remote::{Liveness, OwnCheck, Peer, Sent};
 pub(super) const LOSS_MEMORY: Micros = Micros::from_secs(5);
 /// Clocks are told by time, not by packet: rarer packets must not starve the estimate.
 const TIME_INTERVAL: Micros = Micros::from_millis(100);
-/// Packets are at most so far apart while the game runs, where the window has room for it. Four would save little
-/// more, and stall when the latency jumps.
+/// Packets are at most so far apart while the game runs, where the window has room for it. Four
+/// would save little more, and stall when the latency jumps.
 pub(super) const INTERVAL_TICKS_MAX: u64 = 3;
 /// A peer that is gone is still told now and then, in case it comes back.
 const GONE_INTERVAL_TICKS: u64 = 15;
 
-/// Where packets get lost hashes are told so often, so many ticks apart: a second without somebody's voice is too long when
-/// it is asked whose state is right.
+/// Where packets get lost hashes are told so often, so many ticks apart: a second without
+/// somebody's voice is too long when it is asked whose state is right.
 const CHECK_TIMES: u8 = 3;
 const CHECK_AGAIN_TICKS: u64 = 10;
 /// A stranger is told the time so often.
 const STRANGER_INTERVAL_TICKS: u64 = 6;
-/// Once the clocks are known, whoever watches and whoever is watched only show each other that they are there: often enough for
-/// three to get lost before anybody looks interrupted.
+/// Once the clocks are known, whoever watches and whoever is watched only show each other that they
+/// are there: often enough for three to get lost before anybody looks interrupted.
 const WATCHER_INTERVAL_TICKS: u64 = 20;
 /// Messages waiting to be fetched; whoever never fetches them loses the newest, not its memory.
 const LETTERS_MAX: usize = 8_192;
@@ -178,7 +178,8 @@ impl<I: Input> Session<I> {
         }
         let waited = self.ticks - remote.sent.tick;
         if !self.running || self.spectates || remote.watches || remote.meaning.is_none() && !remote.is_open {
-            // Time is all we have in common; whoever watches is fed by one of us. Who waits for a match to begin wants to know it soon.
+            // Time is all we have in common; whoever watches is fed by one of us. Who waits for a
+            // match to begin wants to know it soon.
             let is_shown = self.running && (self.spectates || remote.watches);
             let interval = if !self.seats.is_empty() {
                 1
@@ -198,7 +199,8 @@ impl<I: Input> Session<I> {
             || self.input_delay != remote.sent.delay_frames
     }
 
-    /// Whether so many ticks, at least one, are as many as may be between two packets to this peer that say nothing new.
+    /// Whether so many ticks, at least one, are as many as may be between two packets to this peer
+    /// that say nothing new.
     #[inline]
     fn is_long(&self, remote: &Peer, ticks: u64) -> bool {
         let anxious = self.config.send_every_frame || self.stalled_ticks > 0 || self.now < remote.lossy_until;
@@ -223,7 +225,8 @@ impl<I: Input> Session<I> {
         let remote = &self.remotes[index];
         let (tag, have) = (remote.told.tag(), self.have_of(index));
         let missing = self.now < remote.missing_until;
-        // Who has not told what it holds of us gets no entries yet, nor does who has not begun a stream.
+        // Who has not told what it holds of us gets no entries yet, nor does who has not begun a
+        // stream.
         let acked = remote.acked.filter(|_| tag != TAG_NONE && self.has_stream());
         let newest = match acked {
             Some(acked) => {
@@ -254,7 +257,8 @@ impl<I: Input> Session<I> {
         };
         bytes.clear();
         if plain {
-            // Most packets are nothing but entries. Written on its own, so that nothing else is even looked for.
+            // Most packets are nothing but entries. Written on its own, so that nothing else is
+            // even looked for.
             packet.encode(bytes);
         } else {
             let Blocks { time, check, observer, promised } = blocks;
@@ -274,8 +278,8 @@ impl<I: Input> Session<I> {
         waited || sent.delay_frames != self.input_delay
     }
 
-    /// Hashes this peer has not been told, or may have missed. What a packet tells may end before the checked frame: then
-    /// a later packet tells them.
+    /// Hashes this peer has not been told, or may have missed. What a packet tells may end before
+    /// the checked frame: then a later packet tells them.
     fn untold_check(&self, index: usize, newest: Frame) -> Option<OwnCheck> {
         let remote = &self.remotes[index];
         let is_untold = |own: &OwnCheck| own.frame > remote.sent.check || self.tells_check_again(remote, own);
@@ -338,8 +342,9 @@ impl<I: Input> Session<I> {
         self.membership.is_at_rest() || self.membership.own().is_some_and(|held| !held.is_empty())
     }
 
-    /// After this frame it is known what own entries say besides inputs. Before it they are not told: whoever lags so far
-    /// would take one for an entry that says nothing, and learns of it from whoever brings it in.
+    /// After this frame it is known what own entries say besides inputs. Before it they are not
+    /// told: whoever lags so far would take one for an entry that says nothing, and learns of it
+    /// from whoever brings it in.
     fn told_whole_after(&self) -> Frame {
         self.membership.own().map_or(Frame::START, |own| own.first.previous())
     }
@@ -370,7 +375,8 @@ impl<I: Input> Session<I> {
         let mut untold_sayings = false;
         while frame < newest && body.carried() < u8::MAX {
             let next = frame.next();
-            // There is room for one entry that says something; the others wait for its acknowledgement.
+            // There is room for one entry that says something; the others wait for its
+            // acknowledgement.
             let says = !said.is_empty() && said.iter().any(|(at, _)| *at == next);
             if says && untold_sayings {
                 break;

@@ -12,8 +12,8 @@ const LOOK_MAX: Micros = Micros::from_secs(1);
 const SLOWEST: u64 = 8;
 
 impl<I: Input> Session<I> {
-    /// Counts for whom we wait, and whom for too long. Others may say that it is there, and an entry now and then that it
-    /// lives: neither is playing.
+    /// Counts for whom we wait, and whom for too long. Others may say that it is there, and an
+    /// entry now and then that it lives: neither is playing.
     pub(super) fn watch_standstill(&mut self) {
         let span = self.now.since(self.standstill_looked_at).min(LOOK_MAX);
         self.standstill_looked_at = self.now;
@@ -32,7 +32,8 @@ impl<I: Input> Session<I> {
                 continue;
             }
             let waited = owner.hold_up.wait(stream, track.have, enough_frames, span);
-            // Nobody has to take somebody else's word for ever that a machine it does not hear is there.
+            // Nobody has to take somebody else's word for ever that a machine it does not hear is
+            // there.
             let patience = match owner.liveness {
                 Liveness::Heard => config.evict_stalled_after,
                 Liveness::Interrupted | Liveness::Gone => config.evict_stalled_after.max(config.timeout),

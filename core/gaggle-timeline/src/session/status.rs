@@ -1,4 +1,5 @@
-//! What others are told of us: who we are when a link comes up, and how we stand whenever that changes.
+//! What others are told of us: who we are when a link comes up, and how we stand whenever that
+//! changes.
 
 use gaggle_kit::{Input, PeerId, SlotSet};
 
@@ -30,7 +31,8 @@ impl<I: Input> Session<I> {
         announce.encode(bytes);
     }
 
-    /// A name for those who start together, in which seats and which match; 0 if there is nobody to start with.
+    /// A name for those who start together, in which seats and which match; 0 if there is nobody to
+    /// start with.
     pub(super) fn cohort(&self) -> u64 {
         if self.seats.is_empty() {
             return 0;
@@ -47,8 +49,8 @@ impl<I: Input> Session<I> {
         gaggle_kit::fnv1a_64(&bytes).max(1)
     }
 
-    /// Those who start in the same company know how everybody stands, and mean that from their first packet on:
-    /// the match begins at once, whatever gets lost meanwhile.
+    /// Those who start in the same company know how everybody stands, and mean that from their
+    /// first packet on: the match begins at once, whatever gets lost meanwhile.
     pub(super) fn imply_standings(&mut self, company: u64) {
         let Some(own) = self.membership.standing() else { return };
         for index in 0..self.remotes.len() {

@@ -12,8 +12,9 @@ use crate::roster::Incarnation;
 use crate::transfer::Message;
 
 impl<I: Input> Session<I> {
-    /// A session of `local` that only watches a match others play: it comes in like somebody who [joins](Session::join),
-    /// shows confirmed frames only, and never takes a seat. Those who play do not wait for it.
+    /// A session of `local` that only watches a match others play: it comes in like somebody who
+    /// [joins](Session::join), shows confirmed frames only, and never takes a seat. Those who play
+    /// do not wait for it.
     ///
     /// # Errors
     /// Says which setting cannot be and what to change.
@@ -49,8 +50,8 @@ impl<I: Input> Session<I> {
         self.now.since(self.joining.brought_on_at) < self.config.interrupted_after
     }
 
-    /// Hashes of somebody who does not play. Among those who watch they say who has the right state to give; whether ours
-    /// is right they only say where nobody is heard who plays.
+    /// Hashes of somebody who does not play. Among those who watch they say who has the right state
+    /// to give; whether ours is right they only say where nobody is heard who plays.
     pub(super) fn take_check_watching(&mut self, index: usize, frame: Frame, block: CheckBlock) {
         let Peer { peer, watches, .. } = self.remotes[index];
         if !self.spectates || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {

@@ -1,5 +1,5 @@
-//! Machines that come and go, over real links on a simulated network: a whole match in virtual time in which
-//! everything about membership can happen.
+//! Machines that come and go, over real links on a simulated network: a whole match in virtual time
+//! in which everything about membership can happen.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the company")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]

@@ -392,8 +392,8 @@ impl<G: Game<Input = u8>> World<G> {
         self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// All machines hold the same history as far as both confirmed it, it is what the players pressed,
-    /// and nobody complained.
+    /// All machines hold the same history as far as both confirmed it, it is what the players
+    /// pressed, and nobody complained.
     pub fn expect_agreement(&mut self) -> &mut Self {
         let from = self.machines.iter().map(|m| m.straight_from).max().unwrap();
         let to = self.machines.iter().map(|m| m.straight_at).min().unwrap();
@@ -404,7 +404,8 @@ impl<G: Game<Input = u8>> World<G> {
                     assert_eq!(hash, other, "machines 0 and {index} differ at {frame}");
                 }
             }
-            // A stalled or shrinking tick may merge two samples; what is told is then a part of what was pressed.
+            // A stalled or shrinking tick may merge two samples; what is told is then a part of
+            // what was pressed.
             let pressed = &mut machine.pressed.iter();
             assert!(
                 machine.told.iter().all(|told| pressed.any(|press| press == told)),

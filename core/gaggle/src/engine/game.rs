@@ -1,6 +1,8 @@
-//! Engine of a [`GameRoom`](crate::GameRoom): the match on the screen, and the attempt to join another one beside it.
+//! Engine of a [`GameRoom`](crate::GameRoom): the match on the screen, and the attempt to join
+//! another one beside it.
 //!
-//! `game/events.rs` has what the session reports, `game/play.rs` one match, `game/recording.rs` its replay.
+//! `game/events.rs` has what the session reports, `game/play.rs` one match, `game/recording.rs` its
+//! replay.
 
 mod events;
 mod play;
@@ -25,8 +27,8 @@ use crate::platform::Platform;
 use play::Play;
 use recording::Recording;
 
-/// How long a suspended peer serves those it left the match to: joiners have the state by then, and the others have
-/// received that it leaves.
+/// How long a suspended peer serves those it left the match to: joiners have the state by then, and
+/// the others have received that it leaves.
 const HAND_OVER: Micros = Micros::from_secs(1);
 
 type Lobby<P> = LobbyRoom<TimelineConfig, P>;
@@ -62,7 +64,8 @@ pub struct GameEngine<G: Game> {
     suspended: bool,
     /// This peer left the match on the screen, to rejoin.
     has_left: bool,
-    /// While suspended: since when other members are present, or since when this peer has left the match to them.
+    /// While suspended: since when other members are present, or since when this peer has left the
+    /// match to them.
     hand_over_since: Option<Micros>,
     recording: Option<Recording<G>>,
     players: Vec<InputLatch<G::Input>>,
@@ -134,7 +137,8 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
     }
 
     fn remove_peer<P: Platform>(&mut self, _room: &mut Lobby<P>, peer: PeerId) {
-        // A peer that is not in the room has no slot in the match either. Most have left it already.
+        // A peer that is not in the room has no slot in the match either. Most have left it
+        // already.
         if !self.is_spectating() {
             let _ = self.shown.session_mut().evict(peer);
         }
@@ -293,7 +297,8 @@ impl<G: Game + Clone> GameEngine<G> {
         }
     }
 
-    /// While suspended: leaves the match to peers that have joined, and closes the links once they need nothing more.
+    /// While suspended: leaves the match to peers that have joined, and closes the links once they
+    /// need nothing more.
     fn hand_over<P: Platform>(&mut self, room: &mut Lobby<P>) {
         if !self.has_left && self.has_peers() {
             self.leave_match(room);
@@ -308,7 +313,8 @@ impl<G: Game + Clone> GameEngine<G> {
         }
     }
 
-    /// The lobby knows that this peer is back. Members that came meanwhile and are not in its match play another.
+    /// The lobby knows that this peer is back. Members that came meanwhile and are not in its match
+    /// play another.
     fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let plays_alone = self.in_match && self.joining.is_none() && !self.has_peers();
         if plays_alone && !self.suspended && !self.is_spectating() && room.has_others_awake() {
@@ -408,7 +414,8 @@ impl<G: Game + Clone> GameEngine<G> {
         }
     }
 
-    /// Goes on alone in a room whose match could not be joined. The two become one when the peers reach each other.
+    /// Goes on alone in a room whose match could not be joined. The two become one when the peers
+    /// reach each other.
     fn open_separate_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
         self.is_separate = self.own_match(room);
     }
@@ -468,8 +475,8 @@ impl<G: Game + Clone> GameEngine<G> {
         self.shown = play;
     }
 
-    /// The slots this peer had, or else those the lobby reserved: it keeps them for peers that crashed or reloaded, and
-    /// prefers slots no player has left lately.
+    /// The slots this peer had, or else those the lobby reserved: it keeps them for peers that
+    /// crashed or reloaded, and prefers slots no player has left lately.
     fn wanted_slots<P: Platform>(&self, room: &Lobby<P>) -> Option<SlotSet> {
         let config = &room.config;
         let fits = |slots: &SlotSet| {

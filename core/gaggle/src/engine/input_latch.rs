@@ -1,9 +1,11 @@
-//! What a player at this machine does, between the moments somebody looks at the keys and the frames that are played.
+//! What a player at this machine does, between the moments somebody looks at the keys and the
+//! frames that are played.
 
 use gaggle_kit::Input;
 
-/// One player's input. It is said as often as the display shows something, and taken once per frame of the game: what is held
-/// goes on, and a press in between is neither lost nor counted twice, however long the key stays down.
+/// One player's input. It is said as often as the display shows something, and taken once per frame
+/// of the game: what is held goes on, and a press in between is neither lost nor counted twice,
+/// however long the key stays down.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct InputLatch<I> {
     now: I,

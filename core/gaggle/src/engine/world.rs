@@ -1,5 +1,5 @@
-//! Engine of a [`WorldRoom`](crate::WorldRoom): the objects on the screen, and the attempt to join other peers' world
-//! beside them.
+//! Engine of a [`WorldRoom`](crate::WorldRoom): the objects on the screen, and the attempt to join
+//! other peers' world beside them.
 //!
 //! `world/joining.rs` has the join attempt, identities and what the session reports.
 
@@ -21,12 +21,14 @@ use crate::world::World;
 
 use joining::Joining;
 
-/// How long a suspended peer admits joiners at most, before it leaves the world to them: by then they have given up.
+/// How long a suspended peer admits joiners at most, before it leaves the world to them: by then
+/// they have given up.
 const HAND_OVER: Micros = Micros::from_secs(1);
 
 type Lobby<P> = LobbyRoom<ReplicaConfig, P>;
 
-/// Plays a [`World`] of replicated objects: state travels. Use it as a [`WorldRoom`](crate::WorldRoom).
+/// Plays a [`World`] of replicated objects: state travels. Use it as a
+/// [`WorldRoom`](crate::WorldRoom).
 #[expect(missing_debug_implementations, reason = "a world need not be `Debug`; `Room` is")]
 pub struct WorldEngine<W: World> {
     world: W,
@@ -269,7 +271,8 @@ impl<W: World> WorldEngine<W> {
         self.session.is_spectator()
     }
 
-    /// A suspended peer admits joiners all the same. Once they have all objects, it leaves the world to them.
+    /// A suspended peer admits joiners all the same. Once they have all objects, it leaves the
+    /// world to them.
     fn hand_over<P: Platform>(&mut self, room: &mut Lobby<P>) {
         if !self.suspended || self.has_left {
             return;
@@ -304,7 +307,8 @@ impl<W: World> WorldEngine<W> {
         self.drop_links(room.now);
     }
 
-    /// The links of the session on the screen are gone: this peer takes over the others' objects before long.
+    /// The links of the session on the screen are gone: this peer takes over the others' objects
+    /// before long.
     fn drop_links(&mut self, now: Micros) {
         let connected: Vec<PeerId> = self.session.connected_peers().collect();
         for peer in connected {

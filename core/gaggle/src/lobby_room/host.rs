@@ -14,7 +14,8 @@ use super::LobbyRoom;
 use crate::event::RoomEvent;
 use crate::platform::Platform;
 
-/// What the [host](crate::Room::host) of a room can do: see [`Room::host_command`](crate::Room::host_command).
+/// What the [host](crate::Room::host) of a room can do: see
+/// [`Room::host_command`](crate::Room::host_command).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HostCommand {

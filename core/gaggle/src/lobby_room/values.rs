@@ -1,7 +1,8 @@
-//! Values that members set for each other: a vehicle, a team, a vote. The last write wins, and joiners get them.
+//! Values that members set for each other: a vehicle, a team, a vote. The last write wins, and
+//! joiners get them.
 //!
-//! They travel over the mesh on a reliable stream of their own. Absent: the lobby, which keeps none of them;
-//! games and frames.
+//! They travel over the mesh on a reliable stream of their own. Absent: the lobby, which keeps none
+//! of them; games and frames.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, SendError, Transport};

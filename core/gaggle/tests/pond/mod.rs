@@ -200,7 +200,8 @@ pub(crate) fn rocks(session: &Session) -> Vec<(ObjectId, Rock, Option<Player>)> 
     all
 }
 
-/// Everybody named is in one world, and after a moment of stillness it is the same for all: rocks, boats, holders, lead.
+/// Everybody named is in one world, and after a moment of stillness it is the same for all: rocks,
+/// boats, holders, lead.
 pub(crate) fn expect_one_world(town: &mut Cluster, houses: &[usize]) {
     for &house in houses {
         town.room(house).world_mut().still = true;

@@ -1,7 +1,8 @@
-//! A town in virtual time: houses with a room each, a real lobby in the middle, real links between them.
+//! A town in virtual time: houses with a room each, a real lobby in the middle, real links between
+//! them.
 //!
-//! Everything is the real machine; only sockets and clocks are made up. Links open only when both houses have heard of
-//! each other through the lobby, as WebRTC's do.
+//! Everything is the real machine; only sockets and clocks are made up. Links open only when both
+//! houses have heard of each other through the lobby, as WebRTC's do.
 
 #![allow(dead_code, reason = "not every file of stories needs everything there is in a town")]
 
@@ -560,7 +561,8 @@ impl<R: Resident> Cluster<R> {
         self
     }
 
-    /// Looks after a house once in so many frames only, as a browser does with a hidden page; every frame with 1.
+    /// Looks after a house once in so many frames only, as a browser does with a hidden page; every
+    /// frame with 1.
     pub(crate) fn throttle(&mut self, house: usize, every: u64) -> &mut Cluster<R> {
         self.throttled.insert(house, every);
         self

@@ -1,4 +1,5 @@
-//! Everything that is shared, looked up once a frame: a look for every kind and every seat would be dozens, each at all that ever was.
+//! Everything that is shared, looked up once a frame: a look for every kind and every seat would be
+//! dozens, each at all that ever was.
 
 use gaggle_replica::{ObjectId, Session};
 
@@ -62,8 +63,9 @@ impl Census {
     }
 }
 
-/// Whether what is known of something is the word of whoever leads, or of somebody who is gone and may have led. What anybody else says
-/// does not count, before whoever leads has taken it from him as well as after.
+/// Whether what is known of something is the word of whoever leads, or of somebody who is gone and
+/// may have led. What anybody else says does not count, before whoever leads has taken it from him
+/// as well as after.
 pub(super) fn is_refereed(session: &Session, id: ObjectId) -> bool {
     let (Some(version), roster) = (session.version(id), session.roster()) else { return false };
     let leads = roster.leader().is_some_and(|lead| lead.id == version.authority);

@@ -51,7 +51,8 @@ impl Coop {
         }
     }
 
-    /// The game as it should be drawn here: with one's own craft where it is, and the others where they seem to be.
+    /// The game as it should be drawn here: with one's own craft where it is, and the others where
+    /// they seem to be.
     #[expect(clippy::misnamed_getters, reason = "what is drawn is the game, to whoever looks")]
     pub fn game(&self) -> &Drake {
         &self.picture
@@ -156,7 +157,8 @@ impl Coop {
         }
     }
 
-    /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's word or none.
+    /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's
+    /// word or none.
     pub fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
         let from_lead = session.roster().leader().is_some_and(|lead| lead.slot == signal.from);
         let mark = if let Some(mark) = noise_in(signal) {

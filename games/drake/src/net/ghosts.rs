@@ -1,5 +1,5 @@
-//! One's own peas before the referee has seen them: drawn from the frame the button goes down, and become the real ones when those
-//! arrive. Nothing is ever hit by a ghost.
+//! One's own peas before the referee has seen them: drawn from the frame the button goes down, and
+//! become the real ones when those arrive. Nothing is ever hit by a ghost.
 
 use gaggle_kit::Fixed16;
 use gaggle_replica::ObjectId;

@@ -1,4 +1,5 @@
-//! What only the lead does: takes in what players tell of their crafts, applies the rules, and tells what came of it.
+//! What only the lead does: takes in what players tell of their crafts, applies the rules, and
+//! tells what came of it.
 
 use gaggle_replica::{Kind, MemberId, ObjectId, RemoteEvent, Session, Target};
 
@@ -40,7 +41,8 @@ pub(super) struct Referee {
     marked: u32,
 }
 
-/// Of a kind what somebody said who led, the last of them first: what others brought they made themselves.
+/// Of a kind what somebody said who led, the last of them first: what others brought they made
+/// themselves.
 fn inheritance<K: Kind>(session: &Session, ids: &[ObjectId], led: &[MemberId]) -> Vec<(ObjectId, K)> {
     let said_by = |id: &ObjectId| {
         let holder = session.version(*id)?.authority;
@@ -52,8 +54,8 @@ fn inheritance<K: Kind>(session: &Session, ids: &[ObjectId], led: &[MemberId]) -
     all.into_iter().filter_map(|(_, id)| Some((id, session.get::<K>(id)?))).collect()
 }
 
-/// Puts what is inherited of a kind into its places, and remembers which is which. What finds none is nobody's: from a world that was
-/// split.
+/// Puts what is inherited of a kind into its places, and remembers which is which. What finds none
+/// is nobody's: from a world that was split.
 fn adopt<K: Kind>(all: Vec<(ObjectId, K)>, pool: &mut [Option<K>], ids: &mut [Option<ObjectId>]) {
     pool.iter_mut().for_each(|place| *place = None);
     ids.fill(None);
@@ -125,7 +127,8 @@ impl Referee {
         }
     }
 
-    /// Takes over: the truth as far as it is known here, in place of what was drawn. `led` are those who told it, the last of them last.
+    /// Takes over: the truth as far as it is known here, in place of what was drawn. `led` are
+    /// those who told it, the last of them last.
     pub(super) fn take_over(
         &mut self,
         session: &Session,
@@ -195,8 +198,9 @@ impl Referee {
         self.bury_strangers(session, census);
     }
 
-    /// What a player says of his craft, as far as it can be true; in between it goes on as it went. A new life begins at the nest whether
-    /// he says so or not: whoever kept silent about it could not be hit.
+    /// What a player says of his craft, as far as it can be true; in between it goes on as it went.
+    /// A new life begins at the nest whether he says so or not: whoever kept silent about it could
+    /// not be hit.
     fn hear_craft(&mut self, session: &Session, census: &Census, game: &mut Drake, seat: usize) {
         let standing = game.seats[seat];
         if standing.alive() && game.crafts[seat].life != standing.life {
@@ -257,7 +261,8 @@ impl Referee {
         self.tell_marks(session, census, game, sitting, me);
     }
 
-    /// Deletes what this referee neither made nor took over: what others made themselves, or what is left of the other half of a split.
+    /// Deletes what this referee neither made nor took over: what others made themselves, or what
+    /// is left of the other half of a split.
     fn bury_strangers(&self, session: &mut Session, census: &Census) {
         let known: [(usize, &[Option<ObjectId>]); 7] = [
             (census::STANDING, &self.standings),

@@ -5,9 +5,11 @@ use gaggle_replica::{AuthorityRules, ObjectInfo, Roster, RosterMember};
 /// The number of [`Craft`](crate::Craft) among [`kinds`](super::kinds).
 const CRAFT: u8 = 0;
 
-/// The policy of the game. Unlike [`AuthorityPolicy::OwnerOrLeader`](gaggle_replica::AuthorityPolicy::OwnerOrLeader), only crafts have homes: a standing, an egg or a pea is
-/// the lead's alone. What somebody makes of these all the same the lead inherits as it does everything that is nobody's; it knows what it
-/// made itself, and deletes the rest.
+/// The policy of the game. Unlike
+/// [`AuthorityPolicy::OwnerOrLeader`](gaggle_replica::AuthorityPolicy::OwnerOrLeader), only crafts
+/// have homes: a standing, an egg or a pea is the lead's alone. What somebody makes of these all
+/// the same the lead inherits as it does everything that is nobody's; it knows what it made itself,
+/// and deletes the rest.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 

@@ -1,4 +1,5 @@
-//! What a machine that does not referee sees: the game as the session tells it, a moment ago and moved on to the present.
+//! What a machine that does not referee sees: the game as the session tells it, a moment ago and
+//! moved on to the present.
 
 use gaggle_replica::{Kind, ObjectId, Player, Session};
 
@@ -15,7 +16,8 @@ pub(super) fn player_of(seat: usize) -> Player {
     Player::at(seat as u8)
 }
 
-/// All things of a kind that whoever leads tells of, as they should be drawn, in the order of their ids.
+/// All things of a kind that whoever leads tells of, as they should be drawn, in the order of their
+/// ids.
 fn shown<K: Kind>(
     session: &Session,
     ids: &[ObjectId],
@@ -79,7 +81,8 @@ pub(super) fn look(
     }
 }
 
-/// What a referee's own screen shows: other players' crafts glide, while the rules go by what was said last.
+/// What a referee's own screen shows: other players' crafts glide, while the rules go by what was
+/// said last.
 pub(super) fn smooth(picture: &mut Drake, session: &Session, census: &Census) {
     for (seat, known) in census.crafts.iter().enumerate() {
         if let Some((id, _)) = known.filter(|(id, _)| !session.has_authority(*id))

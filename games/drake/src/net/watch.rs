@@ -1,4 +1,5 @@
-//! Whether a craft flies as a craft can. A player moves his own, so he could put it anywhere; whoever referees does not let him.
+//! Whether a craft flies as a craft can. A player moves his own, so he could put it anywhere;
+//! whoever referees does not let him.
 
 use gaggle_kit::{Angle, Fixed16};
 
@@ -6,13 +7,15 @@ use crate::craft::{CRUISE_MAX, Craft, DASH_FRAMES, DASH_REST, DUCKLING_TURN, SPE
 use crate::field::{self, RATE, Vec2};
 use crate::standing::Form;
 
-/// Frames of flight somebody may be behind with telling, on the worst of lines, and with hearing what has become of him.
+/// Frames of flight somebody may be behind with telling, on the worst of lines, and with hearing
+/// what has become of him.
 const FRAMES_MAX: u16 = 90;
 /// The same while a round is counted down: he may not have heard that he has to wait.
 const WAITING_FRAMES_MAX: u16 = 45;
 /// Pixels that rounding and being shoved by a rock can add.
 const SLACK: Fixed16 = Fixed16::from_int(12);
-/// Pixels a second, in the long run: as fast as it cruises, and a dash whenever it has rested from the last.
+/// Pixels a second, in the long run: as fast as it cruises, and a dash whenever it has rested from
+/// the last.
 const FLIGHT: i32 = CRUISE_MAX + (SPEED_MAX - CRUISE_MAX) * DASH_FRAMES as i32 / DASH_REST as i32;
 /// The same of a duckling, which is slow, but for how it is shoved.
 const PADDLING: i32 = 80;
@@ -76,7 +79,8 @@ impl Watch {
         *self = Watch::default();
     }
 
-    /// Whether this is how somebody could have flown and turned. Where he was before nothing was known of him nobody can say.
+    /// Whether this is how somebody could have flown and turned. Where he was before nothing was
+    /// known of him nobody can say.
     pub(super) fn allows(&mut self, craft: &Craft) -> bool {
         let speed = field::length(craft.velocity);
         let last = self.last.replace((craft.life, craft.place, craft.heading));
@@ -92,7 +96,8 @@ impl Watch {
         allowed && speed <= Fixed16::from_int(SPEED_MAX) + SLACK
     }
 
-    /// How far somebody has turned who can turn one way only; either way, while he may not have heard which.
+    /// How far somebody has turned who can turn one way only; either way, while he may not have
+    /// heard which.
     fn turned(&self, before: Angle, after: Angle) -> i32 {
         let (clockwise, since) = self.clockwise;
         let way = after.to_bits().wrapping_sub(before.to_bits());
@@ -118,7 +123,8 @@ mod tests {
         (watch, craft)
     }
 
-    /// Whether a lie told in every frame is found out within so many, by somebody who had a while to save up.
+    /// Whether a lie told in every frame is found out within so many, by somebody who had a while
+    /// to save up.
     fn is_found_within(frames: u32, mut lie: impl FnMut(u32, &mut Craft)) -> bool {
         let (mut watch, mut craft) = watched();
         (0..FRAMES_MAX).for_each(|_| watch.step(Form::Drake, false, true));
@@ -137,7 +143,8 @@ mod tests {
             let mut dashes = 0;
             for frame in 0_u32..6_000 {
                 let bits = frame.wrapping_mul(2_654_435_761).wrapping_mul(seed) >> 28;
-                // Straight across as fast as it goes, tapping for a dash in every frame that may begin one, now and then.
+                // Straight across as fast as it goes, tapping for a dash in every frame that may
+                // begin one, now and then.
                 let turn = if frame % 600 < 300 { frame % 12 == 0 } else { bits & 1 != 0 };
                 let deed = craft.step(&mut hands, Pad { turn, fire: bits != 0 }, Form::Drake, true, &[]);
                 dashes += u32::from(deed.dash);

@@ -1,4 +1,5 @@
-//! The sky the coop hangs in: a moon that has come apart, stars, smoke that drifts, and far below the fen that burns.
+//! The sky the coop hangs in: a moon that has come apart, stars, smoke that drifts, and far below
+//! the fen that burns.
 
 use gaggle_scene::{Bitmap, Color, View, bayer, chance, noise, palette, sine};
 use palette::{FIRE, INK, MIST, MOON, MOON_SHADE, NIGHT, PLUM, STAR};
@@ -29,7 +30,8 @@ impl Backdrop {
         sky(&mut still, top);
         moon(&mut still, left, top);
         fen(&mut still, left, top);
-        // What is inside of the coop lies a little in its shade, so that fliers stand out from the moon.
+        // What is inside of the coop lies a little in its shade, so that fliers stand out from the
+        // moon.
         shade(&mut still, left, top);
         wicker::weave(&mut still, left, top);
         Backdrop { left, top, still }

@@ -1,4 +1,5 @@
-//! What flies about when something happens. None of it is simulated: each is a function of what happened and how long ago that was.
+//! What flies about when something happens. None of it is simulated: each is a function of what
+//! happened and how long ago that was.
 
 use gaggle_scene::{Color, chance, palette, sine};
 use palette::{FIRE, INK, MIST, MOON, MOON_SHADE, SEATS_SIX, SEDGE, TEXT};

@@ -1,5 +1,5 @@
-//! Drakes, ducklings and hornets from above, in every direction they can fly: each direction is drawn for itself, so that the moon
-//! is always above and the fire below.
+//! Drakes, ducklings and hornets from above, in every direction they can fly: each direction is
+//! drawn for itself, so that the moon is always above and the fire below.
 
 use gaggle_scene::{Album, ImageId, LIGHTS, Material, Sprite, Tones, palette, sine};
 
@@ -101,7 +101,8 @@ const FEATHERS: &[Material] = &[
     ('g', Tones::hex(0xdfeaf2, 0xa9c4d4, 0x7d98ac, 0xe8b890)),
 ];
 
-/// A mallard from above: bill, coloured head, white collar, pale body, wings with a coloured mirror, tail.
+/// A mallard from above: bill, coloured head, white collar, pale body, wings with a coloured
+/// mirror, tail.
 fn drake(u: f32, v: f32, pose: usize) -> char {
     let side = v.abs();
     let within = |u0: f32, a: f32, b: f32| ((u - u0) / a) * ((u - u0) / a) + (v / b) * (v / b) <= 1.0;

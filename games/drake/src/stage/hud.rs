@@ -1,4 +1,5 @@
-//! What is written: plaques with what everybody has won, names, the countdown, and how a round ended.
+//! What is written: plaques with what everybody has won, names, the countdown, and how a round
+//! ended.
 
 use gaggle_scene::{ImageId, fitted, font, palette};
 use palette::{BONE, DIM, FAINT, FIRE, INK, NIGHT, PEAT, SEATS_SIX, TEXT};

@@ -195,7 +195,8 @@ pub fn recipe(what: What) -> Option<u16> {
     })
 }
 
-/// Frames between two sounds of one craft: what can happen in every frame would otherwise be one long rattle.
+/// Frames between two sounds of one craft: what can happen in every frame would otherwise be one
+/// long rattle.
 const fn apart(what: What) -> u8 {
     match what {
         What::Dash => 12,

@@ -35,7 +35,8 @@ pub(super) fn weave(out: &mut Bitmap, left: i32, top: i32) {
     }
 }
 
-/// One pixel of a wall that runs along `along`: withies two pixels thick go over and under posts ten pixels apart.
+/// One pixel of a wall that runs along `along`: withies two pixels thick go over and under posts
+/// ten pixels apart.
 fn withe(along: i32, across: i32, near: i32, far: i32) -> Color {
     let row = if across < near + THICK { across - near } else { across - far };
     let (course, part) = (row / 2, row % 2);

@@ -1,6 +1,6 @@
-//! How a bot plays. Now and then it looks at the screen, imagines a handful of things it could do for the next
-//! second, and does the one it likes best. The strengths differ in how often they look, how far ahead they
-//! imagine, how well they judge a height and how quick their wings are.
+//! How a bot plays. Now and then it looks at the screen, imagines a handful of things it could do
+//! for the next second, and does the one it likes best. The strengths differ in how often they
+//! look, how far ahead they imagine, how well they judge a height and how quick their wings are.
 
 use gaggle_kit::Prng;
 

@@ -68,7 +68,8 @@ impl Painter<'_> {
         }
     }
 
-    /// When all is over, whoever was against them is gone, and the geese stand about, riderless and unharmed.
+    /// When all is over, whoever was against them is gone, and the geese stand about, riderless and
+    /// unharmed.
     pub(super) fn idlers(&mut self, now: &Gander) {
         const PLACES: [f32; SEATS] = [109.0, 155.0, 239.0, 285.0];
         let since = after_the_end(now).saturating_sub(END_FRAMES);

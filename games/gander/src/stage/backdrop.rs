@@ -1,5 +1,6 @@
-//! The night behind everything: sky, moon, a skein far off, alders, mist, the drainage mill, and the light of
-//! the fire on all of it. What stands still is painted once for a view; what drifts, over a copy of that.
+//! The night behind everything: sky, moon, a skein far off, alders, mist, the drainage mill, and
+//! the light of the fire on all of it. What stands still is painted once for a view; what drifts,
+//! over a copy of that.
 
 use gaggle_scene::{Bitmap, Color, View, bayer, chance, noise, palette, sine};
 use palette::{FIRE, MIST, MOON, MOON_SHADE, NIGHT, PLUM, STAR};
@@ -20,7 +21,8 @@ pub(super) struct Backdrop {
     left: i32,
     top: i32,
     still: Bitmap,
-    /// What mist does to each pixel at most: the bands are the same every frame, only their clouds drift.
+    /// What mist does to each pixel at most: the bands are the same every frame, only their clouds
+    /// drift.
     bands: [Band; 3],
 }
 

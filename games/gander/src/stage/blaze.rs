@@ -1,5 +1,5 @@
-//! The fire: two bands of waves with crust drifting on them, and the hot rock below. The nearer band is in
-//! front of everything and hides what sinks.
+//! The fire: two bands of waves with crust drifting on them, and the hot rock below. The nearer
+//! band is in front of everything and hides what sinks.
 
 use gaggle_scene::{Bitmap, Color, View, bayer, chance, noise, palette, sine};
 use palette::{FIRE, PEAT};
@@ -72,8 +72,8 @@ fn ember(x: i32, y: i32, depth: i32, crust: bool) -> Color {
     if share > bayer(x, y) { below } else { here }
 }
 
-/// The rock under the fire, for tall screens: crazed with veins that still glow. Starts at the row where the
-/// near band's image ends.
+/// The rock under the fire, for tall screens: crazed with veins that still glow. Starts at the row
+/// where the near band's image ends.
 pub(super) fn bedrock(view: View) -> Option<Bitmap> {
     let first = arena::FIRE + NEARER + CREST + DEEP - 2;
     let rows = view.art_height - view.top - first;

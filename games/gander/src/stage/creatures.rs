@@ -1,4 +1,5 @@
-//! The pictures of what is not a goose: eggs and hatchlings, the Hern, the Clutch, and the marks of the score.
+//! The pictures of what is not a goose: eggs and hatchlings, the Hern, the Clutch, and the marks of
+//! the score.
 
 use gaggle_scene::{Album, Bitmap, Color, ImageId, LIGHTS, Material, Part, Sprite, bayer, palette};
 

@@ -1,6 +1,6 @@
-//! What flies about when something happens: sparks, feathers, splashes, dust, rising numbers, birds that make
-//! off. None of it is simulated: each is a function of what happened and how long ago that was, so every screen
-//! and every replay shows the same feathers.
+//! What flies about when something happens: sparks, feathers, splashes, dust, rising numbers, birds
+//! that make off. None of it is simulated: each is a function of what happened and how long ago
+//! that was, so every screen and every replay shows the same feathers.
 
 use std::fmt::Write;
 

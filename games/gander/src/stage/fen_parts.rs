@@ -1,7 +1,8 @@
-//! What else lives in the fen: eggs and what hatches, the Hern, the Clutch; and the small marks of the score.
+//! What else lives in the fen: eggs and what hatches, the Hern, the Clutch; and the small marks of
+//! the score.
 //!
-//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the cell of a
-//! goose, whose feet stand on row 25 and which mirrors about column 12.
+//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the
+//! cell of a goose, whose feet stand on row 25 and which mirrors about column 12.
 
 use gaggle_scene::Part;
 

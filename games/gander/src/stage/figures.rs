@@ -1,4 +1,5 @@
-//! Figures of the game for whoever draws something beside it: a menu, a table of scores, a bar that fills.
+//! Figures of the game for whoever draws something beside it: a menu, a table of scores, a bar that
+//! fills.
 
 use gaggle_scene::{Album, ImageId};
 

@@ -1,7 +1,7 @@
 //! The goose: a body, and legs, necks and wings to stack on it.
 //!
-//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the cell of a
-//! goose, whose feet stand on row 25 and which mirrors about column 12.
+//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the
+//! cell of a goose, whose feet stand on row 25 and which mirrors about column 12.
 
 use gaggle_scene::Part;
 

@@ -13,8 +13,9 @@ use crate::waves::WaveKind;
 use crate::{Gander, Mode};
 
 impl Painter<'_> {
-    /// Four plaques in the rows above the ceiling; on a phone held upright, two by two above the world. Each has the name of
-    /// its player: above it where there are rows above the world, otherwise on it.
+    /// Four plaques in the rows above the ceiling; on a phone held upright, two by two above the
+    /// world. Each has the name of its player: above it where there are rows above the world,
+    /// otherwise on it.
     pub(super) fn plaques(&mut self, game: &Gander, audience: &Audience<'_>) {
         if let Some(top) = room_above(self.view) {
             let half = (self.view.word_width() - 3 * GAP) / 2;
@@ -74,7 +75,8 @@ impl Painter<'_> {
         }
     }
 
-    /// A plaque of two lines in word pixels, where art pixels are too small to read or too large for both: left, top, width, height.
+    /// A plaque of two lines in word pixels, where art pixels are too small to read or too large
+    /// for both: left, top, width, height.
     fn word_plaque(
         &mut self,
         game: &Gander,
@@ -170,7 +172,8 @@ impl Painter<'_> {
             .shadowed(FIRE[if fresh { 3 } else { 2 }]);
     }
 
-    /// What this wave asks for, while its sign is new; what it paid, when it is won; the end, at the end.
+    /// What this wave asks for, while its sign is new; what it paid, when it is won; the end, at
+    /// the end.
     pub(super) fn captions(&mut self, game: &Gander) {
         let middle = (WIDTH / 2) as f32;
         match game.wave.phase {
@@ -210,7 +213,8 @@ const NAME_ROWS: i32 = 9;
 const ABOVE: i32 = 27;
 const GAP: i32 = 5;
 
-/// The first row of plaques above the world, in word pixels, where a screen is held upright and has room for them.
+/// The first row of plaques above the world, in word pixels, where a screen is held upright and has
+/// room for them.
 fn room_above(view: View) -> Option<i32> {
     let world = view.top * view.scale / view.word_scale;
     let top = world - 2 * (ABOVE + 3) - 3;
@@ -316,7 +320,8 @@ mod tests {
         }
     }
 
-    /// The left and right edge of everything written in a row of plaques, with its text: in screen pixels.
+    /// The left and right edge of everything written in a row of plaques, with its text: in screen
+    /// pixels.
     fn written(scene: &Scene, view: View) -> Vec<(i32, i32, i32, String)> {
         let texts = |items: &[Item], scale: i32, offset: (i32, i32)| {
             let mut found = Vec::new();

@@ -157,8 +157,8 @@ fn bare(pose: Pose) -> Sprite {
     sprite
 }
 
-/// Puts a rider on a goose. His lance is on the same row in every pose: the picture never lies about who is
-/// higher.
+/// Puts a rider on a goose. His lance is on the same row in every pose: the picture never lies
+/// about who is higher.
 fn saddle(sprite: &mut Sprite, look: usize, pose: Pose) {
     let crest = [Some(&CREST_PLUME), Some(&CREST_HORNS), Some(&CREST_CROWN), Some(&CREST_STAR)];
     let thrown = -i32::from(pose == Pose::Beat);

@@ -1,7 +1,7 @@
 //! Who sits on it: cloth, helms, crests and the lance, which is on the same row in every picture.
 //!
-//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the cell of a
-//! goose, whose feet stand on row 25 and which mirrors about column 12.
+//! Rows of letters, `.` is empty; every letter is a material, see `materials.rs`. Places are in the
+//! cell of a goose, whose feet stand on row 25 and which mirrors about column 12.
 
 use gaggle_scene::Part;
 

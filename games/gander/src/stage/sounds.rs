@@ -9,7 +9,8 @@ use crate::cue::{Kind, NOBODY};
 use crate::player::SEATS;
 use crate::waves::WaveKind;
 
-/// How far back cues are handed out: longer than any rollback, shorter than the rings that hold them.
+/// How far back cues are handed out: longer than any rollback, shorter than the rings that hold
+/// them.
 const RECENT: u32 = 30;
 
 use FilterKind::{Band, High, Low};

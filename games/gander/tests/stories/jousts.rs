@@ -1,4 +1,5 @@
-//! Who wins when two meet: the higher lance, and nobody has an advantage from being looked at first.
+//! Who wins when two meet: the higher lance, and nobody has an advantage from being looked at
+//! first.
 
 use super::fen::Fen;
 use gander::arena::{HEARTHSTONE, MERE, PX, WIDTH};

@@ -1,4 +1,5 @@
-//! The rules of gander, told as stories: somebody is put here, something there, and this comes of it.
+//! The rules of gander, told as stories: somebody is put here, something there, and this comes of
+//! it.
 
 mod dangers;
 mod eggs;

@@ -18,7 +18,8 @@ use crate::water::SEATS;
 const ALL: Player = Player::at(0);
 /// Boats on the water at least: alone, one would never get the bell anywhere.
 const BOATS_MIN: usize = 3;
-/// Frames after this machine begins to lead in which what it did not know may still turn up: others knew it.
+/// Frames after this machine begins to lead in which what it did not know may still turn up: others
+/// knew it.
 const ARRIVALS: u32 = 600;
 /// Things undone in a frame at most: somebody could send thousands.
 const UNDONE_MAX: usize = 64;
@@ -149,8 +150,8 @@ impl Mill {
         !taken(seat) && (0..seat).filter(|seat| !taken(*seat)).count() < bots
     }
 
-    /// What the session tells. What is moved here stays as finely as it is moved; everything else is as it is shown, so that what one
-    /// bumps into is what one sees, and goes on from there.
+    /// What the session tells. What is moved here stays as finely as it is moved; everything else
+    /// is as it is shown, so that what one bumps into is what one sees, and goes on from there.
     fn look(&mut self, session: &Session) {
         let mut ids: Vec<ObjectId> = session.iter::<Thing>().map(|(id, _)| id).collect();
         ids.sort_unstable();
@@ -277,7 +278,8 @@ impl Mill {
         }
     }
 
-    /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's word or none.
+    /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's
+    /// word or none.
     pub fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
         let from_lead = session.roster().leader().is_some_and(|lead| lead.slot == signal.from);
         let noise = signal.get::<Noise>().map(|Noise(mark)| mark);
@@ -303,7 +305,8 @@ fn is_small(what: What) -> bool {
     )
 }
 
-/// The boat of a seat: of several that were made in its name his own, or the lead's, never a stranger's.
+/// The boat of a seat: of several that were made in its name his own, or the lead's, never a
+/// stranger's.
 fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
     let (player, lead) = (Player::at(seat as u8), session.roster().leader().map(|lead| lead.slot));
     let boats = session
@@ -319,7 +322,8 @@ fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
     trusted.min().map(|(_, id)| id)
 }
 
-/// Deletes boats nobody rows: made in this player's name by somebody else, or left of the other half of a split.
+/// Deletes boats nobody rows: made in this player's name by somebody else, or left of the other
+/// half of a split.
 fn scrap_boats(session: &mut Session, leads: bool) {
     let rowed: Vec<ObjectId> = (0..SEATS).filter_map(|seat| boat_of(session, seat)).collect();
     let idle = session.iter::<Boat>().map(|(id, _)| id).filter(|id| !rowed.contains(id));

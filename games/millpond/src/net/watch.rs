@@ -1,5 +1,6 @@
-//! Whether things came to where they are as things do. Whoever has something moves it, so he could put it anywhere, or say that there is
-//! more of it; and anybody could put new things on the pond. Whoever leads does not believe that, and in the end undoes it.
+//! Whether things came to where they are as things do. Whoever has something moves it, so he could
+//! put it anywhere, or say that there is more of it; and anybody could put new things on the pond.
+//! Whoever leads does not believe that, and in the end undoes it.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use crate::water::{self, RATE, SEATS, Vec2};
 
 /// Frames of its way somebody may be behind with telling, on the worst of lines.
 const FRAMES_MAX: i32 = 90;
-/// Pixels that rounding, being shoved, and another's view of where it was when it changed hands can add.
+/// Pixels that rounding, being shoved, and another's view of where it was when it changed hands can
+/// add.
 const SLACK: Fixed16 = Fixed16::from_int(30);
 /// A quarter more than things and boats are moved by themselves: they are shoved, too.
 const TOLERANCE: (i32, i32) = (5, 4);
@@ -99,7 +101,8 @@ pub(super) struct Said {
     pub(super) thing: Thing,
     /// It is moved by this machine.
     pub(super) here: bool,
-    /// Whether it is believed if nothing was known of it: it was made by this machine, or was here before that led.
+    /// Whether it is believed if nothing was known of it: it was made by this machine, or was here
+    /// before that led.
     pub(super) known: bool,
 }
 
@@ -119,7 +122,8 @@ impl Watch {
         self.boats.get(seat).copied().flatten().is_some_and(|(_, doubt)| doubt == 0)
     }
 
-    /// What was said long enough without being believed, and what should be there instead, if anything.
+    /// What was said long enough without being believed, and what should be there instead, if
+    /// anything.
     pub(super) fn wrongs(&self) -> Vec<(ObjectId, Option<Thing>)> {
         let wrong = self.trails.iter().filter(|(_, trail)| trail.doubt >= DOUBT_MAX);
         let instead = |trail: &Trail| {
@@ -180,7 +184,8 @@ impl Watch {
         if before.is_none() && known {
             return Trail { count: thing.count, ..nothing };
         }
-        // Whoever leads knows where it moves something; but not that it came before his bow as things do.
+        // Whoever leads knows where it moves something; but not that it came before his bow as
+        // things do.
         if here && trail.here && trail.doubt == 0 {
             trail.way.place = thing.place;
         }

@@ -23,7 +23,8 @@ const SQUARES: [(f32, f32, i32); 7] = [
 ];
 
 impl Painter<'_> {
-    /// An arrow beside each boat that is rowed here, while its goal is farther off than an arrow's length.
+    /// An arrow beside each boat that is rowed here, while its goal is farther off than an arrow's
+    /// length.
     pub(super) fn arrows(&mut self, pond: &Pond, audience: &Audience<'_>) {
         for (seat, boat) in pond.boats.iter().enumerate() {
             let Some(boat) = boat.filter(|_| audience.own[seat]) else { continue };

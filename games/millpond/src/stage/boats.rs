@@ -65,7 +65,8 @@ fn traced(heading: usize) -> Sprite {
     sprite
 }
 
-/// A hull with a pointed bow, two thwarts, a rower in his seat's colour and a goose that looks ahead.
+/// A hull with a pointed bow, two thwarts, a rower in his seat's colour and a goose that looks
+/// ahead.
 fn boat(u: f32, v: f32) -> char {
     let side = v.abs();
     // Half as wide as it is at this length: blunt at the stern.

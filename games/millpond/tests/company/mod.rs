@@ -30,8 +30,9 @@ pub(crate) struct Machine {
     loot: Loot,
 }
 
-/// What somebody does to his own session in every frame, after the game has told what it has and before that is sent; and what he keeps
-/// of it for the next frame, since the game knows nothing of it and would tell its own again.
+/// What somebody does to his own session in every frame, after the game has told what it has and
+/// before that is sent; and what he keeps of it for the next frame, since the game knows nothing of
+/// it and would tell its own again.
 pub(crate) type Cheat = fn(&mut Session, &mut Loot);
 /// Things as a cheat tells them.
 pub(crate) type Loot = BTreeMap<ObjectId, Thing>;

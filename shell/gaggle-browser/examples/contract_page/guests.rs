@@ -1,4 +1,5 @@
-//! PageMesh of this page led by a program outside, so that native peers and pages can be put to the same test.
+//! PageMesh of this page led by a program outside, so that native peers and pages can be put to the
+//! same test.
 //!
 //! Everything is text, one thing a line: `tests/native_in_chromium.rs` is the other side.
 
@@ -55,7 +56,8 @@ pub fn guest_doubtful_signal(nth: u32, from: &str, text: &str) {
     let _ = with(nth, |links| links.handle_signal(now(), peer(from), text));
 }
 
-/// How often a guest was handed what is no signal, or a description or address nothing can be done with.
+/// How often a guest was handed what is no signal, or a description or address nothing can be done
+/// with.
 #[wasm_bindgen]
 pub fn guest_refused(nth: u32) -> u32 {
     with(nth, |links| links.malformed_signals() as u32)

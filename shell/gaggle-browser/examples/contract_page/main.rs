@@ -1,7 +1,8 @@
-//! A page that puts the browser's ways to the test: three peers in one page, connected as three pages would be.
+//! A page that puts the browser's ways to the test: three peers in one page, connected as three
+//! pages would be.
 //!
-//! `shell/gaggle-browser/tests/in_chromium.rs` opens it; `guests.rs` is for tests in which native peers take part. On other targets it
-//! does nothing.
+//! `shell/gaggle-browser/tests/in_chromium.rs` opens it; `guests.rs` is for tests in which native
+//! peers take part. On other targets it does nothing.
 
 #![allow(missing_docs, reason = "an example's glue exports functions of its own")]
 

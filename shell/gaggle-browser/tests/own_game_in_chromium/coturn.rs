@@ -1,4 +1,5 @@
-//! A real TURN server with a secret, and the same two tabs where nothing but it leads from one to the other.
+//! A real TURN server with a secret, and the same two tabs where nothing but it leads from one to
+//! the other.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
@@ -72,7 +73,8 @@ impl Drop for Coturn {
     }
 }
 
-/// A page that uses the ways through TURN only, and can say which ones it uses and what a TURN server gives for a name and a password.
+/// A page that uses the ways through TURN only, and can say which ones it uses and what a TURN
+/// server gives for a name and a password.
 const THROUGH_TURN_ONLY: &str = "{
   const Real = window.RTCPeerConnection;
   const made = [];

@@ -1,5 +1,6 @@
-//! How long two who play with each other need until they play on, in their seats, after something real happened to them:
-//! `cargo xtask bench links` starts it and judges what it says. Each line is a name and milliseconds.
+//! How long two who play with each other need until they play on, in their seats, after something
+//! real happened to them: `cargo xtask bench links` starts it and judges what it says. Each line is
+//! a name and milliseconds.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on should stop")]
 

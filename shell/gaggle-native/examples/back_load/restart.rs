@@ -61,8 +61,8 @@ fn until(what: &str, clock: &Clock, players: &mut [Player; 2], so: impl Fn(&Play
     }
 }
 
-/// From when the server is there again until it has found both in their seats, and each has final presses of the other that were made
-/// since.
+/// From when the server is there again until it has found both in their seats, and each has final
+/// presses of the other that were made since.
 pub(crate) fn server() -> Duration {
     let data = std::env::temp_dir().join(format!("gaggle-back-{}", std::process::id()));
     let start = |listen| BackgroundServer::start(Config { listen, data: data.clone(), ..Config::default() });

@@ -1,4 +1,5 @@
-//! Who is reached how: knocks, lets in, and keeps sessions. Has no socket: what is to be sent it hands to its caller.
+//! Who is reached how: knocks, lets in, and keeps sessions. Has no socket: what is to be sent it
+//! hands to its caller.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,7 +24,8 @@ const KNOCK_MAX: Micros = Micros::from_secs(2);
 /// A cookie is good for this long, and for as long again.
 const COOKIE_SPAN: Micros = Micros::from_secs(5);
 
-/// Sessions of one peer: the one in use, one that both began at the same time, one that a restart left behind.
+/// Sessions of one peer: the one in use, one that both began at the same time, one that a restart
+/// left behind.
 const SESSIONS_PER_PEER: usize = 3;
 
 pub(crate) type Transmit<'a> = &'a mut dyn FnMut(SocketAddr, &[u8]);
@@ -197,8 +199,8 @@ impl Endpoint {
             Ok(knock) if knock.peer != self.local => knock,
             _ => return self.totals.rejected += 1,
         };
-        // Nothing is kept about who knocks until it has shown that it receives what is sent to its address: the
-        // cookie says all there is to know, and is shorter than the knock.
+        // Nothing is kept about who knocks until it has shown that it receives what is sent to its
+        // address: the cookie says all there is to know, and is shorter than the knock.
         if !self.is_cookie(now, from, &knock) {
             let cookie = self.cookie(now, from, &knock.ephemeral);
             let of = *knock.ephemeral.first_chunk().expect("32 bytes begin with 8");
@@ -339,7 +341,8 @@ impl Endpoint {
         }
     }
 
-    /// The session a peer was last heard in: after a restart of the other side the older ones lead nowhere.
+    /// The session a peer was last heard in: after a restart of the other side the older ones lead
+    /// nowhere.
     fn best(&self, peer: PeerId) -> Option<usize> {
         let of_peer =
             self.sessions.iter().enumerate().filter(|(_, session)| session.peer == peer && session.confirmed);

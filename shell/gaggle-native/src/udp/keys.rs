@@ -1,8 +1,9 @@
-//! Secrets: what a room shares, what two peers derive from it, and how datagrams are sealed with that.
+//! Secrets: what a room shares, what two peers derive from it, and how datagrams are sealed with
+//! that.
 //!
-//! Two fresh X25519 keys and the room's key go into every session (HKDF-SHA256), so that only members of the room get one,
-//! and a key that leaks later opens nothing that was recorded. Datagrams are sealed with AES-128-CCM and a tag of 8 bytes, as RFC
-//! 6655 does for small packets.
+//! Two fresh X25519 keys and the room's key go into every session (HKDF-SHA256), so that only
+//! members of the room get one, and a key that leaks later opens nothing that was recorded.
+//! Datagrams are sealed with AES-128-CCM and a tag of 8 bytes, as RFC 6655 does for small packets.
 
 use std::fmt;
 use std::io;
@@ -41,7 +42,8 @@ impl RoomKey {
         random().map(RoomKey)
     }
 
-    /// A key from words people can tell each other. It is as hard to guess as they are: a whole sentence, not a word.
+    /// A key from words people can tell each other. It is as hard to guess as they are: a whole
+    /// sentence, not a word.
     pub fn from_phrase(phrase: &str) -> RoomKey {
         RoomKey(Sha256::new().chain_update(b"gaggle room phrase\0").chain_update(phrase).finalize().into())
     }
@@ -102,8 +104,8 @@ impl Ephemeral {
         Ok(Ephemeral { secret, public: x25519(secret, X25519_BASEPOINT_BYTES) })
     }
 
-    /// What two sides of a session share, given both public keys and all they said to each other; none if the other's
-    /// key is one that would make it predictable.
+    /// What two sides of a session share, given both public keys and all they said to each other;
+    /// none if the other's key is one that would make it predictable.
     pub(crate) fn keys(&self, theirs: &[u8; 32], room: &RoomKey, said: &[&[u8]]) -> Option<SessionKeys> {
         let shared = x25519(self.secret, *theirs);
         if shared == [0; 32] {

@@ -1,4 +1,5 @@
-//! The bytes of datagrams, as PROTOCOL.md section 3 describes them. Knows no state, no time and no keys but the code's.
+//! The bytes of datagrams, as PROTOCOL.md section 3 describes them. Knows no state, no time and no
+//! keys but the code's.
 
 use gaggle_kit::{ByteReader, DecodeError, PeerId};
 

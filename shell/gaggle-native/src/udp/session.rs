@@ -45,8 +45,8 @@ pub(crate) struct Answer {
     pub(crate) welcome: Vec<u8>,
 }
 
-/// The peer seems to have another address now. Whether it does it must show, since anyone can send a copy of its datagram from
-/// anywhere.
+/// The peer seems to have another address now. Whether it does it must show, since anyone can send
+/// a copy of its datagram from anywhere.
 struct Move {
     address: SocketAddr,
     token: [u8; 8],
@@ -59,7 +59,8 @@ struct Move {
 /// What a datagram turned out to be.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Opened {
-    /// Something for the link; it lies at the front of the buffer behind the header, with this length.
+    /// Something for the link; it lies at the front of the buffer behind the header, with this
+    /// length.
     Data(usize),
     /// Something for the session itself, done.
     Own,
@@ -113,7 +114,8 @@ impl Session {
         end + TAG_BYTES
     }
 
-    /// Opens a datagram in place that has this session's number in front. `transmit` takes what is to be sent because of it.
+    /// Opens a datagram in place that has this session's number in front. `transmit` takes what is
+    /// to be sent because of it.
     pub(crate) fn handle(
         &mut self,
         now: Micros,
@@ -144,7 +146,8 @@ impl Session {
         if from == self.address {
             self.move_to = None;
         } else if newest {
-            // An old datagram from elsewhere is a copy, or was overtaken by what came from the new address.
+            // An old datagram from elsewhere is a copy, or was overtaken by what came from the new
+            // address.
             self.consider_move(now, from, size, token, transmit);
         }
         Opened::Data(length)

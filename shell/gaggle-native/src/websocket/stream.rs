@@ -88,7 +88,8 @@ impl Security {
         };
         let name = ServerName::try_from(host.to_string()).map_err(io::Error::other)?;
         let mut tls = ClientConnection::new(config, name).map_err(io::Error::other)?;
-        // Here and not with the first bytes: a bad certificate should end the attempt, whatever comes after.
+        // Here and not with the first bytes: a bad certificate should end the attempt, whatever
+        // comes after.
         while tls.is_handshaking() {
             tls.complete_io(&mut tcp)?;
         }

@@ -1,7 +1,8 @@
-//! Peers behind routers that translate addresses, as nearly everybody is: which way they find to each other.
+//! Peers behind routers that translate addresses, as nearly everybody is: which way they find to
+//! each other.
 //!
-//! The routers are the kernel's own, in network namespaces (`town.rs`), which only root can make; elsewhere it is said that nothing
-//! was tried. Who plays behind them is in `players.rs`.
+//! The routers are the kernel's own, in network namespaces (`town.rs`), which only root can make;
+//! elsewhere it is said that nothing was tried. Who plays behind them is in `players.rs`.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]

@@ -109,7 +109,8 @@ impl Match {
         let town = match Cluster::build(name, nats) {
             Ok(town) => Arc::new(town),
             Err(why) => {
-                // Not by a macro, whose words are kept back for tests that fail: `cargo xtask test` shows this.
+                // Not by a macro, whose words are kept back for tests that fail: `cargo xtask test`
+                // shows this.
                 let _ = writeln!(std::io::stderr(), "not tried: address translation: {why}");
                 return None;
             }
@@ -138,8 +139,8 @@ impl Match {
         began.elapsed()
     }
 
-    /// Waits until both are connected so, and have been for a while: on a busy machine another way may come first, or the direct one
-    /// after the relay.
+    /// Waits until both are connected so, and have been for a while: on a busy machine another way
+    /// may come first, or the direct one after the relay.
     pub(crate) fn connect_by(&self, path: Path) {
         let (began, paths) = (Instant::now(), || self.players.each_ref().map(Player::path));
         let mut since = Instant::now();

@@ -1,5 +1,5 @@
-//! Two homes behind routers of their own, and a server between them: network namespaces, joined by cables of the kernel,
-//! with address translation as real routers do it.
+//! Two homes behind routers of their own, and a server between them: network namespaces, joined by
+//! cables of the kernel, with address translation as real routers do it.
 
 use std::fs::File;
 use std::os::fd::AsFd;

@@ -1,9 +1,10 @@
-//! Who means a relay ill: strangers at its UDP port with questions without end, checks with no password, greetings of DTLS and noise;
-//! strangers at its other port with tickets they signed themselves; members who offer channel after channel, or who send the others
-//! all they can.
+//! Who means a relay ill: strangers at its UDP port with questions without end, checks with no
+//! password, greetings of DTLS and noise; strangers at its other port with tickets they signed
+//! themselves; members who offer channel after channel, or who send the others all they can.
 //!
-//! They are a process of their own and run only while nobody else wants to: whoever attacks computes elsewhere, not on the cores of those
-//! who are measured or of the relay. What it sends reaches the relay all the same, which counts it.
+//! They are a process of their own and run only while nobody else wants to: whoever attacks
+//! computes elsewhere, not on the cores of those who are measured or of the relay. What it sends
+//! reaches the relay all the same, which counts it.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream, UdpSocket};

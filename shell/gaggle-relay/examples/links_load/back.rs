@@ -1,4 +1,5 @@
-//! How long two who talk through a relay need to hear each other again once it is back after a restart, in milliseconds.
+//! How long two who talk through a relay need to hear each other again once it is back after a
+//! restart, in milliseconds.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! How long a message is under way, in one direction: half of a round trip, in microseconds, the middle of many.
+//! How long a message is under way, in one direction: half of a round trip, in microseconds, the
+//! middle of many.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};

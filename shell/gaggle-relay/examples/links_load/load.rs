@@ -1,4 +1,5 @@
-//! Rooms that talk through a relay at the pace of a game: everybody to everybody, sixty times a second.
+//! Rooms that talk through a relay at the pace of a game: everybody to everybody, sixty times a
+//! second.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,8 @@ pub(crate) struct Load {
     pub(crate) rooms: u64,
     pub(crate) members: usize,
     pub(crate) seconds: u64,
-    /// Threads that speak for them. What waits for its turn in one of them is late by no fault of the relay's.
+    /// Threads that speak for them. What waits for its turn in one of them is late by no fault of
+    /// the relay's.
     pub(crate) lanes: u64,
     /// All of a room speak at the same moment, or each at its own.
     pub(crate) in_phase: bool,
@@ -188,8 +190,8 @@ struct Heard {
     rounds_us: Vec<u32>,
 }
 
-/// Lets some talk until the end, and listens a little longer. What those of the first room said and heard is apart from what all others
-/// did.
+/// Lets some talk until the end, and listens a little longer. What those of the first room said and
+/// heard is apart from what all others did.
 fn talk(
     clock: &Clock,
     members: &mut [Member],

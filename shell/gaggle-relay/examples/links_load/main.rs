@@ -1,6 +1,8 @@
-//! What links cost on this machine, figure by figure: `cargo xtask bench links` starts it and judges what it says.
+//! What links cost on this machine, figure by figure: `cargo xtask bench links` starts it and
+//! judges what it says.
 //!
-//! Each line is a name and a number. The relay under load is a process of its own, so that the system can say what it used.
+//! Each line is a name and a number. The relay under load is a process of its own, so that the
+//! system can say what it used.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on should stop")]
 #![allow(clippy::float_arithmetic, reason = "figures are looked at, never simulated")]

@@ -1,4 +1,5 @@
-//! How long it takes two who are in one room to get a first message through, in milliseconds, the middle of many.
+//! How long it takes two who are in one room to get a first message through, in milliseconds, the
+//! middle of many.
 
 use std::time::Duration;
 

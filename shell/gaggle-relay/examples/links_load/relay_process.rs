@@ -58,7 +58,8 @@ pub(crate) struct RelayProcess {
 }
 
 impl RelayProcess {
-    /// With the limits it has, or generous ones: all members come from this machine, and one network may do less than many rooms.
+    /// With the limits it has, or generous ones: all members come from this machine, and one
+    /// network may do less than many rooms.
     pub(crate) fn start(is_generous: bool) -> RelayProcess {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["relay", if is_generous { "generous" } else { "usual" }])

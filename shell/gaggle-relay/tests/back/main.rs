@@ -1,5 +1,5 @@
-//! Whatever happened to the relay or to the way there: ten seconds after it is over, two machines talk again. In virtual time, with the
-//! relay's own machine and the links of a game.
+//! Whatever happened to the relay or to the way there: ten seconds after it is over, two machines
+//! talk again. In virtual time, with the relay's own machine and the links of a game.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

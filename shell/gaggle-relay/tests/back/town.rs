@@ -1,4 +1,5 @@
-//! Two machines and a relay in virtual time: sockets and channels are letters with a delay, and any of them can fall silent.
+//! Two machines and a relay in virtual time: sockets and channels are letters with a delay, and any
+//! of them can fall silent.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -337,7 +338,8 @@ impl Cluster {
         }
     }
 
-    /// The relay ends. Sockets are told, as a kernel does for a process that ended; channels are not.
+    /// The relay ends. Sockets are told, as a kernel does for a process that ended; channels are
+    /// not.
     pub(crate) fn stop_relay(&mut self) {
         let mut town = self.town.borrow_mut();
         town.relay = None;

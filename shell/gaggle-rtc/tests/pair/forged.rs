@@ -24,7 +24,8 @@ struct Pen {
     /// The number of the last data.
     number: u32,
     packets: VecDeque<Vec<u8>>,
-    /// Something was: its own SCTP must not hear what is said to that, or it would find fault with it and end.
+    /// Something was: its own SCTP must not hear what is said to that, or it would find fault with
+    /// it and end.
     is_used: bool,
 }
 
@@ -33,7 +34,8 @@ pub(crate) fn last_number() -> u32 {
     PEN.with_borrow(|pen| pen.number)
 }
 
-/// Says a packet of these chunks, each with its kind, flags and what follows its length, with the next datagrams.
+/// Says a packet of these chunks, each with its kind, flags and what follows its length, with the
+/// next datagrams.
 pub(crate) fn say(chunks: &[(u8, u8, Vec<u8>)]) {
     PEN.with_borrow_mut(|pen| {
         let mut packet = pen.header.clone();

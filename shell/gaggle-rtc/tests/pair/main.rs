@@ -1,5 +1,6 @@
-//! Two channels without a network between them, in a time of their own: how many datagrams it takes, and what somebody gets
-//! who does not keep to the one stream there is, or writes by hand what makes others keep things.
+//! Two channels without a network between them, in a time of their own: how many datagrams it
+//! takes, and what somebody gets who does not keep to the one stream there is, or writes by hand
+//! what makes others keep things.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -196,7 +197,8 @@ fn the_longest_message_is_one_datagram() {
 fn whoever_only_listens_acknowledges_in_time() {
     let mut now = Instant::now();
     let (mut server, mut client) = pair(&mut now);
-    // More than may be under way without an acknowledgement; nothing is repeated, and nothing may be lost.
+    // More than may be under way without an acknowledgement; nothing is repeated, and nothing may
+    // be lost.
     for tick in 0..4_000 {
         now += MS;
         if tick % 2 == 0 {
@@ -302,7 +304,8 @@ fn a_question_is_no_longer_than_any_check() {
 
 #[test]
 fn whoever_sends_messages_in_pieces_without_end_is_shown_out() {
-    // The first piece of ever another message; pieces in between, of none; and nothing at all, whole.
+    // The first piece of ever another message; pieces in between, of none; and nothing at all,
+    // whole.
     for (flags, bytes) in [(0b110, &b"x"[..]), (0b100, b"x"), (0b101, b"x"), (0b010, b"x"), (0b111, b"")] {
         let mut now = Instant::now();
         let (mut server, mut hostile) = hostile_pair(&mut now, &[]);

@@ -1,6 +1,7 @@
 //! Reads a command line into names and values, without knowing what they mean: see `config.rs`.
 //!
-//! `cargo xtask play` has this file in it as well, to refuse what the server would refuse before anything is built.
+//! `cargo xtask play` has this file in it as well, to refuse what the server would refuse before
+//! anything is built.
 
 /// Something that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,8 @@ pub(crate) fn read(
     Ok(said)
 }
 
-/// Says that there is no such setting, and which was meant, if one is near; `written` is how settings are written there.
+/// Says that there is no such setting, and which was meant, if one is near; `written` is how
+/// settings are written there.
 pub(crate) fn unknown(name: &str, known: &[Name<'_>], written: impl Fn(&str) -> String) -> String {
     let meant = known.iter().chain(&ALWAYS).map(|known| (distance(name, known.name), known.name)).min();
     // More than half of it wrong: it was something else that was meant.
@@ -69,7 +71,8 @@ pub(crate) fn unknown(name: &str, known: &[Name<'_>], written: impl Fn(&str) -> 
     format!("there is no setting `{}`: {hint}", written(name))
 }
 
-/// How many letters are to be put in, taken out or exchanged between two names; the beginning of a name is near it.
+/// How many letters are to be put in, taken out or exchanged between two names; the beginning of a
+/// name is near it.
 fn distance(a: &str, b: &str) -> usize {
     if !a.is_empty() && b.starts_with(a) {
         return 1;

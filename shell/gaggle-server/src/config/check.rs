@@ -1,4 +1,5 @@
-//! Whether settings make sense, each by itself and together. What has to be looked for on disk is looked for by the server.
+//! Whether settings make sense, each by itself and together. What has to be looked for on disk is
+//! looked for by the server.
 
 use gaggle_kit::Micros;
 
@@ -28,7 +29,8 @@ const GUESSED_FIRST: [&str; 12] = [
     "example",
 ];
 
-/// Less than a player of two at 60 Hz needs would be none; more than any machine forwards, no limit.
+/// Less than a player of two at 60 Hz needs would be none; more than any machine forwards, no
+/// limit.
 const RELAY_RATES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
 /// One microsecond is the shortest there is between two messages.
 pub(super) const MESSAGE_RATES: std::ops::RangeInclusive<usize> = 1..=1_000_000;

@@ -1,11 +1,12 @@
-//! Carries entries to a Redis and back: a stream is the log, one script writes to it, and each node has a stream of
-//! its own for what others tell it.
+//! Carries entries to a Redis and back: a stream is the log, one script writes to it, and each node
+//! has a stream of its own for what others tell it.
 //!
-//! Entries are numbered by their node and the script leaves out what it has seen, so that a batch can be sent again
-//! after a lost connection. An entry's time is what its writer makes of the entries before it and of what has passed since, and
-//! never goes back; the clock of the Redis is not asked. Each names the one before it: a Redis
-//! that lost its last entries, as one that writes to disk once a second does when it is killed, or one that stands in for
-//! another, goes on from an earlier one, and whoever has taken those that are lost must begin again.
+//! Entries are numbered by their node and the script leaves out what it has seen, so that a batch
+//! can be sent again after a lost connection. An entry's time is what its writer makes of the
+//! entries before it and of what has passed since, and never goes back; the clock of the Redis is
+//! not asked. Each names the one before it: a Redis that lost its last entries, as one that writes
+//! to disk once a second does when it is killed, or one that stands in for another, goes on from an
+//! earlier one, and whoever has taken those that are lost must begin again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,14 +42,16 @@ const INBOX_MAX: usize = 10_000;
 /// Servers that write the log in another way have another one.
 const LOG_FORMAT: u32 = 3;
 
-/// How long a node that starts waits for a sign that others write: more than one of them leaves between two.
+/// How long a node that starts waits for a sign that others write: more than one of them leaves
+/// between two.
 const SIGN_WITHIN: Duration = Duration::from_millis(3_000);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A log whose last entry is no older is as good as written to now.
 const FRESH: Micros = Micros::from_secs(2);
 
-/// KEYS: log, head (a hash: `at`, `time`, the `name` of the last entry, and the last number of each node). ARGV: node, the lobby's
-/// time as the node knows it, then number and text of each entry. Writes those entries that are not there yet. Time never goes back.
+/// KEYS: log, head (a hash: `at`, `time`, the `name` of the last entry, and the last number of each
+/// node). ARGV: node, the lobby's time as the node knows it, then number and text of each entry.
+/// Writes those entries that are not there yet. Time never goes back.
 const APPEND: &str = "
 local head = redis.call('HMGET', KEYS[2], 'at', 'time', ARGV[1], 'name')
 local at, last, name = tonumber(head[1] or 0), tonumber(head[3] or 0), head[4] or ''
@@ -66,8 +69,8 @@ end
 redis.call('HSET', KEYS[2], 'at', string.format('%.0f', at), 'time', now, 'name', name, ARGV[1], last)
 return at
 ";
-/// KEYS: snapshot, log. ARGV: entry, text, first entry to keep, the entry's name. The latest snapshot wins; one after an
-/// entry that is not in the log is of something that never happened.
+/// KEYS: snapshot, log. ARGV: entry, text, first entry to keep, the entry's name. The latest
+/// snapshot wins; one after an entry that is not in the log is of something that never happened.
 const KEEP_SNAPSHOT: &str = "
 if tonumber(ARGV[1]) <= tonumber(redis.call('HGET', KEYS[1], 'at') or 0) then return 0 end
 local found = redis.call('XRANGE', KEYS[2], ARGV[1] .. '-1', ARGV[1] .. '-1')[1]
@@ -96,7 +99,8 @@ pub(crate) struct Start {
 }
 
 impl Store {
-    /// The log of all servers of this version with these rules: others could not take its entries in the same way.
+    /// The log of all servers of this version with these rules: others could not take its entries
+    /// in the same way.
     pub(crate) fn new(url: &str, prefix: &str, node: NodeId, rules: &Rules) -> RedisResult<Store> {
         // What each process may have of its own.
         let Rules {
@@ -135,7 +139,8 @@ impl Store {
         self.client.get_multiplexed_async_connection_with_config(&config).await
     }
 
-    /// What is known at the moment. A process that has followed the log knows its time; another has a clock of its own.
+    /// What is known at the moment. A process that has followed the log knows its time; another has
+    /// a clock of its own.
     pub(crate) async fn start(&self, rules: &Rules, known: Result<Micros, Clock>) -> RedisResult<Start> {
         let mut connection = self.connect().await?;
         let (at, name, text): (Option<u64>, Option<String>, Option<String>) = redis::cmd("HMGET")
@@ -156,8 +161,9 @@ impl Store {
         Ok(Start { directory, position, time })
     }
 
-    /// The lobby's time for a process that has not followed the log. While others write it is theirs, whatever our clock shows. If none
-    /// does, nobody knows how long that has been: then the clock says.
+    /// The lobby's time for a process that has not followed the log. While others write it is
+    /// theirs, whatever our clock shows. If none does, nobody knows how long that has been: then
+    /// the clock says.
     async fn time_to_begin_with(
         &self,
         connection: &mut MultiplexedConnection,
@@ -181,7 +187,8 @@ impl Store {
         Ok(last.max(clock.now()))
     }
 
-    /// Carries parcels to the store until the server is gone, without entries of lives that are over.
+    /// Carries parcels to the store until the server is gone, without entries of lives that are
+    /// over.
     pub(crate) async fn write(
         self,
         mut outbox: UnboundedReceiver<Parcel>,
@@ -258,7 +265,8 @@ impl Store {
         for parcel in batch {
             if let Parcel::Snapshot { position: Position { at, name }, snapshot } = parcel {
                 let text = snapshot.to_text();
-                // With a snapshot that nobody can read no node could ever start again; the log it stands for still can.
+                // With a snapshot that nobody can read no node could ever start again; the log it
+                // stands for still can.
                 if let Err(error) = Snapshot::from_text(&text) {
                     error!(at, %error, "a snapshot cannot be read and is not kept");
                     continue;
@@ -278,7 +286,8 @@ impl Store {
         loop {
             let error = match self.read_on(&hub, &mut told, &contact).await {
                 Ok(()) => {
-                    // Entries are missing or others than they were: begin again from what the store knows.
+                    // Entries are missing or others than they were: begin again from what the store
+                    // knows.
                     match self.start(&rules, Ok(contact.lobby_time(hub.now()))).await {
                         Ok(start) => {
                             error!(
@@ -298,7 +307,8 @@ impl Store {
         }
     }
 
-    /// Reads until the connection breaks; returns without an error when what follows does not follow what was taken.
+    /// Reads until the connection breaks; returns without an error when what follows does not
+    /// follow what was taken.
     async fn read_on(&self, hub: &Arc<Dispatcher>, told: &mut String, contact: &Contact) -> RedisResult<()> {
         let mut connection = self.connect().await?;
         if !self.has_all(&mut connection, &hub.applied(), contact).await? {
@@ -348,7 +358,8 @@ impl Store {
         }
     }
 
-    /// Whether the log still has everything up to here, and what we wrote. What comes after it is looked at when it is read.
+    /// Whether the log still has everything up to here, and what we wrote. What comes after it is
+    /// looked at when it is read.
     async fn has_all(
         &self,
         connection: &mut MultiplexedConnection,

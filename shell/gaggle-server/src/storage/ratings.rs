@@ -1,5 +1,5 @@
-//! How good somebody is, as two numbers that move with every confirmed match (Weng-Lin, which takes any
-//! number of players).
+//! How good somebody is, as two numbers that move with every confirmed match (Weng-Lin, which takes
+//! any number of players).
 
 use skillratings::MultiTeamOutcome;
 use skillratings::weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team};

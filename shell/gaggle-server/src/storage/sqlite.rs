@@ -1,5 +1,5 @@
-//! Storage in a SQLite database: one file beside the server, written ahead, so that neither a killed
-//! process nor a cut power line takes back what was said to be stored.
+//! Storage in a SQLite database: one file beside the server, written ahead, so that neither a
+//! killed process nor a cut power line takes back what was said to be stored.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -116,7 +116,8 @@ impl SqliteStorage {
         SqliteStorage::prepare(Connection::open(path)?)
     }
 
-    /// Boards and ratings count results found so, or better: by default those players of different networks agree on.
+    /// Boards and ratings count results found so, or better: by default those players of different
+    /// networks agree on.
     #[must_use]
     pub fn counting(self, counted: Verdict) -> SqliteStorage {
         SqliteStorage { counted, ..self }
@@ -133,7 +134,8 @@ impl SqliteStorage {
     }
 }
 
-/// Whether all of the file can be read. A damaged one would serve some and fail at others, and what is stored into it may be lost.
+/// Whether all of the file can be read. A damaged one would serve some and fail at others, and what
+/// is stored into it may be lost.
 fn check_whole(database: &Connection) -> Result<(), StorageError> {
     let found = database.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     let damage = match found {
@@ -170,7 +172,8 @@ impl Storage for SqliteStorage {
         verified: bool,
         count: u8,
     ) -> Result<Leaderboard, StorageError> {
-        // Nobody is in one kind twice, so that the best of each are enough to have the best of both.
+        // Nobody is in one kind twice, so that the best of each are enough to have the best of
+        // both.
         let counted = if verified { self.counted.max(Verdict::Agreed) } else { self.counted };
         let mut entries: Vec<LeaderboardEntry> = Vec::new();
         let mut statement = self.database.prepare_cached(TOP)?;
@@ -222,7 +225,8 @@ fn migrate(database: &mut Connection) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Stores a match with everything that follows from it, unless it was stored before: then that counts.
+/// Stores a match with everything that follows from it, unless it was stored before: then that
+/// counts.
 fn store_one(
     transaction: &Transaction<'_>,
     record: &MatchRecord,
@@ -308,8 +312,9 @@ fn read_outcome(transaction: &Transaction<'_>, room: RoomId, round: u32) -> Resu
     Ok(Outcome { verdict: read_verdict(&verdict), ratings: ratings.collect::<Result<_, _>>()? })
 }
 
-/// Moves the ratings of those who played. A player on two seats counts with the first. Guests move those of guests alone:
-/// a key costs nothing to make, and to win against a hundred of them proves nothing of an account.
+/// Moves the ratings of those who played. A player on two seats counts with the first. Guests move
+/// those of guests alone: a key costs nothing to make, and to win against a hundred of them proves
+/// nothing of an account.
 fn rate(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<RatingChange>, StorageError> {
     let mut changes = Vec::new();
     for signed_in in [true, false] {

@@ -1,4 +1,5 @@
-//! What others add to a server: a WebSocket of their own, opened by the lobby's tickets, and another storage.
+//! What others add to a server: a WebSocket of their own, opened by the lobby's tickets, and
+//! another storage.
 
 use std::future::Future;
 use std::net::{IpAddr, TcpStream};

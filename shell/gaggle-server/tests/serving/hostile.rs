@@ -11,7 +11,8 @@ use tungstenite::Message;
 
 use crate::guest::{FIND, Guest, PATIENCE, TestServer};
 
-/// Longer than the 5 s somebody has who says nothing, however busy the machine is, and much shorter than the next limit.
+/// Longer than the 5 s somebody has who says nothing, however busy the machine is, and much shorter
+/// than the next limit.
 pub(crate) const NOT_WAITED_FOR: Duration = Duration::from_secs(30);
 
 #[test]
@@ -177,7 +178,8 @@ fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
         let _ = stream.write_all(b"GET /");
         lurkers.push(stream);
     }
-    // All from one address: only a few of them are listened to, and from another address all is well.
+    // All from one address: only a few of them are listened to, and from another address all is
+    // well.
     assert_in_peace(quiet, (10..19).map(come).collect());
     // Those who are not listened to are told so by a closed door, without having to wait.
     let is_out = |stream: &mut TcpStream| {
@@ -199,7 +201,8 @@ fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
     let data = "x".repeat(16_000);
     let signal = format!(r#"{{"type":"signal","to":"{deaf_peer}","data":"{data}"}}"#);
     let quiet = (0..9).map(|_| touch(&mut listener)).collect();
-    // What the kernel and the server keep for one socket is some megabytes: it takes a while to fill that.
+    // What the kernel and the server keep for one socket is some megabytes: it takes a while to
+    // fill that.
     let (mut loud, start) = (Vec::new(), Instant::now());
     let mut is_gone = false;
     while !is_gone {
@@ -249,7 +252,8 @@ fn a_storm_of_strangers_leaves_the_others_in_peace() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     assert_in_peace(quiet, loud);
-    // Sixty rooms at once from one address, then one a second, however many connections ask for them.
+    // Sixty rooms at once from one address, then one a second, however many connections ask for
+    // them.
     let (_, numbers) = crate::http::get(server.address, "/metrics", "");
     let made = numbers.lines().find_map(|line| line.strip_prefix("gaggle_rooms_created_total "));
     let made: u64 = made.unwrap().parse().unwrap();
@@ -319,8 +323,8 @@ fn touch(guest: &mut Guest) -> Duration {
     start.elapsed()
 }
 
-/// Whether people are served as they were before, beside somebody who does harm. Both were measured on the same machine,
-/// however busy it is with other things, and the middle one counts.
+/// Whether people are served as they were before, beside somebody who does harm. Both were measured
+/// on the same machine, however busy it is with other things, and the middle one counts.
 fn assert_in_peace(quiet: Vec<Duration>, loud: Vec<Duration>) {
     let middle = |mut times: Vec<Duration>| {
         times.sort_unstable();

@@ -51,7 +51,8 @@ fn numbers_are_not_for_those_behind_a_proxy() {
 
 #[test]
 fn numbers_need_token_unless_setting_says_otherwise() {
-    // A proxy on this machine that is not named, and says nothing, looks like a program on this machine.
+    // A proxy on this machine that is not named, and says nothing, looks like a program on this
+    // machine.
     let server = TestServer::with(|config| config.local_metrics = false);
     assert_eq!(get(server.address, "/metrics", "").0, 401);
     let server = TestServer::start();

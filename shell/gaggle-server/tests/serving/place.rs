@@ -27,8 +27,9 @@ impl Drop for Place {
     }
 }
 
-/// A port for something that is started again at the same one, or cannot say which it chose. It is not of those the system gives to
-/// whoever connects somewhere, or one of them could be there first.
+/// A port for something that is started again at the same one, or cannot say which it chose. It is
+/// not of those the system gives to whoever connects somewhere, or one of them could be there
+/// first.
 pub(crate) fn lasting_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let is_free = |port: &u16| {

@@ -166,7 +166,8 @@ fn client_behind_proxy_leaves_http_to_others() {
     let site = site.display().to_string();
     let process =
         Process::start(&place.path().join("data"), 0, &["--files", &site, "--proxies", "127.0.0.0/24"]);
-    // One client asks for a file over and over and reads none of it. Its port differs each time, as its proxy writes it.
+    // One client asks for a file over and over and reads none of it. Its port differs each time, as
+    // its proxy writes it.
     let mut taken = Vec::new();
     for port in 0..4_200 {
         let Ok(mut stream) = TcpStream::connect(process.address) else { break };

@@ -1,4 +1,5 @@
-//! Several servers on one Redis are one lobby, also when one of them, or the Redis, is gone from one moment to the next.
+//! Several servers on one Redis are one lobby, also when one of them, or the Redis, is gone from
+//! one moment to the next.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -224,7 +225,8 @@ fn play_duel(node: &TestServer, scores: [i64; 2]) -> Vec<RatingChange> {
     ratings
 }
 
-/// What this node tells somebody of their results, of everybody's, and by which rating it looks for others.
+/// What this node tells somebody of their results, of everybody's, and by which rating it looks for
+/// others.
 fn standing(node: &TestServer) -> (MyStats, Leaderboard, i64) {
     let mut nia = node.guest();
     nia.hello(1);
@@ -475,7 +477,8 @@ fn what_waited_for_a_redis_that_forgot_seats_no_ghost() {
     let mut ghost = node.guest();
     ghost.hello(1);
     redis.kill();
-    // The node's own sign of life waits as well, before the question: there is one every two seconds.
+    // The node's own sign of life waits as well, before the question: there is one every two
+    // seconds.
     std::thread::sleep(Duration::from_millis(2_500));
     ghost.say(FIND);
     redis.start_again();

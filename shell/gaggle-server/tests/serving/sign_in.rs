@@ -1,5 +1,6 @@
-//! Signing in with tokens of an outside issuer, at a server in a process of its own: keys from a file and from a URL, each way of
-//! signing that issuers use, and an issuer that is not there at first.
+//! Signing in with tokens of an outside issuer, at a server in a process of its own: keys from a
+//! file and from a URL, each way of signing that issuers use, and an issuer that is not there at
+//! first.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -1,4 +1,5 @@
-//! One bot of gander: a player with a seat in a server's room, who sees what is on its own screen and has a pad.
+//! One bot of gander: a player with a seat in a server's room, who sees what is on its own screen
+//! and has a pad.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! One bot of a game over shared objects: a player with a seat in a server's room, who sees what is on its own screen.
+//! One bot of a game over shared objects: a player with a seat in a server's room, who sees what is
+//! on its own screen.
 
 use std::time::Instant;
 

@@ -111,7 +111,8 @@ impl Tally {
         self.sum(|one| one.updates)
     }
 
-    /// A last word, or why it is a failure. Games over shared objects have no states everybody must have alike.
+    /// A last word, or why it is a failure. Games over shared objects have no states everybody must
+    /// have alike.
     pub(super) fn verdict(&self, only: Option<Path>, compares: bool) -> Result<String, String> {
         let refusals: BTreeSet<&String> = self.latest.iter().filter_map(|one| one.refused.as_ref()).collect();
         let missing = self.latest.iter().filter(|one| one.present != self.players).count();

@@ -1,5 +1,5 @@
-//! The game chaos is played with: everything depends on everything, so any difference spreads within a frame, and
-//! an input says who pressed it when, so that one lost, moved or made up shows.
+//! The game chaos is played with: everything depends on everything, so any difference spreads
+//! within a frame, and an input says who pressed it when, so that one lost, moved or made up shows.
 
 use std::cell::Cell;
 
@@ -25,8 +25,8 @@ pub(super) struct MixGame {
     pub(super) bulk: Vec<u32>,
 }
 
-/// Words that stay as they are and repeat themselves, 8 KB of them and then 8 KB of others in turn: a state is sent packed as far as that
-/// makes it smaller.
+/// Words that stay as they are and repeat themselves, 8 KB of them and then 8 KB of others in turn:
+/// a state is sent packed as far as that makes it smaller.
 fn is_thick(nth: u32) -> bool {
     (nth / 2_048).is_multiple_of(2)
 }
@@ -85,7 +85,8 @@ impl MixGame {
         }
     }
 
-    /// What tells two states apart that came about by ticking: everything but the bulk, which follows from it.
+    /// What tells two states apart that came about by ticking: everything but the bulk, which
+    /// follows from it.
     pub(super) fn digest(&self) -> u64 {
         let words = [self.frame, self.mixed].into_iter().chain(self.tasted);
         words.fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {

@@ -1,8 +1,10 @@
-//! What was confirmed in every history: who sat where in which frame, and the state a straight run comes to.
+//! What was confirmed in every history: who sat where in which frame, and the state a straight run
+//! comes to.
 //!
-//! Histories fork and are left behind, so frames form a tree: each knows the one before it. Whoever takes over a state
-//! stands where its donor stood, and in the end the history that survived is walked back to the very first frame and
-//! played once more, from nothing but what the harness saw players press.
+//! Histories fork and are left behind, so frames form a tree: each knows the one before it. Whoever
+//! takes over a state stands where its donor stood, and in the end the history that survived is
+//! walked back to the very first frame and played once more, from nothing but what the harness saw
+//! players press.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +72,8 @@ impl Chronicle {
         self.at(place).map(|confirmed| confirmed.seating)
     }
 
-    /// A machine confirmed the frame after `before`. Whoever else did in this history must have confirmed the same.
+    /// A machine confirmed the frame after `before`. Whoever else did in this history must have
+    /// confirmed the same.
     pub(super) fn confirm(
         &mut self,
         by: usize,
@@ -107,7 +110,8 @@ impl Chronicle {
         self.newest.contains_key(&history)
     }
 
-    /// Where a frame of a history is: in it, or in what it came from; for a history nobody was in, where `own` came by.
+    /// Where a frame of a history is: in it, or in what it came from; for a history nobody was in,
+    /// where `own` came by.
     pub(super) fn find(&self, history: u64, own: Place, frame: Frame) -> Option<Place> {
         self.before(self.newest.get(&history).copied().unwrap_or(own), frame)
     }
@@ -120,7 +124,8 @@ impl Chronicle {
         (self.frame(place) == frame).then_some(place)
     }
 
-    /// Plays everything up to a place, from the first frame of all, with nothing but what was pressed.
+    /// Plays everything up to a place, from the first frame of all, with nothing but what was
+    /// pressed.
     pub(super) fn play(&self, place: Place, mut broth: MixGame, presses: &mut Presses) -> MixGame {
         let mut path = Vec::new();
         let mut at = place;

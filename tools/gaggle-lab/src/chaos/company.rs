@@ -1,5 +1,5 @@
-//! A whole match in virtual time: machines come and go, the network misbehaves, then everything heals and everybody must
-//! agree.
+//! A whole match in virtual time: machines come and go, the network misbehaves, then everything
+//! heals and everybody must agree.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,8 @@ pub(super) struct Shown {
     pub(super) bytes_held_most: u64,
     /// There were enough machines for one whose state is damaged to be made good.
     pub(super) can_recover: bool,
-    /// Others may go on whoever is lost. Of two who ask for a majority only one may without the other.
+    /// Others may go on whoever is lost. Of two who ask for a majority only one may without the
+    /// other.
     pub(super) goes_on: bool,
     /// A majority was lost for good, so nobody could go on.
     pub(super) stood_still: bool,
@@ -169,7 +170,8 @@ impl Cluster {
                 next_watch = self.net.now() + WATCH_INTERVAL;
                 self.change_watchers();
             }
-            // Whoever came in meanwhile would take the damaged state for the right one, and so would we.
+            // Whoever came in meanwhile would take the damaged state for the right one, and so
+            // would we.
             if self.net.now() >= next_fault && !self.is_damaged() {
                 let fault = self.plan.next_fault(&mut self.rng);
                 self.strike(fault);
@@ -184,8 +186,8 @@ impl Cluster {
         self.machines.iter_mut().for_each(|machine| machine.lately = Some(BTreeMap::new()));
         let mut healed_after = None;
         let mut stood_still = false;
-        // Everybody is in one match and it goes on: there are frames all of them were at. And everybody knows that all are back,
-        // also whoever watches without a link to those who play.
+        // Everybody is in one match and it goes on: there are frames all of them were at. And
+        // everybody knows that all are back, also whoever watches without a link to those who play.
         let misses = |machine: &Machine| machine.on && machine.misses_somebody();
         while !self.is_together()
             || self.held_by_all()?.len() < COMMON_FRAMES_MIN
@@ -267,8 +269,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// A damaged machine that too few are left to outvote would pass its state on as the right one, and nobody could tell:
-    /// its owner switches it off.
+    /// A damaged machine that too few are left to outvote would pass its state on as the right one,
+    /// and nobody could tell: its owner switches it off.
     fn retire_lonely_damage(&mut self) {
         for index in 0..self.machines.len() {
             let machine = &self.machines[index];
@@ -308,7 +310,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Somebody is always there to play with, and everybody finds everybody, as a lobby would see to.
+    /// Somebody is always there to play with, and everybody finds everybody, as a lobby would see
+    /// to.
     fn mend(&mut self) {
         self.mended_at = self.net.now();
         let mut players = self.machines[..self.plan.machines].iter();
@@ -504,7 +507,8 @@ impl Cluster {
         here(first) && on.all(here)
     }
 
-    /// Whether those who are on could decide something, by what any of them knows: then they must not stand still.
+    /// Whether those who are on could decide something, by what any of them knows: then they must
+    /// not stand still.
     fn majority_lives(&self) -> bool {
         let here: Vec<StreamId> =
             self.machines.iter().filter(|m| m.on).filter_map(|m| m.own_row()).map(|row| row.stream).collect();
@@ -531,8 +535,8 @@ impl Cluster {
         Ok(common)
     }
 
-    /// What everybody holds is what a straight run from the first frame of all comes to, with nothing but what players were
-    /// seen to press.
+    /// What everybody holds is what a straight run from the first frame of all comes to, with
+    /// nothing but what players were seen to press.
     fn expect_agreement(&mut self) -> Result<(), String> {
         let common = self.held_by_all()?;
         let mut on = self.machines.iter().filter(|machine| machine.plays());
@@ -559,7 +563,8 @@ impl Cluster {
     /// However long it lasted and whatever happened, nobody held more than a match needs.
     fn expect_bounded(&self) -> Result<(), String> {
         let reach = self.plan.window_frames + 7;
-        // What waits to be simulated, what is kept behind it, and one feed: to those who watch it may bring two reaches at once.
+        // What waits to be simulated, what is kept behind it, and one feed: to those who watch it
+        // may bring two reaches at once.
         let (most, watched) = (self.entries_held_most, self.entries_watched_most);
         if most > 4 * reach + 3 || watched > 6 * reach {
             return Err(format!("{most} entries of one stream were held, {watched} by those who watch"));

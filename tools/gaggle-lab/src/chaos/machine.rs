@@ -1,5 +1,5 @@
-//! One machine of a match: a session over a real link on the simulated network, its player, and a second game that only
-//! ever sees what is confirmed.
+//! One machine of a match: a session over a real link on the simulated network, its player, and a
+//! second game that only ever sees what is confirmed.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,7 +15,8 @@ use super::chronicle::{self, Chronicle, Place, Seating};
 use super::presses::{Presses, held_by, page_of};
 use super::told::{Known, Stay, Told};
 
-/// A player changes its mind at most every so many ticks: two changes in one tick would count as one.
+/// A player changes its mind at most every so many ticks: two changes in one tick would count as
+/// one.
 const PRESS_TICKS_MIN: u64 = 4;
 
 /// What a machine has been through.
@@ -96,9 +97,11 @@ pub(super) struct Machine {
     /// The state was damaged at this frame; until it is made good it differs.
     pub(super) damaged: Option<Frame>,
     flip_next: bool,
-    /// It watches, and was given a damaged state: what it shows is worth nothing until it is given another.
+    /// It watches, and was given a damaged state: what it shows is worth nothing until it is given
+    /// another.
     pub(super) misled: bool,
-    /// The whole of what it held lately, by frame, if that is wanted: while it was in one match and undamaged.
+    /// The whole of what it held lately, by frame, if that is wanted: while it was in one match and
+    /// undamaged.
     pub(super) lately: Option<BTreeMap<Frame, u64>>,
     lately_in: u64,
 }
@@ -316,8 +319,8 @@ impl Machine {
         Stay { origin: self.session().start_frame(), states_taken: self.session().stats().snapshots_received }
     }
 
-    /// The second game follows what is confirmed, played with what players were seen to press. Whatever the machine holds
-    /// must equal it.
+    /// The second game follows what is confirmed, played with what players were seen to press.
+    /// Whatever the machine holds must equal it.
     fn follow(&mut self, index: usize, books: &mut Books) -> Result<(), String> {
         if !self.session().is_running() {
             return Ok(());
@@ -336,7 +339,8 @@ impl Machine {
             };
             let mut seating = seating(session.roster(), frame, presses);
             if session.is_spectating() && inputs.present_slots() != chronicle::present(&seating) {
-                // So much may be brought at once that whoever left meanwhile is in no roster any more: others have seen it there.
+                // So much may be brought at once that whoever left meanwhile is in no roster any
+                // more: others have seen it there.
                 let seen =
                     chronicle.find(history, self.place, frame).and_then(|place| chronicle.seating(place));
                 seating = seen.unwrap_or(seating);
@@ -387,7 +391,8 @@ impl Machine {
         };
         if books.chronicle.digest(place).is_some_and(|digest| digest != game.digest()) {
             if session.is_spectating() && books.damaged {
-                // Nobody can tell a damaged state from a right one when it is given: it shows later.
+                // Nobody can tell a damaged state from a right one when it is given: it shows
+                // later.
                 self.misled = true;
                 self.straight_of = Some(stay);
                 self.lately.iter_mut().for_each(BTreeMap::clear);

@@ -22,7 +22,8 @@ pub(super) struct Plan {
     pub(super) machines: usize,
     /// How many players each of them brings.
     pub(super) players: Vec<usize>,
-    /// Machines that only watch, after those that play. The second one knows nobody but the first, who passes on what it sees.
+    /// Machines that only watch, after those that play. The second one knows nobody but the first,
+    /// who passes on what it sees.
     pub(super) watchers: usize,
     pub(super) minutes: u64,
     pub(super) latency_ms: u64,
@@ -63,7 +64,8 @@ pub(super) enum Fault {
     BitFlip,
 }
 
-/// So many machines may play: each has a seat, some have two, and alone nobody has anything to agree about.
+/// So many machines may play: each has a seat, some have two, and alone nobody has anything to
+/// agree about.
 pub(super) const MACHINES: RangeInclusive<i64> = 2..=8;
 /// So many play if nobody says how many.
 pub(super) const MACHINES_DRAWN: RangeInclusive<u8> = 3..=6;
@@ -135,8 +137,9 @@ impl Plan {
         }
     }
 
-    /// Bytes a machine may hold: the states of a window and of the last checks, one it takes over and those it gives to
-    /// eight others, as many again for what is on its way, and everything beside states.
+    /// Bytes a machine may hold: the states of a window and of the last checks, one it takes over
+    /// and those it gives to eight others, as many again for what is on its way, and everything
+    /// beside states.
     pub(super) fn bytes_max(&self) -> u64 {
         let states = 2 * (u64::from(self.window_frames) + 4 + 1 + 8);
         states * self.state_bytes as u64 + BESIDE_STATES_BYTES

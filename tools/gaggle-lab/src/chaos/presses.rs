@@ -1,5 +1,5 @@
-//! Everything anybody pressed, and for which frame it was told to count: the harness's own book, against which everything
-//! a session confirms is held.
+//! Everything anybody pressed, and for which frame it was told to count: the harness's own book,
+//! against which everything a session confirms is held.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use super::broth::Press;
 /// The number of a stream in the book; 0 is nobody.
 pub(super) type Page = u16;
 
-/// The page of the second player of a stream is that of the first with this: what one holds the other never does.
+/// The page of the second player of a stream is that of the first with this: what one holds the
+/// other never does.
 const SECOND: Page = 1 << 15;
 
 /// The page of a stream's first or second player.

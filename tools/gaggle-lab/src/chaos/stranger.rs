@@ -1,4 +1,5 @@
-//! Somebody with another build of the game, who knocks at every machine again and again: refused by all, in nobody's way.
+//! Somebody with another build of the game, who knocks at every machine again and again: refused by
+//! all, in nobody's way.
 
 use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_link::sim::{NetChange, SimNet};

@@ -1,5 +1,5 @@
-//! What one machine was told: everything once and in turn, and nothing left out. Whoever follows what it is told knows who
-//! plays, who leads and that another history goes on.
+//! What one machine was told: everything once and in turn, and nothing left out. Whoever follows
+//! what it is told knows who plays, who leads and that another history goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,8 @@ pub(super) struct Told {
     pub(super) stay_began: bool,
     /// Since then another history was told of.
     history_changed: bool,
-    /// What whoever was told everything knows; none until it begins to see a match: then it reads who is there.
+    /// What whoever was told everything knows; none until it begins to see a match: then it reads
+    /// who is there.
     known: Option<Known>,
     happened: BTreeSet<(Happening, PeerId, Frame)>,
     /// By peer, differences of which it was not told yet where they come from.
@@ -104,7 +105,8 @@ impl Told {
         !self.missed.is_empty()
     }
 
-    /// Notes an event of the machine `own`. False if it says what was told already, or what cannot be after what was told.
+    /// Notes an event of the machine `own`. False if it says what was told already, or what cannot
+    /// be after what was told.
     pub(super) fn is_news(&mut self, own: PeerId, event: &SessionEvent) -> bool {
         match event {
             SessionEvent::Joined { peer, slots, .. } => {
@@ -160,7 +162,8 @@ impl Told {
         }
     }
 
-    /// A tick is over: all that was told leads to what the session knows now, if it sees a match, and to how often it was made good.
+    /// A tick is over: all that was told leads to what the session knows now, if it sees a match,
+    /// and to how often it was made good.
     pub(super) fn expect(&mut self, now: Option<Known>, recoveries: u64) -> Result<(), String> {
         if self.recoveries != recoveries {
             let told = self.recoveries;

@@ -1,4 +1,5 @@
-//! A group of machines: what their players do, what befalls them, and what they must agree on in the end.
+//! A group of machines: what their players do, what befalls them, and what they must agree on in
+//! the end.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
 //! Steps `tests` and `release`: every test of the workspace, doctests included.
 //!
-//! In `core/` and `games/` nothing waits, and a test that failed once has failed. Outside them tests run real browsers, sockets and clocks,
-//! which a machine that stops for a second can fail: few of those that failed may try once more, alone, and the report says so.
+//! In `core/` and `games/` nothing waits, and a test that failed once has failed. Outside them
+//! tests run real browsers, sockets and clocks, which a machine that stops for a second can fail:
+//! few of those that failed may try once more, alone, and the report says so.
 
 use std::path::Path;
 use std::process::Command;
@@ -66,7 +67,8 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     Err(Failure { summary, details: details(&failed_tests), remedy })
 }
 
-/// What tests say that they could not try on this machine. They pass all the same, so it has to be seen here.
+/// What tests say that they could not try on this machine. They pass all the same, so it has to be
+/// seen here.
 fn not_tried(lines: &[String]) -> String {
     let mut said: Vec<&str> =
         lines.iter().filter_map(|line| Some(line.split_once("not tried: ")?.1.trim())).collect();
@@ -75,7 +77,8 @@ fn not_tried(lines: &[String]) -> String {
     said.iter().map(|what| format!("; not tried: {what}")).collect()
 }
 
-/// Tests that are too long for this step: they say so by the reason they are ignored for, and count as neither passed nor failed.
+/// Tests that are too long for this step: they say so by the reason they are ignored for, and count
+/// as neither passed nor failed.
 fn skipped(lines: &[String]) -> String {
     match lines.iter().filter(|line| line.contains("... ignored, long: ")).count() {
         0 => String::new(),
@@ -102,12 +105,13 @@ fn is_long(flags: &[&str]) -> bool {
     flags.contains(&"--release")
 }
 
-/// Whether what failed may have been the machine's doing: few tests, each by its name, in crates that wait for the outside.
+/// Whether what failed may have been the machine's doing: few tests, each by its name, in crates
+/// that wait for the outside.
 fn may_try_again(failed: &[FailedTest], workspace: &Workspace) -> bool {
     let waits = |test: &FailedTest| {
         let package = test.selection.split_whitespace().nth(1).and_then(|name| workspace.package(name));
         let is_named = test.name.is_some() && !test.selection.contains("--doc");
-        is_named && package.is_some_and(|package| ["shell", "tools"].contains(&package.top()))
+        is_named && package.is_some_and(|package| ["apps", "shell", "tools"].contains(&package.top()))
     };
     (1..=SECOND_TRIES_MAX).contains(&failed.len()) && failed.iter().all(waits)
 }
@@ -133,8 +137,8 @@ fn all_pass_alone(
     Ok(true)
 }
 
-/// The same test, chosen from all that was built: one package alone has fewer features switched on in what it depends on, and
-/// all of that would be built again.
+/// The same test, chosen from all that was built: one package alone has fewer features switched on
+/// in what it depends on, and all of that would be built again.
 fn in_workspace(test: &FailedTest) -> FailedTest {
     let target = test.selection.split_whitespace().skip(2).collect::<Vec<_>>().join(" ");
     FailedTest { selection: format!("--workspace {target}"), ..test.clone() }
@@ -190,7 +194,7 @@ mod tests {
             folder: folder.into(),
             ..Package::default()
         };
-        let packages = vec![package("gaggle-kit", "core/gaggle-kit"), package("arcade", "shell/arcade")];
+        let packages = vec![package("gaggle-kit", "core/gaggle-kit"), package("arcade", "apps/arcade")];
         let workspace = Workspace { packages, ..Workspace::default() };
         let failed = |name: Option<&str>, selection: &str| FailedTest {
             name: name.map(str::to_string),

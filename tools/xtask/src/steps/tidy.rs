@@ -18,7 +18,8 @@ pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
     }
 }
 
-/// What deterministic code is compiled with, in cargo's words, for the target that has no clock to lend.
+/// What deterministic code is compiled with, in cargo's words, for the target that has no clock to
+/// lend.
 fn foreign_crates(context: &mut Context) -> Result<String, Failure> {
     let mut command = context.cargo(&[
         "tree",

@@ -9,7 +9,7 @@ use crate::COMMANDS;
 use crate::bench::IN_A_BROWSER;
 
 /// Top folders: a path that starts with one is meant from the root.
-const TOPS: [&str; 8] = ["core", "games", "shell", "tools", "bench", "fuzz", ".ci", ".cargo"];
+const TOPS: [&str; 9] = ["apps", "core", "games", "shell", "tools", "bench", "fuzz", ".ci", ".cargo"];
 /// A name with one of these endings is a file of ours.
 const ENDINGS: [&str; 7] = [".rs", ".md", ".toml", ".hex", ".sh", ".html", ".lock"];
 

@@ -14,6 +14,7 @@ enum Layer {
     Whole,
     Game,
     Shell,
+    App,
     Tool,
 }
 
@@ -97,6 +98,7 @@ fn layer(package: &Package) -> Option<Layer> {
         ("games", "gaggle-scene") => Some(Layer::Kit),
         ("games", _) => Some(Layer::Game),
         ("shell", _) => Some(Layer::Shell),
+        ("apps", _) => Some(Layer::App),
         ("tools", _) => Some(Layer::Tool),
         _ => None,
     }
@@ -106,7 +108,9 @@ fn layer(package: &Package) -> Option<Layer> {
 fn objection(from: Layer, to: Layer, dev: bool, name: &str) -> Option<&'static str> {
     let computes = |layer| layer <= Layer::Game;
     match (from, to) {
-        (from, Layer::Shell | Layer::Tool) if computes(from) => Some("core and games never see the shell"),
+        (from, Layer::Shell | Layer::App | Layer::Tool) if computes(from) => {
+            Some("core and games never see the shell")
+        }
         // Tests may look sideways and up, as long as they compute.
         (from, to) if dev && computes(from) && computes(to) => None,
         (Layer::Kit, Layer::Kit) => None,
@@ -115,8 +119,9 @@ fn objection(from: Layer, to: Layer, dev: bool, name: &str) -> Option<&'static s
         (Layer::Game, _) => Some("a game sees gaggle-kit and one engine, nothing else"),
         (Layer::Engine, Layer::Engine) => Some("timeline, replica and lobby do not know each other"),
         (from, to) if computes(from) && to >= from => Some("dependencies point down only"),
+        (Layer::Shell, Layer::App) => Some("nothing rests on apps"),
         // Its tests may be driven by tools: a browser, for one.
-        (Layer::Shell, Layer::Tool) if !dev => Some("nothing rests on tools"),
+        (Layer::Shell | Layer::App, Layer::Tool) if !dev => Some("nothing rests on tools"),
         _ => None,
     }
 }

@@ -40,7 +40,8 @@ fn source(file: &File) -> Vec<Finding> {
 /// The lints are stated once, in the root; a crate that does not take them over has none. The
 /// workspaces outside have roots of their own.
 fn manifest(file: &File) -> Option<Finding> {
-    let is_member = ["core/", "games/", "shell/", "tools/"].iter().any(|top| file.path.starts_with(top));
+    let is_member =
+        ["apps/", "core/", "games/", "shell/", "tools/"].iter().any(|top| file.path.starts_with(top));
     let mut section = "";
     let takes_over = file.text.lines().map(str::trim).any(|line| {
         if line.starts_with('[') {

@@ -69,7 +69,8 @@ impl Checker {
             if let (Command::Find { wish, newcomer, link }, true) = (request, seated.created)
                 && wish.skill.is_none()
             {
-                // Whoever was sent away from an open room, or has company it has no seats for, gets a new one.
+                // Whoever was sent away from an open room, or has company it has no seats for, gets
+                // a new one.
                 let takes = |open: &gaggle_lobby::room::Room| {
                     let (now, rules) = (Micros::ZERO, Rules::default());
                     open.clone().enter(now, &rules, newcomer.clone(), *link).is_ok()
@@ -103,7 +104,8 @@ impl Checker {
         }
     }
 
-    /// Whoever comes back while their place is kept has it, or hears that another connection of theirs does.
+    /// Whoever comes back while their place is kept has it, or hears that another connection of
+    /// theirs does.
     fn check_return(
         &mut self,
         now: Micros,
@@ -305,8 +307,9 @@ impl Checker {
         assert_eq!(shown.len(), truth.len().min(LISTINGS_MAX), "client {number} does not show all rooms");
     }
 
-    /// After a time without trouble: nobody is away who did not come back, every client's copy is the directory's room, what it believes from
-    /// events alone is who is there, and the list it shows is right.
+    /// After a time without trouble: nobody is away who did not come back, every client's copy is
+    /// the directory's room, what it believes from events alone is who is there, and the list it
+    /// shows is right.
     pub(crate) fn settled(&self, directory: &Directory, clients: &[(usize, &Client)]) {
         for room in directory.rooms() {
             let away = room.view().members.iter().find(|member| member.away);
@@ -317,7 +320,8 @@ impl Checker {
             let Some((_, peer)) = client.identity() else { continue };
             let mut truth = directory.room_of(peer).map(|room| room.view().clone());
             if let (Some(truth), Some(seen)) = (&mut truth, client.room()) {
-                // Where a connection is concerns nodes only: such a change raises the version unseen.
+                // Where a connection is concerns nodes only: such a change raises the version
+                // unseen.
                 assert!(seen.version <= truth.version);
                 truth.version = seen.version;
             }

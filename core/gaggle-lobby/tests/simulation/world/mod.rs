@@ -1,7 +1,8 @@
-//! Whole lobbies in virtual time: clients, nodes and a directory, with delays in between, from one seed.
+//! Whole lobbies in virtual time: clients, nodes and a directory, with delays in between, from one
+//! seed.
 //!
-//! The machines are the real ones; only sockets and clocks are made up. What must always hold is checked
-//! in `checker.rs`, which keeps its own books.
+//! The machines are the real ones; only sockets and clocks are made up. What must always hold is
+//! checked in `checker.rs`, which keeps its own books.
 
 pub(crate) mod checker;
 pub(crate) mod rude;
@@ -165,7 +166,8 @@ impl World {
         }
     }
 
-    /// Keeps a node and the directory from hearing of each other for a while. Nothing is lost, all is late.
+    /// Keeps a node and the directory from hearing of each other for a while. Nothing is lost, all
+    /// is late.
     pub(crate) fn partition_node(&mut self, slot: usize, span: Micros) {
         let Some(id) = self.nodes[slot].as_ref().map(|node| node.id) else { return };
         for lane in 2..=5 {
@@ -223,7 +225,8 @@ impl World {
         self.checker.client_reloaded(client);
     }
 
-    /// Breaks a client's connection: its own end notices at once, the node's end now or by a missing pong.
+    /// Breaks a client's connection: its own end notices at once, the node's end now or by a
+    /// missing pong.
     pub(crate) fn cut_connection(&mut self, client: usize) {
         if let Some((slot, connection)) = self.clients[client].connection.take() {
             self.owners.remove(&connection);
@@ -361,7 +364,8 @@ impl World {
         let reply = self.directory.handle_request(self.now, request);
         self.checker.answered(self.now, &self.directory, &self.rules, &asked, &reply);
         self.twin.take(self.now, &LogEntry::Command(Box::new(asked)), Some(&reply));
-        // In this order, as a directory inside the process would do it; the lanes may still differ in delay.
+        // In this order, as a directory inside the process would do it; the lanes may still differ
+        // in delay.
         self.drain_directory();
         let happening = Happening::Reply { slot, node, ask, reply };
         self.later(self.delays.directory, (3, node.0), happening);
@@ -538,8 +542,8 @@ pub(crate) fn guest(number: usize) -> ClientConfig {
     }
 }
 
-/// Rules without rates: in these worlds everybody is busy. And with few seats for one person, so that it is noticed if
-/// somebody gets more.
+/// Rules without rates: in these worlds everybody is busy. And with few seats for one person, so
+/// that it is noticed if somebody gets more.
 pub(crate) fn generous() -> Rules {
     let duel = ModeConfig { players_default: 2, players_max: 2, skill: true, ..ModeConfig::default() };
     let mut ranked = GameRules::default();

@@ -1,6 +1,6 @@
-//! People who know the protocol and say what no client of ours says: hellos by the dozen, tickets they should have
-//! thrown away, values nested as deep as they go, everything at once and in any order. What they get is theirs; what must
-//! hold for all others is checked as ever.
+//! People who know the protocol and say what no client of ours says: hellos by the dozen, tickets
+//! they should have thrown away, values nested as deep as they go, everything at once and in any
+//! order. What they get is theirs; what must hold for all others is checked as ever.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! A second directory that is told everything as texts, and now and then made again from a snapshot: it must
-//! answer as the first does, and be the same as the first.
+//! A second directory that is told everything as texts, and now and then made again from a
+//! snapshot: it must answer as the first does, and be the same as the first.
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Command, Directory, LogEntry, Reply, Snapshot};

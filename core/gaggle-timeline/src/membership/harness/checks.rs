@@ -1,4 +1,5 @@
-//! The invariants, watched from outside: what any peer confirmed in any history, and what was settled.
+//! The invariants, watched from outside: what any peer confirmed in any history, and what was
+//! settled.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -144,8 +145,8 @@ impl World {
         }
     }
 
-    /// MEMORY: nobody holds more of a stream than it can need. SPREAD: full members of one history are never farther
-    /// apart than the reach.
+    /// MEMORY: nobody holds more of a stream than it can need. SPREAD: full members of one history
+    /// are never farther apart than the reach.
     pub(super) fn check_bounds(&mut self, index: usize) {
         if !self.member(index) {
             return;

@@ -1,8 +1,8 @@
 //! Every step that is possible, in every order, within small bounds.
 //!
-//! Bounded are: the frames anybody emits, ballots, messages under way, and how often somebody crashes, is
-//! wrongly suspected, is trusted again, says goodbye or takes a state. Packets, states and feeds arrive at once or never;
-//! messages arrive in any order. Only safety is judged here.
+//! Bounded are: the frames anybody emits, ballots, messages under way, and how often somebody
+//! crashes, is wrongly suspected, is trusted again, says goodbye or takes a state. Packets, states
+//! and feeds arrive at once or never; messages arrive in any order. Only safety is judged here.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -358,7 +358,8 @@ fn without_the_longest_copy_a_crash_of_one_of_three_contradicts_somebody() {
     assert!(failure.starts_with("FINAL"), "{failure}: {path:?}");
 }
 
-/// A third machine takes a state of two, begins, and is admitted in the second frame: the lead has just written that.
+/// A third machine takes a state of two, begins, and is admitted in the second frame: the lead has
+/// just written that.
 const ADMITTED: [Step; 10] = [
     Step::Boot(2, 0),
     Step::Tick(0),

@@ -1,5 +1,5 @@
-//! Every rule is there for a reason: without it some run fails. Those that fail too rarely to search
-//! for are told in `stories.rs`.
+//! Every rule is there for a reason: without it some run fails. Those that fail too rarely to
+//! search for are told in `stories.rs`.
 
 use super::run::Draw;
 use super::{Rules, World};

@@ -1,4 +1,5 @@
-//! Stories of those who part and meet: fences left standing, histories that meet, votes of those who have gone.
+//! Stories of those who part and meet: fences left standing, histories that meet, votes of those
+//! who have gone.
 
 use super::stories::Tale;
 use super::{Message, Mode, Parcel, Plan, Rules};
@@ -11,7 +12,8 @@ fn voting(peers: usize, rules: Rules) -> Tale {
 
 #[test]
 fn a_change_once_begun_is_finished_though_the_suspect_came_back() {
-    // 1 takes the lead for lost and asks 2; then it hears the lead again. Both have promised not to.
+    // 1 takes the lead for lost and asks 2; then it hears the lead again. Both have promised not
+    // to.
     let story = |rules| {
         let mut tale = Tale::of(3, 0, rules);
         tale.play(&[0, 1, 2], 3);
@@ -59,7 +61,8 @@ fn the_junior_plays_on_until_it_holds_the_winners_state() {
 
 #[test]
 fn two_who_want_each_other_gone_go_on_together_where_neither_may_alone() {
-    // The lead dies, and before anything is decided 1 and 2 have each waited too long for the other.
+    // The lead dies, and before anything is decided 1 and 2 have each waited too long for the
+    // other.
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3).crash(0).suspect(1, 0).suspect(2, 0);
@@ -78,7 +81,8 @@ fn two_who_want_each_other_gone_go_on_together_where_neither_may_alone() {
 
 #[test]
 fn one_that_goes_on_alone_takes_nobody_along() {
-    // 4 hears nobody for a while and goes on alone; the others, who had heard it all the time, are told.
+    // 4 hears nobody for a while and goes on alone; the others, who had heard it all the time, are
+    // told.
     let story = |rules| {
         let mut tale = Tale::of(5, 0, rules);
         tale.play(&[0, 1, 2, 3, 4], 3);
@@ -178,8 +182,9 @@ fn whoever_said_goodbye_has_no_vote() {
 
 #[test]
 fn a_view_the_majority_made_is_installed_whatever_was_promised_since() {
-    // 4 is dead. 0 puts a view without it to the vote and falls silent; 1 brings that view about at a ballot of its own,
-    // and 3, which has promised that one, hears of the view only from a packet's sender.
+    // 4 is dead. 0 puts a view without it to the vote and falls silent; 1 brings that view about at
+    // a ballot of its own, and 3, which has promised that one, hears of the view only from a
+    // packet's sender.
     let story = |rules| {
         let mut tale = voting(5, rules);
         tale.play(&[0, 1, 2, 3, 4], 3).crash(4);
@@ -206,8 +211,9 @@ fn a_view_the_majority_made_is_installed_whatever_was_promised_since() {
 
 #[test]
 fn a_fence_is_told_to_whoever_has_promised_as_much_and_has_none() {
-    // 3 is dead. 0 puts a view without it to the vote, hears of no vote, and brings it about by asking 2 alone. 2 learns of it
-    // from a packet only, so its promise not to listen to 1 outlasts it; 0, which has promised the same, has kept it.
+    // 3 is dead. 0 puts a view without it to the vote, hears of no vote, and brings it about by
+    // asking 2 alone. 2 learns of it from a packet only, so its promise not to listen to 1 outlasts
+    // it; 0, which has promised the same, has kept it.
     let story = |rules| {
         let mut tale = voting(4, rules);
         tale.play(&[0, 1, 2, 3], 3).crash(3);
@@ -233,7 +239,8 @@ fn a_fence_is_told_to_whoever_has_promised_as_much_and_has_none() {
 
 #[test]
 fn a_view_counts_only_once_a_majority_has_accepted_it() {
-    // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a majority, too.
+    // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a
+    // majority, too.
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3);
@@ -278,8 +285,8 @@ fn whoever_is_too_few_goes_on_when_somebody_comes() {
 
 #[test]
 fn whoever_was_cut_ends_where_the_last_copy_ends_that_is_left() {
-    // 0 admits 2 and dies; 1 alone holds its last entry, and cuts it after that. 2 is told of the view as it is fed, before 1
-    // has confirmed that frame. Then 1 dies, too.
+    // 0 admits 2 and dies; 1 alone holds its last entry, and cuts it after that. 2 is told of the
+    // view as it is fed, before 1 has confirmed that frame. Then 1 dies, too.
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0);
@@ -301,7 +308,8 @@ fn whoever_was_cut_ends_where_the_last_copy_ends_that_is_left() {
 
 #[test]
 fn whoever_was_let_in_by_the_dead_is_one_more_for_those_who_are_too_few() {
-    // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it is there.
+    // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it
+    // is there.
     let mut tale = Tale::planned(Plan { circle_min: 2, ..Plan::new(3, 3, 0) }, 1);
     tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0).tick(0).packet(0, 2).tick(2).crash(0);
     assert!(tale.counts_on(2, 2) && !tale.counts_on(1, 2));

@@ -241,8 +241,8 @@ fn an_observer_that_promised_takes_no_feed_from_whom_it_shut_out() {
 
 #[test]
 fn a_fence_that_outlasts_a_view_holds_against_its_tails() {
-    // With a majority a view that was made is installed whatever was promised since. 3 is dead; 2 learns
-    // of the view without it from 1, after it has promised 0 to stop listening to 1.
+    // With a majority a view that was made is installed whatever was promised since. 3 is dead; 2
+    // learns of the view without it from 1, after it has promised 0 to stop listening to 1.
     let story = |rules| {
         let plan = Plan { majority: true, rules, ..Plan::new(4, 3, 0) };
         let mut tale = Tale::planned(plan, 0);

@@ -65,7 +65,8 @@ fn whoever_hears_one_of_three_only_does_not_obey_it() {
     assert_eq!(recoveries(&table), [0; 3], "{}", table.describe());
 }
 
-/// In two minutes each pause between two recoveries was twice as long as the one before: 4 s, 8 s, 16 s, 32 s.
+/// In two minutes each pause between two recoveries was twice as long as the one before: 4 s, 8 s,
+/// 16 s, 32 s.
 const OBEYED: std::ops::RangeInclusive<u64> = 4..=5;
 
 #[test]
@@ -188,7 +189,8 @@ fn a_hash_that_is_told_again_is_no_second_difference() {
     // A vote that nobody comes to ends just after the second lie, and has what differs forgotten.
     let mut table = Cluster::checking(3, 2, 50);
     let mut lies = hashes(LIES[0]);
-    // Half a second after every lie it says that it was made good, so that the next one counts as another difference.
+    // Half a second after every lie it says that it was made good, so that the next one counts as
+    // another difference.
     table.tamper = Box::new(move |session, mail| {
         let mut mail = lies(session, mail);
         if let Some(own) = session.checks.newest()

@@ -228,7 +228,8 @@ fn whoever_tells_each_something_else_is_found_out_by_what_most_others_say() {
         (0..3).all(|index| t.session(index).is_member() && t.session(index).branch_id() == history)
     });
     table.run(300).expect_agreement(&[0, 1, 2], 600);
-    // It came in anew, because its inputs were wrong as well as its state: what it had is there to be looked at all the same.
+    // It came in anew, because its inputs were wrong as well as its state: what it had is there to
+    // be looked at all the same.
     let bundle = table.players[1].take_desync_bundle().expect("both states and the inputs between");
     let view = bundle.diff::<super::MixGame>().expect("it is of this game");
     assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");

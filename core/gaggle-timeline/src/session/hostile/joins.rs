@@ -133,7 +133,8 @@ fn pieces_that_cannot_be_unpacked_are_a_fault() {
     }
 }
 
-/// Offers as large a state as may be, and gives as many pieces of it at once as that takes, all like this one.
+/// Offers as large a state as may be, and gives as many pieces of it at once as that takes, all
+/// like this one.
 fn floods(piece: &'static [u8]) -> super::Tamper {
     Box::new(move |_, mail| {
         let mut said = Vec::new();
@@ -213,7 +214,8 @@ const ELDER: MatchId = MatchId { started_at: 0, nonce: 0 };
 /// The tag under which the liar stands in it.
 const ELDER_TAG: u8 = 7;
 
-/// Says that it is in a match that is older than ours, so that everybody asks for its state, and then lies about that.
+/// Says that it is in a match that is older than ours, so that everybody asks for its state, and
+/// then lies about that.
 fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     let mut said = false;
     let mut offers = offers(move |offer| {
@@ -245,7 +247,8 @@ fn lost_its_match(table: &Cluster, index: usize) -> bool {
 
 #[test]
 fn whoever_plays_can_be_told_that_its_match_is_the_younger_one() {
-    // Nothing proves how old a match is: this is what a liar can do, and what the next story must not rest on.
+    // Nothing proves how old a match is: this is what a liar can do, and what the next story must
+    // not rest on.
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = elder(|_| {});
@@ -369,7 +372,8 @@ fn somebody_who_never_arrives_keeps_nobody_from_playing() {
         assert!(!table.session(liar).is_member(), "{what}");
         assert_eq!(table.stalled[..3], [0, 0, 0], "{what}");
         let helped: usize = (0..3).map(|index| table.session(index).donations.unfinished()).sum();
-        // Who asks somebody else whenever it got nothing is helped by each of them, one parcel at a time.
+        // Who asks somebody else whenever it got nothing is helped by each of them, one parcel at a
+        // time.
         let most = if what == "takes nothing" { 3 } else { 0 };
         assert!(helped <= most, "{what}: {helped} states are under way for ever");
     }
@@ -401,7 +405,8 @@ fn whoever_is_let_in_and_then_gives_nothing_is_removed() {
     table.run(60).expect_agreement(&[0, 1, 2], 300);
 }
 
-/// Changes what whoever is helped in is told of confirmed frames; `lie` gets the first of these, too.
+/// Changes what whoever is helped in is told of confirmed frames; `lie` gets the first of these,
+/// too.
 fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tamper {
     let mut first: Option<Feed> = None;
     Box::new(move |_, mut mail| {

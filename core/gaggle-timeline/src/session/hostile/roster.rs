@@ -1,4 +1,5 @@
-//! Lies about who is there: leads that are none, views nobody asked for, changes without end, answers that never come.
+//! Lies about who is there: leads that are none, views nobody asked for, changes without end,
+//! answers that never come.
 
 use gaggle_kit::{Frame, Slot, SlotSet};
 
@@ -54,7 +55,8 @@ fn a_lead_that_admits_people_who_do_not_exist_is_left_behind() {
     table.run(120).expect_agreement(&[1, 2], 600);
 }
 
-/// Writes into the newest entry that somebody joins in a slot the game does not have, or in more slots than it has players.
+/// Writes into the newest entry that somebody joins in a slot the game does not have, or in more
+/// slots than it has players.
 fn admit_to(session: &mut super::Session<u8>, stream: StreamId, slots: SlotSet) {
     let (me, newest) = (session.membership.me(), session.local_input_frame());
     session.membership.note_extras(

@@ -52,7 +52,8 @@ fn watch_by_the_liar(lie: Tamper) -> Cluster {
     table
 }
 
-/// Whatever it was given, in the end it sees what is played, by somebody else, and those who play were not disturbed.
+/// Whatever it was given, in the end it sees what is played, by somebody else, and those who play
+/// were not disturbed.
 fn expect_made_good(mut table: Cluster) {
     table.run_until("it takes another state", 900, |t| t.session(3).stats().snapshots_received == 2);
     table.run(60);

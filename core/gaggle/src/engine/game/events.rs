@@ -9,8 +9,8 @@ use crate::event::{LeaveCause, PeerRejection, RoomEvent};
 use crate::phase::Stall;
 use crate::platform::Platform;
 
-/// How long no member may play before one of those who wait opens the match. A peer that plays says so in its first
-/// packet.
+/// How long no member may play before one of those who wait opens the match. A peer that plays says
+/// so in its first packet.
 const OPEN_AFTER: Micros = Micros::from_secs(1);
 
 /// Silence after which a peer counts as late. Peers in a match send many times as often.
@@ -38,7 +38,8 @@ impl<G: Game + Clone> GameEngine<G> {
         let mut has_abandoned = false;
         while let Some(event) = self.shown.session_mut().poll_event() {
             if self.in_match {
-                // Peers of the abandoned branch that are not in the other one did not leave by themselves.
+                // Peers of the abandoned branch that are not in the other one did not leave by
+                // themselves.
                 has_abandoned |= matches!(event, SessionEvent::BranchAbandoned { .. });
                 if let SessionEvent::Left { peer, .. } = event
                     && has_abandoned
@@ -107,7 +108,8 @@ impl<G: Game + Clone> GameEngine<G> {
         }
     }
 
-    /// Suspended members that admitted this peer have left the match to it: nothing waits for their last frames.
+    /// Suspended members that admitted this peer have left the match to it: nothing waits for their
+    /// last frames.
     fn remove_suspended<P: Platform>(&mut self, room: &mut Lobby<P>) {
         for peer in room.end_joining() {
             if !self.is_spectating() {

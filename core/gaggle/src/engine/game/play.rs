@@ -9,7 +9,8 @@ use crate::lobby_room::Inbox;
 
 /// Ticks made up for in one go.
 const MAKE_UP_AT_ONCE: u32 = 4;
-/// For so many ticks newcomers say that they are: longer than an input can be ahead of the frame from which they count.
+/// For so many ticks newcomers say that they are: longer than an input can be ahead of the frame
+/// from which they count.
 const NEWCOMER_TICKS: u32 = 30;
 
 /// A match that is running or about to.
@@ -17,7 +18,8 @@ pub(crate) struct Play<G: Game> {
     pub(crate) timeline: Timeline<G>,
     exchange: Driver,
     pace: TickClock,
-    /// Slots whose players have sat down where somebody else sat last, and ticks for which they still say so.
+    /// Slots whose players have sat down where somebody else sat last, and ticks for which they
+    /// still say so.
     new_players: (SlotSet, u32),
 }
 
@@ -33,7 +35,8 @@ impl<G: Game> Play<G> {
         }
     }
 
-    /// What is kept in these slots, if they are ours, is somebody else's: our players say so with what they do next.
+    /// What is kept in these slots, if they are ours, is somebody else's: our players say so with
+    /// what they do next.
     pub(crate) fn inherit(&mut self, slots: SlotSet) {
         self.new_players = (slots, NEWCOMER_TICKS);
     }

@@ -26,8 +26,8 @@ pub(crate) struct Recording<G: Game> {
 struct Gap;
 
 impl<G: Game> Recording<G> {
-    /// Takes everything that has become final. Begins if there is no recording, and anew where there is no way from what
-    /// was recorded to what is played now.
+    /// Takes everything that has become final. Begins if there is no recording, and anew where
+    /// there is no way from what was recorded to what is played now.
     pub(crate) fn keep_up(recording: &mut Option<Recording<G>>, timeline: &Timeline<G>) {
         let followed = recording.as_mut().is_some_and(|recording| recording.follow(timeline).is_ok());
         if !followed {

@@ -1,4 +1,5 @@
-//! Joining the world of other peers while the one on the screen goes on, identities, and what the session reports.
+//! Joining the world of other peers while the one on the screen goes on, identities, and what the
+//! session reports.
 
 use gaggle_kit::{Micros, PeerId, VecSet};
 use gaggle_link::Transport;
@@ -21,7 +22,8 @@ const MEET_TIMEOUT: Micros = Micros::from_secs(8);
 pub(super) struct Joining {
     pub(super) session: Session,
     began_at: Micros,
-    /// Since when events report it. None after a first failure: it goes on, and is reported again once there is a link.
+    /// Since when events report it. None after a first failure: it goes on, and is reported again
+    /// once there is a link.
     reported_since: Option<Micros>,
     percent: u8,
     /// Peers whose links were closed for good.
@@ -131,7 +133,8 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// The lobby knows that this peer is back. Members that came meanwhile and are not in its world play in another.
+    /// The lobby knows that this peer is back. Members that came meanwhile and are not in its world
+    /// play in another.
     pub(super) fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let plays_alone = self.in_match && self.joining.is_none() && !self.has_peers();
         if plays_alone && !self.suspended && !self.is_spectating() && room.has_others_awake() {
@@ -160,7 +163,8 @@ impl<W: World> WorldEngine<W> {
         }
     }
 
-    /// No member can be another player than the lobby says, nor claim to have joined before this peer if it came later.
+    /// No member can be another player than the lobby says, nor claim to have joined before this
+    /// peer if it came later.
     fn set_identities<P: Platform>(&mut self, room: &Lobby<P>) {
         let me = room.me();
         self.set_later_joiners(room);

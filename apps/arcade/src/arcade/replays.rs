@@ -1,0 +1,102 @@
+//! Matches as files: kept, opened, wound to and fro, linked to.
+
+use super::{Arcade, Screen};
+use crate::{Key, Scrubber};
+
+/// How far an arrow key jumps in a replay: five seconds.
+const JUMP_FRAMES: i64 = 300;
+
+/// A file for the player to keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// How its name ends.
+    pub kind: &'static str,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+impl Arcade {
+    pub(super) fn save_replay(&mut self) {
+        let file = self.cabinet.replay_bytes();
+        self.save("replay", file, "Saved. Drop the file on this page to see it again.");
+    }
+
+    /// What our game had and the others' had not, for whoever looks into why.
+    pub(super) fn save_bundle(&mut self) {
+        let file = self.shelf.bundle.take();
+        self.save("desync", file, "Saved. Whoever made this game can open it.");
+    }
+
+    /// The latest is kept, until it is saved.
+    pub(super) fn keep_bundle(&mut self) {
+        self.shelf.bundle = self.cabinet.take_desync_bundle().or_else(|| self.shelf.bundle.take());
+    }
+
+    fn save(&mut self, kind: &'static str, bytes: Option<Vec<u8>>, done: &str) {
+        let text = if bytes.is_some() { done } else { "Nothing to save here." };
+        self.shelf.download = bytes.map(|bytes| Download { kind, bytes });
+        self.toasts.push(None, text.to_string(), false);
+    }
+
+    /// A link that shows a replay from the frame on the screen on. The file goes another way.
+    pub(super) fn link_frame(&mut self) {
+        if let Some((frame, _)) = self.replay_position() {
+            self.copy(&format!("frame={frame}"));
+        }
+    }
+
+    /// A replay was dropped on the page.
+    pub fn open_replay(&mut self, bytes: Vec<u8>) {
+        match self.cabinet.open_tape(bytes, self.params.frame.unwrap_or(0)) {
+            Ok(()) => {
+                self.params.frame = None;
+                if self.screen != Screen::Menu {
+                    self.go_home();
+                }
+                if let Some(damage) = self.cabinet.tape().and_then(|tape| tape.damage().map(str::to_string)) {
+                    self.toasts.push(None, damage, true);
+                }
+                self.listen_anew();
+                self.screen = Screen::Replay;
+            }
+            Err(words) => self.toasts.push(None, words, true),
+        }
+    }
+
+    /// The replay that is on the screen: its frame and its last.
+    pub fn replay_position(&mut self) -> Option<(u32, u32)> {
+        self.cabinet.tape().map(|tape| tape.position())
+    }
+
+    pub(super) fn wind(&mut self, key: Key) {
+        if key == Key::Mute {
+            self.turn_sound();
+        }
+        if key == Key::Escape {
+            self.cabinet.close_tape();
+            self.go_home();
+        }
+        let Some(tape) = self.cabinet.tape() else { return };
+        match key {
+            Key::Left => tape.jump(-JUMP_FRAMES),
+            Key::Right => tape.jump(JUMP_FRAMES),
+            Key::Up => tape.jump(1),
+            Key::Down => tape.jump(-1),
+            Key::Enter => tape.toggle(),
+            Key::Mute | Key::Escape | Key::Help | Key::Overlay => {}
+        }
+    }
+
+    /// A click on the bar jumps there, and whoever goes on holding it draws it along; anywhere else
+    /// holds or plays on.
+    pub(super) fn scrub(&mut self, finger: i32, x: i32, y: i32) {
+        let Some(tape) = self.cabinet.tape() else { return };
+        match Scrubber::new(self.view).frame_at(x, y, tape.position().1) {
+            Some(frame) => {
+                tape.jump_to(frame);
+                self.scrubs = Some(finger);
+            }
+            None => tape.toggle(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the arcade asks of every room, whatever is played in it, beyond [`AnyRoom`].
+
+use gaggle::replica::Player;
+use gaggle::{AnyRoom, Game, GameRoom, PeerId, Platform, Slot, World, WorldRoom};
+
+/// What the overlay shows of a game's engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EngineReport {
+    /// Everybody simulates everything: guesses, and frames that were simulated again.
+    Timeline {
+        /// The frame the game is at.
+        frame: u32,
+        /// How many frames may be simulated again.
+        window: u32,
+        /// Frames between a key and its effect.
+        input_delay: u32,
+        /// Frames that were simulated with guessed inputs.
+        guessed: u32,
+        /// How often frames were simulated again.
+        rollbacks: u64,
+        /// How many the last time.
+        depth_last: u32,
+        /// How many in all.
+        again: u64,
+        /// Ticks in which the game stood still.
+        stalled: u64,
+        /// A hash of who was there when.
+        history: u64,
+        /// Hashes of final states.
+        marks: Vec<(u32, u64)>,
+    },
+    /// Objects are shared: whatever is worth a line in the overlay.
+    Shared {
+        /// Steps so far.
+        frame: u32,
+        /// What, and how much: at most six lines.
+        lines: Vec<(&'static str, String)>,
+    },
+}
+
+/// A room of a cabinet.
+pub trait CabinetRoom: AnyRoom {
+    /// The seat of a peer that is in the match or was.
+    fn seat_of(&self, peer: PeerId) -> Option<usize>;
+    /// Other peers are in the match.
+    fn has_company(&self) -> bool;
+    /// Whether states were compared with those of all others in the match. Replicated objects never
+    /// are.
+    fn is_compared(&self) -> bool {
+        false
+    }
+    /// What the overlay shows of the engine.
+    fn report(&self) -> EngineReport;
+}
+
+impl<G: Game + Clone, P: Platform> CabinetRoom for GameRoom<G, P> {
+    fn seat_of(&self, peer: PeerId) -> Option<usize> {
+        let mut rows = self.session().roster().iter().filter(|row| row.stream.peer == peer);
+        rows.next().and_then(|row| row.slots.lowest()).map(Slot::index)
+    }
+
+    fn has_company(&self) -> bool {
+        self.session().roster().iter().filter(|row| row.is_active()).count() > 1
+    }
+
+    fn is_compared(&self) -> bool {
+        self.session().is_compared()
+    }
+
+    fn report(&self) -> EngineReport {
+        let (session, stats) = (self.session(), self.stats());
+        let (current, confirmed) = (session.current_frame().number(), session.confirmed_frame().number());
+        EngineReport::Timeline {
+            frame: current,
+            window: session.config().prediction_frames(),
+            input_delay: stats.input_delay_frames,
+            guessed: current.saturating_sub(confirmed),
+            rollbacks: stats.rollbacks,
+            depth_last: stats.rollback_frames_last,
+            again: stats.frames_resimulated,
+            stalled: stats.stalled_ticks,
+            history: session.branch_id(),
+            marks: self.checksums().into_iter().map(|(frame, hash)| (frame.number(), hash)).collect(),
+        }
+    }
+}
+
+impl<W: World, P: Platform> CabinetRoom for WorldRoom<W, P> {
+    fn seat_of(&self, peer: PeerId) -> Option<usize> {
+        self.slot_of(peer).and_then(slot_of).map(Slot::index)
+    }
+
+    fn has_company(&self) -> bool {
+        self.session().roster().len() > 1
+    }
+
+    fn report(&self) -> EngineReport {
+        let (session, stats) = (self.session(), self.stats());
+        let host = match self.leader_slot() {
+            Some(host) if host == self.local_slot() => "here".to_string(),
+            Some(host) => format!("seat {}", u16::from(host.number()) + 1),
+            None => "nobody".to_string(),
+        };
+        let mut ages: Vec<u64> = session.update_ages().map(|age| age.as_millis()).collect();
+        ages.sort_unstable();
+        let age_of =
+            |percent: usize| ages.get((ages.len() * percent / 100).min(ages.len().saturating_sub(1)));
+        let age = age_of(50).zip(age_of(95));
+        let age = age.map_or("nothing moves".to_string(), |(half, most)| format!("{half} ms, 95% {most}"));
+        let lines = vec![
+            ("host", host),
+            ("age", age),
+            ("updates", format!("{} out, {} in", stats.updates_sent, stats.updates_received)),
+            ("budget", format!("{} kB/s each", session.config().bytes_per_second / 1_000)),
+            ("claims", format!("{}, {} inherited", stats.claims, stats.inherited)),
+            ("refused", stats.records_rejected.to_string()),
+        ];
+        // A machine that came later counts from when the world began, as the others do.
+        let frame = session.session_age().get() * u64::from(W::TICK_RATE) / 1_000_000;
+        EngineReport::Shared { frame: u32::try_from(frame).unwrap_or(u32::MAX), lines }
+    }
+}
+
+/// A player's slot has its number.
+pub(crate) fn slot_of(player: Player) -> Option<Slot> {
+    Slot::new(player.number())
+}

@@ -1,0 +1,36 @@
+//! The games that can be played. A new one is a file here, a name in [`NAMES`], and a program in
+//! `src/bin/` that is its page: whoever opens the arcade loads the game they play, and no other.
+
+pub mod drake;
+pub mod gander;
+pub mod millpond;
+
+use gaggle::Platform;
+
+use crate::cabinet::{About, Cabinet, Parts};
+
+/// Every game that can be played, in the order of the menu. The first is on when the page opens.
+pub const NAMES: [&str; 3] = [gander::ABOUT.name, drake::ABOUT.name, millpond::ABOUT.name];
+
+/// One game: what it is, and how it is opened.
+pub struct Entry<P> {
+    /// What it is.
+    pub about: &'static About,
+    /// Switches it on.
+    pub open: fn(Parts<P>) -> Box<dyn Cabinet>,
+}
+
+/// Knights on geese.
+pub fn gander<P: Platform + 'static>() -> Entry<P> {
+    Entry { about: &gander::ABOUT, open: |parts| Box::new(gander::GanderCabinet::open(parts)) }
+}
+
+/// A brawl in a coop.
+pub fn drake<P: Platform + 'static>() -> Entry<P> {
+    Entry { about: &drake::ABOUT, open: |parts| Box::new(drake::DrakeCabinet::open(parts)) }
+}
+
+/// A pond full of things.
+pub fn millpond<P: Platform + 'static>() -> Entry<P> {
+    Entry { about: &millpond::ABOUT, open: |parts| Box::new(millpond::MillpondCabinet::open(parts)) }
+}

@@ -1,0 +1,53 @@
+//! The arcade: what people see first. A page with cabinets, and the games in them.
+//!
+//! [`Arcade`] is the whole of it without a browser: keys and time in, a picture and sounds out.
+//! `page.rs` ties it to a canvas, a keyboard and a loudspeaker, and exists only where there is a
+//! page.
+
+// Pictures and sounds are looked at and listened to, never simulated.
+#![allow(clippy::float_arithmetic)]
+
+mod arcade;
+mod busy;
+pub mod cabinet;
+pub mod cabinets;
+mod controls;
+mod emotes;
+mod invite_panel;
+mod joining_panel;
+mod key_hints;
+mod menu;
+mod net_panel;
+mod notice;
+mod own_keys;
+mod params;
+mod pen;
+mod pictures;
+mod room_line;
+mod score_board;
+mod scrubber;
+mod toasts;
+mod touch;
+mod volume;
+mod words;
+
+#[cfg(target_arch = "wasm32")]
+mod audio;
+#[cfg(target_arch = "wasm32")]
+pub mod page;
+
+pub use arcade::{Arcade, Download, Keep, Keeping, Opening, Screen, Whereabouts};
+pub use busy::Busy;
+pub use controls::{Controls, Held, Key};
+pub use invite_panel::{Invite, InviteChoice};
+pub use joining_panel::{JoiningFacts, draw_joining, joining_alone_at};
+pub use menu::{CODE_LENGTH, CODE_LETTERS, Choice, Menu, MenuFacts, NAME_LENGTH, RoomLine, keep_places};
+pub use net_panel::{LinkFacts, NetDetail, NetFacts, NetPanel};
+pub use notice::Notice;
+pub use params::Params;
+pub use pictures::album;
+pub use score_board::{BoardLine, PlayerLine, ScoreBoard, ScoreChoice, ScoreFacts, dry_line};
+pub use scrubber::{ScrubFacts, Scrubber};
+pub use toasts::{Spot, Toasts};
+pub use touch::Touch;
+pub use volume::Volume;

@@ -1,0 +1,291 @@
+//! What the network does, visible: one line, or a panel with small graphs. Keeps the recent past of
+//! each figure, and nothing beyond it.
+
+mod history;
+mod picture;
+
+use gaggle_scene::{Scene, View};
+
+use history::History;
+
+/// How much of it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NetDetail {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Round trip, rollbacks and path.
+    Line,
+    /// Everything, with graphs.
+    Panel,
+}
+
+impl NetDetail {
+    /// The next one, round and round.
+    #[must_use]
+    pub fn next(self) -> NetDetail {
+        match self {
+            NetDetail::Off => NetDetail::Line,
+            NetDetail::Line => NetDetail::Panel,
+            NetDetail::Panel => NetDetail::Off,
+        }
+    }
+}
+
+/// How one link does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LinkFacts {
+    /// The seat of whoever is at its other end, if that one plays.
+    pub seat: Option<usize>,
+    /// What he is called.
+    pub name: String,
+    /// `direct`, `relay`, `socket`, or `-` while there is none.
+    pub path: &'static str,
+    /// Round trip.
+    pub rtt_ms: u32,
+    /// How much it varies.
+    pub jitter_ms: u32,
+    /// Packets lost, in thousandths.
+    pub loss_permille: u32,
+    /// Whether he keeps the count.
+    pub lead: bool,
+}
+
+/// How everything does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NetFacts {
+    /// The frame the game is at.
+    pub frame: u32,
+    /// Links to others.
+    pub links: Vec<LinkFacts>,
+    /// How many frames may be simulated again.
+    pub rollback_window: u32,
+    /// Frames between a key and its effect.
+    pub input_delay: u32,
+    /// Frames that were simulated with guessed inputs.
+    pub guessed: u32,
+    /// What comes in.
+    pub bytes_in_per_second: u32,
+    /// What goes out.
+    pub bytes_out_per_second: u32,
+    /// Packets, both ways.
+    pub packets_per_second: u32,
+    /// What an engine without rollbacks has to tell instead: label and figure.
+    pub shared: Vec<(&'static str, String)>,
+    /// Whether all have the same game; none if nothing was compared yet.
+    pub agree: Option<bool>,
+    /// Pictures drawn in the last second.
+    pub pictures_per_second: u32,
+}
+
+/// Links that are remembered: more than a room has.
+const LINKS: usize = 16;
+/// Frames in a column of the graphs that move fast, and of those that move slowly.
+const FAST: u32 = 2;
+const SLOW: u32 = 6;
+
+/// One link's past.
+#[derive(Debug, Clone)]
+struct LinkHistory {
+    seat: Option<usize>,
+    name: String,
+    rtt: History,
+    /// Where packets were lost: how much the loss rose.
+    lost: History,
+    loss_before: u32,
+}
+
+/// The panel and the past it shows.
+#[derive(Debug, Clone)]
+pub struct NetPanel {
+    /// How much of it is shown.
+    pub detail: NetDetail,
+    facts: NetFacts,
+    links: Vec<LinkHistory>,
+    depth: History,
+    guessed: History,
+    bytes: History,
+    /// Depth of each frame of the last second.
+    second: History,
+}
+
+impl Default for NetPanel {
+    fn default() -> NetPanel {
+        NetPanel {
+            detail: NetDetail::Off,
+            facts: NetFacts::default(),
+            links: Vec::new(),
+            depth: History::every(FAST),
+            guessed: History::every(FAST),
+            bytes: History::every(SLOW),
+            second: History::every(1),
+        }
+    }
+}
+
+impl NetPanel {
+    /// Forgets the past: another match.
+    pub fn clear(&mut self) {
+        *self = NetPanel { detail: self.detail, ..NetPanel::default() };
+    }
+
+    /// A frame has passed, with a rollback of so many frames, or of none.
+    pub fn sample(&mut self, facts: &NetFacts, rollback_depth: u32) {
+        self.links.retain(|past| facts.links.iter().any(|link| past.is_of(link)));
+        for link in facts.links.iter().take(LINKS) {
+            let known = self.links.iter().position(|past| past.is_of(link));
+            let nth = known.unwrap_or_else(|| {
+                self.links.push(LinkHistory::of(link));
+                self.links.len() - 1
+            });
+            self.links[nth].sample(link);
+        }
+        self.depth.push(rollback_depth);
+        self.second.push(rollback_depth);
+        self.guessed.push(facts.guessed);
+        self.bytes.push(facts.bytes_in_per_second.saturating_add(facts.bytes_out_per_second));
+        self.facts.clone_from(facts);
+        self.facts.links.truncate(LINKS);
+    }
+
+    /// The one line: pictures, round trip, rollbacks, path.
+    pub fn words(&self) -> String {
+        let pictures = self.facts.pictures_per_second;
+        let Some(slowest) = self.facts.links.iter().max_by_key(|link| link.rtt_ms) else {
+            return format!("{pictures} fps · alone, nothing to wait for");
+        };
+        let (rtt, path) = (slowest.rtt_ms, slowest.path);
+        if let Some((label, figure)) = self.facts.shared.first() {
+            return format!("{pictures} fps · {rtt} ms · {label} {figure} · {path}");
+        }
+        let rollbacks = self.second.recent(60).filter(|depth| *depth > 0).count();
+        format!("{pictures} fps · {rtt} ms · {rollbacks} rollbacks/s · {path}")
+    }
+
+    /// Draws as much as is asked for, on the left half of the screen or on the right.
+    pub fn draw(&self, scene: &mut Scene, view: View, left_half: bool) {
+        match self.detail {
+            NetDetail::Off => {}
+            NetDetail::Line => picture::line(self, scene, view, left_half),
+            NetDetail::Panel => picture::panel(self, scene, view, left_half),
+        }
+    }
+}
+
+impl LinkHistory {
+    fn of(link: &LinkFacts) -> LinkHistory {
+        LinkHistory {
+            seat: link.seat,
+            name: link.name.clone(),
+            rtt: History::every(SLOW),
+            lost: History::every(SLOW),
+            loss_before: link.loss_permille,
+        }
+    }
+
+    fn is_of(&self, link: &LinkFacts) -> bool {
+        self.seat == link.seat && self.name == link.name
+    }
+
+    fn sample(&mut self, link: &LinkFacts) {
+        self.rtt.push(link.rtt_ms);
+        self.lost.push(link.loss_permille.saturating_sub(self.loss_before));
+        self.loss_before = link.loss_permille;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pen::tests::{assert_inside, views};
+
+    fn link(seat: Option<usize>, name: &str, rtt_ms: u32) -> LinkFacts {
+        let path = "direct";
+        LinkFacts { seat, name: name.to_string(), path, rtt_ms, ..LinkFacts::default() }
+    }
+
+    fn facts(links: Vec<LinkFacts>) -> NetFacts {
+        NetFacts { links, rollback_window: 8, ..NetFacts::default() }
+    }
+
+    #[test]
+    fn a_key_leads_round_all_details() {
+        let mut detail = NetDetail::Off;
+        let seen = [0; 3].map(|_| {
+            detail = detail.next();
+            detail
+        });
+        assert_eq!(seen, [NetDetail::Line, NetDetail::Panel, NetDetail::Off]);
+    }
+
+    #[test]
+    fn a_link_that_vanishes_takes_its_past_with_it() {
+        let mut panel = NetPanel::default();
+        for _ in 0..60 {
+            panel.sample(&facts(vec![link(Some(1), "Hob", 38), link(Some(2), "Ottilie", 121)]), 0);
+        }
+        assert_eq!(panel.links[1].rtt.recent(20).max(), Some(121));
+        panel.sample(&facts(vec![link(Some(2), "Ottilie", 60)]), 0);
+        assert_eq!(panel.links.len(), 1);
+        assert_eq!(panel.links[0].rtt.recent(20).max(), Some(121), "the other keeps its own");
+        panel.sample(&facts(vec![]), 0);
+        assert!(panel.links.is_empty() && panel.words().contains("alone"));
+    }
+
+    #[test]
+    fn a_room_full_of_hostile_links_is_not_remembered() {
+        let mut panel = NetPanel::default();
+        for frame in 0..1_000 {
+            let links = (0..100).map(|nth| link(None, &format!("{frame} {nth}"), u32::MAX)).collect();
+            panel.sample(&facts(links), 1);
+        }
+        assert_eq!((panel.links.len(), panel.facts.links.len()), (LINKS, LINKS));
+    }
+
+    #[test]
+    fn the_line_tells_rollbacks_of_the_last_second() {
+        let mut panel = NetPanel::default();
+        for frame in 0..600 {
+            panel.sample(&facts(vec![link(Some(1), "Hob", 38)]), if frame % 10 == 0 { 3 } else { 0 });
+        }
+        assert_eq!(panel.words(), "0 fps · 38 ms · 6 rollbacks/s · direct");
+    }
+
+    #[test]
+    fn it_fits_on_any_screen_with_any_figures() {
+        for view in views() {
+            for count in [0, 1, 3, 16] {
+                for (rtt, depth) in [(40, 2), (u32::MAX, u32::MAX)] {
+                    let mut panel = NetPanel::default();
+                    let links = (0..count).map(|nth| LinkFacts {
+                        loss_permille: rtt,
+                        jitter_ms: rtt,
+                        lead: nth == 0,
+                        ..link(Some(nth), &"a name without end ".repeat(nth + 1), rtt)
+                    });
+                    let facts = NetFacts {
+                        guessed: depth,
+                        bytes_in_per_second: rtt,
+                        bytes_out_per_second: rtt,
+                        packets_per_second: rtt,
+                        frame: rtt,
+                        agree: Some(count == 3),
+                        ..facts(links.collect())
+                    };
+                    for _ in 0..300 {
+                        panel.sample(&facts, depth);
+                    }
+                    for (detail, left_half) in
+                        [(NetDetail::Line, false), (NetDetail::Panel, true), (NetDetail::Panel, false)]
+                    {
+                        panel.detail = detail;
+                        let mut scene = Scene::default();
+                        panel.draw(&mut scene, view, left_half);
+                        assert!(!scene.words.is_empty());
+                        assert_inside(&scene, crate::album(), view, "net panel");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Keys of a player's own choice: which key stands for which of those the games know. What the
+//! games know goes on working.
+
+use crate::cabinet::About;
+
+/// The keys games know, in the order they are [kept](OwnKeys::kept) by: left, right, up, down and
+/// the button, of the first player and then of a second one.
+const KNOWN: [&str; 10] = [
+    "KeyA",
+    "KeyD",
+    "KeyW",
+    "KeyS",
+    "Space",
+    "ArrowLeft",
+    "ArrowRight",
+    "ArrowUp",
+    "ArrowDown",
+    "ShiftRight",
+];
+/// Keys that always mean what they mean.
+const RESERVED: [&str; 4] = ["Enter", "NumpadEnter", "F3", "Escape"];
+/// Longer than the name of any key.
+const CODE_MAX: usize = 32;
+
+/// The keys of whoever plays here.
+#[derive(Debug, Default)]
+pub(crate) struct OwnKeys {
+    /// Keys, and which of [`KNOWN`] each stands for.
+    keys: Vec<(String, usize)>,
+    /// Which is asked for, counted from the first that the game has use for.
+    asked: Option<usize>,
+}
+
+impl OwnKeys {
+    /// As they were [kept](OwnKeys::kept). Whatever is wrong with that is left out.
+    pub(crate) fn read(kept: &str) -> OwnKeys {
+        let read = |word: &str| {
+            let (nth, code) = word.split_once(':')?;
+            let nth = nth.parse().ok().filter(|nth| *nth < KNOWN.len())?;
+            (code.len() <= CODE_MAX && !RESERVED.contains(&code)).then(|| (code.to_string(), nth))
+        };
+        OwnKeys { keys: kept.split(' ').take(KNOWN.len()).filter_map(read).collect(), asked: None }
+    }
+
+    /// All of them as a text to keep; none if there are none.
+    pub(crate) fn kept(&self) -> Option<String> {
+        let words: Vec<String> = self.keys.iter().map(|(code, nth)| format!("{nth}:{code}")).collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
+    /// The key the games know that this one stands for, if somebody chose it.
+    pub(crate) fn stands_for(&self, code: &str) -> Option<&'static str> {
+        self.keys.iter().find(|(own, _)| own == code).map(|(_, nth)| KNOWN[*nth])
+    }
+
+    /// Begins to ask for those a game has use for.
+    pub(crate) fn ask(&mut self) {
+        self.asked = Some(0);
+    }
+
+    /// Stops asking. What was chosen stays.
+    pub(crate) fn stop(&mut self) {
+        self.asked = None;
+    }
+
+    /// What is asked for, as a question.
+    pub(crate) fn asked(&self, about: &About) -> Option<String> {
+        let nth = self.asked?;
+        let (_, what) = about.own_keys[nth % about.own_keys.len()];
+        let second = if nth < about.own_keys.len() { "" } else { ", second player" };
+        Some(format!("Your key for {what}{second}?"))
+    }
+
+    /// Whether anything is asked for.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// An answer. Whether it changed anything, so that it is to be kept: each key is, as soon as it
+    /// is chosen.
+    pub(crate) fn answer(&mut self, code: &str, about: &About) -> bool {
+        let Some(nth) = self.asked else { return false };
+        let count = about.own_keys.len();
+        let known = |nth: usize| about.own_keys[nth % count].0 + KNOWN.len() / 2 * (nth / count);
+        let next = Some(nth + 1).filter(|next| *next < count * about.players_here.clamp(1, 2));
+        match code {
+            "Escape" => self.asked = None,
+            "Enter" | "NumpadEnter" => self.asked = next,
+            "Backspace" => {
+                *self = OwnKeys::default();
+                return true;
+            }
+            _ if RESERVED.contains(&code) || code.len() > CODE_MAX => {}
+            // One key cannot mean two things: what was chosen just now stays.
+            _ if (0..nth).any(|before| {
+                self.keys.iter().any(|key| (key.0.as_str(), key.1) == (code, known(before)))
+            }) => {}
+            _ => {
+                let known = known(nth);
+                self.keys.retain(|(own, nth)| own != code && *nth != known);
+                self.keys.push((code.to_string(), known));
+                self.asked = next;
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cabinets::{drake, gander, millpond};
+
+    fn answered(codes: &[&str], about: &About) -> (OwnKeys, usize) {
+        let mut keys = OwnKeys::default();
+        keys.ask();
+        let changes = codes.iter().filter(|code| keys.answer(code, about)).count();
+        (keys, changes)
+    }
+
+    #[test]
+    fn keys_in_use_are_asked_for_and_kept_one_by_one() {
+        let about = &millpond::ABOUT;
+        let (mut keys, changes) = answered(&["KeyQ", "KeyQ", "F3", "KeyE"], about);
+        assert_eq!(
+            (changes, keys.asked(about).as_deref()),
+            (2, Some("Your key for rowing?")),
+            "a key counts once"
+        );
+        assert_eq!(
+            (keys.stands_for("KeyQ"), keys.stands_for("KeyE")),
+            (Some("KeyA"), Some("KeyD")),
+            "at once"
+        );
+        assert_eq!(keys.kept().as_deref(), Some("0:KeyQ 1:KeyE"));
+        assert!(!keys.answer("Enter", about), "the next, and this one as it was");
+        assert!(!keys.answer("Escape", about));
+        assert_eq!(
+            (keys.is_asking(), keys.stands_for("KeyE")),
+            (false, Some("KeyD")),
+            "what was chosen stays"
+        );
+        assert_eq!(OwnKeys::read(&keys.kept().unwrap()).keys, keys.keys);
+        assert_eq!(OwnKeys::default().kept(), None);
+        // A second round changes one of them and leaves the other.
+        keys.ask();
+        assert!(keys.answer("KeyF", about));
+        assert_eq!((keys.stands_for("KeyQ"), keys.stands_for("KeyF")), (None, Some("KeyA")));
+        assert_eq!(keys.stands_for("KeyE"), Some("KeyD"));
+    }
+
+    #[test]
+    fn game_asks_only_for_keys_it_has_use_for() {
+        for (about, count) in [(&drake::ABOUT, 2), (&millpond::ABOUT, 5), (&gander::ABOUT, 6)] {
+            let codes: Vec<String> = (0..count).map(|nth| format!("Digit{nth}")).collect();
+            let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
+            let (keys, changes) = answered(&codes[..count - 1], about);
+            assert_eq!((changes, keys.is_asking()), (count - 1, true), "{}", about.name);
+            let (mut keys, changes) = answered(&codes, about);
+            assert_eq!((changes, keys.is_asking()), (count, false), "{}", about.name);
+            let mut known: Vec<_> = codes.iter().filter_map(|code| keys.stands_for(code)).collect();
+            known.sort_unstable();
+            known.dedup();
+            assert_eq!(known.len(), count, "{}", about.name);
+            keys.ask();
+            assert!(keys.answer("Backspace", about));
+            assert_eq!((keys.is_asking(), keys.stands_for("Digit0")), (false, None), "as they came");
+        }
+        let (keys, _) = answered(&["KeyF", "KeyG", "KeyV", "KeyT", "KeyY", "KeyB"], &gander::ABOUT);
+        let known = ["KeyF", "KeyG", "KeyV", "KeyT", "KeyY", "KeyB"].map(|code| keys.stands_for(code));
+        assert_eq!(known, ["KeyA", "KeyD", "Space", "ArrowLeft", "ArrowRight", "ShiftRight"].map(Some));
+    }
+
+    #[test]
+    fn what_was_kept_by_somebody_else_does_no_harm() {
+        let long = format!("1:{}", "x".repeat(100));
+        for kept in ["", " ", "0", "99:KeyA", "-1:KeyA", "0:Escape", &long, &"0:KeyA ".repeat(1_000)] {
+            let keys = OwnKeys::read(kept);
+            assert!(keys.keys.len() <= KNOWN.len());
+            assert_eq!(keys.stands_for("Escape"), None);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What can be asked for in the page's address, for trying things out.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use gaggle::RoomCode;
+use gaggle::link::Path;
+use gaggle::link::sim::Conditions;
+
+/// What the address asks for. What cannot be is left out and told in [`Params::complaints`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Params {
+    /// Makes the network of this page worse: a page delays what it sends by half of `latency`, so
+    /// that it is the round trip when every page carries it.
+    pub conditions: Conditions,
+    /// The cabinet that is on.
+    pub game: Option<String>,
+    /// The only way links may take.
+    pub path: Option<Path>,
+    /// So many bots play along at this machine.
+    pub bots: u8,
+    /// How often each may be lost in a match that begins here; in drake, how many rounds win it.
+    pub lives: Option<u8>,
+    /// The wave it begins with.
+    pub level: Option<u16>,
+    /// The seed of a match that begins here.
+    pub seed: Option<u64>,
+    /// Fly in this room at once.
+    pub room: Option<RoomCode>,
+    /// Look on in this room at once.
+    pub watch: Option<RoomCode>,
+    /// Show a replay from this frame on.
+    pub frame: Option<u32>,
+    /// What was asked for and cannot be, in words.
+    pub complaints: Vec<String>,
+}
+
+/// Most bots that fit beside one player.
+const BOTS_MAX: u8 = 3;
+
+impl Params {
+    /// What may be asked for, for those who read it on the page.
+    pub const EXPLAINED: [(&str, &str); 9] = [
+        ("latency=100", "a round trip of 100 ms, if every page has it"),
+        ("jitter=20  loss=3", "ms more or less, packets in a hundred"),
+        ("path=relay", "or direct, or socket: the only way to take"),
+        ("bots=3", "so many bots play along here"),
+        ("seed=7", "the same chance every time"),
+        ("lives=1  level=9", "a short match, a late wave"),
+        ("room=BCDFGH", "into this room; watch=BCDFGH only looks on"),
+        ("frame=600", "where a replay begins"),
+        ("game=drake", "which cabinet is on"),
+    ];
+
+    /// Reads the part of an address after the question mark.
+    pub fn parse(query: &str) -> Params {
+        let mut params = Params::default();
+        let mut impairment = Vec::new();
+        for pair in query.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty()).take(32) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let complaint = match name {
+                "latency" | "jitter" | "loss" | "burst" => {
+                    impairment.push((name, value));
+                    None
+                }
+                "game" => {
+                    let name = value.chars().filter(char::is_ascii_alphanumeric).take(16).collect();
+                    take(&mut params.game, Ok(name))
+                }
+                "path" => take(&mut params.path, path(value)),
+                "bots" => match value.parse::<u8>() {
+                    Ok(bots) if bots <= BOTS_MAX => {
+                        params.bots = bots;
+                        None
+                    }
+                    _ => Some("0 to 3"),
+                },
+                "lives" => take(&mut params.lives, within(value, 1..=9).ok_or("1 to 9")),
+                "level" => take(&mut params.level, within(value, 1..=99).ok_or("1 to 99")),
+                "seed" => take(&mut params.seed, value.parse().ok().ok_or("a number")),
+                "frame" => take(&mut params.frame, value.parse().ok().ok_or("a number")),
+                "room" => take(&mut params.room, value.parse().ok().ok_or("six letters")),
+                "watch" => take(&mut params.watch, value.parse().ok().ok_or("six letters")),
+                _ => None,
+            };
+            if let Some(wanted) = complaint {
+                params.complain(name, value, wanted);
+            }
+        }
+        params.impair(&impairment);
+        params
+    }
+
+    /// The part of an address after the question mark for a player who is in another room now, or
+    /// in none, and plays another game if one is given: the rest of it stays.
+    pub fn moved(query: &str, game: Option<&str>, to: Option<&str>) -> String {
+        let mut moved = String::new();
+        if let Some(game) = game {
+            moved.push_str("game=");
+            moved.push_str(game);
+        }
+        for pair in query.trim_start_matches('?').split('&').chain(to) {
+            let is_place = ["room=", "watch=", "frame="].iter().any(|name| pair.starts_with(name));
+            let is_other_game = game.is_some() && pair.starts_with("game=");
+            if pair.is_empty() || is_place && Some(pair) != to || is_other_game {
+                continue;
+            }
+            if !moved.is_empty() {
+                moved.push('&');
+            }
+            moved.push_str(pair);
+        }
+        moved
+    }
+
+    /// Each by itself: one that makes no sense does not take the others with it.
+    fn impair(&mut self, settings: &[(&str, &str)]) {
+        let mut good = Vec::new();
+        for &setting in settings {
+            match Conditions::from_settings([setting]) {
+                Ok(_) => good.push(setting),
+                Err(error) => self.complain(setting.0, setting.1, error.expected),
+            }
+        }
+        self.conditions = Conditions::from_settings(good).unwrap_or_default();
+    }
+
+    fn complain(&mut self, name: &str, value: &str, wanted: &str) {
+        let value: String = value.chars().filter(|letter| letter.is_ascii_graphic()).take(12).collect();
+        self.complaints.push(format!("{name}={value} makes no sense here: {wanted}, please."));
+    }
+
+    /// Whether matches that begin here are not like others': how they end does not count.
+    pub fn is_trial(&self) -> bool {
+        self.bots > 0 || self.lives.is_some() || self.level.is_some()
+    }
+
+    /// Matches that begin here are like others' from now on.
+    pub fn end_trial(&mut self) {
+        (self.bots, self.lives, self.level) = (0, None, None);
+    }
+
+    /// Whether links should be made worse.
+    pub fn is_impaired(&self) -> bool {
+        self.conditions != Conditions::default()
+    }
+}
+
+fn take<T>(place: &mut Option<T>, value: Result<T, &'static str>) -> Option<&'static str> {
+    match value {
+        Ok(value) => {
+            *place = Some(value);
+            None
+        }
+        Err(wanted) => Some(wanted),
+    }
+}
+
+fn within<T: FromStr + PartialOrd>(value: &str, range: RangeInclusive<T>) -> Option<T> {
+    value.parse().ok().filter(|number| range.contains(number))
+}
+
+fn path(value: &str) -> Result<Path, &'static str> {
+    Path::ALL.into_iter().find(|path| path.to_string() == value).ok_or("direct, relay or socket")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_address_asks_for_is_done() {
+        let params =
+            Params::parse("?latency=120&jitter=20&loss=3&path=relay&bots=2&seed=7&room=bcdfgh&unknown=1");
+        assert_eq!(params.conditions.latency.as_millis(), 60, "each page delays by half");
+        assert_eq!((params.path, params.bots, params.seed), (Some(Path::Relay), 2, Some(7)));
+        assert_eq!(params.room.map(|code| code.to_string()).as_deref(), Some("BCDFGH"));
+        assert!(params.is_impaired() && params.complaints.is_empty(), "{:?}", params.complaints);
+    }
+
+    #[test]
+    fn the_address_says_where_one_is() {
+        let asked = "?latency=100&watch=BCDFGH&seed=7";
+        assert_eq!(Params::moved(asked, None, Some("room=JKLMNP")), "latency=100&seed=7&room=JKLMNP");
+        assert_eq!(Params::moved(asked, None, None), "latency=100&seed=7");
+        assert_eq!(Params::moved("?room=BCDFGH", None, None), "");
+        let other = Params::moved("?seed=7&game=gander&room=BCDFGH", Some("drake"), Some("room=JKLMNP"));
+        assert_eq!(other, "game=drake&seed=7&room=JKLMNP");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told_and_the_rest_is_done() {
+        let params = Params::parse(
+            "latency=-1&loss=900&bots=99&path=pigeon&seed=x&room=AEIOUY&lives=0&level=70000&jitter=5&=&&%00",
+        );
+        assert_eq!(params.complaints.len(), 8, "{:?}", params.complaints);
+        assert_eq!(params.conditions.jitter.as_millis(), 5);
+        assert_eq!((params.bots, params.room), (0, None));
+        let endless = "latency=".repeat(100_000);
+        assert!(Params::parse(&endless).complaints.iter().all(|line| line.len() < 120));
+    }
+}

@@ -1,0 +1,197 @@
+//! What the page promises in numbers. Four pages on a bad network are always tried; with
+//! `GAGGLE_LONG=1` for five minutes, and then, with `--include-ignored`, what depends on the
+//! machine is measured and printed. With `GAGGLE_BENCH=1` it is demanded, too, which is fair only
+//! while nothing else runs: `cargo xtask bench arcade`.
+
+use std::time::{Duration, Instant};
+
+use gaggle_web::chromium::Page;
+use serde_json::Value;
+
+use crate::native::Native;
+use crate::online::{Hall, expect_agreement, facts, fly, frames_to_answer, is_together, until};
+use crate::{PATIENCE, build, picture, tap};
+
+/// Bytes over the wire until a player can act.
+pub(crate) const FIRST_LOAD_MAX: u64 = 320_000;
+/// Bytes that may come after the first frame.
+pub(crate) const LATER_MAX: u64 = 120_000;
+
+fn is_long() -> bool {
+    std::env::var("GAGGLE_LONG").is_ok()
+}
+
+/// What a player loads before the first flight, by game, and what comes after the first frame.
+/// Printed by the bench, judged always.
+#[test]
+fn page_sizes_are_within_both_limits() {
+    let folder = build();
+    let bytes = |files: &[&str]| gaggle_web::pack::wire_bytes(&folder, files).unwrap();
+    for game in arcade::cabinets::NAMES {
+        let (glue, module) = (format!("arcade-{game}.js"), format!("arcade-{game}_bg.wasm"));
+        let first = bytes(&["index.html", "page.css", "start.js", "page.js", &glue, &module]);
+        println!("{game}: {first} bytes until the player can act, wanted at most {FIRST_LOAD_MAX}");
+        assert!((100_000..=FIRST_LOAD_MAX).contains(&first), "{first} bytes for {game}");
+    }
+    let later = bytes(&["sw.js", "manifest.webmanifest", "icon-192.png"]);
+    println!("after the first frame: {later} bytes, wanted at most {LATER_MAX}");
+    assert!((500..=LATER_MAX).contains(&later), "{later} bytes");
+}
+
+/// What was measured beside what is wanted: all of it is printed before anything is demanded.
+#[derive(Default)]
+pub(crate) struct Targets {
+    missed: Vec<String>,
+}
+
+impl Targets {
+    pub(crate) fn at_most(&mut self, what: &str, measured: f64, most: f64) {
+        self.note(what, measured, measured <= most, &format!("at most {most}"));
+    }
+
+    pub(crate) fn at_least(&mut self, what: &str, measured: f64, least: f64) {
+        self.note(what, measured, measured >= least, &format!("at least {least}"));
+    }
+
+    fn note(&mut self, what: &str, measured: f64, is_met: bool, wanted: &str) {
+        let line = format!("{what}: {measured:.1}, wanted {wanted}");
+        println!("{line}{}", if is_met { "" } else { ": MISSED" });
+        if !is_met {
+            self.missed.push(line);
+        }
+    }
+}
+
+impl Drop for Targets {
+    fn drop(&mut self) {
+        let demanded = std::env::var("GAGGLE_BENCH").is_ok() && !std::thread::panicking();
+        assert!(!demanded || self.missed.is_empty(), "{:#?}", self.missed);
+    }
+}
+
+/// How often something happened, by how often it did so since then.
+pub(crate) fn per_second(count: u64, since: Instant) -> f64 {
+    (u128::from(count) * 1_000 / since.elapsed().as_millis().max(1)) as f64
+}
+
+/// Counts of what a page promises never to do, and of what shows that it was tried.
+fn count(known: &Value, name: &str) -> u64 {
+    known[name].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn four_pages_on_a_bad_network_see_one_match_and_hear_every_cue_once() {
+    let hall = Hall::open("four");
+    let bad = "latency=120&jitter=20&loss=3";
+    let first = hall.page(&format!("?{bad}&seed=11"));
+    tap(&first, "Enter", "Enter");
+    let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
+    let mut pages = vec![first];
+    for players in 2..=4 {
+        let page = hall.page(&format!("?{bad}&room={code}"));
+        until(&page, "one more", |known| is_together(known, players));
+        pages.push(page);
+    }
+    let began = Instant::now();
+    let before: Vec<Value> = pages.iter().map(facts).collect();
+    let seconds = Duration::from_secs(if is_long() { 300 } else { 4 });
+    // Everybody has heard something, and guessed wrong.
+    let is_lively = |page: &Page| ["cues", "rollbacks"].iter().all(|name| count(&facts(page), name) > 0);
+    while began.elapsed() < seconds || !pages.iter().all(is_lively) {
+        assert!(began.elapsed() < seconds + PATIENCE, "{:?}", pages.iter().map(facts).collect::<Vec<_>>());
+        pages.iter().for_each(|page| fly(page, 1));
+    }
+    let passed = began.elapsed().as_secs_f64();
+    picture(&pages[1], "four.png");
+    let all: Vec<&Page> = pages.iter().collect();
+    expect_agreement(&all);
+    let mut rates = Vec::new();
+    for (page, before) in pages.iter().zip(&before) {
+        let known = facts(page);
+        assert_eq!((count(&known, "cues_twice"), count(&known, "desyncs")), (0, 0), "{known}");
+        let rollbacks = count(&known, "rollbacks").saturating_sub(count(before, "rollbacks"));
+        rates.push(rollbacks as f64 / passed);
+        println!(
+            "four pages, {passed:.0} s: {:.1} rollbacks a second, {} cues, {} twice",
+            rollbacks as f64 / passed,
+            count(&known, "cues"),
+            count(&known, "cues_twice"),
+        );
+    }
+    if is_long() {
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        Targets::default().at_least("rollbacks a second, so that something was tried", mean, 1.0);
+    }
+    // The overlay over four of them.
+    tap(&pages[1], "F3", "F3");
+    tap(&pages[1], "F3", "F3");
+    fly(&pages[1], 1);
+    picture(&pages[1], "overlay.png");
+}
+
+/// Notes when the page was ready, and every script that kept it busy for longer than 50 ms.
+const WATCHED: &str = "
+    window.long = [];
+    new PerformanceObserver(list => window.long.push(...list.getEntries().map(entry => entry.duration)))
+        .observe({ type: 'longtask' });
+    new MutationObserver(() => {
+        if (document.documentElement.dataset.ready) window.readyAt ??= performance.now();
+    }).observe(document, { attributes: true, subtree: true });
+";
+
+fn number(page: &Page, expression: &str) -> f64 {
+    page.eval(expression).unwrap().as_f64().unwrap_or(f64::NAN)
+}
+
+#[test]
+#[ignore = "long: GAGGLE_LONG=1"]
+fn what_depends_on_the_machine_is_measured() {
+    let mut targets = Targets::default();
+    let hall = Hall::open("numbers");
+    let first = hall.page_after(WATCHED, "?seed=5");
+    let loaded = "performance.getEntries().reduce((sum, entry) => sum + (entry.encodedBodySize ?? 0), 0)";
+    targets.at_most("first load from a cold browser, ms", number(&first, "readyAt"), 2_000.0);
+    targets.at_most("and bytes", number(&first, loaded), FIRST_LOAD_MAX as f64);
+    tap(&first, "Enter", "Enter");
+    let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
+    let bots: Vec<Native> = (0..3).map(|_| Native::come(&hall.lobby(), &code, None)).collect();
+    until(&first, "three bots", |known| is_together(known, 4));
+    tap(&first, "F3", "F3");
+    tap(&first, "F3", "F3");
+    let (before, began) = (count(&facts(&first), "drawn"), Instant::now());
+    while began.elapsed() < Duration::from_secs(20) {
+        fly(&first, 1);
+    }
+    let known = facts(&first);
+    let rate = per_second(count(&known, "drawn") - before, began);
+    println!("a page, three native bots, overlay: busy for {} µs (p50, p95, most)", known["busy_us"]);
+    targets.at_least("frames a second", rate, 58.0);
+    targets.at_most("busy for, µs of 95 in 100 frames", known["busy_us"][1].as_f64().unwrap(), 8_000.0);
+    drop(bots);
+    first.close().unwrap();
+
+    let host = hall.page_after(WATCHED, "?latency=100&seed=6");
+    tap(&host, "Enter", "Enter");
+    until(&host, "a room", |known| is_together(known, 1));
+    fly(&host, 4);
+    let guest = hall.page("?latency=100");
+    let stalled = count(&facts(&host), "stalled");
+    host.eval("window.long.length = 0").unwrap();
+    let clicked = Instant::now();
+    tap(&guest, "Enter", "Enter");
+    until(&guest, "two", |known| is_together(known, 2));
+    targets.at_most("joining at latency=100, ms", clicked.elapsed().as_millis() as f64, 1_500.0);
+    fly(&host, 2);
+    let stood = count(&facts(&host), "stalled") - stalled;
+    targets.at_most("whoever played stood still for, ticks", stood as f64, 0.0);
+    targets.at_most("and had tasks over 50 ms", number(&host, "window.long.length"), 0.0);
+    let mut answers: Vec<u64> = (0..9)
+        .map(|_| {
+            let (frames, delay) = frames_to_answer(&guest, "ArrowRight", "goose");
+            frames.saturating_sub(delay)
+        })
+        .collect();
+    answers.sort_unstable();
+    println!("from a key to its own goose, frames beyond the delay of inputs: {answers:?}");
+    targets.at_most("and in the middle", answers[4] as f64, 2.0);
+}

@@ -1,0 +1,85 @@
+//! A sheet of moments of one match, in the order in which they were seen.
+
+use std::io::Cursor;
+
+use gaggle_web::chromium::Page;
+
+use crate::write_picture;
+
+/// Moments side by side.
+const COLUMNS: usize = 2;
+/// Pixels between them.
+const GAP: usize = 8;
+/// Between them and around them: ink.
+const INK: [u8; 3] = [0x0a, 0x0c, 0x18];
+
+/// A picture: rows of red, green, blue.
+struct Moment {
+    width: usize,
+    height: usize,
+    pixels: Vec<[u8; 3]>,
+}
+
+/// Moments so far, all of the same size.
+#[derive(Default)]
+pub(crate) struct Sheet {
+    moments: Vec<Moment>,
+}
+
+impl Sheet {
+    /// What a page shows now, in half its size: words are two pixels thick, so that none of them is
+    /// lost.
+    pub(crate) fn add(&mut self, page: &Page) {
+        self.moments.push(Moment::read(&page.screenshot().unwrap()).halved());
+    }
+
+    /// Writes all of them as one picture.
+    pub(crate) fn write(&self, name: &str) {
+        let Some(Moment { width, height, .. }) = self.moments.first() else { return };
+        let rows = self.moments.len().div_ceil(COLUMNS);
+        let (wide, tall) = (COLUMNS * (width + GAP) + GAP, rows * (height + GAP) + GAP);
+        let mut pixels = vec![INK; wide * tall];
+        for (nth, moment) in self.moments.iter().enumerate() {
+            let (left, top) = (GAP + nth % COLUMNS * (width + GAP), GAP + nth / COLUMNS * (height + GAP));
+            for (y, row) in moment.pixels.chunks_exact(moment.width).enumerate().take(*height) {
+                let start = (top + y) * wide + left;
+                pixels[start..start + width].copy_from_slice(&row[..*width]);
+            }
+        }
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, wide as u32, tall as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_compression(png::Compression::High);
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(pixels.as_flattened()).unwrap();
+        writer.finish().unwrap();
+        write_picture(name, &bytes);
+    }
+}
+
+impl Moment {
+    fn read(bytes: &[u8]) -> Moment {
+        let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().unwrap();
+        let mut data = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut data).unwrap();
+        assert_eq!(info.bit_depth, png::BitDepth::Eight);
+        let samples = info.color_type.samples();
+        let pixels =
+            data[..info.buffer_size()].chunks_exact(samples).map(|pixel| [pixel[0], pixel[1], pixel[2]]);
+        Moment { width: info.width as usize, height: info.height as usize, pixels: pixels.collect() }
+    }
+
+    /// Every pixel is what four of them were on average.
+    fn halved(&self) -> Moment {
+        let (width, height) = (self.width / 2, self.height / 2);
+        let at = |x: usize, y: usize| self.pixels[y * self.width + x];
+        let pixel = |nth: usize| {
+            let (x, y) = (nth % width * 2, nth / width * 2);
+            let four = [at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)];
+            std::array::from_fn(|part| {
+                (four.iter().map(|pixel| u32::from(pixel[part])).sum::<u32>() / 4) as u8
+            })
+        };
+        Moment { width, height, pixels: (0..width * height).map(pixel).collect() }
+    }
+}

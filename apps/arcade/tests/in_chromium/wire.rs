@@ -1,0 +1,61 @@
+//! A wire to the server that can be cut.
+
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Whatever connects here is connected with the server. Ends with the test.
+pub(crate) struct Wire {
+    address: SocketAddr,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+    gone: Arc<AtomicBool>,
+}
+
+impl Wire {
+    pub(crate) fn to(server: SocketAddr) -> Wire {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let streams = Arc::<Mutex<Vec<TcpStream>>>::default();
+        let gone = Arc::<AtomicBool>::default();
+        let (kept, is_gone) = (Arc::clone(&streams), Arc::clone(&gone));
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let (Ok(client), Ok(server)) = (client, TcpStream::connect(server)) else { return };
+                if is_gone.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let mut kept = kept.lock().unwrap();
+                kept.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
+                carry(client.try_clone().unwrap(), server.try_clone().unwrap());
+                carry(server, client);
+            }
+        });
+        Wire { address, streams, gone }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Everything ends, and there is no server behind it any more.
+    pub(crate) fn end(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+        self.cut();
+    }
+
+    /// Everything that runs over it ends at once, for both sides. Whoever connects anew is
+    /// connected.
+    pub(crate) fn cut(&self) {
+        for stream in self.streams.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream) {
+    std::thread::spawn(move || {
+        let _ = io::copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Write);
+    });
+}
