@@ -274,7 +274,7 @@ impl fmt::Display for RoomEvent {
             RoomEvent::LobbyReconnected => f.write_str("the server is back"),
             RoomEvent::RequestRejected(refusal) => write!(f, "{}", refusal.text),
             RoomEvent::RoomListChanged => f.write_str("the open rooms changed"),
-            RoomEvent::LobbyReply { answer, .. } => write!(f, "the server answered: {}", answer.kind()),
+            RoomEvent::LobbyReply { .. } => f.write_str("the server has answered"),
             RoomEvent::ResultStored => f.write_str("the result is kept"),
             RoomEvent::Joining { percent } => write!(f, "joining, {percent} %"),
             RoomEvent::JoinFailed => f.write_str("joining did not work, you play alone"),

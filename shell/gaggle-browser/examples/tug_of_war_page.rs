@@ -16,7 +16,7 @@ use gaggle_browser::{Canvas, GameRoom, run_page};
 
 use game::TugOfWar;
 
-fn draw(room: &GameRoom<TugOfWar>, picture: &Canvas) {
+fn draw(room: &mut GameRoom<TugOfWar>, picture: &Canvas) {
     picture.fill_rect("tan", 15, 178, 610, 4);
     picture.fill_rect("white", 319, 160, 2, 40);
     picture.fill_rect("salmon", 315 + room.game().rope / 2, 170, 10, 20);

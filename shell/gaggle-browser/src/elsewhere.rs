@@ -1,7 +1,8 @@
 //! What stands in the place of a page where there is none, so that a game's own tests need no
 //! browser.
 
-use gaggle::{Game, Micros, NoNetwork, OnlineConfig, RoomConfig};
+use gaggle::replica::ReplicaConfig;
+use gaggle::{Game, Micros, NoNetwork, OnlineConfig, RoomConfig, World};
 
 use crate::KeyState;
 
@@ -62,13 +63,28 @@ impl Canvas {
     }
 }
 
-/// Says that this is a page's.
+#[doc = include_str!("run_page.md")]
 pub fn run_page<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
     input: impl FnMut(&KeyState) -> G::Input + 'static,
-    draw: impl FnMut(&GameRoom<G>, &Canvas) + 'static,
+    draw: impl FnMut(&mut GameRoom<G>, &Canvas) + 'static,
 ) {
-    println!("{} is a page: `cargo xtask play FOLDER` in Gaggle's folder opens it.", config.game.as_str());
+    say_that_it_is_a_page(config.game.as_str());
     drop((config, game, input, draw));
+}
+
+/// As [`run_page`], for a [`World`] of replicated objects.
+pub fn run_world<W: World + 'static>(
+    config: RoomConfig<ReplicaConfig>,
+    world: W,
+    input: impl FnMut(&KeyState) -> W::Input + 'static,
+    draw: impl FnMut(&mut WorldRoom<W>, &Canvas) + 'static,
+) {
+    say_that_it_is_a_page(config.game.as_str());
+    drop((config, world, input, draw));
+}
+
+fn say_that_it_is_a_page(game: &str) {
+    println!("{game} is a page: `cargo xtask play FOLDER` in Gaggle's folder opens it.");
 }

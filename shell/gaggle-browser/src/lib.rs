@@ -43,7 +43,7 @@ pub use {
     clock::now,
     lobby::LobbyWebSocket,
     mesh::{MeshServers, PageMesh, mesh},
-    page::{Canvas, GameRoom, WorldRoom, run_page},
+    page::{Canvas, GameRoom, WorldRoom, run_page, run_world},
     platform::{PageConnect, PagePlatform, has_webrtc, platform, platform_at, platform_with, random_seed},
     relay::RelayWebSocket,
     webrtc_carrier::WebRtcCarrier,
@@ -51,5 +51,6 @@ pub use {
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use elsewhere::{
-    Canvas, GameRoom, WorldRoom, now, on_arrival, platform, platform_at, platform_with, random_seed, run_page,
+    Canvas, GameRoom, WorldRoom, now, on_arrival, platform, platform_at, platform_with, random_seed,
+    run_page, run_world,
 };

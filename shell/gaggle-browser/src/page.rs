@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use gaggle::link::sim::Conditions;
-use gaggle::{Game, JoinTarget, OnlineConfig, RoomConfig};
+use gaggle::replica::ReplicaConfig;
+use gaggle::{Engine, Game, GameEngine, JoinTarget, OnlineConfig, Room, RoomConfig, World, WorldEngine};
 use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
@@ -45,44 +46,54 @@ impl Canvas {
 }
 
 type MakeInput<I> = Box<dyn FnMut(&KeyState) -> I>;
-type Draw<G> = Box<dyn FnMut(&GameRoom<G>, &Canvas)>;
+type PageRoom<E> = Room<E, PagePlatform>;
+type Draw<E> = Box<dyn FnMut(&mut PageRoom<E>, &Canvas)>;
 
-struct Table<G: Game> {
-    room: GameRoom<G>,
+struct Table<E: Engine> {
+    room: PageRoom<E>,
     keys: KeyState,
     picture: Canvas,
-    input: MakeInput<G::Input>,
-    draw: Draw<G>,
+    input: MakeInput<E::Input>,
+    draw: Draw<E>,
     said: Said,
     game: String,
     window: Window,
     document: Document,
 }
 
-/// Plays a game in this page, alone at once and with players who join: asks for the input of the
-/// keys that are held, draws every frame the screen shows, and says at the lower edge what happens
-/// online. `?room=CODE` in the address joins that room, and `latency`, `jitter`, `loss` and `burst`
-/// make the network feel worse ([`Conditions::from_settings`]). Words instead of a game if it
-/// cannot be.
+#[doc = include_str!("run_page.md")]
 pub fn run_page<G: Game + Clone + 'static>(
     config: RoomConfig,
     game: G,
     input: impl FnMut(&KeyState) -> G::Input + 'static,
-    draw: impl FnMut(&GameRoom<G>, &Canvas) + 'static,
+    draw: impl FnMut(&mut GameRoom<G>, &Canvas) + 'static,
 ) {
-    if let Err(error) = begin(config, game, Box::new(input), Box::new(draw)) {
-        let body =
-            web_sys::window().and_then(|window| window.document()).and_then(|document| document.body());
-        let words = error.as_string().unwrap_or_else(|| format!("{error:?}"));
-        body.inspect(|body| body.set_text_content(Some(&words)));
-    }
+    report(begin::<GameEngine<G>>(config, game, Box::new(input), Box::new(draw)));
 }
 
-fn begin<G: Game + Clone + 'static>(
-    mut config: RoomConfig,
-    game: G,
-    input: MakeInput<G::Input>,
-    draw: Draw<G>,
+/// As [`run_page`], for a [`World`] of replicated objects.
+pub fn run_world<W: World + 'static>(
+    config: RoomConfig<ReplicaConfig>,
+    world: W,
+    input: impl FnMut(&KeyState) -> W::Input + 'static,
+    draw: impl FnMut(&mut WorldRoom<W>, &Canvas) + 'static,
+) {
+    report(begin::<WorldEngine<W>>(config, world, Box::new(input), Box::new(draw)));
+}
+
+/// Shows why a page cannot begin.
+fn report(begun: Result<(), JsValue>) {
+    let Err(error) = begun else { return };
+    let body = web_sys::window().and_then(|window| window.document()).and_then(|document| document.body());
+    let words = error.as_string().unwrap_or_else(|| format!("{error:?}"));
+    body.inspect(|body| body.set_text_content(Some(&words)));
+}
+
+fn begin<E: Engine + 'static>(
+    mut config: RoomConfig<E::Config>,
+    content: E::Content,
+    input: MakeInput<E::Input>,
+    draw: Draw<E>,
 ) -> Result<(), JsValue> {
     let window = web_sys::window().ok_or("This is no page.")?;
     let document = window.document().ok_or("This page has no document.")?;
@@ -110,8 +121,8 @@ fn begin<G: Game + Clone + 'static>(
         config.join = JoinTarget::Code(code);
     }
     let outside = platform_with(OnlineConfig { conditions, ..OnlineConfig::default() });
-    let room =
-        GameRoom::open(now(), config, outside, game, random_seed()).map_err(|error| error.to_string())?;
+    let room = Room::<E, _>::open(now(), config, outside, content, random_seed())
+        .map_err(|error| error.to_string())?;
     let table = Table {
         room,
         keys: KeyState::default(),
@@ -128,7 +139,7 @@ fn begin<G: Game + Clone + 'static>(
     run(&table)
 }
 
-impl<G: Game + Clone + 'static> Table<G> {
+impl<E: Engine + 'static> Table<E> {
     fn update(&mut self) {
         self.room.set_input(0, (self.input)(&self.keys));
         self.keys.seen();
@@ -161,7 +172,7 @@ impl<G: Game + Clone + 'static> Table<G> {
     fn frame(&mut self) {
         self.update();
         self.picture.fill_rect("#10141f", 0, 0, Canvas::SIZE.0, Canvas::SIZE.1);
-        (self.draw)(&self.room, &self.picture);
+        (self.draw)(&mut self.room, &self.picture);
         self.picture.fill_text("#8090a0", 8, Canvas::SIZE.1 - 8, self.said.line());
     }
 }
@@ -196,7 +207,7 @@ fn seat(window: &Window, game: &str) -> String {
 /// What the browser calls for the next frame.
 type Again = Closure<dyn FnMut()>;
 
-fn run<G: Game + Clone + 'static>(table: &Rc<RefCell<Table<G>>>) -> Result<(), JsValue> {
+fn run<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsValue> {
     let again: Rc<RefCell<Option<Again>>> = Rc::default();
     let (next, shared) = (Rc::clone(&again), Rc::clone(table));
     let window = table.borrow().window.clone();
@@ -223,7 +234,7 @@ fn run<G: Game + Clone + 'static>(table: &Rc<RefCell<Table<G>>>) -> Result<(), J
     Ok(())
 }
 
-fn listen<G: Game + Clone + 'static>(table: &Rc<RefCell<Table<G>>>) -> Result<(), JsValue> {
+fn listen<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsValue> {
     let (window, document) = (table.borrow().window.clone(), table.borrow().document.clone());
     on(&window, "keydown", table, |table, event: KeyboardEvent| {
         // What the browser does with Ctrl and the like stays the browser's.
@@ -258,14 +269,14 @@ fn listen<G: Game + Clone + 'static>(table: &Rc<RefCell<Table<G>>>) -> Result<()
     on(&document, "visibilitychange", table, move |table, _: Event| table.note_visibility(&look))
 }
 
-fn on<G: Game + 'static, E: wasm_bindgen::convert::FromWasmAbi + 'static>(
+fn on<E: Engine + 'static, T: wasm_bindgen::convert::FromWasmAbi + 'static>(
     target: &web_sys::EventTarget,
     name: &str,
-    table: &Rc<RefCell<Table<G>>>,
-    handle: impl Fn(&mut Table<G>, E) + 'static,
+    table: &Rc<RefCell<Table<E>>>,
+    handle: impl Fn(&mut Table<E>, T) + 'static,
 ) -> Result<(), JsValue> {
     let table = Rc::clone(table);
-    let closure = Closure::<dyn FnMut(E)>::new(move |event: E| handle(&mut table.borrow_mut(), event));
+    let closure = Closure::<dyn FnMut(T)>::new(move |event: T| handle(&mut table.borrow_mut(), event));
     target.add_event_listener_with_callback(name, closure.as_ref().unchecked_ref())?;
     closure.forget();
     Ok(())
