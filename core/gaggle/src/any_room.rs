@@ -28,50 +28,50 @@ use crate::room::Room;
 /// }
 /// ```
 pub trait AnyRoom {
-    /// See [`Room::poll_event`].
+    /// The same as [`Room::poll_event`].
     fn poll_event(&mut self) -> Option<RoomEvent>;
-    /// See [`Room::phase`].
+    /// The same as [`Room::phase`].
     fn phase(&self) -> Phase;
-    /// See [`Room::stall`].
+    /// The same as [`Room::stall`].
     fn stall(&self) -> Option<Stall>;
     /// The room that is wanted: see [`RoomConfig::join`](crate::RoomConfig::join).
     fn join_target(&self) -> &JoinTarget;
-    /// See [`Room::join`].
+    /// The same as [`Room::join`].
     fn join(&mut self, target: JoinTarget);
-    /// See [`Room::leave`].
+    /// The same as [`Room::leave`].
     fn leave(&mut self);
-    /// See [`Room::close`].
+    /// The same as [`Room::close`].
     fn close(&mut self);
-    /// See [`Room::suspend`].
+    /// The same as [`Room::suspend`].
     fn suspend(&mut self);
-    /// See [`Room::resume`].
+    /// The same as [`Room::resume`].
     fn resume(&mut self);
-    /// See [`Room::take_over`].
+    /// The same as [`Room::take_over`].
     fn take_over(&mut self);
-    /// See [`Room::members`].
+    /// The same as [`Room::members`].
     fn members(&self) -> Vec<Member>;
-    /// See [`Room::local_slots`].
+    /// The same as [`Room::local_slots`].
     fn local_slots(&self) -> SlotSet;
-    /// See [`Room::build_id`].
+    /// The same as [`Room::build_id`].
     fn build_id(&self) -> &Label;
-    /// See [`Room::lobby_client`].
+    /// The same as [`Room::lobby_client`].
     fn lobby_client(&mut self) -> Option<&mut Client>;
-    /// See [`Room::send_message`].
+    /// The same as [`Room::send_message`].
     ///
     /// # Errors
     /// As [`Room::send_message`].
     fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError>;
-    /// See [`Room::poll_message`].
+    /// The same as [`Room::poll_message`].
     fn poll_message(&mut self) -> Option<(PeerId, Vec<u8>)>;
-    /// See [`Room::set_name`].
+    /// The same as [`Room::set_name`].
     fn set_name(&mut self, name: &str);
-    /// See [`Room::set_mode`].
+    /// The same as [`Room::set_mode`].
     fn set_mode(&mut self, mode: Label);
-    /// See [`Room::set_preferred_slot`].
+    /// The same as [`Room::set_preferred_slot`].
     fn set_preferred_slot(&mut self, slot: Option<u8>);
-    /// See [`Room::set_score`].
+    /// The same as [`Room::set_score`].
     fn set_score(&mut self, score: i64, level: Option<u32>);
-    /// See [`Room::start_round`].
+    /// The same as [`Room::start_round`].
     fn start_round(&mut self);
 }
 

@@ -22,6 +22,8 @@ mod messages;
 mod phase;
 mod platform;
 mod room;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod world;
 
 pub use any_room::AnyRoom;

@@ -59,7 +59,8 @@ fn credentials_are_renewed_before_they_end() {
     for _ in 0..100 {
         town.run_ms(2_000);
         for house in 0..2 {
-            assert!(town.ice_age(house) <= town::ICE_TTL, "{} in house {house}", town.ice_age(house));
+            let age = town.ice_age(house);
+            assert!(age <= gaggle::testing::ICE_TTL, "{age} in house {house}");
         }
     }
     let asked =
@@ -344,8 +345,8 @@ fn losing_the_server_ends_nothing() {
     }
 }
 
-/// Two who have played for a while, something happens to the second, and ten seconds after it is over both are in one match again, in the
-/// seats they had and known to the lobby.
+/// Two who have played for a while, something happens to the second, and ten seconds after it is
+/// over both are in one match again, in the seats they had and known to the lobby.
 fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Cluster)) {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));

@@ -1,0 +1,195 @@
+//! What the peers of a simulation share: the lobby, texts under way to and from it, links that open
+//! and close.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use gaggle_kit::{IceServer, Micros, PeerId};
+use gaggle_lobby::client::SocketEvent;
+use gaggle_lobby::directory::{Command, Directory};
+use gaggle_lobby::node::{ConnectionId, IceProvider, Node, NodeConfig, NodeOutput};
+use gaggle_lobby::rules::Rules;
+use gaggle_lobby::{MatchRecord, NodeId, PlayerId, TicketSigner};
+
+/// 2027-01-15, so that tickets have believable times.
+pub(super) const EPOCH: Micros = Micros::from_secs(1_800_000_000);
+/// How long a text to or from the lobby takes.
+pub(super) const LOBBY_DELAY: Micros = Micros::from_millis(20);
+/// What was sent before a link was closed arrives within this time.
+pub(super) const UNDER_WAY: Micros = Micros::from_millis(100);
+
+/// How long TURN credentials of the simulated lobby count.
+pub const ICE_TTL: Micros = Micros::from_secs(80);
+
+/// A TURN server whose credentials end soon. Their name is when they were made.
+#[derive(Debug)]
+struct SimIce;
+
+impl IceProvider for SimIce {
+    fn servers(&self, now: Micros, _player: PlayerId) -> Vec<IceServer> {
+        let made = (now - EPOCH).get().to_string();
+        let urls = vec!["turn:testing:3478".to_string()];
+        vec![IceServer { urls, username: Some(made), credential: Some("secret".to_string()) }]
+    }
+
+    fn ttl_seconds(&self) -> u64 {
+        ICE_TTL.get() / 1_000_000
+    }
+}
+
+/// What tests ask for afterwards.
+#[derive(Debug, Default)]
+pub(super) struct Observed {
+    /// When the TURN credentials of each peer were made.
+    pub(super) ice_made: BTreeMap<usize, Micros>,
+    /// Peers whose place at a relay another machine took with their ticket, and the newer tickets
+    /// they got.
+    pub(super) robbed: BTreeSet<usize>,
+    pub(super) renewed: BTreeMap<usize, usize>,
+    /// Matches the lobby has decided.
+    pub(super) records: Vec<MatchRecord>,
+    /// Scores that peers told the lobby: when, who, the message.
+    pub(super) scores: Vec<(Micros, usize, String)>,
+}
+
+/// What all peers share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) now: Micros,
+    pub(super) lobby_up: bool,
+    pub(super) node: Node,
+    pub(super) directory: Directory,
+    pub(super) rules: Rules,
+    pub(super) next_connection: u64,
+    /// The peer of each connection.
+    pub(super) owners: BTreeMap<ConnectionId, usize>,
+    pub(super) to_node: VecDeque<(Micros, ConnectionId, Option<String>)>,
+    pub(super) to_peer: Vec<VecDeque<(Micros, SocketEvent)>>,
+    /// The peer of each id the lobby has given.
+    pub(super) peers: BTreeMap<PeerId, usize>,
+    pub(super) connected: BTreeSet<(usize, usize)>,
+    /// How long a link takes to open, and when those under way do.
+    pub(super) link_delay: Micros,
+    pub(super) opening: Vec<(Micros, (usize, usize))>,
+    /// Closed links, until what is under way has arrived.
+    pub(super) closing: Vec<(Micros, (usize, usize))>,
+    /// Peers to and from which no link opens.
+    pub(super) deaf: BTreeSet<usize>,
+    /// Links that did not open because of that.
+    pub(super) in_vain: BTreeSet<(usize, usize)>,
+    /// A mesh dropped now closes no link.
+    pub(super) crashing: bool,
+    pub(super) observed: Observed,
+}
+
+impl Shared {
+    pub(super) fn start_lobby(rules: &Rules, now: Micros) -> Node {
+        let config = NodeConfig {
+            id: NodeId(1),
+            secret: [3; 32],
+            signer: TicketSigner::from_secret(&[7; 32]),
+            server_name: "testing".into(),
+            ice: Box::new(SimIce),
+            lease: Micros::MAX,
+        };
+        Node::new(EPOCH + now, rules.clone(), config)
+    }
+
+    pub(super) fn hang_up(&mut self, peer: usize) {
+        let Some((&connection, _)) = self.owners.iter().find(|(_, owner)| **owner == peer) else { return };
+        self.owners.remove(&connection);
+        self.to_node.push_back((self.now + LOBBY_DELAY, connection, None));
+    }
+
+    pub(super) fn set_lobby_up(&mut self, up: bool) {
+        self.lobby_up = up;
+        if up {
+            return;
+        }
+        for peer in std::mem::take(&mut self.owners).into_values() {
+            self.to_peer[peer].push_back((self.now, SocketEvent::Closed));
+        }
+        self.to_node.clear();
+        self.node = Shared::start_lobby(&self.rules, self.now);
+        self.directory = Directory::new(self.rules.clone());
+    }
+
+    pub(super) fn hear_again(&mut self, peer: usize) {
+        self.deaf.remove(&peer);
+        for pair in std::mem::take(&mut self.in_vain) {
+            if self.connected.insert(pair) {
+                self.opening.push((self.now, pair));
+            }
+        }
+    }
+
+    /// Lets time pass. Returns the time, the links that open now and those that close.
+    pub(super) fn advance(&mut self, time: Micros) -> (Micros, Vec<(usize, usize)>, Vec<(usize, usize)>) {
+        self.now += time;
+        if self.lobby_up {
+            self.run_lobby();
+        }
+        let now = self.now;
+        let opening = std::mem::take(&mut self.opening);
+        let (due, later): (Vec<_>, Vec<_>) = opening.into_iter().partition(|(at, _)| *at <= now);
+        self.opening = later;
+        let due: Vec<(usize, usize)> = due.into_iter().map(|(_, pair)| pair).collect();
+        let closing = std::mem::take(&mut self.closing);
+        let (closed, later): (Vec<_>, Vec<_>) =
+            closing.into_iter().partition(|(at, pair)| *at <= now || due.contains(pair));
+        self.closing = later;
+        (now, due, closed.into_iter().map(|(_, pair)| pair).collect())
+    }
+
+    /// Lets the lobby do what is due.
+    fn run_lobby(&mut self) {
+        let now = EPOCH + self.now;
+        while self.to_node.front().is_some_and(|(at, ..)| *at <= self.now) {
+            let Some((_, connection, text)) = self.to_node.pop_front() else { break };
+            match text {
+                Some(text) => self.node.handle_text(now, connection, &text),
+                None => self.node.handle_closed(now, connection),
+            }
+        }
+        self.node.handle_timeout(now);
+        self.directory.handle_timeout(now);
+        loop {
+            while let Some((_, notice)) = self.directory.poll_notice() {
+                self.node.handle_notice(now, notice);
+            }
+            while let Some(record) = self.directory.poll_record() {
+                // Kept at once, as by a storage without ratings.
+                let stored = Command::Stored {
+                    room: record.room,
+                    round: record.round,
+                    verdict: None,
+                    ratings: Vec::new(),
+                };
+                let _ = self.directory.handle_request(now, stored);
+                self.observed.records.push(record);
+            }
+            let Some(output) = self.node.poll_output() else { break };
+            match output {
+                NodeOutput::Send { connection, text } => {
+                    if let Some(peer) = self.owners.get(&connection) {
+                        let news = SocketEvent::Text(text.to_string());
+                        self.to_peer[*peer].push_back((self.now + LOBBY_DELAY, news));
+                    }
+                }
+                NodeOutput::Close { connection, .. } => {
+                    if let Some(peer) = self.owners.remove(&connection) {
+                        self.to_peer[peer].push_back((self.now + LOBBY_DELAY, SocketEvent::Closed));
+                    }
+                }
+                NodeOutput::Ping { connection } => self.node.handle_pong(now, connection),
+                NodeOutput::Ask { ask, request } => {
+                    let reply = self.directory.handle_request(now, *request);
+                    self.node.handle_reply(now, ask, reply);
+                }
+                NodeOutput::Tell { .. }
+                | NodeOutput::Verify { .. }
+                | NodeOutput::Query { .. }
+                | NodeOutput::AuditRecord(_) => {}
+            }
+        }
+    }
+}
