@@ -36,6 +36,9 @@ impl IceProvider for SimIce {
     }
 }
 
+/// Two peers, the lower number first.
+pub(super) type Pair = (usize, usize);
+
 /// What tests ask for afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
@@ -66,16 +69,16 @@ pub(super) struct Shared {
     pub(super) to_peer: Vec<VecDeque<(Micros, SocketEvent)>>,
     /// The peer of each id the lobby has given.
     pub(super) peers: BTreeMap<PeerId, usize>,
-    pub(super) connected: BTreeSet<(usize, usize)>,
+    pub(super) connected: BTreeSet<Pair>,
     /// How long a link takes to open, and when those under way do.
     pub(super) link_delay: Micros,
-    pub(super) opening: Vec<(Micros, (usize, usize))>,
+    pub(super) opening: Vec<(Micros, Pair)>,
     /// Closed links, until what is under way has arrived.
-    pub(super) closing: Vec<(Micros, (usize, usize))>,
+    pub(super) closing: Vec<(Micros, Pair)>,
     /// Peers to and from which no link opens.
     pub(super) deaf: BTreeSet<usize>,
     /// Links that did not open because of that.
-    pub(super) in_vain: BTreeSet<(usize, usize)>,
+    pub(super) in_vain: BTreeSet<Pair>,
     /// A mesh dropped now closes no link.
     pub(super) crashing: bool,
     pub(super) observed: Observed,
@@ -123,7 +126,7 @@ impl Shared {
     }
 
     /// Lets time pass. Returns the time, the links that open now and those that close.
-    pub(super) fn advance(&mut self, time: Micros) -> (Micros, Vec<(usize, usize)>, Vec<(usize, usize)>) {
+    pub(super) fn advance(&mut self, time: Micros) -> (Micros, Vec<Pair>, Vec<Pair>) {
         self.now += time;
         if self.lobby_up {
             self.run_lobby();
@@ -132,7 +135,7 @@ impl Shared {
         let opening = std::mem::take(&mut self.opening);
         let (due, later): (Vec<_>, Vec<_>) = opening.into_iter().partition(|(at, _)| *at <= now);
         self.opening = later;
-        let due: Vec<(usize, usize)> = due.into_iter().map(|(_, pair)| pair).collect();
+        let due: Vec<Pair> = due.into_iter().map(|(_, pair)| pair).collect();
         let closing = std::mem::take(&mut self.closing);
         let (closed, later): (Vec<_>, Vec<_>) =
             closing.into_iter().partition(|(at, pair)| *at <= now || due.contains(pair));
