@@ -18,12 +18,11 @@ use crate::room::Room;
 /// small: a page carries every method of it.
 ///
 /// ```
-/// use gaggle::{AnyRoom, JoinTarget, Phase};
+/// use gaggle::{AnyRoom, Phase};
 ///
 /// /// A menu that needs no game.
 /// fn leave_room(room: &mut dyn AnyRoom) -> Phase {
 ///     room.leave();
-///     room.join(JoinTarget::Browse);
 ///     room.phase()
 /// }
 /// ```

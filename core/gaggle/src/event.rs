@@ -130,7 +130,8 @@ pub enum RoomEvent {
     },
     /// We are in the match of the room, for the first time or again after
     /// [`Room::suspend`](crate::Room::suspend). Whoever is there is told by
-    /// [`Room::members`](crate::Room::members); Came and Went say what changes from here on.
+    /// [`Room::members`](crate::Room::members); [`RoomEvent::PlayerJoined`] and
+    /// [`RoomEvent::PlayerLeft`] say what changes from here on.
     MatchJoined,
     /// We look on at the match of the room; the same holds.
     SpectatingStarted,
@@ -183,7 +184,8 @@ pub enum RoomEvent {
         /// The host's display name.
         name: String,
     },
-    /// A member is ready for the next match, or not any more.
+    /// A member is ready for the next match, or takes it back. A match that starts clears readiness
+    /// without this event.
     ReadyChanged {
         /// The member, perhaps this peer.
         peer: PeerId,
@@ -208,8 +210,9 @@ pub enum RoomEvent {
         /// What they are called.
         name: String,
     },
-    /// Another part of a split match goes on instead of ours. Came and Went follow for whoever is
-    /// there and was not here, and the other way round.
+    /// Another part of a split match goes on instead of ours. [`RoomEvent::PlayerJoined`] and
+    /// [`RoomEvent::PlayerLeft`] follow for whoever is there and was not here, and the other way
+    /// round.
     BranchAbandoned,
     /// Two machines computed different games from the same inputs: a bug in the game. Whoever is
     /// alone with theirs takes the others'.

@@ -1,7 +1,9 @@
-//! The part of a room that does not depend on what is played: our seat, who else is there, links to
-//! them, and what players should know. The room asks for [errands](Errand) and carries them
-//! out. `lounge/lobby.rs` has what the lobby says, `lounge/people.rs` who is who,
-//! `lounge/results.rs` how matches end.
+//! Lobby side of a room: reservation, members, mesh, queued events. The engine carries out what
+//! [`LobbyRoom::poll_action`] returns.
+//!
+//! `lobby_room/lobby.rs` has what the lobby says, `lobby_room/people.rs` members and names,
+//! `lobby_room/host.rs` roles, `lobby_room/values.rs` values of members, `lobby_room/results.rs`
+//! how matches end. Absent: game state, frames, engine types.
 
 mod host;
 mod lobby;
@@ -227,7 +229,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.ice_due = has_credentials.then_some(self.now);
         self.mesh = Some(self.platform.open_mesh(self.now, &setup));
         self.inbox.values.forget_connections();
-        self.leaving.clear();
+        for (_, peer) in std::mem::take(&mut self.leaving) {
+            self.inbox.values.forget(Some(peer));
+        }
         self.connect_to_all();
     }
 
@@ -239,7 +243,10 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Ends the link to a peer that left.
     pub(crate) fn remove_link(&mut self, peer: PeerId) {
-        self.inbox.values.forget(Some(peer));
+        // A member that rests keeps its values, as it keeps its reservation.
+        if !self.has_reservation(peer) {
+            self.inbox.values.forget(Some(peer));
+        }
         if let Some(mesh) = &mut self.mesh {
             mesh.remove_peer(self.now, peer);
         }

@@ -182,7 +182,7 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// Sets a value of this member for all others to read: a vehicle, a team, a vote. The last
-    /// write wins; members that join later get it, and it stays while this peer is in the room. An
+    /// write wins, and members that join later get it. It is kept from one room to the next; an
     /// empty value removes the key.
     ///
     /// # Errors
@@ -291,8 +291,8 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.members(slots_of, self.leader())
     }
 
-    /// The peer that has been in the match longest: it admits joiners, and has authority over
-    /// objects without an owner.
+    /// The peer that has been in the match longest; none while solo. It admits joiners, and has
+    /// authority over objects without an owner.
     pub fn leader(&self) -> Option<PeerId> {
         self.engine.leader(&self.lobby_room)
     }
@@ -318,8 +318,9 @@ impl<E: Engine, P: Platform> Room<E, P> {
     }
 
     /// Tells the other members whether the local player is ready for the next match: see
-    /// [`Member::is_ready`]. The lobby rejects it while a match runs, and clears it when the next
-    /// one starts.
+    /// [`Member::is_ready`]. The lobby rejects it while a match runs, which is always so in rooms
+    /// players drop into until [`HostCommand::EndMatch`], and from spectators. It clears readiness
+    /// when the next match starts.
     pub fn set_ready(&mut self, ready: bool) {
         self.lobby_room.set_ready(ready);
     }

@@ -152,7 +152,8 @@ impl<E: Engine + 'static> Table<E> {
                 }
                 gaggle::RoomEvent::RoomLeft { .. } => keep(&self.window, &self.game, "room", None, false),
                 gaggle::RoomEvent::RequestRejected(_)
-                    if matches!(self.room.config().join, JoinTarget::Code(_)) =>
+                    if matches!(self.room.config().join, JoinTarget::Code(_))
+                        && self.room.host().is_none() =>
                 {
                     self.room.join(JoinTarget::Matchmake);
                 }

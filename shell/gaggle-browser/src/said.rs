@@ -25,7 +25,9 @@ impl Said {
         match event {
             // Of all there is to say about a player who joins this would be the last, and is the
             // least.
-            RoomEvent::PathChanged { .. } | RoomEvent::LobbyReply { .. } => return,
+            RoomEvent::PathChanged { .. } | RoomEvent::LobbyReply { .. } | RoomEvent::ValueChanged { .. } => {
+                return;
+            }
             RoomEvent::RequestRejected(_) => self.refusal = Some(event.to_string()),
             // The room that was found instead.
             RoomEvent::GuestKey(_)

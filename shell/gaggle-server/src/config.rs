@@ -628,7 +628,7 @@ mod tests {
         config.read_text(text, Path::new("docs/SERVER.md")).unwrap();
         let rules = config.rules();
         assert_eq!(rules.unlisted_games, None, "it lists the games");
-        let cabinets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../arcade/src/cabinets");
+        let cabinets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/arcade/src/cabinets");
         let mut modes = 0;
         for cabinet in std::fs::read_dir(cabinets).unwrap().map(|entry| entry.unwrap().path()) {
             let code = std::fs::read_to_string(&cabinet).unwrap_or_default();

@@ -54,6 +54,8 @@ fn marks_max(character: char) -> usize {
 /// Viramas that draw the letter after them onto the one before: of Unicode's class 9 those that
 /// join.
 fn is_joiner(character: char) -> bool {
+    // A page leaves this to the server.
+    #[cfg(any(feature = "confusables", test))]
     #[rustfmt::skip]
     let joins = matches!(character as u32,
         0x94d | 0x9cd | 0xa4d | 0xacd | 0xb4d | 0xbcd | 0xc4d | 0xccd | 0xd3b | 0xd3c | 0xd4d | 0xdca
@@ -62,12 +64,15 @@ fn is_joiner(character: char) -> bool {
         | 0x11442 | 0x114c2 | 0x115bf | 0x1163f | 0x116b6 | 0x1172b | 0x11839 | 0x1193d | 0x1193e
         | 0x119e0 | 0x11a34 | 0x11a47 | 0x11a99 | 0x11c3f | 0x11d44 | 0x11d45 | 0x11d97
     );
+    #[cfg(not(any(feature = "confusables", test)))]
+    let joins = character == '\u{94d}';
     joins
 }
 
 /// First and last of each run of marks: Unicode's categories Mn, Mc and Me, and the vowels and
 /// finals of Hangul, which are drawn into one syllable. Characters without a meaning so far do not
 /// end a run.
+#[cfg(any(feature = "confusables", test))]
 #[rustfmt::skip]
 const MARKS: &[(u32, u32)] = &[
     (0x300, 0x36f), (0x483, 0x489), (0x591, 0x5bd), (0x5bf, 0x5bf), (0x5c1, 0x5c2), (0x5c4, 0x5c5),
@@ -117,6 +122,21 @@ const MARKS: &[(u32, u32)] = &[
     (0x1da3b, 0x1da6c), (0x1da75, 0x1da75), (0x1da84, 0x1da84), (0x1da9b, 0x1daaf), (0x1e000, 0x1e02a),
     (0x1e08f, 0x1e08f), (0x1e130, 0x1e136), (0x1e2ae, 0x1e2ae), (0x1e2ec, 0x1e2ef), (0x1e4ec, 0x1e4ef),
     (0x1e8d0, 0x1e8d6), (0x1e944, 0x1e94a),
+];
+
+/// What a client knows of them: it is not to load the whole table, and the server has the last
+/// word.
+#[cfg(not(any(feature = "confusables", test)))]
+const MARKS: &[(u32, u32)] = &[
+    (0x300, 0x36f),
+    (0x483, 0x489),
+    (0x64b, 0x65f),
+    (0xe34, 0xe3a),
+    (0xe47, 0xe4e),
+    (0x1ab0, 0x1b04),
+    (0x1dc0, 0x1dff),
+    (0x20d0, 0x20f0),
+    (0xfe20, 0xfe2f),
 ];
 
 #[cfg(test)]

@@ -233,7 +233,7 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
 
     fn leader<P: Platform>(&self, _room: &Lobby<P>) -> Option<PeerId> {
         let session = self.shown.session();
-        session.leader_at(session.current_frame())
+        session.leader_at(session.current_frame()).filter(|_| self.in_match)
     }
 
     fn scores_by_peer<P: Platform>(&self, _room: &Lobby<P>, scores: &[(Slot, i64)]) -> Vec<(PeerId, i64)> {

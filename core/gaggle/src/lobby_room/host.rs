@@ -21,12 +21,12 @@ use crate::platform::Platform;
 pub enum HostCommand {
     /// Starts the next match, after a countdown.
     Start {
-        /// How long the lobby waits; zero starts at once.
+        /// How long the lobby waits, at most 60 s; zero starts at once.
         countdown: Micros,
     },
     /// Ends the match in the lobby, so that results count and the next one can start.
     EndMatch,
-    /// Removes a member. It cannot join this room again.
+    /// Removes a member. Neither it nor another player of its network can join this room again.
     Kick(PeerId),
     /// Makes another member the host.
     TransferHost(PeerId),
@@ -96,6 +96,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Reports a change of roles or settings.
     pub(super) fn report_roles(&mut self, update: &RoomUpdate) {
+        if self.seat.is_none() {
+            return;
+        }
         let event = match update {
             RoomUpdate::HostChanged(change) => {
                 RoomEvent::HostChanged { peer: change.peer, name: self.name(change.peer) }

@@ -1,51 +1,65 @@
 //! Values that members set for each other: a vehicle, a team, a vote. The last write wins, and
 //! joiners get them.
 //!
-//! They travel over the mesh on a reliable stream of their own. Absent: the lobby, which keeps none
-//! of them; games and frames.
+//! A peer sends all its values in one message, over the mesh on a reliable stream of their own:
+//! when a link opens, and whenever one of them changes. Absent: the lobby, which keeps none of
+//! them; games and frames.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Channel, SendError, Transport};
 
-/// The reliable stream of values: one key byte, then the value. Engines use the streams below 16.
+/// The reliable stream of values. Engines use the streams below 16.
 const STREAM: u8 = 17;
 
-/// Bytes of all values of a member together: see [`Room::set_value`](crate::Room::set_value).
+/// Bytes of all values of a member together, each with three more for its key and length: see
+/// [`Room::set_value`](crate::Room::set_value).
 pub const VALUES_BYTES_MAX: usize = 2_048;
 
 /// One value of one member.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     peer: PeerId,
     key: u8,
     value: Vec<u8>,
-    /// Received and not reported yet.
-    is_new: bool,
+}
+
+/// A peer that has been sent the own values.
+#[derive(Debug)]
+struct Told {
+    peer: PeerId,
+    /// Packets of the link when last looked at: fewer mean that it is another one.
+    packets: u64,
+    version: u32,
 }
 
 /// The values of all members. Lists, not maps: there are few, and every page carries this code.
 #[derive(Debug, Default)]
 pub(crate) struct MemberValues {
-    /// A removed value stays as an empty one: a peer that connects later may still have it.
     own: Vec<Entry>,
+    /// Counts the changes of the own values.
+    version: u32,
     remote: Vec<Entry>,
-    /// Peers that have been sent the own values, or will be.
-    connected: Vec<PeerId>,
-    /// Own keys to be sent, and to whom.
-    unsent: Vec<(PeerId, u8)>,
+    told: Vec<Told>,
+    /// Received and not reported yet.
+    changed: Vec<(PeerId, u8)>,
 }
 
 impl MemberValues {
     /// Sets an own value; an empty one removes the key.
     pub(crate) fn set(&mut self, key: u8, value: &[u8]) -> Result<(), SendError> {
-        let own = PeerId::from_u128(0);
-        let bytes = bytes_beside(&self.own, own, key) + value.len();
+        if self.own(key).unwrap_or_default() == value {
+            return Ok(());
+        }
+        let others: usize = self.own.iter().filter(|entry| entry.key != key).map(size).sum();
+        let bytes = others + 3 + value.len();
         if bytes > VALUES_BYTES_MAX {
             return Err(SendError::TooLarge { bytes, max: VALUES_BYTES_MAX });
         }
-        put(&mut self.own, own, key, value);
-        self.unsent.retain(|(_, unsent)| *unsent != key);
-        self.unsent.extend(self.connected.iter().map(|peer| (*peer, key)));
+        self.own.retain(|entry| entry.key != key);
+        if !value.is_empty() {
+            self.own.push(Entry { peer: PeerId::from_u128(0), key, value: value.to_vec() });
+        }
+        self.version = self.version.wrapping_add(1);
         Ok(())
     }
 
@@ -57,94 +71,134 @@ impl MemberValues {
         find(&self.remote, peer, key)
     }
 
-    /// Takes a message of the stream of values; others are ignored.
-    pub(crate) fn receive(&mut self, from: PeerId, stream: u8, message: &[u8]) {
-        let Some((&key, value)) = message.split_first().filter(|_| stream == STREAM) else { return };
-        // A member that sends more than fits loses what it sent.
-        if bytes_beside(&self.remote, from, key) + value.len() <= VALUES_BYTES_MAX {
-            put(&mut self.remote, from, key, value);
+    /// Takes all values of a peer; messages of other streams, and malformed ones, are ignored.
+    pub(crate) fn receive(&mut self, peer: PeerId, stream: u8, message: &[u8]) {
+        if stream != STREAM || message.len() > VALUES_BYTES_MAX {
+            return;
         }
+        let mut entries = Vec::new();
+        let mut rest = message;
+        while let [key, low, high, values @ ..] = rest {
+            let length = usize::from(u16::from_le_bytes([*low, *high]));
+            let Some((value, after)) = values.split_at_checked(length) else { return };
+            if find(&entries, peer, *key).is_none() {
+                entries.push(Entry { peer, key: *key, value: value.to_vec() });
+            }
+            rest = after;
+        }
+        let MemberValues { remote, changed, .. } = self;
+        let before = remote.iter().filter(|entry| entry.peer == peer);
+        for entry in before.chain(&entries) {
+            let is_same = find(remote, peer, entry.key) == find(&entries, peer, entry.key);
+            if !is_same && !changed.contains(&(peer, entry.key)) {
+                changed.push((peer, entry.key));
+            }
+        }
+        remote.retain(|entry| entry.peer != peer);
+        remote.append(&mut entries);
     }
 
     /// The next value that a member has changed.
     pub(crate) fn poll_change(&mut self) -> Option<(PeerId, u8)> {
-        let entry = self.remote.iter_mut().find(|entry| entry.is_new)?;
-        entry.is_new = false;
-        Some((entry.peer, entry.key))
+        (!self.changed.is_empty()).then(|| self.changed.remove(0))
     }
 
     /// The mesh is another one: its peers have not been sent anything.
     pub(crate) fn forget_connections(&mut self) {
-        self.connected.clear();
-        self.unsent.clear();
+        self.told.clear();
     }
 
     /// Drops the values of a member that left, or of all.
     pub(crate) fn forget(&mut self, member: Option<PeerId>) {
-        self.remote.retain(|entry| member.is_some_and(|member| member != entry.peer));
+        let stays = |peer: PeerId| member.is_some_and(|member| member != peer);
+        self.remote.retain(|entry| stays(entry.peer));
+        self.changed.retain(|(peer, _)| stays(*peer));
     }
 
-    /// Sends what connected peers do not have. What a peer cannot take now is sent later.
+    /// Sends all values to peers that do not have them. What a peer cannot take now is sent later.
     pub(crate) fn send(&mut self, now: Micros, mesh: &mut impl Transport) {
-        let MemberValues { own, connected, unsent, .. } = self;
-        connected.retain(|peer| mesh.peers().contains(peer));
-        unsent.retain(|(peer, _)| connected.contains(peer));
-        for &peer in mesh.peers() {
-            if !connected.contains(&peer) {
-                connected.push(peer);
-                unsent.extend(own.iter().map(|entry| (peer, entry.key)));
+        self.told.retain(|told| mesh.peers().contains(&told.peer));
+        let mut message = Vec::new();
+        for entry in &self.own {
+            message.push(entry.key);
+            message.extend((entry.value.len() as u16).to_le_bytes());
+            message.extend(&entry.value);
+        }
+        for nth in 0..mesh.peers().len() {
+            let peer = mesh.peers()[nth];
+            let packets = mesh.stats(peer).map_or(0, |stats| stats.packets_in);
+            let version = self.version;
+            let told = self.told.iter_mut().find(|told| told.peer == peer);
+            let is_told = told.is_some_and(|told| {
+                let is_same_link = std::mem::replace(&mut told.packets, packets) <= packets;
+                is_same_link && told.version == version
+            });
+            if !is_told && mesh.send(now, peer, Channel::Reliable(STREAM), &message).is_ok() {
+                self.told.retain(|told| told.peer != peer);
+                self.told.push(Told { peer, packets, version });
             }
         }
-        unsent.retain(|&(peer, key)| {
-            let entry = own.iter().find(|entry| entry.key == key);
-            let message = [&[key][..], entry.map_or(&[][..], |entry| &entry.value)].concat();
-            mesh.send(now, peer, Channel::Reliable(STREAM), &message).is_err()
-        });
     }
 }
 
 fn find(entries: &[Entry], peer: PeerId, key: u8) -> Option<&[u8]> {
     let entry = entries.iter().find(|entry| (entry.peer, entry.key) == (peer, key))?;
-    Some(&entry.value[..]).filter(|value| !value.is_empty())
+    Some(&entry.value)
 }
 
-/// At most one entry for each key of a member.
-fn put(entries: &mut Vec<Entry>, peer: PeerId, key: u8, value: &[u8]) {
-    entries.retain(|entry| (entry.peer, entry.key) != (peer, key));
-    entries.push(Entry { peer, key, value: value.to_vec(), is_new: true });
-}
-
-/// Bytes of a member's other values.
-fn bytes_beside(entries: &[Entry], peer: PeerId, key: u8) -> usize {
-    let others = entries.iter().filter(|entry| entry.peer == peer && entry.key != key);
-    others.map(|entry| entry.value.len()).sum()
+/// Bytes of a value in a message.
+fn size(entry: &Entry) -> usize {
+    3 + entry.value.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn message(values: &[(u8, &[u8])]) -> Vec<u8> {
+        let entry =
+            |(key, value): &(u8, &[u8])| [&[*key][..], &(value.len() as u16).to_le_bytes(), value].concat();
+        values.iter().flat_map(entry).collect()
+    }
+
     #[test]
     fn member_holds_at_most_the_allowed_bytes() {
         let mut values = MemberValues::default();
-        assert!(values.set(1, &[7; VALUES_BYTES_MAX]).is_ok());
+        assert!(values.set(1, &[7; VALUES_BYTES_MAX - 3]).is_ok());
         assert!(matches!(values.set(2, &[7]), Err(SendError::TooLarge { .. })));
         assert!(values.set(1, b"short").is_ok() && values.set(2, &[7]).is_ok());
         assert!(values.set(1, b"").is_ok());
         assert_eq!((values.own(1), values.own(2)), (None, Some(&[7][..])));
+        let version = values.version;
+        assert!(values.set(2, &[7]).is_ok() && values.set(1, b"").is_ok());
+        assert_eq!(values.version, version, "nothing has changed");
+    }
 
-        let hostile = PeerId::from_u128(9);
-        for key in 0..=255 {
-            values.receive(hostile, STREAM, &[&[key][..], &[1; 100]].concat());
-        }
-        values.receive(hostile, STREAM, &[]);
-        values.receive(hostile, STREAM + 1, &[0, 1]);
-        let held: usize = (0..=255).filter_map(|key| values.remote(hostile, key)).map(<[u8]>::len).sum();
-        assert_eq!(held, VALUES_BYTES_MAX / 100 * 100);
-        values.forget(Some(PeerId::from_u128(8)));
-        assert!(values.remote(hostile, 0).is_some());
+    #[test]
+    fn message_replaces_all_values_of_its_sender() {
+        let mut values = MemberValues::default();
+        let (calm, hostile) = (PeerId::from_u128(8), PeerId::from_u128(9));
+        values.receive(calm, STREAM, &message(&[(1, b"a"), (2, b"b")]));
+        values.receive(calm, STREAM, &message(&[(1, b"a"), (3, b"c")]));
+        let mut changes: Vec<_> = std::iter::from_fn(|| values.poll_change()).collect();
+        changes.sort_unstable();
+        assert_eq!(changes, [(calm, 1), (calm, 2), (calm, 3)]);
+        assert_eq!((values.remote(calm, 1), values.remote(calm, 2)), (Some(&b"a"[..]), None));
+        values.receive(calm, STREAM, &message(&[(1, b"a"), (3, b"c")]));
+        assert_eq!(values.poll_change(), None, "the same again");
+
+        // Malformed, too long, of another stream, one key twice.
+        values.receive(hostile, STREAM, &[1, 255, 255, 0]);
+        values.receive(hostile, STREAM, &[0; VALUES_BYTES_MAX + 1]);
+        values.receive(hostile, STREAM + 1, &message(&[(1, b"x")]));
+        assert_eq!(values.remote(hostile, 1), None);
+        values.receive(hostile, STREAM, &message(&[(1, b"x"), (1, b"y")]));
+        assert_eq!(values.remote(hostile, 1), Some(&b"x"[..]));
         values.forget(Some(hostile));
-        assert_eq!(values.remote(hostile, 0), None);
+        assert_eq!(values.remote(hostile, 1), None);
+        assert!(values.remote(calm, 1).is_some());
+        values.receive(calm, STREAM, &[]);
+        values.forget(None);
         assert_eq!(values.poll_change(), None);
     }
 }

@@ -118,9 +118,14 @@ impl Shared {
 
     pub(super) fn hear_again(&mut self, peer: usize) {
         self.deaf.remove(&peer);
-        for pair in std::mem::take(&mut self.in_vain) {
+        let (now, deaf) = (self.now, self.deaf.clone());
+        let is_shut = |pair: &Pair| deaf.contains(&pair.0) || deaf.contains(&pair.1);
+        let (shut, open): (Vec<Pair>, Vec<Pair>) =
+            std::mem::take(&mut self.in_vain).into_iter().partition(is_shut);
+        self.in_vain.extend(shut);
+        for pair in open {
             if self.connected.insert(pair) {
-                self.opening.push((self.now, pair));
+                self.opening.push((now, pair));
             }
         }
     }
