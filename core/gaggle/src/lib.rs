@@ -31,7 +31,9 @@ pub use config::{JoinTarget, RoomConfig, SharedConfig};
 pub use engine::{Engine, GameEngine, WorldEngine};
 pub use event::{LeaveCause, PeerRejection, RoomEvent};
 pub use input_context::InputContext;
-pub use lobby_room::{HostCommand, Member, NotHost, VALUES_BYTES_MAX};
+#[cfg(feature = "values")]
+pub use lobby_room::VALUES_BYTES_MAX;
+pub use lobby_room::{HostCommand, Member, NotHost};
 pub use messages::MESSAGE_BYTES_MAX;
 pub use phase::{Phase, Stall};
 pub use platform::{ConnectMesh, MeshSetup, NoLobby, NoMesh, NoNetwork, Online, OnlineConfig, Platform};

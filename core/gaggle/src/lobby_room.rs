@@ -9,6 +9,7 @@ mod host;
 mod lobby;
 mod people;
 mod results;
+#[cfg_attr(not(feature = "values"), path = "lobby_room/no_values.rs")]
 mod values;
 
 use std::collections::VecDeque;
@@ -29,6 +30,7 @@ use values::MemberValues;
 
 pub use host::{HostCommand, NotHost};
 pub use people::Member;
+#[cfg(feature = "values")]
 pub use values::VALUES_BYTES_MAX;
 
 /// Events kept for a game that does not fetch them.
@@ -289,6 +291,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 
     /// A member's value, this peer's own included.
+    #[cfg(feature = "values")]
     pub(crate) fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]> {
         match self.me() == Some(peer) {
             true => self.inbox.values.own(key),

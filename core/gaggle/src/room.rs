@@ -183,17 +183,19 @@ impl<E: Engine, P: Platform> Room<E, P> {
 
     /// Sets a value of this member for all others to read: a vehicle, a team, a vote. The last
     /// write wins, and members that join later get it. It is kept from one room to the next; an
-    /// empty value removes the key.
+    /// empty value removes the key. Needs the feature `values`, which is on by default.
     ///
     /// # Errors
     /// If this member's values together are larger than
     /// [`VALUES_BYTES_MAX`](crate::VALUES_BYTES_MAX).
+    #[cfg(feature = "values")]
     pub fn set_value(&mut self, key: u8, value: &[u8]) -> Result<(), SendError> {
         self.lobby_room.inbox.values.set(key, value)
     }
 
     /// A [value](Room::set_value) of a member, this peer's own included. Any member may set any
     /// bytes: decode with care.
+    #[cfg(feature = "values")]
     pub fn value(&self, peer: PeerId, key: u8) -> Option<&[u8]> {
         self.lobby_room.value(peer, key)
     }
