@@ -13,6 +13,7 @@
 //! - **Bytes**: [`ByteReader`] and [`ByteWriter`]; [`BitReader`] and [`BitWriter`], ranged integers
 //!   and the [`Quantizer`] where a byte per field is too much; [`compress`] and [`decompress`] for
 //!   whole states; [`DecodeError`] for everything that can be wrong.
+//! - **Limits** on what remote peers may do: [`rate_limit`].
 //!
 //! A game in miniature: state, input, and a step that is the same everywhere.
 //!
@@ -97,6 +98,7 @@ mod peer;
 pub mod plane;
 mod quantize;
 mod random;
+pub mod rate_limit;
 mod shape;
 mod slot;
 mod state;
