@@ -13,3 +13,4 @@ pub mod pair;
 pub mod replica;
 pub mod rtc;
 pub mod timeline;
+pub mod websocket;

@@ -7,33 +7,32 @@
 //! ```no_run
 //! # use gaggle_lobby::TicketSigner;
 //! # use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
-//! # async fn example(upgraded: tokio::net::TcpStream, address: std::net::IpAddr, signer: &TicketSigner) -> std::io::Result<()> {
+//! # use gaggle_websocket::Accepted;
+//! # fn example(accepted: Accepted, signer: &TicketSigner) -> std::io::Result<()> {
 //! // Once, inside a tokio runtime:
 //! let udp = UdpPort::bind(([0, 0, 0, 0], 8080).into(), &[])?;
 //! let relay = RelayServer::start(signer.key(), RelayConfig::default(), Some(udp))?;
 //! // For every WebSocket, after its opening handshake:
-//! relay.serve(upgraded, address).await;
+//! relay.serve(accepted);
 //! # Ok(())
 //! # }
 //! ```
 
-mod bucket;
 mod consent;
 mod fair_queue;
 mod fair_share;
-mod left;
 mod limiter;
+mod limits;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 mod machine;
 mod member;
 mod opening;
 mod outbox;
-mod rates;
 mod server;
+mod sockets;
 mod totals;
 mod udp;
-mod websocket;
 
 pub use gaggle_rtc::is_contained;
 pub use machine::{ConnectionId, Epochs, Outbound, Relay, RelayConfig, Request};

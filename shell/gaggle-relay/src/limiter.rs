@@ -1,23 +1,17 @@
-//! How many questions a network may ask, and how much it is owed: the answer to STUN's shortest
-//! question is longer than it, so who asks briefly must ask twice. Nobody can make us send more to
-//! an address than came from it.
+//! STUN requests by network, and the bytes each is owed.
+//!
+//! The UDP port asks it before it answers. The answer to the shortest request is longer than it, so
+//! that a client which asks briefly asks twice: no address is sent more than came from it.
+//! Absent: sockets, what an answer says.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use gaggle_kit::Micros;
-use gaggle_lobby::places::network;
+use gaggle_kit::rate_limit::{RateLimiter, network};
 
-use crate::bucket::Bucket;
+use crate::limits::{RelayLimit, STUN_NETWORK, STUN_TOTAL};
 
-/// Questions a network may ask per second, and at once. A page that looks for a way asks two or
-/// three, each up to nine times.
-const PER_SECOND: u64 = 5;
-const BURST: u64 = 20;
-/// Answers to all networks together: a thousand pages that come in one second, and no more for
-/// whoever forges addresses.
-const ANSWERS_PER_SECOND: u64 = 4_000;
-const ANSWERS_BURST: u64 = 4_000;
 /// Networks remembered at a time. The next takes the place of the one that has been remembered
 /// longest: whoever forges addresses has to do so thousands of times a second to keep a page that
 /// asks again from being known still.
@@ -33,44 +27,46 @@ pub(crate) struct Limiter {
     networks: BTreeMap<u64, Network>,
     /// In the order they came.
     order: VecDeque<u64>,
-    answers: Option<Bucket>,
+    answers: RateLimiter,
     swept_at: Micros,
 }
 
 #[derive(Debug)]
 struct Network {
-    answers: Bucket,
+    answers: RateLimiter,
     /// Bytes it sent and was not answered with.
     owed_bytes: usize,
     asked_at: Micros,
 }
 
 impl Limiter {
-    /// Whether a question of so many bytes from this address may have an answer of so many now.
+    /// Whether a question of so many bytes from this address may have an answer of so many now. The
+    /// error is the limit it exceeds; none if the network has not sent as much as it would get.
     pub(crate) fn allows(
         &mut self,
         from: IpAddr,
         asked_bytes: usize,
         answer_bytes: usize,
         now: Micros,
-    ) -> bool {
+    ) -> Result<(), Option<RelayLimit>> {
         let name = network(from);
         if !self.networks.contains_key(&name) {
             self.make_room(now);
-            let answers = Bucket::new(PER_SECOND, BURST, now);
-            self.networks.insert(name, Network { answers, owed_bytes: 0, asked_at: now });
+            let fresh = Network { answers: RateLimiter::default(), owed_bytes: 0, asked_at: now };
+            self.networks.insert(name, fresh);
             self.order.push_back(name);
         }
-        let Some(network) = self.networks.get_mut(&name) else { return false };
+        let Some(network) = self.networks.get_mut(&name) else { return Err(None) };
         network.asked_at = now;
         network.owed_bytes = (network.owed_bytes + asked_bytes).min(OWED_BYTES_MAX);
-        let answers = self.answers.get_or_insert_with(|| Bucket::new(ANSWERS_PER_SECOND, ANSWERS_BURST, now));
-        let allowed =
-            answer_bytes <= network.owed_bytes && network.answers.take(now, 1) && answers.take(now, 1);
-        if allowed {
-            network.owed_bytes -= answer_bytes;
+        if answer_bytes > network.owed_bytes {
+            return Err(None);
         }
-        allowed
+        let limited = |limit| move |_| Some(limit);
+        network.answers.try_acquire(now, &STUN_NETWORK, 1).map_err(limited(RelayLimit::StunNetwork))?;
+        self.answers.try_acquire(now, &STUN_TOTAL, 1).map_err(limited(RelayLimit::StunTotal))?;
+        network.owed_bytes -= answer_bytes;
+        Ok(())
     }
 
     /// Forgets who is silent, or else who came first.
@@ -96,7 +92,9 @@ mod tests {
     fn one_network_gets_few_answers_and_others_theirs() {
         let mut limiter = Limiter::default();
         let ask = |limiter: &mut Limiter, ip: &str, times: usize| {
-            (0..times).filter(|_| limiter.allows(ip.parse().unwrap(), 48, 32, Micros::from_secs(1))).count()
+            (0..times)
+                .filter(|_| limiter.allows(ip.parse().unwrap(), 48, 32, Micros::from_secs(1)).is_ok())
+                .count()
         };
         assert_eq!(ask(&mut limiter, "192.0.2.1", 1_000), 20);
         assert_eq!(ask(&mut limiter, "192.0.2.2", 5), 5);
@@ -108,11 +106,11 @@ mod tests {
     fn a_flood_of_addresses_fills_no_memory_and_gets_few_answers() {
         let mut limiter = Limiter::default();
         let answered = (0..100_000u32)
-            .filter(|n| limiter.allows(IpAddr::V4((*n).into()), 48, 32, Micros::from_secs(1)))
+            .filter(|n| limiter.allows(IpAddr::V4((*n).into()), 48, 32, Micros::from_secs(1)).is_ok())
             .count();
-        assert_eq!(answered, ANSWERS_BURST as usize);
+        assert_eq!(answered, STUN_TOTAL.burst as usize);
         assert_eq!((limiter.networks.len(), limiter.order.len()), (NETWORKS_MAX, NETWORKS_MAX));
-        assert!(limiter.allows("192.0.2.1".parse().unwrap(), 48, 32, Micros::from_secs(60)));
+        assert!(limiter.allows("192.0.2.1".parse().unwrap(), 48, 32, Micros::from_secs(60)).is_ok());
         assert_eq!((limiter.networks.len(), limiter.order.len()), (1, 1));
     }
 
@@ -134,11 +132,12 @@ mod tests {
             for nth in 0..7 {
                 match asking.filter(|_| nth == turn) {
                     Some(page_nth) => {
-                        answered[usize::from(page_nth)] |= limiter.allows(page(page_nth), 20, 32, now);
+                        answered[usize::from(page_nth)] |=
+                            limiter.allows(page(page_nth), 20, 32, now).is_ok();
                     }
                     None => {
                         forged += 1;
-                        limiter.allows(IpAddr::V4(forged.into()), 48, 32, now);
+                        let _ = limiter.allows(IpAddr::V4(forged.into()), 48, 32, now);
                     }
                 }
             }
@@ -153,7 +152,8 @@ mod tests {
         let (mut sent, mut got) = (0, 0);
         for second in 0..200 {
             sent += 20;
-            let answered = limiter.allows("192.0.2.1".parse().unwrap(), 20, 32, Micros::from_secs(second));
+            let answered =
+                limiter.allows("192.0.2.1".parse().unwrap(), 20, 32, Micros::from_secs(second)).is_ok();
             assert!(second > 0 || !answered, "one short question is not worth an answer");
             got += if answered { 32 } else { 0 };
             assert!(got <= sent, "{got} bytes for {sent}");

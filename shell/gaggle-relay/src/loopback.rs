@@ -4,12 +4,13 @@
 //! A real server gives tickets to those who sit in its rooms; this one gives them to whoever asks.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use gaggle_kit::PeerId;
 use gaggle_lobby::{Claims, TicketSigner};
+use gaggle_websocket::{Accepted, handshake};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
@@ -116,20 +117,22 @@ async fn listen(listener: TcpListener, server: Arc<RelayServer>) {
     while let Ok((stream, remote)) = listener.accept().await {
         let server = Arc::clone(&server);
         tokio::spawn(async move {
-            if let Some(stream) = shake_hands(stream).await {
-                server.serve(stream, remote.ip()).await;
+            if let Some(stream) = accept(stream, remote.ip()).await {
+                server.serve(stream);
             }
         });
     }
 }
 
-/// The opening handshake of a WebSocket. The client says nothing more before it is answered.
-async fn shake_hands(stream: TcpStream) -> Option<TcpStream> {
-    let stream = stream.into_std().ok()?;
+/// The opening handshake of a WebSocket.
+async fn accept(stream: TcpStream, address: IpAddr) -> Option<Accepted> {
+    let mut stream = stream.into_std().ok()?;
     stream.set_nonblocking(false).ok()?;
     stream.set_nodelay(true).ok()?;
-    let accepted = tokio::task::spawn_blocking(|| tungstenite::accept(stream).ok()).await;
-    let stream = accepted.ok()??.into_inner();
-    stream.set_nonblocking(true).ok()?;
-    TcpStream::from_std(stream).ok()
+    let accepted = tokio::task::spawn_blocking(move || {
+        let read = handshake::accept(&mut stream).ok()?;
+        stream.set_nonblocking(true).ok()?;
+        Some(Accepted { stream, tls: None, read, address })
+    });
+    accepted.await.ok()?
 }

@@ -3,20 +3,14 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use gaggle_kit::rate_limit::{ConcurrencyLimit, Prefix, choose_evicted, network, prefixes};
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::{RelayFrame, RelayLeg, RelayReject};
-use gaggle_lobby::places::{ConcurrencyLimit, making_way, network};
 use gaggle_lobby::{Claims, RoomId, TicketError, TicketKey};
 
-use crate::left::Left;
-use crate::member::{Limits, Member, MemberId};
-use crate::rates::Rates;
+use crate::limits::{Limits, RelayLimit};
+use crate::member::{Member, MemberId};
 use crate::totals::Totals;
-
-/// One network may have this part of the places for those who have proved nothing.
-const UNPROVEN_SHARE: usize = 16;
-/// A network whose sockets all come anew has them all again after so many seconds.
-const COMING_SECONDS: u64 = 10;
 
 /// A connection, as the caller numbers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,13 +50,6 @@ pub struct RelayConfig {
     pub bytes_per_second: u64,
     /// See [`RelayConfig::bytes_per_second`].
     pub bytes_burst: u64,
-}
-
-impl RelayConfig {
-    /// How much of [`RelayConfig::unproven_max`] one network may have.
-    pub(crate) fn unproven_share(&self) -> usize {
-        self.unproven_max.div_ceil(UNPROVEN_SHARE)
-    }
 }
 
 impl Default for RelayConfig {
@@ -159,15 +146,9 @@ pub struct Relay {
     members: Vec<Option<Member>>,
     free: Vec<MemberId>,
     rooms: BTreeMap<RoomId, Room>,
-    unproven: usize,
-    unproven_by_network: ConcurrencyLimit,
-    members_by_network: ConcurrencyLimit,
-    comings: Rates,
-    frames: Rates,
-    offers: Rates,
-    left: Left,
-    /// The time, as it was last told.
-    now: Micros,
+    unproven: ConcurrencyLimit<Prefix>,
+    members_by_network: ConcurrencyLimit<Prefix>,
+    limits: Limits,
     totals: Totals,
     frame: Vec<u8>,
 }
@@ -181,14 +162,8 @@ impl std::fmt::Debug for Relay {
 impl Relay {
     /// A relay for tickets of this key. The instance is a number no earlier life of it had.
     pub fn new(key: TicketKey, config: RelayConfig, instance: u64, has_channels: bool) -> Relay {
-        let sockets = config.sockets_per_network as u64;
-        let comings = || Rates::new(sockets.div_ceil(COMING_SECONDS), sockets);
         Relay {
-            comings: comings(),
-            frames: Rates::new(config.network_frames_per_second, config.network_frames_burst),
-            // Each who comes may want one.
-            offers: comings(),
-            left: Left::new(config.members_max),
+            limits: Limits::new(&config),
             key,
             epochs: None,
             due: Due::default(),
@@ -199,10 +174,8 @@ impl Relay {
             members: Vec::new(),
             free: Vec::new(),
             rooms: BTreeMap::new(),
-            unproven: 0,
-            unproven_by_network: ConcurrencyLimit::default(),
+            unproven: ConcurrencyLimit::default(),
             members_by_network: ConcurrencyLimit::default(),
-            now: Micros::ZERO,
             totals: Totals::default(),
             frame: Vec::new(),
         }
@@ -216,7 +189,8 @@ impl Relay {
 
     /// What happened so far.
     pub fn totals(&self) -> Totals {
-        Totals { members: self.member_count() as u64, rooms: self.rooms.len() as u64, ..self.totals }
+        let (members, rooms) = (self.member_count() as u64, self.rooms.len() as u64);
+        Totals { members, rooms, limited: *self.limits.exceeded(), ..self.totals }
     }
 
     pub(crate) fn config(&self) -> &RelayConfig {
@@ -225,6 +199,11 @@ impl Relay {
 
     pub(crate) fn totals_mut(&mut self) -> &mut Totals {
         &mut self.totals
+    }
+
+    /// Counts an excess of a limit that was found by the sockets.
+    pub(crate) fn exceed(&mut self, limit: RelayLimit) {
+        self.limits.exceed(limit);
     }
 
     /// Counts datagrams that the sockets had no room for.
@@ -236,13 +215,13 @@ impl Relay {
     /// from this address has a place: of networks with many of them first, then those that came
     /// first.
     pub fn make_way(&mut self, from: IpAddr, out: Sink<'_>) {
-        if self.unproven < self.config.unproven_max {
+        if self.unproven.total() < self.config.unproven_max {
             return;
         }
         let unproven = self.connections.iter().filter_map(|(id, held)| Some((held.unproven_from?, *id)));
-        let weight_min = self.unproven_by_network.weight(network(from)) + 1;
+        let weight_min = self.unproven.weight(network(from)) + 1;
         let count = self.config.unproven_share();
-        for connection in making_way(&self.unproven_by_network, weight_min, unproven, count) {
+        for connection in choose_evicted(&self.unproven, weight_min, unproven, count) {
             self.refuse(connection, RelayReject::Full, out);
         }
     }
@@ -250,18 +229,19 @@ impl Relay {
     /// A socket is open from this address. It has to prove itself; false if there is no place for
     /// it.
     pub fn socket_opened(&mut self, now: Micros, connection: ConnectionId, from: IpAddr) -> bool {
-        self.now = now;
         self.totals.connections += 1;
         let (network, max) = (network(from), self.config.unproven_max);
-        let may_come = self.unproven < max && self.comings.take(network, now);
-        if !may_come || !self.unproven_by_network.take(network, self.config.unproven_share()) {
+        if self.unproven.total() < max && !self.limits.allows_connect(now, network) {
             self.totals.refused_full += 1;
             return false;
         }
-        self.unproven += 1;
-        let opened =
-            Connection { leg: RelayLeg::WebSocket, member: None, unproven_from: Some(network), since: now };
-        self.connections.insert(connection, opened);
+        if !self.unproven.try_acquire(prefixes(network), max, self.config.unproven_share()) {
+            self.limits.exceed(RelayLimit::Unauthenticated);
+            self.totals.refused_full += 1;
+            return false;
+        }
+        let (leg, unproven_from) = (RelayLeg::WebSocket, Some(network));
+        self.connections.insert(connection, Connection { leg, member: None, unproven_from, since: now });
         true
     }
 
@@ -305,12 +285,11 @@ impl Relay {
         bytes: &[u8],
         out: Sink<'_>,
     ) -> Option<Request> {
-        self.now = now;
         let member = self.connections.get(&connection)?.member;
         let handled = match (RelayFrame::read(bytes), member) {
             (Err(_), _) => Err(RelayReject::Malformed),
             (Ok(RelayFrame::Authenticate { .. }), Some(member))
-                if !self.member(member).limits.authentications.take(now, 1) =>
+                if !self.allows(now, member, RelayLimit::MemberAuthentications) =>
             {
                 Err(RelayReject::Malformed)
             }
@@ -354,7 +333,6 @@ impl Relay {
 
     /// Lets time pass: call it several times a second.
     pub fn handle_timeout(&mut self, now: Micros, unix_seconds: u64, out: Sink<'_>) {
-        self.now = now;
         let late = |connection: &Connection| {
             connection.member.is_none() && now.since(connection.since) >= self.config.prove_within
         };
@@ -489,8 +467,15 @@ impl Relay {
             return Err(RelayReject::Replaced);
         }
         let has_place = counted == Some(network)
-            || !is_full && self.members_by_network.take(network, self.config.sockets_per_network);
+            || !is_full
+                && self.members_by_network.try_acquire(
+                    prefixes(network),
+                    usize::MAX,
+                    self.config.sockets_per_network,
+                );
         if !has_place {
+            let is_room_full = room.is_some_and(|room| room.members.len() >= self.config.room_members_max);
+            self.limits.exceed(if is_room_full { RelayLimit::RoomMembers } else { RelayLimit::Members });
             return Err(RelayReject::Full);
         }
         held.unproven_from = None;
@@ -500,7 +485,7 @@ impl Relay {
             None => self.insert(now, claims, network),
         };
         if let Some(counted) = counted.filter(|counted| *counted != network) {
-            self.members_by_network.give_back(counted);
+            self.members_by_network.release(prefixes(counted));
             self.member(id).network = network;
         }
         if let Some(held) = self.connections.get_mut(&connection) {
@@ -532,7 +517,7 @@ impl Relay {
         });
         let weight_min = self.members_by_network.weight(network) + 1;
         let count = (self.config.members_max / EVICTED_SHARE).max(1);
-        for (_, id) in making_way(&self.members_by_network, weight_min, idle, count) {
+        for (_, id) in choose_evicted(&self.members_by_network, weight_min, idle, count) {
             self.expel(id, RelayReject::Full, out);
         }
     }
@@ -542,9 +527,7 @@ impl Relay {
     }
 
     fn insert(&mut self, now: Micros, claims: &Claims, network: u64) -> MemberId {
-        let limits = self.left.take(now, claims.room, claims.peer);
-        let limits = limits.unwrap_or_else(|| Limits::new(now, &self.config));
-        let member = Member::new(claims, network, now, limits);
+        let member = Member::new(claims, network, now);
         let id = self.free.pop().unwrap_or_else(|| {
             self.members.push(None);
             self.members.len() - 1
@@ -578,18 +561,16 @@ impl Relay {
             }
             // Each of these brings somebody else a word that is not dropped.
             RelayFrame::Open { .. } | RelayFrame::Close { .. }
-                if !self.member(id).limits.control_frames.take(now, 1) =>
+                if !self.allows(now, id, RelayLimit::MemberControl) =>
             {
                 self.totals.words_ignored += 1;
             }
             RelayFrame::Open { peer } => self.call(id, peer, out),
             RelayFrame::Close { peer } => self.hang_up(id, peer, out),
             RelayFrame::Offer { description } => {
-                let member = self.members[id].as_mut().expect("connections name members that are here");
-                if self.has_channels
-                    && member.limits.offers.take(now, 1)
-                    && self.offers.take(member.network, now)
-                {
+                let member = self.member(id);
+                let (key, network) = (member.key(), member.network);
+                if self.has_channels && self.limits.allows_offer(now, key, network) {
                     return Ok(Some(Request::Channel(description.to_string())));
                 }
                 self.totals.offers_refused += 1;
@@ -700,7 +681,7 @@ impl Relay {
                 self.totals.dropped_nobody += 1;
                 continue;
             };
-            if !sender.may_send(now, datagram.len()) || !self.frames.take(sender.network, now) {
+            if !self.limits.allows_frame(now, sender.key(), sender.network, datagram.len()) {
                 self.totals.dropped_rate += 1;
                 continue;
             }
@@ -742,8 +723,7 @@ impl Relay {
 
     fn count_out(&mut self, unproven_from: Option<u64>) {
         if let Some(network) = unproven_from {
-            self.unproven -= 1;
-            self.unproven_by_network.give_back(network);
+            self.unproven.release(prefixes(network));
         }
     }
 
@@ -751,8 +731,7 @@ impl Relay {
     fn remove(&mut self, id: MemberId, out: Sink<'_>) {
         let Some(member) = self.members[id].take() else { return };
         self.free.push(id);
-        self.members_by_network.give_back(member.network);
-        self.left.put(self.now, member.room, member.peer, member.limits);
+        self.members_by_network.release(prefixes(member.network));
         if let Some(room) = self.rooms.get_mut(&member.room) {
             room.members.remove(&member.peer);
             if room.members.is_empty() {
@@ -763,6 +742,11 @@ impl Relay {
             self.unpair(other, member.peer, out);
             self.member(other).tidy();
         }
+    }
+
+    fn allows(&mut self, now: Micros, id: MemberId, limit: RelayLimit) -> bool {
+        let key = self.member(id).key();
+        self.limits.allows(now, key, limit)
     }
 
     fn member(&mut self, id: MemberId) -> &mut Member {

@@ -5,8 +5,8 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::RelayLeg;
 use gaggle_lobby::{Claims, RoomId};
 
-use crate::bucket::Bucket;
-use crate::machine::{ConnectionId, RelayConfig};
+use crate::limits::MemberKey;
+use crate::machine::ConnectionId;
 
 /// The place of a member in the list of all.
 pub(crate) type MemberId = usize;
@@ -21,32 +21,6 @@ pub(crate) struct Pair {
     pub(crate) open: Option<MemberId>,
     /// The leg on which this member last said something to it: answers go there.
     pub(crate) leg: Option<RelayLeg>,
-}
-
-/// How much a member may do. It is the same for all its connections, and for those that come after
-/// them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    frames: Bucket,
-    bytes: Bucket,
-    pub(crate) offers: Bucket,
-    /// Checking a ticket is dear.
-    pub(crate) authentications: Bucket,
-    /// Calls, and ends of them.
-    pub(crate) control_frames: Bucket,
-}
-
-impl Limits {
-    pub(crate) fn new(now: Micros, config: &RelayConfig) -> Limits {
-        Limits {
-            frames: Bucket::new(config.frames_per_second, config.frames_burst, now),
-            bytes: Bucket::new(config.bytes_per_second, config.bytes_burst, now),
-            offers: Bucket::new(1, 8, now),
-            authentications: Bucket::new(2, 32, now),
-            // Everybody in a room, and everybody again after they all came back.
-            control_frames: Bucket::new(20, 256, now),
-        }
-    }
 }
 
 /// One member.
@@ -64,11 +38,10 @@ pub(crate) struct Member {
     /// Sorted by peer.
     pairs: Vec<Pair>,
     pub(crate) heard_at: Micros,
-    pub(crate) limits: Limits,
 }
 
 impl Member {
-    pub(crate) fn new(claims: &Claims, network: u64, now: Micros, limits: Limits) -> Member {
+    pub(crate) fn new(claims: &Claims, network: u64, now: Micros) -> Member {
         Member {
             peer: claims.peer,
             room: claims.room,
@@ -79,8 +52,12 @@ impl Member {
             connections: [None; 2],
             pairs: Vec::new(),
             heard_at: now,
-            limits,
         }
+    }
+
+    /// What its limits are counted by.
+    pub(crate) fn key(&self) -> MemberKey {
+        MemberKey { room: self.room, peer: self.peer }
     }
 
     pub(crate) fn connection(&self, leg: RelayLeg) -> Option<ConnectionId> {
@@ -134,10 +111,5 @@ impl Member {
     pub(crate) fn route(&self, from: PeerId) -> Option<ConnectionId> {
         let chosen = self.find(from).and_then(|pair| pair.leg).and_then(|leg| self.connection(leg));
         chosen.or_else(|| self.connections().next())
-    }
-
-    /// Whether it may hand in a datagram of this size now.
-    pub(crate) fn may_send(&mut self, now: Micros, bytes: usize) -> bool {
-        self.limits.frames.take(now, 1) && self.limits.bytes.take(now, bytes as u64)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gaggle_lobby::places::ConcurrencyLimit;
+use gaggle_kit::rate_limit::{ConcurrencyLimit, Prefix, prefixes};
 
 use crate::machine::ConnectionId;
 
@@ -13,7 +13,7 @@ pub(crate) struct Opening {
     max: usize,
     share: usize,
     channels: BTreeMap<ConnectionId, Attempt>,
-    by_network: ConcurrencyLimit,
+    places: ConcurrencyLimit<Prefix>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ struct Attempt {
 impl Opening {
     /// For so many at a time, and so many of one network.
     pub(crate) fn new(max: usize, share: usize) -> Opening {
-        Opening { max, share, channels: BTreeMap::new(), by_network: ConcurrencyLimit::default() }
+        Opening { max, share, channels: BTreeMap::new(), places: ConcurrencyLimit::default() }
     }
 
     /// The one of this socket.
@@ -35,7 +35,7 @@ impl Opening {
 
     /// A channel for a socket that has none. False if there is no place.
     pub(crate) fn begin(&mut self, socket: ConnectionId, channel: ConnectionId, network: u64) -> bool {
-        let has_place = self.channels.len() < self.max && self.by_network.take(network, self.share);
+        let has_place = self.places.try_acquire(prefixes(network), self.max, self.share);
         if has_place {
             self.channels.insert(socket, Attempt { channel, network });
         }
@@ -48,7 +48,7 @@ impl Opening {
             self.channels.get(&socket).copied().filter(|attempt| attempt.channel == channel)
         {
             self.channels.remove(&socket);
-            self.by_network.give_back(attempt.network);
+            self.places.release(prefixes(attempt.network));
         }
     }
 }

@@ -1,134 +1,103 @@
-//! What waits to go out over one socket: bounded. When it is full, the oldest datagram goes of
-//! whoever has most there.
+//! Frames that wait for one WebSocket: bounded. When it is full, the oldest datagram of the sender
+//! that has most there is dropped; control frames never are.
+//!
+//! The relay pushes, the reactor pops. Absent: sockets, who may send what.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gaggle_kit::PeerId;
-use tokio::sync::Notify;
+use gaggle_websocket::{Frame, Queue};
 
 use crate::fair_share::sender_of;
-use crate::machine::Outbound;
 
 /// Bytes of datagrams that may wait: more is only older.
 const DATA_BYTES_MAX: usize = 128 * 1024;
-/// Words that may wait. Nobody who reads has so many unread.
-const WORDS_MAX: usize = 1_024;
+/// Control frames that may wait. No client that reads has so many unread.
+const CONTROL_MAX: usize = 1_024;
 
 /// Frames for one socket, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    state: Mutex<State>,
-    news: Notify,
-    end: Notify,
-}
-
-#[derive(Debug, Default)]
-struct State {
     /// Each with the sender of its datagram, if it is one.
-    frames: VecDeque<(Option<PeerId>, Vec<u8>)>,
+    frames: VecDeque<(Option<PeerId>, Frame)>,
+    frame_bytes: usize,
     data_bytes: usize,
     /// The same by sender.
     sender_bytes: BTreeMap<PeerId, usize>,
     control_frames: usize,
-    ended: bool,
-    spare: Vec<Vec<u8>>,
+    /// Something was pushed since it was last empty.
+    is_listed: bool,
 }
 
 impl Outbox {
-    /// Takes over what goes out. How many datagrams were dropped for it.
-    pub(crate) fn push(&self, out: Outbound<'_>) -> u64 {
-        let mut state = self.lock();
-        if state.ended {
-            return 0;
-        }
-        let dropped = match out {
-            Outbound::Data(bytes) => state.push_data(bytes),
-            Outbound::Control(bytes) => {
-                state.control_frames += 1;
-                state.ended = state.control_frames > WORDS_MAX;
-                state.frames.push_back((None, bytes.to_vec()));
-                0
-            }
-            Outbound::Close => {
-                state.ended = true;
-                0
-            }
-        };
-        if state.ended {
-            self.end.notify_one();
-        }
-        drop(state);
-        self.news.notify_one();
-        dropped
-    }
-
-    /// Waits until the connection is to end.
-    pub(crate) async fn ended(&self) {
-        self.end.notified().await;
-    }
-
-    /// Waits until there is something new.
-    pub(crate) async fn wait(&self) {
-        self.news.notified().await;
-    }
-
-    /// Hands over what waits, at most so many bytes but one frame at least. False when the
-    /// connection is to end after it.
-    pub(crate) fn drain(&self, bytes_max: usize, mut take: impl FnMut(&[u8])) -> bool {
-        let mut state = self.lock();
-        let mut bytes = 0;
-        while bytes < bytes_max {
-            let Some((sender, frame)) = state.frames.pop_front() else { return !state.ended };
-            match sender {
-                Some(sender) => state.take_out(sender, frame.len()),
-                None => state.control_frames -= 1,
-            }
-            bytes += frame.len();
-            take(&frame);
-            if state.spare.len() < 16 {
-                state.spare.push(frame);
-            }
-        }
-        self.news.notify_one();
-        true
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    fn push_data(&mut self, bytes: &[u8]) -> u64 {
+    /// Adds a datagram. Returns how many were dropped for it.
+    pub(crate) fn push_data(&mut self, bytes: &[u8]) -> u64 {
         let mut dropped = 0;
         while self.data_bytes + bytes.len() > DATA_BYTES_MAX {
             let most = self.sender_bytes.iter().max_by_key(|(_, bytes)| **bytes).map(|(sender, _)| *sender);
             let oldest = self.frames.iter().position(|(sender, _)| sender.is_some() && *sender == most);
-            let Some((most, oldest)) = most.zip(oldest) else { break };
-            let (_, frame) = self.frames.remove(oldest).expect("it was just found");
-            self.take_out(most, frame.len());
-            self.spare.push(frame);
+            let Some(oldest) = oldest.and_then(|oldest| self.frames.remove(oldest)) else { break };
+            self.take_out(&oldest);
             dropped += 1;
         }
         let sender = sender_of(bytes);
-        let mut frame = self.spare.pop().unwrap_or_default();
-        frame.clear();
-        frame.extend_from_slice(bytes);
-        self.data_bytes += frame.len();
-        *self.sender_bytes.entry(sender).or_default() += frame.len();
-        self.frames.push_back((Some(sender), frame));
+        self.data_bytes += bytes.len();
+        *self.sender_bytes.entry(sender).or_default() += bytes.len();
+        self.put(Some(sender), Frame::Binary(bytes.to_vec()));
         dropped
     }
 
-    fn take_out(&mut self, sender: PeerId, bytes: usize) {
-        self.data_bytes -= bytes;
-        if let Some(held) = self.sender_bytes.get_mut(&sender) {
-            *held -= bytes;
+    /// Adds a control frame. False if the client reads none, and is to be disconnected.
+    #[must_use]
+    pub(crate) fn push_control(&mut self, bytes: &[u8]) -> bool {
+        self.control_frames += 1;
+        self.put(None, Frame::Binary(bytes.to_vec()));
+        self.control_frames <= CONTROL_MAX
+    }
+
+    /// Whether the socket has to be put on the list of those that are flushed.
+    pub(crate) fn list(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_listed, true)
+    }
+
+    fn put(&mut self, sender: Option<PeerId>, frame: Frame) {
+        self.frame_bytes += frame.bytes();
+        self.frames.push_back((sender, frame));
+    }
+
+    fn take_out(&mut self, (sender, frame): &(Option<PeerId>, Frame)) {
+        self.frame_bytes -= frame.bytes();
+        let Frame::Binary(bytes) = frame else { return };
+        let Some(sender) = sender else {
+            self.control_frames -= 1;
+            return;
+        };
+        self.data_bytes -= bytes.len();
+        if let Some(held) = self.sender_bytes.get_mut(sender) {
+            *held -= bytes.len();
             if *held == 0 {
-                self.sender_bytes.remove(&sender);
+                self.sender_bytes.remove(sender);
             }
         }
+    }
+}
+
+impl Queue for Outbox {
+    fn push(&mut self, frame: Frame) {
+        self.put(None, frame);
+    }
+
+    fn pop(&mut self) -> Option<Frame> {
+        let Some(next) = self.frames.pop_front() else {
+            self.is_listed = false;
+            return None;
+        };
+        self.take_out(&next);
+        Some(next.1)
+    }
+
+    fn bytes(&self) -> usize {
+        self.frame_bytes
     }
 }
 
@@ -138,61 +107,71 @@ mod tests {
 
     use super::*;
 
-    fn drained(outbox: &Outbox) -> Vec<Vec<u8>> {
-        let mut frames = Vec::new();
-        while outbox.drain(1, |frame| frames.push(frame.to_vec())) && outbox.lock().frames.front().is_some() {
-        }
-        frames
+    fn drained(outbox: &mut Outbox) -> Vec<Vec<u8>> {
+        std::iter::from_fn(|| outbox.pop())
+            .filter_map(|frame| if let Frame::Binary(bytes) = frame { Some(bytes) } else { None })
+            .collect()
     }
 
     #[test]
-    fn of_datagrams_the_oldest_is_dropped_and_words_never_are() {
-        let outbox = Outbox::default();
-        outbox.push(Outbound::Control(b"first"));
+    fn full_outbox_drops_oldest_datagrams_and_no_control() {
+        let mut outbox = Outbox::default();
+        assert!(outbox.push_control(b"first"));
         let frame = |n: u8| [&[0][..], &[n; 999]].concat();
-        let dropped: u64 = (0..200u8).map(|n| outbox.push(Outbound::Data(&frame(n)))).sum();
-        outbox.push(Outbound::Control(b"last"));
-        let frames = drained(&outbox);
+        let dropped: u64 = (0..200u8).map(|n| outbox.push_data(&frame(n))).sum();
+        assert!(outbox.push_control(b"last"));
+        let frames = drained(&mut outbox);
         assert_eq!(dropped, 200 - (DATA_BYTES_MAX / 1_000) as u64);
         assert_eq!(frames.first().map(Vec::as_slice), Some(&b"first"[..]));
         assert_eq!(frames.last().map(Vec::as_slice), Some(&b"last"[..]));
         assert_eq!(frames[1][1], dropped as u8, "the newest are kept, in order");
         assert_eq!(frames.len() as u64, 202 - dropped);
+        assert_eq!(outbox.bytes(), 0);
     }
 
     #[test]
-    fn whoever_sends_much_loses_its_own() {
-        let outbox = Outbox::default();
+    fn flooding_sender_loses_only_its_own() {
+        let mut outbox = Outbox::default();
         let frame = |peer, bytes: usize| {
             RelayFrame::Data { peer: PeerId::from_u128(peer), datagram: &[7; 1_000][..bytes] }.to_bytes()
         };
         let mut lost = 0;
         for nth in 0..10_000 {
-            lost += outbox.push(Outbound::Data(&frame(1, 1_000)));
+            lost += outbox.push_data(&frame(1, 1_000));
             if nth % 100 == 0 {
-                lost += outbox.push(Outbound::Data(&frame(2, 100)));
+                lost += outbox.push_data(&frame(2, 100));
             }
         }
         let little = frame(2, 100);
-        assert_eq!(drained(&outbox).iter().filter(|frame| **frame == little).count(), 100);
-        assert!(lost > 9_000 && outbox.lock().sender_bytes.is_empty() && outbox.lock().data_bytes == 0);
+        assert_eq!(drained(&mut outbox).iter().filter(|frame| **frame == little).count(), 100);
+        assert!(lost > 9_000 && outbox.sender_bytes.is_empty() && outbox.data_bytes == 0);
     }
 
     #[test]
-    fn what_was_said_before_the_end_goes_out() {
-        let outbox = Outbox::default();
-        outbox.push(Outbound::Control(b"why"));
-        outbox.push(Outbound::Close);
-        outbox.push(Outbound::Control(b"too late"));
-        let mut frames = Vec::new();
-        assert!(!outbox.drain(100, |frame| frames.push(frame.to_vec())));
-        assert_eq!(frames, [b"why"]);
+    fn control_and_pongs_go_out_before_close() {
+        let mut outbox = Outbox::default();
+        assert!(outbox.push_control(b"why"));
+        outbox.push(Frame::Pong(Box::new([])));
+        outbox.push(Frame::Close(None, ""));
+        assert!(matches!(outbox.pop(), Some(Frame::Binary(bytes)) if bytes == b"why"));
+        assert!(matches!(outbox.pop(), Some(Frame::Pong(_))));
+        assert!(matches!(outbox.pop(), Some(Frame::Close(None, ""))));
+        assert!(outbox.pop().is_none() && outbox.bytes() == 0);
     }
 
     #[test]
-    fn who_reads_no_words_is_ended() {
-        let outbox = Outbox::default();
-        (0..=WORDS_MAX).for_each(|_| _ = outbox.push(Outbound::Control(b"hello")));
-        assert!(!outbox.drain(usize::MAX, |_| {}));
+    fn client_that_reads_no_control_is_given_up() {
+        let mut outbox = Outbox::default();
+        assert!((0..CONTROL_MAX).all(|_| outbox.push_control(b"hello")));
+        assert!(!outbox.push_control(b"hello"));
+    }
+
+    #[test]
+    fn outbox_is_listed_once_until_empty() {
+        let mut outbox = Outbox::default();
+        let _ = outbox.push_control(b"x");
+        assert_eq!([outbox.list(), outbox.list()], [true, false]);
+        drained(&mut outbox);
+        assert!(outbox.list());
     }
 }

@@ -1,29 +1,32 @@
 //! The relay with its sockets and its clock: what [`Relay`](crate::Relay) decides is done here.
+//!
+//! The HTTP server hands WebSockets over, a reactor serves them, the UDP port has a thread of its
+//! own. Absent: who may talk to whom (`machine.rs`), frames of WebSockets (`gaggle-websocket`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use gaggle_kit::Micros;
+use gaggle_kit::rate_limit::{ConcurrencyLimit, LimitRow, Prefix, network, prefixes};
 use gaggle_link::relay::RelayFrame;
 use gaggle_lobby::TicketKey;
-use gaggle_lobby::places::{ConcurrencyLimit, network};
-use tokio::io::{AsyncRead, AsyncWrite};
+use gaggle_websocket::{Accepted, Connection, Frame, Reactor};
 use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::limits::RelayLimit;
 use crate::machine::{ConnectionId, Epochs, Outbound, Relay, RelayConfig, Request};
 use crate::opening::Opening;
 use crate::outbox::Outbox;
-use crate::rates::Rates;
+use crate::sockets::{Sockets, push, reactor_config};
 use crate::totals::Totals;
 use crate::udp::{Job, Offer, Port, Stray, UdpPort, micros};
-use crate::websocket::{self, Ended};
 
 /// How often time is passed on to the machine. Nothing in it is finer.
 const TICK: Duration = Duration::from_millis(100);
@@ -32,7 +35,12 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) const JOBS_MAX: usize = 16_384;
 
 /// The network of what no member asked for.
-const NOBODY: u64 = 0;
+const NO_NETWORK: u64 = 0;
+/// A client that was silent for this long is pinged, and disconnected if it still is after the same
+/// time again.
+const PING_INTERVAL: Micros = Micros::from_secs(20);
+/// How often silent clients are looked for.
+const SILENCE_CHECK: Micros = Micros::from_secs(1);
 
 /// A relay that runs until it is dropped.
 pub struct RelayServer {
@@ -43,6 +51,8 @@ pub struct RelayServer {
     /// nothing else keeps it waiting.
     clock: Mutex<Option<JoinHandle<()>>>,
     port: Mutex<Option<std::thread::JoinHandle<()>>>,
+    /// Serves the WebSockets. Set before anything else is done.
+    reactor: OnceLock<Reactor>,
     stopping: AtomicBool,
     began: Instant,
     /// What time tickets are held against.
@@ -54,11 +64,22 @@ pub type UnixClock = Box<dyn Fn() -> u64 + Send + Sync>;
 
 struct State {
     relay: Relay,
-    sockets: BTreeMap<ConnectionId, Arc<Outbox>>,
-    by_network: ConcurrencyLimit,
+    sockets: BTreeMap<ConnectionId, Socket>,
+    /// Sockets with something in their outboxes that nothing has flushed yet.
+    unflushed: Vec<Arc<Connection<Outbox>>>,
+    silence_checked_at: Micros,
+    places: ConcurrencyLimit<Prefix>,
     connections: u64,
     has_udp: bool,
     jobs: VecDeque<Job>,
+}
+
+/// A WebSocket of a member, or of a client that has to prove to be one.
+struct Socket {
+    connection: Arc<Connection<Outbox>>,
+    network: u64,
+    heard_at: Micros,
+    is_pinged: bool,
 }
 
 impl fmt::Debug for RelayServer {
@@ -91,46 +112,49 @@ impl RelayServer {
         let instance = getrandom::u64().map_err(io::Error::other)?;
         let has_udp = udp.is_some();
         let opening = Opening::new(config.unproven_max, config.unproven_share());
-        let networks = Port::networks(&config);
+        let of_port = config.clone();
         let relay = Relay::new(key, config, instance, has_udp);
-        let (sockets, by_network, jobs) = (BTreeMap::new(), ConcurrencyLimit::default(), VecDeque::new());
-        let state = State { relay, sockets, by_network, connections: 0, has_udp, jobs };
+        let (sockets, places, jobs) = (BTreeMap::new(), ConcurrencyLimit::default(), VecDeque::new());
+        let (unflushed, silence_checked_at) = (Vec::new(), Micros::ZERO);
+        let state =
+            State { relay, sockets, unflushed, silence_checked_at, places, connections: 0, has_udp, jobs };
         let news = Arc::new(Notify::new());
         let server = Arc::new(RelayServer {
             state: Mutex::new(state),
             news: Arc::clone(&news),
             clock: Mutex::default(),
             port: Mutex::default(),
+            reactor: OnceLock::new(),
             stopping: AtomicBool::new(false),
             began: Instant::now(),
             unix_seconds,
         });
+        let _ = server.reactor.set(Reactor::start(Sockets(Arc::downgrade(&server)), reactor_config())?);
         let port =
-            udp.map(|udp| run_port(udp, opening, networks, Arc::downgrade(&server), news)).transpose()?;
+            udp.map(|udp| run_port(udp, opening, &of_port, Arc::downgrade(&server), news)).transpose()?;
         *server.port.lock().unwrap_or_else(PoisonError::into_inner) = port;
         let clock = tokio::spawn(tick(Arc::downgrade(&server)));
         *server.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(clock);
         Ok(server)
     }
 
-    /// Serves one WebSocket, on which the opening handshake is done, until it ends. The address is
-    /// where it comes from.
-    pub async fn serve(
-        self: &Arc<RelayServer>,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send,
-        address: IpAddr,
-    ) {
-        let Some((id, outbox)) = self.open_socket(address) else { return };
-        let ended = websocket::serve(stream, &outbox, |frame| self.handle_socket(id, address, frame)).await;
-        if ended == Ended::Malformed {
-            self.lock().relay.totals_mut().malformed += 1;
+    /// Serves one WebSocket until it ends.
+    pub fn serve(&self, accepted: Accepted) {
+        if let Some(reactor) = self.reactor.get() {
+            reactor.serve(self.next_connection().0, accepted);
         }
-        self.close_socket(id, address);
     }
 
     /// See [`Relay::set_epochs`].
     pub fn set_epochs(&self, epochs: Epochs) {
         self.lock().relay.set_epochs(epochs);
+    }
+
+    /// Every limit, and how often it was exceeded.
+    pub fn limits(&self) -> Vec<(LimitRow, u64)> {
+        let state = self.lock();
+        let exceeded = state.relay.totals().limited;
+        state.relay.config().limits().into_iter().zip(exceeded).collect()
     }
 
     /// What happened so far.
@@ -140,8 +164,10 @@ impl RelayServer {
 
     /// Ends all connections, tells everybody why, and gives the UDP port back.
     pub async fn stop(&self) {
-        self.with_relay(NOBODY, |relay, out| relay.stop(out));
+        self.with_relay(NO_NETWORK, |relay, out| relay.stop(out));
+        self.flush();
         self.stopping.store(true, Ordering::Relaxed);
+        self.reactor.get().into_iter().for_each(Reactor::stop);
         self.news.notify_one();
         let port = self.port.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(port) = port {
@@ -155,38 +181,49 @@ impl RelayServer {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    fn open_socket(&self, address: IpAddr) -> Option<(ConnectionId, Arc<Outbox>)> {
-        let now = self.now();
-        self.with_relay(network(address), |relay, out| relay.make_way(address, out));
+    /// False if there is no place for it.
+    pub(crate) fn open_socket(&self, connection: &Arc<Connection<Outbox>>, address: IpAddr) -> bool {
+        let (now, network) = (self.now(), network(address));
+        self.with_relay(network, |relay, out| relay.make_way(address, out));
         let mut state = self.lock();
         let limits = state.relay.config();
-        let (sockets_max, share) = (limits.members_max + limits.unproven_max, limits.sockets_per_network);
+        let (sockets_max, share) = (limits.sockets_max(), limits.sockets_per_network);
         // Also those that are ended count until they are gone: they still cost memory.
-        if state.sockets.len() >= sockets_max || !state.by_network.take(network(address), share) {
+        if !state.places.try_acquire(prefixes(network), sockets_max, share) {
             state.relay.totals_mut().refused_full += 1;
-            return None;
+            state.relay.exceed(RelayLimit::Sockets);
+            return false;
         }
-        state.connections += 1;
-        let id = ConnectionId(state.connections);
+        let id = ConnectionId(connection.number());
         if !state.relay.socket_opened(now, id, address) {
-            state.by_network.give_back(network(address));
-            return None;
+            state.places.release(prefixes(network));
+            return false;
         }
-        let outbox = Arc::new(Outbox::default());
-        state.sockets.insert(id, Arc::clone(&outbox));
-        Some((id, outbox))
+        let socket = Socket { connection: connection.clone(), network, heard_at: now, is_pinged: false };
+        state.sockets.insert(id, socket);
+        true
+    }
+
+    /// Remembers that a client is there. Its network, if it still has a socket.
+    pub(crate) fn hear(&self, id: ConnectionId) -> Option<u64> {
+        let now = self.now();
+        let mut state = self.lock();
+        let socket = state.sockets.get_mut(&id)?;
+        (socket.heard_at, socket.is_pinged) = (now, false);
+        Some(socket.network)
     }
 
     /// Whether there may be more of it now.
-    fn handle_socket(&self, id: ConnectionId, address: IpAddr, frame: &[u8]) -> bool {
+    pub(crate) fn handle_socket(&self, id: ConnectionId, frame: &[u8]) -> bool {
+        let Some(network) = self.hear(id) else { return true };
         let (now, unix_seconds) = (self.now(), (self.unix_seconds)());
-        let (request, is_within) = self.with_relay(network(address), |relay, out| {
+        let (request, is_within) = self.with_relay(network, |relay, out| {
             let dropped = relay.totals_mut().dropped_rate;
             let request = relay.handle_socket(now, unix_seconds, id, frame, out);
             (request, relay.totals_mut().dropped_rate == dropped)
         });
         if let Some(Request::Channel(description)) = request {
-            let offer = Offer { socket: id, network: network(address), description };
+            let offer = Offer { socket: id, network, description };
             let mut state = self.lock();
             if state.jobs.len() < JOBS_MAX && state.has_udp {
                 state.jobs.push_back(Job::Offer(offer));
@@ -198,16 +235,47 @@ impl RelayServer {
         is_within
     }
 
-    fn close_socket(&self, id: ConnectionId, address: IpAddr) {
+    pub(crate) fn close_socket(&self, id: ConnectionId) {
         let mut state = self.lock();
-        state.sockets.remove(&id);
-        state.by_network.give_back(network(address));
+        let Some(Socket { network, .. }) = state.sockets.remove(&id) else { return };
+        state.places.release(prefixes(network));
         if state.has_udp {
             state.jobs.push_back(Job::Closed { socket: id });
             self.news.notify_one();
         }
         drop(state);
-        self.with_relay(network(address), |relay, out| relay.closed(id, out));
+        self.with_relay(network, |relay, out| relay.closed(id, out));
+    }
+
+    /// Pings clients that say nothing, and disconnects those that do not answer.
+    fn check_silence(&self, now: Micros) {
+        let mut state = self.lock();
+        if now.since(state.silence_checked_at) < SILENCE_CHECK {
+            return;
+        }
+        state.silence_checked_at = now;
+        let State { sockets, unflushed, .. } = &mut *state;
+        for socket in sockets.values_mut().filter(|socket| now.since(socket.heard_at) >= PING_INTERVAL) {
+            if std::mem::replace(&mut socket.is_pinged, true) {
+                socket.connection.end(None, "");
+            } else {
+                socket.heard_at = now;
+                socket.connection.queue(Frame::Ping);
+            }
+            unflushed.push(socket.connection.clone());
+        }
+    }
+
+    /// Sends what waits in outboxes, as far as the kernel takes it.
+    pub(crate) fn flush(&self) {
+        let unflushed = std::mem::take(&mut self.lock().unflushed);
+        unflushed.iter().for_each(|connection| connection.flush());
+    }
+
+    /// Lets the thread of the sockets flush them, if one has to be.
+    pub(crate) fn flush_soon(&self) {
+        let has_unflushed = !self.lock().unflushed.is_empty();
+        self.reactor.get().into_iter().filter(|_| has_unflushed).for_each(Reactor::wake);
     }
 
     /// Lets the machine do something and passes on what it says, in the turn of the network it does
@@ -232,11 +300,11 @@ impl RelayServer {
         act: impl FnOnce(&mut Relay, &mut dyn FnMut(ConnectionId, Outbound<'_>)) -> T,
     ) -> (T, bool) {
         let mut state = self.lock();
-        let State { relay, sockets, jobs, has_udp, .. } = &mut *state;
+        let State { relay, sockets, unflushed, jobs, has_udp, .. } = &mut *state;
         let (mut dropped, jobs_before) = (0, jobs.len());
         let result = act(relay, &mut |connection, out| {
-            if let Some(outbox) = sockets.get(&connection) {
-                dropped += outbox.push(out);
+            if let Some(socket) = sockets.get(&connection) {
+                dropped += push(&socket.connection, out, unflushed);
                 return;
             }
             match out {
@@ -260,13 +328,6 @@ impl RelayServer {
         std::mem::swap(&mut self.lock().jobs, empty);
     }
 
-    /// Datagrams a member may hand in per second, and at once.
-    pub(crate) fn frames_limit(&self) -> (u64, u64) {
-        let state = self.lock();
-        let limits = state.relay.config();
-        (limits.frames_per_second, limits.frames_burst)
-    }
-
     pub(crate) fn next_connection(&self) -> ConnectionId {
         let mut state = self.lock();
         state.connections += 1;
@@ -275,9 +336,16 @@ impl RelayServer {
 
     /// Says something over a socket.
     pub(crate) fn say(&self, socket: ConnectionId, frame: RelayFrame<'_>) {
-        if let Some(outbox) = self.lock().sockets.get(&socket) {
-            outbox.push(Outbound::Control(&frame.to_bytes()));
+        let mut state = self.lock();
+        let State { sockets, unflushed, .. } = &mut *state;
+        if let Some(socket) = sockets.get(&socket) {
+            push(&socket.connection, Outbound::Control(&frame.to_bytes()), unflushed);
         }
+    }
+
+    /// Counts an excess of a limit.
+    pub(crate) fn exceed(&self, limit: RelayLimit) {
+        self.lock().relay.exceed(limit);
     }
 
     /// Counts something that happened at the port.
@@ -293,7 +361,7 @@ impl RelayServer {
             port.as_ref().is_some_and(std::thread::JoinHandle::is_finished) && !self.is_stopping()
         };
         if is_gone && self.lock().has_udp {
-            self.with_relay(NOBODY, |relay, out| relay.lose_channels(out));
+            self.with_relay(NO_NETWORK, |relay, out| relay.lose_channels(out));
             let mut state = self.lock();
             state.has_udp = false;
             state.jobs.clear();
@@ -337,14 +405,14 @@ impl Drop for RelayServer {
 fn run_port(
     udp: UdpPort,
     opening: Opening,
-    networks: Rates,
+    config: &RelayConfig,
     server: Weak<RelayServer>,
     news: Arc<Notify>,
 ) -> io::Result<std::thread::JoinHandle<()>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let port = {
         let _inside = runtime.enter();
-        Port::new(udp, opening, networks)?
+        Port::new(udp, opening, config)?
     };
     let run = move || runtime.block_on(port.run(server, news));
     std::thread::Builder::new().name("relay-port".into()).spawn(run)
@@ -355,7 +423,9 @@ async fn tick(server: Weak<RelayServer>) {
         tokio::time::sleep(TICK).await;
         let Some(server) = server.upgrade() else { return };
         let (now, unix_seconds) = (server.now(), (server.unix_seconds)());
-        server.with_relay(NOBODY, |relay, out| relay.handle_timeout(now, unix_seconds, out));
+        server.with_relay(NO_NETWORK, |relay, out| relay.handle_timeout(now, unix_seconds, out));
+        server.check_silence(now);
+        server.flush_soon();
         server.look_at_port();
     }
 }
@@ -368,7 +438,7 @@ fn wall_clock() -> u64 {
 mod tests {
     use gaggle_kit::PeerId;
     use gaggle_lobby::{Claims, TicketSigner};
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use std::io::{Read, Write};
 
     use super::*;
 
@@ -386,7 +456,7 @@ mod tests {
             assert!(began.elapsed() < Duration::from_secs(60), "nobody looks at it");
             tokio::time::sleep(TICK).await;
         }
-        relay.close_socket(ConnectionId(7), [127, 0, 0, 1].into());
+        relay.close_socket(ConnectionId(7));
         assert!(relay.lock().jobs.is_empty(), "nothing waits for it");
         *relay.port.lock().unwrap_or_else(PoisonError::into_inner) = port;
         relay.stop().await;
@@ -399,20 +469,20 @@ mod tests {
         let clock: UnixClock = Box::new(|| 1_000_000);
         let relay = RelayServer::start_with_clock(signer.key(), RelayConfig::default(), None, clock).unwrap();
         for (expires, kind) in [(1_000_060, 7), (999_940, 11)] {
-            let (mut client, stream) = duplex(4_096);
-            let server = Arc::clone(&relay);
-            let served = tokio::spawn(async move { server.serve(stream, [127, 0, 0, 1].into()).await });
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (stream, remote) = listener.accept().unwrap();
+            stream.set_nonblocking(true).unwrap();
+            relay.serve(Accepted { stream, tls: None, read: Vec::new(), address: remote.ip() });
             let ticket = signer.sign(&Claims::bare(1, PeerId::from_bytes([3; 16]), 1, expires));
             let frame = RelayFrame::Authenticate { ticket: &ticket }.to_bytes();
             // A binary message whose mask is zero.
             let length = (frame.len() as u16).to_be_bytes();
-            client.write_all(&[0x82, 0xfe, length[0], length[1], 0, 0, 0, 0]).await.unwrap();
-            client.write_all(&frame).await.unwrap();
+            client.write_all(&[0x82, 0xfe, length[0], length[1], 0, 0, 0, 0]).unwrap();
+            client.write_all(&frame).unwrap();
             let mut answer = [0; 3];
-            client.read_exact(&mut answer).await.unwrap();
+            client.read_exact(&mut answer).unwrap();
             assert_eq!(answer[2], kind, "a ticket until {expires}");
-            drop(client);
-            served.await.unwrap();
         }
     }
 }

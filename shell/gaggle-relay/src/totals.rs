@@ -2,6 +2,8 @@
 
 use gaggle_link::relay::RelayReject;
 
+use crate::limits::LIMITS;
+
 /// Counts since the start, but for the first two, which are now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
@@ -49,6 +51,9 @@ pub struct Totals {
     pub strays_refused: u64,
     /// Datagrams at the UDP port from addresses nobody speaks from.
     pub strays_unknown: u64,
+    /// How often each limit was exceeded, in the order of
+    /// [`RelayConfig::limits`](crate::RelayConfig::limits).
+    pub limited: [u64; LIMITS],
 }
 
 impl Totals {

@@ -13,19 +13,19 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
+use gaggle_kit::rate_limit::{KeyedRateLimiter, Prefix, RateLimit, RateLimiter, prefixes};
 use gaggle_link::relay::RelayFrame;
 use gaggle_rtc::stun::{self, Stun, TransactionId};
 use gaggle_rtc::{Certificate, Role, RtcChannel, RtcOutput};
 use tokio::net::UdpSocket;
 
-use crate::bucket::Bucket;
 use crate::consent::Consent;
 use crate::fair_queue::FairQueue;
 use crate::fair_share::{FairShare, sender_of};
 use crate::limiter::Limiter;
+use crate::limits::{PREFIXES_MAX, RelayLimit};
 use crate::machine::{ConnectionId, Relay, RelayConfig, Sink};
 use crate::opening::Opening;
-use crate::rates::Rates;
 use crate::server::{JOBS_MAX, RelayServer};
 
 /// Longer than any datagram we understand.
@@ -52,9 +52,6 @@ const OFFERS_PER_TURN: usize = 1;
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
 /// Bytes of a question that say which channel asks; the others are drawn.
 const ASKER_BYTES: usize = 5;
-/// Datagrams of a channel for each that a member may hand in: its acknowledgements of what it gets
-/// come on top.
-const DATAGRAMS_PER_FRAME: u64 = 2;
 
 /// A port for channels.
 #[derive(Debug)]
@@ -175,7 +172,7 @@ struct Held {
     alarm: Option<Instant>,
     open: bool,
     /// What more comes is dropped as it is: to decrypt it costs more than to send it.
-    datagrams: Bucket,
+    datagrams: RateLimiter,
     /// What goes out at the end of this turn.
     frames: Vec<Vec<u8>>,
     /// How senders share what waits for it.
@@ -197,8 +194,10 @@ pub(crate) struct Port {
     certificate: Certificate,
     channels: BTreeMap<ConnectionId, Held>,
     opening: Opening,
+    /// Datagrams one channel may bring.
+    datagrams: RateLimit,
     /// Datagrams by network, as [`Held::datagrams`] for one channel.
-    networks: Rates,
+    networks: KeyedRateLimiter<Prefix>,
     /// Channels that were asked for and wait for their turn.
     offers: VecDeque<Offer>,
     by_name: HashMap<String, ConnectionId>,
@@ -217,22 +216,15 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// How many datagrams each network may bring.
-    pub(crate) fn networks(config: &RelayConfig) -> Rates {
-        Rates::new(
-            config.network_frames_per_second.saturating_mul(DATAGRAMS_PER_FRAME),
-            config.network_frames_burst.saturating_mul(DATAGRAMS_PER_FRAME),
-        )
-    }
-
-    pub(crate) fn new(port: UdpPort, opening: Opening, networks: Rates) -> io::Result<Port> {
+    pub(crate) fn new(port: UdpPort, opening: Opening, config: &RelayConfig) -> io::Result<Port> {
         Ok(Port {
             socket: Socket::new(port.socket)?,
             addresses: port.addresses,
             certificate: Certificate::generate().map_err(io::Error::other)?,
             channels: BTreeMap::new(),
             opening,
-            networks,
+            datagrams: config.channel_datagrams(),
+            networks: KeyedRateLimiter::new([config.network_datagrams()], PREFIXES_MAX),
             offers: VecDeque::new(),
             by_name: HashMap::new(),
             by_address: HashMap::new(),
@@ -264,6 +256,7 @@ impl Port {
             let Some(server) = server.upgrade() else { return };
             let is_last = server.is_stopping();
             self.turn(&server);
+            server.flush_soon();
             if is_last {
                 return;
             }
@@ -403,14 +396,17 @@ impl Port {
     /// Whether a channel may bring this datagram, too.
     fn may_bring(&mut self, id: ConnectionId, server: &RelayServer) -> bool {
         let at = server.now();
-        let is_within = self
-            .channels
-            .get_mut(&id)
-            .is_some_and(|held| held.datagrams.take(at, 1) && self.networks.take(held.network, at));
-        if !is_within {
-            server.count_datagram(Stray::Beyond);
-        }
-        is_within
+        let Some(held) = self.channels.get_mut(&id) else { return false };
+        let exceeded = if held.datagrams.try_acquire(at, &self.datagrams, 1).is_err() {
+            RelayLimit::ChannelDatagrams
+        } else if self.networks.try_acquire(at, prefixes(held.network), &[(0, 1)]).is_err() {
+            RelayLimit::NetworkDatagrams
+        } else {
+            return true;
+        };
+        server.count_datagram(Stray::Beyond);
+        server.exceed(exceeded);
+        false
     }
 
     /// Whose datagram it is, and how long. A question is answered here, an answer brings what
@@ -434,11 +430,15 @@ impl Port {
         match stun::read(bytes) {
             Some(Stun::Request(question)) => {
                 let answer = stun::answer(question, from);
-                if self.questions.allows(from.ip(), length, answer.len(), server.now()) {
-                    self.socket.send(&answer, from);
-                    server.count_datagram(Stray::Question);
-                } else {
-                    server.count_datagram(Stray::Refused);
+                match self.questions.allows(from.ip(), length, answer.len(), server.now()) {
+                    Ok(()) => {
+                        self.socket.send(&answer, from);
+                        server.count_datagram(Stray::Question);
+                    }
+                    Err(exceeded) => {
+                        exceeded.into_iter().for_each(|limit| server.exceed(limit));
+                        server.count_datagram(Stray::Refused);
+                    }
                 }
                 None
             }
@@ -530,6 +530,7 @@ impl Port {
         let (id, socket) = (server.next_connection(), offer.socket);
         if !self.opening.begin(socket, id, offer.network) {
             server.count(|totals| totals.refused_full += 1);
+            server.exceed(RelayLimit::PendingChannels);
             return;
         }
         let Some((channel, answer)) = self.describe(&offer.description, now) else {
@@ -537,13 +538,7 @@ impl Port {
             server.count(|totals| totals.offers_refused += 1);
             return;
         };
-        let (per_second, burst) = server.frames_limit();
-        let datagrams = Bucket::new(
-            per_second.saturating_mul(DATAGRAMS_PER_FRAME),
-            burst.saturating_mul(DATAGRAMS_PER_FRAME),
-            server.now(),
-        );
-        self.hold(id, offer, channel, datagrams, now);
+        self.hold(id, offer, channel, now);
         server.say(socket, RelayFrame::Answer { description: &answer });
         self.drain(id, now, server);
     }
@@ -558,14 +553,7 @@ impl Port {
         Some((channel, answer))
     }
 
-    fn hold(
-        &mut self,
-        id: ConnectionId,
-        offer: &Offer,
-        mut channel: RtcChannel,
-        datagrams: Bucket,
-        now: Instant,
-    ) {
+    fn hold(&mut self, id: ConnectionId, offer: &Offer, mut channel: RtcChannel, now: Instant) {
         let name = channel.local_name();
         self.by_name.insert(name.clone(), id);
         let held = Held {
@@ -578,7 +566,7 @@ impl Port {
             timeout: now,
             alarm: None,
             open: false,
-            datagrams,
+            datagrams: RateLimiter::default(),
             frames: Vec::new(),
             fair: FairShare::default(),
         };

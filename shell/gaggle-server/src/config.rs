@@ -176,6 +176,10 @@ settings! {
     token_audience: Option<String> = None;
     /// The issuer's keys: a JWKS file, or the URL of one.
     token_keys: Option<String> = None;
+    /// Where players sign in at the issuer, shown by pages as a link: an `https` address in which
+    /// `{return}` stands for the page to come back to and `{state}` for a random text. The issuer
+    /// comes back with `#id_token=…&state=…` behind the page's address.
+    sign_in: Option<String> = None;
 
     /// Results that count on boards and for ratings: `claimed` ones of players of one network, too,
     /// or only those players of different networks have `agreed` on.
@@ -360,11 +364,12 @@ impl Config {
             connections_per_address_max: self.connections_per_address,
             connections_per_player_max: self.connections_per_player,
             rooms_per_player_max: self.seats_per_player,
+            sign_in: self.sign_in.clone(),
             ..Rules::default()
         };
         let messages = self.messages_per_address.clamp(*MESSAGE_RATES.start(), *MESSAGE_RATES.end()) as u32;
         rules.limits.message_per_address =
-            RateLimit { burst: 10 * messages, per: Micros::new(1_000_000 / u64::from(messages)) };
+            RateLimit::every(Micros::new(1_000_000 / u64::from(messages)), 10 * u64::from(messages));
         if !self.unlisted_games {
             rules.unlisted_games = None;
         }
@@ -509,6 +514,14 @@ mod tests {
             ),
             (&["--tls-key", "k"], "`tls_certificate` and `tls_key` go together: set both or none"),
             (
+                &["--sign-in", "https://id.example/?to={return}&state={state}"],
+                "`sign_in` needs `token_issuer` and `token_keys`, or no token is accepted",
+            ),
+            (
+                &["--sign-in", "http://id.example/?to={return}"],
+                "`sign_in` is an https address with `{return}` and `{state}` in it",
+            ),
+            (
                 &["--config", "/no/such/file"],
                 "cannot read /no/such/file: No such file or directory (os error 2)",
             ),
@@ -540,7 +553,7 @@ mod tests {
         let config = Config::default();
         assert_eq!(config.rules(), Rules::default());
         let rules = Config { messages_per_address: 500, ..config }.rules();
-        let slower = RateLimit { burst: 5_000, per: Micros::from_millis(2) };
+        let slower = RateLimit::every(Micros::from_millis(2), 5_000);
         assert_eq!(rules.limits, Limits { message_per_address: slower, ..Limits::default() });
     }
 

@@ -11,27 +11,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use gaggle_kit::{Micros, PeerId};
-use gaggle_lobby::directory::{Command, Directory, LogEntry, Reply};
+use gaggle_lobby::directory::command::{MarkStored, Tick};
+use gaggle_lobby::directory::{Directory, LogEntry};
 use gaggle_lobby::node::{
-    AskId, AuditRecord, ConnectionId, Identity, Node, NodeConfig, NodeMessage, NodeOutput, NodeStats, Query,
-    Said,
+    AuditRecord, ConnectionId, Identity, Node, NodeConfig, NodeMessage, NodeOutput, NodeStats, Purpose,
+    Query, Said,
 };
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::RoomView;
 use gaggle_lobby::{MatchRecord, Rejection, RejectionCode, RoomId, ServerMessage};
+use gaggle_websocket::IdHasher;
 use tokio::runtime::Handle;
 use tracing::{debug, error};
 
 use crate::clock::Clock;
-use crate::id_hasher::IdHasher;
 use crate::identity::TokenVerifier;
 use crate::metrics::Histogram;
 use crate::notes;
 use crate::server::LEASE;
 use crate::shared::redis::Start;
 use crate::shared::{Logged, Position, Share, unavailable};
-use crate::socket::Socket;
+use crate::socket::{LobbySocket, Socket};
 use crate::storage::{Listener, Outcome, Storage, StorageThread};
+
+/// Pings and pongs of one read that the node is told of: more than it allows at once.
+const BEATS_AT_ONCE: u32 = 128;
 
 /// The machines and everything they need.
 pub(crate) struct Dispatcher {
@@ -79,7 +83,8 @@ impl fmt::Debug for Dispatcher {
 struct Machines {
     node: Node,
     directory: Directory,
-    /// If other processes have the same rooms.
+    /// The log, if other processes have the same rooms; a single process applies what it appends
+    /// at once.
     share: Option<Share>,
     sockets: HashMap<ConnectionId, Arc<Socket>, IdHasher>,
 }
@@ -91,7 +96,7 @@ struct Deferred {
     /// second time.
     flush: Vec<Arc<Socket>>,
     records: Vec<MatchRecord>,
-    queries: Vec<(AskId, Query)>,
+    queries: Vec<(Purpose, Query)>,
     tokens: Vec<(ConnectionId, String)>,
     notes: Vec<AuditRecord>,
 }
@@ -157,8 +162,13 @@ impl Dispatcher {
     }
 
     /// Somebody answered a ping.
-    pub(crate) fn pong(self: &Arc<Dispatcher>, id: ConnectionId) {
-        self.call(|machines, now| machines.node.handle_pong(now, id));
+    pub(crate) fn pong(self: &Arc<Dispatcher>, id: ConnectionId, count: u32) {
+        self.call(|machines, now| {
+            // The node ends a connection that sends more at once.
+            for _ in 0..count.min(BEATS_AT_ONCE) {
+                machines.node.handle_pong(now, id);
+            }
+        });
     }
 
     /// Somebody is gone.
@@ -177,7 +187,7 @@ impl Dispatcher {
 
     /// Time passed. True if there is more to do: the caller lets others have the lock before.
     pub(crate) fn tick(self: &Arc<Dispatcher>) -> bool {
-        self.call(|machines, now| {
+        self.call_later(|machines, now, later| {
             let is_due = |machines: &Machines| machines.node.poll_timeout().is_some_and(|at| at <= now);
             if is_due(machines) {
                 machines.node.handle_timeout(now);
@@ -185,7 +195,7 @@ impl Dispatcher {
             match &mut machines.share {
                 Some(share) => share.tick(now, &machines.directory),
                 None if machines.directory.poll_timeout().is_some_and(|at| at <= now) => {
-                    machines.directory.handle_timeout(now);
+                    machines.append(now, Box::new(LogEntry::new(Tick {})), later);
                 }
                 None => {}
             }
@@ -195,16 +205,12 @@ impl Dispatcher {
 
     /// A match is stored.
     fn stored(self: &Arc<Dispatcher>, room: RoomId, round: u32, outcome: Outcome) {
-        self.call(|machines, now| {
-            // Whoever has the rooms stores what is decided in them. The first to say so is enough.
-            if !machines.directory.is_unstored(room, round) {
-                return;
-            }
-            let Outcome { verdict, ratings } = outcome;
-            let stored = Command::Stored { room, round, verdict: Some(verdict), ratings };
-            match &mut machines.share {
-                Some(share) => drop(share.ask(now, None, stored)),
-                None => drop(machines.directory.handle_request(now, stored)),
+        self.call_later(|machines, now, later| {
+            // Every node stores what is decided in the rooms. The first to say so is enough.
+            if machines.directory.is_unstored(room, round) {
+                let Outcome { verdict, ratings } = outcome;
+                let stored = MarkStored { room, round, verdict: Some(verdict), ratings };
+                machines.append(now, Box::new(LogEntry::new(stored)), later);
             }
         });
     }
@@ -227,7 +233,7 @@ impl Dispatcher {
     /// Takes entries from the log.
     pub(crate) fn take_entries(self: &Arc<Dispatcher>, entries: &[Logged]) {
         self.call_later(|machines, now, later| {
-            entries.iter().for_each(|logged| machines.apply_entry(now, logged, later));
+            entries.iter().for_each(|logged| machines.apply_logged(now, logged, later));
         });
     }
 
@@ -242,10 +248,10 @@ impl Dispatcher {
     pub(crate) fn restart(self: &Arc<Dispatcher>, start: Start) {
         self.call(|machines, now| {
             let Some(share) = &mut machines.share else { return };
-            let unanswered = share.restart(now, start.position, start.time);
+            let lost = share.restart(now, start.position, start.time);
             machines.directory = start.directory;
-            for ask in unanswered {
-                machines.node.handle_reply(now, ask, Reply::Rejected(unavailable()));
+            for entry in lost {
+                machines.node.handle_rejected(now, &entry, unavailable());
             }
             let connections: Vec<ConnectionId> = machines.sockets.keys().copied().collect();
             for connection in connections {
@@ -256,8 +262,8 @@ impl Dispatcher {
     }
 
     /// Storage answered.
-    fn answered(self: &Arc<Dispatcher>, ask: AskId, answer: Result<ServerMessage, Rejection>) {
-        self.call(|machines, now| machines.node.handle_answer(now, ask, answer));
+    fn answered(self: &Arc<Dispatcher>, purpose: Purpose, answer: Result<ServerMessage, Rejection>) {
+        self.call(|machines, now| machines.node.handle_answer(now, purpose, answer));
     }
 
     /// Says goodbye to everybody.
@@ -350,10 +356,10 @@ impl Dispatcher {
                     self.lose(1);
                 }
             }
-            for (ask, query) in later.queries {
-                if !storage.ask(ask, query) {
+            for (purpose, query) in later.queries {
+                if !storage.ask(purpose, query) {
                     let text = "too many are asking: try again";
-                    self.answered(ask, Err(Rejection::new(RejectionCode::Unavailable, text)));
+                    self.answered(purpose, Err(Rejection::new(RejectionCode::Unavailable, text)));
                 }
             }
         }
@@ -399,26 +405,37 @@ impl Machines {
         }
     }
 
-    /// Whether this has to be written into the log.
-    fn is_shared(&self, request: &Command) -> bool {
-        self.share.is_some() && !Directory::is_query(request)
+    /// Appends an entry to the log, which is applied at once if no other process shares it.
+    fn append(&mut self, now: Micros, entry: Box<LogEntry>, later: &mut Deferred) {
+        match &mut self.share {
+            Some(share) => {
+                if let Err(entry) = share.append(entry) {
+                    self.node.handle_rejected(now, &entry, unavailable());
+                }
+            }
+            None => {
+                let reply = self.directory.apply(now, &entry);
+                // What happened comes before the reply that it did, as the node expects it.
+                self.pass_on_notices(now, later);
+                self.node.handle_applied(now, &entry, reply);
+            }
+        }
     }
 
-    /// Takes an entry from the log. One that cannot be read changes nothing, at no node: to begin
-    /// again would only bring everybody back to it.
-    fn apply_entry(&mut self, now: Micros, logged: &Logged, later: &mut Deferred) {
+    /// Applies an entry of the shared log. One that cannot be read changes nothing, at no node: to
+    /// begin again would only bring all of them back to it.
+    fn apply_logged(&mut self, now: Micros, logged: &Logged, later: &mut Deferred) {
         let Some(share) = &mut self.share else { return };
-        let ask = share.take(now, logged);
-        let reply = match LogEntry::from_text(&logged.text, logged.time) {
-            Ok(entry) => self.directory.apply(logged.time, entry),
-            Err(error) => {
-                error!(at = logged.at, %error, "an entry of the log cannot be read and is left out");
-                Reply::Rejected(unavailable())
-            }
-        };
+        let own = share.take(now, logged);
+        let reply = LogEntry::from_text(&logged.text).map(|entry| self.directory.apply(logged.time, &entry));
         self.pass_on_notices(now, later);
-        if let Some(ask) = ask {
-            self.node.handle_reply(now, ask, reply);
+        match (reply, own) {
+            (Ok(reply), Some(own)) => self.node.handle_applied(now, &own, reply),
+            (Ok(_), None) => {}
+            (Err(error), own) => {
+                error!(at = logged.at, %error, "an entry of the log cannot be read and is left out");
+                own.iter().for_each(|own| self.node.handle_rejected(now, own, unavailable()));
+            }
         }
         if let Some(share) = &mut self.share {
             share.snapshot_after(logged, &self.directory);
@@ -440,7 +457,7 @@ impl Machines {
     fn take(&mut self, now: Micros, output: NodeOutput, later: &mut Deferred) {
         match output {
             NodeOutput::Send { connection, text } => {
-                self.with_socket(now, connection, later, |socket| socket.queue(text));
+                self.with_socket(now, connection, later, |socket| socket.queue_text(text));
             }
             NodeOutput::Ping { connection } => self.with_socket(now, connection, later, Socket::queue_ping),
             NodeOutput::Close { connection, code } => {
@@ -449,20 +466,13 @@ impl Machines {
                     later.flush.push(socket);
                 }
             }
-            NodeOutput::Ask { ask, request } if self.is_shared(&request) => {
-                let share = self.share.as_mut().expect("it is shared");
-                if let Err(refusal) = share.ask(now, Some(ask), *request) {
-                    self.node.handle_reply(now, ask, Reply::Rejected(refusal));
-                }
-            }
-            NodeOutput::Ask { ask, request } => {
-                let reply = self.directory.handle_request(now, *request);
-                // What happened comes before the answer that it did, as the node expects it.
-                self.pass_on_notices(now, later);
-                self.node.handle_reply(now, ask, reply);
+            NodeOutput::Append(entry) => self.append(now, entry, later),
+            NodeOutput::LookUp(lookup) => {
+                let found = self.directory.look_up(&lookup);
+                self.node.handle_found(now, lookup, found);
             }
             NodeOutput::Verify { connection, token } => later.tokens.push((connection, token)),
-            NodeOutput::Query { ask, query } => later.queries.push((ask, query)),
+            NodeOutput::Query { purpose, query } => later.queries.push((purpose, query)),
             NodeOutput::AuditRecord(note) => later.notes.push(*note),
             NodeOutput::Tell { node, message } => match &self.share {
                 Some(share) => share.tell(node, &message),
@@ -511,9 +521,9 @@ impl Listener for StorageListener {
         }
     }
 
-    fn answered(&self, ask: AskId, answer: Result<ServerMessage, Rejection>) {
+    fn answered(&self, purpose: Purpose, answer: Result<ServerMessage, Rejection>) {
         if let Some(hub) = self.0.upgrade() {
-            hub.answered(ask, answer);
+            hub.answered(purpose, answer);
         }
     }
 }

@@ -10,13 +10,13 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gaggle_lobby::places::{ConcurrencyLimit, making_way, network};
+use gaggle_kit::rate_limit::{ConcurrencyLimit, Prefix, choose_evicted, network, prefixes};
 use tokio::sync::Notify;
 
 /// Browsers open six at a time; this leaves room for a household.
-const PER_NETWORK_MAX: usize = 64;
+pub(crate) const PER_NETWORK_MAX: usize = 64;
 /// All networks together.
-const TOTAL_MAX: usize = 4_096;
+pub(crate) const TOTAL_MAX: usize = 4_096;
 /// So many make way at once: looking for them takes a look at every connection.
 const MAKE_WAY: usize = TOTAL_MAX / 32;
 
@@ -34,7 +34,7 @@ struct Inside {
     next: u64,
     /// In the order in which they came.
     guests: BTreeMap<u64, Guest>,
-    places: ConcurrencyLimit,
+    places: ConcurrencyLimit<Prefix>,
 }
 
 #[derive(Debug)]
@@ -78,7 +78,9 @@ impl HandshakeLimit {
             self.evicted.fetch_add(evicted, Ordering::Relaxed);
         }
         let has_place = inside.guests.len() < TOTAL_MAX
-            && network.is_none_or(|network| inside.places.take(network, PER_NETWORK_MAX));
+            && network.is_none_or(|network| {
+                inside.places.try_acquire(prefixes(network), usize::MAX, PER_NETWORK_MAX)
+            });
         if !has_place {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -108,13 +110,13 @@ impl Inside {
         let held = |(id, guest): (&u64, &Guest)| Some((guest.network?, (guest.is_busy, *id)));
         let known = self.guests.iter().filter_map(held);
         let mut chosen: Vec<u64> =
-            making_way(&self.places, weight_min, known, MAKE_WAY).into_iter().map(|(_, id)| id).collect();
+            choose_evicted(&self.places, weight_min, known, MAKE_WAY).into_iter().map(|(_, id)| id).collect();
         // A proxy opens another connection when it needs one.
         let unused = self.guests.iter().filter(|(_, guest)| guest.network.is_none());
         chosen.extend(unused.map(|(id, _)| *id).take(MAKE_WAY - chosen.len()));
         for id in &chosen {
             if let Some(guest) = self.guests.remove(id) {
-                guest.network.into_iter().for_each(|network| self.places.give_back(network));
+                guest.network.into_iter().for_each(|network| self.places.release(prefixes(network)));
                 guest.leave.notify_one();
             }
         }
@@ -146,7 +148,7 @@ impl Pass {
         let guest = guests.get_mut(&self.id)?;
         let client = guest.is_proxy.then(|| network(client));
         if let Some(client) = client {
-            if !places.take(client, PER_NETWORK_MAX) {
+            if !places.try_acquire(prefixes(client), usize::MAX, PER_NETWORK_MAX) {
                 self.keeper.refused.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
@@ -172,7 +174,7 @@ impl Drop for Serving {
         guest.is_busy = false;
         if let Some(client) = self.client {
             guest.network = None;
-            inside.places.give_back(client);
+            inside.places.release(prefixes(client));
         }
     }
 }
@@ -181,7 +183,7 @@ impl Drop for Pass {
     fn drop(&mut self) {
         let mut inside = self.keeper.lock();
         if let Some(network) = inside.guests.remove(&self.id).and_then(|guest| guest.network) {
-            inside.places.give_back(network);
+            inside.places.release(prefixes(network));
         }
     }
 }

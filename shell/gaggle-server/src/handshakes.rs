@@ -4,7 +4,7 @@
 //! has paid nothing. Half of the cores compute handshakes at most, so that a page that is asked for
 //! is always served. What waits is ordered by fair queueing: each step of a handshake moves its
 //! network back, and a network that comes for the first time is next. Absent: certificates
-//! (`tls.rs`), places (`doorkeeper.rs`).
+//! (`tls.rs`), places (`handshake_limit.rs`).
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use gaggle_lobby::places::prefixes;
+use gaggle_kit::rate_limit::{LimitKey, Prefix, prefixes};
 use tokio::sync::oneshot;
 
 use crate::pace::Pace;
 
 /// TLS handshakes a second from one network, and at once. How long one more may wait before it is
 /// refused.
-const EVERY: Duration = Duration::from_millis(25);
-const AT_ONCE: u32 = 400;
+pub(crate) const EVERY: Duration = Duration::from_millis(25);
+pub(crate) const AT_ONCE: u32 = 400;
 const WAIT_MAX: Duration = Duration::from_secs(1);
 /// What a step costs the smallest prefix; those with more shares pay less.
 const COST: u64 = 4;
@@ -94,7 +94,7 @@ struct Waiting {
     /// Virtual time of the turn given last.
     now: u64,
     /// Until when, in virtual time, each prefix has had its share.
-    paid_until: HashMap<(u8, u64), u64>,
+    paid_until: HashMap<Prefix, u64>,
     charges: u64,
     sweep_at: u64,
 }
@@ -162,13 +162,13 @@ impl Waiting {
         }
         let is_full = self.paid_until.len() >= PREFIXES_MAX;
         let mut due = 0;
-        for (prefix, shares) in prefixes(network) {
+        for prefix in prefixes(network) {
             if is_full && !self.paid_until.contains_key(&prefix) {
                 continue;
             }
             let until = self.paid_until.entry(prefix).or_insert(0);
             due = due.max(*until);
-            *until = (*until).max(now) + COST / shares as u64;
+            *until = (*until).max(now) + COST / prefix.shares();
         }
         due
     }
@@ -187,7 +187,7 @@ mod tests {
     use std::net::Ipv6Addr;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use gaggle_lobby::places::network;
+    use gaggle_kit::rate_limit::network;
     use tokio::task::JoinSet;
 
     use super::*;

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::places::network;
+use gaggle_kit::rate_limit::network;
+use gaggle_websocket::handshake::accept_key;
+use gaggle_websocket::{Accepted, Reactor};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::server::conn::http1;
@@ -17,10 +18,8 @@ use hyper::upgrade::{Upgraded, on};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio_rustls::rustls::ServerConnection;
 use tokio_rustls::server::TlsStream;
 use tracing::{debug, warn};
-use tungstenite::handshake::derive_accept_key;
 
 use crate::assets::{Accepts, Assets};
 use crate::body::{Answered, Disk};
@@ -33,7 +32,6 @@ use crate::operator::{self, Operator, Standing};
 use crate::pace::Pace;
 use crate::page_policy::{PagePolicy, inline_scripts};
 use crate::progress::bounded;
-use crate::reactor::{Arrival, Reactor};
 
 type Answer = Response<Answered>;
 
@@ -50,7 +48,7 @@ const REQUEST_WAIT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) hub: Arc<Dispatcher>,
-    pub(crate) switchboard: Reactor,
+    pub(crate) reactor: Reactor,
     pub(crate) origins: Vec<String>,
     pub(crate) proxies: Vec<Prefix>,
     pub(crate) operator: Operator,
@@ -308,10 +306,9 @@ impl Site {
         let site = self.clone();
         tokio::spawn(async move {
             let Ok(upgraded) = on(request).await else { return };
-            let id = ConnectionId(site.next_connection.fetch_add(1, Ordering::Relaxed));
-            let Some((tcp, tls, read)) = take_back(upgraded) else { return };
-            if let Ok(stream) = tcp.into_std() {
-                site.switchboard.serve(Arrival { id, stream, tls, read, address });
+            let id = site.next_connection.fetch_add(1, Ordering::Relaxed);
+            if let Some(accepted) = take_back(upgraded, address) {
+                site.reactor.serve(id, accepted);
             }
         });
         answer
@@ -339,7 +336,7 @@ impl Site {
             let text = "pages of this origin may not connect: see the setting `origins`";
             return Err(Box::new(plain(StatusCode::FORBIDDEN, text)));
         }
-        let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes()));
+        let accept = HeaderValue::from_str(&accept_key(key.as_bytes()));
         let mut answer = Response::new(Answered::default());
         *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
         let headers = answer.headers_mut();
@@ -390,15 +387,16 @@ impl Site {
 }
 
 /// Takes the stream back from HTTP, with what was read of it already.
-fn take_back(upgraded: Upgraded) -> Option<(TcpStream, Option<ServerConnection>, Vec<u8>)> {
-    match upgraded.downcast::<TokioIo<TcpStream>>() {
-        Ok(parts) => Some((parts.io.into_inner(), None, parts.read_buf.to_vec())),
+pub(crate) fn take_back(upgraded: Upgraded, address: IpAddr) -> Option<Accepted> {
+    let (tcp, tls, read) = match upgraded.downcast::<TokioIo<TcpStream>>() {
+        Ok(parts) => (parts.io.into_inner(), None, parts.read_buf),
         Err(upgraded) => {
             let parts = upgraded.downcast::<TokioIo<TlsStream<TcpStream>>>().ok()?;
             let (tcp, tls) = parts.io.into_inner().into_inner();
-            Some((tcp, Some(tls), parts.read_buf.to_vec()))
+            (tcp, Some(tls), parts.read_buf)
         }
-    }
+    };
+    Some(Accepted { stream: tcp.into_std().ok()?, tls, read: read.to_vec(), address })
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Answer {

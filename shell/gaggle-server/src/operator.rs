@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use gaggle_lobby::places::network;
+use gaggle_kit::rate_limit::network;
 use gaggle_lobby::view::RoomView;
 use hyper::header::{self, HeaderMap};
 use ring::digest::{SHA256, digest};
@@ -24,7 +24,7 @@ const ROOMS_MAX: usize = 200;
 
 /// How often a network may show a wrong token, after the first few.
 pub(crate) const GUESS_EVERY: Duration = Duration::from_secs(10);
-const GUESSES_AT_ONCE: u32 = 5;
+pub(crate) const GUESSES_AT_ONCE: u32 = 5;
 
 /// Who is the operator.
 #[derive(Debug)]

@@ -1,47 +1,44 @@
-//! How often a network may do something: who does it more often waits, or is refused.
+//! Rate limit of each network, by the wall's clock: what is beyond it waits, or is rejected.
 //!
 //! Requests, TLS handshakes and guesses of the operator's token are paced. Absent: what is paced,
-//! and places (`doorkeeper.rs`).
+//! and places (`handshake_limit.rs`).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::network_rates::{Charge, NetworkRates};
-use gaggle_lobby::rules::RateLimit;
+use gaggle_kit::rate_limit::{KeyedRateLimiter, Prefix, RateLimit, prefixes};
 
 /// Prefixes remembered. Those who have paid back what they used are forgotten; if none have, the
 /// rest share one pace.
 const PREFIXES_MAX: usize = 32_768;
 
-/// A pace for each network, with more for the prefix it lies in: see [`NetworkRates`].
+/// A pace for each network, with more for the prefix it lies in: see [`prefixes`].
 #[derive(Debug)]
 pub(crate) struct Pace {
     began: Instant,
-    charge: Charge,
-    used: Mutex<NetworkRates<1>>,
+    used: Mutex<KeyedRateLimiter<Prefix>>,
 }
 
 impl Pace {
     /// Once in this time, and so often at once.
     pub(crate) fn new(every: Duration, burst: u32) -> Pace {
-        let rate = RateLimit { burst, per: micros(every) };
-        let charge = Charge { kind: 0, rate, count: 1 };
-        Pace { began: Instant::now(), charge, used: Mutex::new(NetworkRates::new(PREFIXES_MAX)) }
+        let limit = RateLimit::every(micros(every), burst.into());
+        Pace { began: Instant::now(), used: Mutex::new(KeyedRateLimiter::new([limit], PREFIXES_MAX)) }
     }
 
     /// Counts once more for this network, and says how long to wait before it is done. If that is
     /// longer than `wait_max`, nothing is counted, and the error says how long it would be.
     pub(crate) fn take(&self, network: u64, now: Instant, wait_max: Duration) -> Result<Duration, Duration> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = used.take_within(self.time(now), network, &[self.charge], micros(wait_max));
+        let wait = used.try_acquire_within(self.time(now), prefixes(network), &[(0, 1)], micros(wait_max));
         wait.map(duration).map_err(duration)
     }
 
     /// Whether this network would have to wait.
     pub(crate) fn is_spent(&self, network: u64, now: Instant) -> bool {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.wait(self.time(now), network, &[self.charge]) > Micros::ZERO
+        used.retry_after(self.time(now), prefixes(network), &[(0, 1)]) > Micros::ZERO
     }
 
     fn time(&self, now: Instant) -> Micros {
@@ -59,7 +56,7 @@ fn duration(micros: Micros) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use gaggle_lobby::places::network;
+    use gaggle_kit::rate_limit::network;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The relay at `/relay` of the server's port and at a UDP port beside it. What it does is in
 //! `gaggle-relay`.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -14,6 +14,7 @@ use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::extensions::{Extensions, Lobby, Upgrade, UpgradedStream};
+use crate::http::take_back;
 use crate::metrics::{Figures, MetricsSource, counter, gauge};
 use crate::server::StartError;
 
@@ -45,7 +46,7 @@ pub(crate) fn mount(
 }
 
 /// How much anybody may use of the relay.
-fn limits(config: &Config) -> RelayConfig {
+pub(crate) fn limits(config: &Config) -> RelayConfig {
     let (member, network) = (config.relay_member_rate as u64, config.relay_network_rate as u64);
     RelayConfig {
         sockets_per_network: config.connections_per_address,
@@ -95,7 +96,9 @@ impl Upgrade for Mount {
         stream: UpgradedStream,
         address: IpAddr,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(async move { self.0.serve(stream, address).await })
+        let accepted = take_back(stream.into_inner(), address);
+        accepted.into_iter().for_each(|accepted| self.0.serve(accepted));
+        Box::pin(std::future::ready(()))
     }
 }
 
@@ -106,6 +109,11 @@ impl MetricsSource for Mount {
         gauge(out, "gaggle_relay_rooms", "Rooms with a member at the relay.", totals.rooms);
         for (name, about, value) in totals.counters() {
             counter(out, &format!("gaggle_relay_{name}_total"), about, value);
+        }
+        let name = "gaggle_relay_limited_total";
+        let _ = writeln!(out, "# HELP {name} Excesses of each limit.\n# TYPE {name} counter");
+        for (row, count) in self.0.limits() {
+            let _ = writeln!(out, "{name}{{limit=\"{}\"}} {count}", row.name);
         }
     }
 

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use gaggle_kit::Micros;
+use gaggle_kit::rate_limit::network;
 use gaggle_lobby::message::server::Relay;
 use gaggle_lobby::node::NodeConfig;
-use gaggle_lobby::places::network;
 use gaggle_lobby::{NodeId, TicketSigner};
 use gaggle_relay::{RelayServer, UdpPort};
+use gaggle_websocket::Reactor;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -34,10 +35,10 @@ use crate::identity::TokenVerifier;
 use crate::operator::Operator;
 use crate::pace::Pace;
 use crate::page_policy::PagePolicy;
-use crate::reactor::Reactor;
 use crate::relay;
 use crate::shared::Share;
 use crate::shared::redis::Store;
+use crate::socket::{LobbyHandler, reactor_config};
 use crate::storage::{SqliteStorage, Storage};
 use crate::tls;
 
@@ -49,7 +50,7 @@ const PIECE_PAUSE: Duration = Duration::from_millis(1);
 /// How long somebody may take to agree on TLS.
 const TLS_TIMEOUT: Duration = Duration::from_secs(5);
 /// So many times what a network may do in a second it may do at once.
-const REQUEST_BURST: u32 = 10;
+pub(crate) const REQUEST_BURST: u32 = 10;
 /// How long the store may take for what is said last.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long the other nodes wait for a sign of life of this one.
@@ -156,7 +157,8 @@ impl Server {
         let lobby = Lobby { hub: hub.clone(), ticket_key };
         upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
-            switchboard: Reactor::start(&hub, config.thread_count()).map_err(StartError::Threads)?,
+            reactor: Reactor::start(LobbyHandler(hub.clone()), reactor_config(config.thread_count()))
+                .map_err(StartError::Threads)?,
             hub: hub.clone(),
             origins: config.origins.0.clone(),
             proxies: config.proxies.0.clone(),
@@ -219,7 +221,7 @@ impl Server {
             // Only when it has ended is its port free.
             let _ = task.await;
         }
-        self.site.switchboard.stop();
+        self.site.reactor.stop();
         info!("stopped");
     }
 }

@@ -1,8 +1,8 @@
-//! One lobby of several processes: each has a directory of its own, and all of them take the same
-//! entries in the same order from a log that a store keeps. See
-//! `core/gaggle-lobby/src/directory/log.rs` for why that is enough.
+//! A node's end of a log that several processes share: each has a directory, and all apply the
+//! same entries in the same order.
 //!
-//! Here is what a node keeps about the log; `redis.rs` carries entries to a Redis and back.
+//! `dispatcher.rs` appends to it and applies what comes out; `redis.rs` carries entries to a Redis
+//! and back. Absent: what entries say.
 
 pub(crate) mod redis;
 
@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use gaggle_kit::Micros;
-use gaggle_lobby::directory::{Command, Directory, LogEntry, Snapshot};
-use gaggle_lobby::node::{AskId, NodeMessage};
+use gaggle_lobby::directory::command::Tick;
+use gaggle_lobby::directory::{Directory, LogEntry, Snapshot};
+use gaggle_lobby::node::NodeMessage;
 use gaggle_lobby::{NodeId, Rejection, RejectionCode};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -150,8 +151,8 @@ pub(crate) struct Share {
     /// Bytes that may still be told others before the store has taken what was told.
     space: Arc<Semaphore>,
     next_number: u64,
-    /// What was written and did not come out yet.
-    waiting: BTreeMap<u64, Option<AskId>>,
+    /// What was written and did not come out yet, by its number.
+    waiting: BTreeMap<u64, LogEntry>,
     contact: Arc<Contact>,
     /// The last entry that was taken.
     applied: Position,
@@ -192,17 +193,15 @@ impl Share {
         self.waiting.len()
     }
 
-    /// Writes a request down. The answer comes when it comes out of the log.
-    pub(crate) fn ask(&mut self, now: Micros, ask: Option<AskId>, request: Command) -> Result<(), Rejection> {
-        let is_client_s =
-            !matches!(request, Command::Lease { .. } | Command::Detach { .. } | Command::Stored { .. });
-        if is_client_s && self.waiting.len() >= WAITING_MAX {
-            return Err(unavailable());
+    /// Appends an entry, or gives it back if too many wait.
+    pub(crate) fn append(&mut self, entry: Box<LogEntry>) -> Result<(), Box<LogEntry>> {
+        if entry.command.is_client_request() && self.waiting.len() >= WAITING_MAX {
+            return Err(entry);
         }
         let number = self.next_number;
         self.next_number += 1;
-        self.waiting.insert(number, ask);
-        self.write(number, LogEntry::Command(Box::new(request)).to_text(now));
+        self.write(number, entry.to_text());
+        self.waiting.insert(number, *entry);
         Ok(())
     }
 
@@ -226,16 +225,16 @@ impl Share {
         let is_due = directory.poll_timeout().is_some_and(|at| at + TICK_AFTER <= lobby_now);
         if is_due && now.since(self.ticked_at) >= TICK_AGAIN_AFTER {
             self.ticked_at = now;
-            self.write(0, LogEntry::Tick.to_text(now));
+            self.write(0, LogEntry::new(Tick {}).to_text());
         }
     }
 
-    /// Takes note of an entry that is about to be taken, and says whose answer it brings.
-    pub(crate) fn take(&mut self, now: Micros, logged: &Logged) -> Option<AskId> {
+    /// Takes note of an entry that is about to be applied, and gives it back if it is one of ours.
+    pub(crate) fn take(&mut self, now: Micros, logged: &Logged) -> Option<LogEntry> {
         self.applied = logged.position();
         self.contact.has_time(now, logged.time);
         let is_ours = logged.writer == self.id && logged.number > 0;
-        is_ours.then(|| self.waiting.remove(&logged.number).flatten()).flatten()
+        is_ours.then(|| self.waiting.remove(&logged.number)).flatten()
     }
 
     /// Whether something we wrote should be among or before these and is not: ours come out in the
@@ -260,9 +259,9 @@ impl Share {
         }
     }
 
-    /// Begins again after this entry, and says which questions will not be answered. What waits to
-    /// be written never is.
-    pub(crate) fn restart(&mut self, now: Micros, position: Position, time: Micros) -> Vec<AskId> {
+    /// Begins again after this entry, and gives back what will not be applied. What waits to be
+    /// written never is.
+    pub(crate) fn restart(&mut self, now: Micros, position: Position, time: Micros) -> Vec<LogEntry> {
         self.contact.life.fetch_add(1, Ordering::Relaxed);
         self.contact.has_read(now);
         self.contact.has_written(now, 0);
@@ -270,7 +269,7 @@ impl Share {
         self.contact.set_time(now, time);
         self.snapshot_at = position.at;
         self.applied = position;
-        std::mem::take(&mut self.waiting).into_values().flatten().collect()
+        std::mem::take(&mut self.waiting).into_values().collect()
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use gaggle_lobby::message::server::{Leaderboard, MyStats};
-use gaggle_lobby::node::{AskId, Query};
+use gaggle_lobby::node::{Purpose, Query};
 use gaggle_lobby::view::{RatingChange, Verdict};
 use gaggle_lobby::{Label, MatchRecord, PlayerId, Rejection, RejectionCode, ServerMessage};
 use thiserror::Error;
@@ -80,12 +80,12 @@ pub(crate) trait Listener: Send + 'static {
     /// Matches could not be stored, and have to be reported again.
     fn lost(&self, matches: usize);
     /// A question is answered.
-    fn answered(&self, ask: AskId, answer: Result<ServerMessage, Rejection>);
+    fn answered(&self, purpose: Purpose, answer: Result<ServerMessage, Rejection>);
 }
 
 enum Job {
     Store(Box<MatchRecord>),
-    Answer(AskId, Query),
+    Answer(Purpose, Query),
 }
 
 /// Storage at work in its thread.
@@ -118,9 +118,9 @@ impl StorageThread {
     }
 
     /// Answers a question. False if storage cannot keep up.
-    pub(crate) fn ask(&self, ask: AskId, query: Query) -> bool {
+    pub(crate) fn ask(&self, purpose: Purpose, query: Query) -> bool {
         let has_place = self.questions.fetch_add(1, Ordering::Relaxed) < QUESTIONS_MAX
-            && self.send(Job::Answer(ask, query));
+            && self.send(Job::Answer(purpose, query));
         if !has_place {
             self.questions.fetch_sub(1, Ordering::Relaxed);
         }
@@ -155,7 +155,7 @@ fn work(
         while let Some(job) = next {
             match job {
                 Job::Store(record) => records.push(*record),
-                Job::Answer(ask, query) => questions.push((ask, query)),
+                Job::Answer(purpose, query) => questions.push((purpose, query)),
             }
             let is_enough = records.len() + questions.len() >= GROUP_MAX;
             next = if is_enough { None } else { waiting.try_recv().ok() };
@@ -163,8 +163,8 @@ fn work(
         if !records.is_empty() {
             store(&mut *storage, listener, &records);
         }
-        for (ask, query) in questions {
-            listener.answered(ask, answer(&mut *storage, query));
+        for (purpose, query) in questions {
+            listener.answered(purpose, answer(&mut *storage, query));
             asked.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -205,6 +205,7 @@ mod tests {
     use std::sync::mpsc::{Sender, channel};
 
     use gaggle_lobby::RoomId;
+    use gaggle_lobby::node::ConnectionId;
 
     use super::*;
 
@@ -215,7 +216,7 @@ mod tests {
         let thread = StorageThread::start(Box::new(SlowStorage(gate)), Heard(heard));
         let ask = |number: u64| {
             let (game, mode) = (Label::default(), Label::default());
-            thread.ask(AskId(number), Query::Leaderboard { game, mode, verified: false, count: 10 })
+            thread.ask(purpose(number), Query::Leaderboard { game, mode, verified: false, count: 10 })
         };
         let taken = (0..10_000).filter(|number| ask(*number)).count();
         thread.store(record());
@@ -239,7 +240,7 @@ mod tests {
                 game: Label::default(),
                 mode: Label::default(),
             };
-            assert!(thread.ask(AskId(number), query));
+            assert!(thread.ask(purpose(number), query));
             assert_eq!(hearing.recv(), Ok("answered"));
         }
     }
@@ -265,6 +266,10 @@ mod tests {
         }
     }
 
+    fn purpose(number: u64) -> Purpose {
+        Purpose::Search(ConnectionId(number))
+    }
+
     struct Heard(Sender<&'static str>);
 
     impl Listener for Heard {
@@ -276,7 +281,7 @@ mod tests {
             let _ = self.0.send("lost");
         }
 
-        fn answered(&self, _: AskId, _: Result<ServerMessage, Rejection>) {
+        fn answered(&self, _: Purpose, _: Result<ServerMessage, Rejection>) {
             let _ = self.0.send("answered");
         }
     }

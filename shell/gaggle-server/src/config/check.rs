@@ -69,6 +69,16 @@ impl Config {
         if self.token_issuer.is_some() != self.token_keys.is_some() {
             return conflict("`token_issuer` and `token_keys` go together: set both or none");
         }
+        if let Some(address) = &self.sign_in {
+            let starts = ["https://", "http://localhost:", "http://127.0.0.1:"];
+            let is_safe = starts.iter().any(|start| address.starts_with(start));
+            if !is_safe || !address.contains("{return}") || !address.contains("{state}") {
+                return conflict("`sign_in` is an https address with `{return}` and `{state}` in it");
+            }
+            if self.token_issuer.is_none() {
+                return conflict("`sign_in` needs `token_issuer` and `token_keys`, or no token is accepted");
+            }
+        }
         if self.redis.is_some() && self.ticket_secret.is_none() {
             return conflict(
                 "nodes that share a Redis must sign with the same key: set `ticket_secret` to the same on all of them",

@@ -40,7 +40,7 @@ const INBOX_TTL_SECONDS: i64 = 120;
 const INBOX_MAX: usize = 10_000;
 
 /// Servers that write the log in another way have another one.
-const LOG_FORMAT: u32 = 3;
+const LOG_FORMAT: u32 = 4;
 
 /// How long a node that starts waits for a sign that others write: more than one of them leaves
 /// between two.

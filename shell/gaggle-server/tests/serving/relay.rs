@@ -113,3 +113,15 @@ fn its_port_is_the_stun_server_unless_another_is_named() {
     assert_eq!(urls, [own.as_str(), "turn:turn.example"], "a TURN server is none to native peers");
     assert_eq!(told(&["stun:a.example", "turn:b.example"]).0, ["stun:a.example", "turn:b.example"]);
 }
+
+#[test]
+fn exceeded_limit_of_relay_is_in_metrics() {
+    let server = TestServer::start();
+    let limited = |name: &str| counted(&server, &format!("limited_total{{limit=\"{name}\"}}"));
+    assert_eq!((limited("unauthenticated"), limited("member_frames")), (0, 0));
+    // One more than a network may have that prove nothing.
+    let silent: Vec<WebSocket<TcpStream>> = (0..64).map(|_| connect(&server)).collect();
+    expect_count(&server, "limited_total{limit=\"unauthenticated\"}", 1);
+    assert_eq!(limited("member_frames"), 0);
+    drop(silent);
+}

@@ -1,11 +1,13 @@
-//! Looks things up by numbers we gave out ourselves, one after the other: nobody can choose them so
-//! that they meet, and so they need no mixing that somebody could not guess.
+//! Hashing of numbers that this process gave out one after the other.
+//!
+//! Clients cannot choose such numbers so that they meet, and so no secret is mixed in. Absent: keys
+//! that come from clients.
 
 use std::hash::{BuildHasher, Hasher};
 
-/// For maps whose keys are such numbers.
+/// Hasher of maps whose keys are such numbers.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct IdHasher;
+pub struct IdHasher;
 
 impl BuildHasher for IdHasher {
     type Hasher = Spread;
@@ -17,7 +19,7 @@ impl BuildHasher for IdHasher {
 
 /// Spreads numbers over all bits: maps look at the highest and at the lowest ones.
 #[derive(Debug)]
-pub(crate) struct Spread(u64);
+pub struct Spread(u64);
 
 impl Hasher for Spread {
     fn write(&mut self, bytes: &[u8]) {
@@ -45,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_a_row_are_spread_over_the_bits_maps_look_at() {
+    fn consecutive_numbers_spread_over_high_and_low_bits() {
         let hashes: Vec<u64> = (1..=1_024_u64).map(|number| IdHasher.hash_one(number)).collect();
         let low: BTreeSet<u64> = hashes.iter().map(|hash| hash & 1_023).collect();
         let high: BTreeSet<u64> = hashes.iter().map(|hash| hash >> 57).collect();

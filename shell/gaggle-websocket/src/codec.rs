@@ -1,9 +1,9 @@
 //! WebSocket frames as a server has them (RFC 6455, section 5): messages out of bytes that came,
 //! bytes out of messages to go.
 //!
-//! It knows no socket. What came whole is read where it lies, so that nothing is kept or copied for
-//! somebody who says one thing at a time; only pieces wait in memory of their own, and no more of
-//! them than one message may have.
+//! A connection feeds it what it reads and writes what it assembles. What came whole is read where
+//! it lies; only pieces wait in memory of their own, no more than one message may have.
+//! Absent: sockets, TLS, which messages a server wants.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -26,15 +26,18 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-/// What a client did that ends its connection.
+/// Violation of the protocol by a client, which ends its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(crate) enum FrameError {
+#[allow(missing_docs, reason = "the message of each variant says what it is")]
+pub enum FrameError {
     #[error("a message has at most {max} bytes")]
     TooLong { max: usize },
     #[error("a message in too many pieces")]
     TooManyPieces,
     #[error("messages are texts, not binary")]
     Binary,
+    #[error("messages are binary, not texts")]
+    Text,
     #[error("a text must be UTF-8")]
     NotUtf8,
     #[error("frames of clients must be masked")]
@@ -49,22 +52,38 @@ pub(crate) enum FrameError {
     OutOfOrder,
 }
 
-/// What a client said.
+/// Something a client sent.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Message<'a> {
+pub enum Message<'a> {
+    /// Text in one piece.
     Text(&'a str),
+    /// A whole binary message.
+    Binary(&'a [u8]),
     /// To be answered with the same bytes.
     Ping(&'a [u8]),
+    /// Answer to a ping.
     Pong,
-    /// Goodbye, with the code that says why, if there is one.
+    /// End of the connection, with the code of the reason if there is one.
     Close(Option<u16>),
+}
+
+/// Kind of messages a server understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageKind {
+    /// Texts and nothing else.
+    Text,
+    /// Binary messages only.
+    Binary,
+    /// Texts and binary messages.
+    Any,
 }
 
 /// Takes messages out of the bytes of one client.
 #[derive(Debug)]
-pub(crate) struct Incoming {
-    /// The longest message.
-    max: usize,
+pub struct Decoder {
+    /// Length of the longest message.
+    max: u32,
+    kind: MessageKind,
     /// A frame of which more is to come.
     held: Vec<u8>,
     /// A message of which more is to come.
@@ -73,20 +92,24 @@ pub(crate) struct Incoming {
 
 #[derive(Debug, Default)]
 struct Pieces {
-    text: Vec<u8>,
-    /// What came for it, with everything around it.
+    is_text: bool,
+    payload: Vec<u8>,
+    /// Bytes that came for it, with all headers.
     bytes: usize,
 }
 
-impl Incoming {
-    /// Messages have at most so many bytes.
-    pub(crate) fn new(max: usize) -> Incoming {
-        Incoming { max, held: Vec::new(), message: None }
+impl Decoder {
+    /// For messages of this kind with at most so many bytes.
+    pub fn new(kind: MessageKind, max: u32) -> Decoder {
+        Decoder { max, kind, held: Vec::new(), message: None }
     }
 
-    /// Passes on what is said in these bytes, which are changed, until `heard` says that it is
-    /// over. False if it did.
-    pub(crate) fn take(
+    /// Passes on the messages in these bytes, which are changed, until `heard` returns false.
+    /// Returns what it returned last.
+    ///
+    /// # Errors
+    /// If the client violated the protocol: nothing more can be decoded.
+    pub fn decode(
         &mut self,
         bytes: &mut [u8],
         mut heard: impl FnMut(Message<'_>) -> bool,
@@ -116,9 +139,9 @@ impl Incoming {
         loop {
             let rest = &mut bytes[used..];
             let Some(header) = Header::read(rest)? else { return Ok((used, true)) };
-            let before = self.message.as_ref().map_or(0, |pieces| pieces.text.len());
-            if !header.is_control() && header.length > self.max - before {
-                return Err(FrameError::TooLong { max: self.max });
+            let before = self.message.as_ref().map_or(0, |pieces| pieces.payload.len());
+            if !header.is_control() && header.length > self.max() - before {
+                return Err(FrameError::TooLong { max: self.max() });
             }
             let end = header.size + header.length;
             if rest.len() < end {
@@ -132,9 +155,10 @@ impl Incoming {
                 PONG => heard(Message::Pong),
                 CLOSE => heard(Message::Close(reason(payload))),
                 _ => match self.piece(&header, end, payload)? {
-                    Some(text) => {
+                    Some((true, text)) => {
                         heard(Message::Text(str::from_utf8(&text).map_err(|_| FrameError::NotUtf8)?))
                     }
+                    Some((false, bytes)) => heard(Message::Binary(&bytes)),
                     None => true,
                 },
             };
@@ -144,29 +168,41 @@ impl Incoming {
         }
     }
 
-    /// A part of a message; the message if it is the last one.
+    /// A part of a message; the message, and whether it is text, if it is the last one.
     fn piece<'a>(
         &mut self,
         header: &Header,
         size: usize,
         payload: &'a [u8],
-    ) -> Result<Option<Whole<'a>>, FrameError> {
+    ) -> Result<Option<(bool, Whole<'a>)>, FrameError> {
+        let is_text = header.kind == TEXT;
+        match (header.kind, self.kind) {
+            (BINARY, MessageKind::Text) => return Err(FrameError::Binary),
+            (TEXT, MessageKind::Binary) => return Err(FrameError::Text),
+            _ => {}
+        }
         match (header.kind, &mut self.message) {
-            (BINARY, _) => return Err(FrameError::Binary),
-            (TEXT, None) if header.is_last => return Ok(Some(Whole::AsItCame(payload))),
-            (TEXT, message @ None) => *message = Some(Box::default()),
+            (TEXT | BINARY, None) if header.is_last => return Ok(Some((is_text, Whole::AsItCame(payload)))),
+            (TEXT | BINARY, message @ None) => {
+                *message = Some(Box::new(Pieces { is_text, ..Pieces::default() }));
+            }
             (CONTINUES, Some(_)) => {}
             _ => return Err(FrameError::OutOfOrder),
         }
+        let max = self.max();
         let Some(pieces) = &mut self.message else { return Err(FrameError::OutOfOrder) };
-        pieces.text.extend_from_slice(payload);
+        pieces.payload.extend_from_slice(payload);
         pieces.bytes += size;
         // One that is as long as can be, in the smallest pieces there are.
-        if pieces.bytes > 8 * self.max {
+        if pieces.bytes > 8 * max {
             return Err(FrameError::TooManyPieces);
         }
         let whole = self.message.take_if(|_| header.is_last);
-        Ok(whole.map(|pieces| Whole::Collected(pieces.text)))
+        Ok(whole.map(|pieces| (pieces.is_text, Whole::Collected(pieces.payload))))
+    }
+
+    fn max(&self) -> usize {
+        self.max as usize
     }
 }
 
@@ -219,7 +255,7 @@ impl Header {
                 None => return Ok(None),
             },
             127 => match rest.split_first_chunk() {
-                // What does not fit here is more than anybody may send.
+                // What does not fit here is more than any client may send.
                 Some((length, rest)) => {
                     (usize::try_from(u64::from_be_bytes(*length)).unwrap_or(usize::MAX), rest)
                 }
@@ -239,7 +275,7 @@ impl Header {
     }
 }
 
-/// Why somebody says goodbye, in words that may be said back.
+/// Code of a close frame, as it may be sent back.
 fn reason(goodbye: &[u8]) -> Option<u16> {
     const PROTOCOL_ERROR: u16 = 1_002;
     let code = u16::from_be_bytes(*goodbye.first_chunk()?);
@@ -259,20 +295,26 @@ fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
 
 /// Something for a client.
 #[derive(Debug)]
-pub(crate) enum Frame {
+pub enum Frame {
+    /// A text, which others may be sent as well.
     Text(Arc<str>),
+    /// A binary message.
+    Binary(Vec<u8>),
+    /// To be answered with a pong.
     Ping,
+    /// Answer to a ping, with its bytes.
     Pong(Box<[u8]>),
-    /// Goodbye, with a code and a word that say why.
+    /// End of the connection, with a code and a word for the reason.
     Close(Option<u16>, &'static str),
 }
 
 impl Frame {
-    /// What it takes, with a header as long as can be: even an empty one takes something.
-    fn bytes(&self) -> usize {
+    /// Bytes it takes in a queue, with the longest header: even an empty one takes something.
+    pub fn bytes(&self) -> usize {
         HEADER_BYTES_MAX
             + match self {
                 Frame::Text(text) => text.len(),
+                Frame::Binary(bytes) => bytes.len(),
                 Frame::Ping => 0,
                 Frame::Pong(bytes) => bytes.len(),
                 Frame::Close(_, why) => 2 + why.len(),
@@ -282,6 +324,7 @@ impl Frame {
     fn write(&self, out: &mut Vec<u8>) {
         let kind = match self {
             Frame::Text(_) => TEXT,
+            Frame::Binary(_) => BINARY,
             Frame::Ping => PING,
             Frame::Pong(_) => PONG,
             Frame::Close(..) => CLOSE,
@@ -289,6 +332,7 @@ impl Frame {
         out.push(0x80 | kind);
         match self {
             Frame::Text(text) => put(out, text.as_bytes()),
+            Frame::Binary(bytes) => put(out, bytes),
             Frame::Ping | Frame::Close(None, _) => put(out, &[]),
             Frame::Pong(bytes) => put(out, bytes),
             Frame::Close(Some(code), why) => put(out, &[&code.to_be_bytes(), why.as_bytes()].concat()),
@@ -312,32 +356,63 @@ fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// What goes to one client, in order.
-#[derive(Debug, Default)]
-pub(crate) struct Outgoing {
-    waiting: VecDeque<Frame>,
-    waiting_bytes: usize,
-    /// What the other side has not taken of what was put together, from `sent` on.
-    rest: Vec<u8>,
-    sent: usize,
+/// Frames that wait for one client. A server that may drop some of them has a queue of its own.
+pub trait Queue: Default + Send + 'static {
+    /// Adds a frame.
+    fn push(&mut self, frame: Frame);
+
+    /// Takes the next frame. What was pushed before a close frame comes before it.
+    fn pop(&mut self) -> Option<Frame>;
+
+    /// Bytes that wait, by [`Frame::bytes`].
+    fn bytes(&self) -> usize;
 }
 
-impl Outgoing {
-    pub(crate) fn push(&mut self, frame: Frame) {
+/// Frames in order, none of which is dropped.
+#[derive(Debug, Default)]
+pub struct FrameQueue {
+    waiting: VecDeque<Frame>,
+    waiting_bytes: usize,
+}
+
+impl Queue for FrameQueue {
+    fn push(&mut self, frame: Frame) {
         self.waiting_bytes += frame.bytes();
         self.waiting.push_back(frame);
     }
 
-    /// How much waits.
-    pub(crate) fn bytes(&self) -> usize {
-        self.waiting_bytes + self.rest.len() - self.sent
+    fn pop(&mut self) -> Option<Frame> {
+        let frame = self.waiting.pop_front()?;
+        self.waiting_bytes -= frame.bytes();
+        Some(frame)
+    }
+
+    fn bytes(&self) -> usize {
+        self.waiting_bytes
+    }
+}
+
+/// What goes to one client: its queue, and what the kernel has not taken of frames put together.
+#[derive(Debug, Default)]
+pub struct Encoder<Q> {
+    /// Frames that wait.
+    pub queue: Q,
+    /// Bytes of frames that left the queue, of which the first `sent` are gone.
+    rest: Vec<u8>,
+    sent: usize,
+}
+
+impl<Q: Queue> Encoder<Q> {
+    /// Bytes that wait.
+    pub fn bytes(&self) -> usize {
+        self.queue.bytes() + self.rest.len() - self.sent
     }
 
     /// Writes all of it, or as much as is taken.
     ///
     /// # Errors
     /// What `out` says, most of the time that it takes no more: the rest goes on waiting.
-    pub(crate) fn write_to(&mut self, out: &mut impl Write) -> io::Result<()> {
+    pub fn write_to(&mut self, out: &mut impl Write) -> io::Result<()> {
         thread_local! {
             // Who is written to is seldom the one of before: what is the same for all of them is
             // still at hand.
@@ -351,9 +426,8 @@ impl Outgoing {
                 (self.rest, self.sent) = (Vec::new(), 0);
                 together.clear();
                 while together.len() < ASSEMBLE
-                    && let Some(frame) = self.waiting.pop_front()
+                    && let Some(frame) = self.queue.pop()
                 {
-                    self.waiting_bytes -= frame.bytes();
                     frame.write(together);
                 }
                 if together.is_empty() {
@@ -379,7 +453,7 @@ mod tests {
     const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
     #[test]
-    fn the_examples_of_the_standard() {
+    fn decoder_reads_examples_of_standard() {
         // RFC 6455, section 5.7: a masked text in one frame.
         let hello = [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58];
         assert_eq!(frame(0x81, b"Hello"), hello);
@@ -393,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn however_the_bytes_are_cut_the_same_is_heard() {
+    fn bytes_cut_anywhere_decode_to_same_messages() {
         let long = "é".repeat(20_000);
         let all = [
             frame(0x81, b"one"),
@@ -412,13 +486,13 @@ mod tests {
             let parts: Vec<&[u8]> = all.chunks(size).collect();
             assert!(heard(&parts) == expected, "in parts of {size}");
         }
-        let mut incoming = Incoming::new(65_536);
-        assert!(all.chunks(5).all(|part| incoming.take(&mut part.to_vec(), |_| true) == Ok(true)));
-        assert_eq!((incoming.held.capacity(), incoming.message.is_none()), (0, true), "nothing is kept");
+        let mut decoder = Decoder::new(MessageKind::Text, 65_536);
+        assert!(all.chunks(5).all(|part| decoder.decode(&mut part.to_vec(), |_| true) == Ok(true)));
+        assert_eq!((decoder.held.capacity(), decoder.message.is_none()), (0, true), "nothing is kept");
     }
 
     #[test]
-    fn what_no_client_may_send_is_said_to_be_wrong() {
+    fn forbidden_frames_are_named() {
         let unmasked = vec![0x81, 0x01, b'x'];
         check(&unmasked, FrameError::Unmasked);
         check(&frame(0xc1, b"x"), FrameError::Reserved);
@@ -436,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_may_be_as_long_as_may_be_and_no_longer() {
+    fn message_beyond_maximum_is_rejected_early() {
         let too_long = FrameError::TooLong { max: 65_536 };
         assert_eq!(heard(&[&frame(0x81, &[b'x'; 65_536])])[0].len(), 5 + 65_536);
         // It is refused before it has come.
@@ -450,11 +524,30 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_heard_after_it_is_over() {
-        let mut incoming = Incoming::new(100);
+    fn binary_messages_decode_where_they_are_wanted() {
+        let mut heard = Vec::new();
+        let mut all = [frame(0x82, b"one"), frame(0x02, b"t"), frame(0x80, b"wo")].concat();
+        let mut decoder = Decoder::new(MessageKind::Binary, 100);
+        let goes_on = decoder.decode(&mut all, |message| {
+            heard.push(format!("{message:?}"));
+            true
+        });
+        assert_eq!((goes_on, heard.len()), (Ok(true), 2));
+        assert_eq!(
+            heard,
+            [Message::Binary(b"one"), Message::Binary(b"two")].map(|message| format!("{message:?}"))
+        );
+        assert_eq!(decoder.decode(&mut frame(0x81, b"x"), |_| true), Err(FrameError::Text));
+        let mut any = Decoder::new(MessageKind::Any, 100);
+        assert_eq!(any.decode(&mut [frame(0x81, b"x"), frame(0x82, b"x")].concat(), |_| true), Ok(true));
+    }
+
+    #[test]
+    fn decoder_stops_when_told() {
+        let mut decoder = Decoder::new(MessageKind::Text, 100);
         let mut count = 0;
         let mut bytes = [frame(0x81, b"a"), frame(0x81, b"b"), frame(0x82, b"c")].concat();
-        let goes_on = incoming.take(&mut bytes, |_| {
+        let goes_on = decoder.decode(&mut bytes, |_| {
             count += 1;
             false
         });
@@ -462,10 +555,10 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_anybody_are_heard_or_refused() {
+    fn random_bytes_decode_or_fail_within_bounds() {
         let mut state = 1_u64;
         for _ in 0..20_000 {
-            let mut incoming = Incoming::new(64);
+            let mut decoder = Decoder::new(MessageKind::Text, 64);
             let mut bytes = [0; 48];
             for byte in &mut bytes {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -475,24 +568,24 @@ mod tests {
             bytes[0] &= 0x8f;
             bytes[1] |= 0x80;
             for part in bytes.chunks_mut(11) {
-                if incoming.take(part, |_| true).is_err() {
+                if decoder.decode(part, |_| true).is_err() {
                     break;
                 }
-                assert!(incoming.held.len() <= 64 + 14);
+                assert!(decoder.held.len() <= 64 + 14);
             }
         }
     }
 
     #[test]
-    fn what_goes_out_goes_in_order_however_little_is_taken_at_a_time() {
-        let mut outgoing = Outgoing::default();
+    fn frames_go_out_in_order_through_narrow_socket() {
+        let mut outgoing = Encoder::<FrameQueue>::default();
         let long = "y".repeat(70_000);
         for text in ["x", &"z".repeat(125), &"z".repeat(126), &long] {
-            outgoing.push(Frame::Text(text.into()));
+            outgoing.queue.push(Frame::Text(text.into()));
         }
-        outgoing.push(Frame::Ping);
-        outgoing.push(Frame::Pong(Box::new([1, 2])));
-        outgoing.push(Frame::Close(Some(1_001), "bye"));
+        outgoing.queue.push(Frame::Ping);
+        outgoing.queue.push(Frame::Pong(Box::new([1, 2])));
+        outgoing.queue.push(Frame::Close(Some(1_001), "bye"));
         assert_eq!(outgoing.bytes(), 1 + 125 + 126 + 70_000 + 2 + 5 + 7 * HEADER_BYTES_MAX);
         let mut narrow = Narrow { left: 0, bytes: Vec::new() };
         let mut blocked = 0;
@@ -549,11 +642,12 @@ mod tests {
     }
 
     fn heard(parts: &[&[u8]]) -> Vec<String> {
-        let (mut incoming, mut all) = (Incoming::new(65_536), Vec::new());
+        let (mut decoder, mut all) = (Decoder::new(MessageKind::Text, 65_536), Vec::new());
         for part in parts {
-            let goes_on = incoming.take(&mut part.to_vec(), |heard| {
+            let goes_on = decoder.decode(&mut part.to_vec(), |heard| {
                 all.push(match heard {
                     Message::Text(text) => format!("text {text}"),
+                    Message::Binary(bytes) => format!("binary {bytes:?}"),
                     Message::Ping(bytes) => format!("ping {}", str::from_utf8(bytes).unwrap()),
                     Message::Pong => "pong".to_string(),
                     Message::Close(code) => format!("close {code:?}"),
@@ -566,6 +660,9 @@ mod tests {
     }
 
     fn check(bytes: &[u8], expected: FrameError) {
-        assert_eq!(Incoming::new(65_536).take(&mut bytes.to_vec(), |_| true), Err(expected));
+        assert_eq!(
+            Decoder::new(MessageKind::Text, 65_536).decode(&mut bytes.to_vec(), |_| true),
+            Err(expected)
+        );
     }
 }

@@ -1,0 +1,318 @@
+//! One WebSocket: frames in and out of a TCP stream, plain or TLS, that never waits.
+//!
+//! Any thread queues frames and flushes them at once; only what the kernel does not take waits for
+//! the thread that has the socket (`reactor.rs`). So a message that passes from one client to
+//! another costs one wake-up, not two. Absent: which frames are dropped, what messages mean.
+
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mio::net::TcpStream;
+use rustls::ServerConnection;
+
+use crate::codec::{Encoder, Frame, Queue};
+use crate::reactor::ReactorHandle;
+
+/// A client that leaves as much unread gets no answers to pings, and is not read until it reads.
+const PONG_BUFFER_MAX: usize = 65_536;
+
+/// A WebSocket, shared by its thread and all that write to it.
+pub struct Connection<Q> {
+    id: u64,
+    stream: TcpStream,
+    reactor: ReactorHandle,
+    is_encrypted: bool,
+    /// This side ended it.
+    ended: AtomicBool,
+    /// The kernel may not have taken everything, and says when it takes more. Changed only while
+    /// the state is locked.
+    blocked: AtomicBool,
+    state: Mutex<State<Q>>,
+}
+
+impl<Q> std::fmt::Debug for Connection<Q> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+struct State<Q> {
+    encoder: Encoder<Q>,
+    tls: Option<Box<ServerConnection>>,
+}
+
+impl<Q: Queue> Connection<Q> {
+    /// A connection whose opening handshake is done.
+    pub(crate) fn new(
+        id: u64,
+        stream: TcpStream,
+        tls: Option<ServerConnection>,
+        reactor: ReactorHandle,
+    ) -> Connection<Q> {
+        let is_encrypted = tls.is_some();
+        let state = Mutex::new(State { encoder: Encoder::default(), tls: tls.map(Box::new) });
+        let (ended, blocked) = (AtomicBool::new(false), AtomicBool::new(false));
+        Connection { id, stream, reactor, is_encrypted, ended, blocked, state }
+    }
+
+    /// The number it was handed over with.
+    pub fn number(&self) -> u64 {
+        self.id
+    }
+
+    /// Queues a frame, which [`Connection::flush`] sends, and returns how many bytes wait. After
+    /// the end nothing is queued.
+    pub fn queue(&self, frame: Frame) -> usize {
+        let mut state = self.lock();
+        if self.has_ended() {
+            return 0;
+        }
+        state.encoder.queue.push(frame);
+        state.encoder.bytes()
+    }
+
+    /// Changes the queue, unless the connection has ended.
+    pub fn with_queue<T>(&self, change: impl FnOnce(&mut Q) -> T) -> Option<T> {
+        let mut state = self.lock();
+        (!self.has_ended()).then(|| change(&mut state.encoder.queue))
+    }
+
+    /// Ends the connection after what is queued, with a code and a word for the reason.
+    pub fn end(&self, code: Option<u16>, reason: &'static str) {
+        let mut state = self.lock();
+        if !self.ended.swap(true, Ordering::AcqRel) {
+            state.encoder.queue.push(Frame::Close(code, reason));
+            self.reactor.finish(self.id);
+        }
+    }
+
+    /// Whether this side ended it.
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Sends what is queued, as far as the kernel takes it.
+    pub fn flush(&self) {
+        self.flush_state(&mut self.lock());
+    }
+
+    fn flush_state(&self, state: &mut State<Q>) {
+        let State { encoder, tls } = state;
+        // Before the kernel says that it takes no more: it may say that it takes more again before
+        // this thread knows of the first.
+        self.blocked.store(true, Ordering::Release);
+        let flushed = encoder.write_to(&mut Pipe { stream: &self.stream, tls: tls.as_deref_mut() });
+        // Whatever else is wrong with the connection, its thread finds out by reading.
+        let is_blocked = flushed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        self.blocked.store(is_blocked, Ordering::Release);
+        // Clients wait for the end of the stream before they take the connection for closed.
+        if flushed.is_ok() && self.has_ended() {
+            if let Some(tls) = tls {
+                tls.send_close_notify();
+                let _ = send_sealed(tls, &mut &self.stream);
+            }
+            let _ = self.stream.shutdown(Shutdown::Write);
+        }
+    }
+
+    /// Closes it without a word, also if others still hold it.
+    pub(crate) fn refuse(&self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    /// Whether something waits for the kernel to take it.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked.load(Ordering::Acquire)
+    }
+
+    /// The kernel may take more.
+    pub(crate) fn resume(&self) {
+        if self.is_blocked() {
+            self.flush();
+        }
+    }
+
+    /// Reads from the kernel, which says by an error that there is nothing.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&self.stream).read(buffer)
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
+    /// Decrypts some of what came. Would block when there is nothing more in it.
+    pub(crate) fn decrypt(&self, sealed: &mut &[u8], plain: &mut [u8]) -> io::Result<usize> {
+        match &mut self.lock().tls {
+            Some(tls) => open(tls, sealed, plain),
+            None => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    /// Queues the answer to a ping, for the next flush. False if so much waits already that it
+    /// cannot be.
+    pub(crate) fn answer_ping(&self, bytes: &[u8]) -> bool {
+        let mut state = self.lock();
+        if self.has_ended() {
+            return true;
+        }
+        if state.encoder.bytes() < PONG_BUFFER_MAX {
+            state.encoder.queue.push(Frame::Pong(bytes.into()));
+            return true;
+        }
+        !self.is_blocked()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<Q>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is below the frames that go out. It never waits.
+struct Pipe<'a> {
+    stream: &'a TcpStream,
+    tls: Option<&'a mut ServerConnection>,
+}
+
+impl Write for Pipe<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            Some(tls) => seal(tls, &mut self.stream, bytes),
+            None => self.stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.tls {
+            Some(tls) => send_sealed(tls, &mut self.stream),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Opens some of what came sealed. Would block when there is nothing more in it.
+fn open(tls: &mut ServerConnection, sealed: &mut &[u8], plain: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match tls.reader().read(plain) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            done => return done,
+        }
+        if sealed.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        tls.read_tls(sealed)?;
+        tls.process_new_packets().map_err(io::Error::other)?;
+    }
+}
+
+/// Seals bytes and sends them, as far as the other side takes them. Never says that it took none:
+/// that would mean that the connection is over.
+fn seal(tls: &mut ServerConnection, out: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
+    loop {
+        let written = tls.writer().write(bytes)?;
+        match send_sealed(tls, out) {
+            // It is sealed and waits; the next flush goes on with it.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && written > 0 => return Ok(written),
+            Err(error) => return Err(error),
+            // As much was sealed before as can wait. Now there is room.
+            Ok(()) if written == 0 && !bytes.is_empty() => {}
+            Ok(()) => return Ok(written),
+        }
+    }
+}
+
+fn send_sealed(tls: &mut ServerConnection, out: &mut impl Write) -> io::Result<()> {
+    while tls.wants_write() {
+        tls.write_tls(out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rustls::crypto::ring::default_provider;
+    use rustls::pki_types::{PrivateKeyDer, ServerName};
+    use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig};
+
+    use super::*;
+
+    /// Takes nothing while it is full.
+    #[derive(Default)]
+    struct Kernel {
+        is_full: bool,
+        bytes: Vec<u8>,
+    }
+
+    impl Write for Kernel {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.is_full {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.bytes.extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn full_tls_buffer_takes_more_once_kernel_does() {
+        let mut tls = connected();
+        let mut kernel = Kernel { is_full: true, ..Kernel::default() };
+        let mut waiting = 0;
+        let full = loop {
+            match seal(&mut tls, &mut kernel, &[7; 10_000]) {
+                Ok(count) => waiting += count,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        assert!(waiting > 50_000, "{waiting}");
+        kernel.is_full = false;
+        assert_eq!(seal(&mut tls, &mut kernel, &[7; 10_000]).unwrap(), 10_000);
+        assert!(kernel.bytes.len() > waiting + 10_000);
+    }
+
+    /// The server's end of a connection that has agreed on TLS.
+    fn connected() -> ServerConnection {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let provider = Arc::new(default_provider());
+        let server = ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(made.cert.der().clone()).unwrap();
+        let client = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut client = ClientConnection::new(Arc::new(client), name).unwrap();
+        let mut server = ServerConnection::new(Arc::new(server)).unwrap();
+        while client.is_handshaking() || server.is_handshaking() {
+            let (mut there, mut back) = (Vec::new(), Vec::new());
+            while client.wants_write() {
+                client.write_tls(&mut there).unwrap();
+            }
+            server.read_tls(&mut &there[..]).unwrap();
+            server.process_new_packets().unwrap();
+            while server.wants_write() {
+                server.write_tls(&mut back).unwrap();
+            }
+            client.read_tls(&mut &back[..]).unwrap();
+            client.process_new_packets().unwrap();
+        }
+        server
+    }
+}

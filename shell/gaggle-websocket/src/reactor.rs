@@ -1,0 +1,396 @@
+//! Waits for all WebSockets of a server at once, in one thread or a few.
+//!
+//! The HTTP server hands connections over after their opening handshake; a [`Handler`] is told what
+//! comes over them. Absent: what messages mean, when clients are pinged, HTTP.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, TcpStream};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use gaggle_kit::rate_limit::RateLimit;
+use mio::event::Event;
+use mio::{Events, Interest, Poll, Token, Waker};
+use rustls::ServerConnection;
+use tracing::{debug, error};
+
+use crate::codec::{Decoder, FrameError, Message, MessageKind, Queue};
+use crate::connection::Connection;
+use crate::id_hasher::IdHasher;
+use crate::line::{Came, Heard, Line, READ_BYTES, Reading};
+
+/// How often one connection is read before the others have their turn.
+const READS_PER_TURN: usize = 2;
+const EVENTS_PER_TURN: usize = 1_024;
+/// How long the other side may take to finish a connection this side ended.
+const LINGER: Duration = Duration::from_secs(2);
+/// Unread bytes that are taken for that. A client that floods need not learn why it was ended.
+const LINGER_BYTES: usize = 1 << 20;
+/// How long clients whose connection was ended have when the thread is to end.
+const LAST_LINGER: Duration = Duration::from_millis(500);
+/// Token of no connection: their numbers begin with 1.
+const COMMANDS: Token = Token(0);
+
+/// What becomes of a connection after a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// More is read.
+    Continue,
+    /// Nothing more is read for 200 ms: what the client sends waits in the kernel.
+    Pause,
+    /// The connection is over. If the handler has not ended it, it is closed without a word.
+    Close,
+}
+
+/// A server of WebSockets. All threads of a reactor call the same handler.
+pub trait Handler: Send + Sync + 'static {
+    /// Queue of frames for one client.
+    type Queue: Queue;
+
+    /// A connection came from this address. [`Flow::Close`] refuses it: it is not heard of again.
+    fn opened(&self, connection: &Arc<Connection<Self::Queue>>, address: IpAddr) -> Flow;
+
+    /// A text or a binary message came.
+    fn message(&self, connection: &Connection<Self::Queue>, message: Message<'_>) -> Flow;
+
+    /// So many pings and pongs came in one read; pings are answered already.
+    fn pong(&self, connection: &Connection<Self::Queue>, count: u32);
+
+    /// The client violated the protocol. The connection is over.
+    fn malformed(&self, connection: &Connection<Self::Queue>, error: FrameError);
+
+    /// The connection is over, whichever side ended it. Called once for each that was opened.
+    fn closed(&self, connection: &Connection<Self::Queue>);
+
+    /// The client sent more than [`ReactorConfig::read_limit`]: it is not read for a while.
+    fn throttled(&self, connection: &Connection<Self::Queue>) {
+        let _ = connection;
+    }
+
+    /// Everything that came at once is handled: what was queued meanwhile may be flushed together.
+    fn turn_ended(&self) {}
+}
+
+/// Settings of a reactor.
+#[derive(Debug, Clone, Copy)]
+pub struct ReactorConfig {
+    /// Name of its threads.
+    pub name: &'static str,
+    /// Number of threads, at least one.
+    pub threads: usize,
+    /// Messages the server understands.
+    pub kind: MessageKind,
+    /// Bytes of the longest message.
+    pub message_bytes_max: u32,
+    /// Bytes read from one client; what is beyond waits in the kernel.
+    pub read_limit: RateLimit,
+}
+
+/// A connection whose opening handshake is done.
+#[derive(Debug)]
+pub struct Accepted {
+    /// The stream, which does not block.
+    pub stream: TcpStream,
+    /// Its TLS, if it is encrypted.
+    pub tls: Option<ServerConnection>,
+    /// What was received after the handshake.
+    pub read: Vec<u8>,
+    /// Address of the client, also behind a proxy.
+    pub address: IpAddr,
+}
+
+enum Command {
+    Serve(u64, Box<Accepted>),
+    /// A connection was ended from this side.
+    Finish(u64),
+    Stop,
+}
+
+/// The way to one thread.
+#[derive(Debug, Clone)]
+pub(crate) struct ReactorHandle(Arc<HandleParts>);
+
+#[derive(Debug)]
+struct HandleParts {
+    commands: mpsc::Sender<Command>,
+    waker: Waker,
+}
+
+impl ReactorHandle {
+    /// A connection was ended: what is left of it is up to the thread.
+    pub(crate) fn finish(&self, id: u64) {
+        self.tell(Command::Finish(id));
+    }
+
+    fn tell(&self, command: Command) {
+        // A thread that is gone has closed everything.
+        if self.0.commands.send(command).is_ok() {
+            let _ = self.0.waker.wake();
+        }
+    }
+}
+
+/// All threads that serve the connections of one handler. They end with this.
+#[derive(Debug)]
+pub struct Reactor {
+    handles: Vec<ReactorHandle>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Reactor {
+    /// Begins to serve.
+    ///
+    /// # Errors
+    /// If there cannot be as many threads.
+    pub fn start<H: Handler>(handler: H, config: ReactorConfig) -> io::Result<Reactor> {
+        let handler = Arc::new(handler);
+        let mut reactor = Reactor { handles: Vec::new(), threads: Vec::new() };
+        for _ in 0..config.threads.max(1) {
+            let poll = Poll::new()?;
+            let waker = Waker::new(poll.registry(), COMMANDS)?;
+            let (sender, commands) = mpsc::channel();
+            let handle = ReactorHandle(Arc::new(HandleParts { commands: sender, waker }));
+            let worker = Worker {
+                handler: handler.clone(),
+                config,
+                handle: handle.clone(),
+                poll,
+                began: Instant::now(),
+                now: Instant::now(),
+                lines: HashMap::default(),
+                unread: Vec::new(),
+                paused: BTreeSet::new(),
+                lingering: VecDeque::new(),
+                buffer: vec![0; READ_BYTES],
+            };
+            let thread = std::thread::Builder::new().name(config.name.into());
+            reactor.threads.push(thread.spawn(move || worker.run(&commands))?);
+            reactor.handles.push(handle);
+        }
+        Ok(reactor)
+    }
+
+    /// Serves a connection until it ends. Each has a number of its own, from 1 on.
+    pub fn serve(&self, id: u64, accepted: Accepted) {
+        let at = id as usize % self.handles.len();
+        self.handles[at].tell(Command::Serve(id, Box::new(accepted)));
+    }
+
+    /// Lets a thread call [`Handler::turn_ended`] soon.
+    pub fn wake(&self) {
+        let _ = self.handles[0].0.waker.wake();
+    }
+
+    /// Closes all connections.
+    pub fn stop(&self) {
+        self.handles.iter().for_each(|handle| handle.tell(Command::Stop));
+    }
+}
+
+impl Drop for Reactor {
+    fn drop(&mut self) {
+        self.stop();
+        for thread in self.threads.drain(..) {
+            // A handler may own the reactor that calls it.
+            let is_own = thread.thread().id() == std::thread::current().id();
+            if !is_own && thread.join().is_err() {
+                error!("a thread of WebSockets panicked");
+            }
+        }
+    }
+}
+
+/// One thread and its connections.
+struct Worker<H: Handler> {
+    handler: Arc<H>,
+    config: ReactorConfig,
+    handle: ReactorHandle,
+    poll: Poll,
+    began: Instant,
+    /// Time of this turn.
+    now: Instant,
+    lines: HashMap<Token, Line<H::Queue>, IdHasher>,
+    /// Those the kernel will not name again, although there may be something to read.
+    unread: Vec<Token>,
+    /// Those that are not read, and until when.
+    paused: BTreeSet<(Instant, Token)>,
+    /// Those that are over, and until when they may take to notice.
+    lingering: VecDeque<(Instant, Token)>,
+    buffer: Vec<u8>,
+}
+
+impl<H: Handler> Worker<H> {
+    fn run(mut self, commands: &mpsc::Receiver<Command>) {
+        let mut events = Events::with_capacity(EVENTS_PER_TURN);
+        let mut ends_at: Option<Instant> = None;
+        while ends_at.is_none_or(|at| self.now < at && !self.lines.is_empty()) {
+            match self.poll.poll(&mut events, self.timeout(ends_at)) {
+                // No connection could be served any more: a new process will do better.
+                Err(error) if error.kind() != ErrorKind::Interrupted => {
+                    panic!("cannot wait for connections: {error}")
+                }
+                _ => {}
+            }
+            self.now = Instant::now();
+            // Those that were not done before, and those with something new: each once a turn.
+            let unread = std::mem::take(&mut self.unread);
+            for event in &events {
+                self.turn(event);
+            }
+            for token in unread {
+                self.resume(token, Reading::Due);
+            }
+            while let Some((_, token)) = self.paused.first().copied().filter(|(at, _)| *at <= self.now) {
+                self.paused.pop_first();
+                self.resume(token, Reading::Paused);
+            }
+            while let Ok(command) = commands.try_recv() {
+                match command {
+                    Command::Serve(id, accepted) => self.serve(id, *accepted),
+                    Command::Finish(id) => self.finish(Token(id as usize)),
+                    Command::Stop => {
+                        self.close_all();
+                        ends_at.get_or_insert(self.now + LAST_LINGER);
+                    }
+                }
+            }
+            while let Some((_, token)) = self.lingering.front().filter(|(at, _)| *at <= self.now) {
+                self.lines.remove(token);
+                self.lingering.pop_front();
+            }
+            self.handler.turn_ended();
+        }
+    }
+
+    /// How long there is nothing to do, unless the kernel has something.
+    fn timeout(&self, ends_at: Option<Instant>) -> Option<Duration> {
+        if !self.unread.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let lingers = self.lingering.front().map(|(at, _)| *at);
+        let paused = self.paused.first().map(|(at, _)| *at);
+        let next = [lingers, paused, ends_at].into_iter().flatten().min();
+        next.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
+    /// Closes all connections; those that were told so have a moment to read it.
+    fn close_all(&mut self) {
+        let handler = &self.handler;
+        self.lines.retain(|_, line| {
+            if line.lingers.is_none() {
+                handler.closed(&line.connection);
+            }
+            line.lingers.is_some()
+        });
+    }
+
+    fn serve(&mut self, id: u64, accepted: Accepted) {
+        let Accepted { stream, tls, mut read, address } = accepted;
+        let token = Token(id as usize);
+        let mut stream = mio::net::TcpStream::from_std(stream);
+        let both = Interest::READABLE | Interest::WRITABLE;
+        if let Err(error) = self.poll.registry().register(&mut stream, token, both) {
+            debug!(connection = id, %error, "cannot be waited for");
+            return;
+        }
+        let connection = Arc::new(Connection::new(id, stream, tls, self.handle.clone()));
+        if self.handler.opened(&connection, address) == Flow::Close {
+            return connection.refuse();
+        }
+        let decoder = Decoder::new(self.config.kind, self.config.message_bytes_max);
+        let mut line = Line::new(connection, decoder);
+        // What came together with the handshake is there without the kernel saying so.
+        let is_over = line.hear(&*self.handler, &mut read) == Heard::Over
+            || line.connection.is_encrypted() && line.take(&*self.handler, &mut []) == Heard::Over;
+        self.lines.insert(token, line);
+        if is_over {
+            self.finish(token);
+        }
+    }
+
+    fn turn(&mut self, event: &Event) {
+        let is_closed = event.is_read_closed() || event.is_write_closed() || event.is_error();
+        let Some(line) = self.lines.get_mut(&event.token()) else { return };
+        if event.is_writable() {
+            line.connection.resume();
+            if line.reading == Reading::Blocked && !line.connection.is_blocked() {
+                line.reading = Reading::Awaited;
+                return self.read(event.token(), is_closed);
+            }
+        }
+        // A client that is gone reads no more.
+        if line.reading == Reading::Blocked && is_closed {
+            line.reading = Reading::Awaited;
+        }
+        if line.reading == Reading::Awaited && (event.is_readable() || is_closed) {
+            self.read(event.token(), is_closed);
+        }
+    }
+
+    /// Reads a connection that was to be read later, if it still is.
+    fn resume(&mut self, token: Token, reading: Reading) {
+        if let Some(line) = self.lines.get_mut(&token).filter(|line| line.reading == reading) {
+            line.reading = Reading::Awaited;
+            // What is behind the end of the stream the kernel does not say again.
+            self.read(token, true);
+        }
+    }
+
+    /// Takes what came. If the other side has closed, there is something behind it that the kernel
+    /// does not say again.
+    fn read(&mut self, token: Token, is_closed: bool) {
+        let Some(line) = self.lines.get_mut(&token) else { return };
+        let times = (self.began, self.now);
+        for _ in 0..READS_PER_TURN {
+            match line.read(&*self.handler, &self.config.read_limit, times, &mut self.buffer) {
+                Came::Full => {}
+                Came::Part if is_closed => {}
+                Came::Part | Came::Nothing => return,
+                Came::Pause(until) => {
+                    line.reading = Reading::Paused;
+                    self.paused.insert((until, token));
+                    return;
+                }
+                Came::Block => {
+                    line.reading = Reading::Blocked;
+                    return;
+                }
+                Came::Over => return self.finish(token),
+                Came::Gone => return self.remove(token),
+            }
+        }
+        self.read_again(token);
+    }
+
+    fn read_again(&mut self, token: Token) {
+        if let Some(line) = self.lines.get_mut(&token).filter(|line| line.reading != Reading::Due) {
+            line.reading = Reading::Due;
+            self.unread.push(token);
+        }
+    }
+
+    /// The handler listens to this connection no more. Unread bytes would make the kernel throw
+    /// away what was said last, so that it is closed when the other side has done so, or has had
+    /// the time for it.
+    fn finish(&mut self, token: Token) {
+        let Some(line) = self.lines.get_mut(&token).filter(|line| line.lingers.is_none()) else { return };
+        if !line.connection.has_ended() {
+            return self.remove(token);
+        }
+        line.lingers = Some(LINGER_BYTES as u32);
+        line.connection.flush();
+        self.handler.closed(&line.connection);
+        self.lingering.push_back((self.now + LINGER, token));
+        self.read_again(token);
+    }
+
+    fn remove(&mut self, token: Token) {
+        let Some(line) = self.lines.remove(&token) else { return };
+        if line.lingers.is_none() {
+            line.connection.flush();
+            self.handler.closed(&line.connection);
+        }
+    }
+}
