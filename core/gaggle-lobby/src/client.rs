@@ -36,6 +36,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet, VecMap};
 
 use crate::id::{PlayerId, RoomCode, RoomId};
+use crate::label::DisplayName;
 use crate::message::client::{
     Access, Create, Find, Finish, GetLeaderboard, GetMyStats, Hello, Host, Ice, Join, KeepAlive, Kick, Leave,
     OwnScore, Profile, Ready, RenewTicket, Rest, Settings, Signal, Start, SubscribeRooms, TakeOver,
@@ -62,7 +63,8 @@ pub struct ClientConfig {
     pub device_key: Option<String>,
     /// The name to be shown by.
     pub display_name: Option<String>,
-    /// A token from an outside issuer, instead of a key.
+    /// A token from an outside issuer, instead of a key. One that the server refuses is dropped:
+    /// see [`ClientEvent::SignInRejected`].
     pub token: Option<String>,
     /// The ticket and settings from the last time, to return even to a server that forgot the room.
     pub ticket: Option<(String, RawJson)>,
@@ -113,7 +115,13 @@ pub enum ClientEvent {
         peer: PeerId,
         /// A key the server made up: keep it, and give it the next time.
         key: Option<String>,
+        /// The display name, after signing in the issuer's.
+        name: DisplayName,
+        /// A token was accepted.
+        signed_in: bool,
     },
+    /// The server refused the token. The player is connected as a guest instead.
+    SignInRejected(Rejection),
     /// The connection is lost; another attempt follows by itself.
     Disconnected {
         /// When.
@@ -214,6 +222,8 @@ pub struct Client {
     touch_every: Micros,
     renew_at: Option<Micros>,
     identity: Option<(PlayerId, PeerId)>,
+    /// Where players sign in.
+    sign_in_url: Option<String>,
     resume: Option<String>,
     /// What the server's clock shows more than ours, in Unix milliseconds.
     clock_ahead_ms: i64,
@@ -252,6 +262,7 @@ impl Client {
             touch_at: None,
             renew_at: None,
             identity: None,
+            sign_in_url: None,
             resume: None,
             clock_ahead_ms: 0,
             seat: None,
@@ -283,8 +294,7 @@ impl Client {
         self.overdue_at = Some(now + self.config.response_timeout);
         let hello = self.hello();
         self.transmit(None, hello);
-        // Who had a seat waits for the welcome, which says whether it still stands.
-        if self.seat.is_none() && self.resume.is_none() {
+        if self.may_ask_early() {
             self.pending.unsent().into_iter().for_each(|envelope| self.transmit_envelope(&envelope));
         }
     }
@@ -414,6 +424,33 @@ impl Client {
         (now.as_millis() as i64).saturating_add(self.clock_ahead_ms).max(0) as u64 / 1_000
     }
 
+    /// When it is this time on the server, in Unix milliseconds, by the clock of `now`.
+    pub fn local_time(&self, unix_millis: u64) -> Micros {
+        let millis = (unix_millis as i64).saturating_sub(self.clock_ahead_ms).max(0);
+        Micros::from_millis(millis as u64)
+    }
+
+    /// Where players of this server sign in; none if it accepts no tokens. `{return}` stands for
+    /// the address to come back to and `{state}` for a random text that comes back with it.
+    pub fn sign_in_url(&self) -> Option<&str> {
+        self.sign_in_url.as_deref()
+    }
+
+    /// Signs in with a token of the server's issuer, under the name in it, or out. That is another
+    /// player: the room is left first, and requests for another one follow the new connection.
+    pub fn set_token(&mut self, now: Micros, token: Option<String>) {
+        if self.seat.is_some() {
+            self.leave(Leave::default());
+            self.lose_seat(LeaveReason::Left);
+        }
+        (self.resume, self.ticket, self.config.ticket) = (None, None, None);
+        self.config.token = token;
+        self.listed_lost = true;
+        self.outputs.push_back(ClientOutput::Disconnect);
+        self.pending.set_unsent();
+        self.connect(now);
+    }
+
     /// Connects again after [`ClientEvent::Closed`], or sooner than planned after
     /// [`ClientEvent::Disconnected`].
     pub fn reconnect(&mut self, now: Micros) {
@@ -514,7 +551,8 @@ impl Client {
             version: None,
             key: key.clone(),
             seat: seat.clone(),
-            name: name.clone(),
+            // The issuer's name is the one of who signs in.
+            name: name.clone().filter(|_| token.is_none()),
             token: token.clone(),
             resume: self.resume.clone(),
             seen: self.resume.is_some().then_some(self.signals_seen),
@@ -522,6 +560,12 @@ impl Client {
             ticket: self.ticket.clone(),
         }
         .into()
+    }
+
+    /// Requests may follow `hello` at once. A client that had a seat waits for the welcome, which
+    /// says whether it still stands; one with a token, which may be refused, for its answer.
+    fn may_ask_early(&self) -> bool {
+        self.seat.is_none() && self.resume.is_none() && self.config.token.is_none()
     }
 
     fn connect(&mut self, now: Micros) {
@@ -548,7 +592,7 @@ impl Client {
     fn request(&mut self, message: impl Into<ClientMessage>) -> RequestId {
         let is_free = match self.state {
             State::Online => true,
-            State::Greeting => self.seat.is_none() && self.resume.is_none(),
+            State::Greeting => self.may_ask_early(),
             _ => false,
         };
         let envelope = self.pending.add(message.into(), is_free);

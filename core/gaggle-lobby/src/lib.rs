@@ -8,8 +8,6 @@
 //!   built around it.
 //! - [`room::Room`] has the rules of one room, [`directory::Directory`] is all rooms, and
 //!   [`node::Node`] is one server process: connections, identities, limits, copies of rooms.
-//! - [`places`] counts what each network holds, for everything that has a limited number of places,
-//!   [`network_rates`] how often it does something.
 //! - [`Claims`], [`TicketSigner`] and [`TicketKey`] are tickets: they prove to peers and relays who
 //!   may be in a room, and to a server that lost its memory who sat where.
 //!
@@ -29,11 +27,8 @@ mod id;
 mod json;
 mod label;
 pub mod message;
-pub mod network_rates;
 pub mod node;
-pub mod places;
 mod players;
-mod rate;
 mod results;
 pub mod room;
 pub mod rules;

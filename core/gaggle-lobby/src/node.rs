@@ -1,277 +1,67 @@
-//! The server side of the lobby, as one process sees it: its connections, who they are, what they
-//! may say and how often, and copies of the rooms its members are in.
+//! The server side of the lobby, as one process sees it: its connections, their limits, and copies
+//! of the rooms its members are in.
 //!
-//! It decides nothing about rooms: it asks a [directory](crate::directory) and passes on what
-//! happened. It opens no socket and reads no clock: feed it with `handle_…`, then drain
-//! [`Node::poll_output`].
-//!
-//! `hello.rs` is about who somebody is, `commands.rs` about what they ask for, `answers.rs` about
-//! what the directory says, `copies.rs` about rooms, `signals.rs` about what members hand to each
-//! other, `lists.rs` about the list of rooms, `searches.rs` about who looks for people of their
-//! skill, `notes.rs` about what operators can read later, `connection.rs` and `limits.rs` about
-//! connections and how much they may do.
+//! Feed it with `handle_…`, drain [`Node::poll_output`], append its entries to the log and give them
+//! back once the directory has applied them. Absent: rules of rooms, sockets, clocks.
 
-mod answers;
 mod commands;
+mod config;
 mod connection;
+mod connections;
 mod crowd;
+mod entering;
 mod hello;
+mod lease;
 mod limits;
 mod lists;
+mod message;
 mod notes;
+mod outbox;
+mod output;
+mod replies;
 mod room_copies;
 mod searches;
 mod signals;
+mod strays;
 
+pub use config::{IceProvider, NoIce, NodeConfig, Said};
+pub use message::{NodeMessage, Probe, ProbeResult};
 pub use notes::{AuditEvent, AuditRecord};
+pub use output::{Identity, NodeOutput, NodeStats, Purpose, Query};
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fmt;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use gaggle_kit::{Micros, PeerId};
 
-use crate::MessageError;
-use crate::directory::{Command, Notice, QueuedSignal, Reply};
-use crate::id::{NodeId, PlayerId, ResumeId, RoomId};
-use crate::label::{DisplayName, Label};
-use crate::message::server::{Closing, Draining, IceServer, Relay};
-use crate::message::{ClientMessage, Envelope, Rejection, RejectionCode, ServerMessage, id_of};
+use crate::directory::command::{Act, Detach};
+use crate::directory::{Command, Found, LogEntry, Lookup, Notice, Origin, Reply};
+use crate::id::RoomId;
+use crate::label::DisplayName;
+use crate::message::server::{Closing, Draining};
+use crate::message::{Envelope, Rejection, RejectionCode, ServerMessage};
+use crate::room::IdleTimeout;
 use crate::rules::Rules;
 use crate::secret::Secrets;
 use crate::ticket::TicketSigner;
-use answers::Asked;
-use connection::{BEATS, Connection, Phase, Session};
-use limits::ConnectionLimits;
-use lists::Lists;
-use room_copies::{LocalRoom, Strays};
-use searches::Search;
+use connection::{BEATS, Check, Connection, Phase, Session};
+use connections::Connections;
+use lease::OwnLease;
+use limits::{ConnectionLimits, RoomCharge};
+use lists::{ListUpdate, Lists};
+use outbox::Outbox;
+use room_copies::RoomCopies;
+use searches::Searches;
 
 /// A connection, as the caller numbers them. Numbers are not used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
-/// A question to the directory or to storage, to find the way back to who wanted to know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AskId(pub u64);
-
-/// Lends the servers that help to make links, with fresh credentials.
-pub trait IceProvider: fmt::Debug + Send {
-    /// For this person, from now on.
-    fn servers(&self, now: Micros, player: PlayerId) -> Vec<IceServer>;
-    /// How long the credentials count, in seconds.
-    fn ttl_seconds(&self) -> u64;
-    /// The relay, if there is one.
-    fn relay(&self) -> Option<Relay> {
-        None
-    }
-}
-
-/// No such servers.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoIce;
-
-impl IceProvider for NoIce {
-    fn servers(&self, _now: Micros, _player: PlayerId) -> Vec<IceServer> {
-        Vec::new()
-    }
-
-    fn ttl_seconds(&self) -> u64 {
-        0
-    }
-}
-
-/// What must be chosen for a node.
-#[derive(Debug)]
-pub struct NodeConfig {
-    /// Its name among the nodes that share a directory.
-    pub id: NodeId,
-    /// 32 random bytes, never used for anything else.
-    pub secret: [u8; 32],
-    /// Signs tickets. The same on all nodes.
-    pub signer: TicketSigner,
-    /// What is told in `welcome`.
-    pub server_name: String,
-    /// Servers that help to make links.
-    pub ice: Box<dyn IceProvider>,
-    /// How long the directory waits for a sign of life of this node; `Micros::MAX` if it is the
-    /// only one.
-    pub lease: Micros,
-}
-
-/// What a node wants done, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use]
-pub enum NodeOutput {
-    /// Send this text.
-    Send {
-        /// On which connection.
-        connection: ConnectionId,
-        /// What.
-        text: Arc<str>,
-    },
-    /// Send a ping that the other side must answer.
-    Ping {
-        /// On which connection.
-        connection: ConnectionId,
-    },
-    /// Close, after everything sent before has gone out. [`Node::handle_closed`] is not expected
-    /// any more.
-    Close {
-        /// Which connection.
-        connection: ConnectionId,
-        /// Why.
-        code: RejectionCode,
-    },
-    /// Ask the directory and give the answer to [`Node::handle_reply`].
-    Ask {
-        /// To be given back.
-        ask: AskId,
-        /// What.
-        request: Box<Command>,
-    },
-    /// Tell another node.
-    Tell {
-        /// Which.
-        node: NodeId,
-        /// What.
-        message: NodeMessage,
-    },
-    /// Check a token from an outside issuer and say so with [`Node::handle_verified`].
-    Verify {
-        /// Whose.
-        connection: ConnectionId,
-        /// The token.
-        token: String,
-    },
-    /// Look something up in storage and say so with [`Node::handle_answer`].
-    Query {
-        /// To be given back.
-        ask: AskId,
-        /// What.
-        query: Query,
-    },
-    /// Something for the log. Nothing has to be done.
-    AuditRecord(Box<AuditRecord>),
-}
-
-/// What one node tells another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NodeMessage {
-    /// A signal for a member connected there.
-    Signal {
-        /// In which room.
-        room: RoomId,
-        /// To whom.
-        to: PeerId,
-        /// What.
-        mail: QueuedSignal,
-    },
-    /// Does this connection live?
-    Probe {
-        /// Whose.
-        peer: PeerId,
-        /// Which.
-        session: ResumeId,
-        /// Who wants to know.
-        from: NodeId,
-        /// For whom.
-        connection: ConnectionId,
-    },
-    /// Whether it does.
-    ProbeResult {
-        /// For whom.
-        connection: ConnectionId,
-        /// Whether.
-        alive: bool,
-    },
-}
-
-/// What a client wants to know from storage.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Query {
-    /// The best of a game and mode.
-    Leaderboard {
-        /// Which game.
-        game: Label,
-        /// Which mode.
-        mode: Label,
-        /// Only confirmed results.
-        verified: bool,
-        /// At most so many.
-        count: u8,
-    },
-    /// One's own best, rating and last matches.
-    PlayerStats {
-        /// Who.
-        player: PlayerId,
-        /// Which game.
-        game: Label,
-        /// Which mode.
-        mode: Label,
-    },
-}
-
-/// Who an outside issuer says somebody is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
-    /// The issuer.
-    pub issuer: String,
-    /// Whom it means.
-    pub subject: String,
-    /// What they are called there.
-    pub name: Option<String>,
-}
-
-/// What happened so far, for whoever watches over a server.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct NodeStats {
-    /// Messages received.
-    pub messages: u64,
-    /// Connections that said hello.
-    pub authenticated: u64,
-    /// Seats given to newcomers.
-    pub joined: u64,
-    /// Rooms made.
-    pub rooms_created: u64,
-    /// Seats given back to those who had them.
-    pub returned: u64,
-    /// Signals handed over.
-    pub signals: u64,
-    /// Things refused, by why.
-    pub rejected: BTreeMap<RejectionCode, u64>,
-    /// Connections ended by the server, by why.
-    pub closed: BTreeMap<RejectionCode, u64>,
-}
-
-/// A client's message, decoded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    id: Option<u64>,
-    bytes: usize,
-    message: Result<ClientMessage, MessageError>,
-}
-
-impl Said {
-    /// Reads a text.
-    pub fn read(text: &str) -> Said {
-        let bytes = text.len();
-        match Envelope::<ClientMessage>::decode(text) {
-            Ok(Envelope { id, message }) => Said { id, bytes, message: Ok(message) },
-            Err(error) => Said { id: id_of(text), bytes, message: Err(error) },
-        }
-    }
-}
-
 /// One process of a lobby server.
 #[derive(Debug)]
 pub struct Node {
     rules: Rules,
-    id: NodeId,
-    epoch: u32,
-    lease: Micros,
-    lease_due: Option<Micros>,
+    lease: OwnLease,
     signer: TicketSigner,
     ticket_key: String,
     server_name: String,
@@ -279,26 +69,15 @@ pub struct Node {
     secrets: Secrets,
     /// Makes ids of accounts and networks that tell nothing without it.
     id_key: [u8; 32],
-    connections: BTreeMap<ConnectionId, Connection>,
-    /// The connection that speaks for each machine.
-    by_peer: BTreeMap<PeerId, ConnectionId>,
-    rooms: BTreeMap<RoomId, LocalRoom>,
-    /// When to look whether each of them is still missing a change.
-    missing: BTreeSet<(Micros, RoomId)>,
-    strays: Strays,
+    connections: Connections,
+    rooms: RoomCopies,
     lists: Lists,
-    searches: BTreeMap<ConnectionId, Search>,
-    /// When to ask for each of them.
-    searches_due: BTreeSet<(Micros, ConnectionId)>,
+    searches: Searches,
     limits: ConnectionLimits,
-    asked: BTreeMap<AskId, Asked>,
-    next_ask: u64,
-    deadlines: BTreeSet<(Micros, ConnectionId)>,
+    /// Rooms counted for the address of a connection whose `find` is in the log.
+    charges: BTreeMap<ConnectionId, Vec<RoomCharge>>,
     draining: Option<u64>,
-    outputs: VecDeque<NodeOutput>,
-    /// Where signals are written before their length is known.
-    scratch: String,
-    tally: NodeStats,
+    outbox: Outbox,
 }
 
 impl Node {
@@ -306,33 +85,22 @@ impl Node {
     pub fn new(now: Micros, rules: Rules, config: NodeConfig) -> Node {
         let NodeConfig { id, secret, signer, server_name, ice, lease } = config;
         let mut node = Node {
+            limits: ConnectionLimits::new(&rules),
             rules,
-            id,
-            epoch: 1,
-            lease,
-            lease_due: None,
+            lease: OwnLease::new(id, lease),
             ticket_key: signer.key().to_text(),
             id_key: signer.derive(b"ids"),
             signer,
             server_name,
             ice,
             secrets: Secrets::new(secret),
-            connections: BTreeMap::new(),
-            by_peer: BTreeMap::new(),
-            rooms: BTreeMap::new(),
-            missing: BTreeSet::new(),
-            strays: Strays::default(),
+            connections: Connections::default(),
+            rooms: RoomCopies::default(),
             lists: Lists::default(),
-            searches: BTreeMap::new(),
-            searches_due: BTreeSet::new(),
-            limits: ConnectionLimits::default(),
-            asked: BTreeMap::new(),
-            next_ask: 0,
-            deadlines: BTreeSet::new(),
+            searches: Searches::default(),
+            charges: BTreeMap::new(),
             draining: None,
-            outputs: VecDeque::new(),
-            scratch: String::new(),
-            tally: NodeStats::default(),
+            outbox: Outbox::default(),
         };
         node.renew_lease(now);
         node
@@ -340,7 +108,7 @@ impl Node {
 
     /// Somebody connected.
     pub fn handle_connected(&mut self, now: Micros, connection: ConnectionId, address: IpAddr) {
-        if self.reaches_reserve(1) {
+        if crowd::reaches_reserve(self.connections.len() + 1, &self.rules) {
             self.make_way(now, address, None);
         }
         let full = self.connections.len() >= self.rules.connections_max;
@@ -356,7 +124,7 @@ impl Node {
             return;
         }
         self.connections.insert(connection, Connection::new(now, address));
-        self.deadlines.insert((now + self.rules.hello_timeout, connection));
+        self.connections.check_at(now + self.rules.hello_timeout, connection);
     }
 
     /// Somebody said something.
@@ -368,15 +136,15 @@ impl Node {
     /// to a node.
     pub fn handle_said(&mut self, now: Micros, connection: ConnectionId, said: Said) {
         let Said { id, bytes, message } = said;
-        self.tally.messages += 1;
-        let Some(known) = self.connections.get_mut(&connection) else { return };
+        self.outbox.stats.messages += 1;
+        let Some(known) = self.connections.get_mut(connection) else { return };
         known.heard_at = now;
         let rates = &self.rules.limits;
         let taken = known
             .messages
-            .take(now, rates.message)
-            .and_then(|()| known.bytes.take_many(now, rates.message_bytes, bytes as u32))
-            .and_then(|()| self.limits.take_message(now, known.address, bytes as u32, rates));
+            .try_acquire(now, &rates.message, 1)
+            .and_then(|()| known.bytes.try_acquire(now, &rates.message_bytes, bytes as u64))
+            .and_then(|()| self.limits.take_message(now, known.address, bytes as u64));
         if let Err(wait) = taken {
             self.refuse(now, connection, id, too_fast(wait));
             return;
@@ -392,8 +160,8 @@ impl Node {
 
     /// A ping was answered.
     pub fn handle_pong(&mut self, now: Micros, connection: ConnectionId) {
-        let Some(known) = self.connections.get_mut(&connection) else { return };
-        if known.beats.take(now, BEATS).is_err() {
+        let Some(known) = self.connections.get_mut(connection) else { return };
+        if known.beats.try_acquire(now, &BEATS, 1).is_err() {
             let text = "more pings and pongs than anybody needs";
             self.disconnect(now, connection, Rejection::new(RejectionCode::TooFast, text));
             return;
@@ -410,59 +178,142 @@ impl Node {
     /// Ends a connection that does not take what it is sent, or breaks the rules of the socket
     /// below.
     pub fn disconnect(&mut self, now: Micros, connection: ConnectionId, refusal: Rejection) {
-        if self.connections.contains_key(&connection) {
+        if self.connections.get(connection).is_some() {
             self.say_bye(connection, refusal, true);
             self.forget_connection(now, connection);
         }
     }
 
-    /// The directory answers.
-    pub fn handle_reply(&mut self, now: Micros, ask: AskId, reply: Reply) {
-        self.take_reply(now, ask, reply);
+    /// Looks whether a connection is overdue with anything, and when to look again.
+    fn check_connection(&mut self, now: Micros, connection: ConnectionId) {
+        let Some(known) = self.connections.get_mut(connection) else { return };
+        if known.is_proof(now, &self.rules) {
+            self.limits.prove(now, known.address);
+        }
+        let again_at = match known.check(now, &self.rules) {
+            Check::Dead(text) => {
+                return self.disconnect(now, connection, Rejection::new(RejectionCode::Silent, text));
+            }
+            Check::ProbeOver => {
+                self.probed(now, connection, false);
+                now + self.rules.ping_interval
+            }
+            Check::Wait(until) => until,
+            Check::Ping(until) => {
+                self.outbox.push(NodeOutput::Ping { connection });
+                self.check_silence(now, connection);
+                until
+            }
+            Check::Alive(until) => {
+                self.check_silence(now, connection);
+                until
+            }
+        };
+        self.connections.check_at(again_at, connection);
+    }
+
+    /// Removes a member from its room whose socket answers pings and that says nothing itself.
+    fn check_silence(&mut self, now: Micros, connection: ConnectionId) {
+        let Some(session) = self.session(connection) else { return };
+        if let Some(room) = session.room
+            && session.touched_at + self.rules.idle_timeout <= now
+        {
+            let (peer, link) = (session.peer, session.link);
+            self.append(None, Act { room, peer, link, action: IdleTimeout {}.into() });
+        }
+    }
+
+    /// Forgets a connection that ended. The reservation behind it stays.
+    fn forget_connection(&mut self, now: Micros, connection: ConnectionId) {
+        self.stop_search(connection, false);
+        if self.session(connection).is_some_and(|session| session.room.is_some()) {
+            self.note(connection, AuditEvent::Away);
+        }
+        let Some(known) = self.connections.remove(connection) else { return };
+        self.limits.disconnect(known.address, known.in_reserve);
+        self.lists.remove(connection);
+        if let Phase::Known(session) = known.phase {
+            let Session { player, peer, link, room, signals, .. } = *session;
+            self.limits.forget_identity(player);
+            if let Some(room) = room {
+                self.rooms.remove_local(room, peer, connection);
+                let (next_signal, got, mail) = signals.into_mail(now);
+                self.append(None, Detach { room, peer, link, next_signal, got, mail });
+            }
+        }
+        known.probed_by.into_iter().for_each(|prober| self.tell_prober(now, prober, false));
+    }
+
+    /// The directory has applied an entry. Those of other nodes change nothing here.
+    pub fn handle_applied(&mut self, now: Micros, entry: &LogEntry, reply: Reply) {
+        self.take_reply(now, entry, reply);
+        if self.is_expected(entry) {
+            let over = self.rooms.strays.answered();
+            self.rooms.drop_over(&over);
+        }
+    }
+
+    /// An entry could not be appended, or is lost.
+    pub fn handle_rejected(&mut self, now: Micros, entry: &LogEntry, rejection: Rejection) {
+        self.take_reply(now, entry, Reply::Rejected(rejection));
+        if self.is_expected(entry) {
+            let over = self.rooms.strays.retracted();
+            self.rooms.drop_over(&over);
+        }
+    }
+
+    /// The directory answers a question.
+    pub fn handle_found(&mut self, now: Micros, lookup: Lookup, found: Found) {
+        match (lookup, found) {
+            (Lookup::Room(room), Found::Room(copy)) => self.looked(now, room, copy.map(|copy| *copy)),
+            (Lookup::List { key, .. }, Found::List { stamp, rooms }) => {
+                let ListUpdate { change, whole } = self.lists.take(&key, stamp, rooms);
+                if let Some((to, change)) = change {
+                    self.outbox.send_all(to.into_iter(), change);
+                }
+                whole.into_iter().for_each(|(to, id, rooms)| self.send(to, id, rooms));
+            }
+            _ => debug_assert!(false, "an answer to another question"),
+        }
     }
 
     /// The directory tells.
     pub fn handle_notice(&mut self, now: Micros, notice: Notice) {
         match notice {
             Notice::Changed { room, version, events, links } => {
-                self.room_changed(now, room, version, events, links);
+                self.room_changed(now, room, version, (events, links));
             }
             Notice::Displaced { peer, session } => self.displace(now, peer, session),
-            Notice::Found { peer, session } => self.found(now, peer, session),
-            Notice::Signal { room, to, mail } => self.deliver(now, room, to, mail),
+            Notice::Found { peer, session } => {
+                let speaker = self.connections.speaker(peer);
+                let known = speaker.and_then(|connection| self.session(connection));
+                if known.is_some_and(|known| known.link.session == session)
+                    && let Some(connection) = speaker
+                {
+                    self.ask_for_others(now, connection);
+                }
+            }
+            Notice::Signal(signal) => self.deliver(now, signal),
         }
     }
 
     /// Another node tells.
     pub fn handle_node_message(&mut self, now: Micros, message: NodeMessage) {
         match message {
-            NodeMessage::Signal { room, to, mail } => self.deliver(now, room, to, mail),
-            NodeMessage::Probe { peer, session, from, connection } => {
-                self.probe_for(now, peer, session, from, connection);
+            NodeMessage::QueueSignal(signal) => self.deliver(now, signal),
+            NodeMessage::Probe(probe) => self.probe_for(now, probe),
+            NodeMessage::ProbeResult(ProbeResult { connection, alive }) => {
+                self.probed(now, ConnectionId(connection), alive);
             }
-            NodeMessage::ProbeResult { connection, alive } => self.probed(now, connection, alive),
         }
     }
 
-    /// A token was checked.
-    pub fn handle_verified(
-        &mut self,
-        now: Micros,
-        connection: ConnectionId,
-        identity: Result<Identity, Rejection>,
-    ) {
-        self.verified(now, connection, identity);
-    }
-
     /// Storage answers.
-    pub fn handle_answer(&mut self, now: Micros, ask: AskId, answer: Result<ServerMessage, Rejection>) {
-        match (self.asked.remove(&ask), answer) {
-            (Some(Asked::Rating { connection }), answer) => self.rated(now, connection, answer),
-            (Some(Asked::Query { connection, id }), Ok(message)) => self.send(connection, id, message),
-            (Some(Asked::Query { connection, id }), Err(refusal)) => {
-                self.refuse(now, connection, id, refusal);
-            }
-            _ => {}
+    pub fn handle_answer(&mut self, now: Micros, purpose: Purpose, answer: Result<ServerMessage, Rejection>) {
+        match (purpose, answer) {
+            (Purpose::Search(connection), answer) => self.rated(now, connection, answer),
+            (Purpose::Request { connection, id }, Ok(message)) => self.send(connection, id, message),
+            (Purpose::Request { connection, id }, Err(refusal)) => self.refuse(now, connection, id, refusal),
         }
     }
 
@@ -470,55 +321,69 @@ impl Node {
     /// long.
     pub fn drain(&mut self, reconnect_ms: u64) {
         self.draining = Some(reconnect_ms);
-        let text = encode(None, Draining { reconnect_ms }.into());
-        for connection in self.connections.keys() {
-            self.outputs.push_back(NodeOutput::Send { connection: *connection, text: text.clone() });
-        }
+        self.outbox.send_all(self.connections.ids(), Draining { reconnect_ms });
     }
 
     /// The directory is another one, or has lost what it was told last: begins a new life, so that
     /// what was asked in the old one and is still on its way counts for nothing. Whoever is
     /// connected should be disconnected before.
     pub fn restart(&mut self, now: Micros) {
-        self.epoch += 1;
-        self.asked.retain(|_, asked| !matches!(asked, Asked::Lease));
+        self.lease.restart();
         self.renew_lease(now);
     }
 
     /// Does what time alone brings about.
     pub fn handle_timeout(&mut self, now: Micros) {
-        if self.lease_due.is_some_and(|due| due <= now) {
+        if self.lease.due().is_some_and(|due| due <= now) {
             self.renew_lease(now);
         }
-        while let Some(&(at, connection)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
-            self.deadlines.remove(&(at, connection));
+        while let Some(connection) = self.connections.take_due(now) {
             self.check_connection(now, connection);
         }
-        self.look_for_missing_rooms(now);
-        self.refresh_lists(now);
-        self.go_on_searching(now);
+        let missing = self.rooms.look_for_missing(now);
+        self.look_up_rooms(missing);
+        for lookup in self.lists.refresh(now, self.rules.list_interval) {
+            self.outbox.push(NodeOutput::LookUp(lookup));
+        }
+        for connection in self.searches.take_due(now) {
+            self.ask_for_others(now, connection);
+        }
         self.limits.forget_idle(now);
+    }
+
+    /// Asks for every room again: any change may have been missed.
+    pub fn resync(&mut self, now: Micros) {
+        let rooms = self.rooms.look_for_all(now);
+        self.look_up_rooms(rooms);
+    }
+
+    fn look_up_rooms(&mut self, rooms: Vec<RoomId>) {
+        rooms.into_iter().for_each(|room| self.outbox.push(NodeOutput::LookUp(Lookup::Room(room))));
     }
 
     /// When [`Node::handle_timeout`] has something to do.
     pub fn poll_timeout(&self) -> Option<Micros> {
-        let first = self.deadlines.first().map(|(at, _)| *at);
-        let missing = self.missing.first().map(|(at, _)| *at);
-        let searches = self.searches_due.first().map(|(at, _)| *at);
-        [first, self.lease_due, missing, searches, self.lists.due(), self.limits.due()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.connections.due(),
+            self.lease.due(),
+            self.rooms.due(),
+            self.searches.due(),
+            self.lists.due(),
+            self.limits.due(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// What the node wants done. Drain it after every call.
     pub fn poll_output(&mut self) -> Option<NodeOutput> {
-        self.outputs.pop_front()
+        self.outbox.poll()
     }
 
     /// What happened so far.
     pub fn tally(&self) -> &NodeStats {
-        &self.tally
+        &self.outbox.stats
     }
 
     /// How many are connected.
@@ -534,13 +399,13 @@ impl Node {
     /// Whether this machine is a member of the room, as far as this node knows: for relays, which
     /// serve members of one room only and have checked a ticket before.
     pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
-        self.rooms.get(&room).is_some_and(|copy| copy.view.member(peer).is_some())
+        self.rooms.get(room).is_some_and(|copy| copy.view.member(peer).is_some())
     }
 
     /// The epoch of a room, as far as this node knows the room: tickets of lower ones are worth
     /// nothing.
     pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
-        self.rooms.get(&room).map(|copy| copy.view.epoch)
+        self.rooms.get(room).map(|copy| copy.view.epoch)
     }
 
     /// The machine that speaks on this connection, once it has said who it is.
@@ -549,58 +414,62 @@ impl Node {
     }
 
     fn renew_lease(&mut self, now: Micros) {
-        self.lease_due = (self.lease < Micros::MAX).then(|| now + Micros::new(self.lease.get() / 3));
-        // One question at a time: old ones would be answered for a life that is over.
-        if self.asked.values().any(|asked| matches!(asked, Asked::Lease)) {
-            return;
+        if let Some(lease) = self.lease.renew(now) {
+            self.append(None, lease);
         }
-        let until = now.saturating_add(self.lease);
-        let request = Command::Lease { node: self.id, epoch: self.epoch, until };
-        self.ask(Asked::Lease, request);
     }
 
-    fn ask(&mut self, asked: Asked, request: Command) {
-        let ask = self.remember(asked);
-        self.outputs.push_back(NodeOutput::Ask { ask, request: Box::new(request) });
+    /// Appends a command to the log, for a request if there is one.
+    fn append(&mut self, origin: Option<Origin>, command: impl Into<Command>) {
+        let entry = LogEntry { origin, command: command.into() };
+        if self.is_expected(&entry) {
+            self.rooms.strays.expect();
+        }
+        self.outbox.push(NodeOutput::Append(Box::new(entry)));
     }
 
-    fn remember(&mut self, asked: Asked) -> AskId {
-        self.next_ask += 1;
-        let ask = AskId(self.next_ask);
-        if asked.may_bring_room() {
-            self.strays.expect(ask);
-        }
-        self.asked.insert(ask, asked);
-        ask
+    /// Whether an entry is ours and may bring a copy of a room.
+    fn is_expected(&self, entry: &LogEntry) -> bool {
+        entry.command.may_join() && entry.origin.is_some_and(|origin| origin.node == self.lease.node())
+    }
+
+    fn origin(&self, connection: ConnectionId, request: Option<u64>) -> Option<Origin> {
+        Some(Origin { node: self.lease.node(), connection: connection.0, request })
+    }
+
+    /// Notes something about the player behind a connection, in the room it is in.
+    fn note(&mut self, connection: ConnectionId, happening: AuditEvent) {
+        let room = self.session(connection).and_then(|session| session.room);
+        self.note_in(connection, room, happening);
+    }
+
+    /// The same in a room it is not in any more.
+    fn note_in(&mut self, connection: ConnectionId, room: Option<RoomId>, happening: AuditEvent) {
+        let player = self.session(connection).map(|session| session.player);
+        let record = AuditRecord { connection, player, room, happening };
+        self.outbox.push(NodeOutput::AuditRecord(Box::new(record)));
     }
 
     fn session(&self, connection: ConnectionId) -> Option<&Session> {
-        match &self.connections.get(&connection)?.phase {
-            Phase::Known(session) => Some(session),
-            _ => None,
-        }
+        self.connections.session(connection)
     }
 
     fn session_mut(&mut self, connection: ConnectionId) -> Option<&mut Session> {
-        match &mut self.connections.get_mut(&connection)?.phase {
-            Phase::Known(session) => Some(session),
-            _ => None,
-        }
+        self.connections.session_mut(connection)
     }
 
     fn send(&mut self, connection: ConnectionId, id: Option<u64>, message: impl Into<ServerMessage>) {
-        let text = encode(id, message.into());
-        self.outputs.push_back(NodeOutput::Send { connection, text });
+        self.outbox.send(connection, id, message);
     }
 
     /// Says why something was not done. Who keeps doing what is refused is shown out.
     fn refuse(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, refusal: Rejection) {
-        *self.tally.rejected.entry(refusal.code).or_default() += 1;
-        if !self.connections.contains_key(&connection) {
+        *self.outbox.stats.rejected.entry(refusal.code).or_default() += 1;
+        if self.connections.get(connection).is_none() {
             return;
         }
         self.note(connection, AuditEvent::Rejected(refusal.clone()));
-        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let Some(known) = self.connections.get_mut(connection) else { return };
         if known.strike(now, refusal.code) {
             self.disconnect(now, connection, refusal);
         } else {
@@ -611,14 +480,10 @@ impl Node {
     fn say_bye(&mut self, connection: ConnectionId, refusal: Rejection, reconnect: bool) {
         self.note(connection, AuditEvent::RoomClosed(refusal.clone()));
         let Rejection { code, text, .. } = refusal;
-        *self.tally.closed.entry(code).or_default() += 1;
+        *self.outbox.stats.closed.entry(code).or_default() += 1;
         self.send(connection, None, Closing { code, text, reconnect });
-        self.outputs.push_back(NodeOutput::Close { connection, code });
+        self.outbox.push(NodeOutput::Close { connection, code });
     }
-}
-
-fn encode(id: Option<u64>, message: ServerMessage) -> Arc<str> {
-    Envelope { id, message }.encode().into()
 }
 
 fn too_fast(wait: Micros) -> Rejection {

@@ -1,211 +1,40 @@
 //! The rules of one room: who may do what, and what follows from it.
 //!
-//! A room knows no sockets and no other rooms. Each call either changes nothing and says why, or
-//! leaves what happened in [`Room::take_change`] for those who keep copies. `roles.rs` has what
-//! only a host may do, `coming.rs` how people come, vanish and return, `names.rs` how they are told
-//! apart, `verdict.rs` how a result is found.
+//! The directory calls it. Each call either changes nothing and says why, or leaves what happened
+//! in [`Room::take_change`] for those who keep copies. Absent: sockets, other rooms, clocks.
 
+mod action;
 mod members;
 mod names;
 mod result_vote;
 mod roles;
+mod slots;
+mod types;
 
-pub use members::{Attached, Displace};
+pub use action::{IdleTimeout, Leave, LeaveKeepingSlot, RoomAction, SetProfile, StartMatch};
 pub(crate) use roles::check_settings;
+pub use types::{Attached, Attachment, Displace, JoinRequest, NewRoom, Reservation, Source};
 
 use std::collections::BTreeMap;
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
 use crate::MessageError;
-use crate::id::{NetworkId, NodeId, PlayerId, ResumeId, RoomCode, RoomId, Seed};
+use crate::id::{NetworkId, PlayerId};
 use crate::json::{Raw, Value, record};
-use crate::label::{DisplayName, Label};
-use crate::message::client::{OwnScore, Report};
+use crate::message::client::{Access, Ready, Rest};
 use crate::message::server::Listing;
 use crate::message::{Rejection, RejectionCode};
 use crate::players::LocalPlayers;
 use crate::results::{MatchPlayer, MatchRecord, ResultClaim, Told};
 use crate::rules::Rules;
-use crate::view::{
-    AccessChanged, HostChanged, LeaveReason, Left, Member, RawJson, RoomUpdate, RoomView, Status,
-};
-
-record! {
-    /// Where a member's connection is: node, which life of that node, and which connection there.
-    #[derive(Copy, PartialOrd, Ord)]
-    pub struct Attachment {
-        /// The node.
-        node: NodeId,
-        /// Which life of the node: after a crash, or when it was taken for dead, it gets a new one.
-        epoch: u32,
-        /// The connection.
-        session: ResumeId,
-    }
-}
-
-record! {
-    /// Where a member comes from, as far as the server has to know.
-    #[derive(Copy, PartialOrd, Ord)]
-    pub struct Source {
-        /// The network it connected from last; of a participant in a match, when it came.
-        network: NetworkId,
-        /// An issuer of tokens vouches for the person; a guest's key costs nothing to make.
-        signed_in: bool,
-    }
-}
-
-record! {
-    /// What the server knows about a member and others need not.
-    pub struct Reservation {
-        /// Where the member comes from.
-        source: Source,
-        /// The connection, if there is one.
-        link: Option<Attachment>,
-        /// The last connection there was.
-        session: ResumeId,
-        /// When the connection was lost, if it is.
-        away_since: Option<Micros>,
-        /// It was not lost: they left, and may be back in a moment.
-        stepped_out: bool,
-        /// When the player looked away, if they did.
-        resting_since: Option<Micros>,
-        /// Rises with each newcomer: who has been here longest has the lowest.
-        order: u64,
-        /// The number of the next signal to this member.
-        next_signal: u64,
-        /// The number of the last signal from this member, if it numbers them.
-        got: Option<u64>,
-        /// The epoch of the ticket this member was seated again by, after the server had forgotten
-        /// the room.
-        restored: Option<u32>,
-    }
-}
-
-record! {
-    /// Somebody about to be seated.
-    pub struct JoinRequest {
-        /// The machine.
-        peer: PeerId,
-        /// The person.
-        player: PlayerId,
-        /// What they are called.
-        name: DisplayName,
-        /// The colours they wish for.
-        palette: u8,
-        /// Only to watch.
-        watch: bool,
-        /// How many play at the machine.
-        players: LocalPlayers,
-        /// Gives up the seat they have elsewhere, once it is certain that they get this one.
-        switch: bool,
-        /// Where they come from.
-        source: Source,
-    }
-}
-
-record! {
-    /// A room about to be made.
-    pub struct NewRoom {
-        /// Its id.
-        id: RoomId,
-        /// Its code.
-        code: RoomCode,
-        /// The seed of its first match.
-        seed: Seed,
-        /// What is played.
-        game: Label,
-        /// In which of its ways.
-        mode: Label,
-        /// By which build.
-        build: Label,
-        /// How many may play.
-        seats: u8,
-        /// Not in the list.
-        private: bool,
-        /// Playing at once, joinable while it does.
-        drop_in: bool,
-        /// Made by `find`, for players who meet there.
-        matched: bool,
-        /// The game's settings.
-        settings: RawJson,
-    }
-}
+use crate::view::{AccessChanged, HostChanged, LeaveReason, Left, Member, RoomUpdate, RoomView, Status};
 
 /// For how long `find` prefers other rooms to one that was left.
 const AVOIDED: Micros = Micros::from_secs(60);
 
 /// For how long `find` prefers other rooms to one that voted a player out.
 const VOTED_OUT_AVOIDED: Micros = Micros::from_secs(600);
-
-/// What a member does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RoomAction {
-    /// Goes.
-    Leave,
-    /// Goes, and may be back in a moment: the page is perhaps only loaded again.
-    LeaveKeepingSlot,
-    /// Is taken out by the server because nothing is heard of it.
-    IdleTimeout,
-    /// Is ready, or not any more.
-    Ready(bool),
-    /// Looks away from the game, or is back at it.
-    Rest(bool),
-    /// Starts a match.
-    Start {
-        /// After so many milliseconds.
-        countdown_ms: u32,
-        /// The seed of the match.
-        seed: Seed,
-    },
-    /// Ends the match.
-    Finish,
-    /// Changes the game's settings.
-    Settings(RawJson),
-    /// Changes who may come.
-    Access {
-        /// Nobody may join.
-        locked: Option<bool>,
-        /// Not in the list.
-        private: Option<bool>,
-        /// How many may play.
-        seats: Option<u8>,
-    },
-    /// Sends somebody away.
-    Kick(PeerId),
-    /// Makes somebody else host.
-    TransferHost(PeerId),
-    /// Changes name or colours.
-    Profile {
-        /// The name.
-        name: Option<DisplayName>,
-        /// The colours.
-        palette: Option<u8>,
-    },
-    /// Says how the match ended.
-    Report(Report),
-    /// Says how many points it has so far.
-    Tell(OwnScore),
-}
-
-impl RoomAction {
-    /// Whether only a host may do it.
-    pub fn needs_host(&self) -> bool {
-        match self {
-            RoomAction::Start { .. }
-            | RoomAction::Finish
-            | RoomAction::Settings(_)
-            | RoomAction::Access { .. } => true,
-            RoomAction::Kick(_) | RoomAction::TransferHost(_) => true,
-            RoomAction::Leave | RoomAction::LeaveKeepingSlot | RoomAction::IdleTimeout => false,
-            RoomAction::Ready(_)
-            | RoomAction::Rest(_)
-            | RoomAction::Profile { .. }
-            | RoomAction::Report(_)
-            | RoomAction::Tell(_) => false,
-        }
-    }
-}
 
 /// What a call changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -266,7 +95,7 @@ record! {
 record! {
     /// What a room keeps beside its members.
     pub struct RoomState {
-        /// The order of the next newcomer.
+        /// The order of the next joiner.
         next_order: u64,
         /// Who has played in this match.
         cast: Vec<MatchPlayer>,
@@ -314,9 +143,10 @@ record! {
 impl Room {
     /// A new room with its founder in it.
     pub fn create(now: Micros, new: NewRoom, founder: JoinRequest, link: Attachment) -> Room {
-        let NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, matched, settings } = new;
-        let status = if drop_in { Status::Playing } else { Status::Waiting };
-        let (round, born) = if drop_in { (1, now.as_millis()) } else { (0, 0) };
+        let NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, .. } = new;
+        let NewRoom { host_starts, matched, settings, .. } = new;
+        let started = (drop_in && !host_starts).then(|| (Status::Playing, 1, now.as_millis()));
+        let (status, round, born) = started.unwrap_or((Status::Waiting, 0, 0));
         let view = RoomView {
             id,
             code,
@@ -327,6 +157,7 @@ impl Room {
             private,
             locked: false,
             drop_in,
+            host_starts,
             matched,
             status,
             round,
@@ -341,7 +172,8 @@ impl Room {
         };
         let mut room = Room::empty(view);
         (room.state.founder, room.state.founded_from) = (Some(founder.player), founder.source.network);
-        let slots = room.seats_for(&founder).unwrap_or(SlotSet::first(founder.players.count().into()));
+        let slots = slots::slots_for(&room.view, &room.state.vacated, &founder)
+            .unwrap_or(SlotSet::first(founder.players.count().into()));
         room.seat(now, founder, slots, link, None);
         room.view.version = 1;
         room.change.events.clear();
@@ -501,25 +333,24 @@ impl Room {
             return Err(Rejection::new(RejectionCode::NotInRoom, "you are not in this room"));
         };
         match act {
-            RoomAction::Leave => self.give_up(now, peer),
-            RoomAction::LeaveKeepingSlot => self.step_out(now, peer),
-            RoomAction::IdleTimeout => self.remove(now, peer, LeaveReason::IdleTimeout),
-            RoomAction::Ready(ready) => return self.set_ready(peer, ready),
-            RoomAction::Rest(resting) => self.set_resting(peer, resting.then_some(now)),
-            RoomAction::Profile { name, palette } => {
+            RoomAction::Leave(_) => self.give_up(now, peer),
+            RoomAction::LeaveKeepingSlot(_) => self.step_out(now, peer),
+            RoomAction::IdleTimeout(_) => self.remove(now, peer, LeaveReason::IdleTimeout),
+            RoomAction::Ready(Ready { ready }) => return self.set_ready(peer, ready),
+            RoomAction::Rest(Rest { resting }) => self.set_resting(peer, resting.then_some(now)),
+            RoomAction::SetProfile(SetProfile { name, palette }) => {
                 let (name, palette) =
                     (name.unwrap_or(member.name.clone()), palette.unwrap_or(member.palette));
                 self.set_profile(peer, name, palette);
             }
             RoomAction::Report(report) => return self.report(now, rules, peer, report),
-            RoomAction::Tell(score) => return self.tell(now, rules, peer, &score),
-            RoomAction::Kick(target) if self.view.matched => return self.vote(now, peer, target),
-            act if self.view.host != peer => {
-                let _ = act;
+            RoomAction::OwnScore(score) => return self.tell(now, rules, peer, &score),
+            RoomAction::Kick(kick) if self.view.matched => return self.vote(now, peer, kick.peer),
+            _ if self.view.host != peer => {
                 return Err(Rejection::new(RejectionCode::NotHost, "only the host may do that"));
             }
-            RoomAction::Kick(target) => return self.kick(now, target),
-            RoomAction::TransferHost(target) => return self.hand_over(target),
+            RoomAction::Kick(kick) => return self.kick(now, kick.peer),
+            RoomAction::TransferHost(host) => return self.hand_over(host.peer),
             act => {
                 // What the host says now counts more than any ticket from before.
                 self.state.reopened_by = None;
@@ -531,10 +362,12 @@ impl Room {
 
     fn act_on_room(&mut self, now: Micros, rules: &Rules, act: RoomAction) -> Result<(), Rejection> {
         match act {
-            RoomAction::Start { countdown_ms, seed } => self.start(now, countdown_ms, seed),
-            RoomAction::Finish => self.finish(now),
-            RoomAction::Settings(settings) => self.set_settings(rules, settings),
-            RoomAction::Access { locked, private, seats } => self.set_access(rules, locked, private, seats),
+            RoomAction::StartMatch(StartMatch { countdown_ms, seed }) => self.start(now, countdown_ms, seed),
+            RoomAction::Finish(_) => self.finish(now),
+            RoomAction::Settings(change) => self.set_settings(rules, change.settings),
+            RoomAction::Access(Access { locked, private, seats }) => {
+                self.set_access(rules, locked, private, seats)
+            }
             _ => Ok(()),
         }
     }
@@ -570,7 +403,7 @@ impl Room {
         self.set_link(peer, None);
         self.seats.remove(&peer);
         self.state.votes.retain(|vote| vote.by != peer && vote.target != peer);
-        self.note_vacated(now, peer);
+        self.note_freed_slots(now, peer);
         self.happen(Left { peer, reason });
         if self.is_over() {
             self.close(now);

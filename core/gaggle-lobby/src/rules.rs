@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use gaggle_kit::Micros;
+pub use gaggle_kit::rate_limit::RateLimit;
 
 use crate::label::Label;
 use crate::message::{Rejection, RejectionCode};
@@ -70,6 +71,9 @@ pub struct Rules {
     /// Bytes of signals kept for a member that is away.
     pub queued_signal_bytes_max: usize,
 
+    /// Where players sign in to get a token: an address with `{return}` and `{state}`, told to
+    /// clients.
+    pub sign_in: Option<String>,
     /// How often things may be said.
     pub limits: Limits,
     /// How the search for people of one's skill widens.
@@ -103,7 +107,7 @@ pub struct Limits {
     pub take_over: RateLimit,
     /// What changes the room: `ready`, `start`, `settings`, `profile` and the like, per person.
     pub change: RateLimit,
-    /// `signal`, per person. A newcomer in a room of 64 sends an offer and a dozen candidates to
+    /// `signal`, per person. A joiner in a room of 64 sends an offer and a dozen candidates to
     /// each.
     pub signal: RateLimit,
     /// Bytes of signals, per person.
@@ -117,25 +121,6 @@ pub struct Limits {
     pub report: RateLimit,
     /// `report`, per address: whoever plays alone has each of them stored.
     pub report_per_address: RateLimit,
-}
-
-/// So many at once, and then one every `every`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RateLimit {
-    /// How many may come at once.
-    pub burst: u32,
-    /// How long until one more may come.
-    pub per: Micros,
-}
-
-impl RateLimit {
-    /// So many in so many seconds, in one go or spread.
-    pub const fn per_secs(count: u32, secs: u64) -> RateLimit {
-        RateLimit { burst: count, per: Micros::new(secs * 1_000_000 / count as u64) }
-    }
-
-    /// No limit.
-    pub const UNLIMITED: RateLimit = RateLimit { burst: u32::MAX, per: Micros::ZERO };
 }
 
 /// How the search for people of one's skill widens with waiting.
@@ -228,6 +213,7 @@ impl Default for Rules {
             signal_bytes_max: 16_384,
             queued_signals_max: 64,
             queued_signal_bytes_max: 65_536,
+            sign_in: None,
             limits: Limits::default(),
             search: SearchRules::default(),
         }
@@ -237,32 +223,32 @@ impl Default for Rules {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            connect: RateLimit { burst: 200, per: Micros::from_millis(50) },
-            message: RateLimit { burst: 2_000, per: Micros::from_millis(5) },
+            connect: RateLimit::every(Micros::from_millis(50), 200),
+            message: RateLimit::every(Micros::from_millis(5), 2_000),
             // As much as twenty connections may: more than two hundred people who play need.
-            message_per_address: RateLimit { burst: 40_000, per: Micros::new(250) },
+            message_per_address: RateLimit::every(Micros::new(250), 40_000),
             // Twice the signals one may send, and whatever else.
-            message_bytes: RateLimit { burst: 1 << 21, per: Micros::new(8) },
+            message_bytes: RateLimit::every(Micros::new(8), 1 << 21),
             // As much as twenty connections may, except that a byte takes at least a microsecond.
-            message_bytes_per_address: RateLimit { burst: 40 << 20, per: Micros::new(1) },
+            message_bytes_per_address: RateLimit::every(Micros::new(1), 40 << 20),
             find: RateLimit::per_secs(5, 10),
             create: RateLimit::per_secs(5, 10),
-            create_per_address: RateLimit { burst: 60, per: Micros::from_secs(1) },
+            create_per_address: RateLimit::every(Micros::from_secs(1), 60),
             join: RateLimit::per_secs(10, 10),
-            join_per_address: RateLimit { burst: 120, per: Micros::from_millis(500) },
+            join_per_address: RateLimit::every(Micros::from_millis(500), 120),
             take_over: RateLimit::per_secs(3, 10),
             change: RateLimit::per_secs(20, 10),
-            signal: RateLimit { burst: 1_500, per: Micros::from_millis(10) },
+            signal: RateLimit::every(Micros::from_millis(10), 1_500),
             // In a room of 64 as much as an offer and a dozen candidates to each, three times over;
             // then 62 kB a second.
-            signal_bytes: RateLimit { burst: 1 << 20, per: Micros::new(16) },
+            signal_bytes: RateLimit::every(Micros::new(16), 1 << 20),
             // Several attempts at once, and then one a second. Four who mean it are needed to fill
             // a socket's buffer.
-            signal_bytes_to_one: RateLimit { burst: 1 << 16, per: Micros::new(64) },
+            signal_bytes_to_one: RateLimit::every(Micros::new(64), 1 << 16),
             look: RateLimit::per_secs(20, 20),
             report: RateLimit::per_secs(10, 10),
             // As many as may be connected from there, all at once.
-            report_per_address: RateLimit { burst: 200, per: Micros::from_millis(500) },
+            report_per_address: RateLimit::every(Micros::from_millis(500), 200),
         }
     }
 }

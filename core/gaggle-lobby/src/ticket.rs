@@ -6,7 +6,7 @@
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
-use gaggle_kit::{ByteReader, ByteSink, DecodeError, PeerId, Slot};
+use gaggle_kit::{ByteReader, ByteSink, DecodeError, Micros, PeerId, Slot};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -16,7 +16,7 @@ use crate::json::{Raw, Value};
 use crate::label::Label;
 use crate::players::LocalPlayers;
 use crate::secret;
-use crate::view::RawJson;
+use crate::view::{Member, RawJson, RoomView, Status};
 
 /// Signed in front of the ticket, so that no other signature of the same key can be taken for one.
 const CONTEXT: &[u8] = b"gaggle ticket 1\0";
@@ -60,6 +60,8 @@ pub struct Claims {
     pub locked: bool,
     /// One may join while a match is running.
     pub drop_in: bool,
+    /// The host starts matches, although one may join while they run.
+    pub host_starts: bool,
     /// A match is running.
     pub playing: bool,
     /// The holder is the room's host.
@@ -197,6 +199,36 @@ impl TicketKey {
 }
 
 impl Claims {
+    /// What the ticket of a member says, from now on for so long.
+    pub(crate) fn of_member(now: Micros, ttl: Micros, view: &RoomView, member: &Member) -> Claims {
+        let issued = now.get() / 1_000_000;
+        Claims {
+            room: view.id,
+            player: member.player,
+            peer: member.peer,
+            slot: member.slot,
+            epoch: view.epoch,
+            round: view.round,
+            seed: view.seed,
+            born: view.born,
+            issued,
+            expires: issued + ttl.get() / 1_000_000,
+            code: view.code,
+            seats: view.seats,
+            private: view.private,
+            locked: view.locked,
+            drop_in: view.drop_in,
+            host_starts: view.host_starts,
+            playing: matches!(view.status, Status::Playing | Status::Starting),
+            host: view.host == member.peer,
+            players: LocalPlayers::new(member.slots().len() as u8).unwrap_or_default(),
+            game: view.game.clone(),
+            mode: view.mode.clone(),
+            build: view.build.clone(),
+            settings: Claims::digest(&view.settings),
+        }
+    }
+
     /// Claims of a member of a running room for four, where only room, peer, epoch and end matter:
     /// for relays that no lobby stands behind, as in tests and measurements.
     pub fn bare(room: u64, peer: PeerId, epoch: u32, expires: u64) -> Claims {
@@ -218,6 +250,7 @@ impl Claims {
             private: false,
             locked: false,
             drop_in: true,
+            host_starts: false,
             playing: true,
             host: false,
             players: LocalPlayers::ONE,
@@ -263,7 +296,7 @@ impl Claims {
         let flags = [self.private, self.locked, self.drop_in, self.playing, self.host];
         let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag));
         let others = self.players.count() - 1;
-        out.put(&[self.seats, others << 5 | flags]);
+        out.put(&[self.seats | u8::from(self.host_starts) << 7, others << 5 | flags]);
         out.put(&self.settings);
         for label in [&self.game, &self.mode, &self.build] {
             out.put(&[label.as_str().len() as u8]);
@@ -289,6 +322,7 @@ impl Claims {
         let code = str::from_utf8(r.take("code", 6)?).ok().and_then(|text| text.parse().ok());
         let code = code.ok_or(TicketError::Malformed)?;
         let (seats, flags) = (r.u8("seats")?, r.u8("flags")?);
+        let (host_starts, seats) = (seats >> 7 == 1, seats & 0x7f);
         let flag = |bit: u8| flags >> bit & 1 == 1;
         let settings = r.array("settings")?;
         let mut label = || -> Result<Label, TicketError> {
@@ -316,6 +350,7 @@ impl Claims {
             private,
             locked,
             drop_in,
+            host_starts,
             playing,
             host,
             players,
@@ -352,6 +387,7 @@ impl Value for Claims {
             private: false,
             locked: false,
             drop_in: false,
+            host_starts: false,
             playing: false,
             host: false,
             players: Value::blank(),
@@ -450,6 +486,7 @@ mod tests {
             private: false,
             locked: false,
             drop_in: true,
+            host_starts: false,
             playing: true,
             host: false,
             players: LocalPlayers::ONE,

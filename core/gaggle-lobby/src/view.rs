@@ -105,6 +105,9 @@ record! {
         locked: bool,
         /// Whether one may join while a match is running.
         drop_in: bool,
+        /// Matches begin when the host starts them, for all members together. Always so without
+        /// `drop_in`.
+        host_starts: bool,
         /// `find` brought players here: removing one takes a vote, and the host cannot shut the
         /// room.
         matched: bool,
@@ -346,6 +349,11 @@ impl RoomView {
     /// Those who only watch.
     pub fn spectators(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.slot.is_none())
+    }
+
+    /// Whether matches begin when the host starts them, for all members together.
+    pub fn starts_together(&self) -> bool {
+        self.host_starts || !self.drop_in
     }
 
     /// Seats somebody has.
@@ -622,6 +630,7 @@ mod tests {
             private: false,
             locked: false,
             drop_in: true,
+            host_starts: false,
             matched: false,
             status: Status::Playing,
             round: 0,

@@ -4,7 +4,7 @@ use gaggle_kit::Micros;
 
 use super::{Client, ClientEvent, OwnSeat, RequestId, State};
 use crate::message::server::{Closing, Done, JoinedRoom, MembershipState, Rooms, Welcome};
-use crate::message::{ClientMessage, Envelope, Rejection, ServerMessage};
+use crate::message::{ClientMessage, Envelope, Rejection, RejectionCode, ServerMessage};
 use crate::view::{LeaveReason, RoomUpdate};
 
 /// Shortest time between two signs of life, whatever a server asks for.
@@ -62,6 +62,9 @@ impl Client {
                 }
                 self.answer(id, rooms.into());
             }
+            ServerMessage::Refused(refused) if self.is_token_refused(&refused.code) => {
+                self.go_on_as_guest(now, refused.into());
+            }
             ServerMessage::Refused(refused) if self.report_refused(now, id, &refused.clone().into()) => {}
             ServerMessage::Refused(refused) => match id.and_then(|id| self.pending.take(id).map(|_| id)) {
                 Some(id) => {
@@ -96,6 +99,18 @@ impl Client {
         }
     }
 
+    fn is_token_refused(&self, code: &RejectionCode) -> bool {
+        self.state == State::Greeting && *code == RejectionCode::BadToken && self.config.token.is_some()
+    }
+
+    fn go_on_as_guest(&mut self, now: Micros, rejection: Rejection) {
+        self.config.token = None;
+        self.events.push_back(ClientEvent::SignInRejected(rejection));
+        self.overdue_at = Some(now + self.config.response_timeout);
+        let hello = self.hello();
+        self.transmit(None, hello);
+    }
+
     fn welcomed(&mut self, now: Micros, welcome: Welcome) {
         self.state = State::Online;
         self.attempts = 0;
@@ -112,7 +127,10 @@ impl Client {
             player: welcome.player,
             peer: welcome.peer,
             key: welcome.key,
+            name: welcome.name,
+            signed_in: self.config.token.is_some(),
         });
+        self.sign_in_url = welcome.sign_in;
         let seen = welcome.got.unwrap_or(0);
         if welcome.resumed {
             let unseen: Vec<_> =
@@ -199,7 +217,7 @@ impl Client {
         self.renew_at = Some(now + Micros::from_secs(left / 2));
     }
 
-    fn lose_seat(&mut self, reason: LeaveReason) {
+    pub(super) fn lose_seat(&mut self, reason: LeaveReason) {
         self.ticket = None;
         self.config.ticket = None;
         self.renew_at = None;

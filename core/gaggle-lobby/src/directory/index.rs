@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gaggle_kit::{Micros, PeerId};
 
-use super::Reply;
+use super::command::{Found, ListKey};
 use crate::id::{NetworkId, NodeId, PlayerId, RoomCode, RoomId};
 use crate::label::Label;
 use crate::message::server::Listing;
@@ -202,18 +202,19 @@ impl Index {
         Some(first.1)
     }
 
-    pub(super) fn list(&self, game: &Label, mode: &Label, build: &Label, all: bool, stamp: u64) -> Reply {
+    pub(super) fn list(&self, key: &ListKey, stamp: u64) -> Found {
+        let ListKey { game, mode, build, all } = key;
         let list = self.lists.get(&FindKey::of(game, mode, build));
         let current = list.map_or(0, |list| list.stamp);
         if stamp == current && stamp != 0 {
-            return Reply::Listings { stamp, rooms: None };
+            return Found::List { stamp, rooms: None };
         }
         let ranks = list.into_iter().flat_map(|list| &list.rooms);
         #[cfg(test)]
         let ranks = ranks.inspect(|_| self.listed_count.set(self.listed_count.get() + 1));
-        let fitting = ranks.take_while(|(is_shut, ..)| all || !is_shut).take(LISTINGS_MAX);
+        let fitting = ranks.take_while(|(is_shut, ..)| *all || !is_shut).take(LISTINGS_MAX);
         let rooms = fitting.filter_map(|(.., id)| self.listings.get(id)).cloned().collect();
-        Reply::Listings { stamp: current, rooms: Some(rooms) }
+        Found::List { stamp: current, rooms: Some(rooms) }
     }
 
     /// Brings everything in line with a room that is new or has changed.
@@ -386,8 +387,9 @@ mod tests {
     }
 
     fn list(index: &Index, mode: &str, build: &str, stamp: u64) -> (u64, Option<Vec<Listing>>) {
-        let reply = index.list(&label("pond"), &label(mode), &label(build), false, stamp);
-        let Reply::Listings { stamp, rooms } = reply else { panic!("{reply:?}") };
+        let key = ListKey { game: label("pond"), mode: label(mode), build: label(build), all: false };
+        let found = index.list(&key, stamp);
+        let Found::List { stamp, rooms } = found else { panic!("{found:?}") };
         (stamp, rooms)
     }
 
@@ -414,6 +416,7 @@ mod tests {
             seats: 4,
             private: false,
             drop_in: true,
+            host_starts: false,
             matched: false,
             settings: RawJson::default(),
         };

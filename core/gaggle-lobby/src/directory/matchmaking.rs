@@ -12,10 +12,12 @@ use std::ops::Bound;
 
 use gaggle_kit::{Micros, PeerId};
 
+use super::command::{Act, Detach, Find, StopSearch};
 use super::index::FindKey;
 use super::{Directory, Notice, Reply};
 use crate::json::record;
-use crate::room::{Attachment, JoinRequest, NewRoom, Room, RoomAction};
+use crate::message::Rejection;
+use crate::room::{Attachment, JoinRequest, Leave, NewRoom, Room};
 
 /// Who has not asked again after this time does not look any more.
 const FORGOTTEN_AFTER: Micros = Micros::from_secs(15);
@@ -42,7 +44,7 @@ record! {
     /// Somebody who looks for others.
     pub struct SearchTicket {
         /// Who.
-        newcomer: JoinRequest,
+        joiner: JoinRequest,
         /// On which connection.
         link: Attachment,
         /// What room would be made for them.
@@ -103,7 +105,7 @@ impl Matchmaking {
 
     /// Adds a player, in the place of what it asked before.
     pub(super) fn insert(&mut self, seeker: SearchTicket) {
-        let peer = seeker.newcomer.peer;
+        let peer = seeker.joiner.peer;
         self.remove(peer);
         self.pools.entry(pool_of(&seeker.new)).or_default().insert((seeker.skill.rating, peer));
         self.expiry.insert((seeker.until, peer));
@@ -134,10 +136,10 @@ impl Matchmaking {
     /// machine all or none.
     fn company(&self, seeker: &SearchTicket, may_enter: impl Fn(&SearchTicket) -> bool) -> Company {
         let Skill { rating, range, .. } = seeker.skill;
-        let seats_free = seeker.new.seats.saturating_sub(seeker.newcomer.players.count());
+        let seats_free = seeker.new.seats.saturating_sub(seeker.joiner.players.count());
         let mut company = Company { others: Vec::new(), seats_free, passed: None };
         let Some(pool) = self.pools.get(&pool_of(&seeker.new)) else { return company };
-        let mut people = BTreeSet::from([seeker.newcomer.player]);
+        let mut people = BTreeSet::from([seeker.joiner.player]);
         let mut at = Passed::none(rating);
         for (from, count) in [(None, NEAREST), (seeker.passed, EXAMINED_MAX - NEAREST)] {
             at = from.unwrap_or(at);
@@ -150,13 +152,13 @@ impl Matchmaking {
                 let Some(known) = self.all.get(&peer).filter(|_| company.seats_free > 0) else {
                     return company;
                 };
-                let players = known.newcomer.players.count();
+                let players = known.joiner.players.count();
                 let is_near = other.abs_diff(rating) <= u64::from(known.skill.range);
                 // Two tabs of one person are no match.
                 if is_near
                     && players <= company.seats_free
                     && may_enter(known)
-                    && people.insert(known.newcomer.player)
+                    && people.insert(known.joiner.player)
                 {
                     company.seats_free -= players;
                     company.others.push(peer);
@@ -174,79 +176,68 @@ impl Matchmaking {
 }
 
 impl Directory {
-    /// Looks for people of one's skill. Who may not make a room goes on looking, and may be found
-    /// by others.
-    pub(super) fn search(
-        &mut self,
-        now: Micros,
-        newcomer: JoinRequest,
-        link: Attachment,
-        new: NewRoom,
-        may_create: bool,
-        skill: Skill,
-    ) -> Reply {
-        // Somebody else's question may have brought a seat since the last one of this.
-        if let Some(id) = self.index.room_of(newcomer.peer) {
-            let seat = self.rooms.get(&id).and_then(|room| room.reservation_of(newcomer.peer));
-            if seat.is_some_and(|seat| seat.link == Some(link)) {
-                return self.seated_anew(id, newcomer.peer, false, false);
-            }
+    /// Searches for players of one's skill. A player who may not create a room goes on searching,
+    /// and may be found by others.
+    pub(super) fn search(&mut self, now: Micros, find: &Find, skill: Skill) -> Result<Reply, Rejection> {
+        let Find { joiner, link, new, may_create, .. } = find;
+        let peer = joiner.peer;
+        // Another player's search may have brought a reservation since the last one of this.
+        let own = self.room_of(peer).and_then(|room| Some((room.view().id, room.reservation_of(peer)?)));
+        if let Some((id, _)) = own.filter(|(_, seat)| seat.link == Some(*link)) {
+            return self.joined_anew(id, peer, false, false);
         }
-        if let Err(refusal) = self.check_newcomer(&newcomer, link) {
-            // Whoever hears this looks no more.
-            self.matchmaking.remove(newcomer.peer);
-            return Reply::Rejected(refusal);
-        }
+        let known = self.matchmaking.remove(peer);
+        self.check_joiner(joiner, *link)?;
         self.matchmaking.expire(now);
-        let known = self.matchmaking.remove(newcomer.peer);
         let is_same =
-            |known: &SearchTicket| (pool_of(&known.new), known.skill.rating) == (pool_of(&new), skill.rating);
-        let passed = known.filter(is_same).and_then(|known| known.passed);
-        let mut seeker = SearchTicket { newcomer, link, new, skill, until: now + FORGOTTEN_AFTER, passed };
-        // Those who looked a moment ago may have a seat, or too many, by now.
-        let may_enter = |other: &SearchTicket| self.check_newcomer(&other.newcomer, other.link).is_ok();
-        let may_create = may_create && self.rooms.len() < self.rules.rooms_max;
+            |known: &SearchTicket| (pool_of(&known.new), known.skill.rating) == (pool_of(new), skill.rating);
+        let passed = known.filter(|known| known.until > now).filter(is_same).and_then(|known| known.passed);
+        let until = now + FORGOTTEN_AFTER;
+        let (joiner, new) = (joiner.clone(), new.clone());
+        let mut seeker = SearchTicket { joiner, link: *link, new, skill, until, passed };
+        // Those who searched a moment ago may have a reservation, or too many, by now.
+        let may_enter = |other: &SearchTicket| self.check_joiner(&other.joiner, other.link).is_ok();
+        let may_create = *may_create && self.rooms.len() < self.rules.rooms_max;
         let company = may_create.then(|| self.matchmaking.company(&seeker, may_enter));
         seeker.passed = company.as_ref().map_or(passed, |company| company.passed);
         let is_enough =
             |company: &Company| !company.others.is_empty() && (company.seats_free == 0 || skill.patient);
         let Some(Company { others, .. }) = company.filter(is_enough) else {
             self.matchmaking.insert(seeker.clone());
-            return Reply::Searching { waiting: self.matchmaking.count(&seeker.new) };
+            return Ok(Reply::Searching { waiting: self.matchmaking.count(&seeker.new) });
         };
-        let SearchTicket { newcomer, link, new, .. } = seeker;
-        let founder = newcomer.peer;
-        let reply = self.create(now, newcomer, link, new);
-        let Reply::Joined { room, .. } = &reply else { return reply };
+        let SearchTicket { joiner, link, new, .. } = seeker;
+        let reply = self.create(now, joiner, link, new)?;
+        let Reply::Joined { room, .. } = &reply else { return Ok(reply) };
         let id = room.view.id;
         for peer in others {
-            let Some(SearchTicket { newcomer, link, .. }) = self.matchmaking.remove(peer) else { continue };
+            let Some(SearchTicket { joiner, link, .. }) = self.matchmaking.remove(peer) else { continue };
             if let Some(room) = self.rooms.get_mut(&id) {
-                // There is a seat for each; a player who cannot have it goes on looking.
-                let _ = room.enter(now, &self.rules, newcomer, link);
+                // There is a slot for each; a player who cannot have it goes on searching.
+                let _ = room.enter(now, &self.rules, joiner, link);
                 self.notices.push_back((link.node, Notice::Found { peer, session: link.session }));
             }
         }
         self.publish(now, id);
-        self.seated_anew(id, founder, true, false)
+        self.joined_anew(id, peer, true, false)
     }
 
-    /// Somebody looks no more. If a seat was found meanwhile it is given up, or kept for who lost
-    /// the connection.
-    pub(super) fn stop_search(&mut self, now: Micros, peer: PeerId, link: Attachment, leave: bool) -> Reply {
+    /// A peer no longer searches. A reservation found meanwhile is given up, or kept for a peer that
+    /// lost the connection.
+    pub(super) fn stop_search(&mut self, now: Micros, stop: StopSearch) -> Reply {
+        let StopSearch { peer, link, leave } = stop;
         if self.matchmaking.all.get(&peer).is_some_and(|seeker| seeker.link == link) {
             self.matchmaking.remove(peer);
         }
-        let Some(id) = self.index.room_of(peer) else { return Reply::Accepted };
-        let has_seat = |room: &Room| room.reservation_of(peer).is_some_and(|seat| seat.link == Some(link));
-        if !self.rooms.get(&id).is_some_and(has_seat) {
+        let has_seat = |room: &&Room| room.reservation_of(peer).is_some_and(|seat| seat.link == Some(link));
+        let Some(room) = self.room_of(peer).filter(has_seat).map(|room| room.view().id) else {
             return Reply::Accepted;
-        }
+        };
         if leave {
-            let _ = self.act(now, id, peer, link, RoomAction::Leave);
+            let _ = self.act(now, &Act { room, peer, link, action: Leave {}.into() });
             return Reply::Accepted;
         }
-        self.detach(now, id, peer, link, 1, None, Vec::new())
+        self.detach(now, &Detach { room, peer, link, next_signal: 1, got: None, mail: Vec::new() })
     }
 }
 

@@ -1,5 +1,4 @@
-//! A whole directory as a text, so that whoever comes late need not read everything that ever
-//! happened.
+//! A whole directory as a text: a node that starts reads it instead of the log from its beginning.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
@@ -7,9 +6,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, PeerId};
 
+use super::ended_rooms::EndedRooms;
 use super::index::Index;
+use super::leases::Leases;
+use super::mailboxes::Mailboxes;
 use super::matchmaking::{Matchmaking, SearchTicket};
-use super::{Directory, Lease, QueuedSignal};
+use super::unstored::UnstoredMatches;
+use super::{Directory, QueuedSignal};
 use crate::MessageError;
 use crate::id::{NodeId, RoomId};
 use crate::json::{Raw, Value, record};
@@ -39,11 +42,11 @@ record! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     rooms: BTreeMap<RoomId, Room>,
-    mail: BTreeMap<PeerId, VecDeque<QueuedSignal>>,
-    seekers: Matchmaking,
+    mailboxes: Mailboxes,
+    matchmaking: Matchmaking,
     nodes: Vec<StoredNode>,
     unstored: VecDeque<MatchRecord>,
-    ended: VecDeque<(Micros, RoomId)>,
+    ended: EndedRooms,
 }
 
 record! {
@@ -76,14 +79,14 @@ impl Snapshot {
             }
             out.push('\n');
         }
-        for seeker in self.seekers.iter() {
+        for seeker in self.matchmaking.iter() {
             out.push_str("seeker ");
             seeker.write(&mut out);
             out.push('\n');
         }
-        for (peer, mail) in &self.mail {
+        for (peer, mail) in self.mailboxes.iter() {
             out.push_str("mail ");
-            StoredSignal { peer: *peer, mail: mail.iter().cloned().collect() }.write(&mut out);
+            StoredSignal { peer, mail: mail.iter().cloned().collect() }.write(&mut out);
             out.push('\n');
         }
         for record in &self.unstored {
@@ -91,9 +94,9 @@ impl Snapshot {
             record.write(&mut out);
             out.push('\n');
         }
-        for (until, room) in &self.ended {
+        for (until, room) in self.ended.iter() {
             out.push_str("ended ");
-            StoredEnd { room: *room, until: *until }.write(&mut out);
+            StoredEnd { room, until }.write(&mut out);
             out.push('\n');
         }
         out
@@ -106,11 +109,11 @@ impl Snapshot {
     pub fn from_text(text: &str) -> Result<Snapshot, MessageError> {
         let mut snapshot = Snapshot {
             rooms: BTreeMap::new(),
-            mail: BTreeMap::new(),
-            seekers: Matchmaking::default(),
+            mailboxes: Mailboxes::default(),
+            matchmaking: Matchmaking::default(),
             nodes: Vec::new(),
             unstored: VecDeque::new(),
-            ended: VecDeque::new(),
+            ended: EndedRooms::default(),
         };
         for line in text.lines() {
             let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -127,74 +130,53 @@ impl Snapshot {
                 }
                 "mail" => {
                     let StoredSignal { peer, mail } = StoredSignal::read(Raw::parse(rest)?, "mail")?;
-                    snapshot.mail.insert(peer, mail.into());
+                    snapshot.mailboxes.insert(peer, mail);
                 }
                 "seeker" => {
                     let seeker = SearchTicket::read(Raw::parse(rest)?, "seeker")?;
-                    snapshot.seekers.insert(seeker);
+                    snapshot.matchmaking.insert(seeker);
                 }
                 "record" => snapshot.unstored.push_back(MatchRecord::read(Raw::parse(rest)?, "record")?),
                 "ended" => {
                     let StoredEnd { room, until } = StoredEnd::read(Raw::parse(rest)?, "ended")?;
-                    snapshot.ended.push_back((until, room));
+                    snapshot.ended.insert(Micros::ZERO, until, room);
                 }
                 _ => return Err(MessageError::UnknownKind { field: "line" }),
             }
         }
         Ok(snapshot)
     }
-}
 
-impl Directory {
-    /// Everything that is known. Notices and records that were not polled are not part of it.
-    pub fn snapshot(&self) -> Snapshot {
-        let alive = self.nodes.iter().map(|(node, lease)| StoredNode {
-            node: *node,
-            epoch: lease.epoch,
-            until: Some(lease.until),
-        });
-        let dead =
-            self.dead.iter().map(|(node, epoch)| StoredNode { node: *node, epoch: *epoch, until: None });
+    /// Everything a directory knows.
+    pub(super) fn of(directory: &Directory) -> Snapshot {
+        let nodes = directory.leases.iter().map(|(node, epoch, until)| StoredNode { node, epoch, until });
         Snapshot {
-            rooms: self.rooms.clone(),
-            mail: self.mail.clone(),
-            seekers: self.matchmaking.clone(),
-            nodes: alive.chain(dead).collect(),
-            unstored: self.unstored.clone(),
-            ended: self.ended.clone(),
+            rooms: directory.rooms.clone(),
+            mailboxes: directory.mailboxes.clone(),
+            matchmaking: directory.matchmaking.clone(),
+            nodes: nodes.collect(),
+            unstored: directory.unstored.all().clone(),
+            ended: directory.ended.clone(),
         }
     }
 
-    /// The directory of which this is a snapshot.
-    pub fn from_snapshot(rules: Rules, snapshot: Snapshot) -> Directory {
+    /// A directory that knows this.
+    pub(super) fn into_directory(self, rules: Rules) -> Directory {
         let mut index = Index::default();
-        snapshot.rooms.values().for_each(|room| index.update(room, &rules));
-        let mut directory = Directory {
-            index,
-            rooms: snapshot.rooms,
-            mail: snapshot.mail,
-            matchmaking: snapshot.seekers,
-            unstored: snapshot.unstored,
-            has_ended: snapshot.ended.iter().map(|(_, room)| *room).collect(),
-            ended: snapshot.ended,
-            ..Directory::new(rules)
-        };
-        for StoredNode { node, epoch, until } in snapshot.nodes {
-            match until {
-                Some(until) => drop(directory.nodes.insert(node, Lease { epoch, until })),
-                None => drop(directory.dead.insert(node, epoch)),
-            }
+        self.rooms.values().for_each(|room| index.update(room, &rules));
+        let mut leases = Leases::default();
+        for StoredNode { node, epoch, until } in self.nodes {
+            leases.insert(node, epoch, until);
         }
-        directory
-    }
-
-    /// Whether a request changes nothing, so that any directory can answer it by itself.
-    pub fn is_query(request: &super::Command) -> bool {
-        matches!(request, super::Command::Look { .. } | super::Command::List { .. })
-    }
-
-    /// How many rooms there are.
-    pub fn room_count(&self) -> usize {
-        self.rooms.len()
+        Directory {
+            index,
+            leases,
+            rooms: self.rooms,
+            mailboxes: self.mailboxes,
+            matchmaking: self.matchmaking,
+            unstored: UnstoredMatches::restored(self.unstored),
+            ended: self.ended,
+            ..Directory::new(rules)
+        }
     }
 }

@@ -81,6 +81,8 @@ record! {
         private: bool,
         /// Start playing at once and let others join while it runs.
         drop_in: bool,
+        /// Wait for the host to start a match, although members may join while it runs.
+        host_starts: bool,
         /// The colours wished for.
         palette: Option<u8>,
         /// Leave the room I am in, if any.

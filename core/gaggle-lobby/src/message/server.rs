@@ -54,6 +54,8 @@ record! {
         ticket_key: String,
         /// Send `touch` at least this often, in milliseconds.
         touch_ms: u64,
+        /// Where players sign in, with `{return}` and `{state}` to be filled in.
+        sign_in: Option<String>,
     }
 }
 

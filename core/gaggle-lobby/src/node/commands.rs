@@ -1,20 +1,25 @@
-//! What somebody asks for once it is known who they are: checked here as far as it does not need a room,
-//! then passed on to the directory.
+//! Requests of clients that said hello: each is checked as far as it needs no room and becomes one
+//! command for the log.
+//!
+//! Called with every message. Absent: replies (`replies.rs`), rules of rooms.
 
 use gaggle_kit::{Micros, PeerId};
 
-use super::answers::Asked;
-use super::connection::{Phase, Stage, Waiting};
-use super::limits::{LimitedAction, TOP_COUNT, TOP_COUNT_MAX};
-use super::{ConnectionId, Node, NodeOutput, Query, too_fast};
-use crate::directory::{Command, FindSpec, JoinBy};
+use super::connection::{Phase, Procedure, Stage, Waiting};
+use super::entering::{Entering, Goal, RoomRequest};
+use super::limits::{LimitedAction, TOP_COUNT, TOP_COUNT_MAX, place};
+use super::searches::Asking;
+use super::signals::{self, Route};
+use super::{ConnectionId, Node, NodeOutput, Purpose, Query, too_fast};
+use crate::directory::{Command, ListKey, QueuedSignal, command};
 use crate::id::RoomId;
 use crate::label::DisplayName;
-use crate::message::client::{Create, Find, GetLeaderboard, GetMyStats, Join, Profile, Start};
+use crate::message::client::{GetLeaderboard, GetMyStats, Join, Profile, Signal, Start, SubscribeRooms};
 use crate::message::server::{Done, IceServers, Room};
 use crate::message::{ClientMessage, Envelope, Rejection, RejectionCode};
-use crate::players::LocalPlayers;
-use crate::room::{Attachment, Displace, JoinRequest, NewRoom, RoomAction, check_settings};
+use crate::room::{
+    Attachment, Displace, JoinRequest, Leave, LeaveKeepingSlot, RoomAction, SetProfile, StartMatch,
+};
 use crate::view::RoomView;
 
 impl Node {
@@ -25,7 +30,7 @@ impl Node {
         envelope: Envelope<ClientMessage>,
         bytes: usize,
     ) {
-        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let Some(known) = self.connections.get_mut(connection) else { return };
         if let Phase::Known(session) = &mut known.phase {
             session.touched_at = now;
         }
@@ -49,16 +54,9 @@ impl Node {
         }
     }
 
-    /// The directory has answered: takes up what was said meanwhile.
-    pub(super) fn go_on(&mut self, now: Micros, connection: ConnectionId) {
-        let Some(known) = self.connections.get_mut(&connection) else { return };
-        known.busy = false;
-        self.take_up_waiting(now, connection);
-    }
-
     /// Takes up what was said, until something has to be waited for again.
     pub(super) fn take_up_waiting(&mut self, now: Micros, connection: ConnectionId) {
-        while let Some(known) = self.connections.get_mut(&connection).filter(|known| !known.must_wait())
+        while let Some(known) = self.connections.get_mut(connection).filter(|known| !known.must_wait())
             && let Some(Waiting { envelope, bytes }) = known.waiting.pop_front()
         {
             self.handle_message(now, connection, envelope, bytes);
@@ -74,42 +72,41 @@ impl Node {
     ) -> Result<(), Rejection> {
         match message {
             ClientMessage::Hello(_) => {}
-            ClientMessage::Signal(signal) => self.signal(now, connection, id, signal),
+            ClientMessage::Signal(signal) => self.signal(now, connection, signal)?,
             ClientMessage::TakeOver(_) => self.take_over(now, connection, id)?,
-            ClientMessage::Find(find) => self.find(now, connection, id, find)?,
-            ClientMessage::Create(create) => self.create(now, connection, id, create)?,
-            ClientMessage::Join(join) => self.join(now, connection, id, join)?,
+            ClientMessage::Find(find) => {
+                self.may_enter()?;
+                let request = RoomRequest::find(find, &self.rules, &mut self.secrets)?;
+                self.ask_for_room(now, connection, id, request)?;
+            }
+            ClientMessage::Create(create) => {
+                self.may_enter()?;
+                let request = RoomRequest::create(create, &self.rules, &mut self.secrets)?;
+                self.ask_for_room(now, connection, id, request)?;
+            }
+            ClientMessage::Join(join) => {
+                self.may_enter()?;
+                self.join(now, connection, id, join)?;
+            }
             ClientMessage::Leave(_) if self.leave_search(now, connection, id) => {}
-            ClientMessage::Leave(leave) if leave.back => self.step_out(connection, id)?,
-            ClientMessage::Leave(_) => self.act(now, connection, id, RoomAction::Leave)?,
-            ClientMessage::Ready(ready) => self.act(now, connection, id, RoomAction::Ready(ready.ready))?,
-            ClientMessage::Rest(rest) => self.act(now, connection, id, RoomAction::Rest(rest.resting))?,
+            ClientMessage::Leave(leave) if leave.back => {
+                self.act(now, connection, id, LeaveKeepingSlot {})?;
+            }
+            ClientMessage::Leave(_) => self.act(now, connection, id, Leave {})?,
+            ClientMessage::Ready(ready) => self.act(now, connection, id, ready)?,
+            ClientMessage::Rest(rest) => self.act(now, connection, id, rest)?,
             ClientMessage::Start(Start { countdown_ms }) => {
-                let act =
-                    RoomAction::Start { countdown_ms: countdown_ms.unwrap_or(0), seed: self.secrets.seed() };
-                self.act(now, connection, id, act)?;
+                let (countdown_ms, seed) = (countdown_ms.unwrap_or(0), self.secrets.seed());
+                self.act(now, connection, id, StartMatch { countdown_ms, seed })?;
             }
-            ClientMessage::Finish(_) => self.act(now, connection, id, RoomAction::Finish)?,
-            ClientMessage::Settings(change) => {
-                self.act(now, connection, id, RoomAction::Settings(change.settings))?;
-            }
-            ClientMessage::Access(access) => {
-                let (locked, private, seats) = (access.locked, access.private, access.seats);
-                self.act(now, connection, id, RoomAction::Access { locked, private, seats })?;
-            }
-            ClientMessage::Kick(kick) => self.act(now, connection, id, RoomAction::Kick(kick.peer))?,
-            ClientMessage::Host(host) => {
-                self.act(now, connection, id, RoomAction::TransferHost(host.peer))?;
-            }
+            ClientMessage::Finish(finish) => self.act(now, connection, id, finish)?,
+            ClientMessage::Settings(change) => self.act(now, connection, id, change)?,
+            ClientMessage::Access(access) => self.act(now, connection, id, access)?,
+            ClientMessage::Kick(kick) => self.act(now, connection, id, kick)?,
+            ClientMessage::Host(host) => self.act(now, connection, id, host)?,
             ClientMessage::Profile(profile) => self.profile(now, connection, id, profile)?,
-            ClientMessage::Report(report) => {
-                self.meter(now, connection, LimitedAction::Report)?;
-                self.act_unmetered(connection, id, RoomAction::Report(report))?;
-            }
-            ClientMessage::OwnScore(score) => {
-                self.meter(now, connection, LimitedAction::Report)?;
-                self.act_unmetered(connection, id, RoomAction::Tell(score))?;
-            }
+            ClientMessage::Report(report) => self.act(now, connection, id, report)?,
+            ClientMessage::OwnScore(score) => self.act(now, connection, id, score)?,
             ClientMessage::KeepAlive(_) => {
                 self.meter(now, connection, LimitedAction::Look)?;
                 self.send(connection, id, Done {});
@@ -129,7 +126,7 @@ impl Node {
                 if list.game.is_empty() {
                     return Err(Rejection::new(RejectionCode::BadGame, "field game is missing"));
                 }
-                self.watch_list(now, connection, id, list)?;
+                self.subscribe(now, connection, id, list)?;
             }
             ClientMessage::UnsubscribeRooms(_) => {
                 self.lists.remove(connection);
@@ -152,15 +149,53 @@ impl Node {
         Ok(())
     }
 
+    fn subscribe(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        list: SubscribeRooms,
+    ) -> Result<(), Rejection> {
+        let Some(known) = self.connections.get(connection) else { return Ok(()) };
+        let SubscribeRooms { game, mode, build, all } = list;
+        let (key, refresh_at) = (ListKey { game, mode, build, all }, now + self.rules.list_interval);
+        let lookup = self.lists.watch(connection, place(known.address), id, &key, refresh_at)?;
+        lookup.into_iter().for_each(|lookup| self.outbox.push(NodeOutput::LookUp(lookup)));
+        Ok(())
+    }
+
+    /// Passes a signal on to a member of the same room.
+    fn signal(&mut self, now: Micros, connection: ConnectionId, signal: Signal) -> Result<(), Rejection> {
+        let Node { rules, limits, rooms, connections, .. } = self;
+        let Some(known) = connections.get_mut(connection) else { return Ok(()) };
+        let route = signals::route(now, known, rooms, limits, rules, &signal)?;
+        let Some(Route { from, room, local, link }) = route else { return Ok(()) };
+        self.outbox.stats.signals += 1;
+        let Signal { to, data, .. } = signal;
+        if let Some(target) = local {
+            self.send_signal(now, target, from, data);
+            return Ok(());
+        }
+        let queue = command::QueueSignal { room, to, signal: QueuedSignal { from, n: None, data } };
+        match link.filter(|link| link.node != self.lease.node()) {
+            Some(Attachment { node, .. }) => {
+                self.outbox.push(NodeOutput::Tell { node, message: queue.into() });
+            }
+            None => self.append(None, queue),
+        }
+        Ok(())
+    }
+
     fn send_room(&mut self, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
         let (room, ..) = self.own_room(connection)?;
-        let Some(copy) = self.rooms.get(&room) else { return Ok(()) };
+        let Some(copy) = self.rooms.get(room) else { return Ok(()) };
         let room = copy.view.clone();
         self.send(connection, id, Room { room });
         Ok(())
     }
 
-    /// TURN credentials cost the operator something: only members of a room, who have links to make, get them.
+    /// TURN credentials cost the operator something: only members of a room, who have links to
+    /// make, get them.
     fn send_ice(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
         self.meter(now, connection, LimitedAction::Look)?;
         self.own_room(connection)?;
@@ -171,75 +206,17 @@ impl Node {
         Ok(())
     }
 
-    fn find(
+    /// A client asks to be in a room.
+    fn ask_for_room(
         &mut self,
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
-        find: Find,
+        request: RoomRequest,
     ) -> Result<(), Rejection> {
-        self.may_enter()?;
-        let mode = self.rules.mode(&find.game, &find.mode)?;
-        let (seats, drop_in, is_by_skill) = (mode.players(find.seats)?, mode.drop_in, mode.skill);
-        check_settings(&self.rules, &find.settings)?;
-        let Some(Caller { link, newcomer, address }) =
-            self.caller(connection, id, (find.palette, find.players), find.switch, || find.clone().into())?
-        else {
-            return Ok(());
-        };
-        self.meter(now, connection, LimitedAction::Find)?;
-        let Find { game, mode, build, settings, .. } = find;
-        let new = self.new_room(game, mode, build, seats, settings);
-        let new = NewRoom { drop_in, matched: true, ..new };
-        if is_by_skill && newcomer.switch {
-            // Nobody can say when others will be found: whoever looks for them gives the seat up first.
-            let Some((room, peer, link)) = self.own_room(connection).ok() else { return Ok(()) };
-            let then = Box::new((JoinRequest { switch: false, ..newcomer }, new));
-            let request = Command::Act { room, peer, link, act: RoomAction::Leave };
-            self.ask_busy(connection, Asked::Seek { connection, id, then }, request);
-            return Ok(());
-        }
-        if is_by_skill {
-            self.begin_search(now, connection, id, &newcomer, new);
-            return Ok(());
-        }
-        let aside = self.limits.set_room_aside(now, address, &self.rules);
-        let wish = FindSpec { new, may_create: aside.is_some(), skill: None };
-        let peer = newcomer.peer;
-        self.ask_busy(
-            connection,
-            Asked::Enter { connection, id, peer, link, aside },
-            Command::Find { newcomer, link, wish },
-        );
-        Ok(())
-    }
-
-    fn create(
-        &mut self,
-        now: Micros,
-        connection: ConnectionId,
-        id: Option<u64>,
-        create: Create,
-    ) -> Result<(), Rejection> {
-        self.may_enter()?;
-        let seats = self.rules.mode(&create.game, &create.mode)?.players(create.seats)?;
-        check_settings(&self.rules, &create.settings)?;
-        let Some(Caller { link, newcomer, .. }) =
-            self.caller(connection, id, (create.palette, create.players), create.switch, || {
-                create.clone().into()
-            })?
-        else {
-            return Ok(());
-        };
-        self.meter(now, connection, LimitedAction::Create)?;
-        let Create { game, mode, build, private, drop_in, settings, .. } = create;
-        let new = NewRoom { private, drop_in, ..self.new_room(game, mode, build, seats, settings) };
-        let peer = newcomer.peer;
-        self.ask_busy(
-            connection,
-            Asked::Enter { connection, id, peer, link, aside: None },
-            Command::Create { newcomer, link, new },
-        );
+        let joiner = self.joiner(connection, &request)?;
+        self.meter(now, connection, request.action)?;
+        self.enter(now, connection, id, Entering { joiner, goal: request.goal });
         Ok(())
     }
 
@@ -250,41 +227,112 @@ impl Node {
         id: Option<u64>,
         join: Join,
     ) -> Result<(), Rejection> {
-        self.may_enter()?;
-        let by = match (join.code, join.room) {
-            (Some(code), _) => JoinBy::Code(code),
-            (None, Some(room)) => JoinBy::Room(room),
-            (None, None) => {
-                return Err(Rejection::new(RejectionCode::BadMessage, "field code or room is missing"));
-            }
-        };
-        // A page that was loaded again asks for its room before it hears that its seat was kept: nothing changes.
-        if let Some(room) = self.own_place(connection, &by, &join).filter(|_| join.switch) {
+        // A page that was loaded again asks for its room before it hears that its reservation was
+        // kept: nothing changes.
+        if let Some(room) = self.own_place(connection, &join).filter(|_| join.switch) {
             self.meter(now, connection, LimitedAction::Join)?;
             self.tell_seat(now, connection, id, room, (false, true), Vec::new());
             return Ok(());
         }
-        let Some(Caller { link, newcomer, .. }) =
-            self.caller(connection, id, (join.palette, join.players), join.switch, || join.clone().into())?
-        else {
-            return Ok(());
-        };
-        self.meter(now, connection, LimitedAction::Join)?;
-        let newcomer = JoinRequest { watch: join.watch, ..newcomer };
-        let peer = newcomer.peer;
-        let request = Command::Join { newcomer, link, by, build: join.build };
-        self.ask_busy(connection, Asked::Enter { connection, id, peer, link, aside: None }, request);
-        Ok(())
+        self.ask_for_room(now, connection, id, RoomRequest::join(join)?)
+    }
+
+    /// Appends the command that brings a peer into a room, or what has to be done before.
+    pub(super) fn enter(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        entering: Entering,
+    ) {
+        let Some(session) = self.session(connection) else { return };
+        let (peer, link) = (session.peer, session.link);
+        if session.stage == Stage::Elsewhere {
+            // The other connection may be gone by now.
+            let attach = session.attach(Displace::Never);
+            let then = Some(Box::new(entering));
+            return self.begin(connection, id, Procedure::TakeOver { then }, attach);
+        }
+        if let (Goal::Search(_), Some(room)) = (&entering.goal, session.room) {
+            // When others will be found is not known: the reservation is given up first.
+            let leave = command::Act { room, peer, link, action: Leave {}.into() };
+            return self.begin(connection, id, Procedure::LeaveThenSearch(Box::new(entering)), leave);
+        }
+        if matches!(entering.goal, Goal::Search(_)) {
+            return self.begin_search(now, connection, id, entering);
+        }
+        let may_create = matches!(entering.goal, Goal::Find(_)) && self.charge_room(now, connection);
+        if let Some(command) = entering.command(link, may_create) {
+            self.begin(connection, id, Procedure::Command, command);
+        }
+    }
+
+    /// Asks the directory for players for a search.
+    pub(super) fn ask_for_others(&mut self, now: Micros, connection: ConnectionId) {
+        if self.session(connection).is_none() || !self.searches.contains(connection) {
+            return;
+        }
+        let may_create = self.charge_room(now, connection);
+        let Some(asking) = self.searches.ask(now, connection, &self.rules.search) else { return };
+        let Some(session) = self.session(connection) else { return };
+        let Asking { id, new, palette, players, skill } = asking;
+        let (peer, player, source, link) = (session.peer, session.player, session.source, session.link);
+        let (name, watch, switch) = (session.name.clone(), false, false);
+        let joiner = JoinRequest { peer, player, name, palette, watch, players, switch, source };
+        let find = command::Find { joiner, link, new, may_create, skill: Some(skill) };
+        self.append(self.origin(connection, id), find);
+    }
+
+    /// Ends a search because the client says so. False if there is none.
+    fn leave_search(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> bool {
+        let Some(asked) = self.stop_search(connection, true) else { return false };
+        if asked.is_some() {
+            let refusal = Rejection::new(RejectionCode::NotInRoom, "you stopped looking");
+            self.refuse(now, connection, asked, refusal);
+        }
+        self.send(connection, id, Done {});
+        true
+    }
+
+    /// Ends a search, and gives back the request it answers. Without `leave` a reservation that was
+    /// found meanwhile waits for the peer, which lost the connection.
+    pub(super) fn stop_search(&mut self, connection: ConnectionId, leave: bool) -> Option<Option<u64>> {
+        let id = self.searches.remove(connection)?;
+        if let Some(session) = self.session(connection) {
+            let (peer, link) = (session.peer, session.link);
+            self.append(None, command::StopSearch { peer, link, leave });
+        }
+        Some(id)
+    }
+
+    /// Counts a room for the address of a connection that may need one. False if it may not.
+    pub(super) fn charge_room(&mut self, now: Micros, connection: ConnectionId) -> bool {
+        let Some(known) = self.connections.get(connection) else { return false };
+        let charge = self.limits.set_room_aside(now, known.address);
+        let may_create = charge.is_some();
+        if let Some(charge) = charge {
+            self.charges.entry(connection).or_default().push(charge);
+        }
+        may_create
+    }
+
+    /// A room that was counted is created, or was not needed. Those of one connection are alike.
+    pub(super) fn settle_charge(&mut self, connection: ConnectionId, is_created: bool) {
+        let Some(charges) = self.charges.get_mut(&connection) else { return };
+        let charge = charges.pop();
+        if charges.is_empty() {
+            self.charges.remove(&connection);
+        }
+        if let Some(charge) = charge.filter(|_| !is_created) {
+            self.limits.give_room_back(charge);
+        }
     }
 
     /// The room that is asked for, if it is the one this connection has such a place in.
-    fn own_place(&self, connection: ConnectionId, by: &JoinBy, join: &Join) -> Option<RoomView> {
+    fn own_place(&self, connection: ConnectionId, join: &Join) -> Option<RoomView> {
         let session = self.home(connection).ok()?;
-        let view = &self.rooms.get(&session.room?)?.view;
-        let is_meant = match by {
-            JoinBy::Code(code) => view.code == *code,
-            JoinBy::Room(room) => view.id == *room,
-        };
+        let view = &self.rooms.get(session.room?)?.view;
+        let is_meant = join.code.map_or(join.room == Some(view.id), |code| code == view.code);
         let seats = view.member(session.peer)?.slots().len();
         let is_such = seats == if join.watch { 0 } else { join.players.count().into() };
         (is_meant && view.build == join.build && is_such).then(|| view.clone())
@@ -294,16 +342,12 @@ impl Node {
     fn take_over(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
         self.meter(now, connection, LimitedAction::TakeOver)?;
         let Some(session) = self.session(connection) else { return Ok(()) };
-        let (peer, link) = (session.peer, session.link);
         if session.stage == Stage::Home {
             let text = "no other tab or machine has this seat; there is nothing to take over";
             return Err(Rejection::new(RejectionCode::NotInRoom, text));
         }
-        let origin = session.origin();
-        let name = session.name.clone();
-        let request =
-            Command::Attach { origin, name, resume: None, displace: Displace::Always, ticket: None };
-        self.ask_busy(connection, Asked::TakeOver { connection, id, peer, link, then: None }, request);
+        let attach = session.attach(Displace::Always);
+        self.begin(connection, id, Procedure::TakeOver { then: None }, attach);
         Ok(())
     }
 
@@ -322,123 +366,74 @@ impl Node {
             session.name = name.clone();
         }
         if session.room.is_some() {
-            return self.act(now, connection, id, RoomAction::Profile { name, palette });
+            return self.act(now, connection, id, SetProfile { name, palette });
         }
         self.meter(now, connection, LimitedAction::Change)?;
         self.send(connection, id, Done {});
         Ok(())
     }
 
-    /// Asks for something to be done in one's own room.
+    /// Lets a member act in its room.
     fn act(
         &mut self,
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
-        act: RoomAction,
+        action: impl Into<RoomAction>,
     ) -> Result<(), Rejection> {
-        // Leaving is never too often.
-        if act != RoomAction::Leave {
-            self.meter(now, connection, LimitedAction::Change)?;
+        let action = action.into();
+        match action {
+            // Leaving is never too often.
+            RoomAction::Leave(_) | RoomAction::LeaveKeepingSlot(_) => {}
+            RoomAction::Report(_) | RoomAction::OwnScore(_) => {
+                self.meter(now, connection, LimitedAction::Report)?;
+            }
+            _ => self.meter(now, connection, LimitedAction::Change)?,
         }
-        if act.needs_host() {
+        if action.needs_host() {
             self.meter_room(now, connection)?;
         }
-        self.act_unmetered(connection, id, act)
+        let (room, peer, link) = self.own_room(connection)?;
+        self.begin(connection, id, Procedure::Command, command::Act { room, peer, link, action });
+        Ok(())
     }
 
-    /// Counts what a host does for the room as well: everybody gets a new ticket for most of it, and members who hand the role
-    /// round would otherwise have as many made as all of them together may ask for.
+    /// Counts what a host does for the room as well: all members get a new ticket for most of it,
+    /// and members who hand the role round would have as many made as all together may ask for.
     fn meter_room(&mut self, now: Micros, connection: ConnectionId) -> Result<(), Rejection> {
         let (room, peer, _) = self.own_room(connection)?;
         let rate = self.rules.limits.change;
-        match self.rooms.get_mut(&room).filter(|copy| copy.view.host == peer) {
-            Some(copy) => copy.acts.take(now, rate).map_err(too_fast),
+        match self.rooms.get_mut(room).filter(|copy| copy.view.host == peer) {
+            Some(copy) => copy.acts.try_acquire(now, &rate, 1).map_err(too_fast),
             None => Ok(()),
         }
     }
 
-    fn act_unmetered(
-        &mut self,
-        connection: ConnectionId,
-        id: Option<u64>,
-        act: RoomAction,
-    ) -> Result<(), Rejection> {
-        let (room, peer, link) = self.own_room(connection)?;
-        let round = match &act {
-            RoomAction::Report(report) => Some(report.round),
-            _ => None,
-        };
-        let request = Command::Act { room, peer, link, act };
-        self.ask_busy(connection, Asked::Act { connection, id, round }, request);
-        Ok(())
-    }
-
-    /// Gives the seat up for a moment. Whoever comes back does so on another connection.
-    fn step_out(&mut self, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
-        let (room, peer, link) = self.own_room(connection)?;
-        let request = Command::Act { room, peer, link, act: RoomAction::LeaveKeepingSlot };
-        self.ask_busy(connection, Asked::StepOut { connection, id, room }, request);
-        Ok(())
-    }
-
     fn query(&mut self, connection: ConnectionId, id: Option<u64>, query: Query) {
-        let ask = self.remember(Asked::Query { connection, id });
-        self.outputs.push_back(NodeOutput::Query { ask, query });
+        let purpose = Purpose::Request { connection, id };
+        self.outbox.push(NodeOutput::Query { purpose, query });
     }
 
-    fn new_room(
-        &mut self,
-        game: crate::label::Label,
-        mode: crate::label::Label,
-        build: crate::label::Label,
-        seats: u8,
-        settings: crate::view::RawJson,
-    ) -> NewRoom {
-        let (id, code, seed) = (self.secrets.room_id(), self.secrets.room_code(), self.secrets.seed());
-        let (private, drop_in, matched) = (false, false, false);
-        NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, matched, settings }
-    }
-
-    /// Who wants to enter a room; none if something else has to be done first, after which the message is
-    /// taken up again.
-    fn caller(
-        &mut self,
-        connection: ConnectionId,
-        id: Option<u64>,
-        (palette, players): (Option<u8>, LocalPlayers),
-        switch: bool,
-        again: impl FnOnce() -> ClientMessage,
-    ) -> Result<Option<Caller>, Rejection> {
-        let Some(session) = self.session(connection) else { return Ok(None) };
-        let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
-        let (origin, source) = (session.origin(), session.source);
-        if self.is_searching(connection) {
+    /// The peer behind a connection that may come into a room.
+    fn joiner(&self, connection: ConnectionId, request: &RoomRequest) -> Result<JoinRequest, Rejection> {
+        let RoomRequest { palette, players, may_switch, watch, .. } = *request;
+        let session = self.session(connection).ok_or_else(already_playing)?;
+        let (peer, player, source, name) =
+            (session.peer, session.player, session.source, session.name.clone());
+        if self.searches.contains(connection) {
             let text = "you are looking for others already: leave first";
             return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
         }
-        if session.stage == Stage::Elsewhere {
-            // The other connection may be gone by now.
-            if self.by_peer.contains_key(&peer) {
-                return Err(already_playing());
-            }
-            let request =
-                Command::Attach { origin, name, resume: None, displace: Displace::Never, ticket: None };
-            let then = Some(Box::new(Envelope { id, message: again() }));
-            self.ask_busy(connection, Asked::TakeOver { connection, id, peer, link, then }, request);
-            return Ok(None);
+        if session.stage == Stage::Elsewhere && self.connections.speaker(peer).is_some() {
+            return Err(already_playing());
         }
-        if let Some(room) = session.room.filter(|_| !switch) {
-            let code = self.rooms.get(&room).map_or(String::new(), |copy| copy.view.code.to_string());
+        if let Some(room) = session.room.filter(|_| !may_switch) {
+            let code = self.rooms.get(room).map_or(String::new(), |copy| copy.view.code.to_string());
             let text = format!("you are in room {code}: leave it first, or ask to switch");
             return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
         }
         let switch = session.room.is_some();
-        let address = self.connections.get(&connection).map(|known| known.address);
-        let Some(address) = address else { return Ok(None) };
-        let palette = palette.unwrap_or(0);
-        let newcomer = JoinRequest { peer, player, name, palette, watch: false, players, switch, source };
-        Ok(Some(Caller { link, newcomer, address }))
+        Ok(JoinRequest { peer, player, name, palette, watch, players, switch, source })
     }
 
     fn may_enter(&self) -> Result<(), Rejection> {
@@ -460,17 +455,23 @@ impl Node {
         connection: ConnectionId,
         doing: LimitedAction,
     ) -> Result<(), Rejection> {
-        let Some(known) = self.connections.get(&connection) else { return Ok(()) };
+        let Some(known) = self.connections.get(connection) else { return Ok(()) };
         let Phase::Known(session) = &known.phase else { return Ok(()) };
-        self.limits.take(now, doing, session.player, known.address, &self.rules)
+        self.limits.take(now, doing, session.player, known.address)
     }
 
-    /// Asks the directory, and lets the connection wait for the answer.
-    fn ask_busy(&mut self, connection: ConnectionId, asked: Asked, request: Command) {
-        if let Some(known) = self.connections.get_mut(&connection) {
-            known.busy = true;
+    /// Appends a command for a connection, which waits for the reply.
+    fn begin(
+        &mut self,
+        connection: ConnectionId,
+        id: Option<u64>,
+        procedure: Procedure,
+        command: impl Into<Command>,
+    ) {
+        if let Some(known) = self.connections.get_mut(connection) {
+            known.procedure = procedure;
         }
-        self.ask(asked, request);
+        self.append(self.origin(connection, id), command);
     }
 
     fn home(&self, connection: ConnectionId) -> Result<&super::Session, Rejection> {
@@ -485,13 +486,6 @@ impl Node {
             None => Err(Rejection::new(RejectionCode::NotInRoom, "you are in no room")),
         }
     }
-}
-
-/// Who wants to enter a room, and from where.
-struct Caller {
-    link: Attachment,
-    newcomer: JoinRequest,
-    address: std::net::IpAddr,
 }
 
 fn already_playing() -> Rejection {

@@ -1,32 +1,33 @@
-//! One connection: what is known about who is behind it, and whether it still lives.
+//! One connection: the peer behind it, what is under way for it, and whether it still lives.
+//!
+//! Absent: other connections, sending, what messages mean.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
+use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 use gaggle_kit::{Micros, PeerId};
 
+use super::ConnectionId;
+use super::entering::Entering;
 use super::signals::Signals;
-use super::{AuditEvent, ConnectionId, Node, NodeOutput};
-use crate::directory::{Command, Origin};
+use crate::directory::command::{Attach, Caller, ShownTicket};
 use crate::id::{NodeId, PlayerId, ResumeId, RoomId};
 use crate::label::DisplayName;
 use crate::message::client::Hello;
 use crate::message::{ClientMessage, Envelope, MESSAGE_BYTES_MAX, Rejection, RejectionCode};
-use crate::rate::RateLimiter;
-use crate::room::{Attachment, RoomAction, Source};
-use crate::rules::RateLimit;
-use crate::ticket::Claims;
-use crate::view::RawJson;
+use crate::room::{Attachment, Displace, Source};
+use crate::rules::Rules;
 
 /// Messages that wait while the directory is asked for the one before, and their bytes: two of the
 /// longest.
 const WAITING_MAX: usize = 32;
 const WAITING_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
 /// What nobody does by accident, so often in a row, ends a connection.
-const STRIKES: RateLimit = RateLimit { burst: 20, per: Micros::from_millis(500) };
+const STRIKES: RateLimit = RateLimit::every(Micros::from_millis(500), 20);
 
 /// Pings and pongs: some clients send one a second, none a hundred.
-pub(super) const BEATS: RateLimit = RateLimit { burst: 100, per: Micros::from_millis(100) };
+pub(super) const BEATS: RateLimit = RateLimit::every(Micros::from_millis(100), 100);
 
 /// One connection.
 #[derive(Debug)]
@@ -43,8 +44,8 @@ pub(super) struct Connection {
     strikes: RateLimiter,
     /// Pings and pongs.
     pub(super) beats: RateLimiter,
-    /// The directory is being asked for this connection; what it says meanwhile waits.
-    pub(super) busy: bool,
+    /// What is under way for this connection; what it says meanwhile waits.
+    pub(super) procedure: Procedure,
     pub(super) waiting: VecDeque<Waiting>,
     /// Who wants to know whether this connection lives.
     pub(super) probed_by: Vec<Prober>,
@@ -55,6 +56,21 @@ pub(super) struct Connection {
 pub(super) struct Waiting {
     pub(super) envelope: Envelope<ClientMessage>,
     pub(super) bytes: usize,
+}
+
+/// What a connection waits for, and what follows from it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Procedure {
+    /// Nothing.
+    Idle,
+    /// Its reservation, after `hello`.
+    Greet,
+    /// The reply to a command, after which nothing follows.
+    Command,
+    /// The reservation of another connection of its peer, perhaps to be in a room afterwards.
+    TakeOver { then: Option<Box<Entering>> },
+    /// To be out of its room, to search for players of its skill afterwards.
+    LeaveThenSearch(Box<Entering>),
 }
 
 /// Somebody with the same key as a connection that may be dead.
@@ -94,9 +110,14 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Who asks, for the directory.
-    pub(super) fn origin(&self) -> Origin {
-        Origin { peer: self.peer, player: self.player, link: self.link, source: self.source }
+    /// The command for the reservation of its peer.
+    pub(super) fn attach(&self, displace: Displace) -> Attach {
+        let caller = Caller { peer: self.peer, player: self.player, link: self.link, source: self.source };
+        let (resume, ticket) = match &self.stage {
+            Stage::Greeting(greeting) => (greeting.resume, greeting.ticket.clone()),
+            _ => (None, None),
+        };
+        Attach { caller, name: self.name.clone(), resume, displace, ticket }
     }
 }
 
@@ -121,7 +142,7 @@ pub(super) struct Greeting {
     pub(super) key: Option<String>,
     pub(super) resume: Option<ResumeId>,
     pub(super) seen: Option<u64>,
-    pub(super) ticket: Option<(Claims, RawJson)>,
+    pub(super) ticket: Option<ShownTicket>,
     /// Until when an older connection may show that it lives.
     pub(super) probe_until: Option<Micros>,
     /// That connection, if it is at another node.
@@ -143,7 +164,7 @@ impl Connection {
             bytes: RateLimiter::default(),
             strikes: RateLimiter::default(),
             beats: RateLimiter::default(),
-            busy: false,
+            procedure: Procedure::Idle,
             waiting: VecDeque::new(),
             probed_by: Vec::new(),
         }
@@ -154,12 +175,12 @@ impl Connection {
         use RejectionCode::{BadMessage, OutOfOrder, TooFast, TooLarge};
         // What happens to honest clients is no offence: a room is full, a host has changed.
         let is_offence = matches!(code, BadMessage | OutOfOrder | TooFast | TooLarge);
-        is_offence && self.strikes.take(now, STRIKES).is_err()
+        is_offence && self.strikes.try_acquire(now, &STRIKES, 1).is_err()
     }
 
     /// Whether what it says has to wait, because something it said before is not decided yet.
     pub(super) fn must_wait(&self) -> bool {
-        self.busy || matches!(self.phase, Phase::Verifying(..))
+        self.procedure != Procedure::Idle || matches!(self.phase, Phase::Verifying(..))
     }
 
     /// Keeps a message until the one before is done.
@@ -177,128 +198,116 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes this up before everything else that waits: it was its turn before.
-    pub(super) fn put_first(&mut self, envelope: Envelope<ClientMessage>) {
-        self.waiting.push_front(Waiting { envelope, bytes: 0 });
+    /// Whether the connection is overdue with anything.
+    pub(super) fn check(&mut self, now: Micros, rules: &Rules) -> Check {
+        match &self.phase {
+            Phase::New | Phase::Verifying(..) => return Check::Dead("nobody said hello"),
+            Phase::Known(session) => match &session.stage {
+                Stage::Greeting(greeting) => match greeting.probe_until {
+                    Some(until) if until <= now => return Check::ProbeOver,
+                    Some(until) => return Check::Wait(until),
+                    None => {}
+                },
+                Stage::Home | Stage::Elsewhere => {}
+            },
+        }
+        match self.pinged_at.filter(|at| self.heard_at < *at) {
+            Some(at) if at + rules.pong_timeout <= now => Check::Dead("no sign of life"),
+            Some(at) => Check::Wait(at + rules.pong_timeout),
+            None if self.heard_at + rules.ping_interval <= now => {
+                self.pinged_at = Some(now);
+                Check::Ping(now + rules.pong_timeout)
+            }
+            None => Check::Alive(self.heard_at + rules.ping_interval),
+        }
+    }
+
+    /// Whether a member of a room is there: one that comes for a slot and goes at once proves
+    /// nothing.
+    pub(super) fn is_proof(&self, now: Micros, rules: &Rules) -> bool {
+        let has_room = matches!(&self.phase, Phase::Known(session) if session.room.is_some());
+        has_room && now.since(self.since) >= rules.ping_interval && self.heard_at > self.since
+    }
+
+    /// It is asked for a sign of life, because another one claims to be the same peer.
+    pub(super) fn probe(&mut self, now: Micros, prober: Prober) {
+        self.probed_by.push(prober);
+        self.pinged_at = Some(now);
     }
 }
 
-impl Node {
-    /// Looks whether a connection is overdue with anything, and when to look again.
-    pub(super) fn check_connection(&mut self, now: Micros, connection: ConnectionId) {
-        let rules = &self.rules;
-        let Some(known) = self.connections.get_mut(&connection) else { return };
-        let probe_until = match &known.phase {
-            Phase::New | Phase::Verifying(..) => {
-                let text = "nobody said hello";
-                self.disconnect(now, connection, Rejection::new(RejectionCode::Silent, text));
-                return;
-            }
-            Phase::Known(session) => match &session.stage {
-                Stage::Greeting(greeting) => greeting.probe_until,
-                _ => None,
-            },
-        };
-        if let Some(until) = probe_until {
-            if until <= now {
-                self.probed(now, connection, false);
-                self.deadlines.insert((now + self.rules.ping_interval, connection));
-            } else {
-                self.deadlines.insert((until, connection));
-            }
-            return;
-        }
-        // A connection that comes for a seat and goes at once proves nothing.
-        let has_room = matches!(&known.phase, Phase::Known(session) if session.room.is_some());
-        if has_room && now.since(known.since) >= rules.ping_interval && known.heard_at > known.since {
-            self.limits.prove(now, known.address);
-        }
-        match known.pinged_at.filter(|at| known.heard_at < *at) {
-            Some(at) if at + rules.pong_timeout <= now => {
-                let text = "no sign of life";
-                self.disconnect(now, connection, Rejection::new(RejectionCode::Silent, text));
-            }
-            Some(at) => {
-                let due = at + rules.pong_timeout;
-                self.deadlines.insert((due, connection));
-            }
-            None => {
-                let quiet_until = known.heard_at + rules.ping_interval;
-                if quiet_until <= now {
-                    known.pinged_at = Some(now);
-                    self.deadlines.insert((now + rules.pong_timeout, connection));
-                    self.outputs.push_back(NodeOutput::Ping { connection });
-                } else {
-                    self.deadlines.insert((quiet_until, connection));
-                }
-                self.check_silence(now, connection);
-            }
-        }
+/// What a check of a connection says, and when to check again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Check {
+    /// It is to be ended, and why.
+    Dead(&'static str),
+    /// The older connection of its peer has not shown that it lives.
+    ProbeOver,
+    /// It has until then.
+    Wait(Micros),
+    /// It is to be pinged, and has until then.
+    Ping(Micros),
+    /// It was heard lately.
+    Alive(Micros),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::NodeId;
+
+    fn known(rules: &Rules) -> Connection {
+        let mut connection = Connection::new(Micros::ZERO, "10.0.0.1".parse().unwrap());
+        assert_eq!(connection.check(rules.hello_timeout, rules), Check::Dead("nobody said hello"));
+        connection.phase = Phase::Known(Box::new(Session {
+            player: PlayerId::from_bytes([1; 16]),
+            source: Source { network: crate::id::NetworkId(1), signed_in: false },
+            peer: PeerId::from_bytes([1; 16]),
+            name: "Nia".parse().unwrap(),
+            link: Attachment { node: NodeId(1), epoch: 1, session: ResumeId(1) },
+            resume: String::new(),
+            stage: Stage::Home,
+            room: None,
+            signals: Signals::default(),
+            touched_at: Micros::ZERO,
+        }));
+        connection
     }
 
-    /// Takes somebody out of their room who lets the socket answer and says nothing.
-    fn check_silence(&mut self, now: Micros, connection: ConnectionId) {
-        let silent_after = self.rules.idle_timeout;
-        let Some(session) = self.session(connection) else { return };
-        if let Some(room) = session.room
-            && session.touched_at + silent_after <= now
-        {
-            let (peer, link) = (session.peer, session.link);
-            let request = Command::Act { room, peer, link, act: RoomAction::IdleTimeout };
-            self.ask(super::Asked::Nothing, request);
-        }
+    #[test]
+    fn quiet_connection_is_pinged_and_then_dead() {
+        let rules = Rules::default();
+        let mut connection = known(&rules);
+        let at = rules.ping_interval;
+        let until = at + rules.pong_timeout;
+        assert_eq!(connection.check(Micros::from_secs(1), &rules), Check::Alive(at));
+        assert_eq!(connection.check(at, &rules), Check::Ping(until));
+        assert_eq!(connection.check(at + Micros::new(1), &rules), Check::Wait(until));
+        assert_eq!(connection.check(until, &rules), Check::Dead("no sign of life"));
+        connection.heard_at = until;
+        assert_eq!(connection.check(until, &rules), Check::Alive(until + rules.ping_interval));
     }
 
-    /// Pings a connection at once, because somebody else claims to be the same.
-    pub(super) fn probe(&mut self, now: Micros, connection: ConnectionId, prober: Prober) {
-        let Some(known) = self.connections.get_mut(&connection) else { return };
-        known.probed_by.push(prober);
-        known.pinged_at = Some(now);
-        self.outputs.push_back(NodeOutput::Ping { connection });
+    #[test]
+    fn waiting_messages_are_bounded() {
+        let mut connection = known(&Rules::default());
+        connection.procedure = Procedure::Command;
+        assert!(connection.must_wait());
+        let message = || Envelope { id: None, message: crate::message::client::KeepAlive {}.into() };
+        for _ in 0..WAITING_MAX {
+            assert!(connection.wait(message(), 10).is_ok());
+        }
+        assert_eq!(connection.wait(message(), 10).unwrap_err().code, RejectionCode::TooFast);
+        connection.waiting.clear();
+        assert!(connection.wait(message(), WAITING_BYTES_MAX + 1).is_err());
     }
 
-    /// A connection that was asked whether it lives has shown that it does.
-    pub(super) fn answer_probe(&mut self, now: Micros, connection: ConnectionId) {
-        let Some(known) = self.connections.get_mut(&connection) else { return };
-        for prober in std::mem::take(&mut known.probed_by) {
-            self.tell_prober(now, prober, true);
-        }
-    }
-
-    pub(super) fn tell_prober(&mut self, now: Micros, prober: Prober, alive: bool) {
-        match prober {
-            Prober::Here(connection) => self.probed(now, connection, alive),
-            Prober::There(node, connection) => {
-                let message = super::NodeMessage::ProbeResult { connection, alive };
-                self.outputs.push_back(NodeOutput::Tell { node, message });
-            }
-        }
-    }
-
-    /// Forgets a connection, whoever ended it. The seat behind it stays.
-    pub(super) fn forget_connection(&mut self, now: Micros, connection: ConnectionId) {
-        self.stop_search(connection, false);
-        if self.session(connection).is_some_and(|session| session.room.is_some()) {
-            self.note(connection, AuditEvent::Away);
-        }
-        let Some(known) = self.connections.remove(&connection) else { return };
-        self.limits.disconnect(known.address, known.in_reserve);
-        self.lists.remove(connection);
-        if let Phase::Known(session) = known.phase {
-            let Session { player, peer, link, room, signals, .. } = *session;
-            self.limits.forget_identity(player);
-            if self.by_peer.get(&peer) == Some(&connection) {
-                self.by_peer.remove(&peer);
-            }
-            if let Some(room) = room {
-                self.forget_local(room, peer, connection);
-                let (next_signal, got, mail) = signals.into_mail(now);
-                let request = Command::Detach { room, peer, link, next_signal, got, mail };
-                self.ask(super::Asked::Nothing, request);
-            }
-        }
-        for prober in known.probed_by {
-            self.tell_prober(now, prober, false);
-        }
+    #[test]
+    fn only_offences_count_as_strikes() {
+        let mut connection = known(&Rules::default());
+        assert!((0..100).all(|_| !connection.strike(Micros::ZERO, RejectionCode::RoomFull)));
+        let offences = (0..100).filter(|_| connection.strike(Micros::ZERO, RejectionCode::BadMessage));
+        assert_eq!(offences.count(), 80);
     }
 }

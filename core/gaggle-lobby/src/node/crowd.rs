@@ -5,9 +5,11 @@ use std::net::IpAddr;
 
 use gaggle_kit::Micros;
 
+use super::ConnectionId;
 use super::connection::Phase;
-use super::{ConnectionId, Node};
-use crate::message::{Rejection, RejectionCode};
+use super::connections::Connections;
+use super::limits::ConnectionLimits;
+use crate::rules::Rules;
 
 /// One part in so many of all places is the reserve. The first half of it is for networks that are
 /// proven and for members who show a ticket, the second half for tickets alone: a network can be
@@ -20,42 +22,48 @@ const RESERVE_SHARE: usize = 8;
 /// As many in any case, on small servers.
 const RESERVE_SHARE_MIN: usize = 2;
 
-impl Node {
-    /// Whether with so many more connections only the reserve would be left.
-    pub(super) fn reaches_reserve(&self, more: usize) -> bool {
-        let max = self.rules.connections_max;
-        self.connections.len() + more > max - max / RESERVE
-    }
+/// Whether with so many connections only the reserve is left.
+pub(super) fn reaches_reserve(count: usize, rules: &Rules) -> bool {
+    count > rules.connections_max - rules.connections_max / RESERVE
+}
 
-    /// Gives a connection a place of the reserve, if it may have one.
-    pub(super) fn take_reserve(&mut self, now: Micros, connection: ConnectionId, has_ticket: bool) -> bool {
-        let reserve = self.rules.connections_max / RESERVE;
-        let is_for_proven = self.connections.len() <= self.rules.connections_max - reserve / 2;
-        let Some(known) = self.connections.get_mut(&connection) else { return false };
-        let address = known.address;
-        let is_admitted = has_ticket || is_for_proven && self.limits.is_proven(now, address);
-        let share = (reserve / RESERVE_SHARE).max(RESERVE_SHARE_MIN);
-        known.in_reserve = is_admitted && self.limits.take_reserve(address, share);
-        known.in_reserve
-    }
+/// Gives a connection a place of the reserve, if it may have one.
+pub(super) fn take_reserve(
+    now: Micros,
+    connection: ConnectionId,
+    has_ticket: bool,
+    connections: &mut Connections,
+    limits: &mut ConnectionLimits,
+    rules: &Rules,
+) -> bool {
+    let reserve = rules.connections_max / RESERVE;
+    let is_for_proven = connections.len() <= rules.connections_max - reserve / 2;
+    let Some(known) = connections.get_mut(connection) else { return false };
+    let is_admitted = has_ticket || is_for_proven && limits.is_proven(now, known.address);
+    let share = (reserve / RESERVE_SHARE).max(RESERVE_SHARE_MIN);
+    known.in_reserve = is_admitted && limits.take_reserve(known.address, share);
+    known.in_reserve
+}
 
-    /// Ends some connections without a room for one from this address, which is counted already if
-    /// it has a number: of networks that have many first, then those that said nothing for longest.
-    /// Members of rooms stay.
-    pub(super) fn make_way(&mut self, now: Micros, address: IpAddr, newcomer: Option<ConnectionId>) {
-        let weight_min = self.limits.weight(address) + usize::from(newcomer.is_none());
-        let idle = self.connections.iter().filter(|(id, known)| match &known.phase {
-            _ if newcomer == Some(**id) => false,
-            Phase::New => true,
-            Phase::Verifying(..) => false,
-            Phase::Known(session) => session.room.is_none() && !known.busy,
-        });
-        let idle = idle.map(|(id, known)| (known.address, (known.heard_at, *id)));
-        let count = (self.rules.connections_max / RESERVE).max(1);
-        let chosen: Vec<(Micros, ConnectionId)> = self.limits.making_way(weight_min, idle, count);
-        for (_, connection) in chosen {
-            let text = "the server is full, and you are in no room";
-            self.disconnect(now, connection, Rejection::new(RejectionCode::ServerFull, text));
-        }
-    }
+/// Connections without a room that make way for one from this address, which is counted already if
+/// it has a number: of networks that have many first, then those that said nothing for longest.
+/// Members of rooms stay.
+#[must_use]
+pub(super) fn making_way(
+    address: IpAddr,
+    joiner: Option<ConnectionId>,
+    connections: &Connections,
+    limits: &ConnectionLimits,
+    rules: &Rules,
+) -> Vec<ConnectionId> {
+    let weight_min = limits.weight(address) + usize::from(joiner.is_none());
+    let idle = connections.iter().filter(|(id, known)| match &known.phase {
+        _ if joiner == Some(*id) => false,
+        Phase::New => true,
+        Phase::Verifying(..) => false,
+        Phase::Known(session) => session.room.is_none() && !known.must_wait(),
+    });
+    let idle = idle.map(|(id, known)| (known.address, (known.heard_at, id)));
+    let count = (rules.connections_max / RESERVE).max(1);
+    limits.making_way(weight_min, idle, count).into_iter().map(|(_, connection)| connection).collect()
 }

@@ -1,14 +1,17 @@
 //! Who somebody is: from `hello` to `welcome`, and what happens when two connections are the same
 //! machine.
 
+use std::net::IpAddr;
+
 use gaggle_kit::{Micros, PeerId};
 
-use super::answers::Asked;
-use super::connection::{Greeting, Phase, Prober, Session, Stage};
+use super::connection::{Greeting, Phase, Prober, Procedure, Session, Stage};
+use super::crowd;
+use super::entering::{Entering, Goal};
 use super::signals::Signals;
-use super::{ConnectionId, Identity, Node, NodeMessage, NodeOutput};
-use crate::directory::Command;
-use crate::id::{NodeId, PlayerId, ResumeId, RoomCode};
+use super::{ConnectionId, Identity, Node, NodeOutput, Probe, ProbeResult, Purpose, Query};
+use crate::directory::command::ShownTicket;
+use crate::id::{PlayerId, ResumeId, RoomCode};
 use crate::label::DisplayName;
 use crate::message::client::Hello;
 use crate::message::server::{MembershipState, Welcome};
@@ -37,9 +40,9 @@ impl Node {
             return self.refuse(now, connection, id, Rejection::new(RejectionCode::BadVersion, text));
         }
         if let Some(token) = hello.token.take() {
-            if let Some(known) = self.connections.get_mut(&connection) {
+            if let Some(known) = self.connections.get_mut(connection) {
                 known.phase = Phase::Verifying(id, Box::new(hello));
-                self.outputs.push_back(NodeOutput::Verify { connection, token });
+                self.outbox.push(NodeOutput::Verify { connection, token });
             }
             return;
         }
@@ -57,13 +60,14 @@ impl Node {
         }
     }
 
-    pub(super) fn verified(
+    /// A token was checked.
+    pub fn handle_verified(
         &mut self,
         now: Micros,
         connection: ConnectionId,
         identity: Result<Identity, Rejection>,
     ) {
-        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let Some(known) = self.connections.get_mut(connection) else { return };
         let Phase::Verifying(id, hello) = std::mem::replace(&mut known.phase, Phase::New) else { return };
         match identity {
             Ok(identity) => {
@@ -91,7 +95,7 @@ impl Node {
         hello: Hello,
         who: Known,
     ) {
-        let Some(address) = self.connections.get(&connection).map(|known| known.address) else { return };
+        let Some(address) = self.connections.get(connection).map(|known| known.address) else { return };
         let Known { player, signed_in, name: known_name, made_key } = who;
         let Some(peer) = secret::seat(player, hello.seat.as_deref().unwrap_or_default()) else {
             let text = "a seat has at most 64 of A-Z a-z 0-9 _ -";
@@ -112,15 +116,23 @@ impl Node {
             .ticket
             .and_then(|ticket| self.check_ticket(now, connection, &ticket, player, peer, hello.settings));
         // The last places are for members of rooms, and for networks where some were before.
-        if self.reaches_reserve(0) {
+        if crowd::reaches_reserve(self.connections.len(), &self.rules) {
             self.make_way(now, address, Some(connection));
-            if self.reaches_reserve(0) && !self.take_reserve(now, connection, ticket.is_some()) {
+            let Node { connections, limits, rules, .. } = self;
+            let has_ticket = ticket.is_some();
+            if crowd::reaches_reserve(connections.len(), rules)
+                && !crowd::take_reserve(now, connection, has_ticket, connections, limits, rules)
+            {
                 let refusal = Rejection::new(RejectionCode::ServerFull, "as many as can be are connected");
                 return self.disconnect(now, connection, refusal);
             }
         }
         let resume = self.secrets.token();
-        let link = Attachment { node: self.id, epoch: self.epoch, session: secret::session(&resume) };
+        let link = Attachment {
+            node: self.lease.node(),
+            epoch: self.lease.epoch(),
+            session: secret::session(&resume),
+        };
         let greeting = Greeting {
             id,
             is_named,
@@ -132,7 +144,7 @@ impl Node {
             probed: None,
             resumed: false,
         };
-        let Some(known) = self.connections.get_mut(&connection) else { return };
+        let Some(known) = self.connections.get_mut(connection) else { return };
         let source = Source { network: secret::network(&self.id_key, address), signed_in };
         let session = Session {
             player,
@@ -147,7 +159,7 @@ impl Node {
             touched_at: now,
         };
         known.phase = Phase::Known(Box::new(session));
-        known.busy = true;
+        known.procedure = Procedure::Greet;
         self.limits.identify(player);
         self.greet(now, connection);
     }
@@ -162,14 +174,15 @@ impl Node {
         player: PlayerId,
         peer: PeerId,
         settings: RawJson,
-    ) -> Option<(Claims, RawJson)> {
+    ) -> Option<ShownTicket> {
         let opened = self.signer.key().open(ticket, now.get() / 1_000_000);
         let text = match opened {
             Ok(claims) if (claims.player, claims.peer) == (player, peer) => {
                 // Settings are the holder's word, unless they are what the ticket was signed with.
                 let fits = settings.as_str().len() <= self.rules.settings_bytes_max
                     && Claims::digest(&settings) == claims.settings;
-                return Some((claims, if fits { settings } else { RawJson::default() }));
+                let settings = if fits { settings } else { RawJson::default() };
+                return Some(ShownTicket { claims, settings });
             }
             Ok(_) => "the ticket is somebody else's".to_string(),
             Err(error) => error.to_string(),
@@ -183,7 +196,7 @@ impl Node {
         let Some(session) = self.session(connection) else { return };
         let Stage::Greeting(greeting) = &session.stage else { return };
         let (peer, player, resume) = (session.peer, session.player, greeting.resume);
-        let older = self.by_peer.get(&peer).copied().filter(|older| *older != connection);
+        let older = self.connections.speaker(peer).filter(|older| *older != connection);
         let older_session = older.and_then(|older| self.session(older)).map(|session| session.link.session);
         if let Some(older) = older
             && resume.is_some()
@@ -204,12 +217,46 @@ impl Node {
         self.probe(now, older, Prober::Here(connection));
     }
 
+    /// Pings a connection at once, because another one claims to be the same peer.
+    fn probe(&mut self, now: Micros, connection: ConnectionId, prober: Prober) {
+        let Some(known) = self.connections.get_mut(connection) else { return };
+        known.probe(now, prober);
+        self.outbox.push(NodeOutput::Ping { connection });
+    }
+
+    /// A connection that was asked whether it lives has shown that it does.
+    pub(super) fn answer_probe(&mut self, now: Micros, connection: ConnectionId) {
+        let Some(known) = self.connections.get_mut(connection) else { return };
+        for prober in std::mem::take(&mut known.probed_by) {
+            self.tell_prober(now, prober, true);
+        }
+    }
+
+    pub(super) fn tell_prober(&mut self, now: Micros, prober: Prober, alive: bool) {
+        match prober {
+            Prober::Here(connection) => self.probed(now, connection, alive),
+            Prober::There(node, connection) => {
+                let message = ProbeResult { connection: connection.0, alive }.into();
+                self.outbox.push(NodeOutput::Tell { node, message });
+            }
+        }
+    }
+
+    /// Ends some connections without a room for one from this address.
+    pub(super) fn make_way(&mut self, now: Micros, address: IpAddr, joiner: Option<ConnectionId>) {
+        let chosen = crowd::making_way(address, joiner, &self.connections, &self.limits, &self.rules);
+        for connection in chosen {
+            let text = "the server is full, and you are in no room";
+            self.disconnect(now, connection, Rejection::new(RejectionCode::ServerFull, text));
+        }
+    }
+
     fn wait_for_probe(&mut self, connection: ConnectionId, until: Micros) {
         if let Some(session) = self.session_mut(connection)
             && let Stage::Greeting(greeting) = &mut session.stage
         {
             greeting.probe_until = Some(until);
-            self.deadlines.insert((until, connection));
+            self.connections.check_at(until, connection);
         }
     }
 
@@ -220,9 +267,9 @@ impl Node {
         let (peer, signals) = (session.peer, std::mem::take(&mut session.signals));
         let name = session.name.clone();
         if let Some(room) = room {
-            self.forget_local(room, peer, older);
+            self.rooms.remove_local(room, peer, older);
         }
-        self.by_peer.remove(&peer);
+        self.connections.remove_speaker(peer, older);
         if let Some(session) = self.session_mut(connection)
             && let Stage::Greeting(greeting) = &mut session.stage
         {
@@ -248,14 +295,8 @@ impl Node {
     /// Asks the directory whether this machine has a seat, and to have it.
     pub(super) fn ask_for_seat(&mut self, connection: ConnectionId, displace: Displace) {
         let Some(session) = self.session(connection) else { return };
-        let origin = session.origin();
-        let (resume, ticket) = match &session.stage {
-            Stage::Greeting(greeting) => (greeting.resume, greeting.ticket.clone()),
-            _ => (None, None),
-        };
-        let request = Command::Attach { origin, name: session.name.clone(), resume, displace, ticket };
-        let (peer, link) = (origin.peer, origin.link);
-        self.ask(Asked::Attach { connection, peer, link }, request);
+        let attach = session.attach(displace);
+        self.append(self.origin(connection, None), attach);
     }
 
     /// The other connection with the same key has shown that it lives, or has not.
@@ -270,14 +311,14 @@ impl Node {
             _ => return,
         };
         if alive {
-            let code = self.by_peer.get(&peer).and_then(|older| self.code_of(*older));
+            let code = self.connections.speaker(peer).and_then(|older| self.code_of(older));
             self.welcome(now, connection, MembershipState::Elsewhere, code);
             return;
         }
-        match self.by_peer.get(&peer).copied() {
+        match self.connections.speaker(peer) {
             Some(older) => {
                 // Nobody is there to ask any more: not even this prober.
-                if let Some(known) = self.connections.get_mut(&older) {
+                if let Some(known) = self.connections.get_mut(older) {
                     known.probed_by.clear();
                 }
                 let text = "no sign of life, and another connection with the same key is here";
@@ -289,21 +330,15 @@ impl Node {
     }
 
     /// Another node's connection claims to be the same machine as one of ours.
-    pub(super) fn probe_for(
-        &mut self,
-        now: Micros,
-        peer: PeerId,
-        session: ResumeId,
-        from: NodeId,
-        connection: ConnectionId,
-    ) {
-        let ours = self.by_peer.get(&peer).copied();
+    pub(super) fn probe_for(&mut self, now: Micros, probe: Probe) {
+        let Probe { peer, session, from, connection } = probe;
+        let ours = self.connections.speaker(peer);
         let ours = ours.filter(|ours| self.session(*ours).is_some_and(|known| known.link.session == session));
         match ours {
-            Some(ours) => self.probe(now, ours, Prober::There(from, connection)),
+            Some(ours) => self.probe(now, ours, Prober::There(from, ConnectionId(connection))),
             None => {
-                let message = NodeMessage::ProbeResult { connection, alive: false };
-                self.outputs.push_back(NodeOutput::Tell { node: from, message });
+                let message = ProbeResult { connection, alive: false }.into();
+                self.outbox.push(NodeOutput::Tell { node: from, message });
             }
         }
     }
@@ -319,11 +354,11 @@ impl Node {
         let is_greeting =
             self.session(connection).is_some_and(|session| matches!(session.stage, Stage::Greeting(_)));
         let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
-        if current.node == self.id && !self.by_peer.contains_key(&peer) {
+        if current.node == self.lease.node() && self.connections.speaker(peer).is_none() {
             // Ours, and gone: the directory has yet to hear of it.
             return self.ask_for_seat(connection, Displace::OnlyFrom(current.session));
         }
-        if current.node == self.id || !is_greeting {
+        if current.node == self.lease.node() || !is_greeting {
             return self.welcome(now, connection, MembershipState::Elsewhere, Some(code));
         }
         // Twice the time a node of its own takes, for the way there and back.
@@ -334,8 +369,9 @@ impl Node {
         {
             greeting.probed = Some(current.session);
         }
-        let message = NodeMessage::Probe { peer, session: current.session, from: self.id, connection };
-        self.outputs.push_back(NodeOutput::Tell { node: current.node, message });
+        let (session, from) = (current.session, self.lease.node());
+        let message = Probe { peer, session, from, connection: connection.0 }.into();
+        self.outbox.push(NodeOutput::Tell { node: current.node, message });
     }
 
     /// Answers `hello`.
@@ -347,7 +383,7 @@ impl Node {
         code: Option<RoomCode>,
     ) {
         let (server, ticket_key) = (self.server_name.clone(), self.ticket_key.clone());
-        let touch_ms = self.rules.idle_timeout.as_millis() / 4;
+        let (touch_ms, sign_in) = (self.rules.idle_timeout.as_millis() / 4, self.rules.sign_in.clone());
         let Some(session) = self.session_mut(connection) else { return };
         let stage = if seat == MembershipState::Elsewhere { Stage::Elsewhere } else { Stage::Home };
         let Stage::Greeting(greeting) = std::mem::replace(&mut session.stage, stage) else { return };
@@ -366,26 +402,28 @@ impl Node {
             code,
             ticket_key,
             touch_ms,
+            sign_in,
         };
         let peer = session.peer;
         if seat != MembershipState::Elsewhere {
-            self.by_peer.insert(peer, connection);
+            self.connections.set_speaker(peer, connection);
         }
-        self.tally.authenticated += 1;
+        self.outbox.stats.authenticated += 1;
         self.send(connection, greeting.id, welcome);
         if seat != MembershipState::Yours {
-            self.go_on(now, connection);
+            self.end_procedure(connection);
+            self.take_up_waiting(now, connection);
         }
     }
 
     /// Another connection took this one's seat.
     pub(super) fn displace(&mut self, now: Micros, peer: PeerId, session: ResumeId) {
-        let Some(connection) = self.by_peer.get(&peer).copied() else { return };
+        let Some(connection) = self.connections.speaker(peer) else { return };
         let Some(known) = self.session_mut(connection).filter(|known| known.link.session == session) else {
             return;
         };
         if let Some(room) = known.room.take() {
-            self.forget_local(room, peer, connection);
+            self.rooms.remove_local(room, peer, connection);
         }
         let text = "another tab or machine with the same key took the seat over";
         self.say_bye(connection, Rejection::new(RejectionCode::Replaced, text), false);
@@ -394,7 +432,23 @@ impl Node {
 
     fn code_of(&self, connection: ConnectionId) -> Option<RoomCode> {
         let room = self.session(connection)?.room?;
-        self.rooms.get(&room).map(|copy| copy.view.code)
+        self.rooms.get(room).map(|copy| copy.view.code)
+    }
+
+    /// Looks for players of the same skill, once what they have is known.
+    pub(super) fn begin_search(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        entering: Entering,
+    ) {
+        let Goal::Search(new) = entering.goal else { return };
+        let joiner = &entering.joiner;
+        let (game, mode) = (new.game.clone(), new.mode.clone());
+        let query = Query::PlayerStats { player: joiner.player, game, mode };
+        self.searches.begin(now, connection, id, joiner, new, self.rules.search.rating_start);
+        self.outbox.push(NodeOutput::Query { purpose: Purpose::Search(connection), query });
     }
 }
 

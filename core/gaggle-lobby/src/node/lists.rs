@@ -1,21 +1,17 @@
-//! Who watches which list of rooms, and what they have been shown of it.
+//! Lists of rooms that connections watch, and what they have been shown of them.
 //!
-//! A list is asked for again a moment after somebody joined or left, not each time: a storm of
-//! joins makes one message, not thousands. If many different ones are watched it is a few at a
-//! time, so that nobody who joins has to wait for all of them.
+//! A list is asked for again a moment after a change, not each time: a storm of joins makes one
+//! message, not thousands. Of many lists it is a few at a time, so that no join waits for all.
+//! Absent: rooms, sending.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use gaggle_kit::Micros;
 
-use super::answers::Asked;
-use super::limits::place;
-use super::{ConnectionId, Node, NodeOutput, encode};
-use crate::directory::Command;
+use super::ConnectionId;
+use crate::directory::{ListKey, Lookup};
 use crate::id::RoomId;
 use crate::label::Label;
-use crate::message::client::SubscribeRooms;
 use crate::message::server::{Listing, Rooms};
 use crate::message::{Rejection, RejectionCode};
 
@@ -26,15 +22,6 @@ const TURN: Micros = Micros::from_millis(50);
 /// Different lists that are watched from one address (of IPv6, from one /64). Anybody can make up
 /// modes and builds.
 const PER_ADDRESS_MAX: usize = 32;
-
-/// What one can watch.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ListKey {
-    game: Label,
-    mode: Label,
-    build: Label,
-    all: bool,
-}
 
 /// Who watches what.
 #[derive(Debug, Default)]
@@ -96,91 +83,81 @@ impl Lists {
         let is_freed = own.is_some_and(|own| counts.get(own) == Some(&1));
         counts.contains_key(key) || counts.len() - usize::from(is_freed) < PER_ADDRESS_MAX
     }
-}
 
-impl Node {
-    pub(super) fn watch_list(
+    /// A connection watches this list from now on, instead of another. Gives back the question to be
+    /// asked, unless it is under way.
+    ///
+    /// # Errors
+    /// If as many different lists are watched from its place as may be.
+    pub(super) fn watch(
         &mut self,
-        now: Micros,
         connection: ConnectionId,
+        place: u128,
         id: Option<u64>,
-        list: SubscribeRooms,
-    ) -> Result<(), Rejection> {
-        let Some(place) = self.connections.get(&connection).map(|known| place(known.address)) else {
-            return Ok(());
-        };
-        let SubscribeRooms { game, mode, build, all } = list;
-        let key = ListKey { game, mode, build, all };
-        if !self.lists.may_watch(connection, place, &key) {
+        key: &ListKey,
+        refresh_at: Micros,
+    ) -> Result<Option<Lookup>, Rejection> {
+        if !self.may_watch(connection, place, key) {
             let text = format!("{PER_ADDRESS_MAX} different lists are watched from your address already");
             return Err(Rejection::new(RejectionCode::TooMany, text));
         }
-        self.lists.remove(connection);
-        *self.lists.by_place.entry(place).or_default().entry(key.clone()).or_default() += 1;
-        self.lists.by_connection.insert(connection, (key.clone(), place));
-        let watched = self.lists.watched.entry(key.clone()).or_default();
+        self.remove(connection);
+        *self.by_place.entry(place).or_default().entry(key.clone()).or_default() += 1;
+        self.by_connection.insert(connection, (key.clone(), place));
+        let watched = self.watched.entry(key.clone()).or_default();
         watched.watchers.insert(connection);
         watched.new.insert(connection, id);
-        self.lists.refresh_at.get_or_insert(now + self.rules.list_interval);
-        self.ask_for_list(&key);
-        Ok(())
+        self.refresh_at.get_or_insert(refresh_at);
+        Ok(self.ask(key))
     }
 
-    pub(super) fn refresh_lists(&mut self, now: Micros) {
-        if self.lists.refresh_at.is_none_or(|at| at > now) {
-            return;
+    /// The questions that are due.
+    #[must_use]
+    pub(super) fn refresh(&mut self, now: Micros, interval: Micros) -> Vec<Lookup> {
+        if self.refresh_at.is_none_or(|at| at > now) {
+            return Vec::new();
         }
-        let watched = &self.lists.watched;
-        let mut keys: Vec<ListKey> = match self.lists.next.take() {
-            Some(next) => watched.range(next..).map(|(key, _)| key.clone()).take(AT_ONCE + 1).collect(),
-            None => watched.keys().take(AT_ONCE + 1).cloned().collect(),
+        let mut keys: Vec<ListKey> = match self.next.take() {
+            Some(next) => self.watched.range(next..).map(|(key, _)| key.clone()).take(AT_ONCE + 1).collect(),
+            None => self.watched.keys().take(AT_ONCE + 1).cloned().collect(),
         };
-        self.lists.next = if keys.len() > AT_ONCE { keys.pop() } else { None };
-        let wait = if self.lists.next.is_some() { TURN } else { self.rules.list_interval };
-        self.lists.refresh_at = Some(now + wait);
-        keys.iter().for_each(|key| self.ask_for_list(key));
+        self.next = if keys.len() > AT_ONCE { keys.pop() } else { None };
+        self.refresh_at = Some(now + if self.next.is_some() { TURN } else { interval });
+        keys.iter().filter_map(|key| self.ask(key)).collect()
     }
 
-    fn ask_for_list(&mut self, key: &ListKey) {
-        let Some(watched) = self.lists.watched.get_mut(key).filter(|watched| !watched.is_asked) else {
-            return;
-        };
+    fn ask(&mut self, key: &ListKey) -> Option<Lookup> {
+        let watched = self.watched.get_mut(key).filter(|watched| !watched.is_asked)?;
         watched.is_asked = true;
-        // Somebody new needs the whole list, changed or not.
+        // A new connection needs the whole list, changed or not.
         let stamp = if watched.new.is_empty() { watched.stamp } else { 0 };
-        let ListKey { game, mode, build, all } = key.clone();
-        self.ask(Asked::List(key.clone()), Command::List { game, mode, build, all, stamp });
+        Some(Lookup::List { key: key.clone(), stamp })
     }
 
     /// The list as it is now, or that it has not changed.
-    pub(super) fn take_list(&mut self, key: &ListKey, stamp: u64, rooms: Option<Vec<Listing>>) {
-        let Some(watched) = self.lists.watched.get_mut(key) else { return };
+    pub(super) fn take(&mut self, key: &ListKey, stamp: u64, rooms: Option<Vec<Listing>>) -> ListUpdate {
+        let Some(watched) = self.watched.get_mut(key) else { return ListUpdate::default() };
         watched.is_asked = false;
         watched.stamp = stamp;
-        let Some(rooms) = rooms else { return };
+        let Some(rooms) = rooms else { return ListUpdate::default() };
         let new = std::mem::take(&mut watched.new);
+        let is_old = |watcher: &&ConnectionId| !new.contains_key(watcher);
         let change = difference(&key.game, &watched.rooms, &rooms);
-        let old: Vec<ConnectionId> =
-            watched.watchers.iter().filter(|watcher| !new.contains_key(watcher)).copied().collect();
-        watched.rooms = rooms.clone();
-        if let Some(change) = change {
-            let text: Arc<str> = encode(None, change.into());
-            for connection in old {
-                self.outputs.push_back(NodeOutput::Send { connection, text: text.clone() });
-            }
-        }
+        let change = change.map(|change| (watched.watchers.iter().filter(is_old).copied().collect(), change));
+        watched.rooms.clone_from(&rooms);
         let whole = Rooms { game: key.game.clone(), whole: true, rooms, gone: Vec::new() };
-        for (connection, id) in new {
-            self.send(connection, id, whole.clone());
-        }
+        ListUpdate { change, whole: new.into_iter().map(|(to, id)| (to, id, whole.clone())).collect() }
     }
+}
 
-    /// The list could not be had; those who wait for it get it with the next refresh.
-    pub(super) fn list_failed(&mut self, key: &ListKey) {
-        if let Some(watched) = self.lists.watched.get_mut(key) {
-            watched.is_asked = false;
-        }
-    }
+/// Who is to be sent what of a list.
+#[derive(Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub(super) struct ListUpdate {
+    /// What changed, for those who have the list.
+    pub(super) change: Option<(Vec<ConnectionId>, Rooms)>,
+    /// The whole list, for those who asked for it.
+    pub(super) whole: Vec<(ConnectionId, Option<u64>, Rooms)>,
 }
 
 fn difference(game: &Label, before: &[Listing], after: &[Listing]) -> Option<Rooms> {
@@ -191,4 +168,64 @@ fn difference(game: &Label, before: &[Listing], after: &[Listing]) -> Option<Roo
     let gone: Vec<RoomId> = before.keys().filter(|id| !present.contains(id)).copied().collect();
     let is_same = rooms.is_empty() && gone.is_empty();
     (!is_same).then(|| Rooms { game: game.clone(), whole: false, rooms, gone })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Micros = Micros::from_secs(1);
+    const HERE: u128 = 1;
+
+    fn key(number: usize) -> ListKey {
+        let mode = format!("m{number}").parse().unwrap();
+        ListKey { game: "pond".parse().unwrap(), mode, build: Label::default(), all: false }
+    }
+
+    #[test]
+    fn list_under_way_is_asked_for_once() {
+        let mut lists = Lists::default();
+        let asked = lists.watch(ConnectionId(1), HERE, Some(5), &key(1), SOON).unwrap();
+        assert_eq!(asked, Some(Lookup::List { key: key(1), stamp: 0 }));
+        assert_eq!(lists.watch(ConnectionId(2), HERE, None, &key(1), SOON).unwrap(), None);
+        assert_eq!(lists.refresh(SOON, SOON), []);
+        let update = lists.take(&key(1), 9, Some(Vec::new()));
+        let to: Vec<_> = update.whole.iter().map(|(to, id, _)| (to.0, *id)).collect();
+        assert_eq!((to, update.change), (vec![(1, Some(5)), (2, None)], None));
+        assert_eq!(lists.refresh(SOON + SOON, SOON), [Lookup::List { key: key(1), stamp: 9 }]);
+    }
+
+    #[test]
+    fn many_lists_are_asked_for_in_turns() {
+        let mut lists = Lists::default();
+        for number in 0..AT_ONCE + 4 {
+            let place = number as u128;
+            let _ = lists.watch(ConnectionId(place as u64), place, None, &key(number), SOON).unwrap();
+            let _ = lists.take(&key(number), 1, Some(Vec::new()));
+        }
+        assert_eq!(lists.refresh(SOON, SOON).len(), AT_ONCE);
+        assert_eq!(lists.due(), Some(SOON + TURN));
+        assert_eq!(lists.refresh(SOON + TURN, SOON).len(), 4);
+    }
+
+    #[test]
+    fn place_watches_few_different_lists() {
+        let mut lists = Lists::default();
+        let mut watch = |connection: usize, number: usize| {
+            lists.watch(ConnectionId(connection as u64), HERE, None, &key(number), SOON).is_ok()
+        };
+        assert!((0..PER_ADDRESS_MAX).all(|number| watch(number, number)));
+        assert!(!watch(PER_ADDRESS_MAX, PER_ADDRESS_MAX));
+        assert!(watch(PER_ADDRESS_MAX, 0), "a list that is watched already");
+        assert!(watch(1, PER_ADDRESS_MAX), "instead of the one it watched");
+    }
+
+    #[test]
+    fn list_without_watchers_is_forgotten() {
+        let mut lists = Lists::default();
+        let _ = lists.watch(ConnectionId(1), HERE, None, &key(1), SOON).unwrap();
+        lists.remove(ConnectionId(1));
+        assert_eq!((lists.due(), lists.watched.len(), lists.by_place.len()), (None, 0, 0));
+        assert_eq!(lists.take(&key(1), 1, Some(Vec::new())), ListUpdate::default());
+    }
 }

@@ -1,7 +1,7 @@
 //! What an operator may want to read about later: who came, who went, and who was refused what.
 //! Each is noted by the node the person is connected to, and by no other.
 
-use super::{ConnectionId, Node, NodeOutput};
+use super::ConnectionId;
 use crate::id::{PlayerId, RoomId};
 use crate::message::Rejection;
 use crate::view::LeaveReason;
@@ -39,23 +39,4 @@ pub enum AuditEvent {
     Rejected(Rejection),
     /// The server ends the connection.
     RoomClosed(Rejection),
-}
-
-impl Node {
-    /// Notes something about whoever is behind this connection, in the room they are in.
-    pub(super) fn note(&mut self, connection: ConnectionId, happening: AuditEvent) {
-        let room = self.session(connection).and_then(|session| session.room);
-        self.note_in(connection, room, happening);
-    }
-
-    /// The same in a room they are not in any more.
-    pub(super) fn note_in(&mut self, connection: ConnectionId, room: Option<RoomId>, happening: AuditEvent) {
-        let player = self.session(connection).map(|session| session.player);
-        self.outputs.push_back(NodeOutput::AuditRecord(Box::new(AuditRecord {
-            connection,
-            player,
-            room,
-            happening,
-        })));
-    }
 }

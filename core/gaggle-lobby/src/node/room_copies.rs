@@ -1,78 +1,28 @@
-//! Copies of the rooms that have members connected here, and what those members are told.
+//! Copies of the rooms that have members connected here.
 //!
-//! Every connection is told of every change exactly once and in order: a change is passed on when
-//! it follows the version of the copy, and if one is missing the whole room is asked for and
-//! compared.
+//! Every connection is told of every change once and in order: a change is passed on when it
+//! follows the version of the copy; if one is missing, the whole room is asked for and compared.
+//! Absent: connections beyond their numbers, sending.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
+use gaggle_kit::rate_limit::RateLimiter;
 use gaggle_kit::{Micros, PeerId};
 
-use super::answers::Asked;
-use super::{AskId, AuditEvent, ConnectionId, Node, NodeOutput, encode};
-use crate::directory::{Command, RoomCopy};
+use super::ConnectionId;
+use super::strays::{Step, Strays};
+use crate::directory::RoomCopy;
 use crate::id::RoomId;
-use crate::message::server::{Change, Removed, TicketRenewed};
-use crate::players::LocalPlayers;
-use crate::rate::RateLimiter;
+use crate::message::server::Change;
 use crate::room::Attachment;
-use crate::ticket::Claims;
-use crate::view::{LeaveReason, Member, RoomUpdate, RoomView, Status};
+use crate::view::{LeaveReason, RoomUpdate, RoomView};
 
 /// How long a change that came before its predecessor waits for it.
 const PATIENCE: Micros = Micros::from_millis(200);
+/// How long an answer to the question for a whole room may take.
+const LOOK_TIMEOUT: Micros = Micros::from_secs(1);
 /// Changes that wait for their predecessor.
 const EARLY_MAX: usize = 64;
-
-/// What happened in one step of a room.
-type Step = (Vec<RoomUpdate>, Vec<(PeerId, Option<Attachment>)>);
-
-/// Changes of rooms this node has no copy of, kept while it waits for one: the news of what
-/// happened right after somebody was seated may be here before the answer that they were.
-///
-/// Answers come in the order of what happened: one that was asked for later has all of it in it. So
-/// everything is kept with the last question before it, and no longer than one up to that is under
-/// way.
-#[derive(Debug, Default)]
-pub(super) struct Strays {
-    /// Questions under way whose answer may be a copy.
-    expected: BTreeSet<AskId>,
-    /// Copies that nobody here needs, and that may be newer than the one to come.
-    unused: BTreeMap<RoomId, AskId>,
-    steps: BTreeMap<RoomId, (AskId, BTreeMap<u64, Step>)>,
-}
-
-impl Strays {
-    /// A copy may come.
-    pub(super) fn expect(&mut self, ask: AskId) {
-        self.expected.insert(ask);
-    }
-
-    /// It has come, or not. Gives back which copies nobody can need any more.
-    fn expected(&mut self, ask: AskId) -> Vec<RoomId> {
-        let was_first = self.expected.first() == Some(&ask);
-        self.expected.remove(&ask);
-        if !was_first {
-            return Vec::new();
-        }
-        let first = self.expected.first().copied();
-        let is_over = |last: AskId| first.is_none_or(|first| last < first);
-        self.steps.retain(|_, (last, _)| !is_over(*last));
-        let unused: Vec<RoomId> =
-            self.unused.iter().filter(|(_, last)| is_over(**last)).map(|(room, _)| *room).collect();
-        self.unused.retain(|_, last| !is_over(*last));
-        unused
-    }
-
-    fn keep(&mut self, room: RoomId, version: u64, step: Step) {
-        if let Some(last) = self.expected.last() {
-            let (kept_for, steps) = self.steps.entry(room).or_insert((*last, BTreeMap::new()));
-            *kept_for = *last;
-            steps.insert(version, step);
-        }
-    }
-}
 
 /// A room with members connected here.
 #[derive(Debug)]
@@ -94,166 +44,120 @@ impl LocalRoom {
     }
 }
 
-impl Node {
-    /// Notes that somebody connected here is a member of this room, unless that is over already.
+/// Copies of all rooms with members here.
+#[derive(Debug, Default)]
+pub(super) struct RoomCopies {
+    rooms: BTreeMap<RoomId, LocalRoom>,
+    /// When to look whether each of them is still missing a change.
+    missing: BTreeSet<(Micros, RoomId)>,
+    pub(super) strays: Strays,
+}
+
+/// A change that took effect in a copy, and who has to hear of it.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) struct Passed {
+    pub(super) room: RoomId,
+    /// Members here, and what they are told.
+    pub(super) members: Vec<ConnectionId>,
+    pub(super) change: Change,
+    /// Who is not a member any more.
+    pub(super) gone: Vec<(ConnectionId, LeaveReason)>,
+    /// Who is host now.
+    pub(super) hosts: Vec<ConnectionId>,
+    /// Whether tickets say something else now.
+    pub(super) changes_tickets: bool,
+}
+
+impl RoomCopies {
+    pub(super) fn get(&self, room: RoomId) -> Option<&LocalRoom> {
+        self.rooms.get(&room)
+    }
+
+    pub(super) fn get_mut(&mut self, room: RoomId) -> Option<&mut LocalRoom> {
+        self.rooms.get_mut(&room)
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &LocalRoom> {
+        self.rooms.values()
+    }
+
+    /// Notes that a member is connected here, unless its membership is over already.
+    #[must_use]
     pub(super) fn add_local(
         &mut self,
-        now: Micros,
-        copy: RoomCopy,
+        room: RoomId,
         peer: PeerId,
         connection: ConnectionId,
     ) -> Option<&RoomView> {
-        let room = copy.view.id;
-        self.absorb(now, copy);
-        let Some(known) = self.rooms.get_mut(&room).filter(|known| known.view.member(peer).is_some()) else {
+        if self.rooms.get(&room).is_none_or(|known| known.view.member(peer).is_none()) {
             self.drop_unused(room);
             return None;
-        };
-        known.locals.insert(peer, connection);
-        self.strays.unused.remove(&room);
-        if let Some(session) = self.session_mut(connection) {
-            session.room = Some(room);
         }
-        self.rooms.get(&room).map(|known| &known.view)
+        self.strays.use_copy(room);
+        let known = self.rooms.get_mut(&room)?;
+        known.locals.insert(peer, connection);
+        Some(&known.view)
     }
 
-    /// Takes a room that is newer than the copy, and tells members here what is different.
-    fn absorb(&mut self, now: Micros, copy: RoomCopy) {
+    /// Takes a room that is newer than the copy. [`RoomCopies::take_early`] follows.
+    pub(super) fn absorb(&mut self, now: Micros, copy: RoomCopy) -> Option<Passed> {
         let RoomCopy { view, links } = copy;
         let room = view.id;
+        let links = links.into_iter().collect();
         let Some(known) = self.rooms.get_mut(&room) else {
-            let mut early = self.strays.steps.remove(&room).map_or(BTreeMap::new(), |(_, steps)| steps);
+            let mut early = self.strays.take(room);
             early.retain(|version, _| *version > view.version);
             let missing_at = (!early.is_empty()).then(|| now + PATIENCE);
             self.missing.extend(missing_at.map(|at| (at, room)));
-            let links = links.into_iter().collect();
             let (locals, acts) = (BTreeMap::new(), RateLimiter::default());
             self.rooms.insert(room, LocalRoom { view, links, locals, early, missing_at, acts });
-            return;
+            return None;
         };
         if view.version <= known.view.version {
-            return;
+            return None;
         }
         let events = known.view.changes_to(&view);
         let version = view.version;
-        known.links = links.into_iter().collect();
+        known.links = links;
         known.missing_at = None;
         known.early.retain(|early, _| *early > version);
-        self.pass_on(now, room, version, events);
-        self.take_early(now, room);
+        Some(known.pass_on(version, events))
     }
 
-    /// The directory says that something happened in a room.
-    pub(super) fn room_changed(
-        &mut self,
-        now: Micros,
-        room: RoomId,
-        version: u64,
-        events: Vec<RoomUpdate>,
-        links: Vec<(PeerId, Option<Attachment>)>,
-    ) {
+    /// Takes a change, unless it has to wait for one before it. [`RoomCopies::take_early`] follows.
+    pub(super) fn change(&mut self, now: Micros, room: RoomId, version: u64, step: Step) -> Option<Passed> {
         let Some(known) = self.rooms.get_mut(&room) else {
-            self.strays.keep(room, version, (events, links));
-            return;
+            self.strays.keep(room, version, step);
+            return None;
         };
         if version <= known.view.version {
-            return;
+            return None;
         }
         if version == known.view.version + 1 {
-            self.take_change(now, room, version, events, links);
-            self.take_early(now, room);
-            self.drop_unused(room);
-            return;
+            return Some(known.take(version, step));
         }
         if known.early.len() < EARLY_MAX {
-            known.early.insert(version, (events, links));
+            known.early.insert(version, step);
         }
         let missing_at = *known.missing_at.get_or_insert(now + PATIENCE);
         self.missing.insert((missing_at, room));
+        None
     }
 
-    /// Passes on what came before its turn and has it now.
-    pub(super) fn catch_up(&mut self, now: Micros, room: RoomId) {
-        self.take_early(now, room);
-        self.drop_unused(room);
-    }
-
-    fn take_early(&mut self, now: Micros, room: RoomId) {
-        while let Some(known) = self.rooms.get_mut(&room) {
-            let version = known.view.version + 1;
-            let Some((events, links)) = known.early.remove(&version) else { break };
-            if known.early.is_empty() {
-                known.missing_at = None;
-            }
-            self.take_change(now, room, version, events, links);
+    /// The next change that came before its turn and has it now.
+    pub(super) fn take_early(&mut self, room: RoomId) -> Option<Passed> {
+        let known = self.rooms.get_mut(&room)?;
+        let version = known.view.version + 1;
+        let step = known.early.remove(&version)?;
+        if known.early.is_empty() {
+            known.missing_at = None;
         }
-    }
-
-    fn take_change(
-        &mut self,
-        now: Micros,
-        room: RoomId,
-        version: u64,
-        events: Vec<RoomUpdate>,
-        links: Vec<(PeerId, Option<Attachment>)>,
-    ) {
-        let Some(known) = self.rooms.get_mut(&room) else { return };
-        for (peer, link) in links {
-            match link {
-                Some(link) => known.links.insert(peer, link),
-                None => known.links.remove(&peer),
-            };
-        }
-        self.pass_on(now, room, version, events);
-    }
-
-    /// Makes changes take effect in the copy and tells members here.
-    fn pass_on(&mut self, now: Micros, room: RoomId, version: u64, events: Vec<RoomUpdate>) {
-        let Some(known) = self.rooms.get_mut(&room) else { return };
-        for event in &events {
-            known.view.apply(event);
-        }
-        known.view.version = version;
-        let gone: Vec<(PeerId, ConnectionId, LeaveReason)> = known
-            .locals
-            .iter()
-            .filter(|(peer, _)| known.view.member(**peer).is_none())
-            .map(|(peer, connection)| (*peer, *connection, departure(&events, *peer)))
-            .collect();
-        for (peer, ..) in &gone {
-            known.locals.remove(peer);
-        }
-        let hosts: Vec<ConnectionId> = events
-            .iter()
-            .filter_map(|event| match event {
-                RoomUpdate::HostChanged(changed) => known.locals.get(&changed.peer).copied(),
-                _ => None,
-            })
-            .collect();
-        let renew = events.iter().any(is_in_tickets);
-        let locals: Vec<(PeerId, ConnectionId)> =
-            known.locals.iter().map(|(peer, connection)| (*peer, *connection)).collect();
-        if !events.is_empty() && !locals.is_empty() {
-            let text: Arc<str> = encode(None, Change { version, events }.into());
-            for (_, connection) in &locals {
-                self.outputs.push_back(NodeOutput::Send { connection: *connection, text: text.clone() });
-            }
-        }
-        for (_, connection, reason) in gone {
-            self.note_in(connection, Some(room), AuditEvent::Left(reason));
-            if let Some(session) = self.session_mut(connection).filter(|session| session.room == Some(room)) {
-                session.room = None;
-            }
-            self.send(connection, None, Removed { room, reason });
-        }
-        hosts.into_iter().for_each(|connection| self.note(connection, AuditEvent::BecameHost));
-        if renew {
-            locals.iter().for_each(|(_, connection)| self.send_ticket(now, *connection, None));
-        }
+        Some(known.take(version, step))
     }
 
     /// A member here is connected no longer. The last one takes the copy along.
-    pub(super) fn forget_local(&mut self, room: RoomId, peer: PeerId, connection: ConnectionId) {
+    pub(super) fn remove_local(&mut self, room: RoomId, peer: PeerId, connection: ConnectionId) {
         let Some(known) = self.rooms.get_mut(&room) else { return };
         if known.locals.get(&peer) == Some(&connection) {
             known.locals.remove(&peer);
@@ -261,117 +165,110 @@ impl Node {
         self.drop_unused(room);
     }
 
-    fn drop_unused(&mut self, room: RoomId) {
-        if self.rooms.get(&room).is_none_or(|known| !known.locals.is_empty()) {
-            return;
-        }
-        match self.strays.expected.last() {
-            Some(last) => drop(self.strays.unused.insert(room, *last)),
-            None => drop(self.rooms.remove(&room)),
+    /// Drops a copy without members here, unless a reply may need it.
+    pub(super) fn drop_unused(&mut self, room: RoomId) {
+        let is_unused = self.rooms.get(&room).is_some_and(|known| known.locals.is_empty());
+        if is_unused && !self.strays.keep_copy(room) {
+            self.rooms.remove(&room);
         }
     }
 
-    /// A copy that might have come has come, or not. What was kept for it goes, unless somebody
-    /// here is a member now.
-    pub(super) fn stop_expecting(&mut self, ask: AskId) {
-        for room in self.strays.expected(ask) {
-            if self.rooms.get(&room).is_some_and(|known| known.locals.is_empty()) {
-                self.rooms.remove(&room);
+    /// Drops copies that were kept for a reply, unless a peer here is a member now.
+    pub(super) fn drop_over(&mut self, over: &[RoomId]) {
+        for room in over {
+            if self.rooms.get(room).is_some_and(|known| known.locals.is_empty()) {
+                self.rooms.remove(room);
             }
         }
     }
 
-    /// Asks for rooms of which a change did not arrive.
-    pub(super) fn look_for_missing_rooms(&mut self, now: Micros) {
+    /// When a room may be missing a change.
+    pub(super) fn due(&self) -> Option<Micros> {
+        self.missing.first().map(|(at, _)| *at)
+    }
+
+    /// The rooms to be asked for because a change did not arrive; again later if none comes.
+    #[must_use]
+    pub(super) fn look_for_missing(&mut self, now: Micros) -> Vec<RoomId> {
+        let mut rooms = Vec::new();
         while let Some(&(at, room)) = self.missing.first().filter(|(at, _)| *at <= now) {
             self.missing.remove(&(at, room));
             // The change may have arrived since.
             if self.rooms.get(&room).is_some_and(|copy| copy.missing_at == Some(at)) {
-                self.look_again(now, room);
+                self.expect_whole(now, room);
+                rooms.push(room);
             }
         }
+        rooms
     }
 
-    /// Asks for the whole room, and again later if there is no answer.
-    fn look_again(&mut self, now: Micros, room: RoomId) {
+    /// All rooms, to be asked for because any change may be missing.
+    #[must_use]
+    pub(super) fn look_for_all(&mut self, now: Micros) -> Vec<RoomId> {
+        let rooms: Vec<RoomId> = self.rooms.keys().copied().collect();
+        rooms.iter().for_each(|room| self.expect_whole(now, *room));
+        rooms
+    }
+
+    fn expect_whole(&mut self, now: Micros, room: RoomId) {
         if let Some(known) = self.rooms.get_mut(&room) {
-            let again_at = now + Micros::from_secs(1);
+            let again_at = now + LOOK_TIMEOUT;
             known.missing_at = Some(again_at);
             self.missing.insert((again_at, room));
-            self.ask(Asked::Look { room }, Command::Look { room });
         }
     }
 
-    /// Asks for every room again: changes may have been missed, nobody knows which.
-    pub fn resync(&mut self, now: Micros) {
-        let rooms: Vec<RoomId> = self.rooms.keys().copied().collect();
-        rooms.into_iter().for_each(|room| self.look_again(now, room));
-    }
-
-    /// The whole room, or that there is none any more.
-    pub(super) fn looked(&mut self, now: Micros, room: RoomId, copy: Option<RoomCopy>) {
-        if let Some(copy) = copy {
-            let is_missing = |known: &LocalRoom| known.early.keys().any(|early| *early > copy.view.version);
-            if let Some(known) = self.rooms.get_mut(&room)
-                && !is_missing(known)
-            {
-                known.missing_at = None;
-            }
-            self.absorb(now, copy);
-            self.drop_unused(room);
-            return;
-        }
-        let Some(known) = self.rooms.remove(&room) else { return };
-        for connection in known.locals.into_values() {
-            self.note(connection, AuditEvent::Left(LeaveReason::Closed));
-            if let Some(session) = self.session_mut(connection).filter(|session| session.room == Some(room)) {
-                session.room = None;
-            }
-            self.send(connection, None, Removed { room, reason: LeaveReason::Closed });
+    /// A room that was asked for has come: nothing is missing unless a change came before its turn.
+    pub(super) fn has_whole(&mut self, room: RoomId, version: u64) {
+        if let Some(known) = self.rooms.get_mut(&room)
+            && !known.early.keys().any(|early| *early > version)
+        {
+            known.missing_at = None;
         }
     }
 
-    /// Gives a member a fresh ticket.
-    pub(super) fn send_ticket(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) {
-        if let Some((ticket, expires)) = self.ticket_for(now, connection) {
-            self.send(connection, id, TicketRenewed { ticket, expires });
-        }
-    }
-
-    /// A ticket for the member behind this connection, and until when it counts.
-    pub(super) fn ticket_for(&self, now: Micros, connection: ConnectionId) -> Option<(String, u64)> {
-        let session = self.session(connection)?;
-        let view = &self.rooms.get(&session.room?)?.view;
-        let claims = claims(now, self.rules.ticket_ttl, view, view.member(session.peer)?);
-        Some((self.signer.sign(&claims), claims.expires))
+    /// A room is over. Gives back its members here.
+    #[must_use]
+    pub(super) fn remove(&mut self, room: RoomId) -> Vec<ConnectionId> {
+        self.rooms.remove(&room).map(|known| known.locals.into_values().collect()).unwrap_or_default()
     }
 }
 
-fn claims(now: Micros, ttl: Micros, view: &RoomView, member: &Member) -> Claims {
-    let issued = now.get() / 1_000_000;
-    Claims {
-        room: view.id,
-        player: member.player,
-        peer: member.peer,
-        slot: member.slot,
-        epoch: view.epoch,
-        round: view.round,
-        seed: view.seed,
-        born: view.born,
-        issued,
-        expires: issued + ttl.get() / 1_000_000,
-        code: view.code,
-        seats: view.seats,
-        private: view.private,
-        locked: view.locked,
-        drop_in: view.drop_in,
-        playing: matches!(view.status, Status::Playing | Status::Starting),
-        host: view.host == member.peer,
-        players: LocalPlayers::new(member.slots().len() as u8).unwrap_or_default(),
-        game: view.game.clone(),
-        mode: view.mode.clone(),
-        build: view.build.clone(),
-        settings: Claims::digest(&view.settings),
+impl LocalRoom {
+    fn take(&mut self, version: u64, (events, links): Step) -> Passed {
+        for (peer, link) in links {
+            match link {
+                Some(link) => self.links.insert(peer, link),
+                None => self.links.remove(&peer),
+            };
+        }
+        self.pass_on(version, events)
+    }
+
+    /// Makes changes take effect.
+    fn pass_on(&mut self, version: u64, events: Vec<RoomUpdate>) -> Passed {
+        events.iter().for_each(|event| self.view.apply(event));
+        self.view.version = version;
+        let mut gone = Vec::new();
+        self.locals.retain(|peer, connection| {
+            let stays = self.view.member(*peer).is_some();
+            if !stays {
+                gone.push((*connection, departure(&events, *peer)));
+            }
+            stays
+        });
+        let host = |event: &RoomUpdate| match event {
+            RoomUpdate::HostChanged(changed) => self.locals.get(&changed.peer).copied(),
+            _ => None,
+        };
+        Passed {
+            room: self.view.id,
+            members: self.locals.values().copied().collect(),
+            gone,
+            hosts: events.iter().filter_map(host).collect(),
+            changes_tickets: events.iter().any(is_in_tickets),
+            change: Change { version, events },
+        }
     }
 }
 
@@ -394,4 +291,110 @@ fn departure(events: &[RoomUpdate], peer: PeerId) -> LeaveReason {
         _ => None,
     });
     reason.unwrap_or(LeaveReason::Closed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{NetworkId, NodeId, PlayerId, ResumeId, RoomCode, Seed};
+    use crate::label::{DisplayName, Label};
+    use crate::players::LocalPlayers;
+    use crate::room::{JoinRequest, NewRoom, Room, Source};
+    use crate::view::{HostChanged, Left, RawJson};
+
+    const ROOM: RoomId = RoomId::from_bytes([1; 16]);
+    const NIA: PeerId = PeerId::from_bytes([2; 16]);
+    const HERE: ConnectionId = ConnectionId(7);
+
+    fn copy() -> RoomCopy {
+        let joiner = JoinRequest {
+            peer: NIA,
+            player: PlayerId::from_bytes([2; 16]),
+            name: "Nia".parse::<DisplayName>().unwrap(),
+            palette: 0,
+            watch: false,
+            players: LocalPlayers::ONE,
+            switch: false,
+            source: Source { network: NetworkId(1), signed_in: false },
+        };
+        let new = NewRoom {
+            id: ROOM,
+            code: RoomCode::from_number(1),
+            seed: Seed(1),
+            game: "pond".parse().unwrap(),
+            mode: Label::default(),
+            build: Label::default(),
+            seats: 4,
+            private: false,
+            drop_in: true,
+            host_starts: false,
+            matched: false,
+            settings: RawJson::default(),
+        };
+        let link = Attachment { node: NodeId(1), epoch: 1, session: ResumeId(1) };
+        let room = Room::create(Micros::ZERO, new, joiner, link);
+        RoomCopy { view: room.view().clone(), links: room.links().collect() }
+    }
+
+    fn copies() -> RoomCopies {
+        let mut copies = RoomCopies::default();
+        assert_eq!(copies.absorb(Micros::ZERO, copy()), None);
+        assert!(copies.add_local(ROOM, NIA, HERE).is_some());
+        copies
+    }
+
+    fn step(event: impl Into<RoomUpdate>) -> Step {
+        (vec![event.into()], Vec::new())
+    }
+
+    #[test]
+    fn change_in_order_is_passed_on_once() {
+        let mut copies = copies();
+        let host = HostChanged { peer: NIA };
+        let passed = copies.change(Micros::ZERO, ROOM, 2, step(host.clone())).unwrap();
+        assert_eq!((passed.members, passed.hosts, passed.changes_tickets), (vec![HERE], vec![HERE], true));
+        assert_eq!(copies.change(Micros::ZERO, ROOM, 2, step(host)), None);
+    }
+
+    #[test]
+    fn early_change_waits_for_the_one_before() {
+        let mut copies = copies();
+        let host = HostChanged { peer: NIA };
+        assert_eq!(copies.change(Micros::ZERO, ROOM, 3, step(host.clone())), None);
+        assert_eq!(copies.due(), Some(PATIENCE));
+        assert!(copies.change(Micros::ZERO, ROOM, 2, step(host)).is_some());
+        assert_eq!(copies.take_early(ROOM).unwrap().change.version, 3);
+        assert!(copies.look_for_missing(PATIENCE).is_empty());
+    }
+
+    #[test]
+    fn missing_change_asks_for_the_whole_room_until_it_comes() {
+        let mut copies = copies();
+        assert_eq!(copies.change(Micros::ZERO, ROOM, 3, step(HostChanged { peer: NIA })), None);
+        assert_eq!(copies.look_for_missing(PATIENCE), [ROOM]);
+        assert_eq!(copies.look_for_missing(PATIENCE + LOOK_TIMEOUT), [ROOM]);
+        copies.has_whole(ROOM, 3);
+        assert!(copies.look_for_missing(PATIENCE + LOOK_TIMEOUT + LOOK_TIMEOUT).is_empty());
+    }
+
+    #[test]
+    fn member_that_left_is_local_no_more() {
+        let mut copies = copies();
+        let left = Left { peer: NIA, reason: LeaveReason::Kicked };
+        let passed = copies.change(Micros::ZERO, ROOM, 2, step(left)).unwrap();
+        assert_eq!((passed.gone, passed.members), (vec![(HERE, LeaveReason::Kicked)], Vec::new()));
+        copies.drop_unused(ROOM);
+        assert!(copies.get(ROOM).is_none());
+    }
+
+    #[test]
+    fn copy_without_members_is_kept_for_a_reply() {
+        let mut copies = copies();
+        copies.strays.expect();
+        copies.remove_local(ROOM, NIA, HERE);
+        assert!(copies.get(ROOM).is_some());
+        let over = copies.strays.answered();
+        copies.drop_over(&over);
+        assert!(copies.get(ROOM).is_none());
+    }
 }

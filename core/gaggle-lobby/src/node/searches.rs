@@ -1,16 +1,17 @@
-//! Who looks for people of their skill: asks storage for a rating, and then the directory again and
-//! again, with a range that widens.
+//! Searches for players of one's skill: when to ask the directory for each, and with which range.
+//!
+//! The range widens with time. Absent: ratings (storage knows them), who is found.
 
-use gaggle_kit::{Micros, PeerId};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::answers::Asked;
-use super::{ConnectionId, Node, NodeOutput, Query};
-use crate::directory::{Command, FindSpec, Reply, Skill};
-use crate::id::ResumeId;
-use crate::message::server::{Done, Searching};
-use crate::message::{Rejection, RejectionCode, ServerMessage};
+use gaggle_kit::Micros;
+
+use super::ConnectionId;
+use crate::directory::Skill;
+use crate::message::server::Searching;
 use crate::players::LocalPlayers;
 use crate::room::{JoinRequest, NewRoom};
+use crate::rules::SearchRules;
 
 /// How often the directory is asked for one player: more rarely the more players look. It tells by
 /// itself when others are found, so that only the range widens later.
@@ -19,9 +20,9 @@ const ASK_EVERY_MAX: Micros = Micros::from_millis(5_000);
 /// Players asked for at one go: others have to wait meanwhile. What is left is due at once.
 const ASK_MAX: usize = 8;
 
-/// Somebody who looks for others.
+/// The search of one connection.
 #[derive(Debug)]
-pub(super) struct Search {
+struct Search {
     /// The request it answers.
     id: Option<u64>,
     new: NewRoom,
@@ -35,174 +36,213 @@ pub(super) struct Search {
     told: Option<(u32, u32)>,
 }
 
-impl Node {
-    /// Begins to look; the rating is asked for first.
-    pub(super) fn begin_search(
+/// What the directory is asked for one search.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Asking {
+    pub(super) id: Option<u64>,
+    pub(super) new: NewRoom,
+    pub(super) palette: u8,
+    pub(super) players: LocalPlayers,
+    pub(super) skill: Skill,
+}
+
+/// The searches of a node, at most one for a connection.
+#[derive(Debug, Default)]
+pub(super) struct Searches {
+    all: BTreeMap<ConnectionId, Search>,
+    /// When to ask for each of them.
+    due: BTreeSet<(Micros, ConnectionId)>,
+}
+
+impl Searches {
+    /// Begins a search, with a rating that counts until storage says another.
+    pub(super) fn begin(
         &mut self,
         now: Micros,
         connection: ConnectionId,
         id: Option<u64>,
-        newcomer: &JoinRequest,
+        joiner: &JoinRequest,
         new: NewRoom,
+        rating: i64,
     ) {
-        let query =
-            Query::PlayerStats { player: newcomer.player, game: new.game.clone(), mode: new.mode.clone() };
-        let (rating, palette, players) = (self.rules.search.rating_start, newcomer.palette, newcomer.players);
+        let (palette, players) = (joiner.palette, joiner.players);
         let search = Search { id, new, palette, players, rating, since: now, ask_at: None, told: None };
-        self.searches.insert(connection, search);
-        let ask = self.remember(Asked::Rating { connection });
-        self.outputs.push_back(NodeOutput::Query { ask, query });
+        self.all.insert(connection, search);
     }
 
-    /// Storage knows the rating, or does not.
-    pub(super) fn rated(
+    pub(super) fn contains(&self, connection: ConnectionId) -> bool {
+        self.all.contains_key(&connection)
+    }
+
+    /// Whether a connection searches, by this request.
+    pub(super) fn is_of(&self, connection: ConnectionId, id: Option<u64>) -> bool {
+        self.all.get(&connection).is_some_and(|search| search.id == id)
+    }
+
+    /// Ends a search. Gives back the request it answers.
+    pub(super) fn remove(&mut self, connection: ConnectionId) -> Option<Option<u64>> {
+        self.all.remove(&connection).map(|search| search.id)
+    }
+
+    /// Storage knows the rating.
+    pub(super) fn set_rating(&mut self, connection: ConnectionId, rating: Option<i64>) {
+        if let Some(search) = self.all.get_mut(&connection) {
+            search.rating = rating.unwrap_or(search.rating);
+        }
+    }
+
+    /// When the directory is asked next.
+    pub(super) fn due(&self) -> Option<Micros> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Some of the searches for which the directory is to be asked now.
+    #[must_use]
+    pub(super) fn take_due(&mut self, now: Micros) -> Vec<ConnectionId> {
+        let mut taken = Vec::new();
+        for _ in 0..ASK_MAX {
+            let Some(first) = self.due.first().copied().filter(|(at, _)| *at <= now) else { break };
+            self.due.remove(&first);
+            if self.all.get(&first.1).is_some_and(|search| search.ask_at == Some(first.0)) {
+                taken.push(first.1);
+            }
+        }
+        taken
+    }
+
+    /// What the directory is asked now.
+    #[must_use]
+    pub(super) fn ask(
         &mut self,
         now: Micros,
         connection: ConnectionId,
-        answer: Result<ServerMessage, Rejection>,
-    ) {
-        let Some(search) = self.searches.get_mut(&connection) else { return };
-        match answer {
-            Ok(ServerMessage::MyStats(mine)) => {
-                search.rating = mine.rating.unwrap_or(search.rating);
-                self.ask_for_others(now, connection);
-            }
-            Ok(_) => {}
-            Err(refusal) => {
-                let id = search.id;
-                self.searches.remove(&connection);
-                self.refuse(now, connection, id, refusal);
-            }
-        }
+        rules: &SearchRules,
+    ) -> Option<Asking> {
+        let search = self.all.get_mut(&connection)?;
+        search.ask_at = None;
+        let patient = now.since(search.since) >= rules.patience;
+        let skill = Skill { rating: search.rating, range: search.range(now, rules), patient };
+        let (palette, players) = (search.palette, search.players);
+        Some(Asking { id: search.id, new: search.new.clone(), palette, players, skill })
     }
 
-    /// Asks for those whose time has come.
-    pub(super) fn go_on_searching(&mut self, now: Micros) {
-        for _ in 0..ASK_MAX {
-            let Some(first) = self.searches_due.first().copied().filter(|(at, _)| *at <= now) else { break };
-            self.searches_due.remove(&first);
-            if self.searches.get(&first.1).is_some_and(|search| search.ask_at == Some(first.0)) {
-                self.ask_for_others(now, first.1);
-            }
-        }
+    /// So many search and none fits: asks again later. Gives back what the client is told, if that
+    /// is new.
+    #[must_use]
+    pub(super) fn wait(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        waiting: u32,
+        rules: &SearchRules,
+    ) -> Option<Searching> {
+        let at = now + self.ask_again_after(connection);
+        let search = self.all.get_mut(&connection)?;
+        search.ask_at = Some(at);
+        self.due.insert((at, connection));
+        let (rating, range) = (search.rating, search.range(now, rules));
+        let is_new = search.told.replace((range, waiting)) != Some((range, waiting));
+        is_new.then_some(Searching { rating, range, waiting })
     }
 
-    /// The directory has found others for a player: asks which, now.
-    pub(super) fn found(&mut self, now: Micros, peer: PeerId, session: ResumeId) {
-        let Some(connection) = self.by_peer.get(&peer).copied() else { return };
-        if self.session(connection).is_some_and(|known| known.link.session == session) {
-            self.ask_for_others(now, connection);
-        }
-    }
-
-    /// How long until the directory is asked again for this player. Those who began together do not
-    /// ask together for ever.
+    /// How long until the directory is asked again. Those who began together do not ask together
+    /// for ever.
     fn ask_again_after(&self, connection: ConnectionId) -> Micros {
-        let many = Micros::from_millis(self.searches.len() as u64);
+        let many = Micros::from_millis(self.all.len() as u64);
         let spread = Micros::from_millis(if many > ASK_EVERY { connection.0 % 64 * 4 } else { 0 });
         (if many > ASK_EVERY { ASK_EVERY + many } else { ASK_EVERY }).min(ASK_EVERY_MAX) + spread
     }
+}
 
-    fn ask_for_others(&mut self, now: Micros, connection: ConnectionId) {
-        let Some(session) = self.session(connection) else { return };
-        let (peer, player, link, name) = (session.peer, session.player, session.link, session.name.clone());
-        let source = session.source;
-        let range = self.search_range(now, connection);
-        let patience = self.rules.search.patience;
-        let Some(address) = self.connections.get(&connection).map(|known| known.address) else { return };
-        if !self.searches.contains_key(&connection) {
-            return;
-        }
-        let aside = self.limits.set_room_aside(now, address, &self.rules);
-        let Some(search) = self.searches.get_mut(&connection) else { return };
-        search.ask_at = None;
-        let (palette, players) = (search.palette, search.players);
-        let switch = false;
-        let newcomer = JoinRequest { peer, player, name, palette, watch: false, players, switch, source };
-        let skill = Skill { rating: search.rating, range, patient: now.since(search.since) >= patience };
-        let (new, id) = (search.new.clone(), search.id);
-        let wish = FindSpec { new, may_create: aside.is_some(), skill: Some(skill) };
-        self.ask(Asked::Search { connection, id, peer, link, aside }, Command::Find { newcomer, link, wish });
-    }
-
-    fn search_range(&self, now: Micros, connection: ConnectionId) -> u32 {
-        let rules = &self.rules.search;
-        let seconds =
-            self.searches.get(&connection).map_or(0, |search| now.since(search.since).get() / 1_000_000);
+impl Search {
+    fn range(&self, now: Micros, rules: &SearchRules) -> u32 {
+        let seconds = now.since(self.since).get() / 1_000_000;
         let widened = u64::from(rules.range_per_second).saturating_mul(seconds);
         u64::from(rules.range).saturating_add(widened).min(u64::from(rules.range_max)) as u32
     }
+}
 
-    /// The directory has answered: not yet, a seat, or no.
-    pub(super) fn searched(
-        &mut self,
-        now: Micros,
-        connection: ConnectionId,
-        id: Option<u64>,
-        peer: PeerId,
-        link: crate::room::Attachment,
-        reply: Reply,
-    ) {
-        let range = self.search_range(now, connection);
-        // Whoever stopped looking has told the directory so, and what it found meanwhile is given
-        // back by that.
-        let Some(search) = self.searches.get_mut(&connection).filter(|search| search.id == id) else {
-            return;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{NetworkId, PlayerId, RoomCode, RoomId, Seed};
+    use crate::label::Label;
+    use crate::room::Source;
+    use crate::rules::Rules;
+    use crate::view::RawJson;
+
+    fn begin(searches: &mut Searches, connection: u64) {
+        let joiner = JoinRequest {
+            peer: gaggle_kit::PeerId::from_u128(1),
+            player: PlayerId::from_bytes([1; 16]),
+            name: "Nia".parse().unwrap(),
+            palette: 3,
+            watch: false,
+            players: LocalPlayers::ONE,
+            switch: false,
+            source: Source { network: NetworkId(1), signed_in: false },
         };
-        match reply {
-            Reply::Searching { waiting } => {
-                if search.told.replace((range, waiting)) != Some((range, waiting)) {
-                    let rating = search.rating;
-                    self.send(connection, id, Searching { rating, range, waiting });
-                }
-                let at = now + self.ask_again_after(connection);
-                if let Some(search) = self.searches.get_mut(&connection) {
-                    search.ask_at = Some(at);
-                    self.searches_due.insert((at, connection));
-                }
-            }
-            Reply::Joined { room, seated } => {
-                self.searches.remove(&connection);
-                self.seat(now, connection, id, peer, link, *room, seated);
-            }
-            Reply::Rejected(refusal) => {
-                self.searches.remove(&connection);
-                self.refuse(now, connection, id, refusal);
-            }
-            _ => {}
-        }
+        let new = NewRoom {
+            id: RoomId::from_bytes([1; 16]),
+            code: RoomCode::from_number(1),
+            seed: Seed(1),
+            game: Label::default(),
+            mode: Label::default(),
+            build: Label::default(),
+            seats: 2,
+            private: false,
+            drop_in: false,
+            host_starts: false,
+            matched: true,
+            settings: RawJson::default(),
+        };
+        searches.begin(Micros::ZERO, ConnectionId(connection), Some(9), &joiner, new, 1_500);
     }
 
-    /// Looks no more, because the client says so.
-    pub(super) fn leave_search(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> bool {
-        let Some(search) = self.searches.get(&connection) else { return false };
-        let asked = search.id;
-        self.stop_search(connection, true);
-        if asked.is_some() {
-            self.refuse(
-                now,
-                connection,
-                asked,
-                Rejection::new(RejectionCode::NotInRoom, "you stopped looking"),
-            );
-        }
-        self.send(connection, id, Done {});
-        true
+    #[test]
+    fn range_widens_up_to_its_limit() {
+        let (mut searches, rules) = (Searches::default(), Rules::default().search);
+        begin(&mut searches, 1);
+        let mut range = |seconds| {
+            let asking = searches.ask(Micros::from_secs(seconds), ConnectionId(1), &rules);
+            asking.map(|asking| asking.skill.range)
+        };
+        assert_eq!(range(0), Some(rules.range));
+        assert_eq!(range(1), Some((rules.range + rules.range_per_second).min(rules.range_max)));
+        assert_eq!(range(1_000_000), Some(rules.range_max));
     }
 
-    /// Looks no more. Without `leave` a seat that was found meanwhile waits for who lost the
-    /// connection.
-    pub(super) fn stop_search(&mut self, connection: ConnectionId, leave: bool) {
-        if self.searches.remove(&connection).is_none() {
-            return;
-        }
-        let Some(session) = self.session(connection) else { return };
-        let (peer, link) = (session.peer, session.link);
-        self.ask(Asked::Nothing, Command::StopSearch { peer, link, leave });
+    #[test]
+    fn client_is_told_what_is_new_and_asked_for_again() {
+        let (mut searches, rules) = (Searches::default(), Rules::default().search);
+        begin(&mut searches, 1);
+        searches.set_rating(ConnectionId(1), Some(1_600));
+        let told = searches.wait(Micros::ZERO, ConnectionId(1), 3, &rules).unwrap();
+        assert_eq!((told.rating, told.waiting), (1_600, 3));
+        assert_eq!(searches.wait(Micros::ZERO, ConnectionId(1), 3, &rules), None);
+        assert_eq!(searches.take_due(ASK_EVERY), [ConnectionId(1)]);
+        assert!(searches.take_due(ASK_EVERY).is_empty());
     }
 
-    /// Whether somebody is looking.
-    pub(super) fn is_searching(&self, connection: ConnectionId) -> bool {
-        self.searches.contains_key(&connection)
+    #[test]
+    fn ended_search_is_not_asked_for() {
+        let (mut searches, rules) = (Searches::default(), Rules::default().search);
+        begin(&mut searches, 1);
+        let _ = searches.wait(Micros::ZERO, ConnectionId(1), 1, &rules);
+        assert!(searches.is_of(ConnectionId(1), Some(9)) && !searches.is_of(ConnectionId(1), None));
+        assert_eq!(searches.remove(ConnectionId(1)), Some(Some(9)));
+        assert!(searches.take_due(ASK_EVERY).is_empty());
+        assert_eq!(searches.ask(ASK_EVERY, ConnectionId(1), &rules), None);
+    }
+
+    #[test]
+    fn few_searches_are_asked_for_at_once() {
+        let (mut searches, rules) = (Searches::default(), Rules::default().search);
+        for connection in 0..ASK_MAX as u64 + 1 {
+            begin(&mut searches, connection);
+            let _ = searches.wait(Micros::ZERO, ConnectionId(connection), 1, &rules);
+        }
+        assert_eq!(searches.take_due(ASK_EVERY_MAX).len(), ASK_MAX);
+        assert_eq!(searches.take_due(ASK_EVERY_MAX).len(), 1);
     }
 }

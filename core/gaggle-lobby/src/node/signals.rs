@@ -6,20 +6,19 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use gaggle_kit::rate_limit::{RateLimit, RateLimiter};
 use gaggle_kit::{Micros, PeerId};
 
 use super::connection::{Connection, Phase};
-use super::limits::LimitedAction;
-use super::room_copies::LocalRoom;
-use super::{ConnectionId, Node, NodeMessage, NodeOutput, too_fast};
-use crate::directory::{Command, QueuedSignal};
+use super::limits::{ConnectionLimits, LimitedAction};
+use super::room_copies::{LocalRoom, RoomCopies};
+use super::{ConnectionId, too_fast};
+use crate::directory::QueuedSignal;
 use crate::id::RoomId;
 use crate::message::client::Signal;
-use crate::message::server::SignalReceived;
-use crate::message::{Envelope, Rejection, RejectionCode, ServerMessage};
-use crate::rate::RateLimiter;
+use crate::message::{Rejection, RejectionCode};
 use crate::room::Attachment;
-use crate::rules::RateLimit;
+use crate::rules::Rules;
 use crate::view::RawJson;
 
 /// A broken connection is noticed within this time; what was sent before that has arrived.
@@ -62,13 +61,13 @@ impl Signals {
     }
 
     /// The number of the next signal.
-    fn number(&mut self) -> u64 {
+    pub(super) fn number(&mut self) -> u64 {
         self.sent += 1;
         self.sent
     }
 
     /// Remembers the signal that was numbered last.
-    fn remember(&mut self, now: Micros, from: PeerId, data: RawJson) {
+    pub(super) fn remember(&mut self, now: Micros, from: PeerId, data: RawJson) {
         self.recent_bytes += data.as_str().len();
         self.recent.push_back(Recent { n: self.sent, at: now, from, data });
         let is_excess = |signals: &Signals| {
@@ -98,9 +97,9 @@ impl Signals {
             return Ok(());
         }
         if self.to.len() >= METERS_MAX {
-            self.to.retain(|_, meter| !meter.is_clear(now));
+            self.to.retain(|_, limiter| !limiter.is_idle(now, &rate));
         }
-        self.to.entry(to).or_default().take_many(now, rate, bytes).map_err(too_fast)
+        self.to.entry(to).or_default().try_acquire(now, &rate, bytes.into()).map_err(too_fast)
     }
 
     /// Whether a numbered signal from the client is new.
@@ -129,114 +128,57 @@ impl Signals {
 }
 
 /// Where a signal that may be passed on goes.
-struct Way {
-    from: PeerId,
-    room: RoomId,
+pub(super) struct Route {
+    pub(super) from: PeerId,
+    pub(super) room: RoomId,
     /// The connection of its receiver, if that is here.
-    local: Option<ConnectionId>,
+    pub(super) local: Option<ConnectionId>,
     /// Where its receiver is connected otherwise, if anywhere.
-    link: Option<Attachment>,
+    pub(super) link: Option<Attachment>,
 }
 
-impl Node {
-    pub(super) fn signal(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, signal: Signal) {
-        let Way { from, room, local, link } = match self.way_of(now, connection, &signal) {
-            Ok(Some(way)) => way,
-            Ok(None) => return,
-            Err(refusal) => return self.refuse(now, connection, id, refusal),
-        };
-        self.tally.signals += 1;
-        let Signal { to, data, .. } = signal;
-        match (local, link) {
-            (Some(target), _) => self.send_signal(now, target, from, data),
-            (None, Some(link)) if link.node != self.id => {
-                let message = NodeMessage::Signal { room, to, mail: QueuedSignal { from, n: None, data } };
-                self.outputs.push_back(NodeOutput::Tell { node: link.node, message });
-            }
-            (None, _) => {
-                let request = Command::Mail { room, to, mail: QueuedSignal { from, n: None, data } };
-                self.ask(super::Asked::Nothing, request);
-            }
-        }
+/// Whether and where a signal is passed on; nowhere if it was before. There are more signals than
+/// messages of any other kind, so that everything is looked up once.
+pub(super) fn route(
+    now: Micros,
+    connection: &mut Connection,
+    rooms: &RoomCopies,
+    limits: &mut ConnectionLimits,
+    rules: &Rules,
+    signal: &Signal,
+) -> Result<Option<Route>, Rejection> {
+    let Signal { to, n, seen, data } = signal;
+    let max = rules.signal_bytes_max;
+    if data.as_str().len() > max {
+        let text = format!("a signal has at most {max} bytes");
+        return Err(Rejection::new(RejectionCode::TooLarge, text));
     }
-
-    /// Whether and where a signal is passed on; nowhere if it was before. There are more signals
-    /// than of anything else that is said, so that everything is looked up once.
-    fn way_of(
-        &mut self,
-        now: Micros,
-        connection: ConnectionId,
-        signal: &Signal,
-    ) -> Result<Option<Way>, Rejection> {
-        let Node { rules, limits, rooms, connections, .. } = self;
-        let Signal { to, n, seen, data } = signal;
-        let max = rules.signal_bytes_max;
-        if data.as_str().len() > max {
-            let text = format!("a signal has at most {max} bytes");
-            return Err(Rejection::new(RejectionCode::TooLarge, text));
-        }
-        let Some(Connection { address, phase: Phase::Known(session), .. }) = connections.get_mut(&connection)
-        else {
-            return Ok(None);
-        };
-        let bytes = (data.as_str().len() + SIGNAL_OVERHEAD) as u32;
-        let from = session.peer;
-        let copy = session.room.and_then(|room| rooms.get(&room));
-        let local = copy.and_then(|copy| copy.local(*to));
-        let is_member = |copy: &&LocalRoom| local.is_some() || copy.view.member(*to).is_some();
-        let to_member = copy.filter(is_member);
-        limits.take(now, LimitedAction::Signal, session.player, *address, rules)?;
-        limits.take_signal(now, session.player, bytes, rules)?;
-        if to_member.is_some() {
-            session.signals.meter(now, *to, rules.limits.signal_bytes_to_one, bytes)?;
-        }
-        let Some(room) = session.room else {
-            let text = "signals go between members of a room";
-            return Err(Rejection::new(RejectionCode::NotInRoom, text));
-        };
-        session.signals.forget(seen.unwrap_or(0));
-        if !session.signals.take(*n) {
-            return Ok(None);
-        }
-        let Some(copy) = to_member.filter(|_| *to != from) else {
-            let text = "there is no such other member in your room";
-            return Err(Rejection::new(RejectionCode::NoSuchMember, text));
-        };
-        let link = if local.is_some() { None } else { copy.links.get(to).copied() };
-        Ok(Some(Way { from, room, local, link }))
+    let Connection { address, phase: Phase::Known(session), .. } = connection else { return Ok(None) };
+    let bytes = (data.as_str().len() + SIGNAL_OVERHEAD) as u32;
+    let from = session.peer;
+    let copy = session.room.and_then(|room| rooms.get(room));
+    let local = copy.and_then(|copy| copy.local(*to));
+    let is_member = |copy: &&LocalRoom| local.is_some() || copy.view.member(*to).is_some();
+    let to_member = copy.filter(is_member);
+    limits.take(now, LimitedAction::Signal, session.player, *address)?;
+    limits.take_signal(now, session.player, bytes)?;
+    if to_member.is_some() {
+        session.signals.meter(now, *to, rules.limits.signal_bytes_to_one, bytes)?;
     }
-
-    /// A signal from elsewhere for somebody connected here.
-    pub(super) fn deliver(&mut self, now: Micros, room: RoomId, to: PeerId, mail: QueuedSignal) {
-        let target = self.rooms.get(&room).and_then(|copy| copy.local(to));
-        match target {
-            Some(target) => self.send_signal(now, target, mail.from, mail.data),
-            // Gone a moment ago: it waits where all mail for those who are away waits.
-            None => {
-                let is_ours = self.rooms.get(&room).is_none_or(|copy| !copy.links.contains_key(&to));
-                if is_ours {
-                    let request = Command::Mail { room, to, mail };
-                    self.ask(super::Asked::Nothing, request);
-                }
-            }
-        }
+    let Some(room) = session.room else {
+        let text = "signals go between members of a room";
+        return Err(Rejection::new(RejectionCode::NotInRoom, text));
+    };
+    session.signals.forget(seen.unwrap_or(0));
+    if !session.signals.take(*n) {
+        return Ok(None);
     }
-
-    pub(super) fn send_signal(&mut self, now: Micros, target: ConnectionId, from: PeerId, data: RawJson) {
-        let mut out = std::mem::take(&mut self.scratch);
-        let Some(session) = self.session_mut(target) else { return };
-        let n = session.signals.number();
-        // It is written before it is remembered, so that nothing has to be copied for that.
-        let said = Envelope { id: None, message: ServerMessage::from(SignalReceived { from, n, data }) };
-        out.clear();
-        said.encode_into(&mut out);
-        let text = out.as_str().into();
-        if let ServerMessage::SignalReceived(SignalReceived { data, .. }) = said.message {
-            session.signals.remember(now, from, data);
-        }
-        self.scratch = out;
-        self.outputs.push_back(NodeOutput::Send { connection: target, text });
-    }
+    let Some(copy) = to_member.filter(|_| *to != from) else {
+        let text = "there is no such other member in your room";
+        return Err(Rejection::new(RejectionCode::NoSuchMember, text));
+    };
+    let link = if local.is_some() { None } else { copy.links.get(to).copied() };
+    Ok(Some(Route { from, room, local, link }))
 }
 
 #[cfg(test)]

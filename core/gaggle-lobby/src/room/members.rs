@@ -2,7 +2,9 @@
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
-use super::{Attachment, FreedSlot, HostClaim, JoinRequest, NewRoom, Reservation, Room, Source};
+use super::{
+    Attached, Attachment, Displace, HostClaim, JoinRequest, NewRoom, Reservation, Room, Source, names, slots,
+};
 use crate::id::{NodeId, ResumeId};
 use crate::message::{Rejection, RejectionCode};
 use crate::players::LocalPlayers;
@@ -14,8 +16,6 @@ use crate::view::{
     Status,
 };
 
-/// More people than ever play in one match, and twice as many as can sit in a room at once.
-const CAST_MAX: usize = 128;
 /// More people than ever leave one match nobody can drop into.
 const LEFT_MAX: usize = 128;
 
@@ -31,32 +31,6 @@ fn status_by(claims: &Claims) -> Status {
     }
 }
 
-/// Whose connection may lose a seat to the one that claims it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Displace {
-    /// Nobody's that is alive.
-    Never,
-    /// This one's, which was found dead. Not that of one who came after it.
-    OnlyFrom(ResumeId),
-    /// Whoever's: the owner wants it here.
-    Always,
-}
-
-/// How somebody got their seat back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attached {
-    /// On the connection after the one that was lost: signals go on where they stopped.
-    Resumed {
-        /// The number of the next signal to the member.
-        next_signal: u64,
-        /// The number of the last signal that came from it.
-        got: Option<u64>,
-    },
-    /// As somebody who knows nothing any more: after a reload, from another tab, through another
-    /// node.
-    Fresh,
-}
-
 impl Reservation {
     /// Until when it waits for its owner; none while they are there.
     fn kept_until(&self, rules: &Rules) -> Option<Micros> {
@@ -70,7 +44,7 @@ impl Reservation {
 }
 
 impl Room {
-    /// Gives a newcomer a seat, or a place to watch from.
+    /// Gives a joiner a seat, or a place to watch from.
     ///
     /// # Errors
     /// If there is none, or they may not have it.
@@ -78,37 +52,38 @@ impl Room {
         &mut self,
         now: Micros,
         rules: &Rules,
-        newcomer: JoinRequest,
+        joiner: JoinRequest,
         link: Attachment,
     ) -> Result<(), Rejection> {
-        let slots = self.seats_if_admitted(rules, &newcomer)?;
-        self.seat(now, newcomer, slots, link, None);
+        let slots = self.seats_if_admitted(rules, &joiner)?;
+        self.seat(now, joiner, slots, link, None);
         Ok(())
     }
 
-    /// The seats a newcomer would get, none of them to watch.
+    /// The seats a joiner would get, none of them to watch.
     ///
     /// # Errors
     /// If there is none, or they may not have it.
     pub(crate) fn seats_if_admitted(
         &self,
         rules: &Rules,
-        newcomer: &JoinRequest,
+        joiner: &JoinRequest,
     ) -> Result<SlotSet, Rejection> {
-        if self.view.member(newcomer.peer).is_some() {
+        if self.view.member(joiner.peer).is_some() {
             return Err(Rejection::new(RejectionCode::AlreadyInRoom, "you are in this room already"));
         }
-        self.check_banned(newcomer)?;
-        if newcomer.watch {
+        self.check_banned(joiner)?;
+        if joiner.watch {
             if self.view.locked {
                 return Err(room_locked());
             }
             self.check_watchers(rules)?;
             return Ok(SlotSet::EMPTY);
         }
-        match self.objection_to_join(newcomer.players) {
+        match self.objection_to_join(joiner.players) {
             Some(objection) => Err(objection),
-            None => Ok(self.seats_for(newcomer).expect("a room that takes people in has free seats")),
+            None => Ok(slots::slots_for(&self.view, &self.state.vacated, joiner)
+                .expect("a room that takes people in has free seats")),
         }
     }
 
@@ -118,10 +93,10 @@ impl Room {
         rules: &Rules,
         claims: &Claims,
         new: NewRoom,
-        newcomer: JoinRequest,
+        joiner: JoinRequest,
         link: Attachment,
     ) -> Room {
-        let mut room = Room::create(now, new, newcomer.clone(), link);
+        let mut room = Room::create(now, new, joiner.clone(), link);
         room.view.members.clear();
         room.seats.clear();
         room.state.cast.clear();
@@ -131,8 +106,8 @@ impl Room {
         let issued = if claims.host { claims.issued } else { 0 };
         room.state.host_claim = Some(HostClaim { issued, until: now + rules.host_grace });
         let first = claims.slot.unwrap_or(Slot::at(0));
-        let slots = room.seats_from(first, newcomer.players).unwrap_or(SlotSet::of(first));
-        room.seat(now, newcomer, slots, link, Some(claims.epoch));
+        let slots = slots::slots_from(&room.view, first, joiner.players).unwrap_or(SlotSet::of(first));
+        room.seat(now, joiner, slots, link, Some(claims.epoch));
         room.change = super::RoomChange::default();
         room
     }
@@ -147,23 +122,23 @@ impl Room {
         now: Micros,
         rules: &Rules,
         (claims, settings): (&Claims, RawJson),
-        newcomer: JoinRequest,
+        joiner: JoinRequest,
         link: Attachment,
     ) -> Result<(), Rejection> {
         claims
             .admit(self.view.id, self.view.epoch)
             .map_err(|error| Rejection::new(RejectionCode::BadTicket, error.to_string()))?;
-        self.check_banned(&newcomer)?;
+        self.check_banned(&joiner)?;
         // Those who were here when the server lost its memory come back past the lock, as long as
         // their seats would have been kept. Whoever comes later has left, or was given up.
         if self.view.locked && !self.is_reopened(now) {
             return Err(room_locked());
         }
-        // Whoever said goodbye to a match comes back as a newcomer or not at all; whoever was lost
+        // Whoever said goodbye to a match comes back as a joiner or not at all; whoever was lost
         // just comes back.
         if claims.slot.is_some()
-            && self.state.left.contains(&newcomer.peer)
-            && let Some(objection) = self.objection_to_join(newcomer.players)
+            && self.state.left.contains(&joiner.peer)
+            && let Some(objection) = self.objection_to_join(joiner.players)
         {
             return Err(objection);
         }
@@ -173,11 +148,12 @@ impl Room {
                 SlotSet::EMPTY
             }
             Some(slot) => {
-                let own = self.seats_from(slot, newcomer.players);
-                own.or_else(|| self.seats_for(&newcomer)).ok_or_else(room_full)?
+                let own = slots::slots_from(&self.view, slot, joiner.players);
+                own.or_else(|| slots::slots_for(&self.view, &self.state.vacated, &joiner))
+                    .ok_or_else(room_full)?
             }
         };
-        let (peer, plays) = (newcomer.peer, !slots.is_empty());
+        let (peer, plays) = (joiner.peer, !slots.is_empty());
         // A newer ticket than those the room was made again by: whoever came with an older one may
         // have been sent away since. Only a player's: without players there is no room.
         if claims.epoch > self.view.epoch && plays {
@@ -187,10 +163,10 @@ impl Room {
             self.take_epoch(claims);
             self.happen(EpochChanged { epoch: claims.epoch });
             self.happen(self.view.status_change());
-            self.seat(now, newcomer, slots, link, Some(claims.epoch));
+            self.seat(now, joiner, slots, link, Some(claims.epoch));
             outdated.into_iter().for_each(|peer| self.remove(now, peer, LeaveReason::Kicked));
         } else {
-            self.seat(now, newcomer, slots, link, Some(claims.epoch));
+            self.seat(now, joiner, slots, link, Some(claims.epoch));
         }
         if plays {
             self.believe(now, claims, settings);
@@ -239,15 +215,6 @@ impl Room {
         self.state.host_claim = Some(HostClaim { issued: claims.issued, ..claim });
     }
 
-    /// A guest's key costs nothing to make, so that a removed player's network is shut out as well.
-    fn check_banned(&self, newcomer: &JoinRequest) -> Result<(), Rejection> {
-        let is_known = self.state.banned.contains(&newcomer.player);
-        if is_known || self.state.banned_networks.contains(&newcomer.source.network) {
-            return Err(Rejection::new(RejectionCode::Kicked, "you were removed from this room"));
-        }
-        Ok(())
-    }
-
     fn check_watchers(&self, rules: &Rules) -> Result<(), Rejection> {
         if self.view.spectators().count() >= rules.spectators_max {
             return Err(Rejection::new(RejectionCode::RoomFull, "as many as may are watching already"));
@@ -282,14 +249,14 @@ impl Room {
     pub(super) fn seat(
         &mut self,
         now: Micros,
-        newcomer: JoinRequest,
+        joiner: JoinRequest,
         slots: SlotSet,
         link: Attachment,
         restored: Option<u32>,
     ) {
-        let JoinRequest { peer, player, name, palette, watch: _, players: _, switch: _, source } = newcomer;
-        let palette = self.free_palette(peer, palette);
-        let name = self.distinct_name(peer, name);
+        let JoinRequest { peer, player, name, palette, watch: _, players: _, switch: _, source } = joiner;
+        let palette = slots::free_palette(&self.view, peer, palette);
+        let name = names::distinct_name(&self.view.members, peer, name);
         let order = self.state.next_order;
         self.state.next_order += 1;
         let seat = Reservation {
@@ -493,87 +460,22 @@ impl Room {
         }
     }
 
-    /// When a host that is away, or that rests, loses the role; never, if no other player is there
-    /// to take it. A host that rests is connected and may look again at any time: it keeps the role
-    /// as long as a lost seat is kept.
-    fn host_gives_way_at(&self, rules: &Rules) -> Option<Micros> {
-        let seat = self.seats.get(&self.view.host)?;
-        let away = seat.away_since.filter(|_| self.successor(|member| !member.away).is_some());
-        let is_awake = |member: &Member| !member.away && !member.resting;
-        let resting = seat.resting_since.filter(|_| self.successor(is_awake).is_some());
-        let away = away.map(|since| since + rules.host_grace);
-        away.into_iter().chain(resting.map(|since| since + rules.reconnect_grace)).min()
-    }
-
-    fn free_slots(&self) -> SlotSet {
-        SlotSet::first(usize::from(self.view.seats)).difference(self.view.occupied_slots())
-    }
-
-    /// Free seats for a newcomer: those they had before, then those nobody had, then those that
-    /// were left longest ago. Games keep for a while what was won in a seat, and that is not for
-    /// the next who comes. Among those nobody had, the one of the colours they wish for comes
-    /// first: to many games a seat is a colour.
-    pub(super) fn seats_for(&self, newcomer: &JoinRequest) -> Option<SlotSet> {
-        let rank = |slot: Slot| match self.state.vacated.iter().find(|vacated| vacated.slot == slot) {
-            Some(vacated) if vacated.peer == newcomer.peer => (0, Micros::ZERO),
-            None => (1, Micros::ZERO),
-            Some(vacated) => (2, vacated.at),
-        };
-        let mut free: Vec<Slot> = self.free_slots().iter().collect();
-        let is_liked = |slot: Slot| slot.index() == usize::from(newcomer.palette);
-        free.sort_by_key(|slot| (rank(*slot), !is_liked(*slot), *slot));
-        take(&free, newcomer.players)
-    }
-
-    /// The seats of somebody whose first one was this, if that is free. Where the others were no
-    /// ticket says, most likely right behind it.
-    fn seats_from(&self, first: Slot, players: LocalPlayers) -> Option<SlotSet> {
-        let free = self.free_slots();
-        let mut slots: Vec<Slot> = free.iter().collect();
-        slots.sort_by_key(|slot| (*slot < first, *slot));
-        free.contains(first).then(|| take(&slots, players)).flatten()
-    }
-
-    /// Notes whose seats become free. What a game keeps in them is theirs, unless they were gone
-    /// again before they can have come into its match: then it is still that of whoever was there
-    /// before.
-    pub(super) fn note_vacated(&mut self, now: Micros, peer: PeerId) {
+    /// Notes that a member's slots become free. A player who leaves that soon has most likely not
+    /// come into the match.
+    pub(super) fn note_freed_slots(&mut self, now: Micros, peer: PeerId) {
         let Some(member) = self.view.member(peer) else { return };
-        let (slots, player) = (member.slots(), Some(member.player));
         let part = self.state.cast.iter().find(|known| known.peer == peer);
         let passed_by = part.is_some_and(|part| now.since(part.since) < PASSING);
-        let vacated = &mut self.state.vacated;
-        vacated.retain(|vacated| passed_by || !slots.contains(vacated.slot));
-        for slot in slots {
-            if vacated.iter().all(|vacated| vacated.slot != slot) {
-                vacated.push(FreedSlot { slot, peer, player, at: now });
-            }
-        }
+        slots::note_freed(&mut self.state.vacated, now, member, passed_by);
     }
 
-    /// Those of a member's seats that were somebody else's last: what a game keeps in them is not
-    /// theirs.
+    /// Those of a member's slots that were another player's last.
     pub(crate) fn inherited(&self, peer: PeerId) -> Vec<Slot> {
-        let Some(member) = self.view.member(peer) else { return Vec::new() };
-        let is_other = |vacated: &FreedSlot| {
-            vacated.peer != peer && vacated.player.is_none_or(|player| player != member.player)
-        };
-        let left_by_other =
-            |slot: &Slot| self.state.vacated.iter().any(|vacated| vacated.slot == *slot && is_other(vacated));
-        member.slots().iter().filter(left_by_other).collect()
+        let member = self.view.member(peer);
+        member.map(|member| slots::reused(&self.state.vacated, member)).unwrap_or_default()
     }
 
-    /// The palette wished for, or the lowest nobody wears.
-    pub(super) fn free_palette(&self, peer: PeerId, wished: u8) -> u8 {
-        let taken =
-            |palette: u8| self.view.players().any(|member| member.palette == palette && member.peer != peer);
-        if !taken(wished) {
-            return wished;
-        }
-        (0..=u8::MAX).find(|&palette| !taken(palette)).unwrap_or(wished)
-    }
-
-    /// Notes that somebody who plays goes and could not come as a newcomer. Only those who were
+    /// Notes that somebody who plays goes and could not come as a joiner. Only those who were
     /// there at the start can, so there are never many of them; should there be, the earliest are
     /// forgotten.
     pub(super) fn remember_leaving(&mut self, peer: PeerId) {
@@ -585,37 +487,6 @@ impl Room {
             self.state.left.drain(..excess);
         }
     }
-
-    /// Notes that somebody plays, once however often they come. When too many have, of those who
-    /// left is forgotten who has least to say about the match.
-    fn add_to_cast(&mut self, mut participant: MatchPlayer) {
-        // A seat is kept for its person, at another machine as well, with the points won in it.
-        let is_same = |known: &&MatchPlayer| {
-            known.peer == participant.peer
-                || (known.player, known.slot) == (participant.player, participant.slot)
-        };
-        let known = self.state.cast.iter().filter(is_same);
-        let firsts = known.map(|known| known.first.unwrap_or(known.since));
-        participant.first = firsts.chain(participant.first).min();
-        self.state.cast.retain(|known| known.peer != participant.peer);
-        if self.state.cast.len() >= CAST_MAX {
-            let rank = |known: &MatchPlayer| {
-                let said = self.state.testimonies.iter().find(|testimony| testimony.peer == known.peer);
-                let said_after = said.map(|testimony| testimony.at.since(known.since));
-                (self.view.member(known.peer).is_some(), said_after)
-            };
-            let cast = self.state.cast.iter().enumerate();
-            if let Some((at, _)) = cast.min_by_key(|(_, known)| rank(known)) {
-                let forgotten = self.state.cast.remove(at);
-                self.state.testimonies.retain(|testimony| testimony.peer != forgotten.peer);
-            }
-        }
-        self.state.cast.push(participant);
-    }
-}
-
-fn take(slots: &[Slot], players: LocalPlayers) -> Option<SlotSet> {
-    slots.get(..players.count().into()).map(|slots| slots.iter().copied().collect())
 }
 
 fn room_locked() -> Rejection {

@@ -5,34 +5,30 @@
 
 use gaggle_kit::PeerId;
 
-use super::Room;
 use crate::label::DisplayName;
+use crate::view::Member;
 
-impl Room {
-    /// The name as the others see it: with a number behind it if another member has one that looks
-    /// the same.
-    pub(super) fn distinct_name(&self, peer: PeerId, name: DisplayName) -> DisplayName {
-        let taken: Vec<String> = self
-            .view
-            .members
-            .iter()
-            .filter(|member| member.peer != peer)
-            .map(|member| likeness(member.name.as_str()))
-            .collect();
-        let is_free = |name: &DisplayName| !taken.contains(&likeness(name.as_str()));
-        if is_free(&name) {
-            return name;
-        }
-        // One more than there are others, so that one of them is free.
-        let numbered = (2..taken.len() + 3).filter_map(|number| {
-            let ending = format!(" {number}");
-            let room = DisplayName::LENGTH_MAX - ending.len();
-            let mut text: String = name.as_str().chars().take(room).collect();
-            text.push_str(&ending);
-            DisplayName::sanitized(&text)
-        });
-        numbered.into_iter().find(is_free).unwrap_or(name)
+/// The name as the others see it: with a number behind it if another member has one that looks
+/// the same.
+pub(super) fn distinct_name(members: &[Member], peer: PeerId, name: DisplayName) -> DisplayName {
+    let taken: Vec<String> = members
+        .iter()
+        .filter(|member| member.peer != peer)
+        .map(|member| likeness(member.name.as_str()))
+        .collect();
+    let is_free = |name: &DisplayName| !taken.contains(&likeness(name.as_str()));
+    if is_free(&name) {
+        return name;
     }
+    // One more than there are others, so that one of them is free.
+    let numbered = (2..taken.len() + 3).filter_map(|number| {
+        let ending = format!(" {number}");
+        let room = DisplayName::LENGTH_MAX - ending.len();
+        let mut text: String = name.as_str().chars().take(room).collect();
+        text.push_str(&ending);
+        DisplayName::sanitized(&text)
+    });
+    numbered.into_iter().find(is_free).unwrap_or(name)
 }
 
 /// What names that look the same have in common: by Unicode's table of characters that are mistaken

@@ -7,7 +7,8 @@ use super::Room;
 use crate::message::client::{OwnScore, Report};
 use crate::message::{Rejection, RejectionCode};
 use crate::results::{
-    MatchRecord, ResultClaim, Told, Voices, check, check_level, check_score, claims, judge, score_sheet,
+    MatchPlayer, MatchRecord, ResultClaim, Told, Voices, check, check_level, check_score, claims, judge,
+    score_sheet,
 };
 use crate::rules::Rules;
 use crate::view::{RatingChange, ResultDecided, Status, Verdict};
@@ -15,6 +16,9 @@ use crate::view::{RatingChange, ResultDecided, Status, Verdict};
 /// Decided matches a room waits for storage to take. A fifth means storage has been down for five
 /// matches.
 const DECIDED_MAX: usize = 4;
+
+/// More players than ever play in one match, and twice as many as are in a room at once.
+const CAST_MAX: usize = 128;
 
 /// Scores told by players, as many as a match remembers players.
 const TOLD_MAX: usize = 128;
@@ -132,6 +136,33 @@ impl Room {
         let verdict = record.verdict;
         self.state.stored_round = round;
         self.happen(ResultDecided { round, verdict, ratings });
+    }
+
+    /// Notes that a player is in the match, once however often it comes. When too many are, of those
+    /// who left the one is forgotten that has least to say about it.
+    pub(super) fn add_to_cast(&mut self, mut participant: MatchPlayer) {
+        // A seat is kept for its person, at another machine as well, with the points won in it.
+        let is_same = |known: &&MatchPlayer| {
+            known.peer == participant.peer
+                || (known.player, known.slot) == (participant.player, participant.slot)
+        };
+        let known = self.state.cast.iter().filter(is_same);
+        let firsts = known.map(|known| known.first.unwrap_or(known.since));
+        participant.first = firsts.chain(participant.first).min();
+        self.state.cast.retain(|known| known.peer != participant.peer);
+        if self.state.cast.len() >= CAST_MAX {
+            let rank = |known: &MatchPlayer| {
+                let said = self.state.testimonies.iter().find(|testimony| testimony.peer == known.peer);
+                let said_after = said.map(|testimony| testimony.at.since(known.since));
+                (self.view.member(known.peer).is_some(), said_after)
+            };
+            let cast = self.state.cast.iter().enumerate();
+            if let Some((at, _)) = cast.min_by_key(|(_, known)| rank(known)) {
+                let forgotten = self.state.cast.remove(at);
+                self.state.testimonies.retain(|testimony| testimony.peer != forgotten.peer);
+            }
+        }
+        self.state.cast.push(participant);
     }
 
     /// Decides, if everybody who plays has reported. Those whose connection is lost may come back

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use gaggle_kit::{Micros, PeerId, SlotSet};
 
-use super::{Room, Vote};
+use super::{JoinRequest, Room, Vote, names, slots};
 use crate::id::Seed;
 use crate::label::DisplayName;
 use crate::message::{Rejection, RejectionCode};
 use crate::results::MatchPlayer;
 use crate::rules::Rules;
 use crate::view::{
-    AccessChanged, EpochChanged, LeaveReason, ProfileChanged, RawJson, ReadyChanged, RestChanged,
+    AccessChanged, EpochChanged, LeaveReason, Member, ProfileChanged, RawJson, ReadyChanged, RestChanged,
     SettingsChanged, Status, StatusChanged, VoteCast,
 };
 
@@ -46,8 +46,8 @@ impl Room {
     }
 
     pub(super) fn set_profile(&mut self, peer: PeerId, name: DisplayName, palette: u8) {
-        let palette = self.free_palette(peer, palette);
-        let name = self.distinct_name(peer, name);
+        let palette = slots::free_palette(&self.view, peer, palette);
+        let name = names::distinct_name(&self.view.members, peer, name);
         let change = ProfileChanged { peer, name, palette };
         if self
             .view
@@ -85,7 +85,7 @@ impl Room {
         self.happen(change);
         self.state.finished_at = None;
         self.state.left.clear();
-        let participant = |member: &crate::view::Member| {
+        let participant = |member: &Member| {
             let (peer, player, name) = (member.peer, member.player, member.name.clone());
             let source = self.seats.get(&peer)?.source;
             member.slot.map(|slot| MatchPlayer {
@@ -224,6 +224,27 @@ impl Room {
         self.remove(now, target, LeaveReason::Kicked);
         // Their ticket is still valid. In the next epoch it is not.
         self.happen(EpochChanged { epoch: self.view.epoch + 1 });
+    }
+
+    /// When a host that is away, or that rests, loses the role; never, if no other player is there
+    /// to take it. A host that rests is connected and may look again at any time: it keeps the role
+    /// as long as a lost seat is kept.
+    pub(super) fn host_gives_way_at(&self, rules: &Rules) -> Option<Micros> {
+        let seat = self.seats.get(&self.view.host)?;
+        let away = seat.away_since.filter(|_| self.successor(|member| !member.away).is_some());
+        let is_awake = |member: &Member| !member.away && !member.resting;
+        let resting = seat.resting_since.filter(|_| self.successor(is_awake).is_some());
+        let away = away.map(|since| since + rules.host_grace);
+        away.into_iter().chain(resting.map(|since| since + rules.reconnect_grace)).min()
+    }
+
+    /// A guest's key costs nothing to make, so that a removed player's network is shut out as well.
+    pub(super) fn check_banned(&self, joiner: &JoinRequest) -> Result<(), Rejection> {
+        let is_known = self.state.banned.contains(&joiner.player);
+        if is_known || self.state.banned_networks.contains(&joiner.source.network) {
+            return Err(Rejection::new(RejectionCode::Kicked, "you were removed from this room"));
+        }
+        Ok(())
     }
 
     pub(super) fn hand_over(&mut self, target: PeerId) -> Result<(), Rejection> {

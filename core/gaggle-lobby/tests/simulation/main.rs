@@ -7,7 +7,8 @@ mod silence;
 mod world;
 
 use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_lobby::directory::{Command, Directory, FindSpec, Reply};
+use gaggle_lobby::directory::command::{self, Lease};
+use gaggle_lobby::directory::{Directory, LogEntry, Reply};
 use gaggle_lobby::message::client::{
     Create, Find, Finish, Join, Kick, Leave, Ready, Report, Score, Start, SubscribeRooms,
 };
@@ -25,12 +26,13 @@ use world::{Delays, SECOND, World, guest};
 fn packing_is_exact_for_a_hundred_thousand_joins() {
     let mut directory = Directory::new(world::generous());
     let link = link(1);
-    let lease = Command::Lease { node: link.node, epoch: 1, until: Micros::MAX };
-    let _ = directory.handle_request(Micros::ZERO, lease);
+    let lease = Lease { node: link.node, epoch: 1, ttl: Micros::MAX };
+    let _ = directory.apply(Micros::ZERO, &LogEntry::new(lease));
     let mut prng = Prng::new(1);
     let mut created = 0;
     for number in 0..100_000 {
-        let reply = directory.handle_request(Micros::new(number), find_request(number, link, &mut prng));
+        let find = LogEntry::new(find_command(number, link, &mut prng));
+        let reply = directory.apply(Micros::new(number), &find);
         let Reply::Joined { seated, .. } = reply else { panic!("{reply:?}") };
         created += u32::from(seated.created);
         while directory.poll_notice().is_some() {}
@@ -240,10 +242,10 @@ fn seats(world: &World) -> Vec<Option<Place>> {
     world.clients.iter().map(seat).collect()
 }
 
-fn find_request(number: u64, link: Attachment, prng: &mut Prng) -> Command {
+fn find_command(number: u64, link: Attachment, prng: &mut Prng) -> command::Find {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&number.to_le_bytes());
-    let newcomer = JoinRequest {
+    let joiner = JoinRequest {
         peer: PeerId::from_bytes(bytes),
         player: PlayerId::from_bytes(bytes),
         name: "Nia".parse().unwrap(),
@@ -265,10 +267,11 @@ fn find_request(number: u64, link: Attachment, prng: &mut Prng) -> Command {
         seats: 4,
         private: false,
         drop_in: true,
+        host_starts: false,
         matched: true,
         settings: RawJson::default(),
     };
-    Command::Find { newcomer, link, wish: FindSpec { new, may_create: true, skill: None } }
+    command::Find { joiner, link, new, may_create: true, skill: None }
 }
 
 fn link(session: u64) -> Attachment {

@@ -5,7 +5,8 @@
 use std::collections::VecDeque;
 
 use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_lobby::directory::Directory;
+use gaggle_lobby::directory::command::Tick;
+use gaggle_lobby::directory::{Directory, LogEntry};
 use gaggle_lobby::node::{ConnectionId, NoIce, Node, NodeConfig, NodeOutput};
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::{NodeId, RoomId, TicketSigner};
@@ -86,7 +87,7 @@ impl Crowd {
     fn tick(&mut self, nth: u64) {
         self.node.handle_timeout(self.now);
         self.settle();
-        self.directory.handle_timeout(self.now);
+        let _ = self.directory.apply(self.now, &LogEntry::new(Tick {}));
         self.settle();
         // Each in turn, every eight seconds.
         for index in ((nth % 40) as usize..self.stay.len()).step_by(40) {
@@ -102,12 +103,16 @@ impl Crowd {
             }
             match self.node.poll_output() {
                 None => return,
-                Some(NodeOutput::Ask { ask, request }) => {
-                    let reply = self.directory.handle_request(self.now, *request);
+                Some(NodeOutput::Append(entry)) => {
+                    let reply = self.directory.apply(self.now, &entry);
                     while let Some((_, notice)) = self.directory.poll_notice() {
                         self.node.handle_notice(self.now, notice);
                     }
-                    self.node.handle_reply(self.now, ask, reply);
+                    self.node.handle_applied(self.now, &entry, reply);
+                }
+                Some(NodeOutput::LookUp(lookup)) => {
+                    let found = self.directory.look_up(&lookup);
+                    self.node.handle_found(self.now, lookup, found);
                 }
                 Some(NodeOutput::Ping { connection })
                     if matches!(self.habit(connection), Habit::Stays | Habit::Mute) =>

@@ -380,7 +380,7 @@ fn switching(kind: &str, nth: u32) -> String {
 
 #[test]
 fn bytes_of_messages_are_limited_for_connection_and_address() {
-    let few = RateLimit { burst: 200_000, per: Micros::new(8) };
+    let few = RateLimit::every(Micros::new(8), 200_000);
     let long = format!(r#"{{"type":"touch","id":1,"more":"{}"}}"#, "x".repeat(50_000));
     for is_of_address in [false, true] {
         let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };

@@ -2,7 +2,7 @@
 //! being first.
 
 use gaggle_lobby::node::ConnectionId;
-use gaggle_lobby::view::{RoomView, Verdict};
+use gaggle_lobby::view::{RoomView, Status, Verdict};
 use gaggle_lobby::{Claims, RejectionCode, ServerMessage};
 
 use crate::server::{CREATE, LEAVE, Server, code, event_kinds, hello, join, refusal, seat};
@@ -212,4 +212,29 @@ fn new_claims(server: &mut Server, connection: ConnectionId) -> Option<Claims> {
         _ => None,
     });
     ticket.map(|ticket| server.ticket_key().open(&ticket, server.now.get() / 1_000_000).unwrap())
+}
+
+#[test]
+fn host_started_room_waits_admits_late_and_survives_restart() {
+    let (before, tickets) = {
+        let mut server = Server::new();
+        let host = server.guest(1);
+        let create = CREATE.replace('}', r#","drop_in":true,"host_starts":true}"#);
+        let made = seat(&server.say(host, &create)).room;
+        assert_eq!((made.status, made.round, made.starts_together()), (Status::Waiting, 0, true));
+        let guest = server.guest(2);
+        server.say(guest, &join(made.code));
+        // No readiness is needed where players may join late.
+        server.say(host, r#"{"type":"start"}"#);
+        assert_eq!(server.room_of(guest).status, Status::Playing);
+        let late = server.guest(3);
+        assert_eq!(seat(&server.say(late, &join(made.code))).room.status, Status::Playing);
+        let tickets = [ticket(&mut server, host), ticket(&mut server, guest)];
+        (server.room_of(host), tickets)
+    };
+    let mut server = Server::new();
+    let host = back(&mut server, 1, &tickets[0], "{}");
+    let room = server.room_of(host);
+    assert_eq!((room.host_starts, room.drop_in, room.seats), (true, true, before.seats));
+    assert_eq!((room.status, room.round), (Status::Playing, before.round));
 }

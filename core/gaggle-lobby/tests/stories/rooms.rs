@@ -1,7 +1,7 @@
 //! Stories about rooms: finding, joining, hosting, starting, leaving.
 
 use gaggle_kit::{Micros, Slot};
-use gaggle_lobby::directory::Command;
+use gaggle_lobby::directory::Lookup;
 use gaggle_lobby::node::AuditEvent;
 use gaggle_lobby::rules::{Limits, ModeConfig, RateLimit, Rules};
 use gaggle_lobby::view::{LeaveReason, RoomUpdate, RoomView, Status};
@@ -79,14 +79,15 @@ fn a_friend_joins_by_the_six_letters() {
 }
 
 #[test]
-fn a_room_of_another_build_refuses_with_both_builds_named() {
+fn room_of_another_build_refuses_with_both_versions_named() {
     let mut server = Server::new();
     let host = server.guest(1);
-    let made = seat(&server.say(host, r#"{"type":"create","game":"gander","build":"7"}"#));
+    let made = seat(&server.say(host, r#"{"type":"create","game":"gander","build":"1.7-00ab"}"#));
     let friend = server.guest(2);
-    let refused = refusal(&server.say(friend, &join(made.room.code)));
+    let join = join(made.room.code).replace('}', r#","build":"1.6-00cd"}"#);
+    let refused = refusal(&server.say(friend, &join));
     assert_eq!(refused.code, RejectionCode::BadGame);
-    assert!(refused.text.contains("\"7\""), "{}", refused.text);
+    assert_eq!(refused.text, "this room plays gander 1.7, you have 1.6; get the same version");
     assert_eq!(refused.game, Some("gander".parse().expect("a label")));
 }
 
@@ -125,7 +126,7 @@ fn whoever_switches_to_the_room_they_are_in_stays_where_they_are() {
 #[test]
 fn whoever_cannot_switch_keeps_the_seat_they_have() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
-    rules.limits.create_per_address = RateLimit { burst: 1, per: Micros::from_secs(1_000) };
+    rules.limits.create_per_address = RateLimit::every(Micros::from_secs(1_000), 1);
     let mut server = Server::with_rules(rules);
     let (host, guest) = (server.player(1), server.player(2));
     let before = server.room_of(guest);
@@ -175,7 +176,7 @@ fn whoever_cannot_switch_keeps_the_seat_they_have() {
 #[test]
 fn whoever_is_too_fast_or_alone_in_the_room_asked_for_keeps_the_seat() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
-    rules.limits.join = RateLimit { burst: 2, per: Micros::from_secs(1_000) };
+    rules.limits.join = RateLimit::every(Micros::from_secs(1_000), 2);
     let mut server = Server::with_rules(rules);
     let alone = server.player(1);
     let room = server.room_of(alone);
@@ -450,9 +451,9 @@ fn however_many_lists_are_watched_only_some_are_made_at_once_and_all_in_time() {
     watchers.iter().for_each(|watcher| drop(server.hear(*watcher)));
     let mut told = 0;
     for _ in 0..20 {
-        server.asked.clear();
+        server.lookups.clear();
         server.wait(Micros::from_millis(100));
-        let count = server.asked.iter().filter(|request| matches!(request, Command::List { .. })).count();
+        let count = server.lookups.iter().filter(|lookup| matches!(lookup, Lookup::List { .. })).count();
         assert!(count <= 16, "{count} at once");
         let heard = |watcher: &_| server.hear(*watcher).len();
         told += watchers.iter().map(heard).sum::<usize>();

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::Micros;
 use gaggle_lobby::client::{Client, ClientConfig, ClientEvent, ClientOutput};
-use gaggle_lobby::directory::{Command, Directory};
+use gaggle_lobby::directory::command::{MarkStored, Tick};
+use gaggle_lobby::directory::{Command, Directory, LogEntry, Lookup};
 use gaggle_lobby::message::server::{JoinedRoom, MyStats, Refused, Welcome};
-use gaggle_lobby::node::{
-    AskId, AuditRecord, ConnectionId, Identity, NoIce, Node, NodeConfig, NodeOutput, Query,
-};
+use gaggle_lobby::node::{AuditRecord, ConnectionId, Identity, NoIce, Node, NodeConfig, NodeOutput, Query};
 use gaggle_lobby::rules::{Limits, Rules};
 use gaggle_lobby::view::{RoomUpdate, RoomView, Verdict};
 use gaggle_lobby::{
@@ -25,12 +24,14 @@ pub(crate) struct Server {
     pub(crate) queries: Vec<Query>,
     /// What an operator could read.
     pub(crate) notes: Vec<AuditRecord>,
-    /// What the directory was asked.
-    pub(crate) asked: Vec<Command>,
+    /// What was appended to the log.
+    pub(crate) asked: Vec<LogEntry>,
+    /// What the directory was asked beside that.
+    pub(crate) lookups: Vec<Lookup>,
     /// What storage knows of people's skill; questions wait while it knows nobody.
     pub(crate) ratings: BTreeMap<PlayerId, i64>,
     /// Rooms to be made that wait for the directory, if it takes its time.
-    pub(crate) held: Option<VecDeque<(AskId, Command)>>,
+    pub(crate) held: Option<VecDeque<LogEntry>>,
     /// Whether matches get stored.
     pub(crate) storage_works: bool,
     /// What storage has had of them before, if it has.
@@ -66,6 +67,7 @@ impl Server {
             queries: Vec::new(),
             notes: Vec::new(),
             asked: Vec::new(),
+            lookups: Vec::new(),
             ratings: BTreeMap::new(),
             held: None,
             storage_works: true,
@@ -146,7 +148,7 @@ impl Server {
                 self.drain();
                 self.node.handle_timeout(self.now);
             }
-            self.directory.handle_timeout(self.now);
+            let _ = self.directory.apply(self.now, &LogEntry::new(Tick {}));
             self.drain();
         }
     }
@@ -171,8 +173,8 @@ impl Server {
                 self.records.push(record);
                 if self.storage_works {
                     let verdict = self.stored_before;
-                    let stored = Command::Stored { room, round, verdict, ratings: Vec::new() };
-                    let _ = self.directory.handle_request(self.now, stored);
+                    let stored = MarkStored { room, round, verdict, ratings: Vec::new() };
+                    let _ = self.directory.apply(self.now, &LogEntry::new(stored));
                 }
                 is_quiet = false;
             }
@@ -196,21 +198,26 @@ impl Server {
             NodeOutput::Close { connection, code } => {
                 self.closed.insert(connection, code);
             }
-            NodeOutput::Ask { ask, request } => {
-                self.asked.push((*request).clone());
+            NodeOutput::Append(entry) => {
+                self.asked.push((*entry).clone());
                 match &mut self.held {
-                    Some(held) if matches!(*request, Command::Create { .. } | Command::Find { .. }) => {
-                        held.push_back((ask, *request));
+                    Some(held) if matches!(entry.command, Command::Create(_) | Command::Find(_)) => {
+                        held.push_back(*entry);
                     }
-                    _ => self.answer(ask, *request),
+                    _ => self.answer(&entry),
                 }
             }
-            NodeOutput::Query { ask, query: Query::PlayerStats { player, game, mode } }
+            NodeOutput::LookUp(lookup) => {
+                let found = self.directory.look_up(&lookup);
+                self.lookups.push(lookup.clone());
+                self.node.handle_found(self.now, lookup, found);
+            }
+            NodeOutput::Query { purpose, query: Query::PlayerStats { player, game, mode } }
                 if !self.ratings.is_empty() =>
             {
                 let rating = self.ratings.get(&player).copied();
                 let mine = MyStats { game, mode, best: None, rating, matches: Vec::new() };
-                self.node.handle_answer(self.now, ask, Ok(mine.into()));
+                self.node.handle_answer(self.now, purpose, Ok(mine.into()));
             }
             NodeOutput::Query { query, .. } => self.queries.push(query),
             NodeOutput::Verify { .. } => {}
@@ -219,18 +226,18 @@ impl Server {
         }
     }
 
-    fn answer(&mut self, ask: AskId, request: Command) {
-        let reply = self.directory.handle_request(self.now, request);
+    fn answer(&mut self, entry: &LogEntry) {
+        let reply = self.directory.apply(self.now, entry);
         while let Some((_, notice)) = self.directory.poll_notice() {
             self.node.handle_notice(self.now, notice);
         }
-        self.node.handle_reply(self.now, ask, reply);
+        self.node.handle_applied(self.now, entry, reply);
     }
 
     /// Lets the directory make the room that has waited longest.
     pub(crate) fn answer_held(&mut self) {
-        let (ask, request) = self.held.as_mut().and_then(VecDeque::pop_front).expect("something waits");
-        self.answer(ask, request);
+        let entry = self.held.as_mut().and_then(VecDeque::pop_front).expect("something waits");
+        self.answer(&entry);
         self.drain();
     }
 

@@ -1,7 +1,8 @@
 //! Stories about what members hand to each other, and about how a match ended.
 
 use gaggle_kit::Micros;
-use gaggle_lobby::directory::{Command, Directory, Snapshot};
+use gaggle_lobby::directory::command::{Lease, MarkStored, Tick};
+use gaggle_lobby::directory::{Directory, LogEntry, Snapshot};
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::rules::{Limits, Rules};
 use gaggle_lobby::view::{RoomUpdate, Verdict};
@@ -158,9 +159,9 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
     players.iter().for_each(|player| drop(server.say(*player, LEAVE)));
     assert_eq!((server.records.len(), server.directory.room_count()), (1, 0));
     let lose_a_node = |directory: &mut Directory, number: u64, now: Micros| {
-        let lease = Command::Lease { node: NodeId(number), epoch: 1, until: now };
-        let _ = directory.handle_request(now, lease);
-        directory.handle_timeout(now);
+        let lease = Lease { node: NodeId(number), epoch: 1, ttl: Micros::ZERO };
+        let _ = directory.apply(now, &LogEntry::new(lease));
+        let _ = directory.apply(now, &LogEntry::new(Tick {}));
         std::iter::from_fn(|| directory.poll_record()).collect::<Vec<MatchRecord>>()
     };
     let now = server.now;
@@ -170,7 +171,8 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
     let mut late = Directory::from_snapshot(Rules::default(), snapshot);
     assert_eq!(lose_a_node(&mut late, 9, now), server.records);
     let (room, round) = (server.records[0].room, server.records[0].round);
-    let _ = late.handle_request(now, Command::Stored { room, round, verdict: None, ratings: Vec::new() });
+    let stored = MarkStored { room, round, verdict: None, ratings: Vec::new() };
+    let _ = late.apply(now, &LogEntry::new(stored));
     assert_eq!(lose_a_node(&mut late, 10, now), []);
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 use gaggle_lobby::client::{Client, ClientEvent};
+use gaggle_lobby::directory::command::Find;
 use gaggle_lobby::directory::{Command, Directory, Notice, Reply};
 use gaggle_lobby::message::client::SubscribeRooms;
 use gaggle_lobby::message::server::Listing;
@@ -49,40 +50,40 @@ impl Checker {
         now: Micros,
         directory: &Directory,
         rules: &Rules,
-        request: &Command,
+        command: &Command,
         reply: &Reply,
     ) {
-        if let Command::Attach { origin, .. } = request {
-            self.check_return(now, directory, rules, origin.peer, reply);
+        if let Command::Attach(attach) = command {
+            self.check_return(now, directory, rules, attach.caller.peer, reply);
         }
         if let Reply::Joined { room, seated } = reply {
-            let peer = match request {
-                Command::Attach { origin, .. } => origin.peer,
-                Command::Find { newcomer, .. }
-                | Command::Create { newcomer, .. }
-                | Command::Join { newcomer, .. } => newcomer.peer,
+            let peer = match command {
+                Command::Attach(attach) => attach.caller.peer,
+                Command::Find(find) => find.joiner.peer,
+                Command::Create(create) => create.joiner.peer,
+                Command::Join(join) => join.joiner.peer,
                 other => panic!("nobody is seated by {other:?}"),
             };
             if seated.created {
                 self.rooms_created += 1;
             }
-            if let (Command::Find { wish, newcomer, link }, true) = (request, seated.created)
-                && wish.skill.is_none()
+            if let (Command::Find(Find { joiner, link, new, skill, .. }), true) = (command, seated.created)
+                && skill.is_none()
             {
                 // Whoever was sent away from an open room, or has company it has no seats for, gets
                 // a new one.
                 let takes = |open: &gaggle_lobby::room::Room| {
                     let (now, rules) = (Micros::ZERO, Rules::default());
-                    open.clone().enter(now, &rules, newcomer.clone(), *link).is_ok()
+                    open.clone().enter(now, &rules, joiner.clone(), *link).is_ok()
                 };
                 let same = |open: &&gaggle_lobby::room::Room| {
                     let view = open.view();
-                    (&view.game, &view.mode, &view.build) == (&wish.new.game, &wish.new.mode, &wish.new.build)
+                    (&view.game, &view.mode, &view.build) == (&new.game, &new.mode, &new.build)
                         && view.id != room.view.id
-                        && view.seats >= wish.new.seats
-                        && open.reserved_for().is_none_or(|network| network == newcomer.source.network)
+                        && view.seats >= new.seats
+                        && open.reserved_for().is_none_or(|network| network == joiner.source.network)
                         && open.is_open()
-                        && !open.was_left_lately(now, newcomer.player)
+                        && !open.was_left_lately(now, joiner.player)
                         && takes(open)
                 };
                 let open = directory.rooms().find(same);

@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_lobby::client::{Client, ClientConfig, ClientEvent, ClientOutput};
-use gaggle_lobby::directory::{Command, Directory, LogEntry, Notice, Reply};
+use gaggle_lobby::directory::command::{MarkStored, Tick};
+use gaggle_lobby::directory::{Directory, Found, LogEntry, Lookup, Notice, Reply};
 use gaggle_lobby::message::server::MyStats;
-use gaggle_lobby::node::{AskId, ConnectionId, Identity, NoIce, Node, NodeConfig, NodeMessage, NodeOutput};
+use gaggle_lobby::node::{ConnectionId, Identity, NoIce, Node, NodeConfig, NodeMessage, NodeOutput, Purpose};
 use gaggle_lobby::rules::{GameRules, Limits, ModeConfig, Rules};
 use gaggle_lobby::{NodeId, Rejection, TicketSigner};
 
@@ -62,12 +63,14 @@ enum Happening {
     Pong { slot: usize, connection: ConnectionId },
     ClosedAtNode { slot: usize, connection: ConnectionId },
     ClosedAtClient { client: usize, connection: ConnectionId },
-    Ask { slot: usize, node: NodeId, ask: AskId, request: Box<Command> },
-    Reply { slot: usize, node: NodeId, ask: AskId, reply: Reply },
+    Append { slot: usize, node: NodeId, entry: Box<LogEntry> },
+    Applied { slot: usize, node: NodeId, entry: Box<LogEntry>, reply: Reply },
+    LookUp { slot: usize, node: NodeId, lookup: Lookup },
+    Found { slot: usize, node: NodeId, lookup: Lookup, found: Found },
     Notice { node: NodeId, notice: Notice },
     Tell { node: NodeId, message: NodeMessage },
     Verified { slot: usize, node: NodeId, connection: ConnectionId, identity: Result<Identity, Rejection> },
-    Answered { slot: usize, node: NodeId, ask: AskId, answer: Box<MyStats> },
+    Answered { slot: usize, node: NodeId, purpose: Purpose, answer: Box<MyStats> },
     WakeClient(usize),
     WakeNode(usize, NodeId),
     WakeDirectory,
@@ -304,9 +307,17 @@ impl World {
                     self.with_client(client, |machine, now| machine.handle_closed(now));
                 }
             }
-            Happening::Ask { slot, node, ask, request } => self.ask_directory(slot, node, ask, *request),
-            Happening::Reply { slot, node, ask, reply } => {
-                self.with_node(slot, node, |machine, now| machine.handle_reply(now, ask, reply));
+            Happening::Append { slot, node, entry } => self.apply(slot, node, entry),
+            Happening::Applied { slot, node, entry, reply } => {
+                self.with_node(slot, node, |machine, now| machine.handle_applied(now, &entry, reply));
+            }
+            Happening::LookUp { slot, node, lookup } => {
+                let found = self.directory.look_up(&lookup);
+                let happening = Happening::Found { slot, node, lookup, found };
+                self.later(self.delays.directory, (3, node.0), happening);
+            }
+            Happening::Found { slot, node, lookup, found } => {
+                self.with_node(slot, node, |machine, now| machine.handle_found(now, lookup, found));
             }
             Happening::Notice { node, notice } => {
                 if let Some(slot) = self.slot_of(node) {
@@ -321,9 +332,9 @@ impl World {
             Happening::Verified { slot, node, connection, identity } => {
                 self.with_node(slot, node, |machine, now| machine.handle_verified(now, connection, identity));
             }
-            Happening::Answered { slot, node, ask, answer } => {
+            Happening::Answered { slot, node, purpose, answer } => {
                 let answer = Ok((*answer).into());
-                self.with_node(slot, node, |machine, now| machine.handle_answer(now, ask, answer));
+                self.with_node(slot, node, |machine, now| machine.handle_answer(now, purpose, answer));
             }
             Happening::WakeClient(client) => {
                 self.clients[client].wake_at = None;
@@ -354,20 +365,20 @@ impl World {
 
     fn wake_directory(&mut self) {
         self.directory_wake_at = None;
-        self.directory.handle_timeout(self.now);
-        self.twin.take(self.now, &LogEntry::Tick, None);
+        let entry = LogEntry::new(Tick {});
+        let reply = self.directory.apply(self.now, &entry);
+        self.twin.take(self.now, &entry, &reply);
         self.drain_directory();
     }
 
-    fn ask_directory(&mut self, slot: usize, node: NodeId, ask: AskId, request: Command) {
-        let asked = request.clone();
-        let reply = self.directory.handle_request(self.now, request);
-        self.checker.answered(self.now, &self.directory, &self.rules, &asked, &reply);
-        self.twin.take(self.now, &LogEntry::Command(Box::new(asked)), Some(&reply));
+    fn apply(&mut self, slot: usize, node: NodeId, entry: Box<LogEntry>) {
+        let reply = self.directory.apply(self.now, &entry);
+        self.checker.answered(self.now, &self.directory, &self.rules, &entry.command, &reply);
+        self.twin.take(self.now, &entry, &reply);
         // In this order, as a directory inside the process would do it; the lanes may still differ
         // in delay.
         self.drain_directory();
-        let happening = Happening::Reply { slot, node, ask, reply };
+        let happening = Happening::Applied { slot, node, entry, reply };
         self.later(self.delays.directory, (3, node.0), happening);
     }
 
@@ -379,9 +390,9 @@ impl World {
         while let Some(record) = self.directory.poll_record() {
             let (room, round) = (record.room, record.round);
             self.checker.recorded(record);
-            let request = Command::Stored { room, round, verdict: None, ratings: Vec::new() };
-            let _ = self.directory.handle_request(self.now, request.clone());
-            self.twin.take(self.now, &LogEntry::Command(Box::new(request)), None);
+            let entry = LogEntry::new(MarkStored { room, round, verdict: None, ratings: Vec::new() });
+            let reply = self.directory.apply(self.now, &entry);
+            self.twin.take(self.now, &entry, &reply);
         }
         while let Some((node, notice)) = self.directory.poll_notice() {
             self.checker.noticed(self.now, &self.directory, &self.rules, &notice);
@@ -450,15 +461,19 @@ impl World {
                         self.later(self.delays.socket, (1, connection.0), happening);
                     }
                 }
-                (NodeOutput::Ask { ask, request }, _) => {
-                    let happening = Happening::Ask { slot, node: id, ask, request };
+                (NodeOutput::Append(entry), _) => {
+                    let happening = Happening::Append { slot, node: id, entry };
+                    self.later(self.delays.directory, (2, id.0), happening);
+                }
+                (NodeOutput::LookUp(lookup), _) => {
+                    let happening = Happening::LookUp { slot, node: id, lookup };
                     self.later(self.delays.directory, (2, id.0), happening);
                 }
                 (NodeOutput::Tell { node, message }, _) => {
                     self.later(self.delays.directory, (5, id.0), Happening::Tell { node, message });
                 }
                 (NodeOutput::Verify { connection, .. }, _) => self.verify(slot, id, connection),
-                (NodeOutput::Query { ask, query }, _) => self.query(slot, id, ask, query),
+                (NodeOutput::Query { purpose, query }, _) => self.query(slot, id, purpose, query),
                 (NodeOutput::AuditRecord(_), _) => {}
             }
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use gaggle_kit::PeerId;
 use gaggle_lobby::message::server::MyStats;
-use gaggle_lobby::node::{AskId, ConnectionId, Identity, Query};
+use gaggle_lobby::node::{ConnectionId, Identity, Purpose, Query};
 use gaggle_lobby::{Envelope, NodeId, Rejection, RejectionCode, ServerMessage};
 
 use super::{Happening, World};
@@ -102,12 +102,12 @@ impl World {
     }
 
     /// Storage knows everybody to be of the same skill.
-    pub(super) fn query(&mut self, slot: usize, node: NodeId, ask: AskId, query: Query) {
+    pub(super) fn query(&mut self, slot: usize, node: NodeId, purpose: Purpose, query: Query) {
         let Query::PlayerStats { game, mode, .. } = query else {
             panic!("nobody in this world asks for that")
         };
         let answer = MyStats { game, mode, best: None, rating: Some(1_500), matches: Vec::new() };
-        let happening = Happening::Answered { slot, node, ask, answer: Box::new(answer) };
+        let happening = Happening::Answered { slot, node, purpose, answer: Box::new(answer) };
         self.later(self.delays.directory, (7, node.0), happening);
     }
 

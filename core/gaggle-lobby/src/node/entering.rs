@@ -1,0 +1,158 @@
+//! Requests to be in a room: a client's message becomes a checked goal once.
+//!
+//! `commands.rs` adds who asks and appends the command. Absent: connections, which rooms there are.
+
+use super::limits::LimitedAction;
+use crate::directory::{Command, command};
+use crate::id::{RoomCode, RoomId};
+use crate::label::Label;
+use crate::message::client::{Create, Find, Join};
+use crate::message::{Rejection, RejectionCode};
+use crate::players::LocalPlayers;
+use crate::room::{Attachment, JoinRequest, NewRoom, check_settings};
+use crate::rules::Rules;
+use crate::secret::Secrets;
+use crate::view::RawJson;
+
+/// A checked request to be in a room.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct RoomRequest {
+    /// What it counts as.
+    pub(super) action: LimitedAction,
+    pub(super) palette: u8,
+    pub(super) players: LocalPlayers,
+    /// Whether the peer gives up the room it is in.
+    pub(super) may_switch: bool,
+    pub(super) watch: bool,
+    pub(super) goal: Goal,
+}
+
+/// Which room it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// The fullest open one, or this one.
+    Find(NewRoom),
+    /// One with players of its skill, which is this one.
+    Search(NewRoom),
+    /// This new one.
+    Create(NewRoom),
+    /// The one of this code or id.
+    Join { code: Option<RoomCode>, room: Option<RoomId>, build: Label },
+}
+
+/// A peer that may come into a room. Its attachment is added when the command is appended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Entering {
+    pub(super) joiner: JoinRequest,
+    pub(super) goal: Goal,
+}
+
+impl RoomRequest {
+    pub(super) fn find(find: Find, rules: &Rules, secrets: &mut Secrets) -> Result<RoomRequest, Rejection> {
+        let mode = rules.mode(&find.game, &find.mode)?;
+        let (seats, drop_in) = (mode.players(find.seats)?, mode.drop_in);
+        check_settings(rules, &find.settings)?;
+        let Find { game, mode: name, build, palette, players, switch, settings, .. } = find;
+        let new = new_room(secrets, (game, name, build), seats, settings);
+        let new = NewRoom { drop_in, matched: true, ..new };
+        let goal = if mode.skill { Goal::Search(new) } else { Goal::Find(new) };
+        Ok(RoomRequest::new(LimitedAction::Find, palette, players, switch, goal))
+    }
+
+    pub(super) fn create(
+        create: Create,
+        rules: &Rules,
+        secrets: &mut Secrets,
+    ) -> Result<RoomRequest, Rejection> {
+        let seats = rules.mode(&create.game, &create.mode)?.players(create.seats)?;
+        check_settings(rules, &create.settings)?;
+        let Create { game, mode, build, palette, players, switch, settings, .. } = create;
+        let (private, drop_in, host_starts) = (create.private, create.drop_in, create.host_starts);
+        let new = new_room(secrets, (game, mode, build), seats, settings);
+        let goal = Goal::Create(NewRoom { private, drop_in, host_starts, ..new });
+        Ok(RoomRequest::new(LimitedAction::Create, palette, players, switch, goal))
+    }
+
+    pub(super) fn join(join: Join) -> Result<RoomRequest, Rejection> {
+        let Join { code, room, build, palette, players, switch, watch, .. } = join;
+        if code.is_none() && room.is_none() {
+            return Err(Rejection::new(RejectionCode::BadMessage, "field code or room is missing"));
+        }
+        let goal = Goal::Join { code, room, build };
+        Ok(RoomRequest { watch, ..RoomRequest::new(LimitedAction::Join, palette, players, switch, goal) })
+    }
+
+    fn new(
+        action: LimitedAction,
+        palette: Option<u8>,
+        players: LocalPlayers,
+        may_switch: bool,
+        goal: Goal,
+    ) -> RoomRequest {
+        let palette = palette.unwrap_or(0);
+        RoomRequest { action, palette, players, may_switch, watch: false, goal }
+    }
+}
+
+impl Entering {
+    /// The command, for a peer connected here; none for a search, which asks again and again.
+    pub(super) fn command(self, link: Attachment, may_create: bool) -> Option<Command> {
+        let Entering { joiner, goal } = self;
+        Some(match goal {
+            Goal::Search(_) => return None,
+            Goal::Find(new) => command::Find { joiner, link, new, may_create, skill: None }.into(),
+            Goal::Create(new) => command::Create { joiner, link, new }.into(),
+            Goal::Join { code, room, build } => command::Join { joiner, link, code, room, build }.into(),
+        })
+    }
+}
+
+fn new_room(
+    secrets: &mut Secrets,
+    (game, mode, build): (Label, Label, Label),
+    seats: u8,
+    settings: RawJson,
+) -> NewRoom {
+    let (id, code, seed) = (secrets.room_id(), secrets.room_code(), secrets.seed());
+    let (private, drop_in, host_starts, matched) = (false, false, false, false);
+    NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, host_starts, matched, settings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules_and_secrets() -> (Rules, Secrets) {
+        (Rules::default(), Secrets::new([1; 32]))
+    }
+
+    #[test]
+    fn found_room_is_matched_and_new_one_is_not() {
+        let (rules, mut secrets) = rules_and_secrets();
+        let find = Find { game: "pond".parse().unwrap(), ..Find::default() };
+        let request = RoomRequest::find(find, &rules, &mut secrets).unwrap();
+        assert_eq!(request.action, LimitedAction::Find);
+        assert!(matches!(request.goal, Goal::Find(new) if new.matched));
+        let create = Create { game: "pond".parse().unwrap(), private: true, ..Create::default() };
+        let request = RoomRequest::create(create, &rules, &mut secrets).unwrap();
+        assert!(matches!(request.goal, Goal::Create(new) if new.private && !new.matched));
+    }
+
+    #[test]
+    fn settings_too_long_make_no_request() {
+        let (rules, mut secrets) = rules_and_secrets();
+        let text = format!("{{\"a\":\"{}\"}}", "x".repeat(rules.settings_bytes_max));
+        let settings = RawJson::new(&text).unwrap();
+        let find = Find { game: "pond".parse().unwrap(), settings, ..Find::default() };
+        let refusal = RoomRequest::find(find, &rules, &mut secrets).unwrap_err();
+        assert_eq!(refusal.code, RejectionCode::BadSettings);
+    }
+
+    #[test]
+    fn join_without_room_is_malformed() {
+        let refusal = RoomRequest::join(Join::default()).unwrap_err();
+        assert_eq!(refusal.code, RejectionCode::BadMessage);
+        let join = Join { room: Some(RoomId::from_bytes([1; 16])), watch: true, ..Join::default() };
+        assert!(RoomRequest::join(join).unwrap().watch);
+    }
+}

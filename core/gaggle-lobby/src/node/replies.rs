@@ -1,0 +1,502 @@
+//! Replies to commands: what a connection is told once its command is applied.
+//!
+//! The origin of an entry names the connection and its request; the command and the procedure of
+//! the connection say what the reply means. Absent: how commands come about (`commands.rs`).
+
+use gaggle_kit::{Micros, PeerId, Slot};
+
+use super::connection::{Procedure, Stage};
+use super::entering::Entering;
+use super::room_copies::Passed;
+use super::signals::Signals;
+use super::strays::Step;
+use super::{AuditEvent, ConnectionId, Node, RejectionCode};
+use crate::directory::command::{self, Act, Attach, Detach, QueueSignal};
+use crate::directory::{Command, JoinedReply, LogEntry, QueuedSignal, Reply, RoomCopy};
+use crate::id::RoomId;
+use crate::message::server::{
+    Done, JoinedRoom, MatchResult, MembershipState, Removed, SignalReceived, TicketRenewed,
+};
+use crate::message::{Rejection, ServerMessage};
+use crate::room::{Attached, Attachment, Displace, RoomAction};
+use crate::ticket::Claims;
+use crate::view::{LeaveReason, RawJson, RoomView, Verdict};
+
+impl Node {
+    pub(super) fn take_reply(&mut self, now: Micros, entry: &LogEntry, reply: Reply) {
+        if let Command::Lease(lease) = &entry.command {
+            if self.lease.is_answered(lease) {
+                self.leased(now, &reply);
+            }
+            return;
+        }
+        let Some(origin) = entry.origin.filter(|origin| origin.node == self.lease.node()) else { return };
+        let (connection, id) = (ConnectionId(origin.connection), origin.request);
+        if let Command::Find(find) = &entry.command
+            && find.may_create
+        {
+            let is_created = matches!(&reply, Reply::Joined { seated, .. } if seated.created);
+            self.settle_charge(connection, is_created);
+        }
+        match &entry.command {
+            Command::Find(find) if find.skill.is_some() => self.searched(now, connection, id, find, reply),
+            Command::Attach(attach) => self.attach_applied(now, connection, id, attach, reply),
+            Command::Find(command::Find { joiner, link, .. })
+            | Command::Create(command::Create { joiner, link, .. })
+            | Command::Join(command::Join { joiner, link, .. }) => {
+                self.end_procedure(connection);
+                match reply {
+                    Reply::Joined { room, seated } => {
+                        self.seat(now, connection, id, (joiner.peer, *link), *room, seated);
+                    }
+                    Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
+                    _ => {}
+                }
+                self.take_up_waiting(now, connection);
+            }
+            Command::Act(act) => {
+                match (self.end_procedure(connection), reply) {
+                    // Leaving is not tried again: while the log is full that would never end.
+                    (Procedure::LeaveThenSearch(then), reply) if !matches!(reply, Reply::Rejected(_)) => {
+                        self.begin_search(now, connection, id, *then);
+                    }
+                    (_, reply) => self.acted(now, connection, id, act, reply),
+                }
+                self.take_up_waiting(now, connection);
+            }
+            _ => {}
+        }
+    }
+
+    /// What was under way for a connection is done.
+    pub(super) fn end_procedure(&mut self, connection: ConnectionId) -> Procedure {
+        let known = self.connections.get_mut(connection);
+        known.map_or(Procedure::Idle, |known| std::mem::replace(&mut known.procedure, Procedure::Idle))
+    }
+
+    fn acted(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, act: &Act, reply: Reply) {
+        match (reply, &act.action) {
+            (Reply::Rejected(refusal), _) => self.refuse(now, connection, id, refusal),
+            (_, RoomAction::LeaveKeepingSlot(_)) => self.stepped_out(connection, id, act.room),
+            (Reply::Done { verdict }, RoomAction::Report(report)) => {
+                let (round, verdict) = (report.round, verdict.unwrap_or(Verdict::Pending));
+                self.send(connection, id, MatchResult { round, verdict });
+            }
+            _ => self.send(connection, id, Done {}),
+        }
+    }
+
+    fn attach_applied(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        attach: &Attach,
+        reply: Reply,
+    ) {
+        let member = (attach.caller.peer, attach.caller.link);
+        let Some(session) = self.session(connection) else {
+            // Gone meanwhile: the reservation waits as for any peer whose connection broke.
+            if let Reply::Joined { room, seated } = reply {
+                self.seat(now, connection, id, member, *room, seated);
+            }
+            return;
+        };
+        if matches!(session.stage, Stage::Greeting(_)) {
+            return self.attached(now, connection, member, reply);
+        }
+        let is_taking_over =
+            |known: &&mut super::Connection| matches!(known.procedure, Procedure::TakeOver { .. });
+        let known = self.connections.get_mut(connection).filter(is_taking_over);
+        match known.map(|known| std::mem::replace(&mut known.procedure, Procedure::Idle)) {
+            Some(Procedure::TakeOver { then }) => {
+                self.taken_over(now, connection, id, member, then, reply);
+                self.take_up_waiting(now, connection);
+            }
+            _ => self.attached_again(now, connection, member, reply),
+        }
+    }
+
+    /// Storage knows the rating of a player who searches, or does not.
+    pub(super) fn rated(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        answer: Result<ServerMessage, Rejection>,
+    ) {
+        match answer {
+            Ok(ServerMessage::MyStats(mine)) => {
+                self.searches.set_rating(connection, mine.rating);
+                self.ask_for_others(now, connection);
+            }
+            Ok(_) => {}
+            Err(refusal) => {
+                if let Some(id) = self.searches.remove(connection) {
+                    self.refuse(now, connection, id, refusal);
+                }
+            }
+        }
+    }
+
+    /// The directory has found a room for a search, or not yet. A search that ended has told the
+    /// directory so, which gives back what it found meanwhile.
+    fn searched(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        find: &command::Find,
+        reply: Reply,
+    ) {
+        if !self.searches.is_of(connection, id) {
+            return;
+        }
+        match reply {
+            Reply::Searching { waiting } => {
+                let told = self.searches.wait(now, connection, waiting, &self.rules.search);
+                told.into_iter().for_each(|told| self.send(connection, id, told));
+            }
+            Reply::Joined { room, seated } => {
+                self.searches.remove(connection);
+                self.seat(now, connection, id, (find.joiner.peer, find.link), *room, seated);
+            }
+            Reply::Rejected(refusal) => {
+                self.searches.remove(connection);
+                self.refuse(now, connection, id, refusal);
+            }
+            _ => {}
+        }
+    }
+
+    /// A signal from another node for a member connected here.
+    pub(super) fn deliver(&mut self, now: Micros, queue: QueueSignal) {
+        let copy = self.rooms.get(queue.room);
+        match copy.and_then(|copy| copy.local(queue.to)) {
+            Some(target) => self.send_signal(now, target, queue.signal.from, queue.signal.data),
+            // Gone a moment ago: it waits where all signals for members that are away wait.
+            None if copy.is_none_or(|copy| !copy.links.contains_key(&queue.to)) => self.append(None, queue),
+            None => {}
+        }
+    }
+
+    pub(super) fn send_signal(&mut self, now: Micros, target: ConnectionId, from: PeerId, data: RawJson) {
+        let Some(session) = self.connections.session_mut(target) else { return };
+        let n = session.signals.number();
+        let data = self.outbox.send_signal(target, from, n, data);
+        session.signals.remember(now, from, data);
+    }
+
+    /// The seat waits for another connection: this one has none any more, and does not speak for
+    /// the machine.
+    fn stepped_out(&mut self, connection: ConnectionId, id: Option<u64>, room: RoomId) {
+        let Some(session) = self.session_mut(connection) else { return };
+        let peer = session.peer;
+        let had_seat = session.room == Some(room);
+        if had_seat {
+            self.leave_copy(connection, peer);
+        } else {
+            self.rooms.remove_local(room, peer, connection);
+        }
+        self.connections.remove_speaker(peer, connection);
+        self.send(connection, id, Done {});
+    }
+
+    /// Somebody has left the room they are in as far as is known here: they are told, and so is the
+    /// log.
+    fn leave_copy(&mut self, connection: ConnectionId, peer: PeerId) {
+        let Some(room) = self.session_mut(connection).and_then(|session| session.room.take()) else { return };
+        self.rooms.remove_local(room, peer, connection);
+        self.note_in(connection, Some(room), AuditEvent::Left(LeaveReason::Left));
+        self.send(connection, None, Removed { room, reason: LeaveReason::Left });
+    }
+
+    fn attached(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        (peer, link): (PeerId, Attachment),
+        reply: Reply,
+    ) {
+        match reply {
+            Reply::Joined { room, seated } => {
+                if let Attached::Resumed { next_signal, got } = seated.attached
+                    && let Some(session) = self.session_mut(connection)
+                    && let Stage::Greeting(greeting) = &mut session.stage
+                    && !greeting.resumed
+                {
+                    greeting.resumed = true;
+                    session.signals = Signals::resumed(next_signal, got);
+                }
+                if let Some(member) = room.view.member(peer) {
+                    self.keep_name(connection, &member.name.clone());
+                }
+                let seen = self.session(connection).and_then(|session| match &session.stage {
+                    Stage::Greeting(greeting) => greeting.seen,
+                    _ => None,
+                });
+                self.welcome(now, connection, MembershipState::Yours, None);
+                let unseen = self.seat(now, connection, None, (peer, link), *room, seated);
+                self.send_unseen(now, connection, seen.unwrap_or(0), unseen);
+                self.end_procedure(connection);
+                self.take_up_waiting(now, connection);
+            }
+            Reply::Elsewhere { link: current, code } => self.probe_elsewhere(now, connection, current, code),
+            Reply::Rejected(refusal) => {
+                // The directory cannot be asked at the moment: nobody can be let in.
+                self.disconnect(now, connection, refusal);
+            }
+            reply => {
+                // Who has no seat by their ticket is told, and welcome all the same.
+                if let Reply::NotInRoom { why: Some(refusal) } = reply {
+                    self.refuse(now, connection, None, refusal);
+                }
+                self.welcome(now, connection, MembershipState::None, None);
+            }
+        }
+    }
+
+    /// Puts somebody into the copy of a room and tells them. Gives back the signals that waited for
+    /// them.
+    pub(super) fn seat(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        (peer, link): (PeerId, Attachment),
+        room: RoomCopy,
+        seated: JoinedReply,
+    ) -> Vec<QueuedSignal> {
+        let JoinedReply { created, returned, inherited, mail, .. } = seated;
+        let room_id = room.view.id;
+        let is_current = self.session(connection).is_some_and(|session| session.link == link);
+        if !is_current {
+            // Gone while the directory was asked: the seat waits for them as for anybody whose
+            // connection broke.
+            self.append(None, Detach { room: room_id, peer, link, next_signal: 1, got: None, mail });
+            return Vec::new();
+        }
+        self.connections.set_speaker(peer, connection);
+        // Whoever switched has left before, whether or not the news of that have come.
+        if self.session(connection).is_some_and(|session| session.room != Some(room_id)) {
+            self.leave_copy(connection, peer);
+        }
+        let passed = self.rooms.absorb(now, room);
+        self.pass_on(now, passed);
+        let Some(view) = self.rooms.add_local(room_id, peer, connection).cloned() else {
+            // What took it again is known here already, and was not passed on to them.
+            if returned {
+                self.send(connection, None, Removed { room: room_id, reason: LeaveReason::Closed });
+            }
+            if id.is_some() {
+                let text = "the seat was lost again at once";
+                self.refuse(now, connection, id, Rejection::new(RejectionCode::NotInRoom, text));
+            }
+            return Vec::new();
+        };
+        if let Some(session) = self.session_mut(connection) {
+            session.room = Some(room_id);
+        }
+        self.outbox.stats.rooms_created += u64::from(created);
+        *(if returned { &mut self.outbox.stats.returned } else { &mut self.outbox.stats.joined }) += 1;
+        self.note(connection, AuditEvent::Joined { created, returned });
+        self.tell_seat(now, connection, id, view, (created, returned), inherited);
+        // What came before its turn may have it now.
+        let early = self.rooms.take_early(room_id);
+        self.pass_on(now, early);
+        self.rooms.drop_unused(room_id);
+        mail
+    }
+
+    /// The directory says that something happened in a room.
+    pub(super) fn room_changed(&mut self, now: Micros, room: RoomId, version: u64, step: Step) {
+        if let Some(passed) = self.rooms.change(now, room, version, step) {
+            self.pass_on(now, Some(passed));
+            self.rooms.drop_unused(room);
+        }
+    }
+
+    /// The whole room, or that there is none any more.
+    pub(super) fn looked(&mut self, now: Micros, room: RoomId, copy: Option<RoomCopy>) {
+        if let Some(copy) = copy {
+            self.rooms.has_whole(room, copy.view.version);
+            let passed = self.rooms.absorb(now, copy);
+            self.pass_on(now, passed);
+            self.rooms.drop_unused(room);
+            return;
+        }
+        for connection in self.rooms.remove(room) {
+            self.note(connection, AuditEvent::Left(LeaveReason::Closed));
+            self.leave_room(connection, room, LeaveReason::Closed);
+        }
+    }
+
+    /// Tells members here of a change, and of those that waited for it.
+    fn pass_on(&mut self, now: Micros, mut passed: Option<Passed>) {
+        while let Some(Passed { room, members, change, gone, hosts, changes_tickets }) = passed {
+            if !change.events.is_empty() {
+                self.outbox.send_all(members.iter().copied(), change);
+            }
+            for (connection, reason) in gone {
+                self.note_in(connection, Some(room), AuditEvent::Left(reason));
+                self.leave_room(connection, room, reason);
+            }
+            hosts.into_iter().for_each(|connection| self.note(connection, AuditEvent::BecameHost));
+            if changes_tickets {
+                members.iter().for_each(|connection| self.send_ticket(now, *connection, None));
+            }
+            passed = self.rooms.take_early(room);
+        }
+    }
+
+    /// Tells a connection that it is not in a room any more.
+    fn leave_room(&mut self, connection: ConnectionId, room: RoomId, reason: LeaveReason) {
+        if let Some(session) = self.session_mut(connection).filter(|session| session.room == Some(room)) {
+            session.room = None;
+        }
+        self.send(connection, None, Removed { room, reason });
+    }
+
+    /// Gives a member a fresh ticket.
+    pub(super) fn send_ticket(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) {
+        if let Some((ticket, expires)) = self.ticket_for(now, connection) {
+            self.send(connection, id, TicketRenewed { ticket, expires });
+        }
+    }
+
+    /// A ticket for the member behind this connection, and until when it counts.
+    fn ticket_for(&self, now: Micros, connection: ConnectionId) -> Option<(String, u64)> {
+        let session = self.session(connection)?;
+        let view = &self.rooms.get(session.room?)?.view;
+        let claims = Claims::of_member(now, self.rules.ticket_ttl, view, view.member(session.peer)?);
+        Some((self.signer.sign(&claims), claims.expires))
+    }
+
+    /// Tells somebody which seat they have.
+    pub(super) fn tell_seat(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        room: RoomView,
+        (created, returned): (bool, bool),
+        inherited: Vec<Slot>,
+    ) {
+        let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
+        let Some(member) = room.member(peer) else { return };
+        let (slot, player) = (member.slot, member.player);
+        let (ticket, expires) = self.ticket_for(now, connection).unwrap_or_default();
+        let (ice, relay) = (self.ice.servers(now, player), self.ice.relay());
+        let seated =
+            JoinedRoom { created, returned, peer, slot, inherited, ticket, expires, room, ice, relay };
+        self.send(connection, id, seated);
+    }
+
+    /// Sends what was sent to an earlier connection and not seen, then what waited meanwhile.
+    fn send_unseen(&mut self, now: Micros, connection: ConnectionId, seen: u64, mail: Vec<QueuedSignal>) {
+        let remembered = self.session(connection).map(|session| session.signals.unseen(seen));
+        for (n, from, data) in remembered.unwrap_or_default() {
+            self.send(connection, None, SignalReceived { from, n, data });
+        }
+        for QueuedSignal { from, n, data } in mail {
+            match n {
+                Some(n) if n <= seen => {}
+                Some(n) => self.send(connection, None, SignalReceived { from, n, data }),
+                None => self.send_signal(now, connection, from, data),
+            }
+        }
+    }
+
+    fn taken_over(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        id: Option<u64>,
+        (peer, link): (PeerId, Attachment),
+        then: Option<Box<Entering>>,
+        reply: Reply,
+    ) {
+        match reply {
+            Reply::Elsewhere { .. } => {
+                let text = "another tab or machine with the same key has the seat: take over or close it";
+                self.refuse(now, connection, id, Rejection::new(RejectionCode::AlreadyPlaying, text));
+            }
+            Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
+            reply => {
+                // Another connection without a seat may still speak for the machine.
+                if let Some(older) = self.connections.speaker(peer).filter(|older| *older != connection) {
+                    let text = "another tab or machine with the same key took over";
+                    self.say_bye(older, Rejection::new(RejectionCode::Replaced, text), false);
+                    self.forget_connection(now, older);
+                }
+                if let Some(session) = self.session_mut(connection) {
+                    session.stage = Stage::Home;
+                    self.connections.set_speaker(peer, connection);
+                }
+                match (reply, then) {
+                    (Reply::Joined { room, seated }, _) => {
+                        let mail = self.seat(now, connection, id, (peer, link), *room, seated);
+                        self.send_unseen(now, connection, 0, mail);
+                    }
+                    (_, Some(then)) => self.enter(now, connection, id, *then),
+                    (_, None) => self.send(connection, id, Done {}),
+                }
+            }
+        }
+    }
+
+    /// The directory took this node for dead: begins a new life and asks for everybody's seat
+    /// again.
+    fn leased(&mut self, now: Micros, reply: &Reply) {
+        match reply {
+            Reply::LeaseExpired => {
+                self.lease.restart();
+                self.renew_lease(now);
+            }
+            Reply::LeaseStarted if self.lease.epoch() > 1 => self.attach_all_again(),
+            _ => {}
+        }
+    }
+
+    fn attach_all_again(&mut self) {
+        let connections: Vec<ConnectionId> = self.connections.ids().collect();
+        let epoch = self.lease.epoch();
+        for connection in connections {
+            let Some(session) = self.session_mut(connection) else { continue };
+            session.link.epoch = epoch;
+            if let Some(room) = session.room {
+                let (peer, attach) = (session.peer, session.attach(Displace::Never));
+                self.rooms.remove_local(room, peer, connection);
+                self.append(self.origin(connection, None), attach);
+            }
+        }
+    }
+
+    fn attached_again(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        member: (PeerId, Attachment),
+        reply: Reply,
+    ) {
+        let Some(session) = self.session_mut(connection) else { return };
+        let room = session.room.take();
+        match reply {
+            Reply::Joined { room, seated } => {
+                session.signals = Signals::default();
+                let mail = self.seat(now, connection, None, member, *room, seated);
+                self.send_unseen(now, connection, 0, mail);
+            }
+            Reply::Elsewhere { .. } => {
+                let text = "another tab or machine with the same key took the seat over";
+                self.say_bye(connection, Rejection::new(RejectionCode::Replaced, text), false);
+                self.forget_connection(now, connection);
+            }
+            _ => {
+                if let Some(room) = room {
+                    self.note_in(connection, Some(room), AuditEvent::Left(LeaveReason::ConnectionLost));
+                    self.send(connection, None, Removed { room, reason: LeaveReason::ConnectionLost });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Slots and colors of a room: which ones a joiner gets, and which of them another player left.
+//!
+//! Games keep for a while what was won in a slot, and that is not for the next who comes.
+//! Absent: who may join.
+
+use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
+
+use super::{FreedSlot, JoinRequest};
+use crate::players::LocalPlayers;
+use crate::view::{Member, RoomView};
+
+/// Free slots for a joiner: those it had before, then those no player had, then those that were
+/// left longest ago. Among those no player had, the one of the colors it prefers comes first: to
+/// many games a slot is a color.
+pub(super) fn slots_for(view: &RoomView, freed: &[FreedSlot], joiner: &JoinRequest) -> Option<SlotSet> {
+    let rank = |slot: Slot| match freed.iter().find(|freed| freed.slot == slot) {
+        Some(freed) if freed.peer == joiner.peer => (0, Micros::ZERO),
+        None => (1, Micros::ZERO),
+        Some(freed) => (2, freed.at),
+    };
+    let mut free: Vec<Slot> = free_slots(view).iter().collect();
+    let is_preferred = |slot: Slot| slot.index() == usize::from(joiner.palette);
+    free.sort_by_key(|slot| (rank(*slot), !is_preferred(*slot), *slot));
+    take(&free, joiner.players)
+}
+
+/// The slots of a peer whose first one was this, if that is free. Where the others were no ticket
+/// says, most likely right behind it.
+pub(super) fn slots_from(view: &RoomView, first: Slot, players: LocalPlayers) -> Option<SlotSet> {
+    let free = free_slots(view);
+    let mut slots: Vec<Slot> = free.iter().collect();
+    slots.sort_by_key(|slot| (*slot < first, *slot));
+    free.contains(first).then(|| take(&slots, players)).flatten()
+}
+
+/// Notes that a member's slots become free. What a game keeps in them is the member's, unless it
+/// only passed by: then it is still that of the player before.
+pub(super) fn note_freed(freed: &mut Vec<FreedSlot>, now: Micros, member: &Member, passed_by: bool) {
+    let (slots, peer, player) = (member.slots(), member.peer, Some(member.player));
+    freed.retain(|freed| passed_by || !slots.contains(freed.slot));
+    for slot in slots {
+        if freed.iter().all(|freed| freed.slot != slot) {
+            freed.push(FreedSlot { slot, peer, player, at: now });
+        }
+    }
+}
+
+/// Those of a member's slots that were another player's last: what a game keeps in them is not the
+/// member's.
+pub(super) fn reused(freed: &[FreedSlot], member: &Member) -> Vec<Slot> {
+    let is_other = |freed: &FreedSlot| {
+        freed.peer != member.peer && freed.player.is_none_or(|player| player != member.player)
+    };
+    let left_by_other = |slot: &Slot| freed.iter().any(|freed| freed.slot == *slot && is_other(freed));
+    member.slots().iter().filter(left_by_other).collect()
+}
+
+/// The preferred palette, or the lowest that no other player wears.
+pub(super) fn free_palette(view: &RoomView, peer: PeerId, preferred: u8) -> u8 {
+    let taken = |palette: u8| view.players().any(|member| member.palette == palette && member.peer != peer);
+    if !taken(preferred) {
+        return preferred;
+    }
+    (0..=u8::MAX).find(|&palette| !taken(palette)).unwrap_or(preferred)
+}
+
+fn free_slots(view: &RoomView) -> SlotSet {
+    SlotSet::first(usize::from(view.seats)).difference(view.occupied_slots())
+}
+
+fn take(slots: &[Slot], players: LocalPlayers) -> Option<SlotSet> {
+    slots.get(..players.count().into()).map(|slots| slots.iter().copied().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::PlayerId;
+
+    fn member(number: u8, slot: usize) -> Member {
+        Member {
+            peer: PeerId::from_bytes([number; 16]),
+            player: PlayerId::from_bytes([number; 16]),
+            name: "Nia".parse().unwrap(),
+            slot: Some(Slot::at(slot)),
+            also: Vec::new(),
+            palette: number,
+            ready: false,
+            away: false,
+            resting: false,
+        }
+    }
+
+    #[test]
+    fn freed_slot_remembers_its_last_player() {
+        let mut freed = Vec::new();
+        note_freed(&mut freed, Micros::ZERO, &member(1, 2), false);
+        note_freed(&mut freed, Micros::from_secs(1), &member(2, 2), false);
+        assert_eq!(freed.len(), 1);
+        assert_eq!((freed[0].peer, freed[0].at), (member(2, 2).peer, Micros::from_secs(1)));
+    }
+
+    #[test]
+    fn player_passing_by_leaves_no_trace() {
+        let mut freed = Vec::new();
+        note_freed(&mut freed, Micros::ZERO, &member(1, 2), false);
+        note_freed(&mut freed, Micros::from_secs(1), &member(2, 2), true);
+        assert_eq!(freed[0].peer, member(1, 2).peer);
+    }
+
+    #[test]
+    fn slot_of_another_player_is_reused() {
+        let mut freed = Vec::new();
+        note_freed(&mut freed, Micros::ZERO, &member(1, 2), false);
+        assert_eq!(reused(&freed, &member(2, 2)), [Slot::at(2)]);
+        assert!(reused(&freed, &member(1, 2)).is_empty());
+        assert!(reused(&freed, &member(2, 3)).is_empty());
+    }
+}
