@@ -30,6 +30,14 @@ struct Linked {
 }
 
 impl Driver {
+    /// Tells a session of a link that was up before the session began.
+    pub fn connect<I: Input>(&mut self, now: Micros, session: &mut Session<I>, peer: PeerId) {
+        // Fails if there are too many links already.
+        if session.handle_connected(now, peer).is_ok() {
+            self.linked.push(Linked { peer, missed: 0, heard: false });
+        }
+    }
+
     /// Hands everything that arrived to the session. Streams it does not use are not listened to.
     pub fn receive<I: Input>(
         &mut self,
@@ -53,13 +61,7 @@ impl Driver {
         let mut next = 0;
         while let Some(event) = transport.poll(now) {
             match event {
-                TransportEvent::Connected { peer } => {
-                    if session.handle_connected(now, peer).is_err() {
-                        // There are too many already.
-                        continue;
-                    }
-                    self.linked.push(Linked { peer, missed: 0, heard: false });
-                }
+                TransportEvent::Connected { peer } => self.connect(now, session, peer),
                 TransportEvent::Disconnected { peer, .. } => {
                     self.linked.retain(|linked| linked.peer != peer);
                     session.handle_disconnected(now, peer);

@@ -1,8 +1,21 @@
 //! What a game has to be to run on a timeline.
 
-use gaggle_kit::{Input, State};
+use gaggle_kit::{Input, SlotSet, State};
 
 use crate::Inputs;
+
+/// What the peers that start a match together have in common: see [`Game::on_start`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatchStart<'a> {
+    /// A random number, the same on every peer and another one for each match.
+    pub seed: u64,
+    /// Number of the match in its room, from 1.
+    pub round: u32,
+    /// Slots of the players it starts with.
+    pub slots: SlotSet,
+    /// Settings of the room: a JSON object that only the game understands.
+    pub settings: &'a str,
+}
 
 /// A game whose whole state is one value and whose only way forward is [`Game::tick`].
 ///
@@ -33,6 +46,13 @@ use crate::Inputs;
 pub trait Game: State {
     /// What one player does in one frame.
     type Input: Input;
+
+    /// All players start a match together from this state, which is the same on every peer: draw a
+    /// map from the seed, read the room's settings. The result must be the same on every peer, too.
+    /// Peers that join later get the state of the match instead.
+    fn on_start(&mut self, start: &MatchStart<'_>) {
+        let _ = start;
+    }
 
     /// One step. Read every input through `inputs`: what you ask there decides what must be
     /// simulated again when a guess turns out wrong.

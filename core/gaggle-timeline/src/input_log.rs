@@ -1,21 +1,27 @@
-//! Everybody's entries as far as they are held: where they lie, what frames were simulated with,
-//! and what a new entry or another roster changes about the past.
+//! Entries of all peers as far as they are held: where they lie, what frames were simulated with,
+//! and the first simulated frame a new entry or another roster changes.
 //!
-//! The membership machine decides which entries count and from when; this file keeps their values
-//! and finds the first simulated frame that would have gone otherwise.
+//! `Session` puts entries and rows in. Absent: peers, time, packets' meaning, how rows are agreed.
 
-use std::collections::VecDeque;
+mod local;
+mod pending;
+mod question_log;
+mod table;
 
-use gaggle_kit::{DecodeError, Frame, Input, Slot, SlotSet, VecMap};
+use gaggle_kit::{Frame, Input, Slot, SlotSet, VecMap};
 
 use crate::Inputs;
 use crate::event::PeerFault;
-use crate::local::LocalStream;
-use crate::membership::{Entries, RosterEntry};
+use crate::membership::RosterEntry;
 use crate::packet::Runs;
-use crate::question_log::QuestionLog;
 use crate::roster::StreamId;
-use crate::table::InputRing;
+
+use pending::PendingStream;
+use question_log::QuestionLog;
+use table::InputRing;
+
+pub(crate) use local::LocalStream;
+pub(crate) use question_log::Notebook;
 
 /// One stream of another machine that is in the roster.
 #[derive(Debug, Clone, Copy)]
@@ -42,30 +48,6 @@ impl RemoteStream {
     }
 }
 
-/// Entries of somebody who may have no place in the table yet.
-#[derive(Debug)]
-struct PendingStream<I> {
-    players: usize,
-    first: Frame,
-    count: u32,
-    inputs: VecDeque<I>,
-}
-
-impl<I: Input> PendingStream<I> {
-    fn entry(&self, frame: Frame) -> Option<impl Iterator<Item = I> + '_> {
-        let nth = frame.number().checked_sub(self.first.number()).filter(|nth| *nth < self.count)? as usize;
-        Some(self.inputs.range(nth * self.players..(nth + 1) * self.players).copied())
-    }
-
-    fn forget_before(&mut self, frame: Frame) {
-        while self.first < frame && self.count > 0 {
-            self.inputs.drain(..self.players);
-            self.count -= 1;
-            self.first = self.first.next();
-        }
-    }
-}
-
 /// The ledger.
 #[derive(Debug)]
 pub(crate) struct InputLog<I: 'static> {
@@ -86,6 +68,12 @@ pub(crate) struct InputLog<I: 'static> {
     pub(crate) harmless: u64,
     /// Presence by frame before the roster changed, kept to save an allocation.
     scratch: Vec<SlotSet>,
+    /// Up to which frame the input of all others is held, when that was last looked at.
+    received: Frame,
+    /// Slots present in every frame until the roster changes next.
+    everybody: Option<SlotSet>,
+    /// Entries were taken since that was last asked.
+    has_news: bool,
 }
 
 impl<I: Input> InputLog<I> {
@@ -102,6 +90,9 @@ impl<I: Input> InputLog<I> {
             changed: Frame::NEVER,
             harmless: 0,
             scratch: Vec::new(),
+            received: Frame::START,
+            everybody: None,
+            has_news: false,
         }
     }
 
@@ -115,6 +106,8 @@ impl<I: Input> InputLog<I> {
         self.local.set_slots(SlotSet::EMPTY);
         self.table.clear();
         self.log.restart(frame);
+        self.everybody = None;
+        self.has_news = false;
         self.current = frame;
         self.changed = Frame::NEVER;
     }
@@ -154,6 +147,67 @@ impl<I: Input> InputLog<I> {
         self.tracks.iter().map(RemoteStream::received_frame).min().unwrap_or(Frame::NEVER)
     }
 
+    /// As [`received_frame`](InputLog::received_frame), when that was last
+    /// [looked at](InputLog::update_received).
+    #[inline]
+    pub(crate) fn received(&self) -> Frame {
+        self.received
+    }
+
+    #[inline]
+    pub(crate) fn update_received(&mut self) {
+        self.received = self.received_frame();
+    }
+
+    /// Whether entries were taken since this was last asked.
+    #[inline]
+    pub(crate) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+
+    #[inline]
+    pub(crate) fn note_news(&mut self) {
+        self.has_news = true;
+    }
+
+    /// Slots present in `frame` and all after it until the roster changes.
+    pub(crate) fn present_from(&mut self, frame: Frame) -> SlotSet {
+        match self.everybody {
+            Some(present) => present,
+            None => *self.everybody.insert(self.present_at(frame)),
+        }
+    }
+
+    /// The roster may change in the next frame.
+    pub(crate) fn forget_present(&mut self) {
+        self.everybody = None;
+    }
+
+    /// The inputs of a frame are final: an empty slot presses nothing, whichever player sat there.
+    pub(crate) fn finish_frame(&mut self, frame: Frame, present: SlotSet) {
+        let empty = SlotSet::first(self.table.row(frame).len()).difference(present);
+        if !empty.is_empty() {
+            self.table.clear_slots(frame, empty);
+        }
+    }
+
+    /// Writes the local entries that simulating `next` calls for: the newest one before.
+    #[inline(always)]
+    pub(crate) fn record_local(&mut self, next: Frame, delay: u32) -> Frame {
+        let before = self.local.newest();
+        let (table, own) = (&mut self.table, self.own.as_ref());
+        self.local.record(next, delay, |frame, entry| put_own(table, own, frame, entry));
+        before
+    }
+
+    /// Writes neutral entries for as many frames as inputs are delayed: the newest one before.
+    pub(crate) fn record_neutral(&mut self, delay: u32) -> Frame {
+        let before = self.local.newest();
+        let (table, own) = (&mut self.table, self.own.as_ref());
+        self.local.fill_neutral(delay, |frame, entry| put_own(table, own, frame, entry));
+        before
+    }
+
     /// The slots whose owners are waited for.
     pub(crate) fn waiting_for(&self) -> SlotSet {
         let horizon = self.received_frame();
@@ -165,23 +219,22 @@ impl<I: Input> InputLog<I> {
         self.own.iter().chain(self.tracks.iter().map(|track| &track.row))
     }
 
+    /// One slot's input at a frame that is held.
+    pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
+        self.table.cell(frame, slot)
+    }
+
+    /// Whether the inputs of a frame that was simulated are still there. Others' entries may lie up
+    /// to two lookaheads beyond what is confirmed, and share the ring.
+    pub(crate) fn is_kept(&self, frame: Frame, confirmed: Frame, lookahead: u32) -> bool {
+        let newest = confirmed.max(self.current).max(self.local.newest());
+        newest.since(frame) < self.table.frames() - 2 * lookahead
+    }
+
     /// The slots present at a frame, as far as is known.
     pub(crate) fn present_at(&self, frame: Frame) -> SlotSet {
         let here = self.rows().filter(|row| row.is_present_at(frame));
         here.fold(SlotSet::EMPTY, |set, row| set.union(row.slots))
-    }
-
-    /// Entries of the own stream are written; those that count go into the table.
-    #[inline(always)]
-    pub(crate) fn emit(&mut self, next: Frame, delay: u32) {
-        let (table, own) = (&mut self.table, self.own.as_ref());
-        self.local.emit(next, delay, |frame, entry| put_own(table, own, frame, entry));
-    }
-
-    /// As [`emit`](InputLog::emit), for entries nobody could have played.
-    pub(crate) fn emit_neutral(&mut self, count: u32) {
-        let (table, own) = (&mut self.table, self.own.as_ref());
-        self.local.fill_neutral(count, |frame, entry| put_own(table, own, frame, entry));
     }
 
     /// What a frame is simulated with. Until it is confirmed anybody may turn out to have come or
@@ -401,96 +454,6 @@ fn put_own<I: Input>(table: &mut InputRing<I>, own: Option<&RosterEntry>, frame:
     }
 }
 
-impl<I: Input> Entries for InputLog<I> {
-    fn write(&self, stream: StreamId, frame: Frame, out: &mut Vec<u8>) {
-        let mut put = |input: I| {
-            let at = out.len();
-            out.resize(at + I::SIZE, 0);
-            input.write(&mut out[at..]);
-        };
-        if stream == self.me {
-            self.local.entry(frame).iter().for_each(|input| put(*input));
-            return;
-        }
-        if let Some(track) = self.track_index(stream) {
-            let row = self.tracks[track].row;
-            if row.is_present_at(frame) {
-                row.slots.iter().for_each(|slot| put(self.table.cell(frame, slot)));
-                return;
-            }
-        }
-        match self.warm.get(&stream).and_then(|warm| warm.entry(frame)) {
-            Some(entry) => entry.for_each(put),
-            // Before its first frame a stream counts for nobody, and nobody needs to know what it
-            // said.
-            None => {
-                let players = self.track_index(stream).map_or(0, |track| self.tracks[track].row.slots.len());
-                (0..players).for_each(|_| put(I::default()));
-            }
-        }
-    }
-
-    fn equals(&self, stream: StreamId, frame: Frame, value: &[u8]) -> bool {
-        let counts = |row: &RosterEntry| row.stream == stream && row.is_present_at(frame);
-        let kept = self.warm.get(&stream).is_some_and(|warm| warm.entry(frame).is_some());
-        if !kept && !self.rows().any(counts) {
-            return true;
-        }
-        let mut held = Vec::with_capacity(value.len());
-        self.write(stream, frame, &mut held);
-        held == value
-    }
-
-    fn store(&mut self, stream: StreamId, frame: Frame, value: &[u8]) -> Result<(), DecodeError> {
-        let inputs: Vec<I> = match I::SIZE {
-            0 => Vec::new(),
-            size => value.chunks(size).map(I::read).collect::<Result<_, _>>()?,
-        };
-        if let Some(track) = self.track_index(stream) {
-            let players = self.tracks[track].row.slots.len();
-            if I::SIZE > 0 && inputs.len() != players {
-                let (value, max) = (inputs.len() as i64, players as i64);
-                return Err(DecodeError::OutOfRange { what: "players", value, min: max, max });
-            }
-            self.store_tracked(track, frame, &inputs);
-            if !self.warm.contains_key(&stream) {
-                return Ok(());
-            }
-        }
-        let warm = self.warm.get_or_insert_with(stream, || PendingStream {
-            players: inputs.len(),
-            first: frame,
-            count: 0,
-            inputs: VecDeque::new(),
-        });
-        if warm.players != inputs.len() || frame != warm.first.saturating_add(warm.count) {
-            *warm = PendingStream { players: inputs.len(), first: frame, count: 0, inputs: VecDeque::new() };
-        }
-        warm.inputs.extend(inputs);
-        warm.count += 1;
-        let keep = self.table.frames();
-        warm.forget_before(frame.saturating_sub(keep));
-        Ok(())
-    }
-
-    fn cut(&mut self, stream: StreamId, last: Frame) {
-        if let Some(track) = self.track_index(stream) {
-            self.tracks[track].have = self.tracks[track].have.min(last);
-        }
-    }
-
-    fn forget(&mut self, stream: StreamId) {
-        self.warm.remove(&stream);
-    }
-}
-
-impl<I: Input> InputLog<I> {
-    /// One slot's input at a frame that is held.
-    pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
-        self.table.cell(frame, slot)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use gaggle_kit::PeerId;
@@ -519,5 +482,55 @@ mod tests {
         (0..5).for_each(|nth| runs.change(1, |out| out[0] = 7 + nth));
         let last = Frame::new(90);
         assert_eq!(ledger.take_runs(0, Frame::new(85), last, 1, &runs.finish(1)), Ok(()));
+    }
+
+    /// A log of slot 0 here and slot 1 at another peer, from frame 1 on.
+    fn log_of_two() -> InputLog<u8> {
+        let row = |number: u128| RosterEntry {
+            stream: stream(number),
+            slots: SlotSet::of(Slot::at(number as usize - 1)),
+            first_frame: Frame::new(1),
+            last_frame: Frame::NEVER,
+        };
+        let mut log = InputLog::new(stream(1), 1, 64, 2);
+        log.set_rows(&[row(1), row(2)], Frame::START, |_| None);
+        log
+    }
+
+    #[test]
+    fn received_frame_follows_entries_of_others_when_looked_at() {
+        let mut log = log_of_two();
+        let mut runs = RunsWriter::default();
+        (0..3).for_each(|_| runs.repeat());
+        let taken = log.take_runs(0, Frame::START, Frame::new(3), 1, &runs.finish(1));
+        assert_eq!(taken, Ok(()));
+        assert_eq!(log.received(), Frame::START, "nothing was looked at");
+        log.update_received();
+        assert_eq!(log.received(), Frame::new(3));
+        assert_eq!(log.waiting_for(), SlotSet::of(Slot::at(1)));
+    }
+
+    #[test]
+    fn local_entries_are_recorded_ahead_by_delay() {
+        let mut log = log_of_two();
+        assert_eq!(log.record_neutral(2), Frame::START);
+        assert!(log.local.sample(Slot::at(0), 7));
+        assert_eq!(log.record_local(Frame::new(1), 2), Frame::new(2));
+        assert!(log.local.is_recorded(Frame::new(1)));
+        assert_eq!((log.local.newest_change(), log.local.input_delay()), (Frame::new(3), 2));
+        assert_eq!(log.cell(Frame::new(3), Slot::at(0)), 7);
+    }
+
+    #[test]
+    fn finished_frame_clears_empty_slots_and_presence_is_remembered() {
+        let mut log = log_of_two();
+        assert_eq!(log.present_from(Frame::new(1)), SlotSet::first(2));
+        *log.table.cell_mut(Frame::new(1), Slot::at(1)) = 9;
+        log.finish_frame(Frame::new(1), SlotSet::first(1));
+        assert_eq!(log.cell(Frame::new(1), Slot::at(1)), 0);
+        log.note_news();
+        assert!(log.take_news() && !log.take_news());
+        assert!(log.is_kept(Frame::new(1), Frame::new(40), 5));
+        assert!(!log.is_kept(Frame::new(1), Frame::new(60), 5));
     }
 }

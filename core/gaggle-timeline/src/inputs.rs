@@ -2,8 +2,8 @@
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
+use crate::input_log::Notebook;
 use crate::question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
-use crate::question_log::Notebook;
 
 /// The players' inputs for one frame.
 ///

@@ -31,6 +31,7 @@ mod peers;
 mod promise;
 mod rows;
 mod rules;
+mod settings;
 mod view;
 mod view_change;
 
@@ -58,33 +59,7 @@ pub(crate) use messages::{Known, Message, PeerStatus, Proposal};
 #[cfg(test)]
 pub(crate) use messages::{Report, Told};
 pub(crate) use rows::{RosterEntry, lead_at, row_of};
-
-/// Numbers the machine goes by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Settings {
-    /// Window plus largest input delay: how far apart two members' confirmed frames can be.
-    pub(crate) lookahead_frames: u32,
-    /// How many slots the game has.
-    pub(crate) slot_count: usize,
-    /// Only a majority may go on, so that there is one history.
-    pub(crate) majority: bool,
-    /// No view is made by fewer.
-    pub(crate) circle_min: usize,
-    /// Ancestors told unasked.
-    pub(crate) tip_links: u32,
-    /// What was not answered is said again after this.
-    pub(crate) repeat_after: Micros,
-    /// Suspicions are gathered for so long before anybody is asked, while more may follow.
-    pub(crate) gather: Micros,
-    /// A joiner is admitted although it lags after it has been ready for so long.
-    pub(crate) patience: Micros,
-    /// A joiner that makes no progress for so long starts over.
-    pub(crate) feed_timeout: Micros,
-    /// Whoever holds up a change of the view for so long goes with it.
-    pub(crate) hold_up: Micros,
-    /// A machine that did not tick for so long slept.
-    pub(crate) sleep_after: Micros,
-}
+pub(crate) use settings::{REPEAT_AFTER, Settings};
 
 /// What the machine is in its match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

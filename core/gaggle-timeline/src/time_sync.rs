@@ -1,211 +1,318 @@
-//! Keeps machines at the same frame by running a little faster or slower.
+//! Pace of this peer: speed, input delay, which frame to be at after a tick, how long it stalls.
 //!
-//! Each side measures how far ahead of the other's newest input it is and tells the other. Half the
-//! difference of the two is how far apart the machines are: latency cancels, and no clock is
-//! compared.
+//! `Session` gives it what was measured and asks once a tick. Absent: who is in the roster and why,
+//! packets, inputs.
 
-/// Frames in units of 1/65536.
-pub(crate) type FramesQ16 = i64;
+mod delay;
+mod speed;
+mod stall_timer;
 
-/// One frame.
-pub(crate) const FRAME_Q16: FramesQ16 = 1 << 16;
-/// Parts per million: the unit of speed.
-pub(crate) const PPM: i64 = 1_000_000;
+use gaggle_kit::{Frame, Micros, SlotSet};
 
-/// Fastest and slowest: within what nobody hears or feels.
-const BEND_PPM_MAX: i64 = 50_000;
-/// The part of the bend that is remembered, for clocks that differ constantly.
-const DRIFT_PPM_MAX: i64 = 15_000;
-/// Bend for each frame apart. A frame apart is made good in about a second.
-const PROPORTIONAL_PPM: i64 = 20_000;
-/// How fast the remembered part grows, for each frame apart and second.
-const INTEGRAL_PPM: i64 = 4_000;
-/// Seconds in which the remembered part fades: what all peers have in common cannot be observed,
-/// and without this it would drift away.
-const LEAK_SECONDS: i64 = 20;
-/// Farther apart than this is no matter of speed: somebody slept.
-const APART_FRAMES_MAX: i64 = 30;
+use crate::config::TimelineConfig;
+use crate::event::{Events, SessionEvent};
+use crate::roster::StreamId;
 
-/// How far ahead of one peer we seem to be, and what it says of us.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Advantage {
-    ours: Option<FramesQ16>,
-    theirs: Option<FramesQ16>,
-    /// The way to the peer takes so long, if both ways take equally long.
-    one_way: FramesQ16,
+use delay::DelayControl;
+use speed::{FramesQ16, Speed, frames_to_make_up};
+
+pub(crate) use speed::{Advantage, FRAME_Q16};
+pub(crate) use stall_timer::StallTimer;
+
+/// Frames that may be simulated in one tick to catch up.
+pub(crate) const CATCH_UP_FRAMES: u32 = 12;
+/// Ticks between two looks at speed and input delay: what is measured is an average over many
+/// packets, so that looking in every tick finds nothing new.
+const ADJUST_TICKS: u64 = 3;
+/// After catching up, reports made before it are under way for about so long.
+const REPORTS_TIMEOUT: Micros = Micros::from_millis(500);
+/// No more than this passes between two looks at a stall: a peer that slept has not waited.
+const STALL_LOOK_MAX: Micros = Micros::from_secs(1);
+/// A peer that gives one frame where so many are due is slow; with fewer no game can be played.
+const SLOWEST: u64 = 8;
+
+/// Speed, input delay and stalls of one session.
+#[derive(Debug)]
+pub(crate) struct TimeSync {
+    speed: Speed,
+    delay: DelayControl,
+    /// The frame to be at, in step with the others, while this peer comes in.
+    pace_frame: Frame,
+    /// The simulation is behind the local entries, after coming in.
+    is_catching_up: bool,
+    /// Ticks to make besides those that are due.
+    ticks_owed: u32,
+    /// What others report is worth nothing before this: it was measured before catching up.
+    measure_from: Micros,
+    /// Stalled ticks in a row.
+    stalled_ticks: u32,
+    stall_looked_at: Micros,
+    /// Frames a peer must give in the time after which it would be evicted.
+    enough_frames: u32,
 }
 
-/// A report this large may be larger.
-const REPORT_MAX: FramesQ16 = 127 * FRAME_Q16 / 4;
+/// How far to simulate in a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum TickPlan {
+    /// Up to this frame.
+    Advance(Frame),
+    /// The window is used up.
+    Stall,
+}
 
-impl Advantage {
-    /// A packet came: `frames` is our frame minus the sender's frame as told by its newest input.
+impl TimeSync {
+    pub(crate) fn new(config: &TimelineConfig) -> Self {
+        let due = u64::from(config.tick_rate) * config.evict_stalled_after.get() / 1_000_000;
+        TimeSync {
+            speed: Speed::new(config.tick_rate, ADJUST_TICKS as u32),
+            delay: DelayControl::new(
+                config.input_delay_frames,
+                config.input_delay_range,
+                config.frame_duration(),
+                config.guessing_quarters(),
+            ),
+            pace_frame: Frame::START,
+            is_catching_up: false,
+            ticks_owed: 0,
+            measure_from: Micros::ZERO,
+            stalled_ticks: 0,
+            stall_looked_at: Micros::ZERO,
+            enough_frames: (due / SLOWEST).max(1) as u32,
+        }
+    }
+
+    /// Another stay begins with the state of `frame`.
+    pub(crate) fn begin_stay(&mut self, frame: Frame) {
+        self.pace_frame = frame;
+        self.is_catching_up = false;
+    }
+
+    /// Input delay to have, in frames.
     #[inline]
-    pub(crate) fn handle_distance(&mut self, frames: i64) {
-        let sample = frames.clamp(-0x7fff, 0x7fff) * FRAME_Q16;
-        let ours = self.ours.get_or_insert(sample);
-        // After a sleep the old average is worth nothing: it would take seconds to forget.
-        if (sample - *ours).abs() > APART_FRAMES_MAX * FRAME_Q16 {
-            *ours = sample;
-        } else {
-            *ours += (sample - *ours) >> 4;
+    pub(crate) fn delay(&self) -> u32 {
+        self.delay.target()
+    }
+
+    /// This delay from now on; `None` adapts again.
+    pub(crate) fn fix_delay(&mut self, frames: Option<u32>) {
+        self.delay.fix(frames);
+    }
+
+    /// The first measurement of a stay: the worst round trip, if any is known.
+    pub(crate) fn start_delay(&mut self, rtt: Option<Micros>, is_alone: bool) {
+        self.delay.start(rtt);
+        if is_alone {
+            self.delay.be_alone();
         }
     }
 
-    /// What the peer measured, in quarters of a frame, and how long the way to it takes in frames.
-    pub(crate) fn handle_report(&mut self, quarters: i8, one_way: FramesQ16) {
-        self.theirs = Some(i64::from(quarters) * (FRAME_Q16 / 4));
-        self.one_way = one_way;
+    /// Speed in millionths of the game's own.
+    pub(crate) fn speed_ppm(&self) -> u32 {
+        self.speed.ppm()
     }
 
-    /// What to tell the peer, in quarters of a frame, saturating.
-    pub(crate) fn report(&self) -> Option<i8> {
-        self.ours.map(|ours| (ours / (FRAME_Q16 / 4)).clamp(-127, 127) as i8)
+    /// Thousandths of a frame this peer is ahead of the others.
+    pub(crate) fn advantage_permille(&self) -> i32 {
+        (self.speed.apart() * 1_000 / FRAME_Q16) as i32
     }
 
-    /// We ticked so many frames more than time passed: what was measured before is off by that.
-    pub(crate) fn shift(&mut self, frames: i64) {
-        self.ours = self.ours.map(|ours| ours + frames * FRAME_Q16);
-        self.theirs = self.theirs.map(|theirs| theirs - frames * FRAME_Q16);
+    /// Whether speed and delay are looked after in this tick.
+    #[inline]
+    pub(crate) fn is_adjustment_due(&self, ticks: u64) -> bool {
+        ticks.is_multiple_of(ADJUST_TICKS)
     }
 
-    /// Whether we are so little apart that fewer samples will do: with clocks a hundredth apart it
-    /// is a sixteenth of a frame.
-    pub(crate) fn is_together(&self) -> bool {
-        self.apart().is_some_and(|apart| apart.abs() < FRAME_Q16 / 8)
-    }
-
-    /// How far ahead of the peer we are.
-    pub(crate) fn apart(&self) -> Option<FramesQ16> {
-        let (ours, theirs) = (self.ours?, self.theirs?);
-        if theirs.abs() >= REPORT_MAX {
-            // Too far apart to be told: half a round trip is near enough.
-            return Some(ours - self.one_way);
+    /// Speed follows how far the others are `apart`, delay the worst round trip among them. No
+    /// round trip matters to a peer that is alone.
+    pub(crate) fn adjust(
+        &mut self,
+        now: Micros,
+        apart: impl Iterator<Item = FramesQ16> + Clone,
+        rtt: impl FnOnce() -> Option<Micros>,
+        is_alone: bool,
+    ) {
+        let behind = if self.speed.tick(apart.clone()) { frames_to_make_up(apart) } else { 0 };
+        if behind > 0 && self.ticks_owed == 0 && now >= self.measure_from {
+            self.ticks_owed = behind;
         }
-        Some((ours - theirs) / 2)
-    }
-}
-
-/// How fast this machine should run.
-#[derive(Debug, Clone)]
-pub(crate) struct Speed {
-    /// How much the remembered part grows from one look to the next, for each frame apart.
-    growth_per_frame: i64,
-    /// Which part of the remembered part fades meanwhile, in units of 1/2³².
-    leak_q32: i64,
-    /// The remembered part, in millionths of a ppm.
-    drift: i64,
-    apart: FramesQ16,
-    bend_ppm: i64,
-}
-
-impl Speed {
-    /// For a game of so many frames a second whose speed is looked at once in so many of them.
-    pub(crate) fn new(frames_per_second: u32, every_frames: u32) -> Self {
-        let (frames_per_second, every_frames) = (i64::from(frames_per_second), i64::from(every_frames));
-        Speed {
-            growth_per_frame: INTEGRAL_PPM * PPM * every_frames / frames_per_second,
-            leak_q32: (every_frames << 32) / (LEAK_SECONDS * frames_per_second),
-            drift: 0,
-            apart: 0,
-            bend_ppm: 0,
+        match is_alone {
+            true => self.delay.be_alone(),
+            false => self.delay.tick(now, rtt()),
         }
     }
 
-    /// Some frames later. Peers that are too far off to be caught by speed bend nobody's time;
-    /// whether there are any is returned.
-    pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) -> bool {
-        // No single peer may ask for more than the largest bend: of many, one sleeper hardly
-        // counts.
-        let most = BEND_PPM_MAX * FRAME_Q16 / PROPORTIONAL_PPM;
-        let (mut sum, mut count, mut far) = (0, 0, false);
-        for apart in apart {
-            if apart.abs() <= APART_FRAMES_MAX * FRAME_Q16 {
-                sum += apart.clamp(-most, most);
-                count += 1;
-            } else {
-                far = true;
+    /// Ticks to make now besides those that are due.
+    pub(crate) fn take_ticks_owed(&mut self, now: Micros, limit: u32) -> u32 {
+        let ticks = self.ticks_owed.min(limit);
+        self.ticks_owed -= ticks;
+        if ticks > 0 {
+            self.measure_from = now + REPORTS_TIMEOUT;
+        }
+        ticks
+    }
+
+    #[inline]
+    pub(crate) fn is_catching_up(&self) -> bool {
+        self.is_catching_up
+    }
+
+    pub(crate) fn set_catching_up(&mut self, is_catching_up: bool) {
+        self.is_catching_up = is_catching_up;
+    }
+
+    /// Begins to follow the others, who are at this frame.
+    pub(crate) fn begin_following(&mut self, present: Frame) {
+        self.pace_frame = present;
+    }
+
+    /// While coming in: the frame to be at next, with the others at `present`. While they stand
+    /// still they are not where they would be by the clock: local entries end at `until`.
+    #[must_use]
+    pub(crate) fn follow(&mut self, next: Frame, present: Option<Frame>, until: Frame) -> Frame {
+        self.pace_frame = self.pace_frame.next().max(next);
+        if let Some(present) = present
+            && present.distance(self.pace_frame) > 2
+        {
+            self.pace_frame = present;
+        }
+        self.pace_frame = self.pace_frame.min(until.saturating_sub(self.delay.target()));
+        self.pace_frame
+    }
+
+    /// Where this tick ends: at `goal`, no further than `limit`, from `current` on. `waiting_for`
+    /// says whose input is missing, should it stall.
+    pub(crate) fn plan(
+        &mut self,
+        events: &mut Events,
+        current: Frame,
+        limit: Frame,
+        goal: Frame,
+        waiting_for: impl FnOnce() -> SlotSet,
+    ) -> TickPlan {
+        let next = current.next();
+        if next > limit {
+            if self.stalled_ticks == 0 {
+                events.push(SessionEvent::Stalled { waiting_for: waiting_for() });
             }
+            self.stalled_ticks += 1;
+            return TickPlan::Stall;
         }
-        // Most matches are of two, and dividing is the slowest thing here.
-        self.apart = if count <= 1 { sum } else { sum / count };
-
-        let growth = self.growth_per_frame * self.apart / FRAME_Q16;
-        let leak = (self.drift * self.leak_q32) >> 32;
-        let limit = DRIFT_PPM_MAX * PPM;
-        self.drift = (self.drift + growth - leak).clamp(-limit, limit);
-
-        let bend = PROPORTIONAL_PPM * self.apart / FRAME_Q16 + self.drift / PPM;
-        self.bend_ppm = bend.clamp(-BEND_PPM_MAX, BEND_PPM_MAX);
-        far
+        self.note_progress(events);
+        let most = current.saturating_add(CATCH_UP_FRAMES);
+        TickPlan::Advance(goal.max(next).min(limit).min(most))
     }
 
-    /// 1,000,000 is the game's own pace; ahead of the others means slower.
-    pub(crate) fn ppm(&self) -> u32 {
-        (PPM - self.bend_ppm) as u32
+    /// A stall is over, if there was one.
+    #[inline]
+    pub(crate) fn note_progress(&mut self, events: &mut Events) {
+        if self.stalled_ticks > 0 {
+            events.push(SessionEvent::StallEnded { ticks: self.stalled_ticks });
+            self.stalled_ticks = 0;
+        }
     }
 
-    /// How far ahead of the others we are, on average.
-    pub(crate) fn apart(&self) -> FramesQ16 {
-        self.apart
+    /// Stalled ticks in a row.
+    #[inline]
+    pub(crate) fn stalled_ticks(&self) -> u32 {
+        self.stalled_ticks
     }
-}
 
-/// Ticks to make up, behind peers that speed cannot catch.
-///
-/// Only when *everybody* is as far ahead we are the one who is off; else it is somebody else's to
-/// mend. A peer that is ahead of everybody skips nothing: those behind it make up for it, and until
-/// then the window holds it back.
-pub(crate) fn frames_to_make_up(apart: impl Iterator<Item = FramesQ16>) -> u32 {
-    let most = apart.max().unwrap_or(0);
-    if most < -APART_FRAMES_MAX * FRAME_Q16 { (-most / FRAME_Q16) as u32 } else { 0 }
+    /// Time since the last look that was spent waiting for others; none outside a stall.
+    #[must_use]
+    pub(crate) fn stall_span(&mut self, now: Micros) -> Option<Micros> {
+        let span = now.since(self.stall_looked_at).min(STALL_LOOK_MAX);
+        self.stall_looked_at = now;
+        (self.stalled_ticks > 0).then_some(span)
+    }
+
+    /// Whether the match has waited for a stream, held up to `have`, for this long: others may say
+    /// that its peer is there, and an entry now and then that it lives. Neither is playing.
+    #[must_use]
+    pub(crate) fn is_overdue(
+        &self,
+        timer: &mut StallTimer,
+        stream: StreamId,
+        have: Frame,
+        span: Micros,
+        timeout: Micros,
+    ) -> bool {
+        timer.wait(stream, have, self.enough_frames, span) >= timeout
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use gaggle_kit::PeerId;
+
     use super::*;
+    use crate::roster::Incarnation;
 
-    #[test]
-    fn latency_cancels_and_half_the_difference_remains() {
-        let mut one = Advantage::default();
-        // We see the other 6 frames behind us, it sees us 2 frames behind itself: 4 apart, 2 each.
-        one.handle_distance(6);
-        one.handle_report(2 * 4, 0);
-        assert_eq!(one.apart(), Some(2 * FRAME_Q16));
-        assert_eq!(one.report(), Some(24));
+    fn sync() -> TimeSync {
+        TimeSync::new(&TimelineConfig::default())
+    }
+
+    fn frame(number: u32) -> Frame {
+        Frame::new(number)
     }
 
     #[test]
-    fn reports_saturate_instead_of_wrapping() {
-        let mut far = Advantage::default();
-        far.handle_distance(4_000);
-        assert_eq!(far.report(), Some(127));
-        far.handle_distance(-4_000);
-        assert_eq!(far.report(), Some(-127));
-    }
-
-    #[test]
-    fn speed_stays_within_five_percent_and_follows_the_sign() {
-        let mut speed = Speed::new(60, 1);
-        for _ in 0..600 {
-            speed.tick([25 * FRAME_Q16].into_iter());
-            assert!(speed.ppm() >= 950_000);
+    fn plan_beyond_limit_stalls_and_tells_once() {
+        let (mut sync, mut events) = (sync(), Events::default());
+        let missing = || SlotSet::first(2);
+        for _ in 0..3 {
+            assert_eq!(sync.plan(&mut events, frame(9), frame(9), frame(10), missing), TickPlan::Stall);
         }
-        for _ in 0..6_000 {
-            speed.tick([-25 * FRAME_Q16].into_iter());
-            assert!(speed.ppm() <= 1_050_000);
-        }
-        assert_eq!(speed.ppm(), 1_050_000);
+        assert_eq!(sync.stalled_ticks(), 3);
+        let plan = sync.plan(&mut events, frame(9), frame(20), frame(10), missing);
+        assert_eq!(plan, TickPlan::Advance(frame(10)));
+        assert_eq!(events.pop(), Some(SessionEvent::Stalled { waiting_for: SlotSet::first(2) }));
+        assert_eq!(events.pop(), Some(SessionEvent::StallEnded { ticks: 3 }));
+        assert_eq!(events.pop(), None);
     }
 
     #[test]
-    fn a_sleeper_bends_nobodys_time() {
-        let mut speed = Speed::new(60, 1);
-        speed.tick([200 * FRAME_Q16, 0].into_iter());
-        assert_eq!(speed.ppm(), 1_000_000);
-        assert_eq!(frames_to_make_up([200 * FRAME_Q16, 0].into_iter()), 0);
-        assert_eq!(frames_to_make_up([-200 * FRAME_Q16, -190 * FRAME_Q16].into_iter()), 190);
-        assert_eq!(frames_to_make_up([200 * FRAME_Q16, 190 * FRAME_Q16].into_iter()), 0, "the others do");
-        assert_eq!(frames_to_make_up([].into_iter()), 0);
+    fn plan_far_behind_advances_in_bounded_steps() {
+        let (mut sync, mut events) = (sync(), Events::default());
+        let mut plan = |limit, goal| sync.plan(&mut events, frame(100), limit, goal, || SlotSet::EMPTY);
+        assert_eq!(plan(frame(900), frame(500)), TickPlan::Advance(frame(100 + CATCH_UP_FRAMES)));
+        assert_eq!(plan(frame(104), frame(500)), TickPlan::Advance(frame(104)));
+        assert_eq!(plan(frame(900), frame(90)), TickPlan::Advance(frame(101)));
+    }
+
+    #[test]
+    fn follower_jumps_to_present_and_ends_before_limit() {
+        let mut sync = sync();
+        sync.fix_delay(Some(2));
+        sync.begin_following(frame(50));
+        assert_eq!(sync.follow(frame(10), None, Frame::NEVER), frame(51));
+        assert_eq!(sync.follow(frame(10), Some(frame(53)), Frame::NEVER), frame(52), "near enough");
+        assert_eq!(sync.follow(frame(10), Some(frame(90)), Frame::NEVER), frame(90));
+        assert_eq!(sync.follow(frame(10), Some(frame(90)), frame(80)), frame(78));
+    }
+
+    #[test]
+    fn owed_ticks_are_taken_once_and_not_measured_again_at_once() {
+        let (mut sync, far) = (sync(), [-200 * FRAME_Q16]);
+        let adjust = |sync: &mut TimeSync, at| sync.adjust(at, far.into_iter(), || None, false);
+        adjust(&mut sync, Micros::ZERO);
+        assert_eq!(sync.take_ticks_owed(Micros::ZERO, 150), 150);
+        assert_eq!(sync.take_ticks_owed(Micros::ZERO, 150), 50);
+        adjust(&mut sync, Micros::from_millis(100));
+        assert_eq!(sync.take_ticks_owed(Micros::from_millis(100), 150), 0);
+        adjust(&mut sync, REPORTS_TIMEOUT);
+        assert_eq!(sync.take_ticks_owed(REPORTS_TIMEOUT, 150), 150);
+    }
+
+    #[test]
+    fn stalled_stream_is_overdue_after_timeout() {
+        let (mut sync, mut events, mut timer) = (sync(), Events::default(), StallTimer::default());
+        assert_eq!(sync.stall_span(Micros::from_secs(5)), None, "no stall");
+        assert_eq!(sync.plan(&mut events, frame(9), frame(9), frame(9), || SlotSet::EMPTY), TickPlan::Stall);
+        let span = sync.stall_span(Micros::from_secs(50)).expect("it stalls");
+        assert_eq!(span, STALL_LOOK_MAX, "it slept meanwhile");
+        let stream = StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(1) };
+        let mut overdue = || sync.is_overdue(&mut timer, stream, frame(9), span, Micros::from_secs(2));
+        assert_eq!([overdue(), overdue()], [false, true]);
     }
 }

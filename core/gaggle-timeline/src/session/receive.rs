@@ -1,58 +1,44 @@
 //! What comes in: packets of the running game and messages.
 
-use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
-use gaggle_link::CloseCode;
+use gaggle_kit::{Frame, Input, Micros, PeerId};
 
-use super::{HANDSHAKE_STEPS, Session};
-use crate::announce::{Announce, Message, PROTOCOL_VERSION};
+use super::Session;
+use crate::announce::Message;
 use crate::budget::RateLimit;
-use crate::event::{PeerFault, RejectReason, SessionEvent};
+use crate::event::PeerFault;
 use crate::input_log::RemoteStream;
-use crate::membership::{self, Acceptance, Ballot, EntryRange, Mode, SenderStatus};
-use crate::packet::{AHEAD_NONE, Packet, TAG_NONE, TAG_OTHER, complete};
+use crate::membership::{self, Acceptance, Ballot, Mode, SenderStatus};
+use crate::packet::{Packet, TAG_NONE, TAG_OTHER};
+use crate::peers::SenderContext;
 use crate::relay::Other;
-use crate::remote::{Handshake, Liveness, SenderContext};
 use crate::roster::{RosterEntry, StreamId};
-use crate::time_sync::FRAME_Q16;
 use crate::transfer;
+use crate::wire::{Inbound, acked_frame, check_controls, decode, entry_range, moves_state, newest_frame};
 
 /// What a peer may send: an order of magnitude more than the busiest does. Beyond that packets,
 /// which a network can multiply, are ignored; messages, which it cannot, are a fault.
 const PACKETS: RateLimit = RateLimit { burst: 4_096, per_second: 4_096 };
 const MESSAGES: RateLimit = RateLimit { burst: 1_024, per_second: 256 };
-/// Attempts to change the view are the lead's business; others make some when they take it for
-/// lost.
-const CHANGES: RateLimit = RateLimit { burst: 48, per_second: 2 };
-const CHANGES_OF_LEAD: RateLimit = RateLimit { burst: 256, per_second: 8 };
-/// Promises a peer says it made to somebody else, each of which may make everybody agree anew. Who
-/// invented them, it or the one it names, nobody can tell: those beyond are not heeded yet. What is
-/// true is told in every packet until it is over.
-const PROMISES: RateLimit = RateLimit { burst: 16, per_second: 1 };
-pub(super) const ASKS: RateLimit = RateLimit { burst: 16, per_second: 1 };
-
-/// Frames that have the same low bits are so far apart.
-const LOW_BITS: i64 = 1 << 16;
-
 impl<I: Input> Session<I> {
     /// Bytes a peer sent on the unreliable channel, and when they arrived (not the time of the last
     /// tick: round trips would look a frame or two too short).
     ///
     /// Bytes that nobody honest sends end the trust in that peer, told by
-    /// [`SessionEvent::PeerFault`].
+    /// [`SessionEvent::PeerFault`](crate::SessionEvent::PeerFault).
     pub fn handle_packet(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
-        self.now = self.now.max(now);
-        let Some(index) = self.sender_index(from) else { return };
-        if !self.remotes[index].is_trusted() {
+        self.cx.advance_to(now);
+        let Some(index) = self.peers.sender_index(from) else { return };
+        if !self.peers[index].is_trusted() {
             // Unreliable packets may overtake the announcement; what they say comes again.
             return;
         }
-        if !self.remotes[index].allowed.packets.spend(now, PACKETS) {
-            self.stats.packets_rate_limited += 1;
+        if !self.peers[index].allowed.packets.spend(now, PACKETS) {
+            self.cx.stats.packets_rate_limited += 1;
             return;
         }
         let taken = match Packet::tag_of(bytes) {
             Some(TAG_OTHER) => {
-                self.remotes[index].heard_at = now;
+                self.peers[index].presence.heard_at = now;
                 Other::decode(bytes).map(|other| self.take_other(index, other)).map_err(PeerFault::from)
             }
             Some(TAG_NONE) => Packet::decode(bytes, 0)
@@ -70,96 +56,33 @@ impl<I: Input> Session<I> {
 
     /// Bytes a peer sent on the reliable channel.
     pub fn handle_message(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
-        self.now = self.now.max(now);
-        let Some(index) = self.remote_index(from) else { return };
-        let remote = &mut self.remotes[index];
+        self.cx.advance_to(now);
+        let Some(index) = self.peers.index_of(from) else { return };
+        let remote = &mut self.peers[index];
         if !remote.is_linked() {
             return;
         }
         let trusted = remote.is_trusted();
         if trusted {
-            remote.heard_at = now;
+            remote.presence.heard_at = now;
         }
-        self.quiescent_until = Micros::ZERO;
-        let moves_state = bytes.first().is_some_and(|kind| transfer::Message::moves_state(*kind));
-        if !moves_state && !remote.allowed.messages.spend(now, MESSAGES) {
+        self.peers.disturb();
+        let remote = &mut self.peers[index];
+        if !moves_state(bytes) && !remote.allowed.messages.spend(now, MESSAGES) {
             self.fault(index, PeerFault::RateLimitExceeded);
             return;
         }
-        let taken = match bytes.first().copied() {
-            Some(kind) if transfer::Message::is_kind(kind) => {
-                transfer::Message::decode(bytes).map(|message| {
-                    if trusted {
-                        self.take_transfer(index, message);
-                    }
-                })
-            }
-            Some(kind) if membership::Message::is_kind(kind) => {
-                membership::Message::decode(bytes).map(|message| {
-                    if trusted {
-                        self.take_membership(index, message);
-                    }
-                })
-            }
-            _ => Message::decode(bytes).map(|message| match message {
-                Message::Announce(announce) => self.take_announce(index, &announce),
-                Message::Findings(findings) if trusted => self.take_findings(index, findings),
-                Message::Recovered { through } if trusted => self.take_recovered(index, through),
-                Message::Findings(_) | Message::Recovered { .. } => {}
-            }),
-        };
+        let taken = decode(bytes).map(|message| match message {
+            Inbound::Control(Message::Announce(announce)) => self.take_announce(index, &announce),
+            _ if !trusted => {}
+            Inbound::Transfer(message) => self.take_transfer(index, message),
+            Inbound::Membership(message) => self.take_membership(index, message),
+            Inbound::Control(Message::Findings(findings)) => self.take_findings(index, findings),
+            Inbound::Control(Message::Recovered { through }) => self.take_recovered(index, through),
+        });
         if let Err(error) = taken {
             self.fault(index, error.into());
         }
-    }
-
-    fn take_announce(&mut self, index: usize, announce: &Announce) {
-        let remote = &mut self.remotes[index];
-        let peer = remote.peer;
-        // Who comes late, or again, still says what it was given: it has not heard that the match
-        // began.
-        let seat = self.seats.iter().chain(&self.founders).find(|seat| seat.peer == peer);
-        let seat = seat.map(|seat| seat.slots);
-        let refusal = match () {
-            () if announce.version != PROTOCOL_VERSION => {
-                Some(RejectReason::Version { ours: PROTOCOL_VERSION, theirs: announce.version })
-            }
-            () if announce.game_fingerprint != self.config.game_fingerprint => {
-                let (ours, theirs) = (self.config.game_fingerprint, announce.game_fingerprint);
-                Some(RejectReason::Game { ours, theirs })
-            }
-            () if announce.settings_fingerprint != self.settings_fingerprint => Some(RejectReason::Settings),
-            () if announce.shape != self.shape && announce.shape != 0 && self.shape != 0 => {
-                Some(RejectReason::Shape { ours: self.shape, theirs: announce.shape })
-            }
-            () if seat.is_some_and(|ours| ours != announce.slots && announce.slots != SlotSet::EMPTY) => {
-                Some(RejectReason::Slots { ours: seat.unwrap_or_default(), theirs: announce.slots })
-            }
-            () => None,
-        };
-        if let Some(reason) = refusal {
-            remote.handshake = Handshake::Refused;
-            self.refused.push((peer, CloseCode::INCOMPATIBLE));
-            self.events.push(SessionEvent::Rejected { peer, reason });
-            return;
-        }
-        if remote.is_trusted() {
-            self.fault(index, PeerFault::DuplicateAnnounce);
-            return;
-        }
-        remote.meaning = None;
-        self.membership.handle_link(peer);
-        if remote.incarnation != Some(announce.incarnation) {
-            remote.incarnation = Some(announce.incarnation);
-            self.membership.handle_hello(peer, announce.incarnation);
-        }
-        remote.companies.0 = announce.cohort;
-        remote.heard_at = self.now;
-        remote.liveness =
-            if remote.liveness == Liveness::Gone { Liveness::Interrupted } else { remote.liveness };
-        remote.handshake = Handshake::Announced;
-        self.events.push(SessionEvent::Synchronizing { peer, count: 1, total: HANDSHAKE_STEPS });
-        self.judge_reachable(index);
     }
 
     fn take_membership(&mut self, index: usize, message: membership::Message) {
@@ -177,84 +100,81 @@ impl<I: Input> Session<I> {
             self.fault(index, PeerFault::TooManyViewChanges);
             return;
         }
-        let peer = self.remotes[index].peer;
+        let peer = self.peers[index].peer;
         if let membership::Message::PeerStatus { standing, .. } = &message
             && standing.knows.is_none()
-            && self.remotes[index].told.implied
+            && self.peers[index].hello.told.implied
         {
             // It did not start together with us after all.
-            self.remotes[index].told.forget();
+            self.peers[index].hello.told.forget();
         }
         if matches!(message, membership::Message::PeerStatus { .. }) {
-            self.remotes[index].unable_until = None;
+            self.peers[index].unable_until = None;
         }
         let stay = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
         self.sync_held();
-        let taken = self.membership.handle_message(self.now, peer, message, &mut self.ledger);
+        let taken = self.membership.handle_message(self.cx.now, peer, message, &mut self.log);
         let stays = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
         let watches = self.membership.latest_standing(peer).is_some_and(|standing| standing.players == 0);
-        self.remotes[index].watches = watches && !self.remotes[index].is_open;
+        self.peers[index].watches = watches && !self.peers[index].is_open;
         if stay.is_some() && stay != stays {
             let agreed = self.membership.confirmed();
-            self.remotes[index].begin_stay(agreed);
+            self.peers[index].begin_stay(agreed);
         }
         self.blame(index, taken);
         self.follow_membership();
     }
 
-    /// Whether a peer calls for ever new changes. One that is only repeated costs nothing.
+    /// Whether a peer calls for ever new changes.
     fn is_churn(&mut self, index: usize, ballot: u32) -> bool {
-        let peer = self.remotes[index].peer;
-        let leads = self.membership.first_here().is_some_and(|first| first.peer == peer);
-        let allowance = if leads { CHANGES_OF_LEAD } else { CHANGES };
-        let allowed = &mut self.remotes[index].allowed;
-        let newer = ballot > allowed.ballot;
-        allowed.ballot = allowed.ballot.max(ballot);
-        newer && !allowed.changes.spend(self.now, allowance)
+        let remote = &mut self.peers[index];
+        let leads = self.membership.first_here().is_some_and(|first| first.peer == remote.peer);
+        !remote.allowed.may_change(self.cx.now, ballot, leads)
     }
 
-    /// A promise as far as it is heeded: whoever claims ever higher ones makes the others agree
-    /// anew without end.
+    /// A promise as far as it is heeded.
     ///
     /// # Errors
-    /// If it says that it called for all of these itself.
+    /// If its sender says that it called for ever new changes itself.
     fn heed_promise(&mut self, index: usize, promised: Ballot) -> Result<Option<Ballot>, PeerFault> {
-        if promised.by.peer == self.remotes[index].peer {
+        if promised.by.peer == self.peers[index].peer {
             let churn = self.is_churn(index, promised.number);
             return if churn { Err(PeerFault::TooManyViewChanges) } else { Ok(Some(promised)) };
         }
-        let allowed = &mut self.remotes[index].allowed;
-        let newer = promised.number > allowed.promise_ballot;
-        if newer && !allowed.promises.spend(self.now, PROMISES) {
-            return Ok(None);
-        }
-        allowed.promise_ballot = allowed.promise_ballot.max(promised.number);
-        Ok(Some(promised))
+        let is_heeded = self.peers[index].allowed.may_promise(self.cx.now, promised.number);
+        Ok(is_heeded.then_some(promised))
     }
 
     fn take_transfer(&mut self, index: usize, message: transfer::Message<'_>) {
         use transfer::Message;
         match message {
             Message::Offer(offer) => self.take_offer(index, offer),
-            Message::Piece { number, bytes } => self.take_piece(index, Some((number, bytes))),
-            Message::Packed { number, bytes } => self.take_packed(index, number, bytes),
-            Message::Got { number, bytes } => self.take_got(index, number, bytes),
+            Message::Piece { number, bytes } => {
+                let peer = self.peers[index].peer;
+                let taken = self.joiner.handle_piece(&mut self.cx, peer, number, bytes);
+                self.fault_if(index, taken);
+            }
+            Message::Packed { number, bytes } => {
+                let peer = self.peers[index].peer;
+                let taken = self.joiner.handle_packed(&mut self.cx, peer, number, bytes);
+                self.fault_if(index, taken);
+            }
+            Message::Got { number, bytes } => {
+                let peer = self.peers[index].peer;
+                self.donor.handle_ack(self.cx.now, peer, number, bytes);
+            }
             Message::Decline(why) => self.take_decline(index, why),
             Message::Feed(feed) => self.take_feed(index, *feed),
             Message::AskFeed { from, known, depth } => self.take_ask_feed(index, from, known, depth),
-            Message::Enough => self.donations.forget(self.remotes[index].peer),
-            Message::Forward { to, bytes } => self.take_letter(index, to, bytes),
-            Message::ForwardFrom { from, bytes } => {
-                if self.take_letter_from(index, from, bytes).is_err() {
-                    self.stats.forwards_rejected += 1;
-                }
-            }
+            Message::Enough => self.donor.forget(self.peers[index].peer),
+            Message::Forward { to, bytes } => self.take_forward(index, to, bytes),
+            Message::ForwardFrom { from, bytes } => self.take_forward_from(index, from, bytes),
         }
     }
 
     /// A packet of somebody in no match, or from before it began: only the clocks count.
     fn take_stranger(&mut self, now: Micros, index: usize, packet: &Packet<'_>) {
-        self.remotes[index].heard_at = now;
+        self.peers[index].presence.heard_at = now;
         self.take_clock(now, index, packet);
         self.note_heard(index);
     }
@@ -262,26 +182,26 @@ impl<I: Input> Session<I> {
     /// A packet of somebody for whom the match has begun already. Its clock is what we still wait
     /// for.
     fn take_early(&mut self, now: Micros, index: usize, bytes: &[u8]) -> Result<(), PeerFault> {
-        let peer = self.remotes[index].peer;
-        let seat = self.seats.iter().find(|seat| seat.peer == peer);
-        let packet = Packet::decode(bytes, seat.map_or(0, |seat| seat.slots.len()) * I::SIZE)?;
+        let peer = self.peers[index].peer;
+        let players = self.life.seat_of(peer).map_or(0, |slots| slots.len());
+        let packet = Packet::decode(bytes, players * I::SIZE)?;
         self.take_stranger(now, index, &packet);
         Ok(())
     }
 
     fn take_tagged(&mut self, now: Micros, index: usize, tag: u8, bytes: &[u8]) -> Result<(), PeerFault> {
         let epoch = self.membership.epoch().number();
-        let known = self.remotes[index].meaning.filter(|known| known.tag == tag && known.epoch == epoch);
+        let known = self.peers[index].hello.meaning.filter(|known| known.tag == tag && known.epoch == epoch);
         let players = match known {
             Some(known) => known.players,
-            None => match self.membership.standing_of(self.remotes[index].peer, tag) {
+            None => match self.membership.standing_of(self.peers[index].peer, tag) {
                 Some(standing) => standing.players,
-                None if tag == membership::IMPLIED_TAG && !self.seats.is_empty() => {
+                None if tag == membership::IMPLIED_TAG && self.life.is_gathering() => {
                     return self.take_early(now, index, bytes);
                 }
                 None => {
                     // What it means is still under way; what it says comes again.
-                    self.remotes[index].heard_at = now;
+                    self.peers[index].presence.heard_at = now;
                     return Ok(());
                 }
             },
@@ -307,9 +227,9 @@ impl<I: Input> Session<I> {
         index: usize,
         packet: &Packet<'_>,
     ) -> Result<SenderContext, PeerFault> {
-        let peer = self.remotes[index].peer;
+        let peer = self.peers[index].peer;
         let nothing = SenderContext::nothing(peer, packet.tag);
-        if !self.running {
+        if !self.life.is_running() {
             return Ok(nothing);
         }
         let promised = match packet.promised {
@@ -319,7 +239,7 @@ impl<I: Input> Session<I> {
         self.sync_held();
         let confirmed = Frame::START;
         let sign = SenderStatus { tag: packet.tag, observer: packet.observer, promised, confirmed };
-        let hearing = match self.membership.hear(now, peer, sign, &self.ledger) {
+        let hearing = match self.membership.hear(now, peer, sign, &self.log) {
             Ok(hearing) => hearing,
             Err(fault) => {
                 self.blame(index, Err(fault));
@@ -333,8 +253,8 @@ impl<I: Input> Session<I> {
         let own_first = self.membership.standing().and_then(|own| own.first);
         let knows_us =
             standing.knows.is_some_and(|known| known.incarnation == me && Some(known.first) == own_first);
-        let track = self.ledger.track_of(stream, standing.players);
-        if track.is_none() && self.ledger.track_index(stream).is_some() {
+        let track = self.log.track_of(stream, standing.players);
+        if track.is_none() && self.log.track_index(stream).is_some() {
             // Whoever admitted it gave it another number of slots: its entries fit nowhere.
             return Ok(nothing);
         }
@@ -352,7 +272,7 @@ impl<I: Input> Session<I> {
             grows: self.membership.grows(stream),
             track,
         };
-        self.remotes[index].meaning = Some(meaning);
+        self.peers[index].hello.meaning = Some(meaning);
         Ok(meaning)
     }
 
@@ -364,29 +284,19 @@ impl<I: Input> Session<I> {
         meaning: &SenderContext,
     ) -> Result<(), PeerFault> {
         let have = self.have_of_stream(meaning);
-        let told_newest = self.ledger.local.newest();
-        let remote = &mut self.remotes[index];
-        remote.heard_at = now;
+        let told_newest = self.log.local.newest();
+        let remote = &mut self.peers[index];
+        remote.presence.heard_at = now;
         if packet.missing {
-            remote.lossy_until = now + super::send::LOSS_MEMORY;
+            remote.stream.lossy_until = now + crate::wire::LOSS_MEMORY;
         }
         if meaning.knows_us {
-            let mut acked = complete(packet.ack_low, remote.acked.unwrap_or(told_newest));
-            if acked > i64::from(told_newest.number()) && remote.acked.is_none() && acked >= LOW_BITS {
-                // Who has just come may hold nothing of us but what is so long ago that the low
-                // bits mean another frame.
-                acked -= LOW_BITS;
-            }
-            if acked > i64::from(told_newest.number()) {
-                let frame = Frame::new(acked.min(u32::MAX.into()) as u32);
-                return Err(PeerFault::AckBeyondSent { frame, newest: told_newest });
-            }
-            let acked = frame_or_start(acked);
-            remote.acked = Some(remote.acked.map_or(acked, |before| before.max(acked)));
+            let acked = acked_frame(packet, remote.stream.acked, told_newest)?;
+            remote.stream.note_acked(acked);
         }
-        let newest = frame_or_start(complete(packet.newest_low, have));
+        let newest = newest_frame(packet, have);
         if matches!(meaning.hearing, Acceptance::All(_)) && packet.confirmed_age < u8::MAX {
-            remote.confirmed = remote.confirmed.max(newest.saturating_sub(packet.confirmed_age.into()));
+            remote.stream.note_confirmed(newest.saturating_sub(packet.confirmed_age.into()));
         }
         if meaning.hearing != Acceptance::Nothing {
             self.take_entries(index, newest, packet, meaning, have)?;
@@ -396,7 +306,7 @@ impl<I: Input> Session<I> {
             let frame = newest.saturating_sub(check.age_frames.into());
             match meaning.hearing {
                 Acceptance::All(_) => self.take_check(index, frame, check),
-                _ => self.take_check_watching(index, frame, check),
+                _ => self.take_check_spectating(index, frame, check),
             }
         }
         self.note_heard(index);
@@ -405,27 +315,27 @@ impl<I: Input> Session<I> {
 
     /// Up to which frame the stream a packet is about is held.
     fn have_of_stream(&self, meaning: &SenderContext) -> Frame {
-        let track = meaning.track.map(|track| &self.ledger.tracks()[track]);
+        let track = meaning.track.map(|track| &self.log.tracks()[track]);
         match track.filter(|track| track.is_held()) {
             Some(track) => track.have,
             None => match self.membership.held(meaning.stream).filter(|held| !held.is_empty()) {
                 Some(held) => held.through,
                 // Nothing of it is held: it is wanted from its beginning, whenever it counts from.
-                None => meaning.first.map_or(self.ledger.current, Frame::previous),
+                None => meaning.first.map_or(self.log.current, Frame::previous),
             },
         }
     }
 
     /// Up to which frame a peer's stream is held, as far as we told it that we know that stream.
     pub(super) fn have_of(&self, index: usize) -> Frame {
-        let remote = &self.remotes[index];
-        let Some(known) = remote.told.standing().and_then(|standing| standing.knows) else {
+        let remote = &self.peers[index];
+        let Some(known) = remote.hello.told.standing().and_then(|standing| standing.knows) else {
             return Frame::START;
         };
         let told = |meaning: &SenderContext| {
             meaning.stream.incarnation == known.incarnation && meaning.first == Some(known.first)
         };
-        match remote.meaning.as_ref().filter(|meaning| told(meaning)) {
+        match remote.hello.meaning.as_ref().filter(|meaning| told(meaning)) {
             Some(meaning) => self.have_of_stream(meaning),
             None => {
                 // Nothing came from it yet, but whoever brought us in told us what it had.
@@ -449,11 +359,11 @@ impl<I: Input> Session<I> {
         // The entries of an honest peer reach as far as it can have confirmed ours. Who comes in
         // may be far behind everybody, and nobody waits for whoever has said goodbye.
         let plays = self.membership.mode() == Mode::Member && self.membership.own_end().is_none();
-        let in_step = plays && !self.catching_up && meaning.track.is_some();
-        let possible = self.membership.confirmed().saturating_add(2 * self.config.reach_frames());
+        let in_step = plays && !self.time.is_catching_up() && meaning.track.is_some();
+        let possible = self.membership.confirmed().saturating_add(2 * self.cx.config.reach_frames());
         // A little more is only not taken: whoever lags, or was cut and does not know it, may see
         // that of an honest one.
-        let absurd = possible.saturating_add(2 * self.config.reach_frames());
+        let absurd = possible.saturating_add(2 * self.cx.config.reach_frames());
         if newest > absurd && in_step {
             return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
         }
@@ -464,11 +374,11 @@ impl<I: Input> Session<I> {
         if base > have {
             let fault = PeerFault::InputGap { from: base.next(), have };
             // Of whoever was cut and does not know it, all there will ever be is held.
-            let held = meaning.track.map(|track| &self.ledger.tracks()[track]);
+            let held = meaning.track.map(|track| &self.log.tracks()[track]);
             let held = held.is_some_and(|track| track.is_held() && track.have < track.row.last_frame);
             return if in_step && meaning.knows_us && held { Err(fault) } else { Ok(()) };
         }
-        if self.ledger.current.max(have).since(base) >= self.ledger.table.frames() {
+        if self.log.current.max(have).since(base) >= self.log.table.frames() {
             // So old that the entry it builds on is forgotten; everything in it is long confirmed.
             return Ok(());
         }
@@ -476,45 +386,23 @@ impl<I: Input> Session<I> {
             return self.take_warm(index, base, newest, packet, meaning);
         };
         let RemoteStream { row: RosterEntry { last_frame: row_last, .. }, since, .. } =
-            self.ledger.tracks()[track];
+            self.log.tracks()[track];
         if base < since && (base.next() < since || Some(base.next()) != meaning.first) {
             // What the runs build on is not in the table: it is with those who were not there yet.
             return self.take_warm(index, base, newest, packet, meaning);
         }
         let last = if meaning.grows { newest.min(row_last).min(possible) } else { have };
-        if !packet.entry_controls.is_empty() || newest <= have {
-            self.check_sayings(meaning.stream, base, newest, packet)?;
+        if (!packet.entry_controls.is_empty() || newest <= have)
+            && let Some(held) = self.membership.held(meaning.stream)
+        {
+            check_controls(packet, held, base, newest)?;
         }
         let entry_bytes = usize::from(meaning.players) * I::SIZE;
-        self.ledger.take_runs(track, base, last, entry_bytes, &packet.runs)?;
+        self.log.take_runs(track, base, last, entry_bytes, &packet.runs)?;
         if last > have {
-            self.held_news = true;
+            self.log.note_news();
             if !packet.entry_controls.is_empty() {
                 self.take_sayings(meaning.stream, newest, have, last, packet);
-            }
-        }
-        Ok(())
-    }
-
-    /// What entries say that are held already must be what they said before.
-    fn check_sayings(
-        &self,
-        stream: StreamId,
-        base: Frame,
-        newest: Frame,
-        packet: &Packet<'_>,
-    ) -> Result<(), PeerFault> {
-        let Some(held) = self.membership.held(stream) else { return Ok(()) };
-        let known = |frame: Frame| frame > base && frame >= held.first && frame <= held.through.min(newest);
-        let told = |frame: Frame| {
-            let mut all = packet.entry_controls.iter();
-            all.find(|(age, _)| newest.saturating_sub((*age).into()) == frame).map(|(_, extras)| extras)
-        };
-        let frames = packet.entry_controls.iter().map(|(age, _)| newest.saturating_sub(age.into()));
-        let held_frames = held.entry_controls().iter().map(|(frame, _)| *frame);
-        for frame in frames.chain(held_frames).filter(|frame| known(*frame)) {
-            if told(frame).unwrap_or_default() != held.extras(frame) {
-                return Err(PeerFault::InputChanged { frame });
             }
         }
         Ok(())
@@ -551,46 +439,21 @@ impl<I: Input> Session<I> {
         let before = if Some(base.next()) == meaning.first {
             Some(vec![I::default(); players])
         } else {
-            self.ledger.entry_before(meaning.stream, base.next())
+            self.log.entry_before(meaning.stream, base.next())
         };
-        let Some(mut entry) = before.filter(|entry| entry.len() == players) else { return Ok(()) };
-        let mut tail = EntryRange::from(meaning.stream, base.next());
-        let mut value = vec![0; players * I::SIZE];
-        let mut frame = base;
-        for change in packet.runs.entries(players * I::SIZE) {
-            frame = frame.next();
-            for (nth, input) in entry.iter_mut().enumerate() {
-                let place = nth * I::SIZE..(nth + 1) * I::SIZE;
-                *input = match change {
-                    Some(bytes) => I::read(&bytes[place.clone()])?,
-                    None => input.repeat(),
-                };
-                input.write(&mut value[place]);
-            }
-            let mut said = packet.entry_controls.iter();
-            let extras = said.find(|(age, _)| newest.saturating_sub((*age).into()) == frame);
-            tail.push(&value, extras.map(|(_, extras)| extras).unwrap_or_default());
-        }
+        let Some(entry) = before.filter(|entry| entry.len() == players) else { return Ok(()) };
+        let tail = entry_range(packet, meaning.stream, (base, newest), entry)?;
         self.sync_held();
-        let taken = self.membership.take_tail(&tail, &mut self.ledger);
+        let taken = self.membership.take_tail(&tail, &mut self.log);
         self.blame(index, taken);
         self.follow_membership();
         Ok(())
     }
 
     fn take_clock(&mut self, now: Micros, index: usize, packet: &Packet<'_>) {
-        let remote = &mut self.remotes[index];
-        if let Some(time) = packet.time {
-            remote.delay_frames = time.delay_frames.into();
-            remote.clock.handle(now, time.clock_ms, time.echo_ms, time.hold_ms);
-            let rtt_us = remote.clock.rtt().map_or(0, |rtt| rtt.get() as i64);
-            let one_way = rtt_us * FRAME_Q16 / (2 * self.frame.get() as i64);
-            if time.ahead_quarters != AHEAD_NONE {
-                remote.advantage.handle_report(time.ahead_quarters, one_way);
-            }
-            if remote.clock.is_known() {
-                remote.one_way_percent = (one_way * 100 / FRAME_Q16) as u32;
-            }
+        let remote = &mut self.peers[index];
+        if let Some(time) = &packet.time {
+            remote.time.handle(now, time, self.cx.frame);
         }
     }
 
@@ -603,58 +466,14 @@ impl<I: Input> Session<I> {
         meaning: &SenderContext,
     ) {
         self.take_clock(now, index, packet);
-        let remote = &mut self.remotes[index];
-        if self.running && newest > Frame::START && meaning.hearing != Acceptance::Nothing && !packet.observer
+        let remote = &mut self.peers[index];
+        if self.life.is_running()
+            && newest > Frame::START
+            && meaning.hearing != Acceptance::Nothing
+            && !packet.observer
         {
-            // Delay is no sign of being ahead: with it, every change of delay would look like
-            // drift.
-            let theirs = i64::from(newest.number()) - i64::from(remote.delay_frames);
-            remote.advantage.handle_distance(i64::from(self.ledger.current.number()) - theirs);
-            if remote.newest.is_none_or(|(known, _)| newest > known) {
-                remote.newest = Some((newest, now));
-            } else if remote.newest.is_some_and(|(known, _)| newest < known) {
-                self.stats.packets_stale += 1;
-            }
+            let is_newest = remote.time.handle_newest(now, newest, self.log.current);
+            self.cx.stats.packets_stale += u64::from(!is_newest);
         }
     }
-
-    fn note_heard(&mut self, index: usize) {
-        let remote = &mut self.remotes[index];
-        let peer = remote.peer;
-        if remote.liveness != Liveness::Heard {
-            remote.liveness = Liveness::Heard;
-            self.tell_liveness(index);
-            self.judge_reachable(index);
-        }
-        let remote = &mut self.remotes[index];
-        if remote.handshake == Handshake::Announced && remote.clock.is_known() {
-            remote.handshake = Handshake::Synchronized;
-            self.events.push(SessionEvent::Synchronizing {
-                peer,
-                count: HANDSHAKE_STEPS,
-                total: HANDSHAKE_STEPS,
-            });
-            self.events.push(SessionEvent::Synchronized { peer });
-            self.start_when_ready();
-        }
-    }
-
-    pub(super) fn fault(&mut self, index: usize, fault: PeerFault) {
-        let remote = &mut self.remotes[index];
-        if remote.handshake == Handshake::Refused {
-            return;
-        }
-        remote.handshake = Handshake::Refused;
-        let peer = remote.peer;
-        remote.told.forget();
-        self.quiescent_until = Micros::ZERO;
-        self.refused.push((peer, CloseCode::PROTOCOL_ERROR));
-        self.events.push(SessionEvent::PeerFault { peer, fault });
-        self.set_gone(index);
-    }
-}
-
-#[inline]
-fn frame_or_start(number: i64) -> Frame {
-    Frame::new(number.clamp(0, u32::MAX.into()) as u32)
 }

@@ -47,7 +47,7 @@ fn a_torrent_of_messages_is_a_fault() {
     let torrents: [fn(&super::Session<u8>) -> Message; 2] = [
         |_| Message::AskPath,
         |session| Message::PeerStatus {
-            tag: session.remotes.first().map_or(0, |remote| remote.told.tag()),
+            tag: session.peers.iter().next().map_or(0, |remote| remote.hello.told.tag()),
             standing: session.membership.standing().expect("it plays"),
         },
     ];
@@ -195,7 +195,7 @@ fn questions_about_streams_nobody_has_are_not_remembered() {
         mail
     });
     table.expect_agreement(&[0, 1, 2], 120);
-    let remembered = table.session(0).relaying.given_count();
+    let remembered = table.session(0).gossip.given_count();
     assert!(remembered <= 3, "{remembered} are remembered in one tick");
 }
 

@@ -93,7 +93,7 @@ fn whoever_takes_a_state_still_knows_what_everybody_told_of_theirs() {
     let mut table = Cluster::of(2, 0);
     table.tamper = hashes(LIES[0]);
     table.run_until("it obeys", 600, |t| t.session(1).stats().recoveries == 1);
-    let told = table.session(1).remotes[0].told_check(Frame::new(120));
+    let told = table.session(1).peers[0].audit.told(Frame::new(120));
     assert!(told.is_some(), "the next vote goes without it:\n{}", table.describe());
 }
 
@@ -134,7 +134,7 @@ fn the_senior_is_whoever_came_first_not_whoever_has_the_first_slot() {
 fn findings(live_hash: fn(u32) -> u32) -> Tamper {
     Box::new(move |session, mut mail| {
         mail.iter_mut().for_each(|mail| _ = reword(mail, |packet| packet.check = None, |value| value));
-        let Some(own) = session.checks.newest() else { return mail };
+        let Some(own) = session.audit.newest() else { return mail };
         let (from, to, live_hash) = (own.frame.previous(), own.frame, live_hash(own.state_hash));
         let found = Findings { from, to, live_hash, hashes: Vec::new(), streams: Vec::new() };
         let mut bytes = Vec::new();
@@ -193,7 +193,7 @@ fn a_hash_that_is_told_again_is_no_second_difference() {
     // another difference.
     table.tamper = Box::new(move |session, mail| {
         let mut mail = lies(session, mail);
-        if let Some(own) = session.checks.newest()
+        if let Some(own) = session.audit.newest()
             && session.current_frame().since(own.frame) == 30
         {
             let mut bytes = Vec::new();
@@ -228,10 +228,10 @@ fn hashes_are_heard_although_packets_get_lost() {
     for _ in 0..60 {
         run_lossy(&mut table);
         let session = table.session(0);
-        let Some(own) = session.checks.newest() else { continue };
+        let Some(own) = session.audit.newest() else { continue };
         // Told within the second after it was computed, whatever happened to the first packet.
         checked += 1;
-        heard += u32::from(session.remotes[0].told_check(own.frame).is_some());
+        heard += u32::from(session.peers[0].audit.told(own.frame).is_some());
     }
     assert!(checked > 55 && heard * 100 >= checked * 90, "{heard} of {checked}\n{}", table.describe());
     table.expect_agreement(&[0, 1], 300).expect_no_fault(&[0, 1]);

@@ -42,7 +42,8 @@ fn recount(players: u8) -> super::Tamper {
     Box::new(move |session, mail| {
         let mut said = Vec::new();
         for mut mail in mail {
-            let told_as = session.remotes.iter().find(|remote| remote.peer == peer(mail.to)).map(|r| &r.told);
+            let told_as =
+                session.peers.iter().find(|remote| remote.peer == peer(mail.to)).map(|r| &r.hello.told);
             let standing = told_as.and_then(|told| Some((told.tag() + 1, told.standing()?.clone())));
             let Some((tag, standing)) = standing.filter(|_| !mail.reliable) else { continue };
             if !std::mem::replace(&mut told[mail.to], true) {
@@ -87,7 +88,8 @@ fn whoever_speaks_for_another_unasked_is_not_heard() {
     table.tamper = Box::new(|session, mut mail| {
         let row = session.membership.known().iter().find(|row| row.stream.peer == peer(0)).copied();
         let Some(row) = row.filter(|_| session.is_member()) else { return mail };
-        let tag = session.remotes.iter().find(|remote| remote.peer == peer(1)).map_or(0, |r| r.told.tag());
+        let tag =
+            session.peers.iter().find(|remote| remote.peer == peer(1)).map_or(0, |r| r.hello.told.tag());
         let mut tail = EntryRange::from(row.stream, session.confirmed_frame().next());
         for _ in 0..20 {
             tail.push(&[77], EntryControl::NONE);
@@ -320,7 +322,7 @@ fn whoever_comes_in_and_holds_everybody_up_again_has_to_wait_before_it_may_come_
     let mut table = Cluster::of(3, 2);
     table.run(60);
     // It has all the time in the world.
-    table.players[2].session_mut().config.evict_stalled_after = Micros::from_secs(3_600);
+    table.players[2].session_mut().cx.config.evict_stalled_after = Micros::from_secs(3_600);
     table.tamper = drip(u64::MAX);
     for _ in 0..2 {
         table.run_until("it is in", 900, |t| open_rows(t, 0) == 3);

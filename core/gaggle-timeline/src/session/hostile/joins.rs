@@ -1,11 +1,13 @@
 //! Lies to those who come in, and those who come in and never arrive.
 
-use gaggle_kit::{Frame, PeerId, Slot, SlotSet, StateHasher, compress, decompress};
+use gaggle_kit::{Frame, Micros, PeerId, Slot, SlotSet, StateHasher, compress, decompress};
 
-use super::{Cluster, Mail, peer, reword};
+use super::{Cluster, Mail, config, peer, reword};
 use crate::event::{PeerFault, SessionEvent};
 use crate::membership::{self, EntryControl, EntryRange, Feed, MatchId, View};
 use crate::packet::Packet;
+use crate::roster::Incarnation;
+use crate::session::Session;
 use crate::transfer::{Message, Offer, PIECE_BYTES, STATE_BYTES_MAX};
 
 /// Changes what is offered to whoever asks for a state.
@@ -69,7 +71,7 @@ pub(super) fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tamper {
         for Mail { to, reliable, bytes } in mail {
             match Message::decode(&bytes) {
                 Ok(Message::Offer(mut offer)) if reliable => {
-                    let given = state(session.donations.parcel().unwrap_or_default());
+                    let given = state(session.donor.transfer().unwrap_or_default());
                     offer.state_bytes = given.len() as u64;
                     offer.state_hash = StateHasher::of(&given);
                     let number = offer.number;
@@ -300,7 +302,7 @@ fn a_donor_that_gives_crumbs_keeps_nobody_waiting() {
                     said.push(mail);
                 }
             }
-            if let Some((to, number)) = session.donations.sending().filter(|_| ticks.is_multiple_of(40)) {
+            if let Some((to, number)) = session.donor.sending().filter(|_| ticks.is_multiple_of(40)) {
                 let mut bytes = Vec::new();
                 Message::Piece { number, bytes: crumb }.encode(&mut bytes);
                 said.push(Mail { to: index_of(to), reliable: true, bytes });
@@ -308,7 +310,7 @@ fn a_donor_that_gives_crumbs_keeps_nobody_waiting() {
             said
         });
         let joiner = table.run(60).join(&[1]);
-        table.run_until("it is helped", 120, |t| t.session(1).donations.unfinished() > 0);
+        table.run_until("it is helped", 120, |t| t.session(1).donor.unfinished() > 0);
         table.link(joiner, 0);
         table.run_until("it finds somebody better", 600, |t| t.session(joiner).is_member());
     }
@@ -371,7 +373,7 @@ fn somebody_who_never_arrives_keeps_nobody_from_playing() {
         table.run(700).expect_agreement(&[0, 1, 2, joiner], 60);
         assert!(!table.session(liar).is_member(), "{what}");
         assert_eq!(table.stalled[..3], [0, 0, 0], "{what}");
-        let helped: usize = (0..3).map(|index| table.session(index).donations.unfinished()).sum();
+        let helped: usize = (0..3).map(|index| table.session(index).donor.unfinished()).sum();
         // Who asks somebody else whenever it got nothing is helped by each of them, one parcel at a
         // time.
         let most = if what == "takes nothing" { 3 } else { 0 };
@@ -551,4 +553,43 @@ fn a_state_of_a_frame_nobody_gets_to_holds_up_no_recovery() {
     assert!(asked.get() > 0, "it was never asked");
     table.run_until("it waits for it no more", 300, |t| !t.session(1).is_recovering());
     table.expect_agreement(&[0, 1, 3], 300).expect_no_fault(&[0, 1, 3]);
+}
+
+/// The member a joiner of this name asks that hears these words of three when it comes.
+fn asked_by(name: u32, words: &[(usize, Vec<u8>)]) -> usize {
+    let mut joiner = Session::<u8>::join(config(), peer(3), 1, Incarnation(name)).expect("sensible");
+    (0..3).for_each(|member| joiner.handle_connected(Micros::ZERO, peer(member)).expect("few links"));
+    for (from, bytes) in words {
+        joiner.handle_message(Micros::ZERO, peer(*from), bytes);
+    }
+    for tick in 1..60 {
+        joiner.tick(Micros::from_millis(16 * tick));
+        while let Some(packet) = joiner.poll_transmit() {
+            if packet.is_reliable()
+                && membership::Message::decode(packet.bytes) == Ok(membership::Message::AskSnapshot)
+            {
+                return packet.to.to_u128() as usize - 1;
+            }
+        }
+    }
+    panic!("{name} asks nobody");
+}
+
+#[test]
+fn every_member_is_as_likely_to_be_asked() {
+    const JOINERS: u32 = 3_000;
+    let mut table = Cluster::of(3, 9);
+    table.run(60).join(&[0, 1, 2]);
+    let mut words = Vec::new();
+    while words.len() < 6 {
+        table.run(1);
+        words.extend(table.said_to(3).map(|(from, bytes)| (from, bytes.to_vec())));
+    }
+    let mut asked = [0i64; 3];
+    (0..JOINERS).for_each(|name| asked[asked_by(name, &words)] += 1);
+    // Chi-square with two degrees of freedom: a fair choice is beyond 13.8 once in a thousand
+    // times.
+    let expected = i64::from(JOINERS) / 3;
+    let off = asked.iter().map(|count| (count - expected).pow(2)).sum::<i64>() * 10 / expected;
+    assert!(off < 138, "{asked:?} of {expected} each");
 }

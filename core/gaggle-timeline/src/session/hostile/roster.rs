@@ -390,7 +390,7 @@ fn nobody_is_kept_in_the_match_by_hearsay_for_ever() {
         let gone = session.roster().iter().find(|row| row.stream.peer == peer(3) && row.is_active());
         let Some(stream) = gone.map(|row| row.stream) else { return mail };
         for to in 0..2 {
-            let told = session.remotes.iter().find(|remote| remote.peer == peer(to)).map(|r| &r.told);
+            let told = session.peers.iter().find(|remote| remote.peer == peer(to)).map(|r| &r.hello.told);
             let Some(tag) = told.map(|told| told.tag()) else { continue };
             let tail = EntryRange::from(stream, session.confirmed_frame().next());
             let give = Backfill { tag, heard_age: 0, confirmed: Frame::START, tail };

@@ -58,7 +58,7 @@ fn expect_made_good(mut table: Cluster) {
     table.run_until("it takes another state", 900, |t| t.session(3).stats().snapshots_received == 2);
     table.run(60);
     assert!(shows_the_match(&mut table, 3), "{}", table.describe());
-    assert_ne!(table.session(3).joining.donor(), Some(peer(2)), "the liar is left");
+    assert_ne!(table.session(3).joiner.donor(), Some(peer(2)), "the liar is left");
     table.run(600).expect_agreement(&[0, 1, 2], 120).expect_no_fault(&[0, 1, 3]);
     assert_eq!(table.session(3).stats().snapshots_received, 2, "once:\n{}", table.describe());
     let parted = |event: &SessionEvent| {
@@ -112,7 +112,7 @@ fn whoever_only_watches_parts_nobody_by_what_it_says() {
     table.run(60).watch(&[0, 1]);
     table.run_until("it watches", 300, |t| t.session(2).is_running());
     table.tamper = Box::new(|session, mut mail| {
-        let Some(own) = session.checks.newest() else { return mail };
+        let Some(own) = session.audit.newest() else { return mail };
         for (to, from) in [0, 1].into_iter().flat_map(|to| [(to, Frame::START), (to, own.frame.previous())]) {
             let streams = vec![(peer(1 - to), 77)];
             let findings = Findings { from, to: own.frame, live_hash: 7, hashes: Vec::new(), streams };
@@ -202,7 +202,7 @@ fn people_a_liar_made_up_are_forgotten_and_take_nobodys_place() {
     let mut most = 0;
     for _ in 0..60 {
         table.run(12);
-        most = most.max(table.session(3).remotes.len());
+        most = most.max(table.session(3).peers.len());
     }
     assert!((50..200).contains(&most), "{most} machines known at once");
     let linked = table.players[3].session_mut().handle_connected(Micros::from_secs(60), peer(77));

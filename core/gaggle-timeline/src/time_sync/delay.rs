@@ -1,4 +1,6 @@
-//! How much input delay the network calls for right now. Decides the number; `local.rs` gets there.
+//! Input delay the network calls for right now.
+//!
+//! `TimeSync` asks; `local.rs` gets there. Absent: entries, peers.
 
 use gaggle_kit::Micros;
 

@@ -1,11 +1,12 @@
-//! For how long everybody has waited for a machine. Does not decide when that is too long: see
-//! `session/standstill.rs`.
+//! Time others have waited for a peer.
+//!
+//! `TimeSync` asks. Absent: when that is too long.
 
 use gaggle_kit::{Frame, Micros};
 
 use crate::roster::StreamId;
 
-/// How long others have waited for a machine since it last gave a fair number of entries.
+/// How long others have waited for a peer since it last gave a fair number of entries.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StallTimer {
     stream: Option<StreamId>,
@@ -15,11 +16,11 @@ pub(crate) struct StallTimer {
 }
 
 impl StallTimer {
-    /// Everybody waits for this entry and those after it, and has for this long since the last
-    /// look. How long it has been altogether.
+    /// All wait for this entry and those after it, and have for this long since the last look. How
+    /// long it has been altogether.
     pub(crate) fn wait(&mut self, stream: StreamId, have: Frame, enough_frames: u32, span: Micros) -> Micros {
         if self.stream != Some(stream) {
-            // Under another name it is the same machine: it has not given anything yet.
+            // Under another name it is the same peer: it has not given anything yet.
             *self = StallTimer { stream: Some(stream), have, waited: self.waited };
         } else if have.since(self.have) >= enough_frames {
             *self = StallTimer { have, waited: Micros::ZERO, ..*self };

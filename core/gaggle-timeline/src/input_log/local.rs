@@ -1,4 +1,4 @@
-//! The stream of this machine: samples of local input become entries, one for each frame.
+//! The stream of this peer: samples of local input become entries, one for each frame.
 //!
 //! Input delay is how far the newest entry is ahead of the simulation. Raising it means telling one
 //! sample in two entries, lowering it telling two samples in one. Either waits a moment for a
@@ -28,6 +28,12 @@ pub(crate) struct LocalStream<I> {
     newest: Frame,
     /// Ticks for which a change of delay has been waiting.
     step_waits: u32,
+    /// The frame to simulate for which entries were last written.
+    recorded_for: Frame,
+    /// Frames the newest entry is ahead of the frame being simulated.
+    input_delay: u32,
+    /// The newest entry that says something new.
+    newest_change: Frame,
 }
 
 impl<I: Input> LocalStream<I> {
@@ -43,6 +49,9 @@ impl<I: Input> LocalStream<I> {
             frames_mask: frames as u32 - 1,
             newest: Frame::START,
             step_waits: 0,
+            recorded_for: Frame::START,
+            input_delay: 0,
+            newest_change: Frame::START,
         }
     }
 
@@ -54,6 +63,48 @@ impl<I: Input> LocalStream<I> {
         self.entries.fill(I::default());
         self.changes.fill(false);
         self.step_waits = 0;
+        self.newest_change = frame;
+    }
+
+    /// Whether entries for simulating `next` were written.
+    #[inline]
+    pub(crate) fn is_recorded(&self, next: Frame) -> bool {
+        self.recorded_for == next
+    }
+
+    /// Entries are to be written for every frame from now on.
+    pub(crate) fn record_anew(&mut self) {
+        self.recorded_for = Frame::START;
+    }
+
+    /// As [`emit`](LocalStream::emit), once for each frame to be simulated.
+    #[inline(always)]
+    pub(crate) fn record(&mut self, next: Frame, delay: u32, entry: impl FnMut(Frame, &[I])) {
+        self.recorded_for = next;
+        self.emit(next, delay, entry);
+        self.input_delay = self.newest.since(next);
+        if self.is_change(self.newest) {
+            self.newest_change = self.newest;
+        }
+    }
+
+    /// An entry says something besides inputs.
+    pub(crate) fn note_change(&mut self, frame: Frame) {
+        self.newest_change = self.newest_change.max(frame);
+    }
+
+    #[inline]
+    pub(crate) fn newest_change(&self) -> Frame {
+        self.newest_change
+    }
+
+    #[inline]
+    pub(crate) fn input_delay(&self) -> u32 {
+        self.input_delay
+    }
+
+    pub(crate) fn set_input_delay(&mut self, frames: u32) {
+        self.input_delay = frames;
     }
 
     /// The players sit here from now on.
@@ -102,7 +153,7 @@ impl<I: Input> LocalStream<I> {
     /// The tick runs. Writes the entries it calls for, oldest first, so that the newest entry gets
     /// `target_delay` ahead of `next`, the frame to be simulated, and no later than it.
     #[inline(always)]
-    pub(crate) fn emit(&mut self, next: Frame, target_delay: u32, mut entry: impl FnMut(Frame, &[I])) {
+    fn emit(&mut self, next: Frame, target_delay: u32, mut entry: impl FnMut(Frame, &[I])) {
         let due = next.saturating_add(target_delay);
         if self.newest.next() == due {
             // As nearly always: the delay is what it should be.

@@ -1,0 +1,248 @@
+//! Helping peers that cannot hear each other: entries asked for and given, messages passed on.
+//!
+//! `Session` asks what is due and passes packets on. Absent: rules of views, which entries are
+//! right, links.
+
+use gaggle_kit::{Frame, Micros, PeerId};
+
+use crate::budget::RateLimit;
+use crate::membership::{self, Ballot, Entries, EntryControl, EntryRange, Held};
+use crate::peers::Allowed;
+use crate::relay::{Backfill, HEARD_NEVER, HEARD_UNIT_MS, Other};
+use crate::roster::StreamId;
+use crate::session::Cx;
+
+pub(crate) use crate::relay::NEEDS_MAX;
+
+/// A peer that was not heard directly for so long is asked about.
+pub(crate) const SILENCE: Micros = Micros::from_millis(300);
+/// Ticks between two requests.
+const ASK_TICKS: u64 = 2;
+/// A stall of so many ticks is worth asking about.
+const STALL_TICKS: u32 = 3;
+/// An answer to a request that old is of no use.
+const ASKED_TICKS: u64 = 120;
+
+/// Attempts to change the view one peer may bring messages about: many more than happen to honest
+/// ones.
+const FORWARDS: RateLimit = RateLimit { burst: 48, per_second: 2 };
+/// Bytes of messages passed on for one peer, and to one. What two say to each other about a change
+/// takes a few thousand. Both are well below what a link keeps for a slow peer: none is cut off for
+/// what others have written to it.
+const FORWARD_BYTES_FROM: RateLimit = RateLimit { burst: 512 << 10, per_second: 64 << 10 };
+const FORWARD_BYTES_TO: RateLimit = RateLimit { burst: 1 << 20, per_second: 128 << 10 };
+
+/// When whose entries were asked for, and what was given in this tick.
+#[derive(Debug, Default)]
+pub(crate) struct Gossip {
+    asked_tick: u64,
+    asked: Vec<(StreamId, u64)>,
+    /// What was given to which peer in the tick `given_tick`.
+    given: Vec<(PeerId, StreamId)>,
+    given_tick: u64,
+}
+
+impl Gossip {
+    /// Whether a stall is worth asking about.
+    pub(crate) fn is_late(stalled_ticks: u32) -> bool {
+        stalled_ticks >= STALL_TICKS
+    }
+
+    /// Whether entries may be asked for in this tick. True once.
+    #[must_use]
+    pub(crate) fn take_due(&mut self, ticks: u64) -> bool {
+        let is_due = ticks >= self.asked_tick + ASK_TICKS;
+        if is_due {
+            self.asked_tick = ticks;
+        }
+        is_due
+    }
+
+    /// Asks these peers for streams from these frames on, each for those of others.
+    pub(crate) fn ask(
+        &mut self,
+        cx: &mut Cx,
+        needs: &[(StreamId, Frame)],
+        peers: impl Iterator<Item = PeerId>,
+    ) {
+        if needs.is_empty() {
+            return;
+        }
+        self.asked.retain(|(stream, at)| {
+            cx.ticks - at < ASKED_TICKS && !needs.iter().any(|(needed, _)| needed == stream)
+        });
+        self.asked.extend(needs.iter().map(|(stream, _)| (*stream, cx.ticks)));
+        for peer in peers {
+            let others: Vec<_> = needs.iter().copied().filter(|(s, _)| s.peer != peer).collect();
+            if !others.is_empty() {
+                Other::BackfillRequest(others).encode(cx.outbox.packet(peer));
+            }
+        }
+    }
+
+    /// Whether entries of a stream were asked for lately. Else its owner tells us itself: a peer
+    /// that speaks for it unasked may speak falsely.
+    pub(crate) fn has_asked(&self, stream: StreamId, ticks: u64) -> bool {
+        self.asked.iter().any(|(asked, at)| *asked == stream && ticks - at < ASKED_TICKS)
+    }
+
+    /// Whether a peer is given a stream: each once a tick, however often it is asked for, because
+    /// answers are larger than requests.
+    #[must_use]
+    pub(crate) fn may_give(&mut self, peer: PeerId, stream: StreamId, ticks: u64) -> bool {
+        if self.given_tick != ticks {
+            self.given.clear();
+            self.given_tick = ticks;
+        }
+        let is_first = !self.given.contains(&(peer, stream));
+        if is_first {
+            self.given.push((peer, stream));
+        }
+        is_first
+    }
+
+    /// How many answers of a tick are remembered.
+    #[cfg(test)]
+    pub(crate) fn given_count(&self) -> usize {
+        self.given.len()
+    }
+}
+
+/// What is held of a stream from a frame on, at most so many entries; it ends with one that says
+/// more than inputs.
+pub(crate) fn held_range(
+    entries: &dyn Entries,
+    held: &Held,
+    stream: StreamId,
+    from: Frame,
+    count: u32,
+) -> EntryRange {
+    let from = from.max(held.first);
+    let mut range = EntryRange::from(stream, from);
+    let mut value = Vec::new();
+    for number in from.number()..=held.through.min(from.saturating_add(count).previous()).number() {
+        let frame = Frame::new(number);
+        value.clear();
+        entries.write(stream, frame, &mut value);
+        let extras = held.extras(frame);
+        if !range.push(&value, extras) || extras != EntryControl::NONE {
+            break;
+        }
+    }
+    range
+}
+
+/// How long ago a peer was heard, as it is told to others.
+pub(crate) fn heard_age(now: Micros, heard_at: Option<Micros>) -> u8 {
+    heard_at.map_or(HEARD_NEVER, |at| {
+        (now.since(at).as_millis() / HEARD_UNIT_MS).min(u64::from(HEARD_NEVER) - 1) as u8
+    })
+}
+
+/// When the owner of entries was heard by their giver, whose packet took `under_way`: what it said
+/// was true when it said it. Else a peer that is gone would live on for as long as the word takes.
+pub(crate) fn heard_at(give: &Backfill, now: Micros, under_way: Micros) -> Option<Micros> {
+    (give.heard_age != HEARD_NEVER).then(|| {
+        let age = Micros::from_millis((u64::from(give.heard_age) + 1) * HEARD_UNIT_MS);
+        Micros::new(now.get().saturating_sub(age.get() + under_way.get()))
+    })
+}
+
+/// Whether so many bytes are passed on from one peer to another. What is too much is left out: it
+/// is said again.
+pub(crate) fn may_forward(now: Micros, bytes: usize, from: &mut Allowed, to: &mut Allowed) -> bool {
+    let count = bytes as u32;
+    from.letter_bytes_from.spend_many(now, count, FORWARD_BYTES_FROM)
+        && to.letter_bytes_to.spend_many(now, count, FORWARD_BYTES_TO)
+}
+
+/// Nothing proves which peer wrote a forwarded message, so it must not do more than its messenger
+/// could do in its own name, or by keeping it back.
+pub(crate) fn may_be_true(
+    now: Micros,
+    messenger: &mut Allowed,
+    message: &membership::Message,
+    is_awaited: impl FnOnce(crate::Incarnation) -> bool,
+) -> bool {
+    use membership::Message;
+    match message {
+        // Said on links only: it could end a stay.
+        Message::PeerStatus { .. } | Message::AskSnapshot => false,
+        // So could this, which is an answer: only a peer that is waited for gives it.
+        Message::Gone { incarnation } => is_awaited(*incarnation),
+        // Each makes all peers begin anew. A messenger that brings too many is not listened to,
+        // whichever peer wrote them.
+        Message::Collect { ballot, .. } | Message::Nack { promised: ballot, .. } => {
+            is_bearable(now, messenger, *ballot)
+        }
+        _ => true,
+    }
+}
+
+fn is_bearable(now: Micros, messenger: &mut Allowed, ballot: Ballot) -> bool {
+    let is_newer = ballot.number > messenger.letter_ballot;
+    messenger.letter_ballot = messenger.letter_ballot.max(ballot.number);
+    !is_newer || messenger.letters.spend(now, FORWARDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roster::Incarnation;
+
+    fn stream(number: u128) -> StreamId {
+        StreamId { peer: PeerId::from_u128(number), incarnation: Incarnation(1) }
+    }
+
+    #[test]
+    fn owner_is_not_asked_for_its_own_stream() {
+        let (mut cx, mut gossip) = (Cx::for_test(), Gossip::default());
+        cx.ticks = 10;
+        assert!(gossip.take_due(cx.ticks) && !gossip.take_due(cx.ticks + 1));
+        let peers = [2, 3].map(PeerId::from_u128);
+        gossip.ask(&mut cx, &[(stream(2), Frame::new(5))], peers.into_iter());
+        assert_eq!(cx.outbox.pop().map(|(to, ..)| to.to_u128()), Some(3));
+        assert_eq!(cx.outbox.pop(), None);
+        assert!(gossip.has_asked(stream(2), 11) && !gossip.has_asked(stream(3), 11));
+        assert!(!gossip.has_asked(stream(2), 10 + ASKED_TICKS));
+    }
+
+    #[test]
+    fn stream_is_given_once_per_tick_and_peer() {
+        let (mut gossip, peer) = (Gossip::default(), PeerId::from_u128(2));
+        assert!(gossip.may_give(peer, stream(3), 1) && !gossip.may_give(peer, stream(3), 1));
+        assert!(gossip.may_give(PeerId::from_u128(4), stream(3), 1));
+        assert!(gossip.may_give(peer, stream(3), 2));
+        assert_eq!(gossip.given_count(), 1);
+    }
+
+    #[test]
+    fn forwarded_message_does_no_more_than_messenger_could() {
+        use membership::Message;
+        let mut limits = Allowed::default();
+        let now = Micros::from_secs(1);
+        let mut brings = |message: &Message, awaited| may_be_true(now, &mut limits, message, |_| awaited);
+        assert!(!brings(&Message::AskSnapshot, true));
+        let gone = Message::Gone { incarnation: Incarnation(1) };
+        assert!(brings(&gone, true) && !brings(&gone, false));
+        let nack = |number| {
+            let promised = Ballot { number, by: stream(2) };
+            Message::Nack { incarnation: Incarnation(1), promised }
+        };
+        let heeded = (1..99).filter(|number| brings(&nack(*number), false)).count();
+        assert_eq!(heeded, FORWARDS.burst as usize);
+        assert!(brings(&nack(1), false), "repeating costs nothing");
+    }
+
+    #[test]
+    fn word_of_giver_is_as_old_as_it_was_and_its_way() {
+        let now = Micros::from_secs(10);
+        assert_eq!(heard_age(now, None), HEARD_NEVER);
+        let age = heard_age(now, Some(Micros::from_millis(9_900)));
+        let tail = EntryRange::from(stream(2), Frame::new(1));
+        let give = |heard_age| Backfill { tag: 0, heard_age, confirmed: Frame::START, tail: tail.clone() };
+        let at = heard_at(&give(age), now, Micros::from_millis(50)).expect("it heard it");
+        assert!(at < Micros::from_millis(9_900 - 50) && at > Micros::from_millis(9_800));
+        assert_eq!(heard_at(&give(HEARD_NEVER), now, Micros::ZERO), None);
+    }
+}

@@ -1,0 +1,391 @@
+//! All other peers a session knows: links, handshakes, clocks, what each was told and may do.
+//!
+//! `Session` passes what links bring and looks peers up. Absent: game state, what frames mean, who
+//! is in the roster and why.
+
+mod clock;
+mod hello;
+mod limits;
+mod liveness;
+mod status;
+mod stream;
+
+use std::ops::{Index, IndexMut};
+
+use gaggle_kit::{Frame, Micros, PeerId};
+use gaggle_link::CloseCode;
+
+use crate::desync::PeerAudit;
+use crate::event::SessionEvent;
+use crate::session::Cx;
+
+use clock::PeerClock;
+use hello::Hello;
+use liveness::Presence;
+use stream::PeerStream;
+
+pub(crate) use hello::{Handshake, refusal};
+pub(crate) use limits::Allowed;
+pub(crate) use liveness::{Liveness, LivenessView, ReachChange};
+pub(crate) use status::SenderContext;
+pub(crate) use stream::Sent;
+
+/// Links a session keeps up with.
+pub(crate) const LINKS_MAX: usize = 256;
+/// Slow links are looked for once in so many ticks.
+const LINK_TICKS: u64 = 30;
+
+/// One other peer.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) peer: PeerId,
+    /// It is in the roster, without an end.
+    pub(crate) is_open: bool,
+    /// It only watches.
+    pub(crate) watches: bool,
+    /// It said that it has no state to give, and not that it stands otherwise since: when it may be
+    /// asked again.
+    pub(crate) unable_until: Option<Micros>,
+    pub(crate) hello: Hello,
+    pub(crate) presence: Presence,
+    pub(crate) time: PeerClock,
+    pub(crate) stream: PeerStream,
+    pub(crate) audit: PeerAudit,
+    pub(crate) allowed: Allowed,
+}
+
+impl Peer {
+    fn new(peer: PeerId) -> Self {
+        Peer {
+            peer,
+            is_open: false,
+            watches: false,
+            unable_until: None,
+            hello: Hello::default(),
+            presence: Presence::default(),
+            time: PeerClock::default(),
+            stream: PeerStream::default(),
+            audit: PeerAudit::default(),
+            allowed: Allowed::default(),
+        }
+    }
+
+    /// Another stay begins, theirs or ours: what was compared and measured between the old ones
+    /// says nothing about it.
+    pub(crate) fn begin_stay(&mut self, agreed: Frame) {
+        self.hello.meaning = None;
+        self.unable_until = None;
+        self.time.begin_stay();
+        self.stream.begin_stay();
+        self.audit.begin_stay(agreed);
+    }
+
+    /// Whether packets should be exchanged with it.
+    #[inline]
+    pub(crate) fn is_linked(&self) -> bool {
+        self.hello.is_linked()
+    }
+
+    /// Whether what it says counts.
+    #[inline]
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.hello.is_trusted()
+    }
+
+    /// No link to it, no place in the roster, and not remembered for having been rejected.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.hello.is_up && !self.is_open && self.hello.handshake == Handshake::Unlinked
+    }
+
+    fn is_joining(&self) -> bool {
+        self.hello.is_up && !self.watches
+    }
+}
+
+/// The peers, sorted by name, as all that every peer must do in the same order.
+#[derive(Debug, Default)]
+pub(crate) struct PeerTable {
+    all: Vec<Peer>,
+    /// The peer whose packet probably comes next.
+    next_sender: usize,
+    /// Before this none can have been silent for long, and all know how we stand.
+    quiescent_until: Micros,
+    /// Peers whose links should end, at most one entry each.
+    rejected: Vec<(PeerId, CloseCode)>,
+}
+
+impl Index<usize> for PeerTable {
+    type Output = Peer;
+
+    #[inline]
+    fn index(&self, index: usize) -> &Peer {
+        &self.all[index]
+    }
+}
+
+impl IndexMut<usize> for PeerTable {
+    #[inline]
+    fn index_mut(&mut self, index: usize) -> &mut Peer {
+        &mut self.all[index]
+    }
+}
+
+impl PeerTable {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    #[inline]
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Peer> {
+        self.all.iter()
+    }
+
+    #[inline]
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Peer> {
+        self.all.iter_mut()
+    }
+
+    /// Peers in the roster.
+    #[inline]
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Peer> + Clone {
+        self.all.iter().filter(|remote| remote.is_open)
+    }
+
+    pub(crate) fn pair_mut(&mut self, one: usize, other: usize) -> Option<[&mut Peer; 2]> {
+        self.all.get_disjoint_mut([one, other]).ok()
+    }
+
+    #[inline]
+    pub(crate) fn index_of(&self, peer: PeerId) -> Option<usize> {
+        // Few enough that looking at all of them is faster than searching.
+        self.all.iter().position(|remote| remote.peer == peer)
+    }
+
+    pub(crate) fn get(&self, peer: PeerId) -> Option<&Peer> {
+        self.all.iter().find(|remote| remote.peer == peer)
+    }
+
+    pub(crate) fn get_mut(&mut self, peer: PeerId) -> Option<&mut Peer> {
+        self.all.iter_mut().find(|remote| remote.peer == peer)
+    }
+
+    /// As [`index_of`](PeerTable::index_of), for packets: those of one frame mostly come in the
+    /// order of their senders, so the next one is looked at first.
+    pub(crate) fn sender_index(&mut self, peer: PeerId) -> Option<usize> {
+        let index = match self.all.get(self.next_sender) {
+            Some(remote) if remote.peer == peer => self.next_sender,
+            _ => self.index_of(peer)?,
+        };
+        self.next_sender = if index + 1 < self.all.len() { index + 1 } else { 0 };
+        Some(index)
+    }
+
+    /// Where a peer is, and whether it is new here.
+    pub(crate) fn find_or_insert(&mut self, peer: PeerId) -> (usize, bool) {
+        match self.all.binary_search_by(|remote| remote.peer.cmp(&peer)) {
+            Ok(index) => (index, false),
+            Err(index) => {
+                self.all.insert(index, Peer::new(peer));
+                (index, true)
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, index: usize) {
+        self.all.remove(index);
+    }
+
+    /// Links there are, and peers that are remembered because they were rejected. Others are known
+    /// because a peer names them: they take no place.
+    pub(crate) fn links(&self) -> usize {
+        let counts = |remote: &&Peer| remote.hello.is_up || remote.hello.handshake == Handshake::Refused;
+        self.all.iter().filter(counts).count()
+    }
+
+    /// Of the peers that were rejected and have no link, the one that was heard longest ago, if it
+    /// `is_free` to be forgotten.
+    pub(crate) fn oldest_rejected(&self, is_free: impl Fn(PeerId) -> bool) -> Option<usize> {
+        let is_idle = |remote: &Peer| remote.hello.handshake == Handshake::Refused && !remote.hello.is_up;
+        let idle = self.all.iter().enumerate().filter(|(_, r)| is_idle(r) && is_free(r.peer));
+        idle.min_by_key(|(_, remote)| remote.presence.heard_at).map(|(index, _)| index)
+    }
+
+    /// A link came up. False if the peer was rejected: nothing is said to it.
+    #[must_use]
+    pub(crate) fn link(&mut self, index: usize, now: Micros) -> bool {
+        let remote = &mut self.all[index];
+        remote.hello.is_up = true;
+        if remote.hello.handshake == Handshake::Refused {
+            return false;
+        }
+        remote.hello.handshake = Handshake::Linked;
+        remote.hello.told.forget();
+        // It may have forgotten us meanwhile: what it holds it will say.
+        remote.stream.acked = None;
+        remote.presence.heard_at = now;
+        remote.time.begin_link();
+        self.disturb();
+        true
+    }
+
+    /// A link ended. It may come back.
+    pub(crate) fn unlink(&mut self, index: usize) {
+        let hello = &mut self.all[index].hello;
+        hello.is_up = false;
+        if hello.handshake != Handshake::Refused {
+            hello.handshake = Handshake::Unlinked;
+        }
+        hello.told.forget();
+        self.disturb();
+    }
+
+    /// Nothing a peer says counts any more, and its link should end. False if that is so already.
+    #[must_use]
+    pub(crate) fn reject(&mut self, index: usize, code: CloseCode) -> bool {
+        let is_news = self.all[index].hello.reject();
+        if is_news {
+            self.rejected.push((self.all[index].peer, code));
+            self.disturb();
+        }
+        is_news
+    }
+
+    pub(crate) fn poll_disconnect(&mut self) -> Option<(PeerId, CloseCode)> {
+        self.rejected.pop()
+    }
+
+    /// Something happened that must be looked at.
+    #[inline]
+    pub(crate) fn disturb(&mut self) {
+        self.quiescent_until = Micros::ZERO;
+    }
+
+    /// Whether no peer has to be watched, asked about or told anything yet.
+    #[inline]
+    pub(crate) fn is_quiescent(&self, now: Micros) -> bool {
+        now < self.quiescent_until
+    }
+
+    /// All peers were just looked at: that need not be done again until one can have been silent
+    /// for so long, if nothing happens but inputs.
+    pub(crate) fn find_quiescence(&mut self, is_calm: bool, silence: Micros) {
+        let is_fine = |remote: &Peer| remote.is_trusted() && remote.presence.liveness == Liveness::Heard;
+        let heard_at = self.all.iter().map(|remote| remote.presence.heard_at).min();
+        self.quiescent_until = match heard_at {
+            Some(at) if is_calm && self.all.iter().all(is_fine) => at + silence,
+            _ => Micros::ZERO,
+        };
+    }
+
+    /// The largest round trip among members, or among all while the match is about to start.
+    pub(crate) fn rtt_worst(&self, is_gathering: bool) -> Option<Micros> {
+        let members = self.all.iter().filter(|remote| is_gathering || remote.is_open);
+        members.filter_map(|remote| remote.time.clock.rtt_high()).max()
+    }
+
+    /// The largest round trip of peers that are coming: the first of them should find a delay that
+    /// fits, which is needed from the frame it is in.
+    pub(crate) fn rtt_of_joiners(&self) -> Option<Micros> {
+        let joining = self.all.iter().filter(|remote| remote.is_joining());
+        joining.filter_map(|remote| remote.time.clock.rtt_high()).max()
+    }
+
+    /// No other peer is in the match or joining it.
+    pub(crate) fn is_empty_match(&self, is_gathering: bool) -> bool {
+        !self.all.iter().any(|remote| is_gathering || remote.is_open || remote.is_joining())
+    }
+
+    /// The frame the others are simulating right now, as far as their packets tell: what the one in
+    /// the middle says, so that none far off alone counts, and of two in the middle the earlier.
+    pub(crate) fn present_frame(&self, now: Micros, frame: Micros) -> Option<Frame> {
+        let mut told: Vec<i64> = self.open().filter_map(|remote| remote.time.present(now, frame)).collect();
+        gaggle_kit::insertion_sort(&mut told, |frame| *frame);
+        let middle = *told.get(told.len().saturating_sub(1) / 2)?;
+        Some(Frame::new(middle.clamp(0, i64::from(u32::MAX - 1)) as u32))
+    }
+
+    /// The last frame whose hashes all members had equal; the start if there are none.
+    pub(crate) fn agreed_by_all(&self) -> Frame {
+        self.open().map(|remote| remote.audit.agreed()).min().unwrap_or(Frame::START)
+    }
+
+    /// Tells of links over which neither window nor input delay reach: of members, or of `all`.
+    pub(crate) fn tell_slow_links(&mut self, cx: &mut Cx, all: bool) {
+        if !cx.ticks.is_multiple_of(LINK_TICKS) {
+            return;
+        }
+        let delay = cx.config.input_delay_range.1.max(cx.config.input_delay_frames);
+        let frames = 2 * u64::from(cx.config.prediction_frames() + delay);
+        let max = Micros::new(frames * cx.frame.get());
+        let trusted = self.all.iter_mut().filter(|remote| remote.is_trusted());
+        for remote in trusted.filter(|remote| remote.is_open || all) {
+            if let Some(rtt) = remote.time.take_slow(cx.now, max) {
+                cx.events.push(SessionEvent::LineTooSlow { peer: remote.peer, rtt, max });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(count: u128) -> PeerTable {
+        let mut table = PeerTable::default();
+        (1..=count).rev().for_each(|number| _ = table.find_or_insert(PeerId::from_u128(number)));
+        table
+    }
+
+    #[test]
+    fn peers_are_sorted_and_found_once() {
+        let mut table = table(3);
+        let names: Vec<u128> = table.iter().map(|remote| remote.peer.to_u128()).collect();
+        assert_eq!(names, [1, 2, 3]);
+        assert_eq!(table.find_or_insert(PeerId::from_u128(2)), (1, false));
+        for number in [1, 2, 3, 1, 3] {
+            let expected = Some(number as usize - 1);
+            assert_eq!(table.sender_index(PeerId::from_u128(number)), expected);
+        }
+        assert_eq!(table.sender_index(PeerId::from_u128(9)), None);
+    }
+
+    #[test]
+    fn rejected_peer_is_disconnected_once_and_remembered() {
+        let mut table = table(2);
+        assert!(table.link(0, Micros::ZERO));
+        assert!(table.reject(0, CloseCode::PROTOCOL_ERROR) && !table.reject(0, CloseCode::PROTOCOL_ERROR));
+        let rejected = (PeerId::from_u128(1), CloseCode::PROTOCOL_ERROR);
+        assert_eq!([table.poll_disconnect(), table.poll_disconnect()], [Some(rejected), None]);
+        table.unlink(0);
+        assert!(!table.link(0, Micros::ZERO), "it stays rejected");
+        table.unlink(0);
+        assert_eq!((table.links(), table[0].is_idle()), (1, false));
+        assert_eq!(table.oldest_rejected(|_| true), Some(0));
+        assert_eq!(table.oldest_rejected(|_| false), None);
+    }
+
+    #[test]
+    fn quiescence_ends_with_silence_or_news() {
+        let mut table = table(1);
+        table[0].hello.handshake = Handshake::Synchronized;
+        let silence = Micros::from_millis(300);
+        table.find_quiescence(true, silence);
+        assert!(table.is_quiescent(Micros::from_millis(299)) && !table.is_quiescent(silence));
+        table.disturb();
+        assert!(!table.is_quiescent(Micros::ZERO));
+        table[0].presence.liveness = Liveness::Interrupted;
+        table.find_quiescence(true, silence);
+        assert!(!table.is_quiescent(Micros::ZERO));
+    }
+
+    #[test]
+    fn spectators_do_not_make_match_of_two() {
+        let mut table = table(1);
+        assert!(table.is_empty_match(false) && !table.is_empty_match(true));
+        assert!(table.link(0, Micros::ZERO));
+        assert!(!table.is_empty_match(false), "it may join");
+        table[0].watches = true;
+        assert!(table.is_empty_match(false));
+    }
+}

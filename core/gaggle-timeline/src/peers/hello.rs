@@ -1,0 +1,147 @@
+//! Handshake with one peer: link, announcement, names, and the status told since.
+//!
+//! `PeerTable` and `Session` move it on. Absent: whether the peer is heard, what it plays.
+
+use gaggle_kit::SlotSet;
+
+use super::status::{SenderContext, SentStatus};
+use crate::announce::{Announce, PROTOCOL_VERSION};
+use crate::event::RejectReason;
+use crate::roster::Incarnation;
+use crate::session::Cx;
+
+/// How the hand-shake with a peer stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Handshake {
+    /// There is no link.
+    Unlinked,
+    /// We told who we are.
+    Linked,
+    /// The peer told who it is, and it fits.
+    Announced,
+    /// The time between us is known, too.
+    Synchronized,
+    /// It plays by other rules or broke them: nothing it says counts.
+    Refused,
+}
+
+/// How far two peers know each other.
+#[derive(Debug)]
+pub(crate) struct Hello {
+    /// As told when the link came up.
+    pub(crate) incarnation: Option<Incarnation>,
+    pub(crate) handshake: Handshake,
+    /// There is a link to it, whatever is thought of it.
+    pub(crate) is_up: bool,
+    /// Cohorts told to each other when the link came up, 0 for none: theirs and ours.
+    pub(crate) cohorts: (u64, u64),
+    /// Our status, as last told on this link.
+    pub(crate) told: SentStatus,
+    pub(crate) meaning: Option<SenderContext>,
+}
+
+impl Default for Hello {
+    fn default() -> Hello {
+        Hello {
+            incarnation: None,
+            handshake: Handshake::Unlinked,
+            is_up: false,
+            cohorts: (0, 0),
+            told: SentStatus::default(),
+            meaning: None,
+        }
+    }
+}
+
+impl Hello {
+    /// Whether packets should be exchanged with it.
+    #[inline]
+    pub(crate) fn is_linked(&self) -> bool {
+        matches!(self.handshake, Handshake::Linked | Handshake::Announced | Handshake::Synchronized)
+    }
+
+    /// Whether what it says counts.
+    #[inline]
+    pub(crate) fn is_trusted(&self) -> bool {
+        matches!(self.handshake, Handshake::Announced | Handshake::Synchronized)
+    }
+
+    /// Nothing it says counts from now on. False if that is so already.
+    #[must_use]
+    pub(crate) fn reject(&mut self) -> bool {
+        let is_news = self.handshake != Handshake::Refused;
+        if is_news {
+            self.handshake = Handshake::Refused;
+            self.told.forget();
+        }
+        is_news
+    }
+}
+
+/// Why a peer that announces this cannot play here, in the slots it was given.
+pub(crate) fn refusal(cx: &Cx, announce: &Announce, given: Option<SlotSet>) -> Option<RejectReason> {
+    let (ours, theirs) = (cx.config.game_fingerprint, announce.game_fingerprint);
+    match given {
+        _ if announce.version != PROTOCOL_VERSION => {
+            Some(RejectReason::Version { ours: PROTOCOL_VERSION, theirs: announce.version })
+        }
+        _ if theirs != ours => Some(RejectReason::Game { ours, theirs }),
+        _ if announce.settings_fingerprint != cx.settings_fingerprint => Some(RejectReason::Settings),
+        _ if announce.shape != cx.shape && announce.shape != 0 && cx.shape != 0 => {
+            Some(RejectReason::Shape { ours: cx.shape, theirs: announce.shape })
+        }
+        Some(ours) if ours != announce.slots && announce.slots != SlotSet::EMPTY => {
+            Some(RejectReason::Slots { ours, theirs: announce.slots })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn announce(cx: &Cx) -> Announce {
+        Announce {
+            version: PROTOCOL_VERSION,
+            game_fingerprint: cx.config.game_fingerprint,
+            settings_fingerprint: cx.settings_fingerprint,
+            shape: 5,
+            incarnation: Incarnation(1),
+            slots: SlotSet::first(1),
+            cohort: 0,
+        }
+    }
+
+    #[test]
+    fn peer_with_same_rules_is_accepted() {
+        let mut cx = Cx::for_test();
+        assert_eq!(refusal(&cx, &announce(&cx), None), None, "a shape that was not told fits all");
+        cx.shape = 5;
+        assert_eq!(refusal(&cx, &announce(&cx), Some(SlotSet::first(1))), None);
+    }
+
+    #[test]
+    fn peer_with_other_rules_is_rejected_for_first_difference() {
+        let mut cx = Cx::for_test();
+        cx.shape = 6;
+        let same = announce(&cx);
+        let shape = Some(RejectReason::Shape { ours: 6, theirs: 5 });
+        assert_eq!(refusal(&cx, &same, None), shape);
+        let settings = Announce { settings_fingerprint: !cx.settings_fingerprint, ..same };
+        assert_eq!(refusal(&cx, &settings, None), Some(RejectReason::Settings));
+        let version = Announce { version: PROTOCOL_VERSION + 1, ..settings };
+        assert!(matches!(refusal(&cx, &version, None), Some(RejectReason::Version { .. })));
+        cx.shape = 0;
+        let (ours, theirs) = (SlotSet::first(2), SlotSet::first(1));
+        let slots = Some(RejectReason::Slots { ours, theirs });
+        assert_eq!(refusal(&cx, &same, Some(ours)), slots);
+    }
+
+    #[test]
+    fn peer_is_rejected_once() {
+        let mut hello = Hello::default();
+        assert!(hello.reject() && !hello.reject());
+        assert!(!hello.is_linked() && !hello.is_trusted());
+    }
+}

@@ -1,0 +1,96 @@
+//! What one peer may still send.
+//!
+//! The part that handles something spends it. Absent: what happens beyond a limit.
+
+use gaggle_kit::Micros;
+
+use crate::budget::{RateLimit, RateLimiter};
+
+/// Attempts to change the view are the leader's business; others make some when they take it for
+/// lost.
+const CHANGES: RateLimit = RateLimit { burst: 48, per_second: 2 };
+const CHANGES_OF_LEADER: RateLimit = RateLimit { burst: 256, per_second: 8 };
+/// Promises a peer says it made to another, each of which may make all peers agree anew. Which of
+/// the two invented them cannot be told: those beyond are not heeded yet. What is true is told in
+/// every packet until it is over.
+const PROMISES: RateLimit = RateLimit { burst: 16, per_second: 1 };
+
+/// What is left of what a peer may do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Allowed {
+    /// Packets.
+    pub(crate) packets: RateLimiter,
+    /// Messages, but for those a transfer consists of.
+    pub(crate) messages: RateLimiter,
+    /// Attempts to change the view.
+    pub(crate) changes: RateLimiter,
+    /// Wishes for a state or a feed.
+    pub(crate) asks: RateLimiter,
+    /// States it says it took from others.
+    pub(crate) recoveries: RateLimiter,
+    /// Its highest attempt so far.
+    pub(crate) ballot: u32,
+    /// Promises it says it made to others, and the highest of these.
+    pub(crate) promises: RateLimiter,
+    pub(crate) promise_ballot: u32,
+    /// Bytes of letters that are passed on for it, and to it.
+    pub(crate) letter_bytes_from: RateLimiter,
+    pub(crate) letter_bytes_to: RateLimiter,
+    /// Attempts it brings letters about, and the highest of these.
+    pub(crate) letters: RateLimiter,
+    pub(crate) letter_ballot: u32,
+}
+
+impl Allowed {
+    /// Whether an attempt to change the view is within bounds. One that is only repeated costs
+    /// nothing.
+    #[must_use]
+    pub(crate) fn may_change(&mut self, now: Micros, ballot: u32, leads: bool) -> bool {
+        let is_newer = ballot > self.ballot;
+        self.ballot = self.ballot.max(ballot);
+        let limit = if leads { CHANGES_OF_LEADER } else { CHANGES };
+        !is_newer || self.changes.spend(now, limit)
+    }
+
+    /// Whether a promise made to another peer is heeded: a peer that claims ever higher ones makes
+    /// the others agree anew without end.
+    #[must_use]
+    pub(crate) fn may_promise(&mut self, now: Micros, ballot: u32) -> bool {
+        let is_newer = ballot > self.promise_ballot;
+        if is_newer && !self.promises.spend(now, PROMISES) {
+            return false;
+        }
+        self.promise_ballot = self.promise_ballot.max(ballot);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Micros = Micros::from_secs(1);
+
+    #[test]
+    fn attempts_beyond_limit_are_churn_and_repeating_is_free() {
+        let mut allowed = Allowed::default();
+        let count = (1..500).filter(|ballot| allowed.may_change(NOW, *ballot, false)).count();
+        assert_eq!(count, CHANGES.burst as usize);
+        assert!(allowed.may_change(NOW, 499, false));
+    }
+
+    #[test]
+    fn leader_may_attempt_more() {
+        let mut allowed = Allowed::default();
+        let count = (1..500).filter(|ballot| allowed.may_change(NOW, *ballot, true)).count();
+        assert_eq!(count, CHANGES_OF_LEADER.burst as usize);
+    }
+
+    #[test]
+    fn promise_beyond_limit_is_heeded_later() {
+        let mut allowed = Allowed::default();
+        let count = (1..99).filter(|ballot| allowed.may_promise(NOW, *ballot)).count();
+        assert_eq!(count, PROMISES.burst as usize);
+        assert!(!allowed.may_promise(NOW, 99) && allowed.may_promise(NOW + NOW, 99));
+    }
+}

@@ -1,0 +1,225 @@
+//! Whether peers are heard, directly or through another, and what is told of it.
+//!
+//! `PeerTable` is ticked while anything may change. Absent: what follows for the roster: who can be
+//! reached is returned.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::PeerTable;
+use crate::event::SessionEvent;
+use crate::session::Cx;
+use crate::time_sync::StallTimer;
+
+/// Whether a peer is heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Liveness {
+    Heard,
+    Interrupted,
+    Gone,
+}
+
+/// How one peer is heard.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    pub(crate) liveness: Liveness,
+    /// What players were told of that.
+    pub(crate) liveness_told: Liveness,
+    /// It can be talked to, as was returned last.
+    pub(crate) reachable: bool,
+    pub(crate) heard_at: Micros,
+    /// When a peer that hears it last told so.
+    pub(crate) heard_via: Option<(PeerId, Micros)>,
+    /// How long others have waited for it.
+    pub(crate) hold_up: StallTimer,
+}
+
+impl Default for Presence {
+    fn default() -> Presence {
+        Presence {
+            liveness: Liveness::Heard,
+            liveness_told: Liveness::Heard,
+            reachable: false,
+            heard_at: Micros::ZERO,
+            heard_via: None,
+            hold_up: StallTimer::default(),
+        }
+    }
+}
+
+impl Presence {
+    /// Another peer, heard then, hears it.
+    pub(crate) fn note_heard_via(&mut self, via: PeerId, at: Micros) {
+        if self.heard_via.is_none_or(|(_, known)| at > known) {
+            self.heard_via = Some((via, at));
+        }
+    }
+}
+
+/// What decides about what players are told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LivenessView {
+    /// A spectator sees the match go on: in every frame that is shown all members have spoken,
+    /// whatever our own links to them are like.
+    pub(crate) is_shown: bool,
+    /// The match is about to start: all peers count.
+    pub(crate) is_gathering: bool,
+}
+
+/// A peer can be talked to from now on, or not any more.
+pub(crate) type ReachChange = Option<(PeerId, bool)>;
+
+impl PeerTable {
+    /// Whether a peer that is heard says that it hears this one.
+    pub(crate) fn is_heard_via(&self, index: usize, cx: &Cx) -> bool {
+        let Some((via, at)) = self.all[index].presence.heard_via else { return false };
+        cx.now.since(at) < cx.config.timeout
+            && self.all.iter().any(|remote| remote.peer == via && remote.is_trusted())
+    }
+
+    /// Silence is told, and in the end taken for absence.
+    #[must_use]
+    pub(crate) fn tick_liveness(&mut self, cx: &mut Cx, view: LivenessView) -> Vec<(PeerId, bool)> {
+        let mut changes = Vec::new();
+        for index in 0..self.all.len() {
+            let remote = &mut self.all[index];
+            let silent = cx.now.since(remote.presence.heard_at);
+            let is_gone = if remote.is_trusted() {
+                if remote.presence.liveness == Liveness::Heard && silent >= cx.config.interrupted_after {
+                    remote.presence.liveness = Liveness::Interrupted;
+                }
+                remote.presence.liveness == Liveness::Interrupted && silent >= cx.config.timeout
+            } else {
+                remote.is_open
+            };
+            if is_gone && !self.is_heard_via(index, cx) {
+                changes.extend(self.set_gone(index, cx, view));
+            }
+            changes.extend(self.judge_reachable(index, cx));
+            self.tell_liveness(index, cx, view);
+        }
+        changes
+    }
+
+    /// Whether a member is heard is told once for every change: of none that it is back that was
+    /// not said to be away, whenever it came and whenever it fell silent. A peer that does not play
+    /// any more is not missed.
+    pub(crate) fn tell_liveness(&mut self, index: usize, cx: &mut Cx, view: LivenessView) {
+        let remote = &mut self.all[index];
+        let counts = remote.is_open || view.is_gathering;
+        let news = match () {
+            () if !counts || view.is_shown => Liveness::Heard,
+            // When nothing goes on, a spectator cannot tell who is missing but by its own links.
+            () if cx.spectates && !remote.is_trusted() => remote.presence.liveness_told,
+            () => remote.presence.liveness,
+        };
+        let told = &mut remote.presence.liveness_told;
+        // A peer that was gone is not back because it has a link again.
+        let waits = *told == Liveness::Gone && news == Liveness::Interrupted;
+        if news == *told || waits {
+            return;
+        }
+        *told = news;
+        let peer = remote.peer;
+        if counts {
+            cx.events.push(match news {
+                Liveness::Heard => SessionEvent::Resumed { peer },
+                Liveness::Interrupted => SessionEvent::Interrupted { peer },
+                Liveness::Gone => SessionEvent::TimedOut { peer },
+            });
+        }
+    }
+
+    /// Whether a peer can be talked to, if that has changed.
+    #[must_use]
+    pub(crate) fn judge_reachable(&mut self, index: usize, cx: &Cx) -> ReachChange {
+        let remote = &self.all[index];
+        let is_direct = remote.is_trusted() && remote.presence.liveness != Liveness::Gone;
+        let reachable = is_direct || self.is_heard_via(index, cx);
+        let remote = &mut self.all[index];
+        let before = std::mem::replace(&mut remote.presence.reachable, reachable);
+        (before != reachable).then_some((remote.peer, reachable))
+    }
+
+    #[must_use]
+    pub(crate) fn set_gone(&mut self, index: usize, cx: &mut Cx, view: LivenessView) -> ReachChange {
+        self.all[index].presence.liveness = Liveness::Gone;
+        self.tell_liveness(index, cx, view);
+        self.judge_reachable(index, cx)
+    }
+
+    /// A packet of it came.
+    #[must_use]
+    pub(crate) fn set_heard(&mut self, index: usize, cx: &mut Cx, view: LivenessView) -> ReachChange {
+        self.all[index].presence.liveness = Liveness::Heard;
+        self.tell_liveness(index, cx, view);
+        self.judge_reachable(index, cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::Handshake;
+
+    const VIEW: LivenessView = LivenessView { is_shown: false, is_gathering: false };
+
+    /// A member that was heard at the start, and a peer through which it may be heard.
+    fn table() -> (Cx, PeerTable) {
+        let mut table = PeerTable::default();
+        for number in [2, 3] {
+            let (index, _) = table.find_or_insert(PeerId::from_u128(number));
+            table[index].hello.handshake = Handshake::Synchronized;
+        }
+        table[0].is_open = true;
+        (Cx::for_test(), table)
+    }
+
+    fn events(cx: &mut Cx) -> Vec<SessionEvent> {
+        std::iter::from_fn(|| cx.events.pop()).collect()
+    }
+
+    #[test]
+    fn silent_member_is_interrupted_then_gone_then_back() {
+        let (mut cx, mut table) = table();
+        let peer = table[0].peer;
+        assert_eq!(table.tick_liveness(&mut cx, VIEW).first(), Some(&(peer, true)));
+        cx.now = cx.config.interrupted_after;
+        assert!(table.tick_liveness(&mut cx, VIEW).is_empty());
+        cx.now = cx.config.timeout;
+        assert!(table.tick_liveness(&mut cx, VIEW).contains(&(peer, false)));
+        assert_eq!(table.set_heard(0, &mut cx, VIEW), Some((peer, true)));
+        let told = events(&mut cx);
+        assert_eq!(
+            told,
+            [
+                SessionEvent::Interrupted { peer },
+                SessionEvent::TimedOut { peer },
+                SessionEvent::Resumed { peer },
+            ]
+        );
+    }
+
+    #[test]
+    fn member_heard_by_another_is_not_gone() {
+        let (mut cx, mut table) = table();
+        assert_eq!(table.tick_liveness(&mut cx, VIEW).len(), 2);
+        cx.now = cx.config.timeout;
+        let via = table[1].peer;
+        table[1].presence.heard_at = cx.now;
+        table[0].presence.note_heard_via(via, cx.now);
+        assert!(table.tick_liveness(&mut cx, VIEW).is_empty());
+        assert_eq!(table[0].presence.liveness, Liveness::Interrupted);
+    }
+
+    #[test]
+    fn peer_that_does_not_play_is_not_missed() {
+        let (mut cx, mut table) = table();
+        table[0].is_open = false;
+        cx.now = cx.config.timeout;
+        _ = table.tick_liveness(&mut cx, VIEW);
+        assert_eq!(events(&mut cx), []);
+        let gathering = LivenessView { is_gathering: true, ..VIEW };
+        _ = table.tick_liveness(&mut cx, gathering);
+        assert_eq!(events(&mut cx).len(), 2, "they have seats");
+    }
+}

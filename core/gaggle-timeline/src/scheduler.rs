@@ -1,0 +1,346 @@
+//! Order of what the game must do in a tick: go back, save, advance, hash, and side simulations.
+//!
+//! `Session::poll_request` drains it step by step. Absent: the network, rosters, why a frame is
+//! confirmed.
+
+mod side_sim;
+
+use gaggle_kit::{Frame, Input};
+
+use crate::desync::DesyncAudit;
+use crate::input_log::InputLog;
+use crate::request::SimId;
+use crate::stats::SessionStats;
+
+pub(crate) use side_sim::{SideSim, SideStep};
+
+/// How far the requests of the current tick are.
+#[derive(Debug, Default)]
+pub(crate) struct SimScheduler {
+    /// The state this stay began with.
+    origin: Frame,
+    /// The state to reach.
+    target: Frame,
+    /// The state that was saved last in this pass, so that it is not saved twice.
+    saved: Option<Frame>,
+    /// What was simulated beyond this frame is void, whatever comes next.
+    back_to: Option<Frame>,
+    /// One simulation beside the live one.
+    side: Option<SideSim>,
+    /// Frames a side simulation that begins now may simulate in this tick.
+    side_budget: u32,
+    /// Something was lent to the game; its answer is due.
+    lent: Option<Lent>,
+    /// Where the answers go.
+    hash: Option<u64>,
+    state: Vec<u8>,
+    is_accepted: bool,
+}
+
+/// What was lent to the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lent {
+    Hash(SimId, Frame),
+    State(Frame),
+    Import,
+}
+
+/// What the game answered.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Answer {
+    /// The hash of a state; none if it could not be made.
+    Hash { sim: SimId, frame: Frame, hash: Option<u64> },
+    /// The bytes of a state; none if it could not be written.
+    Exported { frame: Frame, state: Vec<u8> },
+    /// Whether the state that was given was taken.
+    Imported { is_accepted: bool },
+}
+
+/// The next step, decided before anything is lent out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Load(Frame),
+    Save(Frame),
+    Advance(Frame),
+    Hash(Frame),
+    Retain(Frame),
+    Export(Frame),
+    Side(SimId, SideStep),
+}
+
+/// What the session knows that decides about steps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SimNeeds {
+    /// Nothing up to this frame can turn out otherwise.
+    pub(crate) sure: Frame,
+    pub(crate) confirmed: Frame,
+    /// The state must be written for another peer.
+    pub(crate) is_export_due: bool,
+}
+
+/// Frames a side simulation runs in one tick: the game must stay smooth.
+const SIDE_FRAMES_PER_TICK: u32 = 8;
+
+impl SimScheduler {
+    /// The state this stay began with.
+    pub(crate) fn origin(&self) -> Frame {
+        self.origin
+    }
+
+    /// Another stay begins with this state.
+    pub(crate) fn begin_stay(&mut self, origin: Frame) {
+        self.origin = origin;
+    }
+
+    /// A tick begins that ends at this state.
+    pub(crate) fn begin_tick(&mut self, target: Frame) {
+        self.set_target(target);
+        self.side_budget = SIDE_FRAMES_PER_TICK;
+        if let Some(side) = &mut self.side {
+            side.begin_tick();
+        }
+    }
+
+    /// The state to reach in this tick is another.
+    pub(crate) fn set_target(&mut self, target: Frame) {
+        self.target = target;
+        self.saved = None;
+    }
+
+    /// The game must go back to this state first.
+    pub(crate) fn go_back(&mut self, frame: Frame) {
+        self.back_to = Some(frame);
+    }
+
+    /// Simulates from state `from` to state `to` again beside the game.
+    pub(crate) fn begin_side(&mut self, id: SimId, from: Frame, to: Frame) {
+        self.side = Some(SideSim::new(id, from, to, SIDE_FRAMES_PER_TICK, self.side_budget));
+    }
+
+    /// What a side simulation finds is of no use any more.
+    pub(crate) fn end_side(&mut self) {
+        self.side = None;
+    }
+
+    /// A side simulation cannot go on: what it found so far is all.
+    pub(crate) fn stop_side(&mut self) {
+        if let Some(side) = &mut self.side {
+            side.stop();
+        }
+    }
+
+    /// Ends a side simulation that has come to its end. True once.
+    #[must_use]
+    pub(crate) fn take_side_done(&mut self) -> bool {
+        self.side.take_if(|side| side.is_done()).is_some()
+    }
+
+    /// The next step. What it changes about the live simulation is noted in the log.
+    #[must_use]
+    pub(crate) fn next_step<I: Input>(
+        &mut self,
+        log: &mut InputLog<I>,
+        audit: &mut DesyncAudit,
+        stats: &mut SessionStats,
+        needs: SimNeeds,
+    ) -> Option<Step> {
+        let current = log.current;
+        if let Some(frame) = self.back_to.take() {
+            self.saved = Some(frame);
+            return Some(Step::Load(frame));
+        }
+        if log.changed <= current {
+            return Some(Step::Load(self.roll_back(log, stats)));
+        }
+        log.changed = Frame::NEVER;
+        if current < self.target {
+            let next = current.next();
+            // Only what was simulated on a prediction can be returned to; and what will be hashed
+            // must be kept.
+            let must_save = next > needs.sure || audit.is_check_frame(current) || audit.keeps(current);
+            if self.saved != Some(current) && must_save {
+                return Some(self.save(current, stats));
+            }
+            if audit.keep_base(current) {
+                // Before others overwrite it: a peer that catches up saves many in a tick.
+                return Some(Step::Retain(current));
+            }
+            log.current = next;
+            stats.frames += 1;
+            return Some(Step::Advance(next));
+        }
+        let finished = current.min(needs.confirmed);
+        if let Some(frame) = audit.hash_due(finished) {
+            // The state may be the present one, which no later frame has made us save.
+            if frame == current && self.saved != Some(frame) {
+                return Some(self.save(frame, stats));
+            }
+            return Some(Step::Hash(frame));
+        }
+        if let Some(frame) = audit.keep_due() {
+            return Some(Step::Retain(frame));
+        }
+        if needs.is_export_due {
+            if finished == current && self.saved != Some(current) {
+                return Some(self.save(current, stats));
+            }
+            return Some(Step::Export(finished));
+        }
+        let side = self.side.as_mut()?;
+        Some(Step::Side(side.id(), side.next_step()?))
+    }
+
+    fn save(&mut self, frame: Frame, stats: &mut SessionStats) -> Step {
+        self.saved = Some(frame);
+        stats.saves += 1;
+        Step::Save(frame)
+    }
+
+    fn roll_back<I: Input>(&mut self, log: &mut InputLog<I>, stats: &mut SessionStats) -> Frame {
+        let (current, to) = (log.current, log.changed.previous());
+        let depth = current.since(to);
+        stats.rollbacks += 1;
+        stats.rollback_frames_last = depth;
+        stats.rollback_frames_max = stats.rollback_frames_max.max(depth);
+        stats.frames_resimulated += u64::from(depth);
+        stats.frames = stats.frames.saturating_sub(depth.into());
+        self.target = self.target.max(current);
+        log.go_back(to);
+        self.saved = Some(to);
+        to
+    }
+
+    /// Lends out where the hash of a state goes.
+    pub(crate) fn lend_hash(&mut self, sim: SimId, frame: Frame) -> &mut Option<u64> {
+        self.lent = Some(Lent::Hash(sim, frame));
+        &mut self.hash
+    }
+
+    /// Lends out where the bytes of a state go.
+    pub(crate) fn lend_state(&mut self, frame: Frame) -> &mut Vec<u8> {
+        self.lent = Some(Lent::State(frame));
+        self.state.clear();
+        &mut self.state
+    }
+
+    /// Lends out where it goes whether a state was taken.
+    pub(crate) fn lend_accepted(&mut self) -> &mut bool {
+        self.lent = Some(Lent::Import);
+        self.is_accepted = false;
+        &mut self.is_accepted
+    }
+
+    #[inline]
+    pub(crate) fn is_answer_due(&self) -> bool {
+        self.lent.is_some()
+    }
+
+    /// What became of what was lent out.
+    pub(crate) fn take_answer(&mut self) -> Option<Answer> {
+        Some(match self.lent.take()? {
+            Lent::Hash(sim, frame) => Answer::Hash { sim, frame, hash: self.hash.take() },
+            Lent::State(frame) => Answer::Exported { frame, state: std::mem::take(&mut self.state) },
+            Lent::Import => Answer::Imported { is_accepted: self.is_accepted },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::PeerId;
+
+    use super::*;
+    use crate::config::TimelineConfig;
+    use crate::roster::{Incarnation, StreamId};
+
+    struct Rig {
+        scheduler: SimScheduler,
+        log: InputLog<u8>,
+        audit: DesyncAudit,
+        stats: SessionStats,
+    }
+
+    impl Rig {
+        fn new() -> Rig {
+            let me = StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(1) };
+            let config = TimelineConfig { checksum_interval_frames: 0, ..TimelineConfig::default() };
+            Rig {
+                scheduler: SimScheduler::default(),
+                log: InputLog::new(me, 1, 64, 2),
+                audit: DesyncAudit::new(&config, 64),
+                stats: SessionStats::default(),
+            }
+        }
+
+        fn steps(&mut self, sure: u32, is_export_due: bool) -> Vec<Step> {
+            let sure = Frame::new(sure);
+            let needs = SimNeeds { sure, confirmed: sure, is_export_due };
+            let Rig { scheduler, log, audit, stats } = self;
+            std::iter::from_fn(|| scheduler.next_step(log, audit, stats, needs)).take(9).collect()
+        }
+    }
+
+    #[test]
+    fn predicted_frames_are_saved_and_certain_ones_are_not() {
+        let (mut rig, frame) = (Rig::new(), Frame::new);
+        rig.scheduler.begin_tick(frame(2));
+        assert_eq!(
+            rig.steps(1, false),
+            [Step::Advance(frame(1)), Step::Save(frame(1)), Step::Advance(frame(2)),]
+        );
+        assert_eq!((rig.stats.frames, rig.stats.saves), (2, 1));
+    }
+
+    #[test]
+    fn correction_rolls_back_and_simulates_up_to_present() {
+        let (mut rig, frame) = (Rig::new(), Frame::new);
+        rig.scheduler.begin_tick(frame(3));
+        rig.steps(0, false);
+        rig.log.changed = frame(2);
+        let steps = rig.steps(0, false);
+        assert_eq!(steps[..2], [Step::Load(frame(1)), Step::Advance(frame(2))]);
+        assert_eq!(steps.last(), Some(&Step::Advance(frame(3))));
+        assert_eq!((rig.stats.rollbacks, rig.stats.rollback_frames_last), (1, 2));
+    }
+
+    #[test]
+    fn side_sim_waits_for_live_work() {
+        let (mut rig, frame) = (Rig::new(), Frame::new);
+        rig.scheduler.begin_tick(frame(1));
+        rig.scheduler.begin_side(SimId::Audit, frame(0), frame(1));
+        let side = |step| Step::Side(SimId::Audit, step);
+        assert_eq!(
+            rig.steps(9, false),
+            [
+                Step::Advance(frame(1)),
+                side(SideStep::Load(frame(0))),
+                side(SideStep::Advance(frame(1))),
+                side(SideStep::Hash(frame(1))),
+            ]
+        );
+        assert!(rig.scheduler.take_side_done());
+        assert!(!rig.scheduler.take_side_done(), "once");
+    }
+
+    #[test]
+    fn answers_come_back_once() {
+        let mut scheduler = SimScheduler::default();
+        *scheduler.lend_hash(SimId::Live, Frame::new(4)) = Some(7);
+        let answer = Answer::Hash { sim: SimId::Live, frame: Frame::new(4), hash: Some(7) };
+        assert_eq!(scheduler.take_answer(), Some(answer));
+        assert_eq!(scheduler.take_answer(), None);
+        *scheduler.lend_accepted() = true;
+        assert_eq!(scheduler.take_answer(), Some(Answer::Imported { is_accepted: true }));
+        scheduler.lend_state(Frame::new(5)).push(1);
+        let exported = Answer::Exported { frame: Frame::new(5), state: vec![1] };
+        assert_eq!(scheduler.take_answer(), Some(exported));
+    }
+
+    #[test]
+    fn export_saves_present_state_first() {
+        let mut rig = Rig::new();
+        let steps = rig.steps(9, true);
+        assert_eq!(steps[..2], [Step::Save(Frame::START), Step::Export(Frame::START)]);
+    }
+}

@@ -1,0 +1,478 @@
+//! What follows when the roster, a peer or what is held of it changed: rows of the log, confirmed
+//! frames, events, messages, faults.
+//!
+//! Every handler and tick ends here. Absent: rules of any part.
+
+use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
+use gaggle_link::CloseCode;
+
+use super::{HANDSHAKE_STEPS, Session};
+use crate::announce::{Announce, Message, PROTOCOL_VERSION};
+use crate::event::{PeerFault, SessionEvent};
+use crate::gossip::SILENCE;
+use crate::input_log::RemoteStream;
+use crate::lifecycle::LifecycleAction;
+use crate::membership::{self, Fault, Known, Mode, PeerStatus};
+use crate::peers::{Handshake, Liveness, Peer, refusal};
+use crate::roster::StreamId;
+
+/// Where nobody comes or goes, the membership machine looks around once in so many ticks.
+const THOROUGH_TICKS: u64 = 8;
+
+impl<I: Input> Session<I> {
+    /// The membership machine learns what the ledger took by itself.
+    pub(super) fn sync_held(&mut self) {
+        if self.log.take_news() {
+            self.membership.grow_own(self.log.local.newest());
+            let tracks = self.log.tracks().iter();
+            self.membership.grow(tracks.map(|track| (track.row.stream, track.since, track.have)));
+        }
+    }
+
+    /// Time passes for the membership machine.
+    #[inline]
+    pub(super) fn tick_membership(&mut self) {
+        if !self.life.is_running() {
+            return;
+        }
+        if !self.cx.ticks.is_multiple_of(THOROUGH_TICKS) && self.membership.rest(self.cx.now) {
+            self.log.update_received();
+            self.update_confirmed();
+        } else {
+            self.tick_thoroughly();
+        }
+    }
+
+    #[inline(never)]
+    fn tick_thoroughly(&mut self) {
+        self.sync_held();
+        for remote in self.peers.open() {
+            self.membership.note_confirmed(remote.peer, remote.stream.confirmed);
+        }
+        let silent = |at: Micros| self.cx.now.since(at) >= SILENCE;
+        let doubtful = |remote: &Peer| {
+            let unheard_via = remote.presence.heard_via.is_none_or(|(_, at)| silent(at));
+            let fades = remote.presence.reachable && silent(remote.presence.heard_at) && unheard_via;
+            // Its link ended, which others may know more about.
+            let parted = !remote.presence.reachable
+                && self.cx.now.since(remote.presence.heard_at) < self.cx.config.timeout;
+            remote.is_open && (fades || parted)
+        };
+        self.membership.set_doubtful(self.peers.iter().any(doubtful));
+        self.membership.tick(self.cx.now, &mut self.log);
+        self.membership.tidy(&mut self.log);
+        self.watch_standstill();
+        self.follow_membership();
+        self.forget_absent();
+        self.watch_goodbye();
+    }
+
+    /// Something happened in the membership machine: the rest follows.
+    pub(super) fn follow_membership(&mut self) {
+        self.sync_roster();
+        self.log.update_received();
+        self.update_confirmed();
+        self.watch_usurper();
+        self.note_history();
+        self.send_membership();
+        if self.membership.take_lost().is_some() {
+            self.lose_match();
+        }
+    }
+
+    /// The ledger has the rows that are known, and peers know whether they are in them.
+    pub(super) fn sync_roster(&mut self) {
+        if !self.membership.take_roster_changed() {
+            return;
+        }
+        self.sync_held();
+        let Session { membership, log, .. } = self;
+        let held = |stream| membership.held(stream).map(|held| (held.first, held.through));
+        log.set_rows(membership.known(), membership.confirmed(), held);
+        self.log.forget_present();
+        self.note_strangers();
+        let agreed = self.agreed_lately();
+        for remote in self.peers.iter_mut() {
+            let known = self.membership.known().iter();
+            let was_open = remote.is_open;
+            remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_active());
+            if remote.is_open && !was_open {
+                // It took the state of a peer that agreed with all.
+                remote.audit.raise_agreed(agreed);
+            }
+            if !remote.is_open && !self.life.is_gathering() {
+                // It is missed no more, and may play again before anybody looks.
+                remote.presence.liveness_told = Liveness::Heard;
+            }
+            if let Some(meaning) = &mut remote.hello.meaning {
+                meaning.track = self.log.track_of(meaning.stream, meaning.players);
+            }
+        }
+        self.log.update_received();
+    }
+
+    /// Somebody in the roster may have no link to us, now or ever: whoever told us of it hears it.
+    fn note_strangers(&mut self) {
+        for nth in 0..self.membership.known().len() {
+            let peer = self.membership.known()[nth].stream.peer;
+            if peer == self.cx.local_peer {
+                continue;
+            }
+            let (index, is_new) = self.peers.find_or_insert(peer);
+            if is_new {
+                let donor = self.joiner.donor();
+                self.peers[index].presence.heard_via = donor.map(|donor| (donor, self.cx.now));
+                self.sender.close();
+            }
+        }
+    }
+
+    /// Frames are confirmed as far as everything in them is held.
+    #[inline(always)]
+    pub(super) fn update_confirmed(&mut self) {
+        // This is looked at twice in a tick, and at least once there is nothing new.
+        let member = self.membership.mode() == Mode::Member;
+        if !member || self.log.received().min(self.own_horizon()) > self.membership.confirmed() {
+            self.confirm_held();
+        }
+    }
+
+    #[inline(never)]
+    fn confirm_held(&mut self) {
+        if self.membership.mode() != Mode::Member {
+            self.sync_held();
+            self.confirm_slowly();
+            return;
+        }
+        loop {
+            let confirmed = self.membership.confirmed();
+            let to = self.log.received().min(self.own_horizon());
+            if to <= confirmed {
+                return;
+            }
+            let quiet_to = to.min(self.membership.quiet_until().previous());
+            if quiet_to > confirmed {
+                let present = self.log.present_from(confirmed.next());
+                for number in confirmed.next().number()..=quiet_to.number() {
+                    self.finish_frame(Frame::new(number), present);
+                }
+                self.membership.confirm_to(quiet_to);
+            } else {
+                self.sync_held();
+                if !self.confirm_slowly() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Frame by frame, where the roster may change. True if anything was confirmed.
+    fn confirm_slowly(&mut self) -> bool {
+        let before = self.membership.confirmed();
+        while let Some(frame) = self.membership.confirm_next() {
+            self.log.forget_present();
+            let here = self.membership.rows().iter().filter(|row| row.is_present_at(frame));
+            let present = here.fold(SlotSet::EMPTY, |set, row| set.union(row.slots));
+            self.finish_frame(frame, present);
+            self.roster_events.observe(&mut self.cx.events, self.membership.rows(), frame);
+            self.sync_roster();
+            if self.membership.mode() == Mode::Member && frame < self.membership.quiet_until().previous() {
+                break;
+            }
+        }
+        self.membership.confirmed() > before
+    }
+
+    fn finish_frame(&mut self, frame: Frame, present: SlotSet) {
+        self.log.finish_frame(frame, present);
+        self.audit.confirm(frame, self.log.table.row(frame), present);
+    }
+
+    /// Up to which frame our own entries are there; for ever once we have said goodbye.
+    fn own_horizon(&self) -> Frame {
+        match self.membership.own_end() {
+            Some(_) => Frame::NEVER.previous(),
+            None => self.log.local.newest(),
+        }
+    }
+
+    /// The others agreed on another view.
+    pub(super) fn note_history(&mut self) {
+        let (branch, confirmed) = (self.membership.lineage().history(), self.membership.confirmed());
+        if self.membership.mode() != Mode::Out
+            && self.roster_events.observe_branch(&mut self.cx.events, branch, confirmed)
+        {
+            self.peers.iter_mut().for_each(|remote| remote.audit.forget_told());
+        }
+    }
+
+    /// Whoever said goodbye may go once everybody has read it.
+    fn watch_goodbye(&mut self) {
+        let is_read = |end| {
+            let mut open = self.peers.open();
+            open.all(|r| r.stream.acked.is_some_and(|acked| acked >= end))
+        };
+        let (end, confirmed) = (self.membership.own_end(), self.membership.confirmed());
+        if let Some(LifecycleAction::Quit) = self.life.tick(self.cx.now, end, confirmed, is_read) {
+            self.membership.quit();
+        }
+    }
+
+    /// The frame the others are simulating right now, as far as their packets tell: what the one in
+    /// the middle says, so that nobody far off alone counts, and of two in the middle the earlier.
+    pub(super) fn present_frame(&self) -> Option<Frame> {
+        let present = self.peers.present_frame(self.cx.now, self.cx.frame)?;
+        // Inputs are told no more than a reach before they are played.
+        let oldest = self.membership.confirmed().saturating_sub(self.cx.config.reach_frames());
+        Some(present.max(oldest))
+    }
+
+    /// What the membership machine finds wrong is the fault of whoever said it.
+    pub(super) fn blame(&mut self, index: usize, result: Result<(), Fault>) {
+        let giver = self.peers[index].peer;
+        if let Some((stream, frame)) = self.membership.take_contested() {
+            self.note_contested(giver, stream, frame);
+        }
+        if let Err(fault) = result {
+            let fault = match fault {
+                Fault::EntryChanged { stream, frame } if stream.peer == self.peers[index].peer => {
+                    PeerFault::InputChanged { frame }
+                }
+                Fault::EntryChanged { stream, frame } => {
+                    self.note_contested(giver, stream, frame);
+                    return;
+                }
+                Fault::Value(error) => PeerFault::Malformed(error),
+                Fault::BallotLeap { number } => PeerFault::BallotTooHigh { number },
+                Fault::ViewUnasked { number } => PeerFault::UnsolicitedView { number },
+                Fault::NoSuchSlots => PeerFault::UnknownSlots,
+                Fault::ReportFalse => PeerFault::FalseReport,
+                Fault::PlayersChanged { players, seats } => PeerFault::SlotCountChanged { players, seats },
+            };
+            self.fault(index, fault);
+        }
+    }
+
+    /// Somebody holds another entry of a third machine than we do: that one told us different
+    /// things, or the giver lies. Nobody is thrown out on one's word against another's.
+    fn note_contested(&mut self, peer: PeerId, stream: StreamId, frame: Frame) {
+        let owner = self.peers.get_mut(stream.peer);
+        if owner.is_some_and(|owner| owner.audit.contest()) {
+            self.cx.events.push(SessionEvent::InputsDiverged { peer, frame, suspect: Some(stream.peer) });
+        }
+        self.accuse(peer, stream.peer, frame);
+    }
+
+    /// Somebody holds other entries of a third machine than we do, so one of the two lies. One's
+    /// word against another's decides nothing, unless there is nobody else to ask: but what most of
+    /// the others say does. Whoever does not play has no say.
+    pub(super) fn accuse(&mut self, accuser: PeerId, accused: PeerId, frame: Frame) {
+        let Some(index) = self.peers.index_of(accused) else { return };
+        if !self.peers.index_of(accuser).is_some_and(|index| self.peers[index].is_open) {
+            return;
+        }
+        let others = self.peers.iter().filter(|r| r.is_open && r.is_trusted() && r.peer != accused).count();
+        let accusers = self.peers[index].audit.accuse(accuser);
+        if accuser == accused || accusers * 2 > others {
+            self.fault(index, PeerFault::Equivocation { frame });
+        }
+    }
+
+    /// Whoever admits somebody without being the lead can only mean harm.
+    fn watch_usurper(&mut self) {
+        if let Some((stream, frame)) = self.membership.take_usurper()
+            && let Some(index) = self.peers.index_of(stream.peer)
+        {
+            self.fault(index, PeerFault::NotLeader { frame });
+        }
+    }
+
+    /// How far a joiner's entries may lag behind ours when we admit it.
+    pub(super) fn set_lags(&mut self) {
+        for remote in self.peers.iter().filter(|remote| !remote.is_open) {
+            if remote.time.one_way_percent < u32::MAX {
+                self.membership.set_lag(remote.peer, remote.time.one_way_percent.div_ceil(100) + 1);
+            }
+        }
+    }
+
+    /// We say who we are and by which rules we play.
+    pub(super) fn say_hello(&mut self, peer: PeerId) {
+        let company = self.life.cohort(self.cx.config.match_id);
+        if let Some(index) = self.peers.index_of(peer) {
+            self.peers[index].hello.cohorts = (0, company);
+        }
+        let announce = Message::Announce(Announce {
+            version: PROTOCOL_VERSION,
+            game_fingerprint: self.cx.config.game_fingerprint,
+            settings_fingerprint: self.cx.settings_fingerprint,
+            shape: self.cx.shape,
+            incarnation: self.membership.me().incarnation,
+            slots: self.life.seat_of(self.cx.local_peer).unwrap_or_default(),
+            cohort: company,
+        });
+        let bytes = self.cx.outbox.message(peer);
+        announce.encode(bytes);
+    }
+
+    /// Those who start in the same company know how everybody stands, and mean that from their
+    /// first packet on: the match begins at once, whatever gets lost meanwhile.
+    pub(super) fn imply_standings(&mut self, company: u64) {
+        let Some(own) = self.membership.standing() else { return };
+        for index in 0..self.peers.len() {
+            let Peer { peer, ref hello, .. } = self.peers[index];
+            let row = self.membership.known().iter().find(|row| row.stream.peer == peer).copied();
+            let Some(row) = row.filter(|_| hello.cohorts == (company, company)) else { continue };
+            let knows = |incarnation| Some(Known { incarnation, first: row.first_frame });
+            let theirs = PeerStatus {
+                incarnation: row.stream.incarnation,
+                players: row.slots.len() as u8,
+                wanted: row.slots,
+                knows: knows(own.incarnation),
+                ..own.clone()
+            };
+            if self.membership.imply_standing(peer, theirs) {
+                let ours = PeerStatus { knows: knows(row.stream.incarnation), ..own.clone() };
+                self.peers[index].hello.told.imply(ours);
+            }
+        }
+    }
+
+    /// Tells everybody how we stand who does not know.
+    pub(super) fn tell_standing(&mut self) {
+        let epoch = self.membership.epoch().number();
+        for index in 0..self.peers.len() {
+            let remote = &self.peers[index];
+            if !remote.is_linked() || remote.hello.told.epoch == Some(epoch) {
+                continue;
+            }
+            let Some(mut standing) = self.membership.standing() else {
+                self.peers[index].hello.told.forget();
+                continue;
+            };
+            let peer = remote.peer;
+            standing.knows = self.membership.latest_standing(peer).and_then(|theirs| {
+                let first = theirs.first?;
+                Some(Known { incarnation: theirs.incarnation, first })
+            });
+            let remote = &mut self.peers[index];
+            remote.hello.told.epoch = Some(epoch);
+            if remote.hello.told.standing() != Some(&standing) {
+                // Packets that overtake the message mean nothing yet: more of them follow soon.
+                remote.stream.lossy_until =
+                    remote.stream.lossy_until.max(self.cx.now + membership::REPEAT_AFTER);
+                let tag = remote.hello.told.tell(standing.clone());
+                let message = membership::Message::PeerStatus { tag, standing };
+                message.encode(self.cx.outbox.message(peer));
+            }
+        }
+    }
+
+    /// What the membership machine says to others is on its way, if need be through somebody else.
+    pub(super) fn send_membership(&mut self) {
+        while let Some((to, message)) = self.membership.next_message() {
+            if message == membership::Message::AskSnapshot {
+                self.seek_from(to);
+                continue;
+            }
+            let mut bytes = Vec::new();
+            message.encode(&mut bytes);
+            self.send_forward(to, &bytes);
+        }
+    }
+
+    /// Counts for which streams the match waits, and for which too long.
+    pub(super) fn watch_standstill(&mut self) {
+        let Some(span) = self.time.stall_span(self.cx.now) else { return };
+        let Session { cx, log, peers, membership, time, .. } = self;
+        let stands = |track: &&RemoteStream| track.row.is_active() && track.have <= log.received();
+        for track in log.tracks().iter().filter(stands) {
+            let stream = track.row.stream;
+            let Some(owner) = peers.get_mut(stream.peer) else { continue };
+            // While it cannot be reached it cannot give anything: that is another matter.
+            if !owner.presence.reachable {
+                continue;
+            }
+            // The word of others that a peer is there counts no longer than a silent peer is waited
+            // for.
+            let timeout = match owner.presence.liveness {
+                Liveness::Heard => cx.config.evict_stalled_after,
+                Liveness::Interrupted | Liveness::Gone => {
+                    cx.config.evict_stalled_after.max(cx.config.timeout)
+                }
+            };
+            if time.is_overdue(&mut owner.presence.hold_up, stream, track.have, span, timeout) {
+                membership.condemn_idle(cx.now, stream);
+            }
+        }
+    }
+
+    pub(super) fn take_announce(&mut self, index: usize, announce: &Announce) {
+        let peer = self.peers[index].peer;
+        // A peer that comes late, or again, still says what it was given: it has not heard that the
+        // match began.
+        let given = self.life.given_slots(peer);
+        if let Some(reason) = refusal(&self.cx, announce, given) {
+            _ = self.peers.reject(index, CloseCode::INCOMPATIBLE);
+            self.cx.events.push(SessionEvent::Rejected { peer, reason });
+            return;
+        }
+        let remote = &mut self.peers[index];
+        if remote.is_trusted() {
+            self.fault(index, PeerFault::DuplicateAnnounce);
+            return;
+        }
+        remote.hello.meaning = None;
+        self.membership.handle_link(peer);
+        if remote.hello.incarnation != Some(announce.incarnation) {
+            remote.hello.incarnation = Some(announce.incarnation);
+            self.membership.handle_hello(peer, announce.incarnation);
+        }
+        remote.hello.cohorts.0 = announce.cohort;
+        remote.presence.heard_at = self.cx.now;
+        remote.presence.liveness = if remote.presence.liveness == Liveness::Gone {
+            Liveness::Interrupted
+        } else {
+            remote.presence.liveness
+        };
+        remote.hello.handshake = Handshake::Announced;
+        self.cx.events.push(SessionEvent::Synchronizing { peer, count: 1, total: HANDSHAKE_STEPS });
+        let change = self.peers.judge_reachable(index, &self.cx);
+        self.note_reach(change);
+    }
+
+    pub(super) fn note_heard(&mut self, index: usize) {
+        let remote = &mut self.peers[index];
+        let peer = remote.peer;
+        if remote.presence.liveness != Liveness::Heard {
+            self.set_heard(index);
+        }
+        let remote = &mut self.peers[index];
+        if remote.hello.handshake == Handshake::Announced && remote.time.clock.is_known() {
+            remote.hello.handshake = Handshake::Synchronized;
+            self.cx.events.push(SessionEvent::Synchronizing {
+                peer,
+                count: HANDSHAKE_STEPS,
+                total: HANDSHAKE_STEPS,
+            });
+            self.cx.events.push(SessionEvent::Synchronized { peer });
+            self.start_when_ready();
+        }
+    }
+
+    /// What a part finds wrong is the fault of the sender.
+    pub(super) fn fault_if(&mut self, index: usize, taken: Result<(), PeerFault>) {
+        if let Err(fault) = taken {
+            self.fault(index, fault);
+        }
+    }
+
+    pub(super) fn fault(&mut self, index: usize, fault: PeerFault) {
+        if !self.peers.reject(index, CloseCode::PROTOCOL_ERROR) {
+            return;
+        }
+        let peer = self.peers[index].peer;
+        self.cx.events.push(SessionEvent::PeerFault { peer, fault });
+        self.set_gone(index);
+    }
+}

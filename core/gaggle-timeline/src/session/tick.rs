@@ -1,0 +1,469 @@
+//! What a tick and its requests do: pace, local entries, simulation, liveness.
+//!
+//! `Session::tick` and its callers' polls lead here. Absent: rules of any part.
+
+use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
+use gaggle_link::Channel;
+
+use super::{Session, Transmit};
+use crate::Inputs;
+use crate::config::SessionError;
+use crate::desync::RemoteCheck;
+use crate::event::SessionEvent;
+use crate::gossip::SILENCE;
+use crate::membership::{self, Mode, Relation};
+use crate::packet::CheckBlock;
+use crate::peers::{Handshake, LivenessView, Peer, ReachChange};
+use crate::request::{Request, SimId};
+use crate::scheduler::{Answer, SideStep, SimNeeds, Step};
+use crate::stats::PeerStats;
+use crate::time_sync::FRAME_Q16;
+use crate::wire::{SendView, Tell, is_due};
+
+impl<I: Input> Session<I> {
+    /// The input delay from now on; `None` lets it adapt again. Changes without a stall and without
+    /// losing or doubling a press.
+    ///
+    /// # Errors
+    /// If it is outside
+    /// [`TimelineConfig::input_delay_range`](crate::TimelineConfig::input_delay_range), which all
+    /// peers rely on.
+    pub fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
+        let (min, max) = self.cx.config.input_delay_range;
+        let usual = self.cx.config.input_delay_frames;
+        let (min, max) = (min.min(usual), max.max(usual));
+        if let Some(frames) = frames
+            && !(min..=max).contains(&frames)
+        {
+            let (value, min, max) = (frames.into(), min.into(), max.into());
+            return Err(SessionError::OutOfRange { setting: "input_delay_frames", value, min, max });
+        }
+        self.time.fix_delay(frames);
+        Ok(())
+    }
+
+    /// How fast to run, in millionths of the game's own pace: 950,000 to 1,050,000.
+    pub fn speed_ppm(&self) -> u32 {
+        self.time.speed_ppm()
+    }
+
+    /// Ticks to make now besides those that are due, at most `limit`: this machine slept and is far
+    /// behind everybody. 0 as a rule.
+    pub fn take_catch_up_ticks(&mut self, limit: u32) -> u32 {
+        let ticks = self.time.take_ticks_owed(self.cx.now, limit);
+        if ticks > 0 {
+            self.peers.iter_mut().for_each(|remote| remote.time.advantage.shift(ticks.into()));
+        }
+        ticks
+    }
+
+    /// Whose input is missing, while the match stands still for it.
+    pub fn stalled_on(&self) -> Option<SlotSet> {
+        (self.time.stalled_ticks() > 0).then(|| self.log.waiting_for())
+    }
+
+    /// For how long nothing has been heard of somebody in the match; none of those who are not in
+    /// it.
+    pub fn time_since_heard(&self, peer: PeerId) -> Option<Micros> {
+        let remote = self.peers.iter().find(|remote| remote.peer == peer && remote.is_open);
+        remote.map(|remote| self.cx.now.since(remote.presence.heard_at))
+    }
+
+    /// Writes local entries and says which frame to be at after this tick.
+    pub(super) fn pace(&mut self, next: Frame, waits: bool) -> Frame {
+        let observes = self.membership.mode() != Mode::Member;
+        if !observes && !self.time.is_catching_up() {
+            // What we do in the next frame is told even while we wait for it: with neither window
+            // nor delay everybody would wait for everybody.
+            if !waits || self.log.local.newest() < next {
+                self.emit(next);
+            }
+            return next;
+        }
+        // An observer learns late what is confirmed, but holds what others will confirm.
+        let until = match observes {
+            true => {
+                let (confirmed, reach) = (self.membership.confirmed(), self.cx.config.reach_frames());
+                let held = self.log.received().clamp(confirmed, confirmed.saturating_add(3 * reach));
+                held.saturating_add(reach)
+            }
+            false => self.membership.emit_until(),
+        };
+        let goal = self.time.follow(next, self.present_frame(), until);
+        if !observes || self.joiner.has_begun() {
+            self.emit(goal);
+        }
+        self.time.set_catching_up(!observes && next < goal);
+        goal
+    }
+
+    /// Speed and input delay follow what was measured.
+    pub(super) fn keep_time(&mut self) {
+        if !self.time.is_adjustment_due(self.cx.ticks) {
+            return;
+        }
+        let is_alone = self.is_alone();
+        let rtt = if is_alone {
+            None
+        } else {
+            self.peers.rtt_worst(self.life.is_gathering()).or_else(|| self.peers.rtt_of_joiners())
+        };
+        let apart = self.peers.open().filter_map(|remote| remote.time.advantage.apart());
+        self.time.adjust(self.cx.now, apart, || rtt, is_alone);
+    }
+
+    /// Up to which frame everything is certain: nothing before it can turn out otherwise.
+    pub(super) fn sure(&self) -> Frame {
+        match self.membership.mode() {
+            Mode::Member => self.log.received(),
+            _ => self.membership.confirmed(),
+        }
+    }
+
+    /// Writes the local entries this frame calls for, once.
+    pub(super) fn emit(&mut self, next: Frame) {
+        if self.log.local.is_recorded(next) || self.membership.own_end().is_some() {
+            return;
+        }
+        let before = self.log.record_local(next, self.time.delay());
+        self.write_own(before);
+        self.update_confirmed();
+    }
+
+    /// Entries after `before` are written: what they say besides inputs is decided now.
+    #[inline]
+    pub(super) fn write_own(&mut self, before: Frame) {
+        if self.membership.is_at_rest() {
+            // Nothing is said besides inputs, and no peer asks: it learns of these entries when it
+            // wakes.
+            self.log.note_news();
+        } else {
+            self.say_own(before);
+        }
+    }
+
+    #[inline(never)]
+    fn say_own(&mut self, before: Frame) {
+        self.sync_held();
+        let may_say = self.membership.may_say();
+        for number in before.number() + 1..=self.log.local.newest().number() {
+            let frame = Frame::new(number);
+            let extras = if may_say && self.membership.own_end().is_none() {
+                self.sync_held();
+                self.membership.extras_due(self.cx.now, frame)
+            } else {
+                membership::EntryControl::NONE
+            };
+            self.membership.push_own(frame, extras);
+            if extras.is_some() {
+                self.log.local.note_change(frame);
+                if extras.end {
+                    self.life.note_goodbye(self.cx.now);
+                }
+                self.sync_roster();
+            }
+        }
+    }
+
+    pub(super) fn start_when_ready(&mut self) {
+        let ready = |peer: PeerId| {
+            if peer == self.cx.local_peer {
+                return Some(self.membership.me().incarnation);
+            }
+            let remote = self.peers.get(peer)?;
+            remote.hello.incarnation.filter(|_| remote.hello.handshake == Handshake::Synchronized)
+        };
+        let Some(rows) = self.life.roster_when(ready) else { return };
+        let company = self.life.cohort(self.cx.config.match_id);
+        self.life.found();
+        self.membership.start_together(self.cx.config.match_id, rows);
+        self.imply_standings(company);
+        self.begin_running();
+        self.peers.iter_mut().for_each(|remote| remote.stream.acked = Some(Frame::START));
+        let before = self.log.record_neutral(self.time.delay());
+        self.write_own(before);
+        self.log.local.set_input_delay(self.time.delay());
+        let branch = self.membership.lineage().history();
+        self.roster_events.begin(self.membership.rows(), self.membership.confirmed(), branch);
+        self.update_confirmed();
+        self.cx.events.push(SessionEvent::Started);
+    }
+
+    /// There is a match here from now on.
+    pub(super) fn begin_running(&mut self) {
+        self.life.run();
+        self.time.note_progress(&mut self.cx.events);
+        self.log.local.record_anew();
+        let rtt = self.peers.rtt_worst(self.life.is_gathering());
+        self.time.start_delay(rtt, self.is_alone());
+        self.sync_roster();
+    }
+
+    /// Our own state cannot be read back.
+    pub(crate) fn note_unsound(&mut self, frame: Frame) {
+        self.cx.events.push(SessionEvent::StateNotDecodable { frame });
+    }
+
+    /// The next thing the game must do. The one before counts as done.
+    pub fn poll_request(&mut self) -> Option<Request<'_, I>> {
+        if self.sim.is_answer_due() {
+            self.take_answer();
+        }
+        if self.import_due() {
+            let is_repair = self.import_repairs();
+            let (offer, state) = self.joiner.complete()?;
+            let frame = offer.tidings.confirmed;
+            let accepted = self.sim.lend_accepted();
+            return Some(Request::Import { frame, state, is_repair, accepted });
+        }
+        if !self.life.is_running() {
+            return None;
+        }
+        let is_export_due = self.donor.export_due() && self.membership.may_donate();
+        let needs = SimNeeds { sure: self.sure(), confirmed: self.membership.confirmed(), is_export_due };
+        let step = self.sim.next_step(&mut self.log, &mut self.audit, &mut self.cx.stats, needs);
+        let Some(step) = step else {
+            if self.sim.take_side_done() {
+                self.tell_findings();
+            }
+            return None;
+        };
+        Some(match step {
+            Step::Export(frame) => Request::Export { frame, state: self.sim.lend_state(frame) },
+            Step::Load(frame) => Request::Load { sim: SimId::Live, frame },
+            Step::Save(frame) => Request::Save { frame },
+            Step::Advance(frame) => {
+                // Nothing about what is confirmed can turn out otherwise, so nothing it asks has to
+                // be remembered.
+                let inputs = match frame <= needs.confirmed {
+                    true => self.past_inputs(frame),
+                    false => self.log.live_inputs(frame, needs.confirmed),
+                };
+                Request::Advance { sim: SimId::Live, inputs }
+            }
+            Step::Hash(frame) => {
+                let sim = SimId::Live;
+                Request::Hash { sim, frame, hash: self.sim.lend_hash(sim, frame) }
+            }
+            Step::Retain(frame) => {
+                let forget_before = self.audit.look_back(self.peers.agreed_by_all());
+                Request::Retain { frame, forget_before }
+            }
+            Step::Side(sim, SideStep::Load(frame)) => Request::Load { sim, frame },
+            Step::Side(sim, SideStep::Advance(frame)) => {
+                Request::Advance { sim, inputs: self.past_inputs(frame) }
+            }
+            Step::Side(sim, SideStep::Hash(frame)) => {
+                Request::Hash { sim, frame, hash: self.sim.lend_hash(sim, frame) }
+            }
+        })
+    }
+
+    /// What everybody did in a confirmed frame that is not too long ago: for recording, for
+    /// spectators, for checking. `None` if it is not confirmed yet or already forgotten.
+    pub fn confirmed_inputs(&self, frame: Frame) -> Option<Inputs<'_, I>> {
+        let known = frame > self.sim.origin()
+            && frame <= self.membership.confirmed()
+            && self.log.is_kept(frame, self.membership.confirmed(), self.cx.config.reach_frames());
+        known.then(|| self.past_inputs(frame))
+    }
+
+    #[inline]
+    pub(super) fn past_inputs(&self, frame: Frame) -> Inputs<'_, I> {
+        Inputs::confirmed(frame, self.log.table.row(frame), self.audit.present_at(frame))
+    }
+
+    // Rare, and much of it: the steps of every tick should not make room for it.
+    #[cold]
+    fn take_answer(&mut self) {
+        match self.sim.take_answer() {
+            Some(Answer::Hash { sim: SimId::Live, frame, hash }) => self.take_own_hash(frame, hash),
+            Some(Answer::Hash { hash, .. }) => self.take_side_hash(hash),
+            Some(Answer::Exported { frame, state }) => self.take_export(frame, &state),
+            Some(Answer::Imported { is_accepted }) => {
+                let repairs = self.import_repairs();
+                self.import_done(is_accepted);
+                if !(is_accepted && repairs) {
+                    self.sim.set_target(self.log.current);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// The next thing to send, if any is left in this tick.
+    pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
+        if !self.cx.outbox.is_empty() {
+            if self.cx.outbox.is_last() {
+                self.joiner.note_acknowledged();
+            }
+            let (to, channel, bytes) = self.cx.outbox.pop()?;
+            return Some(Transmit { to, channel, bytes });
+        }
+        if self.life.is_closed() {
+            return None;
+        }
+        let view = SendView {
+            is_running: self.life.is_running(),
+            is_gathering: self.life.is_gathering(),
+            is_stalled: self.time.stalled_ticks() > 0,
+            newest_change: self.log.local.newest_change(),
+            input_delay: self.log.local.input_delay(),
+        };
+        loop {
+            let index = self.sender.next_index()?;
+            if is_due(&self.cx, &self.peers[index], &view) {
+                self.write_packet(index);
+                let (to, bytes) = (self.peers[index].peer, self.sender.bytes());
+                return Some(Transmit { to, channel: Channel::Unreliable, bytes });
+            }
+        }
+    }
+
+    fn write_packet(&mut self, index: usize) {
+        let have = self.have_of(index);
+        let (own, is_at_rest) = (self.membership.own(), self.membership.is_at_rest());
+        let tell = Tell {
+            have,
+            confirmed: self.membership.confirmed(),
+            current: self.log.current,
+            has_stream: is_at_rest || own.is_some_and(|held| !held.is_empty()),
+            own_end: self.membership.own_end(),
+            whole_after: own.map_or(Frame::START, |own| own.first.previous()),
+            said: own.filter(|_| !is_at_rest).map_or(&[][..], |held| held.entry_controls()),
+            is_at_rest,
+            is_learner: self.membership.mode() == Mode::Observer,
+            promised: if is_at_rest { None } else { self.membership.promise_told() },
+            check: self.audit.newest(),
+        };
+        self.sender.write(&mut self.cx, &mut self.peers[index], &self.log.local, &tell);
+    }
+
+    /// Whether no peer has to be watched, asked about or told anything in this tick.
+    pub(super) fn is_quiescent(&self) -> bool {
+        self.peers.is_quiescent(self.cx.now) && self.time.stalled_ticks() == 0 && self.membership.is_at_rest()
+    }
+
+    pub(super) fn find_quiescence(&mut self) {
+        let is_calm = self.life.is_running()
+            && self.membership.is_at_rest()
+            && !self.joiner.is_busy()
+            && self.donor.only_feed()
+            && !self.recovery.is_open()
+            && !self.is_audit_open();
+        self.peers.find_quiescence(is_calm, SILENCE.min(self.cx.config.interrupted_after));
+    }
+
+    fn liveness_view(&self) -> LivenessView {
+        let is_shown = self.cx.spectates && self.sees_play_go_on();
+        LivenessView { is_shown, is_gathering: self.life.is_gathering() }
+    }
+
+    pub(super) fn tick_liveness(&mut self) {
+        let view = self.liveness_view();
+        for change in self.peers.tick_liveness(&mut self.cx, view) {
+            self.note_reach(Some(change));
+        }
+    }
+
+    /// The membership machine learns which peers can be talked to.
+    pub(super) fn note_reach(&mut self, change: ReachChange) {
+        if let Some((peer, reachable)) = change {
+            self.membership.set_reachable(peer, reachable);
+        }
+    }
+
+    pub(super) fn set_gone(&mut self, index: usize) {
+        let view = self.liveness_view();
+        let change = self.peers.set_gone(index, &mut self.cx, view);
+        self.note_reach(change);
+    }
+
+    pub(super) fn set_heard(&mut self, index: usize) {
+        let view = self.liveness_view();
+        let change = self.peers.set_heard(index, &mut self.cx, view);
+        self.note_reach(change);
+    }
+
+    /// No other peer is in the match or joining it.
+    pub(super) fn is_alone(&self) -> bool {
+        self.membership.mode() == Mode::Member && self.peers.is_empty_match(self.life.is_gathering())
+    }
+
+    /// Where a peer is, which is known from now on.
+    pub(super) fn know(&mut self, peer: PeerId) -> usize {
+        let (index, is_new) = self.peers.find_or_insert(peer);
+        if is_new {
+            self.sender.close();
+        }
+        index
+    }
+
+    /// A peer without a link and in no roster is forgotten: else all that ever fell silent would be
+    /// known for ever, and those that a liar made up.
+    pub(super) fn forget_absent(&mut self) {
+        for index in (0..self.peers.len()).rev() {
+            let remote = &self.peers[index];
+            if remote.is_idle() && !self.membership.is_wary_of(self.cx.now, remote.peer) {
+                self.forget_remote(index);
+            }
+        }
+    }
+
+    /// A peer without a link that is not needed any more. One that was rejected is remembered: it
+    /// must not be taken for another.
+    pub(super) fn forget_unlinked(&mut self, index: usize) {
+        if self.peers[index].hello.handshake != Handshake::Refused {
+            self.forget_remote(index);
+        }
+    }
+
+    /// Whether a peer has a seat, or is in the roster.
+    pub(super) fn is_awaited(&self, peer: PeerId) -> bool {
+        let mut known = self.membership.known().iter();
+        self.life.seat_of(peer).is_some() || known.any(|row| row.stream.peer == peer)
+    }
+
+    pub(super) fn forget_remote(&mut self, index: usize) {
+        let peer = self.peers[index].peer;
+        if !self.is_awaited(peer) {
+            self.peers.remove(index);
+            self.sender.close();
+            self.membership.forget_peer(peer);
+        }
+    }
+
+    /// Hashes of a peer that does not play. Among spectators they say which has the right state to
+    /// give; whether ours is right they only say where no member is heard.
+    pub(super) fn take_check_spectating(&mut self, index: usize, frame: Frame, block: CheckBlock) {
+        let Peer { peer, watches, .. } = self.peers[index];
+        if !self.cx.spectates || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {
+            return;
+        }
+        if self.peers.iter().any(|remote| remote.is_open && remote.presence.reachable) {
+            self.peers[index].audit.note_told(RemoteCheck { frame, block });
+        } else {
+            self.take_check(index, frame, block);
+        }
+    }
+
+    /// What is known about a peer.
+    pub fn peer_stats(&self, peer: PeerId) -> Option<PeerStats> {
+        let index = self.peers.index_of(peer)?;
+        let remote = &self.peers[index];
+        let acked = remote.stream.acked.unwrap_or(self.log.local.newest());
+        Some(PeerStats {
+            rtt: remote.time.clock.rtt(),
+            received_frame: self.have_of(index),
+            acked_frame: acked,
+            confirmed_frame: remote.stream.confirmed,
+            input_delay_frames: remote.time.delay_frames,
+            frame_advantage_permille: remote
+                .time
+                .advantage
+                .apart()
+                .map(|apart| (apart * 1_000 / FRAME_Q16) as i32),
+            unacked_frames: self.log.local.newest().since(acked),
+        })
+    }
+}

@@ -1,0 +1,450 @@
+//! Packets of the running game: when one is due, and what is in it.
+//!
+//! `Session::poll_transmit` asks for one peer after the other. Absent: decisions; what packets tell
+//! of the match comes in as [`Tell`].
+
+use gaggle_kit::{Frame, Input, Micros};
+
+use crate::clock::clock_of;
+use crate::config::PACKET_OVERHEAD_BYTES;
+use crate::desync::OwnCheck;
+use crate::input_log::LocalStream;
+use crate::membership::{Ballot, EntryControl};
+use crate::packet::{AHEAD_NONE, CheckBlock, Packet, RunsWriter, Sayings, TAG_NONE, TimeBlock};
+use crate::peers::{Liveness, Peer, Sent};
+use crate::session::Cx;
+
+/// After a loss packets go out every frame for so long.
+pub(crate) const LOSS_MEMORY: Micros = Micros::from_secs(5);
+/// Clocks are told by time, not by packet: rarer packets must not starve the estimate.
+const TIME_INTERVAL: Micros = Micros::from_millis(100);
+/// Packets are at most so far apart while the game runs, where the window has room for it. Four
+/// would save little more, and stall when the latency jumps.
+const INTERVAL_TICKS_MAX: u64 = 3;
+/// A peer that is gone is still told now and then, in case it comes back.
+const GONE_INTERVAL_TICKS: u64 = 15;
+
+/// Where packets get lost hashes are told so often, so many ticks apart: a second without a peer's
+/// voice is too long when it is asked whose state is right.
+const CHECK_TIMES: u8 = 3;
+const CHECK_AGAIN_TICKS: u64 = 10;
+/// A stranger is told the time so often.
+const STRANGER_INTERVAL_TICKS: u64 = 6;
+/// Once the clocks are known, spectators and members only show each other that they are there:
+/// often enough for three to get lost before one looks interrupted.
+const SPECTATOR_INTERVAL_TICKS: u64 = 20;
+/// Clocks and hashes a packet tells besides entries.
+struct Blocks {
+    time: Option<TimeBlock>,
+    check: Option<CheckBlock>,
+}
+
+/// What decides whether packets are due.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SendView {
+    pub(crate) is_running: bool,
+    pub(crate) is_gathering: bool,
+    pub(crate) is_stalled: bool,
+    /// The newest local entry that says something new.
+    pub(crate) newest_change: Frame,
+    pub(crate) input_delay: u32,
+}
+
+/// What a packet tells of the match.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tell<'a> {
+    /// Up to which frame the receiver's stream is held.
+    pub(crate) have: Frame,
+    pub(crate) confirmed: Frame,
+    /// The frame we are at, which stands for the newest entry if there is none.
+    pub(crate) current: Frame,
+    /// Whether there are entries to tell, and the last of them ever.
+    pub(crate) has_stream: bool,
+    pub(crate) own_end: Option<Frame>,
+    /// After this frame it is known what own entries say besides inputs. Before it they are not
+    /// told: a peer that lags so far would take one for an entry that says nothing, and learns of
+    /// it from its donor.
+    pub(crate) whole_after: Frame,
+    /// What own entries say besides inputs.
+    pub(crate) said: &'a [(Frame, EntryControl)],
+    /// Nothing but entries, clocks and hashes is told.
+    pub(crate) is_at_rest: bool,
+    pub(crate) is_learner: bool,
+    pub(crate) promised: Option<Ballot>,
+    /// The newest local hashes.
+    pub(crate) check: Option<OwnCheck>,
+}
+
+/// Buffers for packets, and how far the current round of sending is.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    /// The next peer to look at in this round; none is left outside a round.
+    cursor: usize,
+    peers: usize,
+    bytes: Vec<u8>,
+    /// Entries after an acknowledged frame, in wire form. Most peers acknowledge the same frame, so
+    /// the last body fits again.
+    body: RunsWriter,
+    /// What `body` was made from.
+    body_of: Option<(Frame, Frame)>,
+    /// What entries say besides inputs, in wire form.
+    entry_controls: Vec<u8>,
+}
+
+impl Sender {
+    pub(crate) fn new(packet_bytes: usize) -> Self {
+        let capacity = packet_bytes + 2 * PACKET_OVERHEAD_BYTES;
+        Sender {
+            cursor: 0,
+            peers: 0,
+            bytes: Vec::with_capacity(capacity),
+            body: RunsWriter::with_capacity(capacity),
+            body_of: None,
+            entry_controls: Vec::new(),
+        }
+    }
+
+    /// Begins a round: each of so many peers is looked at once.
+    pub(crate) fn open(&mut self, peers: usize) {
+        self.cursor = 0;
+        self.peers = peers;
+        self.body_of = None;
+    }
+
+    /// Ends it: peers are not where they were.
+    pub(crate) fn close(&mut self) {
+        self.peers = 0;
+    }
+
+    /// The next peer to look at in this round.
+    #[inline]
+    pub(crate) fn next_index(&mut self) -> Option<usize> {
+        let index = self.cursor;
+        (index < self.peers).then(|| {
+            self.cursor += 1;
+            index
+        })
+    }
+
+    /// The packet written last.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    // Apart from the search for a peer to write to, which mostly finds none.
+    #[inline(never)]
+    pub(crate) fn write<I: Input>(
+        &mut self,
+        cx: &mut Cx,
+        remote: &mut Peer,
+        local: &LocalStream<I>,
+        tell: &Tell<'_>,
+    ) {
+        let tag = remote.hello.told.tag();
+        // A peer that has not told what it holds of us gets no entries yet.
+        let acked = remote.stream.acked.filter(|_| tag != TAG_NONE && tell.has_stream);
+        let newest = match acked {
+            Some(acked) => {
+                let after = acked.max(local.oldest()).max(tell.whole_after);
+                self.write_body(after, cx.config.packet_bytes_max, local, tell)
+            }
+            None => {
+                self.body.clear();
+                self.body_of = None;
+                if tell.has_stream { local.newest() } else { tell.current }
+            }
+        };
+        let delay = local.input_delay();
+        let untold = untold_check(cx, remote, tell.check, newest);
+        let is_plain = acked.is_some()
+            && tell.is_at_rest
+            && !is_time_due(cx, &remote.stream.sent, delay)
+            && untold.is_none();
+        let packet = Packet {
+            tag,
+            missing: cx.now < remote.stream.missing_until,
+            newest_low: newest.number() as u16,
+            ack_low: tell.have.number() as u16,
+            confirmed_age: newest.since(tell.confirmed).min(255) as u8,
+            time: None,
+            check: None,
+            observer: false,
+            promised: None,
+            entry_controls: Sayings::default(),
+            runs: self.body.finish(local.players() * I::SIZE),
+        };
+        self.bytes.clear();
+        if is_plain {
+            // Most packets are nothing but entries. Written on its own, so that nothing else is
+            // even looked for.
+            packet.encode(&mut self.bytes);
+        } else {
+            self.entry_controls.clear();
+            if let Some(acked) = acked.filter(|_| !tell.is_at_rest) {
+                write_sayings(tell.said, acked, newest, &mut self.entry_controls);
+            }
+            let in_match = !tell.is_at_rest && tag != TAG_NONE;
+            let Blocks { time, check } = blocks(cx, remote, delay, untold, newest);
+            Packet {
+                time,
+                check,
+                observer: in_match && tell.is_learner,
+                promised: tell.promised.filter(|_| in_match),
+                entry_controls: Sayings::written(&self.entry_controls),
+                ..packet
+            }
+            .encode(&mut self.bytes);
+        }
+        cx.stats.packets_sent += 1;
+        cx.stats.bytes_sent += self.bytes.len() as u64;
+        let sent = &mut remote.stream.sent;
+        sent.tick = cx.ticks;
+        sent.newest = newest;
+    }
+
+    /// Puts the entries after `acked` into the body, as many as fit; the last one's frame.
+    fn write_body<I: Input>(
+        &mut self,
+        acked: Frame,
+        packet_bytes_max: usize,
+        local: &LocalStream<I>,
+        tell: &Tell<'_>,
+    ) -> Frame {
+        if let Some((from, to)) = self.body_of
+            && from == acked
+        {
+            return to;
+        }
+        let entry_bytes = local.players() * I::SIZE;
+        let room = packet_bytes_max - PACKET_OVERHEAD_BYTES;
+        let newest = tell.own_end.unwrap_or(local.newest());
+        let body = &mut self.body;
+        body.clear();
+        let mut frame = acked;
+        let mut has_said = false;
+        while frame < newest && body.carried() < u8::MAX {
+            let next = frame.next();
+            // There is room for one entry that says something; the others wait for its
+            // acknowledgement.
+            let says = !tell.said.is_empty() && tell.said.iter().any(|(at, _)| *at == next);
+            if says && has_said {
+                break;
+            }
+            has_said |= says;
+            if !local.is_change(next) {
+                body.repeat();
+            } else if body.bytes_max() + entry_bytes > room {
+                break;
+            } else {
+                let entry = local.entry(next);
+                body.change(entry_bytes, |bytes| {
+                    if I::SIZE > 0 {
+                        for (out, input) in bytes.chunks_exact_mut(I::SIZE).zip(entry) {
+                            input.write(out);
+                        }
+                    }
+                });
+            }
+            frame = next;
+        }
+        self.body_of = Some((acked, frame));
+        frame
+    }
+}
+
+/// A prediction "unchanged" is right while nothing is sent, so silence costs no rollback: it only
+/// confirms later. So news goes out at once, the rest as rarely as the window allows.
+#[inline]
+pub(crate) fn is_due(cx: &Cx, remote: &Peer, view: &SendView) -> bool {
+    if !remote.is_trusted() {
+        return false;
+    }
+    let waited = cx.ticks - remote.stream.sent.tick;
+    if !view.is_running || cx.spectates || remote.watches || remote.hello.meaning.is_none() && !remote.is_open
+    {
+        // Time is all the two have in common; a spectator is fed by one member. A peer that waits
+        // for a match to begin wants to know it soon.
+        let is_shown = view.is_running && (cx.spectates || remote.watches);
+        let interval = if view.is_gathering {
+            1
+        } else if is_shown && remote.time.clock.is_known() {
+            SPECTATOR_INTERVAL_TICKS
+        } else {
+            STRANGER_INTERVAL_TICKS
+        };
+        return waited >= interval;
+    }
+    if remote.presence.liveness == Liveness::Gone {
+        return waited >= GONE_INTERVAL_TICKS;
+    }
+    view.newest_change > remote.stream.sent.newest
+        || waited >= INTERVAL_TICKS_MAX
+        || waited >= 1 && is_long(cx, remote, view, waited)
+        || view.input_delay != remote.stream.sent.delay_frames
+}
+
+/// Whether so many ticks, at least one, are as many as may be between two packets to this peer that
+/// say nothing new.
+#[inline]
+fn is_long(cx: &Cx, remote: &Peer, view: &SendView, ticks: u64) -> bool {
+    let is_anxious = cx.config.send_every_frame || view.is_stalled || cx.now < remote.stream.lossy_until;
+    if is_anxious || cx.now.since(remote.presence.heard_at) > cx.silence_max {
+        return true;
+    }
+    // Twice the interval must fit between the one-way latency and what window and delay cover.
+    let covered_percent = (cx.config.prediction_frames() + view.input_delay) * 100 + 20;
+    let room_percent = covered_percent.saturating_sub(remote.time.one_way_percent);
+    match ticks {
+        1 => room_percent < 400,
+        // While peers come together, each needs to know where the others are.
+        2 => room_percent < 600 || !remote.time.advantage.is_together(),
+        INTERVAL_TICKS_MAX.. => true,
+        0 => false,
+    }
+}
+
+fn is_time_due(cx: &Cx, sent: &Sent, delay_frames: u32) -> bool {
+    sent.time_at.is_none_or(|at| cx.now.since(at) >= TIME_INTERVAL) || sent.delay_frames != delay_frames
+}
+
+/// Hashes this peer has not been told, or may have missed. What a packet tells may end before the
+/// checked frame: then a later packet tells them.
+fn untold_check(cx: &Cx, remote: &Peer, own: Option<OwnCheck>, newest: Frame) -> Option<OwnCheck> {
+    let Sent { check, check_times, check_tick, .. } = remote.stream.sent;
+    own.filter(|own| {
+        let may_be_lost = || cx.now < remote.stream.lossy_until && check_times < CHECK_TIMES;
+        let again = || own.frame == check && cx.ticks >= check_tick + CHECK_AGAIN_TICKS;
+        own.frame <= newest && (own.frame > check || may_be_lost() && again())
+    })
+}
+
+/// Clocks and hashes to tell, which are told then.
+fn blocks(cx: &Cx, remote: &mut Peer, delay_frames: u32, untold: Option<OwnCheck>, newest: Frame) -> Blocks {
+    let sent = &mut remote.stream.sent;
+    let time = is_time_due(cx, sent, delay_frames).then(|| {
+        sent.time_at = Some(cx.now);
+        sent.delay_frames = delay_frames;
+        let (echo_ms, hold_ms) = remote.time.clock.echo(cx.now);
+        TimeBlock {
+            clock_ms: clock_of(cx.now),
+            echo_ms,
+            hold_ms,
+            ahead_quarters: remote.time.advantage.report().unwrap_or(AHEAD_NONE),
+            delay_frames: delay_frames.min(255) as u8,
+        }
+    });
+    let check = untold.and_then(|own| {
+        let age_frames = u8::try_from(newest - own.frame).ok()?;
+        sent.check_times = if own.frame == sent.check { sent.check_times + 1 } else { 1 };
+        sent.check_tick = cx.ticks;
+        sent.check = own.frame;
+        Some(CheckBlock { age_frames, state_hash: own.state_hash, inputs_hash: own.inputs_hash })
+    });
+    Blocks { time, check }
+}
+
+/// Appends what the entries after `acked` up to `newest` say, in wire form.
+fn write_sayings(said: &[(Frame, EntryControl)], acked: Frame, newest: Frame, out: &mut Vec<u8>) {
+    if said.is_empty() {
+        return;
+    }
+    let told = said.iter().filter(|(frame, _)| *frame > acked && *frame <= newest);
+    let told: Vec<(u8, EntryControl)> =
+        told.map(|(frame, extras)| (newest.since(*frame).min(254) as u8, *extras)).collect();
+    Sayings::write(&told, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use gaggle_kit::{PeerId, SlotSet};
+
+    use super::*;
+    use crate::peers::{Handshake, PeerTable};
+
+    const VIEW: SendView = SendView {
+        is_running: true,
+        is_gathering: false,
+        is_stalled: false,
+        newest_change: Frame::START,
+        input_delay: 0,
+    };
+
+    /// A member that is heard, near and in step.
+    fn member() -> (Cx, PeerTable) {
+        let mut table = PeerTable::default();
+        table.find_or_insert(PeerId::from_u128(2));
+        let remote = &mut table[0];
+        remote.hello.handshake = Handshake::Synchronized;
+        (remote.is_open, remote.time.one_way_percent) = (true, 0);
+        remote.time.advantage.handle_distance(0);
+        remote.time.advantage.handle_report(0, 0);
+        (Cx::for_test(), table)
+    }
+
+    /// Ticks after which a packet is due.
+    fn interval(cx: &mut Cx, remote: &Peer, view: SendView) -> u64 {
+        cx.ticks = 0;
+        while !is_due(cx, remote, &view) {
+            cx.ticks += 1;
+        }
+        cx.ticks
+    }
+
+    #[test]
+    fn news_goes_out_at_once_and_the_rest_rarely() {
+        let (mut cx, mut table) = member();
+        assert_eq!(interval(&mut cx, &table[0], VIEW), INTERVAL_TICKS_MAX);
+        let news = SendView { newest_change: Frame::new(1), ..VIEW };
+        assert_eq!(interval(&mut cx, &table[0], news), 0);
+        assert_eq!(interval(&mut cx, &table[0], SendView { is_stalled: true, ..VIEW }), 1);
+        table[0].time.one_way_percent = u32::MAX;
+        assert_eq!(interval(&mut cx, &table[0], VIEW), 1, "it is far away");
+        table[0].presence.liveness = Liveness::Gone;
+        assert_eq!(interval(&mut cx, &table[0], VIEW), GONE_INTERVAL_TICKS);
+    }
+
+    #[test]
+    fn strangers_and_spectators_are_told_the_time_only_rarely() {
+        let (mut cx, mut table) = member();
+        let waiting = SendView { is_running: false, is_gathering: true, ..VIEW };
+        assert_eq!(interval(&mut cx, &table[0], waiting), 1);
+        table[0].watches = true;
+        assert_eq!(interval(&mut cx, &table[0], VIEW), STRANGER_INTERVAL_TICKS, "no clock yet");
+        table[0].hello.handshake = Handshake::Linked;
+        assert!(!is_due(&cx, &table[0], &VIEW), "it has not announced itself");
+    }
+
+    #[test]
+    fn round_visits_each_peer_once_and_ends_when_closed() {
+        let mut sender = Sender::new(500);
+        sender.open(3);
+        assert_eq!([sender.next_index(), sender.next_index()], [Some(0), Some(1)]);
+        sender.close();
+        assert_eq!(sender.next_index(), None);
+    }
+
+    #[test]
+    fn body_holds_entries_after_acknowledged_one() {
+        let mut local = LocalStream::<u8>::new(1, 64);
+        local.set_slots(SlotSet::first(1));
+        local.fill_neutral(9, |_, _| {});
+        let tell = Tell {
+            have: Frame::START,
+            confirmed: Frame::START,
+            current: Frame::START,
+            has_stream: true,
+            own_end: None,
+            whole_after: Frame::START,
+            said: &[],
+            is_at_rest: true,
+            is_learner: false,
+            promised: None,
+            check: None,
+        };
+        let mut sender = Sender::new(500);
+        assert_eq!(sender.write_body(Frame::new(4), 500, &local, &tell), Frame::new(9));
+        assert_eq!(sender.body.carried(), 5);
+        let ended = Tell { own_end: Some(Frame::new(6)), ..tell };
+        assert_eq!(sender.write_body(Frame::new(5), 500, &local, &ended), Frame::new(6));
+    }
+}
