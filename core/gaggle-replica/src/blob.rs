@@ -1,24 +1,17 @@
 //! Contents too large for a packet: a map, a drawing, a voice. An object carries only their name,
-//! which is made of the bytes themselves; who needs the bytes fetches them from whoever has them.
+//! which is made of the bytes themselves; a peer that needs the bytes fetches them from one that
+//! has them.
 
-use std::collections::BTreeMap;
+use gaggle_kit::fnv1a_64;
 
-use gaggle_kit::{Micros, PeerId, fnv1a_64};
-
-use crate::{Axis, Encoding, Field, ObjectId};
+use crate::{Axis, Encoding, Field};
 
 /// Most bytes of one blob.
 pub const BLOB_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a piece on the wire.
 pub(crate) const PIECE_BYTES: usize = 1_000;
 /// Blobs that may be fetched at a time.
-const WANTED_MAX: usize = 64;
-/// Blobs one peer may wait for.
-pub(crate) const ASKED_MAX: usize = 16;
-/// Whoever was asked and sends nothing of what it was asked for is given up after this.
-pub(crate) const SILENCE_MAX: Micros = Micros::from_secs(5);
-/// If nobody has it, everybody is asked again after this.
-const RETRY: Micros = Micros::from_secs(1);
+pub(crate) const WANTED_MAX: usize = 64;
 
 /// The name of some bytes, as a field of an object: hash and length.
 ///
@@ -94,100 +87,6 @@ pub enum BlobError {
     TooMany,
 }
 
-/// A blob that is being fetched.
-#[derive(Debug)]
-pub(crate) struct Wanted {
-    pub(crate) blob: Blob,
-    /// The object that names it: its holder is asked first.
-    pub(crate) object: ObjectId,
-    pub(crate) asked: Option<PeerId>,
-    /// When that one was asked, or sent something last.
-    pub(crate) heard_at: Micros,
-    /// Who does not have it.
-    pub(crate) tried: Vec<PeerId>,
-    pub(crate) retry_at: Micros,
-    pub(crate) got: Vec<u8>,
-}
-
-impl Wanted {
-    /// Whoever was asked is gone or does not have it.
-    pub(crate) fn give_up_on(&mut self, peer: PeerId, now: Micros) {
-        if self.asked == Some(peer) {
-            self.asked = None;
-            self.got.clear();
-            self.tried.push(peer);
-            self.retry_at = now + RETRY;
-        }
-    }
-}
-
-/// All blobs this machine has or wants.
-#[derive(Debug, Default)]
-pub(crate) struct Blobs {
-    kept: BTreeMap<Blob, Vec<u8>>,
-    bytes: usize,
-    pub(crate) wanted: Vec<Wanted>,
-}
-
-impl Blobs {
-    pub(crate) fn get(&self, blob: Blob) -> Option<&[u8]> {
-        if blob.is_empty() {
-            return Some(&[]);
-        }
-        self.kept.get(&blob).map(Vec::as_slice)
-    }
-
-    pub(crate) fn keep(&mut self, bytes: &[u8], max: usize) -> Result<Blob, BlobError> {
-        let blob = Blob::of(bytes);
-        if bytes.len() > BLOB_BYTES_MAX {
-            return Err(BlobError::TooLarge);
-        }
-        if self.get(blob).is_some() {
-            return Ok(blob);
-        }
-        if self.bytes + bytes.len() > max {
-            return Err(BlobError::Full);
-        }
-        self.bytes += bytes.len();
-        self.kept.insert(blob, bytes.to_vec());
-        self.wanted.retain(|wanted| wanted.blob != blob);
-        Ok(blob)
-    }
-
-    pub(crate) fn forget(&mut self, blob: Blob) {
-        if let Some(bytes) = self.kept.remove(&blob) {
-            self.bytes -= bytes.len();
-        }
-        self.wanted.retain(|wanted| wanted.blob != blob);
-    }
-
-    pub(crate) fn want(&mut self, blob: Blob, object: ObjectId, max: usize) -> Result<(), BlobError> {
-        if self.get(blob).is_some() || self.wanted.iter().any(|wanted| wanted.blob == blob) {
-            return Ok(());
-        }
-        if blob.len() > BLOB_BYTES_MAX {
-            return Err(BlobError::TooLarge);
-        }
-        let coming: usize = self.wanted.iter().map(|wanted| wanted.blob.len()).sum();
-        if self.bytes + coming + blob.len() > max {
-            return Err(BlobError::Full);
-        }
-        if self.wanted.len() >= WANTED_MAX {
-            return Err(BlobError::TooMany);
-        }
-        self.wanted.push(Wanted {
-            blob,
-            object,
-            asked: None,
-            heard_at: Micros::ZERO,
-            tried: Vec::new(),
-            retry_at: Micros::ZERO,
-            got: Vec::new(),
-        });
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,18 +99,5 @@ mod tests {
         assert_eq!(Blob::from_words(&[], &words), blob);
         assert_eq!(Blob::of(b""), Blob::EMPTY);
         assert_ne!(Blob::of(b"a"), Blob::of(b"b"));
-    }
-
-    #[test]
-    fn room_is_counted() {
-        let mut blobs = Blobs::default();
-        let first = blobs.keep(&[1; 60], 100).unwrap();
-        assert_eq!(blobs.keep(&[1; 60], 100), Ok(first), "twice is once");
-        assert_eq!(blobs.keep(&[2; 60], 100), Err(BlobError::Full));
-        assert_eq!(blobs.want(Blob::of(&[3; 60]), ObjectId::from_bits(1), 100), Err(BlobError::Full));
-        blobs.forget(first);
-        assert!(blobs.get(first).is_none() && blobs.keep(&[2; 60], 100).is_ok());
-        let absurd = Blob { hash: 1, length: u32::MAX };
-        assert_eq!(blobs.want(absurd, ObjectId::from_bits(1), usize::MAX), Err(BlobError::TooLarge));
     }
 }

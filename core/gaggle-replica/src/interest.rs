@@ -4,7 +4,7 @@
 
 use gaggle_kit::PeerId;
 
-use crate::store::{ObjectIndex, Store};
+use crate::store::{ObjectIndex, ObjectStore};
 use crate::{Kind, Kinds, MemberId, ObjectId, Player};
 
 /// Who is told.
@@ -56,7 +56,7 @@ impl Relevance {
 /// An object, as whoever decides about interest sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectRef<'a> {
-    pub(crate) store: &'a Store,
+    pub(crate) store: &'a ObjectStore,
     pub(crate) kinds: &'a Kinds,
     pub(crate) place: ObjectIndex,
 }

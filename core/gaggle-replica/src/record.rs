@@ -97,7 +97,7 @@ pub(crate) fn read_handle(r: &mut BitReader<'_>, before: i32) -> Result<u16, Dec
 
 /// What is told about holding an object when it changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Authority {
+pub(crate) struct AuthorityFields {
     pub(crate) hold: u32,
     pub(crate) seq: u32,
     pub(crate) held: bool,
@@ -105,7 +105,7 @@ pub(crate) struct Authority {
     pub(crate) owner_claim: Option<Player>,
 }
 
-impl Authority {
+impl AuthorityFields {
     pub(crate) fn write(&self, w: &mut BitWriter<'_>) -> Result<(), BufferFull> {
         w.varint(u64::from(self.hold))?;
         w.varint(u64::from(self.seq))?;
@@ -114,8 +114,8 @@ impl Authority {
         write_player(w, self.owner_claim)
     }
 
-    pub(crate) fn read(r: &mut BitReader<'_>) -> Result<Authority, DecodeError> {
-        Ok(Authority {
+    pub(crate) fn read(r: &mut BitReader<'_>) -> Result<AuthorityFields, DecodeError> {
+        Ok(AuthorityFields {
             hold: read_u32(r, "hold")?,
             seq: read_u32(r, "seq")?,
             held: r.bool("held")?,
@@ -261,8 +261,8 @@ mod tests {
     fn what_is_said_about_an_object_reads_back() {
         let member = MemberId { join_order: 300, tag: MemberTag(0xfeed_beef) };
         let authority =
-            Authority { hold: 5, seq: u32::MAX, held: true, gone: false, owner_claim: Player::new(7) };
-        check(&authority, Authority::write, Authority::read);
+            AuthorityFields { hold: 5, seq: u32::MAX, held: true, gone: false, owner_claim: Player::new(7) };
+        check(&authority, AuthorityFields::write, AuthorityFields::read);
         let identity = Identity { kind: 3, id: ObjectId::new(member.tag, 1_000_000), home: Player::new(0) };
         check(&identity, Identity::write, |r| Identity::read(r, 4));
         let origin = Origin { holder: member, player: Player::at(9), tick: 0xdead_0001 };

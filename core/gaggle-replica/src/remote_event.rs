@@ -199,77 +199,8 @@ impl Default for Inbox {
     }
 }
 
-/// Members whose granted petitions are remembered.
-const GRANTED_MAX: usize = 256;
 /// Petitions without a verdict; more are refused.
 pub(crate) const PETITIONS_MAX: usize = 256;
-
-/// What a session knows of signals, links aside.
-#[derive(Debug, Default)]
-pub(crate) struct Signals {
-    pub(crate) throttle: Throttle,
-    /// What this machine said to itself.
-    pub(crate) own: VecDeque<RemoteEvent>,
-    pub(crate) petitions: VecDeque<EventRequest>,
-    /// What this machine asked for and has no verdict on.
-    pub(crate) asked: VecDeque<EventRequest>,
-    pub(crate) asked_count: u32,
-    granted: VecDeque<Granted>,
-}
-
-/// Petitions of one member that were granted, whoever led: the highest number, and bit *i* for the
-/// number *i* + 1 before.
-#[derive(Debug, Clone, Copy)]
-struct Granted {
-    tag: u32,
-    highest: u32,
-    before: u64,
-}
-
-impl Granted {
-    fn contains(&self, number: u32) -> bool {
-        match self.highest.checked_sub(number) {
-            None => false,
-            Some(0) => true,
-            // Of what is so old nobody asks any more.
-            Some(age) => age > u64::BITS || self.before >> (age - 1) & 1 == 1,
-        }
-    }
-
-    fn insert(&mut self, number: u32) {
-        if number > self.highest {
-            let ahead = number - self.highest;
-            self.before = match ahead {
-                1..=63 => self.before << ahead | 1 << (ahead - 1),
-                64 => 1 << 63,
-                _ => 0,
-            };
-            self.highest = number;
-        } else if number < self.highest && self.highest - number <= u64::BITS {
-            self.before |= 1 << (self.highest - number - 1);
-        }
-    }
-}
-
-impl Signals {
-    /// Notes that a petition was granted; whether that is news.
-    pub(crate) fn note_granted(&mut self, tag: u32, number: u32) -> bool {
-        if let Some(known) = self.granted.iter_mut().find(|known| known.tag == tag) {
-            let news = !known.contains(number);
-            known.insert(number);
-            return news;
-        }
-        if self.granted.len() == GRANTED_MAX {
-            self.granted.pop_front();
-        }
-        self.granted.push_back(Granted { tag, highest: number, before: 0 });
-        true
-    }
-
-    pub(crate) fn is_granted(&self, tag: u32, number: u32) -> bool {
-        self.granted.iter().any(|known| known.tag == tag && known.contains(number))
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -290,22 +221,6 @@ mod tests {
             throttle.admit(at(2_000), 0, Some(ObjectId::from_bits(number)), interval);
         }
         assert!(throttle.last.len() <= THROTTLED_MAX);
-    }
-
-    #[test]
-    fn a_granted_petition_is_known_to_be() {
-        let mut signals = Signals::default();
-        assert!(!signals.is_granted(1, 4));
-        assert!(signals.note_granted(1, 4) && !signals.note_granted(1, 4));
-        assert!(signals.is_granted(1, 4) && !signals.is_granted(1, 5) && !signals.is_granted(2, 4));
-        // In any order, each once.
-        assert!(signals.note_granted(1, 7) && signals.note_granted(1, 5) && signals.note_granted(1, 3));
-        assert!(!signals.note_granted(1, 5) && !signals.note_granted(1, 4) && !signals.is_granted(1, 6));
-        assert!(signals.note_granted(1, 71) && !signals.note_granted(1, 7) && signals.note_granted(1, 8));
-        for tag in 0..2 * GRANTED_MAX as u32 {
-            signals.note_granted(tag, 1);
-        }
-        assert!(signals.granted.len() <= GRANTED_MAX);
     }
 
     #[test]

@@ -1,15 +1,16 @@
-//! All objects this machine has heard of, with the record and the value the world has for each.
+//! All objects this peer has heard of, with the record and the value the world has for each.
 //!
-//! Knows nothing of links and decides nothing: who may change an object is `session/`.
+//! Every part reads it; authority and intake write it. Absent: links, who may change an object.
 
 use gaggle_kit::{BitWriter, BufferFull, Micros, PeerId};
 
+use crate::config::ObjectError;
 use crate::history::{Histories, History, NEVER};
 use crate::id_table::IdTable;
 use crate::layout::Layout;
 use crate::pool::{Block, Pool};
 use crate::version::{Record, Version};
-use crate::{KindOptions, Kinds, ObjectId};
+use crate::{Kind, KindOptions, Kinds, MemberId, MemberTag, ObjectId, Player};
 
 /// A place in the store. Used again after its object is forgotten.
 pub(crate) type ObjectIndex = u32;
@@ -37,7 +38,7 @@ pub(crate) struct Object {
     /// Without a rightful holder.
     pub(crate) orphan: bool,
     /// On the session's list of those.
-    pub(crate) stray_listed: bool,
+    pub(crate) orphan_listed: bool,
     /// And it is ours to take.
     pub(crate) inheriting: bool,
     /// On the session's list of deleted objects.
@@ -47,28 +48,35 @@ pub(crate) struct Object {
     pub(crate) id: ObjectId,
     /// When the value last changed.
     pub(crate) changed_at: Micros,
-    /// The highest hold and seq ever seen.
-    pub(crate) top: (u32, u32),
     /// Since when it is without a rightful holder.
-    pub(crate) stray_since: Micros,
-    /// When the claim last changed.
-    pub(crate) claimed_at: Micros,
-    /// When this machine last claimed it; zero if never.
-    pub(crate) claimed_here: Micros,
+    pub(crate) orphan_since: Micros,
+    /// What is known of claims to it.
+    pub(crate) claims: ClaimHistory,
     /// By what it was shown wrongly, and when.
     pub(crate) error: Option<(Block, Micros)>,
     /// How many links have it in their tables.
     pub(crate) mentions: u32,
     /// How many links are owed its record.
     pub(crate) owed: u32,
-    /// The version somebody says a present member gave it, about which that member was asked.
+    /// Who told of it first; none if it was made here.
+    pub(crate) brought_by: Option<PeerId>,
+}
+
+/// Claims to one object, as far as they matter for the next.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClaimHistory {
+    /// The highest lock and claim counts ever seen.
+    pub(crate) top: (u32, u32),
+    /// When the claim last changed.
+    pub(crate) claimed_at: Micros,
+    /// When this peer last claimed it; zero if never.
+    pub(crate) claimed_here: Micros,
+    /// The version a peer says a present member gave it, about which that member was asked.
     pub(crate) asked: Option<Version>,
-    /// On the session's list of what nobody rightful made.
+    /// On the list of objects whose creator had no authority.
     pub(crate) unauthorized: bool,
     /// Its constants are as its maker said itself.
     pub(crate) by_maker: bool,
-    /// Who told of it first; none if it was made here.
-    pub(crate) brought_by: Option<PeerId>,
 }
 
 /// What all objects of a kind share.
@@ -83,15 +91,23 @@ pub(crate) struct KindStore {
 
 /// All objects.
 #[derive(Debug, Clone)]
-pub(crate) struct Store {
+pub(crate) struct ObjectStore {
     pub(crate) kinds: Vec<KindStore>,
     objects: Vec<Object>,
     free: Vec<ObjectIndex>,
     index: IdTable,
+    /// Objects of this peer that changed since the last tick.
+    pub(crate) dirty: Vec<ObjectIndex>,
+    /// Those of them that no peer was told about yet.
+    pub(crate) fresh: Vec<ObjectIndex>,
+    /// Counter of the last object made here.
+    pub(crate) objects_made: u32,
+    /// Room for a value.
+    scratch: Vec<i32>,
 }
 
-impl Store {
-    pub(crate) fn new(kinds: &Kinds, interval: Micros, salt: u64) -> Store {
+impl ObjectStore {
+    pub(crate) fn new(kinds: &Kinds, interval: Micros, salt: u64) -> ObjectStore {
         let kind = |entry: &crate::kinds::KindEntry| {
             let layout = entry.layout(interval);
             KindStore {
@@ -102,11 +118,15 @@ impl Store {
                 layout,
             }
         };
-        Store {
+        ObjectStore {
             kinds: kinds.entries().iter().map(kind).collect(),
             objects: Vec::new(),
             free: Vec::new(),
             index: IdTable::new(salt),
+            dirty: Vec::new(),
+            fresh: Vec::new(),
+            objects_made: 0,
+            scratch: Vec::new(),
         }
     }
 
@@ -121,25 +141,20 @@ impl Store {
         }
         let object = Object {
             id,
+            claims: ClaimHistory::default(),
             record: None,
             value: 0,
             history: History::Empty,
-            top: (0, 0),
             stamp: 1,
             identity: 0,
             captured: NEVER,
             dirty: false,
             orphan: false,
-            stray_listed: false,
-            asked: None,
+            orphan_listed: false,
             buried: false,
             inheriting: false,
-            stray_since: Micros::ZERO,
-            claimed_at: Micros::ZERO,
-            claimed_here: Micros::ZERO,
+            orphan_since: Micros::ZERO,
             changed_at: Micros::ZERO,
-            unauthorized: false,
-            by_maker: false,
             brought_by: None,
             mentions: 0,
             owed: 0,
@@ -165,6 +180,116 @@ impl Store {
         debug_assert!(self[place].record.is_none());
         self.index.remove(self[place].id);
         self.free.push(place);
+    }
+
+    /// The place of an object that exists.
+    pub(crate) fn live(&self, id: ObjectId) -> Result<ObjectIndex, ObjectError> {
+        let place = self.find(id).ok_or(ObjectError::Unknown { id })?;
+        match self[place].record {
+            Some(record) if !record.gone => Ok(place),
+            _ => Err(ObjectError::Unknown { id }),
+        }
+    }
+
+    /// Our value of an object changed, or our claim to it: it is told with the next tick.
+    pub(crate) fn mark_dirty(&mut self, place: ObjectIndex) {
+        if !std::mem::replace(&mut self[place].dirty, true) {
+            self.dirty.push(place);
+        }
+    }
+
+    /// Everything about the authority of an object has to be told anew.
+    pub(crate) fn change_stamp(&mut self, place: ObjectIndex) {
+        let object = &mut self[place];
+        object.stamp = object.stamp.wrapping_add(1).max(1);
+    }
+
+    /// The world has no record of an object: nothing of it waits for anything.
+    pub(crate) fn unlist(&mut self, place: ObjectIndex) {
+        self.dirty.retain(|other| *other != place);
+        let object = &mut self[place];
+        (object.orphan, object.inheriting, object.orphan_listed, object.dirty) = (false, false, false, false);
+    }
+
+    /// Whether a member with this tag would have made the object here, and did not.
+    pub(crate) fn is_unmade(&self, id: ObjectId, tag: MemberTag) -> bool {
+        id.creator() == tag && id.counter() > self.objects_made
+    }
+
+    /// How many objects a member is the authority of.
+    pub(crate) fn count_of(&self, member: MemberId) -> usize {
+        let theirs = |record: Record| record.version.authority == member && !record.gone;
+        self.objects.iter().filter(|object| object.record.is_some_and(theirs)).count()
+    }
+
+    /// Whether no object is known, and no deletion.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.objects.iter().all(|object| object.record.is_none())
+    }
+
+    /// Players go by other slots.
+    pub(crate) fn rename(&mut self, renamed: impl Fn(Player) -> Player) {
+        for place in 0..self.places() as ObjectIndex {
+            let Some(record) = self[place].record else { continue };
+            let player = renamed(record.player);
+            let (home, owner_claim) = (record.home.map(&renamed), record.owner_claim.map(&renamed));
+            self.set_record(place, Some(Record { player, home, owner_claim, ..record }));
+        }
+    }
+
+    /// Existing objects of a kind, by number of the kind.
+    pub(crate) fn of_kind(
+        &self,
+        kind: Option<usize>,
+    ) -> impl Iterator<Item = (ObjectIndex, &Object, Record)> {
+        self.iter().filter_map(move |(place, object)| {
+            let record = object.record.filter(|record| !record.gone)?;
+            (Some(usize::from(record.kind)) == kind).then_some((place, object, record))
+        })
+    }
+
+    /// An id for an object made here that no other object has, and its counter. Another peer may
+    /// have used the next one to keep this peer from using it.
+    pub(crate) fn next_id(&self, tag: MemberTag, is_forgotten: impl Fn(ObjectId) -> bool) -> ObjectId {
+        let ids = (self.objects_made + 1..).map(|counter| ObjectId::new(tag, counter));
+        let mut free = ids.filter(|&id| self.find(id).is_none() && !is_forgotten(id));
+        free.next().unwrap_or(ObjectId::new(tag, u32::MAX))
+    }
+
+    /// Makes an object of this peer.
+    pub(crate) fn make<K: Kind>(&mut self, place: ObjectIndex, record: Record, value: &K, now: Micros) {
+        self.set_record(place, Some(record));
+        value.to_words(self.value_mut(place));
+        let object = &mut self[place];
+        object.claims.top = (0, 1);
+        object.claims.by_maker = true;
+        object.claims.claimed_at = now;
+        object.changed_at = now;
+        self.objects_made = self[place].id.counter();
+        self.mark_dirty(place);
+    }
+
+    /// Writes a value, constants aside. Whether it is another.
+    pub(crate) fn write<K: Kind>(&mut self, place: ObjectIndex, kind: usize, value: &K) -> bool {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let layout = &self.kinds[kind].layout;
+        let words = layout.words;
+        scratch.resize(layout.words_all(), 0);
+        value.to_words(&mut scratch);
+        let is_other = self.value(place)[..words] != scratch[..words];
+        if is_other {
+            self.value_mut(place)[..words].copy_from_slice(&scratch[..words]);
+        }
+        self.scratch = scratch;
+        is_other
+    }
+
+    /// How many of the known objects a peer told of first.
+    pub(crate) fn brought_by(&self, peer: PeerId) -> usize {
+        let is_theirs = |&(place, object): &(ObjectIndex, &Object)| {
+            object.brought_by == Some(peer) && self.find(object.id) == Some(place)
+        };
+        self.iter().filter(is_theirs).count()
     }
 
     /// How many places there are, used or not.
@@ -274,7 +399,7 @@ impl Store {
     }
 }
 
-impl std::ops::Index<ObjectIndex> for Store {
+impl std::ops::Index<ObjectIndex> for ObjectStore {
     type Output = Object;
 
     #[inline]
@@ -283,9 +408,74 @@ impl std::ops::Index<ObjectIndex> for Store {
     }
 }
 
-impl std::ops::IndexMut<ObjectIndex> for Store {
+impl std::ops::IndexMut<ObjectIndex> for ObjectStore {
     #[inline]
     fn index_mut(&mut self, place: ObjectIndex) -> &mut Object {
         &mut self.objects[place as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AuthorityPolicy;
+    use crate::session::work::bench::{Bench, Crate};
+
+    fn bench() -> Bench {
+        Bench::new(AuthorityPolicy::Anyone, 2)
+    }
+
+    #[test]
+    fn written_value_is_quantized_and_reported_once() {
+        let mut bench = bench();
+        let place = bench.object(0, 1);
+        assert!(bench.objects.write(place, 0, &Crate { place: 3.2 }));
+        assert!(!bench.objects.write(place, 0, &Crate { place: 3.1 }), "the same to its precision");
+        assert_eq!(Crate::from_words(bench.objects.value(place)).place, 3.0);
+    }
+
+    #[test]
+    fn next_id_skips_taken_and_forgotten() {
+        let mut bench = bench();
+        bench.object(0, 1);
+        let tag = bench.members.me.id.tag;
+        let forgotten = ObjectId::new(tag, 2);
+        let next = bench.objects.next_id(tag, |id| id == forgotten);
+        assert_eq!(next.counter(), 3);
+        assert!(bench.objects.is_unmade(next, tag) && bench.objects.find(next).is_none());
+    }
+
+    #[test]
+    fn deleted_object_is_not_live_and_not_counted() {
+        let mut bench = bench();
+        let place = bench.object(1, 1);
+        let (id, member) = (bench.objects[place].id, bench.member(1).id);
+        assert_eq!((bench.objects.live(id), bench.objects.count_of(member)), (Ok(place), 1));
+        bench.objects.set_record(place, Some(Record { gone: true, ..bench.record(1) }));
+        assert_eq!(bench.objects.live(id), Err(ObjectError::Unknown { id }));
+        assert!(bench.objects.count_of(member) == 0 && !bench.objects.is_blank());
+        assert_eq!(bench.objects.of_kind(Some(0)).count(), 0);
+    }
+
+    #[test]
+    fn dirty_object_is_listed_once_until_unlisted() {
+        let mut bench = bench();
+        let place = bench.object(0, 1);
+        bench.objects.mark_dirty(place);
+        bench.objects.mark_dirty(place);
+        assert_eq!(bench.objects.dirty, [place]);
+        bench.objects.unlist(place);
+        assert!(bench.objects.dirty.is_empty() && !bench.objects[place].dirty);
+    }
+
+    #[test]
+    fn renamed_slots_reach_owner_and_authority() {
+        let mut bench = bench();
+        let place = bench.object(0, 1);
+        let record = Record { home: Some(Player::at(0)), ..bench.record(0) };
+        bench.objects.set_record(place, Some(record));
+        bench.objects.rename(|_| Player::at(9));
+        let renamed = bench.objects[place].record.expect("it has one");
+        assert_eq!((renamed.player, renamed.owner()), (Player::at(9), Player::at(9)));
     }
 }

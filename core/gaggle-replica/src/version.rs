@@ -60,6 +60,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// The player the object belongs to: its owner, or the one it is kept for, else its authority.
+    pub(crate) fn owner(&self) -> Player {
+        self.home.or(self.owner_claim).unwrap_or(self.player)
+    }
+
     /// Whether both say the same, under whatever tick: what is gone stays as it is.
     pub(crate) fn says_the_same(&self, other: &Record) -> bool {
         self.version == other.version || (self.gone && other.gone && self.version.same_claim(&other.version))

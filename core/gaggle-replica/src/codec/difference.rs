@@ -12,6 +12,76 @@ use crate::sink::Sink;
 pub(crate) const SMALL_COUNT_BITS: u32 = 5;
 
 impl Layout {
+    /// Whether a value is just what is expected: numbers and directions on their way, everything
+    /// else unchanged. One bit tells that.
+    #[inline]
+    pub(crate) fn is_expected(&self, value: &[i32], base: &Baselines<'_>) -> bool {
+        // What is cheap to compare first: rotations and jumps, which must not have changed at all.
+        for &first in &self.rotations {
+            if value[first..first + rotation::WORDS] != base.newer[first..first + rotation::WORDS] {
+                return false;
+            }
+        }
+        for jump in &self.jumps {
+            if jump.changed(value, base.newer) {
+                return false;
+            }
+        }
+        for glide in &self.glides {
+            let words = glide.words();
+            let as_expected = match *glide {
+                Glide::Line { .. } => words.into_iter().all(|word| {
+                    value[word] == base.number(&self.axes[word], base.newer[word], base.older[word])
+                }),
+                Glide::Moved { first, by, per_tick, .. } => words.into_iter().all(|word| {
+                    let by = by + word - first;
+                    let velocities = (base.newer[by], value[by]);
+                    value[word] == base.moved(&self.axes[word], base.newer[word], velocities, per_tick)
+                }),
+                Glide::Turn { bits, .. } => {
+                    words.into_iter().all(|word| value[word] == base.direction(bits, word))
+                }
+                Glide::Rotation { .. } => true,
+            };
+            if !as_expected {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Fills in the value for which [`Layout::is_expected`] says yes.
+    pub(crate) fn fill_expected(&self, value: &mut [i32], base: &Baselines<'_>) {
+        for glide in &self.glides {
+            match *glide {
+                Glide::Line { first, count, .. } => {
+                    for word in first..first + count {
+                        value[word] = base.number(&self.axes[word], base.newer[word], base.older[word]);
+                    }
+                }
+                Glide::Moved { first, count, by, per_tick } => {
+                    for index in 0..count {
+                        let (word, by) = (first + index, by + index);
+                        let velocities = (base.newer[by], value[by]);
+                        value[word] = base.moved(&self.axes[word], base.newer[word], velocities, per_tick);
+                    }
+                }
+                Glide::Turn { first, count, bits } => {
+                    for word in first..first + count {
+                        value[word] = base.direction(bits, word);
+                    }
+                }
+                Glide::Rotation { first, .. } => {
+                    let words = first..first + rotation::WORDS;
+                    value[words.clone()].copy_from_slice(&base.newer[words]);
+                }
+            }
+        }
+        for jump in &self.jumps {
+            value[jump.words()].copy_from_slice(&base.newer[jump.words()]);
+        }
+    }
+
     /// Writes how a value differs from what is expected.
     ///
     /// Which fields that jump changed comes first, if there are any: one bit if none did, else one

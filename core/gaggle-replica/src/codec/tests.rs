@@ -4,6 +4,7 @@
 use gaggle_kit::{Angle, BitReader, BitWriter, Fixed16, Micros, Prng};
 
 use super::*;
+use crate::layout::Layout;
 use crate::{Field, Kind, Kinds, ObjectId};
 
 const INTERVAL: Micros = Micros::from_millis(50);

@@ -18,7 +18,7 @@ fn claims_and_deletions_out_of_policy_change_only_the_liars_world() {
         let mut world = world(4, policy.clone());
         let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
         world.run_ms(500);
-        liar(&mut world).config.authority = AuthorityPolicy::Anyone;
+        liar(&mut world).cx.config.authority = AuthorityPolicy::Anyone;
         for (number, id) in ids.iter().enumerate() {
             match number % 3 {
                 0 => liar(&mut world).despawn(*id).unwrap(),
@@ -49,24 +49,24 @@ fn claims_and_deletions_out_of_policy_change_only_the_liars_world() {
 
 /// Puts words into the liar's mouth: it tells everybody this record of an object, and this value.
 fn lie(session: &mut Session, id: ObjectId, record: Record, place: u32) {
-    let at = session.store.find(id).unwrap();
-    session.store.set_record(at, Some(record));
+    let at = session.objects.find(id).unwrap();
+    session.objects.set_record(at, Some(record));
     if !record.gone {
-        session.store.value_mut(at)[0] = place as i32;
+        session.objects.value_mut(at)[0] = place as i32;
     }
-    session.change_stamp(at);
-    session.make_dirty(at);
-    for link in 0..session.links.len() {
-        let out = &mut session.links[link].out[at as usize];
+    session.objects.change_stamp(at);
+    session.objects.mark_dirty(at);
+    for link in 0..session.peers.len() {
+        let out = &mut session.peers[link].out.objects[at as usize];
         out.known = false;
         out.forget_acks();
-        session.set_owed(link, at, true);
-        session.refresh_link(link, at);
+        session.work().set_owed(link, at, true);
+        session.work().refresh_link(link, at);
     }
 }
 
 fn record_of(session: &Session, id: ObjectId) -> Record {
-    session.store[session.store.find(id).unwrap()].record.unwrap()
+    session.objects[session.objects.find(id).unwrap()].record.unwrap()
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn nobody_takes_what_is_anothers_alone_not_even_for_a_moment() {
             for _ in 0..20 {
                 let session = liar(&mut world);
                 let record = record_of(session, id);
-                let me = session.me;
+                let me = session.members.me;
                 let Version { lock_seq: hold, claim_seq: seq, tick, .. } = record.version;
                 let mine = Version { lock_seq: hold + 1, claim_seq: seq, authority: me.id, tick };
                 let told = match way {
@@ -198,7 +198,7 @@ fn nobody_makes_objects_it_has_no_right_to() {
             let real = world.session(0).spawn(&cube(1)).unwrap();
             world.run_ms(500);
             let session = liar(&mut world);
-            session.config.authority = AuthorityPolicy::Anyone;
+            session.cx.config.authority = AuthorityPolicy::Anyone;
             let made = session.spawn(&cube(777)).unwrap();
             let record = record_of(session, made);
             let version = Version { authority: nobody, ..record.version };
@@ -245,10 +245,10 @@ fn what_the_host_left_is_not_overwritten_in_the_name_of_who_had_no_right_to_it()
     ] {
         for (invented, gone) in [(true, false), (true, true), (false, false), (false, true)] {
             let mut world = world(4, policy.clone());
-            (0..4).for_each(|index| world.session(index).ablation.rule = without);
+            (0..4).for_each(|index| world.session(index).cx.ablation.rule = without);
             let ids: Vec<ObjectId> = (0..20).map(|at| world.session(0).spawn(&cube(at)).unwrap()).collect();
             world.run_ms(500);
-            let left = world.session(2).me;
+            let left = world.session(2).members.me;
             let nobody = MemberId { join_order: 2, tag: MemberTag(0xdead) };
             let nobody = RosterMember { id: nobody, slot: player(2) };
             let RosterMember { id: holder, slot: player } = if invented { nobody } else { left };
@@ -288,15 +288,15 @@ fn in_the_name_of_who_left_nobody_brings_more_than_it_can_have_left() {
         let last = world.session(0).spawn(&cube(2)).unwrap();
         world.run_ms(100);
         assert_eq!((world.session(1).get::<Cube>(last), world.session(2).get(last)), (None, Some(cube(2))));
-        let host = world.session(0).me;
+        let host = world.session(0).members.me;
         world.kill(0);
         world.run_ms(40);
         let session = liar(&mut world);
         let record = record_of(session, real);
         for counter in 1_000..3_000 {
             let id = ObjectId::new(host.id.tag, counter);
-            let place = session.place_of(id);
-            session.store.set_record(place, Some(record));
+            let place = session.work().place_of(id);
+            session.objects.set_record(place, Some(record));
             lie(session, id, record, 777);
         }
         world.run_ms(9_000);
@@ -372,16 +372,16 @@ fn who_returns_at_once_does_not_bury_its_own() {
 
 /// The liar says it has the next objects another will make.
 fn squat(world: &mut World, maker: usize, change: impl Fn(Record) -> Record) {
-    let (tag, made) = (world.session(maker).me.id.tag, world.session(maker).objects_made);
+    let (tag, made) = (world.session(maker).members.me.id.tag, world.session(maker).objects.objects_made);
     let session = liar(world);
-    let (holder, by) = (session.me.id, session.me.slot);
-    let version = Version { lock_seq: 3, claim_seq: 50, authority: holder, tick: session.tick + 1 };
+    let (holder, by) = (session.members.me.id, session.members.me.slot);
+    let version = Version { lock_seq: 3, claim_seq: 50, authority: holder, tick: session.cx.tick + 1 };
     let record =
         Record { version, player: by, held: false, owner_claim: None, home: None, gone: false, kind: 0 };
     for counter in made + 1..=made + 20 {
         let id = ObjectId::new(tag, counter);
-        let place = session.place_of(id);
-        session.store.set_record(place, Some(change(record)));
+        let place = session.work().place_of(id);
+        session.objects.set_record(place, Some(change(record)));
         lie(session, id, change(record), 777);
     }
 }
@@ -402,9 +402,9 @@ fn nobody_keeps_another_from_making_objects_by_taking_their_names() {
                 _ => Record { home: Some(player(3)), gone: true, ..record },
             });
             world.run_ms(3_000);
-            let tag = world.session(0).me.id.tag;
+            let tag = world.session(0).members.me.id.tag;
             for id in (2..=21).map(|counter| ObjectId::new(tag, counter)) {
-                let store = &world.session(0).store;
+                let store = &world.session(0).objects;
                 let said = store.find(id).and_then(|place| store[place].record);
                 assert_eq!(said, None, "{policy:?}, way {way}: it knows what it made");
             }

@@ -5,6 +5,9 @@
 #[path = "../../tests/world/mod.rs"]
 pub(super) mod world;
 
+mod side_streams;
+mod spectator;
+
 use gaggle_kit::{Micros, PeerId, Prng, State};
 
 use crate::event::PeerFault;
@@ -78,15 +81,15 @@ fn a_jump_of_the_count_locks_nothing_for_long() {
     let ids: Vec<ObjectId> = (0..2).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(1_000);
     // One far beyond anything that can have happened, one just at the limit.
-    let limit = world.session(0).claims_max();
+    let limit = world.session(0).view().claims_max();
     for (id, seq) in ids.iter().zip([u32::MAX, limit]) {
         let session = liar(&mut world);
         session.claim(*id).unwrap();
-        let place = session.store.find(*id).unwrap();
-        let mut record = session.store[place].record.unwrap();
+        let place = session.objects.find(*id).unwrap();
+        let mut record = session.objects[place].record.unwrap();
         record.version.claim_seq = seq;
-        session.store.set_record(place, Some(record));
-        session.change_stamp(place);
+        session.objects.set_record(place, Some(record));
+        session.objects.change_stamp(place);
         session.set(*id, &cube(500)).unwrap();
     }
     world.run_ms(500);
@@ -120,7 +123,7 @@ fn a_flood_of_objects_ends_the_flooders_link_alone() {
     world.run_ms(2_000);
     for index in 0..2 {
         assert_eq!(faults(&world, index), [PeerFault::TooManyObjects { max: 500 }], "at {index}");
-        assert!(!world.is_linked(index, 2) && world.session(index).store.len() <= 502);
+        assert!(!world.is_linked(index, 2) && world.session(index).objects.len() <= 502);
     }
     world.session(1).claim(id).unwrap();
     world.run_ms(500);
@@ -130,7 +133,7 @@ fn a_flood_of_objects_ends_the_flooders_link_alone() {
     for _ in 0..3 {
         for index in 0..2 {
             assert_eq!(world.session(index).iter::<Cube>().count(), 1, "at {index}");
-            assert!(world.session(index).store.len() <= 502);
+            assert!(world.session(index).objects.len() <= 502);
             world.link(2, index);
         }
         world.run_ms(2_000);
@@ -154,7 +157,7 @@ fn when_there_is_no_room_nobody_is_blamed_and_it_goes_on_when_there_is() {
     assert!(theirs.len() >= 40);
     world.run_ms(2_000);
     world.expect_peace();
-    assert!(world.session(0).store.len() <= 160 && world.session(1).store.len() <= 160);
+    assert!(world.session(0).objects.len() <= 160 && world.session(1).objects.len() <= 160);
     for id in &mine[..30] {
         world.session(0).despawn(*id).unwrap();
     }
@@ -177,9 +180,9 @@ fn whoever_never_acknowledges_costs_no_memory() {
             }
         }
     });
-    let (packets, records) = world.session(0).links[0].sent.kept();
+    let (packets, records) = world.session(0).peers[0].out.sent.kept();
     assert!(packets <= 1_000 && records <= 120_000, "{packets} packets with {records} records");
-    assert!(world.session(0).messages.is_empty());
+    assert!(world.session(0).cx.messages.is_empty());
     world.blocked[1][0] = false;
     world.run_ms(2_000);
     assert_eq!(world.session(1).get(ids[3]), Some(cube(number % 1_000)), "what was told it has");
@@ -209,7 +212,7 @@ fn whoever_acknowledges_later_and_later_costs_no_memory() {
             ids.iter().for_each(|id| session.set(*id, &cube(number % 1_000)).unwrap());
         }
     });
-    let (packets, records) = world.session(0).links[0].sent.kept();
+    let (packets, records) = world.session(0).peers[0].out.sent.kept();
     assert!(packets <= 300, "{packets} packets with {records} records");
     world.expect_peace();
 }
@@ -255,7 +258,7 @@ fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
             say_to(&mut world, 1, &Message::Ask(id));
             // Nor does it by telling something older of it.
             let session = liar(&mut world);
-            let place = session.place_of(id);
+            let place = session.work().place_of(id);
             let holder = MemberId { join_order: 9, tag: MemberTag(9) };
             let version = crate::version::Version { lock_seq: 0, claim_seq: 0, authority: holder, tick: 1 };
             let record = crate::version::Record {
@@ -267,17 +270,17 @@ fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
                 gone: false,
                 kind: 0,
             };
-            session.store.set_record(place, Some(record));
-            for link in 0..session.links.len() {
-                session.set_owed(link, place, true);
-                session.refresh_link(link, place);
+            session.objects.set_record(place, Some(record));
+            for link in 0..session.peers.len() {
+                session.work().set_owed(link, place, true);
+                session.work().refresh_link(link, place);
             }
         }
         told.set(world.session(0).stats().corrections_sent);
     }
     assert!(asked);
     let heard = |session: &Session| {
-        let tables = session.links.iter().flat_map(|link| &link.table);
+        let tables = session.peers.iter().flat_map(|link| &link.inbound.table);
         tables.filter(|incoming| incoming.is_open()).count()
     };
     assert_eq!(heard(liar(&mut world)), 0, "answered {} times", told.get());
@@ -380,111 +383,6 @@ fn bang(origin: usize, tag: u32) -> SignalMessage<'static> {
 }
 
 #[test]
-fn signals_and_values_in_another_name_are_faults() {
-    let mut world = world(3, AuthorityPolicy::Leader);
-    let tag = world.session(1).local_member().tag.0;
-    say(&mut world, &Message::RemoteEvent(bang(1, tag)));
-    assert_eq!(faults(&world, 0), [PeerFault::Impersonation]);
-
-    let mut world = self::world(3, AuthorityPolicy::Leader);
-    let writer = liar(&mut world).local_member();
-    let value = ValueMessage { player: player(1), key: 0, rev: 3, writer, bytes: &[5] };
-    say(&mut world, &Message::Value(value));
-    assert_eq!(faults(&world, 0), [PeerFault::Impersonation]);
-
-    let mut world = self::world(3, AuthorityPolicy::Leader);
-    say(&mut world, &Message::RemoteEvent(SignalMessage { kind: 9, ..bang(2, 0) }));
-    assert_eq!(faults(&world, 0), [PeerFault::UnknownEvent]);
-}
-
-#[test]
-fn values_that_are_not_ones_own_to_write_are_not_taken() {
-    let mut world = world(3, AuthorityPolicy::Leader);
-    let writer = liar(&mut world).local_member();
-    // The host's to write: what anybody else says counts for nothing while the host has something
-    // to say.
-    world.session(0).set_value(player(2), &Score(3)).unwrap();
-    say(
-        &mut world,
-        &Message::Value(ValueMessage { player: player(2), key: 1, rev: 50, writer, bytes: &[99] }),
-    );
-    world.run_ms(300);
-    for index in 0..2 {
-        assert_eq!(world.session(index).value(player(2)), Some(Score(3)), "at {index}");
-    }
-    // In the name of a member who is here: that one speaks for itself.
-    let writer = world.session(1).local_member();
-    say(
-        &mut world,
-        &Message::Value(ValueMessage { player: player(1), key: 0, rev: 50, writer, bytes: &[99] }),
-    );
-    assert_eq!(world.session(0).value::<Name>(player(1)), None);
-    // Of somebody long gone, with a count nobody can have reached.
-    let writer = MemberId { join_order: 9, tag: MemberTag(9) };
-    let value = ValueMessage { player: player(9), key: 0, rev: u32::MAX, writer, bytes: &[99] };
-    say(&mut world, &Message::Value(value));
-    assert_eq!(world.session(0).value::<Name>(player(9)), None);
-    world.expect_peace();
-}
-
-#[test]
-fn values_under_an_invented_name_are_contradicted_by_those_they_belong_to() {
-    let mut world = world(3, AuthorityPolicy::Leader);
-    world.session(0).set_value(player(2), &Score(3)).unwrap();
-    world.session(1).set_value(player(1), &Name(7)).unwrap();
-    world.run_ms(2_000);
-    let writer = MemberId { join_order: 5, tag: MemberTag(0xdead) };
-    for rev in 2..40 {
-        for key in [0, 1] {
-            let player = player(2 - usize::from(key == 0));
-            let value = ValueMessage { player, key, rev, writer, bytes: &[99] };
-            for told in 0..2 {
-                say_to(&mut world, told, &Message::Value(value));
-            }
-        }
-        world.run_ms(20);
-    }
-    for index in 0..3 {
-        assert_eq!(world.session(index).value(player(2)), Some(Score(3)), "at {index}");
-        assert_eq!(world.session(index).value(player(1)), Some(Name(7)), "at {index}");
-    }
-    // Contradicting leaves room for what comes next.
-    world.session(0).set_value(player(2), &Score(4)).unwrap();
-    world.session(1).set_value(player(1), &Name(8)).unwrap();
-    world.run_ms(200);
-    for index in 0..3 {
-        assert_eq!(world.session(index).value(player(2)), Some(Score(4)), "at {index}");
-        assert_eq!(world.session(index).value(player(1)), Some(Name(8)), "at {index}");
-    }
-    world.expect_peace();
-}
-
-#[test]
-fn hearsay_without_end_is_not_passed_on_without_end() {
-    let mut world = world(4, AuthorityPolicy::Anyone);
-    world.run_ms(2_000);
-    let refused = world.session(0).stats().records_rejected;
-    let writer = MemberId { join_order: 5, tag: MemberTag(0xdead) };
-    for number in 0..20_000_u32 {
-        let (player, rev) = (player(10 + number as usize % 200), 1 + number / 200);
-        let value = ValueMessage { player, key: 0, rev, writer, bytes: &[number as u8] };
-        say(&mut world, &Message::Value(value));
-    }
-    assert!(world.session(0).stats().records_rejected - refused > 17_000);
-}
-
-#[test]
-fn a_flood_of_signals_is_cut_off_and_counted() {
-    let mut world = world(3, AuthorityPolicy::Leader);
-    let tag = liar(&mut world).local_member().tag.0;
-    for _ in 0..5_000 {
-        say(&mut world, &Message::RemoteEvent(bang(2, tag)));
-    }
-    let heard = std::iter::from_fn(|| world.session(0).poll_remote_event()).count();
-    assert!(heard <= 512 && world.session(0).stats().remote_events_dropped >= 4_400, "{heard} heard");
-}
-
-#[test]
 fn who_is_not_who_it_says_is_refused() {
     let mut world = world(1, AuthorityPolicy::Leader);
     world.machines.push(world::Machine::new(2));
@@ -545,71 +443,4 @@ fn starting_anew_again_and_again_is_a_fault() {
         world.run_ms(100);
     }
     assert_eq!(faults(&world, 0), [PeerFault::TooManyRestarts { max: 16 }]);
-}
-
-#[test]
-fn who_looks_on_and_speaks_loses_its_link() {
-    for lie in 0..4 {
-        let mut world = world(3, AuthorityPolicy::Anyone);
-        let id = world.session(0).spawn(&cube(1)).unwrap();
-        world.kill(2);
-        world.start(2, JoinMode::Spectate);
-        world.link(2, 0);
-        world.link(2, 1);
-        world.run_ms(500);
-        assert_eq!(liar(&mut world).get::<Cube>(id), Some(cube(1)));
-        let now = world.now;
-        let tag = liar(&mut world).me.id.tag;
-        match lie {
-            // Holds things nobody gave it.
-            0 => {
-                let eye = liar(&mut world);
-                eye.spectator = false;
-                eye.admit(9);
-                eye.claim(id).unwrap();
-            }
-            1 => {
-                let mut bytes = Vec::new();
-                let signal = SignalMessage {
-                    kind: 0,
-                    to: Target::All,
-                    origin: player(2),
-                    tag: tag.0,
-                    number: 0,
-                    tick: 0,
-                    objects: Vec::new(),
-                    bytes: &[7],
-                };
-                Message::RemoteEvent(signal).encode(&mut bytes);
-                world.session(0).handle_message(now, peer(2), &bytes);
-            }
-            2 => {
-                let mut bytes = Vec::new();
-                let writer = MemberId { join_order: u32::MAX, tag };
-                let value = ValueMessage { player: player(2), key: 0, rev: 1, writer, bytes: &[7] };
-                Message::Value(value).encode(&mut bytes);
-                world.session(0).handle_message(now, peer(2), &bytes);
-            }
-            _ => {
-                // The lobby said it may only look on, and it comes as a member.
-                world.session(0).vouch_onlooker(peer(2));
-                world.kill(2);
-                world.start(2, JoinMode::Join);
-                world.link(2, 0);
-            }
-        }
-        world.run_ms(500);
-        let refused = |event: &SessionEvent| {
-            matches!(event, SessionEvent::Rejected { reason: RejectReason::NotAPlayer, .. })
-        };
-        if lie == 3 {
-            assert_eq!(world.count_events(0, refused), 1);
-        } else {
-            let fault = faults(&world, 0);
-            let expected = if lie == 0 { PeerFault::IdentityChanged } else { PeerFault::SpectatorWrote };
-            assert_eq!(fault, [expected], "lie {lie}");
-        }
-        assert_eq!(world.session(0).roster().len(), 2);
-        assert_eq!(world.session(1).authority(id), Some(player(0)));
-    }
 }

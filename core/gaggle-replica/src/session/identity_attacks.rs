@@ -46,9 +46,9 @@ fn add_impostor(world: &mut World, member: MemberId) -> usize {
 /// From the beginning, or after it came in as somebody else.
 fn become_member(world: &mut World, index: usize, member: MemberId) {
     let session = world.session(index);
-    session.roster.remove(session.me.id);
-    session.me.id = member;
-    session.roster.insert(session.me);
+    session.members.roster.remove(session.members.me.id);
+    session.members.me.id = member;
+    session.members.roster.insert(session.members.me);
 }
 
 fn is_hello(bytes: &[u8]) -> bool {
@@ -134,7 +134,7 @@ fn expect_nothing_gained(member: MemberId) {
         world.run_ms(3_000);
         expect_order(&mut world, &[0, 1, 2], &[0, 1, 2]);
         if world.session(impostor).is_leader() {
-            world.session(impostor).config.authority = AuthorityPolicy::Anyone;
+            world.session(impostor).cx.config.authority = AuthorityPolicy::Anyone;
             let _ = world.session(impostor).lock(id);
             let _ = world.session(impostor).set(id, &Cube { place: 999 });
         }
@@ -249,12 +249,12 @@ fn what_a_newcomer_says_about_the_age_of_the_world_lets_nobody_claim_more() {
             bytes[31..35].copy_from_slice(&u32::MAX.to_le_bytes());
         }
     });
-    let before = world.session(0).claims_max();
+    let before = world.session(0).view().claims_max();
     let liar = add(&mut world, JoinMode::Join);
     link_to_all(&mut world, liar);
     world.run_ms(1_000);
     expect_order(&mut world, &[0, 1, liar], &[0, 1, liar]);
-    assert!(world.session(0).claims_max() < before + 1_000);
+    assert!(world.session(0).view().claims_max() < before + 1_000);
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn two_who_come_in_again_at_once_do_not_both_take_the_other_for_the_later() {
         world.collect(2);
         world.collect(3);
         for index in [2, 3] {
-            let highest = world.session(0).highest;
+            let highest = world.session(0).members.highest;
             world.session(index).stand_down(peer(0), highest);
             world.collect(index);
         }
@@ -442,7 +442,7 @@ fn who_came_in_again_is_not_told_by_the_lobby_who_came_after_it() {
     world.session(2).vouch_newcomer(peer(3));
     let apart = Micros::from_secs(4);
     world.hold_messages = vec![(2, 3, apart), (3, 2, apart)];
-    let highest = world.session(0).highest;
+    let highest = world.session(0).members.highest;
     world.session(2).stand_down(peer(0), highest);
     world.collect(2);
     world.run_ms(3_500);
@@ -460,7 +460,7 @@ fn what_was_said_before_one_came_in_again_is_answered_once() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(1_000);
     let now = world.now;
-    let highest = world.session(0).highest;
+    let highest = world.session(0).members.highest;
     let stale = world.session(0).hello_to(peer(1));
     world.session(1).stand_down(peer(0), highest);
     (0..10).for_each(|_| world.session(1).handle_message(now, peer(0), &stale));

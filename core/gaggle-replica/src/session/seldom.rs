@@ -16,7 +16,7 @@ fn without_dead_strays_being_relayed_a_holder_never_hears_that_its_object_is_gon
         let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
         let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
         for index in 0..3 {
-            world.session(index).ablation.rule = without;
+            world.session(index).cx.ablation.rule = without;
         }
         let id = world.session(0).spawn(&Thing { place: 1.0, value: 2, made: 3 }).unwrap();
         world.run_ms(1_000);
@@ -44,25 +44,25 @@ fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never
         world.run_ms(500);
         let id = ObjectId::new(MemberTag(77), 1);
         for (index, other, seq) in [(1, 2, 3), (2, 1, 2)] {
-            let RosterMember { id: holder, slot: player } = world.session(other).me;
+            let RosterMember { id: holder, slot: player } = world.session(other).members.me;
             let session = world.session(index);
             let version = Version { lock_seq: 2, claim_seq: seq, authority: holder, tick: 3 };
             let (home, gone) = (Some(Player::at(0)), true);
             let record = Record { version, player, held: false, owner_claim: None, home, gone, kind: 0 };
-            let place = session.place_of(id);
-            session.store.set_record(place, Some(record));
-            session.bury(place);
+            let place = session.work().place_of(id);
+            session.objects.set_record(place, Some(record));
+            session.work().bury(place);
         }
         for index in 0..3 {
             let session = world.session(index);
-            session.ablation.rule = without;
+            session.cx.ablation.rule = without;
             session.roster_changed();
         }
         world.run_ms(5_000);
-        let host = world.session(0).me.id;
+        let host = world.session(0).members.me.id;
         for index in 0..3 {
             let session = world.session(index);
-            let record = session.store.find(id).and_then(|place| session.store[place].record);
+            let record = session.objects.find(id).and_then(|place| session.objects[place].record);
             let settled = record.is_some_and(|record| record.version.authority == host);
             assert_eq!(settled, without.is_none(), "without {without:?}: {record:?} at {index}");
         }
@@ -86,8 +86,8 @@ fn what_was_not_believed_counts_when_the_object_is_known() {
     };
     let stranger = MemberId { join_order: 9, tag: MemberTag(99) };
     let session = world.session(1);
-    let place = session.place_of(id);
-    session.store.set_record(place, Some(record(stranger, Player::at(7), 1, 2)));
+    let place = session.work().place_of(id);
+    session.objects.set_record(place, Some(record(stranger, Player::at(7), 1, 2)));
     session.roster_changed();
     world.run_ms(300);
     assert_eq!(world.session(0).get::<Thing>(id), None, "nobody rightful made it, as far as it can tell");
@@ -95,11 +95,11 @@ fn what_was_not_believed_counts_when_the_object_is_known() {
     // put one and one together.
     world.blocked[1][2] = true;
     let session = world.session(2);
-    let me = session.me;
-    let place = session.place_of(id);
-    session.store.set_record(place, Some(record(me.id, me.slot, 0, 3)));
-    session.change_stamp(place);
-    session.make_dirty(place);
+    let me = session.members.me;
+    let place = session.work().place_of(id);
+    session.objects.set_record(place, Some(record(me.id, me.slot, 0, 3)));
+    session.objects.change_stamp(place);
+    session.objects.mark_dirty(place);
     world.run_ms(5_000);
     let seen = [0, 1, 2].map(|index| world.session(index).version(id));
     assert!(seen[0].is_some() && seen.iter().all(|version| *version == seen[0]), "{seen:?}");

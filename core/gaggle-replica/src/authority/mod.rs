@@ -1,0 +1,180 @@
+//! Objects whose authority is in question: orphans, locked ones, claims ahead of their time.
+//! The session asks it at every record, tick and roster change. Absent: packets, budgets.
+
+mod claims;
+mod provenance;
+mod resolve;
+mod view;
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::ablation::Rule;
+use crate::event::SessionEvent;
+use crate::session::work::Work;
+use crate::store::ObjectIndex;
+use crate::tombstones::Visit;
+use crate::version::Record;
+use crate::{MemberId, ObjectId};
+
+pub(crate) use provenance::{Claim, Resolution};
+pub(crate) use view::MembershipView;
+
+/// Lists of objects that need a decision later.
+#[derive(Debug, Default)]
+pub(crate) struct Authority {
+    /// Objects without a rightful authority.
+    orphans: Vec<ObjectIndex>,
+    /// Objects this peer locked.
+    locked: Vec<ObjectIndex>,
+    /// Records that claim more than can have happened yet: peer and handle.
+    premature: Vec<(PeerId, u16)>,
+    premature_at: Micros,
+    /// Objects whose creator had no authority, as far as known, what was said of them first, and
+    /// since when.
+    unauthorized: Vec<(ObjectId, Record, Micros)>,
+}
+
+impl Authority {
+    /// Notes an object whose creator had no authority. It is not deleted at once: another peer may
+    /// know better.
+    fn note_unauthorized(&mut self, work: &mut Work<'_>, place: ObjectIndex, record: Record) {
+        let object = &mut work.objects[place];
+        if !std::mem::replace(&mut object.claims.unauthorized, true) {
+            self.unauthorized.push((object.id, record, work.cx.now));
+        }
+    }
+
+    /// Deletes objects whose creator had no authority, so that peers that believe in them do not
+    /// any more.
+    pub(crate) fn despawn_unauthorized(&mut self, work: &mut Work<'_>) {
+        let mut index = 0;
+        while let Some(&(id, record, since)) = self.unauthorized.get(index) {
+            if work.cx.now.since(since) < work.cx.config.succession_delay
+                || !work.cx.ablation.holds(Rule::DisownedAreBuried)
+            {
+                index += 1;
+                continue;
+            }
+            let place = work.objects.find(id);
+            if let Some(place) = place.filter(|&place| work.objects[place].record.is_some()) {
+                // A member with the right to it told of it since: what others said of it counts,
+                // too.
+                self.unauthorized.swap_remove(index);
+                work.objects[place].claims.unauthorized = false;
+                self.resolve_object(work, place);
+                continue;
+            }
+            if let Some(place) = place {
+                let gone = Record { held: false, owner_claim: None, gone: true, ..record };
+                work.objects.set_record(place, Some(gone));
+                if !self.delete(work, place) {
+                    // There were more claims than there can have been: not yet.
+                    work.objects.set_record(place, None);
+                    index += 1;
+                    continue;
+                }
+                work.objects[place].claims.unauthorized = false;
+                work.cx.stats.unauthorized_despawned += 1;
+            }
+            self.unauthorized.swap_remove(index);
+        }
+    }
+
+    /// A member without the right to it says that what we rightfully hold is another's.
+    fn contradict(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
+        if !work.cx.ablation.holds(Rule::UsurpersAreContradicted) {
+            return;
+        }
+        if let Some(record) = work.objects[place].record {
+            self.raise_claim(work, place, record.held, record.owner_claim);
+        }
+    }
+
+    /// A peer brought more objects than there may be and lost its link for it: those it still holds
+    /// are deleted.
+    pub(crate) fn despawn_flood(&mut self, work: &mut Work<'_>, peer: PeerId, member: MemberId) {
+        for place in 0..work.objects.places() as ObjectIndex {
+            let object = &work.objects[place];
+            let theirs = |record: &Record| !record.gone && record.version.authority == member;
+            let Some(record) = object.record.filter(theirs) else { continue };
+            let id = object.id;
+            if object.brought_by == Some(peer)
+                && work.view().may_hold(id, &record)
+                && self.delete(work, place)
+            {
+                work.cx.stats.unauthorized_despawned += 1;
+                work.cx.emit(SessionEvent::Despawned { id });
+            }
+        }
+    }
+
+    /// The leader knows that an object is long gone.
+    pub(crate) fn handle_forgotten(&mut self, work: &mut Work<'_>, link: usize, id: ObjectId) {
+        let sender = work.peers[link].present();
+        let from_leader = sender.is_some() && sender == work.members.roster.leader();
+        let Some(place) = work.objects.find(id).filter(|_| from_leader) else { return };
+        let Some(record) = work.objects[place].record else { return };
+        let mine = record.version.authority == work.members.me.id && work.view().may_hold(id, &record);
+        if !record.gone {
+            work.cx.emit(SessionEvent::Despawned { id });
+            if mine && self.delete(work, place) {
+                // Peers that know it from us have to learn it from us.
+                return;
+            }
+        } else if work.objects[place].owed > 0 {
+            return;
+        }
+        work.tombstones.forget(id);
+        work.close_everywhere(place);
+        for link in 0..work.peers.len() {
+            work.set_owed(link, place, false);
+        }
+        self.forget_record(work, place);
+    }
+
+    /// A peer was told what we are said to have said: we say it ourselves.
+    pub(crate) fn handle_ask(work: &mut Work<'_>, link: usize, id: ObjectId) {
+        let is_present = work.peers[link].present().is_some();
+        let Some(place) = work.objects.find(id).filter(|_| is_present) else { return };
+        // Only what is ours to say, and what matters to this peer.
+        let mine = |record: Record| record.version.authority == work.members.me.id;
+        if work.objects[place].record.is_some_and(mine) && !work.hides(link, place) {
+            work.peers[link].out.objects[place as usize].forget_acks();
+            work.set_owed(link, place, true);
+            work.refresh_link(link, place);
+        }
+    }
+
+    /// Looks at a few tombstones and forgets those that are old and told.
+    fn visit_tombstones(&mut self, work: &mut Work<'_>) {
+        for _ in 0..work.tombstones.visits() {
+            let Some(place) = work.tombstones.next() else { return };
+            let visit = work.visit(place);
+            work.tombstones.settle(visit);
+            if visit != Visit::Keep {
+                work.objects[place].buried = false;
+            }
+            if matches!(visit, Visit::Forget(_)) {
+                self.forget_record(work, place);
+            }
+        }
+    }
+
+    /// The world has no record of an object any more.
+    pub(crate) fn forget_record(&mut self, work: &mut Work<'_>, place: ObjectIndex) {
+        work.objects.set_record(place, None);
+        self.orphans.retain(|other| *other != place);
+        self.locked.retain(|other| *other != place);
+        work.objects.unlist(place);
+        work.forget_unmentioned(place);
+    }
+
+    /// Objects this peer is about to succeed to.
+    #[cfg(test)]
+    pub(crate) fn succeeding<'a>(
+        &'a self,
+        objects: &'a crate::store::ObjectStore,
+    ) -> impl Iterator<Item = ObjectIndex> + 'a {
+        self.orphans.iter().copied().filter(|&place| objects[place].inheriting)
+    }
+}

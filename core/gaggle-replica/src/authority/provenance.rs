@@ -1,0 +1,313 @@
+//! What a record is worth by what this peer knows of its authority: the pure part of resolving one.
+//! `resolve.rs` asks it for every record that is not plainly the next value.
+//! Absent: what follows from the answer, packets, peers.
+
+use gaggle_kit::Micros;
+
+use super::MembershipView;
+use crate::ObjectId;
+use crate::ablation::Rule;
+use crate::membership::Departed;
+use crate::policy::ObjectInfo;
+use crate::roster::RosterMember;
+use crate::store::Object;
+use crate::version::Record;
+
+/// For so long after a member left, what only others know of it is believed. They notice its leave
+/// later, by seconds; a peer can lie in the name of the one that left in this time.
+const BEREAVED: Micros = Micros::from_secs(10);
+
+/// So many objects in the name of a member who left are believed of every peer that passes them on,
+/// besides those the member had announced and not told of: what it made in its last seconds.
+const LEGACIES_MAX: u32 = 256;
+
+/// A record as a peer told it, and what is known of its object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) object: &'a Object,
+    pub(crate) sender: RosterMember,
+    /// Objects in the name of members who left that the sender brought before.
+    pub(crate) legacies: u32,
+    /// Its authority is present and speaks for itself, and the sender is another.
+    pub(crate) is_spoken_for: bool,
+    /// It names an object this peer would have made and did not.
+    pub(crate) is_unmade: bool,
+    /// Its object is deleted so long that only the id is left.
+    pub(crate) is_forgotten: bool,
+}
+
+/// What becomes of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Resolution {
+    /// It says what the world has already.
+    Keep,
+    /// It goes into the world if it is above what is there.
+    Adopt,
+    /// It goes into the world: the maker of the object corrects what others said of it.
+    Correct,
+    /// It stays with its peer; its authority is asked itself.
+    Ask,
+    /// It stays with its peer, and would be this peer's to take, but its creator had no authority.
+    Unauthorized,
+    /// It stays with its peer, and this peer claims anew what it rightfully holds.
+    Contradict,
+    /// It stays with its peer and is resolved again when the roster changes.
+    Reject,
+}
+
+/// Worth of a record, whether or not its authority should speak for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Permitted,
+    Refused,
+    /// It would be ours to take, but its creator had no authority.
+    Disowned,
+    /// A member without the right to it says that another holds what we rightfully hold.
+    Usurper,
+    /// The maker of the object says what it is; before, another spoke in its name.
+    Correction,
+}
+
+impl MembershipView<'_> {
+    /// What becomes of a record: a function of its arguments alone.
+    pub(crate) fn resolve(&self, claim: &Claim<'_>) -> Resolution {
+        let Claim { record, object, .. } = *claim;
+        if let Some(world) = &object.record {
+            let own_word =
+                world.version.authority == self.members.me.id && world.version.same_claim(&record.version);
+            if own_word || world.says_the_same(record) {
+                return Resolution::Keep;
+            }
+        }
+        if claim.is_unmade {
+            return Resolution::Reject;
+        }
+        match self.standing(claim) {
+            Standing::Correction => Resolution::Correct,
+            _ if claim.is_forgotten => Resolution::Reject,
+            Standing::Permitted if claim.is_spoken_for => Resolution::Ask,
+            Standing::Permitted => Resolution::Adopt,
+            Standing::Disowned if !claim.is_spoken_for => Resolution::Unauthorized,
+            Standing::Usurper if !claim.is_spoken_for => Resolution::Contradict,
+            _ => Resolution::Reject,
+        }
+    }
+
+    fn standing(&self, claim: &Claim<'_>) -> Standing {
+        let Claim { record, object, sender, .. } = *claim;
+        if self.cx.config.authority.is_open() {
+            return Standing::Permitted;
+        }
+        let id = object.id;
+        let rightful = self.is_rightful(id, record);
+        if let Some(world) = object.record {
+            // Kind and owner say whose an object is: a member that says they are others must have a
+            // right to the object as it is.
+            let same = (world.kind, world.home) == (record.kind, record.home);
+            let as_it_is = Record { kind: world.kind, home: world.home, ..*record };
+            let may_change = rightful && self.is_rightful(id, &as_it_is);
+            if !same && !may_change {
+                let maker_says =
+                    sender.id.tag == id.creator() && record.version.authority == sender.id && rightful;
+                return match maker_says && !object.claims.by_maker {
+                    true => Standing::Correction,
+                    false => Standing::Refused,
+                };
+            }
+        }
+        if rightful {
+            return Standing::Permitted;
+        }
+        let inherits = self.succeeds(id, record);
+        let is_ours_to_know = inherits || !self.members.roster.contains(record.version.authority);
+        match object.record {
+            Some(world) if self.is_usurped(id, sender, &world, record) => {
+                match (world.version.authority == self.members.me.id, inherits) {
+                    (true, _) => Standing::Usurper,
+                    (false, true) => Standing::Permitted,
+                    (false, false) => Standing::Refused,
+                }
+            }
+            None if inherits && !record.gone => {
+                match !self.cx.config.despawn_unauthorized || self.is_credible(claim) {
+                    true => Standing::Permitted,
+                    false => Standing::Disowned,
+                }
+            }
+            // An orphan is told its successor; no other peer has to hear of it first.
+            None if !record.gone => Standing::Refused,
+            _ if is_ours_to_know && self.is_borne_out(id, sender, object.record, record) => {
+                Standing::Permitted
+            }
+            _ => Standing::Refused,
+        }
+    }
+
+    /// Whether a record would take an object from its rightful authority, by the word of a member
+    /// that may not hold it.
+    fn is_usurped(&self, id: ObjectId, sender: RosterMember, world: &Record, record: &Record) -> bool {
+        let policy = &self.cx.config.authority;
+        self.is_rightful(id, world)
+            && self.is_above(id, record, world)
+            && !policy.may_hold(sender, &ObjectInfo::of(id, world), &self.members.roster)
+    }
+
+    /// A member who left lately and had a right to an object until then.
+    fn late_holder(&self, id: ObjectId, record: &Record) -> Option<&Departed> {
+        let info = ObjectInfo::of(id, record);
+        self.members.departed.iter().find(|one| {
+            one.present.id == record.version.authority
+                && self.cx.now.since(one.at) < BEREAVED
+                && self.cx.config.authority.may_hold(
+                    one.present,
+                    &info,
+                    &self.members.roster.with(one.present),
+                )
+        })
+    }
+
+    /// Whether a member who is not here may have said what is said in its name of a known object:
+    /// it held it before, or had a right to it until it left. A sender that may hold the object
+    /// itself need not borrow a name.
+    fn is_borne_out(
+        &self,
+        id: ObjectId,
+        sender: RosterMember,
+        world: Option<Record>,
+        record: &Record,
+    ) -> bool {
+        let holder = record.version.authority;
+        let Some(world) = world.filter(|_| self.cx.ablation.holds(Rule::NamesAreBorneOut)) else {
+            return true;
+        };
+        self.members.roster.contains(holder)
+            || holder == world.version.authority
+            || self.cx.config.authority.may_hold(sender, &ObjectInfo::of(id, &world), &self.members.roster)
+            || self.late_holder(id, record).is_some()
+    }
+
+    /// Whether the authority of an object that is new to this peer may have had a right to it.
+    fn is_credible(&self, claim: &Claim<'_>) -> bool {
+        let Claim { record, object: Object { id, .. }, sender, .. } = *claim;
+        let (roster, info) = (&self.members.roster, ObjectInfo::of(*id, record));
+        if let Some(late) = self.late_holder(*id, record) {
+            return claim.legacies < late.unheard.saturating_add(LEGACIES_MAX);
+        }
+        // What was kept for this peer while it was away: the leader knows, or a member that may
+        // hold it without this peer.
+        let before_us = |holder: RosterMember| {
+            self.cx.config.authority.may_hold(holder, &info, &roster.without(self.members.me.id))
+        };
+        !self.members.is_leader()
+            && (roster.leader() == Some(sender)
+                || roster.of_member(record.version.authority).is_some_and(before_us))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::work::bench::Bench;
+    use crate::store::ObjectIndex;
+    use crate::version::Version;
+    use crate::{AuthorityPolicy, MemberTag};
+
+    /// What becomes of a record that `sender` tells of an object.
+    fn resolution(bench: &Bench, place: ObjectIndex, sender: usize, record: &Record) -> Resolution {
+        bench.view().resolve(&Claim {
+            record,
+            object: &bench.objects[place],
+            sender: bench.member(sender),
+            legacies: 0,
+            is_spoken_for: false,
+            is_unmade: false,
+            is_forgotten: false,
+        })
+    }
+
+    fn later(record: Record) -> Record {
+        let version = Version { claim_seq: record.version.claim_seq + 1, ..record.version };
+        Record { version, ..record }
+    }
+
+    #[test]
+    fn record_the_world_has_is_kept() {
+        let mut bench = Bench::new(AuthorityPolicy::Leader, 3);
+        let place = bench.object(0, 1);
+        assert_eq!(resolution(&bench, place, 1, &bench.record(0)), Resolution::Keep);
+    }
+
+    #[test]
+    fn where_anyone_may_hold_every_claim_is_adopted() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 3);
+        let place = bench.object(0, 1);
+        assert_eq!(resolution(&bench, place, 2, &later(bench.record(2))), Resolution::Adopt);
+    }
+
+    #[test]
+    fn usurper_of_own_object_is_contradicted() {
+        let mut bench = Bench::new(AuthorityPolicy::OwnerOrLeader, 3);
+        let place = bench.object(0, 1);
+        // A member that left long ago is said to have claimed it since.
+        let mut record = later(later(bench.record(0)));
+        record.version.authority.tag = MemberTag(77);
+        assert_eq!(resolution(&bench, place, 1, &record), Resolution::Reject);
+        bench.members.roster.remove(bench.member(1).id);
+        bench.cx.config.authority = AuthorityPolicy::Custom(std::sync::Arc::new(Loose));
+        assert_eq!(resolution(&bench, place, 1, &record), Resolution::Contradict);
+    }
+
+    /// Slot 0 alone may hold; versions are compared as they are.
+    #[derive(Debug)]
+    struct Loose;
+
+    impl crate::AuthorityRules for Loose {
+        fn fingerprint(&self) -> u32 {
+            9
+        }
+
+        fn may_hold(&self, member: RosterMember, _: &ObjectInfo, _: &crate::Roster) -> bool {
+            member.slot.number() == 0
+        }
+
+        fn successor(&self, _: &ObjectInfo, roster: &crate::Roster) -> Option<RosterMember> {
+            roster.leader()
+        }
+    }
+
+    #[test]
+    fn new_object_of_member_without_right_is_unauthorized() {
+        let mut bench = Bench::new(AuthorityPolicy::Leader, 3);
+        let place = bench.object(1, 1);
+        let record = bench.record(1);
+        bench.objects.set_record(place, None);
+        assert_eq!(resolution(&bench, place, 1, &record), Resolution::Unauthorized);
+        bench.cx.config.despawn_unauthorized = false;
+        assert_eq!(resolution(&bench, place, 1, &record), Resolution::Adopt);
+    }
+
+    #[test]
+    fn forgotten_or_unmade_object_is_rejected() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 3);
+        let place = bench.object(0, 1);
+        let record = later(bench.record(1));
+        for (is_unmade, is_forgotten) in [(true, false), (false, true)] {
+            let object = &bench.objects[place];
+            let sender = bench.member(1);
+            let claim = Claim {
+                record: &record,
+                object,
+                sender,
+                legacies: 0,
+                is_spoken_for: false,
+                is_unmade,
+                is_forgotten,
+            };
+            assert_eq!(bench.view().resolve(&claim), Resolution::Reject);
+            let claim = Claim { is_spoken_for: true, is_unmade: false, is_forgotten: false, ..claim };
+            assert_eq!(bench.view().resolve(&claim), Resolution::Ask);
+        }
+    }
+}

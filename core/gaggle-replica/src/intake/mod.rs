@@ -1,0 +1,206 @@
+//! What comes in: heads of packets, acknowledgements, records, inputs.
+//! The session hands it every packet. Absent: sending, who is a member.
+
+mod acks;
+mod commit;
+mod decode;
+
+use gaggle_kit::{ByteReader, DecodeError, Micros};
+
+use crate::ablation::Rule;
+use crate::authority::Authority;
+use crate::event::PeerFault;
+use crate::input_relay::InputRelay;
+use crate::packet::{Header, mark, widen};
+use crate::session::work::Work;
+
+use decode::{Arrival, Decoded, Decoder, Unusable, What};
+
+pub(crate) use commit::close_incoming;
+
+/// An acknowledgement names 128 packets: if more come between two rounds, some would never be
+/// acknowledged, and what was in them would be told again and again. Twice as often as needed,
+/// because acknowledgements get lost, too.
+const ACKNOWLEDGE_AFTER: u32 = 64;
+/// Acknowledgements that wait to be sent; no honest peer sends so much between two rounds.
+const ACKS_MAX: usize = 64;
+
+/// Room for one packet that is read.
+#[derive(Debug, Default)]
+pub(crate) struct Intake {
+    decoder: Decoder,
+}
+
+/// What is to follow a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Receipt {
+    /// It does not count: repeated, of another epoch, or built on what is not there any more.
+    Dropped,
+    /// It counts, and is acknowledged with the next round.
+    Taken,
+    /// It counts, and so many came that they have to be acknowledged at once.
+    Acknowledge,
+}
+
+impl Intake {
+    /// Takes a packet of a peer that arrived at `now`.
+    pub(crate) fn handle_packet(
+        &mut self,
+        work: &mut Work<'_>,
+        rules: &mut Authority,
+        relay: &mut InputRelay,
+        link: usize,
+        now: Micros,
+        bytes: &[u8],
+    ) -> Result<Receipt, PeerFault> {
+        let receipt = self.read(work, rules, relay, link, now, bytes)?;
+        if receipt == Receipt::Dropped {
+            work.cx.stats.packets_dropped += 1;
+        }
+        Ok(receipt)
+    }
+
+    fn read(
+        &mut self,
+        work: &mut Work<'_>,
+        rules: &mut Authority,
+        relay: &mut InputRelay,
+        link: usize,
+        now: Micros,
+        bytes: &[u8],
+    ) -> Result<Receipt, PeerFault> {
+        let mut r = ByteReader::new(bytes);
+        let header = Header::read(&mut r)?;
+        let peer = &work.peers[link];
+        let addressed = header.mark == mark(peer.handshake.their_epoch, peer.handshake.epoch)
+            || !work.cx.ablation.holds(Rule::PacketsAreAddressed);
+        let fresh = peer.inbound.received.fresh(header.seq);
+        // A packet can overtake the hello that says its sender is a member: nothing of it counts,
+        // so it is not acknowledged.
+        let Some(seq) = fresh.filter(|_| addressed && peer.present().is_some()) else {
+            return Ok(Receipt::Dropped);
+        };
+        if peer.handshake.spectator && (header.records > 0 || header.inputs) {
+            return Err(PeerFault::SpectatorWrote);
+        }
+        let their_tick = peer.inbound.their_tick;
+        let (tick, newest) = (widen(their_tick, header.tick), peer.inbound.received.acks().0);
+        // Before the first packet the tick is that of a hello, which may have overtaken it.
+        if newest > 0 && seq > newest && tick < their_tick {
+            return Err(PeerFault::TickRegressed { tick, before: their_tick });
+        }
+        acks::handle_acks(work, relay, link, &header)?;
+        let inputs = match (header.inputs, work.schema.kinds.input()) {
+            (false, _) => None,
+            (true, Some(entry)) => Some(entry.size),
+            (true, None) => return Err(DecodeError::Unknown { what: "inputs", value: 1 }.into()),
+        };
+        let arrival = Arrival { seq, tick, records: header.records, inputs };
+        match self.decoder.read(work.objects, &work.peers[link], arrival, r.rest()) {
+            Ok(()) => {}
+            Err(Unusable::Late) => return Ok(Receipt::Dropped),
+            Err(Unusable::Malformed(error)) => return Err(PeerFault::Malformed(error)),
+        }
+        if !self.has_room(work) {
+            // As if it had not come: its sender tries again, and is not to blame for what others
+            // made.
+            return Ok(Receipt::Dropped);
+        }
+        let peer = &mut work.peers[link];
+        if seq > peer.inbound.received.acks().0 {
+            peer.inbound.received_at = now;
+            peer.inbound.their_tick = tick;
+        }
+        peer.inbound.heard_at = work.cx.now;
+        peer.inbound.received.note(seq);
+        peer.inbound.unacknowledged += 1;
+        peer.playback.clock.note(now, tick, header.phase);
+        peer.inbound.note_arrival();
+        peer.inbound.owes_ack |= header.records > 0 || header.inputs;
+        work.cx.stats.packets_received += 1;
+        if let Some(entry) = work.schema.kinds.input() {
+            for change in &self.decoder.changes {
+                (entry.check)(&change.bytes[..entry.size])?;
+                work.peers[link].side.inputs.push(*change);
+            }
+        }
+        self.commit(work, rules, link, arrival)?;
+        let is_urgent = work.peers[link].inbound.unacknowledged >= ACKNOWLEDGE_AFTER;
+        Ok(if is_urgent && work.cx.acks.len() < ACKS_MAX { Receipt::Acknowledge } else { Receipt::Taken })
+    }
+
+    /// Whether the objects of the packet that was read can be kept: those of one packet beyond the
+    /// limit at most.
+    fn has_room(&self, work: &Work<'_>) -> bool {
+        let is_new = |record: &Decoded| match record.what {
+            What::Intro(identity, _) | What::Relay(Some(identity), ..) => {
+                work.objects.find(identity.id).is_none()
+            }
+            _ => false,
+        };
+        work.objects.len() < work.cx.config.objects_max || !self.decoder.records.iter().any(is_new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AuthorityPolicy;
+    use crate::session::work::bench::Bench;
+
+    fn packet(seq: u16, tick: u16) -> Vec<u8> {
+        let header = Header {
+            mark: mark(1, 1),
+            seq,
+            tick,
+            phase: 0,
+            ack: 0,
+            held: 0,
+            inputs: false,
+            records: 0,
+            ack_words: 1,
+            acks: 0,
+        };
+        let mut bytes = vec![0; header.bytes()];
+        header.write(&mut bytes);
+        bytes
+    }
+
+    fn handle(bench: &mut Bench, bytes: &[u8]) -> Result<Receipt, PeerFault> {
+        let (rules, relay) = (&mut Authority::default(), &mut InputRelay::default());
+        let now = bench.cx.now;
+        Intake::default().handle_packet(&mut bench.work(), rules, relay, 0, now, bytes)
+    }
+
+    #[test]
+    fn packet_counts_once() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        assert_eq!(handle(&mut bench, &packet(1, 1)), Ok(Receipt::Taken));
+        assert_eq!(handle(&mut bench, &packet(1, 1)), Ok(Receipt::Dropped));
+        assert_eq!((bench.cx.stats.packets_received, bench.cx.stats.packets_dropped), (1, 1));
+    }
+
+    #[test]
+    fn packet_of_earlier_tick_is_a_fault() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        assert_eq!(handle(&mut bench, &packet(1, 9)), Ok(Receipt::Taken));
+        let fault = handle(&mut bench, &packet(2, 8));
+        assert_eq!(fault, Err(PeerFault::TickRegressed { tick: 8, before: 9 }));
+    }
+
+    #[test]
+    fn many_packets_are_acknowledged_at_once() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        let urgent = |seq: &u16| handle(&mut bench, &packet(*seq, 1)) == Ok(Receipt::Acknowledge);
+        assert_eq!((1..=64).find(urgent), Some(64));
+    }
+
+    #[test]
+    fn packet_of_stranger_is_dropped() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        bench.peers[0].handshake.present = None;
+        assert_eq!(handle(&mut bench, &packet(1, 1)), Ok(Receipt::Dropped));
+        assert!(matches!(handle(&mut bench, &[1]), Err(PeerFault::Malformed(_))));
+    }
+}

@@ -1,0 +1,167 @@
+//! What peers say about themselves in a hello, what is objected to it, and when a peer that waits
+//! becomes a member. Absent: objects, what is sent.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::Membership;
+use crate::Player;
+use crate::event::RejectReason;
+use crate::message::{Hello, PROTOCOL_VERSION};
+use crate::peers::{Peer, PeerTable};
+use crate::schema::Schema;
+use crate::session::cx::Cx;
+use crate::store::ObjectStore;
+
+/// If only joiners are met for so long, one of them creates the session.
+const CREATE_AFTER: Micros = Micros::from_secs(1);
+/// Peers whose identity is known from the caller.
+const IDENTITIES_MAX: usize = 1_024;
+
+impl Membership {
+    /// The caller knows a peer's slot; none if it may only spectate.
+    pub(crate) fn set_identity(&mut self, peer: PeerId, slot: Option<Player>) {
+        self.identities.retain(|(other, known)| *other != peer && (slot.is_none() || *known != slot));
+        if self.identities.len() == IDENTITIES_MAX {
+            self.identities.remove(0);
+        }
+        self.identities.push((peer, slot));
+    }
+
+    /// Why a peer that says this is rejected, if it is.
+    pub(crate) fn objection(
+        &self,
+        schema: &Schema,
+        peers: &PeerTable,
+        peer: PeerId,
+        hello: &Hello,
+    ) -> Option<RejectReason> {
+        if hello.version != PROTOCOL_VERSION {
+            return Some(RejectReason::Version { ours: PROTOCOL_VERSION, theirs: hello.version });
+        }
+        if let Some(reason) = schema.objection(hello.fingerprint, &hello.parts) {
+            return Some(reason);
+        }
+        match self.identities.iter().find(|(other, _)| *other == peer) {
+            _ if hello.spectator => {}
+            Some((_, Some(player))) if *player != hello.player => {
+                return Some(RejectReason::SlotMismatch { said: hello.player, is: *player });
+            }
+            Some((_, None)) => return Some(RejectReason::NotAPlayer),
+            None if self.identities.iter().any(|(_, player)| *player == Some(hello.player)) => {
+                return Some(RejectReason::TagTaken);
+            }
+            _ => {}
+        }
+        self.is_tag_of_another(peers, hello.member.tag, peer).then_some(RejectReason::TagTaken)
+    }
+
+    /// What this peer says about itself; `unknown` says that the other is not believed.
+    pub(crate) fn hello(
+        &self,
+        cx: &Cx,
+        schema: &Schema,
+        objects: &ObjectStore,
+        peer: &Peer,
+        unknown: bool,
+    ) -> Hello {
+        Hello {
+            version: PROTOCOL_VERSION,
+            fingerprint: schema.fingerprint(),
+            epoch: peer.handshake.epoch,
+            echo: peer.handshake.their_epoch,
+            member: self.me.id,
+            player: self.me.slot,
+            highest: self.highest,
+            age_ms: self.age_at_tick_ms(cx),
+            tick: cx.tick,
+            blank: objects.is_blank(),
+            unknown,
+            spectator: self.spectator,
+            objects: objects.count_of(self.me.id) as u32,
+            parts: schema.hashes(),
+        }
+    }
+
+    /// The join order under which this peer becomes a member now, if it does: if all it meets are
+    /// joiners, the one of lowest tag creates the session.
+    #[must_use]
+    pub(crate) fn admission(&mut self, now: Micros, peers: &PeerTable) -> Option<u32> {
+        let was_member = self.renumbered_by.is_some();
+        if self.is_member() || self.spectator || (peers.is_empty() && !was_member) {
+            return None;
+        }
+        if self.awaits_others {
+            self.waiting_since = None;
+            return None;
+        }
+        let since = *self.waiting_since.get_or_insert(now);
+        let waited = now.since(since) >= CREATE_AFTER;
+        let knows_members = peers.members().next().is_some();
+        let sponsor_gone = self.renumbered_by.is_some_and(|sponsor| peers.find(sponsor).is_none());
+        let next = self.highest.saturating_add(1);
+        if was_member && (peers.is_empty() || (knows_members && (waited || sponsor_gone))) {
+            return Some(next);
+        }
+        let all_greeted = peers.iter().all(|peer| peer.handshake.their_epoch != 0);
+        let mut others = peers.iter().filter(|peer| !peer.handshake.spectator);
+        let lowest = others.all(|peer| self.me.id.tag < peer.handshake.their_tag);
+        (waited && all_greeted && lowest).then_some(if was_member { next } else { 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::work::bench::{Bench, peer};
+    use crate::{AuthorityPolicy, JoinMode, MemberTag};
+    use gaggle_kit::Prng;
+
+    fn hello(bench: &Bench, slot: u8) -> Hello {
+        let stranger = Peer::new(peer(9), 1, 0, bench.cx.config.send_interval);
+        let mut hello = bench.members.hello(&bench.cx, &bench.schema, &bench.objects, &stranger, false);
+        hello.member.tag = MemberTag(99);
+        hello.player = Player::at(slot);
+        hello
+    }
+
+    fn objection(bench: &Bench, hello: &Hello) -> Option<RejectReason> {
+        bench.members.objection(&bench.schema, &bench.peers, peer(9), hello)
+    }
+
+    #[test]
+    fn peer_with_another_slot_than_known_is_rejected() {
+        let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
+        assert_eq!(objection(&bench, &hello(&bench, 5)), None);
+        bench.members.set_identity(peer(9), Some(Player::at(4)));
+        let reason = RejectReason::SlotMismatch { said: Player::at(5), is: Player::at(4) };
+        assert_eq!(objection(&bench, &hello(&bench, 5)), Some(reason));
+        bench.members.set_identity(peer(9), None);
+        assert_eq!(objection(&bench, &hello(&bench, 4)), Some(RejectReason::NotAPlayer));
+    }
+
+    #[test]
+    fn slot_of_known_peer_is_taken_for_others() {
+        let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
+        bench.members.set_identity(peer(3), Some(Player::at(5)));
+        assert_eq!(objection(&bench, &hello(&bench, 5)), Some(RejectReason::TagTaken));
+    }
+
+    #[test]
+    fn hello_of_another_version_is_rejected_first() {
+        let bench = Bench::new(AuthorityPolicy::Leader, 2);
+        let old = Hello { version: PROTOCOL_VERSION - 1, fingerprint: 0, ..hello(&bench, 5) };
+        assert!(matches!(objection(&bench, &old), Some(RejectReason::Version { .. })));
+    }
+
+    #[test]
+    fn joiner_among_joiners_creates_after_a_second() {
+        let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
+        bench.members = Membership::new(Player::at(0), JoinMode::Join, MemberTag(1), Prng::new(1));
+        bench.peers[0].handshake.present = None;
+        bench.peers[0].handshake.their_tag = MemberTag(2);
+        let at = |bench: &mut Bench, ms| bench.members.admission(Micros::from_millis(ms), &bench.peers);
+        assert_eq!((at(&mut bench, 0), at(&mut bench, 999), at(&mut bench, 1_000)), (None, None, Some(0)));
+        bench.peers[0].handshake.their_tag = MemberTag(0);
+        assert_eq!(at(&mut bench, 2_000), None, "the other is to create it");
+    }
+}

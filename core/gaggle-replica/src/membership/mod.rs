@@ -1,0 +1,232 @@
+//! Who is present, in which order they came, who left, and who this peer is among them.
+//! The session asks it at every hello, tick and leave. Absent: objects, packets.
+
+mod handshake;
+mod join_order;
+
+use std::collections::VecDeque;
+
+use gaggle_kit::{Micros, PeerId, Prng};
+
+use crate::config::JoinMode;
+use crate::message::NUMBER_NONE;
+use crate::roster::{Roster, RosterMember};
+use crate::session::cx::Cx;
+use crate::{MemberId, MemberTag, Player};
+
+/// Most members remembered to have left.
+const DEPARTED_MAX: usize = 256;
+
+/// Members as this peer sees them.
+#[derive(Debug)]
+pub(crate) struct Membership {
+    pub(crate) me: RosterMember,
+    pub(crate) roster: Roster,
+    /// Members there was a link with.
+    known_members: VecDeque<KnownMember>,
+    /// Peers that came after this one became a member.
+    joiners: VecDeque<PeerId>,
+    /// The peer that did not know this one under its number, and gives it another.
+    renumbered_by: Option<PeerId>,
+    /// All peers that did so, a few times each.
+    doubted_by: Vec<PeerId>,
+    /// Slots of peers, as far as the caller said so; none for a spectator.
+    identities: Vec<(PeerId, Option<Player>)>,
+    /// Members who left, the latest last.
+    pub(crate) departed: VecDeque<Departed>,
+    pub(crate) spectator: bool,
+    /// There is a peer to be met yet: a session created now would be another than theirs.
+    pub(crate) awaits_others: bool,
+    /// The highest join order heard of.
+    pub(crate) highest: u32,
+    epoch: u32,
+    admitted_at: Micros,
+    /// Since when there is a peer to wait for, but no member among them.
+    waiting_since: Option<Micros>,
+    joined_leader: Option<MemberId>,
+    /// Since when that one leads.
+    pub(crate) leader_since: Micros,
+    age: SessionAge,
+    /// Draws tags.
+    random: Prng,
+}
+
+/// A member there was a link with.
+#[derive(Debug, Clone, Copy)]
+struct KnownMember {
+    member: MemberId,
+    /// At which peer, if this one was a member itself.
+    at: Option<PeerId>,
+    /// It said who it is in answer to us, as who we are now: another member at that peer later
+    /// came after us.
+    answered_us: bool,
+}
+
+/// A member who left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Departed {
+    pub(crate) present: RosterMember,
+    pub(crate) at: Micros,
+    /// It said that it goes.
+    pub(crate) goodbye: bool,
+    /// How many objects it had announced and not told of.
+    pub(crate) unheard: u32,
+}
+
+/// How old the session is, as the most senior member says.
+#[derive(Debug, Default)]
+struct SessionAge {
+    /// In µs when ticks began to count here; below zero if they are older than the session.
+    at_start: i64,
+    /// Who says how old it is, and how old it was in µs when that one's ticks began to count.
+    by: Option<MemberId>,
+    there: Option<i64>,
+}
+
+impl Membership {
+    /// `random` has drawn `tag`.
+    pub(crate) fn new(player: Player, entry: JoinMode, tag: MemberTag, mut random: Prng) -> Membership {
+        let join_order = match entry {
+            JoinMode::Create => 0,
+            JoinMode::Join | JoinMode::Spectate => NUMBER_NONE,
+            JoinMode::Start(number) => number.min(NUMBER_NONE - 1),
+        };
+        let id = MemberId { join_order, tag };
+        let by = (join_order != NUMBER_NONE).then_some(id);
+        Membership {
+            me: RosterMember { id, slot: player },
+            roster: Roster::default(),
+            known_members: VecDeque::new(),
+            joiners: VecDeque::new(),
+            renumbered_by: None,
+            doubted_by: Vec::new(),
+            identities: Vec::new(),
+            departed: VecDeque::new(),
+            spectator: entry == JoinMode::Spectate,
+            awaits_others: false,
+            highest: 0,
+            epoch: random.next_u32() >> 1 | 1,
+            admitted_at: Micros::ZERO,
+            waiting_since: None,
+            joined_leader: None,
+            leader_since: Micros::ZERO,
+            age: SessionAge { by, ..SessionAge::default() },
+            random,
+        }
+    }
+
+    pub(crate) fn is_member(&self) -> bool {
+        self.me.id.join_order != NUMBER_NONE
+    }
+
+    pub(crate) fn is_leader(&self) -> bool {
+        self.roster.leader().is_some_and(|leader| leader.id == self.me.id)
+    }
+
+    /// The epoch of the next link.
+    pub(crate) fn next_epoch(&mut self) -> u32 {
+        self.epoch = self.epoch.wrapping_add(1).max(1);
+        self.epoch
+    }
+
+    /// Becomes a member with this join order. Whether it was one before, under another.
+    pub(crate) fn admit(&mut self, join_order: u32, now: Micros) -> bool {
+        self.me.id.join_order = join_order.min(NUMBER_NONE - 1);
+        self.highest = self.highest.max(self.me.id.join_order);
+        self.waiting_since = None;
+        self.admitted_at = now;
+        self.roster.insert(self.me);
+        self.renumbered_by.take().is_some()
+    }
+
+    /// A member is gone.
+    pub(crate) fn remove(&mut self, departed: Departed) {
+        if self.departed.len() == DEPARTED_MAX {
+            self.departed.pop_front();
+        }
+        self.departed.push_back(departed);
+        self.roster.remove(departed.present.id);
+    }
+
+    /// Goes by another slot.
+    pub(crate) fn set_slot(&mut self, slot: Player) {
+        self.roster.remove(self.me.id);
+        self.me.slot = slot;
+        if self.is_member() {
+            self.roster.insert(self.me);
+        }
+    }
+
+    /// The leader, if it is another than at the last call, and whether there was one before.
+    #[must_use]
+    pub(crate) fn take_new_leader(&mut self, now: Micros) -> Option<(RosterMember, bool)> {
+        let leader = self.roster.leader().filter(|leader| self.joined_leader != Some(leader.id))?;
+        let was_led = self.joined_leader.replace(leader.id).is_some();
+        self.leader_since = now;
+        Some((leader, was_led))
+    }
+
+    /// How old the session is, about the same with every peer.
+    pub(crate) fn session_age(&self, cx: &Cx) -> Micros {
+        Micros::new(u64::try_from(self.age.at_start + cx.ticked_for()).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn membership(entry: JoinMode) -> Membership {
+        Membership::new(Player::at(1), entry, MemberTag(5), Prng::new(3))
+    }
+
+    #[test]
+    fn joiner_is_no_member_until_admitted() {
+        let mut members = membership(JoinMode::Join);
+        assert!(!members.is_member() && members.roster.is_empty() && members.age.by.is_none());
+        assert!(!members.admit(4, Micros::from_secs(1)));
+        assert!(members.is_member() && members.is_leader());
+        assert_eq!((members.highest, members.admitted_at), (4, Micros::from_secs(1)));
+    }
+
+    #[test]
+    fn renumbered_member_was_one_before() {
+        let mut members = membership(JoinMode::Start(2));
+        members.renumbered_by = Some(PeerId::from_u128(9));
+        assert!(members.admit(7, Micros::ZERO) && members.renumbered_by.is_none());
+        assert!(!members.admit(8, Micros::ZERO));
+    }
+
+    #[test]
+    fn departed_members_are_forgotten_oldest_first() {
+        let mut members = membership(JoinMode::Create);
+        for number in 0..DEPARTED_MAX as u32 + 3 {
+            let id = MemberId { join_order: number, tag: MemberTag(number) };
+            let present = RosterMember { id, slot: Player::at(0) };
+            members.roster.insert(present);
+            members.remove(Departed { present, at: Micros::ZERO, goodbye: false, unheard: 0 });
+            assert!(!members.roster.contains(id));
+        }
+        assert_eq!(members.departed.len(), DEPARTED_MAX);
+        assert_eq!(members.departed[0].present.id.join_order, 3);
+    }
+
+    #[test]
+    fn leader_is_new_once() {
+        let mut members = membership(JoinMode::Create);
+        members.admit(0, Micros::ZERO);
+        let me = members.me;
+        assert_eq!(members.take_new_leader(Micros::from_secs(2)), Some((me, false)));
+        assert_eq!(members.take_new_leader(Micros::from_secs(3)), None);
+        assert_eq!(members.leader_since, Micros::from_secs(2));
+    }
+
+    #[test]
+    fn slot_change_moves_roster_entry() {
+        let mut members = membership(JoinMode::Create);
+        members.admit(0, Micros::ZERO);
+        members.set_slot(Player::at(6));
+        assert_eq!(members.roster.len(), 1);
+        assert!(members.roster.by_slot(Player::at(6)).is_some());
+    }
+}

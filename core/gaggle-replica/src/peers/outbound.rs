@@ -1,0 +1,114 @@
+//! What one peer was told, is owed and may be told yet. The replicator writes it.
+//! Absent: which objects a peer has a right to.
+
+use gaggle_kit::Micros;
+
+use super::{Handles, Outgoing, Phase};
+use crate::sent::Sent;
+
+/// Everything towards one peer.
+#[derive(Debug)]
+pub(crate) struct Outbound {
+    /// By place of the object.
+    pub(crate) objects: Vec<Outgoing>,
+    /// Places of objects that are due, each once, and of some that were.
+    pub(crate) due: Vec<u32>,
+    /// What it is told in this round, by handle, and how far that is.
+    pub(crate) selected: Vec<(u16, u32)>,
+    pub(crate) selected_next: usize,
+    /// Interest was asked about all objects once.
+    pub(crate) interest_known: bool,
+    pub(crate) handles: Handles,
+    pub(crate) sent: Sent,
+    pub(crate) sent_at: Micros,
+    /// The mean size of a record, in 256ths of a byte.
+    pub(crate) record_size: u32,
+    /// Bytes that may be sent.
+    pub(crate) budget: i64,
+    /// How many of them inputs may take.
+    pub(crate) input_budget: i64,
+    /// The last change of our inputs that arrived there.
+    pub(crate) inputs_acked: u32,
+}
+
+impl Outbound {
+    pub(crate) fn new(places: usize) -> Outbound {
+        Outbound {
+            objects: vec![Outgoing::default(); places],
+            due: Vec::new(),
+            selected: Vec::new(),
+            selected_next: 0,
+            interest_known: false,
+            handles: Handles::default(),
+            sent: Sent::new(),
+            sent_at: Micros::ZERO,
+            record_size: 12 << 8,
+            budget: 0,
+            input_budget: 0,
+            inputs_acked: 0,
+        }
+    }
+
+    /// The handle of an object; one is given if it has none, while there are any.
+    #[inline]
+    pub(crate) fn handle_of(&mut self, place: u32, tick: u32) -> Option<u16> {
+        let out = &mut self.objects[place as usize];
+        if out.handle.is_none() {
+            out.handle = self.handles.take(tick);
+            (out.closed_in, out.told_in) = (0, 0);
+        }
+        out.handle
+    }
+
+    /// An object is due.
+    #[inline]
+    pub(crate) fn make_due(&mut self, place: u32) {
+        let out = &mut self.objects[place as usize];
+        out.phase = Phase::Due;
+        if !std::mem::replace(&mut out.listed, true) {
+            self.due.push(place);
+        }
+    }
+
+    /// The object is not told any more: its handle is to be closed.
+    pub(crate) fn close(&mut self, place: u32) {
+        let out = &mut self.objects[place as usize];
+        if out.handle.is_some() && !out.closing {
+            out.closing = true;
+            out.forget_acks();
+            self.make_due(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handle_stays_until_given_back() {
+        let mut out = Outbound::new(3);
+        assert_eq!(out.handle_of(2, 0), Some(0));
+        assert_eq!(out.handle_of(1, 0), Some(1));
+        assert_eq!(out.handle_of(2, 9), Some(0));
+    }
+
+    #[test]
+    fn object_due_twice_is_listed_once() {
+        let mut out = Outbound::new(3);
+        out.make_due(1);
+        out.make_due(1);
+        assert_eq!(out.due, [1]);
+        assert_eq!(out.objects[1].phase, Phase::Due);
+    }
+
+    #[test]
+    fn close_without_handle_does_nothing() {
+        let mut out = Outbound::new(3);
+        out.close(1);
+        assert!(out.due.is_empty());
+        out.handle_of(1, 0);
+        out.close(1);
+        assert!(out.objects[1].closing && out.due == [1]);
+    }
+}

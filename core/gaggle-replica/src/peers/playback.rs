@@ -1,0 +1,96 @@
+//! A peer's clock as its packets tell it, and the moment of it that is shown here.
+//! Absent: objects, motion.
+
+use gaggle_kit::Micros;
+
+use crate::playout::{Depth, Playhead, SenderClock};
+
+/// Timing of one peer.
+#[derive(Debug)]
+pub(crate) struct Playback {
+    pub(crate) rtt: Option<Micros>,
+    pub(crate) clock: SenderClock,
+    pub(crate) playhead: Playhead,
+    /// When unevenness was last looked at, and what it was.
+    lateness: (Micros, Micros),
+}
+
+impl Playback {
+    pub(crate) fn new(interval: Micros) -> Playback {
+        Playback {
+            rtt: None,
+            clock: SenderClock::new(interval),
+            playhead: Playhead::default(),
+            lateness: (Micros::ZERO, Micros::ZERO),
+        }
+    }
+
+    /// Moves what is shown on, given the newest tick heard of.
+    pub(crate) fn advance(&mut self, now: Micros, their_tick: u32, depth: Depth) {
+        let newest = self.clock.time_of(their_tick);
+        let lateness = self.lateness(now);
+        self.playhead.advance(now, newest, lateness, depth);
+    }
+
+    /// How unevenly packets come, looked at once a second.
+    fn lateness(&mut self, now: Micros) -> Micros {
+        let (at, lateness) = self.lateness;
+        if now.since(at) >= Micros::from_secs(1) {
+            self.lateness = (now, self.clock.lateness());
+        }
+        lateness
+    }
+
+    /// Half a round trip in µs, 0 before one was measured.
+    pub(crate) fn one_way(&self) -> i64 {
+        self.rtt.map_or(0, |rtt| rtt.get() / 2) as i64
+    }
+
+    /// Takes a measured round trip into the smoothed one.
+    pub(crate) fn note_rtt(&mut self, sample: Micros) {
+        self.rtt = Some(match self.rtt {
+            None => sample,
+            Some(rtt) => Micros::new((rtt.get() * 7 + sample.get()) / 8),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn playback() -> Playback {
+        Playback::new(Micros::from_millis(50))
+    }
+
+    #[test]
+    fn first_round_trip_counts_whole_later_an_eighth() {
+        let mut playback = playback();
+        assert_eq!(playback.one_way(), 0);
+        playback.note_rtt(Micros::from_millis(80));
+        assert_eq!(playback.one_way(), 40_000);
+        playback.note_rtt(Micros::from_millis(160));
+        assert_eq!(playback.rtt, Some(Micros::from_millis(90)));
+    }
+
+    #[test]
+    fn lateness_is_zero_before_first_packet() {
+        let mut playback = playback();
+        assert_eq!(playback.lateness(Micros::from_secs(5)), Micros::ZERO);
+        assert_eq!(playback.lateness(Micros::from_secs(7)), Micros::ZERO);
+    }
+
+    #[test]
+    fn lateness_changes_once_a_second() {
+        let mut playback = playback();
+        for (tick, ms) in [(1, 1_050), (2, 1_180), (3, 1_150), (4, 1_290)] {
+            playback.clock.note(Micros::from_millis(ms), tick, 0);
+        }
+        let first = playback.lateness(Micros::from_secs(2));
+        assert_eq!(
+            playback.lateness(Micros::from_millis(2_500)),
+            playback.lateness(Micros::from_millis(2_600))
+        );
+        assert_eq!(first, Micros::ZERO, "what was measured counts from the next call on");
+    }
+}

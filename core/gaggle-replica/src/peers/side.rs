@@ -1,0 +1,39 @@
+//! What travels between two peers beside objects: inputs, remote events, values, blobs.
+//! Each is written by the part of its name. Absent: what any of it means.
+
+use std::collections::VecDeque;
+
+use crate::blob::Blob;
+use crate::input_queue::InputIn;
+use crate::remote_event::{Inbox, RateLimiter};
+use crate::value::Values;
+
+/// Most values written by others that one peer may tell in a second: a few tables at once.
+const RELAYED_VALUES_PER_SECOND: u32 = 1_000;
+
+/// Side streams of one peer.
+#[derive(Debug)]
+pub(crate) struct SideStreams {
+    /// What the player at the other end does, if this peer simulates.
+    pub(crate) inputs: InputIn,
+    pub(crate) inbox: Inbox,
+    pub(crate) relayed_values_limit: RateLimiter,
+    /// Values that cannot be taken while the roster is as it is.
+    pub(crate) values: Values,
+    /// Blobs it asked for, and how far they are told.
+    pub(crate) pieces: VecDeque<(Blob, usize)>,
+    pub(crate) piece_budget: i64,
+}
+
+impl Default for SideStreams {
+    fn default() -> SideStreams {
+        SideStreams {
+            inputs: InputIn::default(),
+            inbox: Inbox::default(),
+            relayed_values_limit: RateLimiter::new(RELAYED_VALUES_PER_SECOND),
+            values: Values::default(),
+            pieces: VecDeque::new(),
+            piece_budget: 0,
+        }
+    }
+}

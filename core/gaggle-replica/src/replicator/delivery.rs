@@ -1,0 +1,252 @@
+//! What each peer has yet to be told. The authority tells all peers; an orphan is told its
+//! successor; a deletion is told to peers that may know the object.
+//! Every part that changes a record calls it. Absent: budgets, packets.
+
+use crate::ablation::Rule;
+use crate::authority::MembershipView;
+use crate::history::NEVER;
+use crate::peers::{Outgoing, Peer, Phase};
+use crate::session::work::Work;
+use crate::store::{ObjectIndex, ObjectStore};
+use crate::tombstones::Visit;
+
+impl MembershipView<'_> {
+    /// Whether a peer has yet to be told about an object.
+    #[inline]
+    pub(crate) fn wants(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
+        // What changed in this tick is the rule, and hardly a peer can have been told.
+        let object = &objects[place];
+        let of_this_tick = object.captured == self.cx.tick
+            && object.record.as_ref().is_some_and(|record| {
+                record.version.authority == self.members.me.id
+                    && record.version.tick == self.cx.tick
+                    && !record.gone
+            });
+        let out = &peer.out.objects[place as usize];
+        if of_this_tick && peer.handshake.present.is_some() && out.matters && out.newest != self.cx.tick {
+            return true;
+        }
+        self.wants_on_reflection(objects, peer, place)
+    }
+
+    fn wants_on_reflection(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
+        let out = &peer.out.objects[place as usize];
+        let object = &objects[place];
+        let (Some(record), Some(other)) = (object.record, peer.handshake.present) else { return false };
+        if self.members.spectator {
+            return false;
+        }
+        let mine = record.version.authority == self.members.me.id;
+        let value_told = !mine
+            || record.gone
+            || (!object.dirty
+                && out.newest != NEVER
+                && object.captured != NEVER
+                && out.newest >= object.captured);
+        if out.acked_stamp == object.stamp && value_told {
+            return false;
+        }
+        let relayed = object.orphan
+            && self.cx.ablation.holds(Rule::StraysAreRelayed)
+            && (!record.gone || self.cx.ablation.holds(Rule::DeadStraysAreRelayed))
+            && self.successor(object.id, &record) == Some(other.id);
+        if record.gone {
+            (out.owed || relayed) && self.cx.ablation.holds(Rule::TombstonesAreOwed)
+        } else {
+            (mine && out.matters) || relayed || out.owed
+        }
+    }
+
+    /// Whether an object of ours is kept from a peer, because it does not matter there.
+    pub(crate) fn hides(&self, objects: &ObjectStore, peer: &Peer, place: ObjectIndex) -> bool {
+        let mine = objects[place].record.filter(|record| record.version.authority == self.members.me.id);
+        mine.is_some_and(|record| !record.gone) && !peer.out.objects[place as usize].matters
+    }
+}
+
+impl Work<'_> {
+    /// Puts an object on the list of a peer that has yet to be told about it.
+    pub(crate) fn refresh_link(&mut self, link: usize, place: ObjectIndex) {
+        if self.peers[link].out.objects[place as usize].closing
+            || self.view().wants(self.objects, &self.peers[link], place)
+        {
+            self.peers[link].out.make_due(place);
+        }
+    }
+
+    /// The same for all peers.
+    pub(crate) fn refresh(&mut self, place: ObjectIndex) {
+        let object = &self.objects[place];
+        let Some(record) = object.record else { return };
+        let mine = record.version.authority == self.members.me.id;
+        if !mine && !object.orphan && object.owed == 0 {
+            return;
+        }
+        for link in 0..self.peers.len() {
+            self.refresh_link(link, place);
+        }
+    }
+
+    /// Notes whether a peer is owed the world's record.
+    pub(crate) fn set_owed(&mut self, link: usize, place: ObjectIndex, owed: bool) {
+        let out = &mut self.peers[link].out.objects[place as usize];
+        if out.owed != owed {
+            out.owed = owed;
+            let count = &mut self.objects[place].owed;
+            *count = if owed { *count + 1 } else { *count - 1 };
+        }
+    }
+
+    /// An object is gone: peers that may know it are owed that.
+    pub(crate) fn bury(&mut self, place: ObjectIndex) {
+        let Some(record) = self.objects[place].record else { return };
+        let mine = record.version.authority == self.members.me.id;
+        if !self.objects[place].buried {
+            self.objects[place].buried = true;
+            self.tombstones.push(place);
+        }
+        for link in 0..self.peers.len() {
+            if mine || self.peers[link].out.objects[place as usize].introduced {
+                self.set_owed(link, place, true);
+                self.refresh_link(link, place);
+            }
+        }
+    }
+
+    /// No peer is told about an object any more.
+    pub(crate) fn close_everywhere(&mut self, place: ObjectIndex) {
+        for link in 0..self.peers.len() {
+            self.close(link, place);
+        }
+    }
+
+    /// A peer is not told about an object any more.
+    pub(crate) fn close(&mut self, link: usize, place: ObjectIndex) {
+        self.peers[link].out.close(place);
+    }
+
+    /// Gives up the place of an object that no peer mentions and the world does not have.
+    pub(crate) fn forget_unmentioned(&mut self, place: ObjectIndex) {
+        let object = &self.objects[place];
+        let tied = |link: &Peer| {
+            let out = &link.out.objects[place as usize];
+            out.handle.is_some() || out.owed || out.listed || out.phase != Phase::Idle
+        };
+        if object.record.is_none() && object.mentions == 0 && !self.peers.iter().any(tied) {
+            for link in self.peers.iter_mut() {
+                link.out.objects[place as usize] = Default::default();
+            }
+            let brought_by = self.objects[place].brought_by;
+            if let Some(link) = self.peers.iter_mut().find(|link| Some(link.id) == brought_by) {
+                link.inbound.brought = link.inbound.brought.saturating_sub(1);
+            }
+            self.objects.forget(place);
+        }
+    }
+
+    /// The same as [`MembershipView::wants`], by index of the peer.
+    #[inline]
+    pub(crate) fn wants(&self, link: usize, place: ObjectIndex) -> bool {
+        self.view().wants(self.objects, &self.peers[link], place)
+    }
+
+    /// The same as [`MembershipView::hides`], by index of the peer.
+    pub(crate) fn hides(&self, link: usize, place: ObjectIndex) -> bool {
+        self.view().hides(self.objects, &self.peers[link], place)
+    }
+
+    /// A peer is owed every deletion that is remembered.
+    pub(crate) fn owe_tombstones(&mut self, link: usize) {
+        for place in 0..self.objects.places() as ObjectIndex {
+            if self.objects[place].record.is_some_and(|record| record.gone) {
+                self.set_owed(link, place, true);
+            }
+        }
+    }
+
+    /// A peer is owed nothing and was told nothing; objects only it mentioned are forgotten.
+    pub(crate) fn release(&mut self, link: usize) {
+        for place in 0..self.peers[link].out.objects.len() as ObjectIndex {
+            self.set_owed(link, place, false);
+        }
+        for refused in std::mem::take(&mut self.peers[link].inbound.refused) {
+            self.objects[refused.object].mentions -= 1;
+            self.forget_unmentioned(refused.object);
+        }
+        self.peers[link].out.objects.fill(Outgoing::default());
+        for place in 0..self.objects.places() as ObjectIndex {
+            let object = &self.objects[place];
+            if object.record.is_none() && self.objects.find(object.id) == Some(place) {
+                self.forget_unmentioned(place);
+            }
+        }
+    }
+
+    /// What becomes of a tombstone: it stays until it is old and every peer was told.
+    pub(crate) fn visit(&self, place: ObjectIndex) -> Visit {
+        let object = &self.objects[place];
+        let is_old = self.cx.now.since(object.changed_at) >= self.cx.config.tombstone_ttl;
+        let is_told = self.peers.iter().all(|peer| peer.out.objects[place as usize].handle.is_none());
+        match object.record.is_some_and(|record| record.gone) {
+            true if !is_old || !is_told || object.owed > 0 => Visit::Keep,
+            true => Visit::Forget(object.id),
+            false => Visit::Revived,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::AuthorityPolicy;
+    use crate::session::work::bench::Bench;
+    use crate::tombstones::Visit;
+    use crate::version::Record;
+
+    #[test]
+    fn own_object_is_wanted_by_every_peer() {
+        let mut bench = Bench::new(AuthorityPolicy::Leader, 3);
+        let place = bench.object(0, 1);
+        let mut work = bench.work();
+        assert!(work.wants(0, place) && work.wants(1, place));
+        work.peers[1].out.objects[place as usize].matters = false;
+        assert!(!work.wants(1, place) && work.hides(1, place) && !work.hides(0, place));
+        work.refresh(place);
+        assert_eq!((work.peers[0].out.due.len(), work.peers[1].out.due.len()), (1, 0));
+    }
+
+    #[test]
+    fn object_of_present_authority_is_not_relayed() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 3);
+        let place = bench.object(1, 1);
+        let mut work = bench.work();
+        assert!(!work.wants(0, place) && !work.wants(1, place));
+        work.set_owed(1, place, true);
+        work.set_owed(1, place, true);
+        assert!(work.wants(1, place) && work.objects[place].owed == 1);
+    }
+
+    #[test]
+    fn deletion_is_owed_to_peers_that_know_object() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 3);
+        let (place, record) = (bench.object(1, 1), bench.record(1));
+        bench.objects.set_record(place, Some(Record { gone: true, ..record }));
+        bench.peers[1].out.objects[place as usize].introduced = true;
+        let mut work = bench.work();
+        work.bury(place);
+        assert!(!work.wants(0, place) && work.wants(1, place));
+        assert_eq!((work.tombstones.visits(), work.visit(place)), (1, Visit::Keep));
+    }
+
+    #[test]
+    fn unmentioned_object_without_record_is_forgotten() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        let place = bench.object(1, 1);
+        let id = bench.objects[place].id;
+        let mut work = bench.work();
+        work.forget_unmentioned(place);
+        assert!(work.objects.find(id).is_some(), "the world has it");
+        work.objects.set_record(place, None);
+        work.forget_unmentioned(place);
+        assert!(work.objects.find(id).is_none());
+    }
+}

@@ -1,0 +1,119 @@
+//! Differences that were written in this tick, kept for the next receiver: those who have the same
+//! values to build on are told the same bits. So are those who have values that are nearly as good:
+//! writing a difference costs several times as much as copying one, and a tick more makes it hardly
+//! longer.
+
+use crate::history::NEVER;
+use crate::peers::Outgoing;
+use crate::sink::Register;
+use crate::store::ObjectIndex;
+
+/// The ticks a difference is built on, the newer first. There may be [`NEVER`] an older.
+pub(super) type Base = (u32, u32);
+
+/// A difference.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Written {
+    pub(super) base: Base,
+    pub(super) bits: Register,
+}
+
+/// A difference is shared if it is built on a value at most so many ticks older than the newest a
+/// receiver has.
+const OLDER_TICKS_MAX: u32 = 1;
+
+/// A few for every object: receivers differ by their distance and by what got lost.
+const KEPT: usize = 4;
+
+/// Those of one object.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kept {
+    /// The tick they tell of.
+    tick: u32,
+    /// How many were kept in it.
+    count: usize,
+    written: [Written; KEPT],
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    of: Vec<Kept>,
+}
+
+impl Copies {
+    /// One that a receiver can read who has acknowledged this, and that is not much longer than its
+    /// own would be.
+    #[inline]
+    pub(super) fn usable(&self, place: ObjectIndex, tick: u32, out: &Outgoing) -> Option<&Written> {
+        let kept = self.of.get(place as usize).filter(|kept| kept.tick == tick)?;
+        let serves = |copy: &&Written| {
+            let (newer, older) = copy.base;
+            let line = if older == NEVER { out.before == 0 } else { out.has(older) };
+            out.newest.wrapping_sub(newer) <= OLDER_TICKS_MAX && out.has(newer) && line
+        };
+        kept.written[..kept.count.min(KEPT)].iter().find(serves)
+    }
+
+    #[inline]
+    pub(super) fn put(&mut self, place: ObjectIndex, tick: u32, copy: Written) {
+        let place = place as usize;
+        if self.of.len() <= place {
+            self.of.resize(place + 1, Kept::default());
+        }
+        let kept = &mut self.of[place];
+        if kept.tick != tick {
+            (kept.tick, kept.count) = (tick, 0);
+        }
+        // The oldest makes room.
+        let index = kept.count % KEPT;
+        kept.count += 1;
+        kept.written[index] = copy;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receiver(ticks: &[u32]) -> Outgoing {
+        let mut out = Outgoing::default();
+        ticks.iter().for_each(|&tick| out.acknowledge(tick));
+        out
+    }
+
+    fn copy(newer: u32, older: u32) -> Written {
+        Written { base: (newer, older), bits: Register::default() }
+    }
+
+    #[test]
+    fn the_last_few_of_a_tick_are_kept() {
+        let mut copies = Copies::default();
+        for newer in [10, 20, 30, 40, 50] {
+            copies.put(3, 99, copy(newer, newer - 5));
+        }
+        let found = |copies: &Copies, place, tick, newer: u32| {
+            copies.usable(place, tick, &receiver(&[newer - 5, newer])).map(|copy| copy.base.0)
+        };
+        assert!(found(&copies, 3, 99, 10).is_none() && found(&copies, 0, 99, 20).is_none());
+        for newer in [20, 30, 40, 50] {
+            assert_eq!(found(&copies, 3, 99, newer), Some(newer));
+            assert_eq!(found(&copies, 3, 100, newer), None, "it is of another tick");
+        }
+        copies.put(3, 100, copy(20, 15));
+        assert_eq!((found(&copies, 3, 100, 20), found(&copies, 3, 100, 30)), (Some(20), None));
+    }
+
+    #[test]
+    fn a_receiver_shares_only_what_it_can_read() {
+        let mut copies = Copies::default();
+        copies.put(0, 20, copy(15, 10));
+        let shares = |ticks: &[u32]| copies.usable(0, 20, &receiver(ticks)).is_some();
+        assert!(shares(&[10, 15]) && shares(&[9, 10, 15, 16]));
+        assert!(!shares(&[10, 16]) && !shares(&[11, 15, 16]), "it has not heard of both");
+        assert!(!shares(&[10, 15, 17]), "its own is better by more than a tick");
+        assert!(!shares(&[10, 14]) && !shares(&[]), "not yet");
+        copies.put(1, 20, copy(15, NEVER));
+        assert!(copies.usable(1, 20, &receiver(&[15])).is_some());
+        assert!(copies.usable(1, 20, &receiver(&[10, 15])).is_none(), "two are better than one");
+    }
+}

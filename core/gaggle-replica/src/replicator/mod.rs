@@ -1,0 +1,325 @@
+//! Rounds of sending: what changed, what each peer is told of it, and in which packets.
+//! A tick begins a round, `poll_transmit` drains it. Absent: who may write, what came in.
+
+mod delivery;
+mod delta_cache;
+mod select;
+mod write;
+
+use gaggle_kit::{Micros, PeerId};
+
+use crate::config::ReplicaConfig;
+use crate::driver::{BLOB_STREAM, MESSAGE_STREAM};
+use crate::history::NEVER;
+use crate::input_relay::InputRelay;
+use crate::interest::{AllRelevant, Interest};
+use crate::peers::Phase;
+use crate::session::work::Work;
+use crate::store::ObjectIndex;
+
+use delta_cache::Copies;
+use select::Candidate;
+
+pub(crate) use write::record_bits_max;
+
+/// With nothing to tell, a packet goes out this often.
+const KEEP_ALIVE: Micros = Micros::from_secs(1);
+/// Before the first round trip is measured, a packet is taken for lost after so many ticks.
+const TIMEOUT_TICKS: u32 = 12;
+
+/// Something to send, from [`Session::poll_transmit`](crate::Session::poll_transmit).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transmit<'a> {
+    /// Peer it goes to.
+    pub to: PeerId,
+    /// Whether it must arrive: on the reliable channel, in order. Everything else may get lost.
+    pub reliable: bool,
+    /// In which stream of the reliable channel; 0 for what may get lost.
+    pub stream: u8,
+    /// Message or packet.
+    pub bytes: &'a [u8],
+}
+
+/// How far the current round of sending is.
+#[derive(Debug, Default)]
+pub(crate) struct Replicator {
+    /// Peers that have not been served yet.
+    waiting: Vec<PeerId>,
+    /// The peer that is served, and whether anything went out to it in this round.
+    serving: Option<(PeerId, bool)>,
+    /// When in its tick the round began, in 256ths.
+    phase: u8,
+    copies: Copies,
+    candidates: Vec<Candidate>,
+    /// Objects that perhaps no peer knows any more.
+    dropped: Vec<ObjectIndex>,
+    /// Peers and objects that changed and do not matter there.
+    unweighed: Vec<(usize, ObjectIndex)>,
+    bytes: Vec<u8>,
+}
+
+impl Replicator {
+    /// A peer is gone.
+    pub(crate) fn abandon(&mut self, peer: PeerId) {
+        self.waiting.retain(|other| *other != peer);
+        if self.serving.is_some_and(|(other, _)| other == peer) {
+            self.serving = None;
+        }
+    }
+
+    /// Begins the next tick if it is due. How long ago the last one began, if so.
+    #[must_use]
+    pub(crate) fn begin_tick(&mut self, work: &mut Work<'_>, started: Micros) -> Option<Micros> {
+        let cx = &mut *work.cx;
+        let ReplicaConfig { send_interval, .. } = cx.config;
+        let interval = send_interval.get();
+        let due = u32::try_from(cx.now.since(started).get() / interval).unwrap_or(NEVER - 1).max(1);
+        // Two rounds are never much closer than an interval, even if a slow frame comes between.
+        let apart = cx.tick == 0 || cx.now.since(cx.ticked_at).get() >= interval / 2;
+        if due <= cx.tick || !apart {
+            return None;
+        }
+        let elapsed = if cx.tick == 0 { send_interval } else { cx.now.since(cx.ticked_at) };
+        let begun = Micros::new(started.get() + u64::from(due) * interval);
+        self.phase = (cx.now.since(begun).get() * 256 / interval).min(255) as u8;
+        cx.tick = due;
+        cx.ticked_at = cx.now;
+        Some(elapsed)
+    }
+
+    /// Begins a round: what changed is due, and every peer has earned bytes.
+    pub(crate) fn begin_round(&mut self, work: &mut Work<'_>, elapsed: Micros) {
+        self.capture_changes(work);
+        let interval = work.cx.config.send_interval.get() as i64;
+        let rate = i64::from(work.cx.config.bytes_per_second);
+        // Whatever the rate, a whole packet can be saved up for: some records take nearly that.
+        let most = (rate * 2 * interval / 1_000_000).max(work.cx.config.packet_bytes_max as i64);
+        let earned = rate * elapsed.get() as i64 / 1_000_000;
+        self.serving = None;
+        self.waiting.clear();
+        for peer in work.peers.iter_mut() {
+            peer.inbound.next_tick();
+            peer.out.budget = (peer.out.budget + earned).min(most);
+            // However fast a player's hands are, half of what can be told is of objects.
+            peer.out.input_budget = (peer.out.input_budget + earned / 2).min(most / 2);
+        }
+    }
+
+    /// Chooses what every peer is told in this round.
+    pub(crate) fn select_round(&mut self, work: &mut Work<'_>, mut interest: Option<&mut dyn Interest>) {
+        if !work.members.is_member() && !work.members.spectator {
+            return;
+        }
+        for index in 0..work.peers.len() {
+            let peer = &work.peers[index];
+            if peer.handshake.their_epoch == 0 || peer.present().is_none() {
+                continue;
+            }
+            self.waiting.push(peer.id);
+            Replicator::give_up_lost(work, index);
+            match &mut interest {
+                None => self.select(work, index, &mut AllRelevant),
+                Some(interest) => {
+                    Replicator::ask_interest(work, index, *interest);
+                    self.select(work, index, *interest);
+                }
+            }
+        }
+        // Served from the end.
+        self.waiting.reverse();
+    }
+
+    /// What changed gets the number of this tick and is due everywhere.
+    fn capture_changes(&mut self, work: &mut Work<'_>) {
+        let (tick, me) = (work.cx.tick, work.members.me.id);
+        let mut dirty = std::mem::take(&mut work.objects.dirty);
+        let mut fresh = std::mem::take(&mut work.objects.fresh);
+        fresh.clear();
+        dirty.retain(|&place| {
+            let object = &mut work.objects[place];
+            object.dirty = false;
+            let Some(record) = object.record.as_mut().filter(|record| record.version.authority == me) else {
+                return false;
+            };
+            record.version.tick = tick;
+            let gone = record.gone;
+            if object.captured == NEVER {
+                fresh.push(place);
+            }
+            object.captured = tick;
+            work.objects.capture(place, tick);
+            if gone {
+                for link in 0..work.peers.len() {
+                    work.refresh_link(link, place);
+                }
+            }
+            !gone
+        });
+        for (index, link) in
+            work.peers.iter_mut().enumerate().filter(|(_, link)| link.handshake.present.is_some())
+        {
+            for &place in &dirty {
+                let out = &mut link.out.objects[place as usize];
+                if out.matters {
+                    out.changed_tick = tick;
+                    link.out.make_due(place);
+                } else {
+                    self.unweighed.push((index, place));
+                }
+            }
+        }
+        // What is not this receiver's business may have to be told it all the same.
+        while let Some((link, place)) = self.unweighed.pop() {
+            work.refresh_link(link, place);
+        }
+        dirty.clear();
+        (work.objects.dirty, work.objects.fresh) = (dirty, fresh);
+    }
+
+    /// What was in lost packets is due again, more urgently than before.
+    fn give_up_lost(work: &mut Work<'_>, index: usize) {
+        let interval = work.cx.config.send_interval.get();
+        let timeout = work.peers[index]
+            .playback
+            .rtt
+            .map_or(TIMEOUT_TICKS, |rtt| u32::try_from(2 * rtt.get() / interval).unwrap_or(1_000) + 5);
+        let me = work.members.me.id;
+        let link = &mut work.peers[index];
+        while let Some((tick, records)) = link.out.sent.next_lost(work.cx.tick, timeout) {
+            for told in records {
+                let out = &mut link.out.objects[told.object as usize];
+                if out.handle != Some(told.handle) || out.sent_tick != tick {
+                    continue;
+                }
+                let object = &work.objects[told.object];
+                let mine = object.record.is_some_and(|record| record.version.authority == me);
+                let newer_arrived = mine && out.newest != NEVER && out.newest >= tick;
+                if !newer_arrived {
+                    out.priority = out.priority.saturating_add(out.paid).saturating_add(128);
+                    out.paid = 0;
+                }
+                if out.phase != Phase::Flying {
+                    continue;
+                }
+                out.phase = Phase::Due;
+                if !std::mem::replace(&mut out.listed, true) {
+                    link.out.due.push(told.object);
+                }
+            }
+        }
+    }
+
+    /// Puts the next thing to send into [`bytes`](Replicator::bytes): to whom, and in which
+    /// reliable stream, if in any.
+    pub(crate) fn poll(&mut self, work: &mut Work<'_>, inputs: &InputRelay) -> Option<(PeerId, Option<u8>)> {
+        if let Some((to, bytes)) = work.cx.acks.pop_front() {
+            self.bytes = bytes;
+            return Some((to, None));
+        }
+        if let Some((to, bytes)) = work.cx.messages.pop_front() {
+            self.bytes = bytes;
+            return Some((to, Some(MESSAGE_STREAM)));
+        }
+        if let Some((to, bytes)) = work.cx.pieces.pop_front() {
+            self.bytes = bytes;
+            return Some((to, Some(BLOB_STREAM)));
+        }
+        loop {
+            let Some((id, sent)) = self.serving else {
+                self.serving = Some((self.waiting.pop()?, false));
+                continue;
+            };
+            let Some(link) = work.peers.find(id) else {
+                self.serving = None;
+                continue;
+            };
+            let peer = &work.peers[link];
+            let overdue = peer.inbound.owes_ack
+                || inputs.is_told(peer, &work.members.roster)
+                || work.cx.now.since(peer.out.sent_at) >= KEEP_ALIVE;
+            let more = peer.out.selected_next < peer.out.selected.len() && (!sent || peer.out.budget > 0);
+            if !more && (sent || !overdue) {
+                self.serving = None;
+                continue;
+            }
+            self.serving = Some((id, true));
+            self.write_packet(work, inputs, link, !sent);
+            return Some((id, None));
+        }
+    }
+
+    /// What [`poll`](Replicator::poll) wrote last.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AuthorityPolicy;
+    use crate::message::Message;
+    use crate::session::work::bench::{Bench, peer};
+
+    fn bench() -> (Bench, Replicator, InputRelay) {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 3);
+        bench.cx.note_now(Micros::from_millis(1));
+        (bench, Replicator::default(), InputRelay::default())
+    }
+
+    /// Runs a round and returns the peers packets went to.
+    fn round(bench: &mut Bench, replicator: &mut Replicator, inputs: &InputRelay) -> Vec<PeerId> {
+        let now = bench.cx.now + Micros::from_millis(50);
+        bench.cx.note_now(now);
+        let mut work = bench.work();
+        let elapsed = replicator.begin_tick(&mut work, Micros::from_millis(1)).expect("it is due");
+        replicator.begin_round(&mut work, elapsed);
+        replicator.select_round(&mut work, None);
+        std::iter::from_fn(|| replicator.poll(&mut work, inputs).map(|(to, _)| to)).collect()
+    }
+
+    #[test]
+    fn changed_object_goes_to_every_peer_once() {
+        let (mut bench, mut replicator, inputs) = bench();
+        let place = bench.object(0, 1);
+        bench.objects.mark_dirty(place);
+        assert_eq!(round(&mut bench, &mut replicator, &inputs), [peer(1), peer(2)]);
+        assert_eq!(bench.cx.stats.updates_sent, 2);
+        assert_eq!(round(&mut bench, &mut replicator, &inputs), [], "it is in flight");
+    }
+
+    #[test]
+    fn messages_go_before_packets() {
+        let (mut bench, mut replicator, inputs) = bench();
+        bench.cx.tell(peer(2), &Message::Verdict { number: 1, granted: true });
+        let mut work = bench.work();
+        assert_eq!(replicator.poll(&mut work, &inputs), Some((peer(2), Some(MESSAGE_STREAM))));
+        assert_eq!(replicator.poll(&mut work, &inputs), None);
+    }
+
+    #[test]
+    fn tick_is_due_once_an_interval() {
+        let (mut bench, mut replicator, _) = bench();
+        let mut work = bench.work();
+        let start = Micros::from_millis(1);
+        assert_eq!(replicator.begin_tick(&mut work, start), Some(Micros::from_millis(50)));
+        assert_eq!(replicator.begin_tick(&mut work, start), None);
+        work.cx.note_now(Micros::from_millis(101));
+        assert_eq!(replicator.begin_tick(&mut work, start), Some(Micros::from_millis(100)));
+        assert_eq!(work.cx.tick, 2);
+    }
+
+    #[test]
+    fn abandoned_peer_is_not_served() {
+        let (mut bench, mut replicator, inputs) = bench();
+        let place = bench.object(0, 1);
+        bench.objects.mark_dirty(place);
+        bench.cx.note_now(Micros::from_millis(60));
+        let mut work = bench.work();
+        replicator.begin_round(&mut work, Micros::from_millis(50));
+        replicator.select_round(&mut work, None);
+        replicator.abandon(peer(1));
+        assert_eq!(replicator.poll(&mut work, &inputs), Some((peer(2), None)));
+        assert_eq!(replicator.poll(&mut work, &inputs), None);
+    }
+}

@@ -1,0 +1,213 @@
+//! Choice of what a peer is told in a round: everything, if it fits its budget, else what has
+//! become most urgent. `begin_round` calls it for every peer. Absent: bits, packets.
+
+use super::Replicator;
+use crate::interest::{Interest, ObjectRef, Receiver, Relevance};
+use crate::packet::HEADER_BYTES_MAX;
+use crate::peers::Phase;
+use crate::session::work::Work;
+use crate::store::ObjectIndex;
+
+/// What an introduction takes as a rule, besides the value.
+const INTRO_BYTES: u32 = 9;
+/// What the receiver does not know yet is more urgent than an update, but takes at most half of the
+/// budget: what moves stays alive while a joiner catches up.
+const NEW_WEIGHT: u32 = 4;
+
+/// An object that could be told about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Candidate {
+    priority: u32,
+    place: ObjectIndex,
+    /// What it will take, in 256ths of a byte.
+    size: u32,
+    is_new: bool,
+    taken: bool,
+}
+
+/// In so many ticks everything is asked about once.
+const ROUNDS: usize = 8;
+
+impl Replicator {
+    /// Chooses what a link is told in this round.
+    pub(crate) fn select(&mut self, work: &mut Work<'_>, index: usize, interest: &mut dyn Interest) {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let mut selected = std::mem::take(&mut work.peers[index].out.selected);
+        candidates.clear();
+        selected.clear();
+        let mut room = (work.peers[index].out.budget - HEADER_BYTES_MAX as i64) * 256;
+        if !Replicator::select_plain(work, index, room, &mut selected) {
+            self.gather(work, index, &mut candidates);
+        }
+
+        let needed: i64 = candidates.iter().map(|candidate| i64::from(candidate.size)).sum();
+        let all_fit = needed <= room;
+        if !all_fit {
+            Replicator::weigh(work, index, &mut candidates, interest);
+        }
+        if all_fit {
+            for candidate in &candidates {
+                if let Some(handle) = work.peers[index].out.handle_of(candidate.place, work.cx.tick) {
+                    selected.push((handle, candidate.place));
+                }
+            }
+            candidates.clear();
+        }
+        if let Some(urgent) =
+            candidates.first_mut().filter(|urgent| room > 0 && room < i64::from(urgent.size))
+        {
+            // Nothing else would ever leave it enough. What it takes beyond the budget is missing
+            // from the next ones.
+            urgent.taken = true;
+            room = 0;
+            if let Some(handle) = work.peers[index].out.handle_of(urgent.place, work.cx.tick) {
+                selected.push((handle, urgent.place));
+            }
+        }
+        let mut room_for_new = room / 2;
+        // What is new waits until everything else that is due had its turn, then takes what is
+        // left.
+        for second_turn in [false, true] {
+            for candidate in &mut candidates {
+                let size = i64::from(candidate.size);
+                if candidate.taken || room < size {
+                    continue;
+                }
+                if !second_turn && candidate.is_new && room_for_new < size {
+                    continue;
+                }
+                candidate.taken = true;
+                room -= size;
+                room_for_new -= if candidate.is_new { size } else { 0 };
+                if let Some(handle) = work.peers[index].out.handle_of(candidate.place, work.cx.tick) {
+                    selected.push((handle, candidate.place));
+                }
+            }
+        }
+        if !selected.is_sorted() {
+            selected.sort_unstable();
+        }
+        work.peers[index].out.selected = selected;
+        work.peers[index].out.selected_next = 0;
+        self.candidates = candidates;
+    }
+
+    /// As a rule everything on the list has just changed, is known, and fits: then nothing more is
+    /// to be looked at. Whether it was so.
+    fn select_plain(
+        work: &Work<'_>,
+        index: usize,
+        room: i64,
+        selected: &mut Vec<(u16, ObjectIndex)>,
+    ) -> bool {
+        let link = &work.peers[index];
+        if link.out.due.len() as i64 * i64::from(link.out.record_size) > room {
+            return false;
+        }
+        for &place in &link.out.due {
+            let out = &link.out.objects[place as usize];
+            match out.handle {
+                Some(handle) if out.phase == Phase::Due && out.changed_tick == work.cx.tick && out.known => {
+                    selected.push((handle, place));
+                }
+                _ => {
+                    selected.clear();
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Everything that is due, and takes from the list what is not any more.
+    fn gather(&mut self, work: &mut Work<'_>, index: usize, candidates: &mut Vec<Candidate>) {
+        let record_size = work.peers[index].out.record_size;
+        let mut due = std::mem::take(&mut work.peers[index].out.due);
+        due.retain(|&place| {
+            let out = &work.peers[index].out.objects[place as usize];
+            let is_due = out.phase == Phase::Due;
+            // What has just changed is wanted, as nearly all is.
+            let wanted = is_due && (out.changed_tick == work.cx.tick || work.wants(index, place));
+            let out = &mut work.peers[index].out.objects[place as usize];
+            if is_due && (wanted || out.closing) {
+                let is_new = !out.known && wanted;
+                let kind = if is_new { work.objects.kind(place) } else { None };
+                let size = kind.map_or(record_size, |kind| (INTRO_BYTES + kind.layout.whole_bytes()) << 8);
+                candidates.push(Candidate { priority: 0, place, size, is_new, taken: false });
+                return true;
+            }
+            if is_due {
+                out.phase = Phase::Idle;
+            }
+            out.listed = false;
+            if work.objects[place].record.is_none() {
+                self.dropped.push(place);
+            }
+            false
+        });
+        work.peers[index].out.due = due;
+        while let Some(place) = self.dropped.pop() {
+            work.forget_unmentioned(place);
+        }
+    }
+
+    /// Waiting makes urgent. The most urgent come first.
+    fn weigh(work: &mut Work<'_>, index: usize, candidates: &mut [Candidate], interest: &mut dyn Interest) {
+        let Work { objects: store, schema, peers, .. } = work;
+        let kinds = &schema.kinds;
+        let link = &mut peers[index];
+        let Some(receiver) = link.receiver() else { return };
+        for candidate in candidates.iter_mut() {
+            let place = candidate.place;
+            let asked = interest.weigh(&receiver, &ObjectRef { store, kinds, place });
+            let kind = store.kind(place).map_or(1, |kind| u32::from(kind.rules.priority));
+            let out = &mut link.out.objects[place as usize];
+            // What does not matter any more is closed at its turn; until then it hardly counts.
+            let weight = u32::from(asked.unwrap_or(Relevance::MIN).get()).saturating_mul(kind).max(1);
+            let weight = if candidate.is_new { weight.saturating_mul(NEW_WEIGHT) } else { weight };
+            out.priority = out.priority.saturating_add(weight);
+            candidate.priority = out.priority;
+        }
+        candidates.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Asks about some of our objects whether they matter to a link.
+    pub(crate) fn ask_interest(work: &mut Work<'_>, index: usize, interest: &mut dyn Interest) {
+        let Some(receiver) = work.peers[index].receiver() else { return };
+        // A joiner must not be told what does not matter to it.
+        let is_new = !std::mem::replace(&mut work.peers[index].out.interest_known, true);
+        let (first, step) = if is_new { (0, 1) } else { (work.cx.tick as usize % ROUNDS, ROUNDS) };
+        for place in (first..work.objects.places()).step_by(step) {
+            Replicator::ask_interest_in(work, index, place as ObjectIndex, &receiver, interest);
+        }
+        for place in 0..work.objects.fresh.len() {
+            Replicator::ask_interest_in(work, index, work.objects.fresh[place], &receiver, interest);
+        }
+    }
+
+    fn ask_interest_in(
+        work: &mut Work<'_>,
+        index: usize,
+        place: ObjectIndex,
+        receiver: &Receiver,
+        interest: &mut dyn Interest,
+    ) {
+        let Some(record) = work.objects[place].record else { return };
+        if record.gone || record.version.authority != work.members.me.id {
+            return;
+        }
+        let seen = ObjectRef { store: work.objects, kinds: &work.schema.kinds, place };
+        let matters = interest.weigh(receiver, &seen).is_some();
+        let out = &mut work.peers[index].out.objects[place as usize];
+        if out.matters == matters {
+            return;
+        }
+        out.matters = matters;
+        if matters {
+            work.refresh_link(index, place);
+        } else {
+            work.set_owed(index, place, false);
+            work.close(index, place);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The end of a run: everything heals, and all worlds must be equal and silent.
+//! Absent: what goes wrong before.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::World;
+use crate::ObjectId;
+use crate::session::Session;
+
+impl World {
+    /// Detectors are right and links are fair, if lossy: everything becomes equal and silent.
+    pub(super) fn heal(&mut self) -> Result<(), String> {
+        self.group.fill(0);
+        let count = self.machines.len();
+        for index in 0..count {
+            for other in 0..count {
+                if index == other || self.machines[index].is_none() {
+                    continue;
+                }
+                if self.machines[other].is_none() {
+                    self.unlink(index, other);
+                } else if self.linked[index].get(&other) != Some(&self.lives[other]) {
+                    self.unlink(index, other);
+                    self.link(index, other);
+                }
+            }
+        }
+        let mut quiet = 0;
+        for _ in 0..600 {
+            for index in 0..count {
+                self.tick(index, 50);
+            }
+            for from in 0..count {
+                for to in 0..count {
+                    while self.deliver_message(from, to) {}
+                }
+            }
+            let mut packets = std::mem::take(&mut self.packets);
+            while !packets.is_empty() {
+                let packet = packets.swap_remove(self.random.below(packets.len() as u32) as usize);
+                if !self.random.chance(1, 5) {
+                    self.deliver(&packet);
+                }
+            }
+            if self.accused.is_some() {
+                return Ok(());
+            }
+            quiet = if self.is_silent() { quiet + 1 } else { 0 };
+            if quiet > 8 {
+                return Ok(());
+            }
+        }
+        Err(format!("never silent: {}", self.noise()))
+    }
+
+    fn is_silent(&self) -> bool {
+        let is_delivered = |(way, queue): (&(usize, usize), &VecDeque<Vec<u8>>)| {
+            queue.is_empty() || self.machines[way.1].is_none()
+        };
+        self.messages.iter().all(is_delivered)
+            && self.machines.iter().flatten().all(|session| {
+                let links = 0..session.peers.len();
+                let places = 0..session.objects.places() as u32;
+                let duty = |link: usize, place: u32| {
+                    session.view().wants(&session.objects, &session.peers[link], place)
+                        || session.peers[link].out.objects[place as usize].closing
+                };
+                let idle = links.clone().all(|link| places.clone().all(|place| !duty(link, place)));
+                idle && session.is_member()
+                    && session.objects.dirty.is_empty()
+                    && session.authority.succeeding(&session.objects).next().is_none()
+            })
+    }
+
+    /// What everybody knows of an object.
+    fn describe(&self, id: ObjectId) -> String {
+        let mut text = String::new();
+        for (index, session) in self.machines.iter().enumerate() {
+            let Some(session) = session else { continue };
+            text += &format!("\n{index} is {:?}", session.members.me.id);
+            let Some(place) = session.objects.find(id) else { continue };
+            text += &format!(": {:?}", session.objects[place]);
+            for link in session.peers.iter() {
+                let table = link.inbound.table.get(link.inbound.table_of[place as usize] as usize);
+                let record = table.and_then(|incoming| incoming.record);
+                text +=
+                    &format!("\n  {:?}: {:?}\n    has {record:?}", link.id, link.out.objects[place as usize]);
+            }
+        }
+        text
+    }
+
+    /// What keeps the machines talking.
+    fn noise(&self) -> String {
+        let mut noise = String::new();
+        for (index, session) in self.machines.iter().enumerate() {
+            let Some(session) = session else { continue };
+            for (number, link) in session.peers.iter().enumerate() {
+                for place in 0..session.objects.places() as u32 {
+                    let out = &link.out.objects[place as usize];
+                    if session.view().wants(&session.objects, &session.peers[number], place) || out.closing {
+                        let object = &session.objects[place];
+                        noise += &format!("\n{index} to {:?}: {object:?} {out:?}", link.id);
+                    }
+                }
+            }
+            noise += &format!(
+                "\n{index}: {} dirty, tick {}, {:?}",
+                session.objects.dirty.len(),
+                session.cx.tick,
+                session.members.roster
+            );
+            for place in session.authority.succeeding(&session.objects) {
+                noise += &format!("\n{index} inherits {:?}", session.objects[place]);
+            }
+        }
+        for (way, queue) in self.messages.iter().filter(|(_, queue)| !queue.is_empty()) {
+            noise += &format!("\n{} messages {way:?}", queue.len());
+        }
+        noise
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        if let Some(accused) = self.accused {
+            return Err(format!("{accused:?}"));
+        }
+        type Seen = BTreeMap<ObjectId, (crate::version::Record, Vec<i32>)>;
+        let seen = |session: &Session| -> Seen {
+            let live = session.objects.iter().filter_map(|(place, object)| {
+                let mut record = object.record.filter(|record| !record.gone)?;
+                // A value that did not change is the same under every later tick.
+                record.version.tick = 0;
+                Some((object.id, (record, session.objects.value(place).to_vec())))
+            });
+            live.collect()
+        };
+        let alive: Vec<(usize, &Session)> = self
+            .machines
+            .iter()
+            .enumerate()
+            .filter_map(|(index, m)| m.as_ref().map(|m| (index, m)))
+            .collect();
+        let first = seen(alive[0].1);
+        for (index, session) in &alive {
+            let seen = seen(session);
+            if let Some((id, record)) = seen.iter().find(|(id, record)| first.get(id) != Some(record)) {
+                let all = self.describe(*id);
+                return Err(format!(
+                    "{id:?}: {:?} at {}, {record:?} at {index}{all}",
+                    first.get(id),
+                    alive[0].0
+                ));
+            }
+            if let Some((id, record)) = first.iter().find(|(id, _)| !seen.contains_key(id)) {
+                let all = self.describe(*id);
+                return Err(format!("{id:?}: {record:?} at {}, missing at {index}{all}", alive[0].0));
+            }
+            for (id, (record, _)) in &seen {
+                if !session.view().is_rightful(*id, record) {
+                    return Err(format!("{id:?} is left a stray at {index}: {record:?}"));
+                }
+            }
+            for (place, object) in session.objects.iter() {
+                if session.objects.find(object.id) == Some(place) {
+                    let mentions =
+                        session.peers.iter().filter(|link| link.inbound.table_of[place as usize] != u32::MAX);
+                    let refused: usize = session
+                        .peers
+                        .iter()
+                        .map(|link| {
+                            link.inbound.refused.iter().filter(|refused| refused.object == place).count()
+                        })
+                        .sum();
+                    assert_eq!(
+                        object.mentions as usize,
+                        mentions.count() + refused,
+                        "mentions of {object:?}"
+                    );
+                    let owed =
+                        session.peers.iter().filter(|link| link.out.objects[place as usize].owed).count();
+                    assert_eq!(object.owed as usize, owed, "owed of {object:?}");
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,489 @@
+//! What links bring, and ticks: each is handed to the part it concerns, and what that part decides
+//! to the others. Absent: decisions of its own, bytes.
+
+use gaggle_kit::{Micros, PeerId};
+
+use super::state::Session;
+use super::work::work;
+use crate::Player;
+use crate::ablation::Rule;
+use crate::authority::Authority;
+use crate::event::{PeerFault, RejectReason, SessionEvent};
+use crate::intake::{Receipt, close_incoming};
+use crate::interest::Interest;
+use crate::membership::Departed;
+use crate::message::{Hello, Message, NUMBER_NONE};
+use crate::peers::Peer;
+use crate::playout::Depth;
+use crate::remote_events::RemoteEvents;
+use crate::replicator::Transmit;
+use crate::roster::RosterMember;
+use crate::store::ObjectIndex;
+use crate::version::{Record, Version};
+
+/// So often a peer may start anew in one link; every time costs a look at everything.
+const RESTARTS_MAX: u32 = 16;
+/// So often a peer is answered in one start of a link that it does not know our epoch: once or
+/// twice is honest.
+const ANSWERED_MAX: u32 = 32;
+/// So often a peer may say that it is a member it cannot be: the same hello may have been on its
+/// way twice.
+const DOUBTS_MAX: u32 = 4;
+/// A peer with nothing to tell says so every second: one that is silent for so long may be in
+/// trouble.
+const INTERRUPTED_AFTER: Micros = Micros::from_millis(2_200);
+
+impl Session {
+    /// A link to a peer is up: this peer says who it is.
+    pub fn handle_connected(&mut self, now: Micros, peer: PeerId) {
+        self.cx.note_now(now);
+        self.renew_link(peer);
+    }
+
+    /// The link to a peer ended: it is not present any more.
+    pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId) {
+        self.cx.note_now(now);
+        self.end_link(peer);
+    }
+
+    /// A peer said that it goes: it is not present any more.
+    pub fn handle_leaving(&mut self, now: Micros, peer: PeerId) {
+        self.cx.note_now(now);
+        if let Some(link) = self.peers.find(peer) {
+            self.peers[link].handshake.goodbye = true;
+        }
+        self.end_link(peer);
+    }
+
+    /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer
+    /// says something else it is rejected, and so is any other that says it is that player.
+    pub fn vouch(&mut self, peer: PeerId, player: Player) {
+        self.members.set_identity(peer, Some(player));
+        let present = self.peers.find(peer).and_then(|link| self.peers[link].present());
+        if let Some(present) = present.filter(|present| present.slot != player) {
+            self.refuse(peer, RejectReason::SlotMismatch { said: present.slot, is: player });
+        }
+    }
+
+    /// Says that a peer may only spectate, if the caller knows. If it says it is a member it is
+    /// rejected.
+    pub fn vouch_onlooker(&mut self, peer: PeerId) {
+        self.members.set_identity(peer, None);
+        if self.peers.find(peer).is_some_and(|link| self.peers[link].member().is_some()) {
+            self.refuse(peer, RejectReason::NotAPlayer);
+        }
+    }
+
+    /// Says that a peer came after this one became a member, if the caller knows, for instance from
+    /// a lobby. It is believed to be junior to all members here, whatever it says. Not any more
+    /// once this peer had to come in again: it may itself be junior to peers that came after it.
+    pub fn vouch_newcomer(&mut self, peer: PeerId) {
+        if self.is_member() && self.cx.stats.rejoins == 0 {
+            self.members.note_joiner(peer);
+        }
+    }
+
+    /// Whether a peer is known to have come after this one became a member.
+    pub fn came_later(&self, peer: PeerId) -> bool {
+        self.members.came_later(peer)
+    }
+
+    /// Goes by another player's number, with all its objects; the player with that number has the
+    /// old one instead. For a player that played alone and now has a slot among others. Whether it
+    /// did: only while there is no link.
+    pub fn set_local_slot(&mut self, player: Player) -> bool {
+        let old = self.members.me.slot;
+        if self.peers.is_empty() && player != old {
+            self.swap_slots(old, player);
+        }
+        self.peers.is_empty()
+    }
+
+    /// Time passes. Call it once a frame, after the game has changed its objects; then drain
+    /// [`poll_transmit`](Session::poll_transmit).
+    pub fn tick(&mut self, now: Micros) {
+        self.tick_with(now, None);
+    }
+
+    /// The same, with a say in what matters to whom.
+    ///
+    /// ```
+    /// # use gaggle_replica::*;
+    /// # fn tick(session: &mut Session, now: gaggle_kit::Micros, eyes: &[[f64; 3]]) {
+    /// session.tick_with(now, Some(&mut |receiver: &Receiver, object: &ObjectRef<'_>| {
+    ///     let (eye, place) = (eyes[usize::from(receiver.player.number())], object.position()?);
+    ///     let distance = ((eye[0] - place[0]).powi(2) + (eye[1] - place[1]).powi(2)).sqrt();
+    ///     (distance < 500.0).then(|| Relevance::by_distance(distance, 60.0))
+    /// }));
+    /// # }
+    /// ```
+    pub fn tick_with(&mut self, now: Micros, interest: Option<&mut dyn Interest>) {
+        self.cx.note_now(now);
+        if let Some(join_order) = self.members.admission(self.cx.now, &self.peers) {
+            self.admit(join_order);
+        }
+        self.note_interruptions();
+        self.authority.tick(&mut work!(self));
+        self.blobs.ask(&mut work!(self));
+        let config = &self.cx.config;
+        let depth = Depth {
+            interval: config.send_interval,
+            ticks_min: config.playout_ticks_min,
+            ticks_max: config.playout_ticks_max,
+        };
+        for link in self.peers.iter_mut() {
+            link.playback.advance(self.cx.now, link.inbound.their_tick, depth);
+        }
+        self.smoothing.let_depart(&mut self.cx, &self.peers);
+        let started = self.cx.started.unwrap_or(now);
+        if let Some(elapsed) = self.replicator.begin_tick(&mut work!(self), started) {
+            self.members.correct_age(&self.cx, &self.peers);
+            self.replicator.begin_round(&mut work!(self), elapsed);
+            self.blobs.send_pieces(&mut work!(self), elapsed);
+            self.replicator.select_round(&mut work!(self), interest);
+        }
+    }
+
+    /// The next thing that happened.
+    pub fn poll_event(&mut self) -> Option<SessionEvent> {
+        self.cx.events.pop()
+    }
+
+    /// The next peer whose link should be closed, because it cannot play along or broke the rules.
+    pub fn poll_disconnect(&mut self) -> Option<PeerId> {
+        self.cx.refused.pop()
+    }
+
+    /// A packet arrived.
+    pub fn handle_packet(&mut self, now: Micros, peer: PeerId, bytes: &[u8]) {
+        self.cx.note_now(now);
+        let Some(link) = self.peers.find(peer) else { return };
+        let Session { intake, authority, inputs, .. } = self;
+        match intake.handle_packet(&mut work!(self), authority, inputs, link, now, bytes) {
+            Ok(Receipt::Dropped | Receipt::Taken) => {}
+            Ok(Receipt::Acknowledge) => self.replicator.acknowledge_at_once(&mut work!(self), link),
+            Err(fault) => self.fault(peer, fault),
+        }
+    }
+
+    /// A message of the reliable channel arrived.
+    pub fn handle_message(&mut self, now: Micros, peer: PeerId, bytes: &[u8]) {
+        self.cx.note_now(now);
+        let Some(link) = self.peers.find(peer) else { return };
+        if let Err(fault) = Message::decode(bytes)
+            .map_err(PeerFault::Malformed)
+            .and_then(|message| self.dispatch(link, &message))
+        {
+            self.fault(peer, fault);
+        }
+    }
+
+    fn dispatch(&mut self, link: usize, message: &Message<'_>) -> Result<(), PeerFault> {
+        let asks = matches!(
+            message,
+            Message::Hello(_) | Message::Ask(_) | Message::BlobAsk(_) | Message::BlobMissing(_)
+        );
+        if self.peers[link].handshake.spectator && !asks {
+            return Err(PeerFault::SpectatorWrote);
+        }
+        let (values, blobs, mut work) = (&mut self.values, &mut self.blobs, work!(self));
+        match message {
+            Message::Hello(hello) => return self.handle_hello(link, hello),
+            Message::Forgotten(id) => self.authority.handle_forgotten(&mut work, link, *id),
+            Message::Ask(id) => Authority::handle_ask(&mut work, link, *id),
+            Message::RemoteEvent(event) => return RemoteEvents::handle(&mut work, link, event, false),
+            Message::EventRequest(event) => return RemoteEvents::handle(&mut work, link, event, true),
+            Message::Verdict { number, granted } => {
+                self.remote_events.handle_verdict(&mut work, link, *number, *granted);
+            }
+            Message::Value(value) => return values.handle(&mut work, link, value),
+            Message::BlobAsk(blob) => blobs.handle_ask(&mut work, link, *blob),
+            Message::BlobMissing(blob) => blobs.handle_missing(&mut work, link, *blob),
+            Message::BlobPiece(piece) => return blobs.handle_piece(&mut work, link, piece),
+        }
+        Ok(())
+    }
+
+    fn handle_hello(&mut self, index: usize, hello: &Hello) -> Result<(), PeerFault> {
+        let peer = self.peers[index].id;
+        if let Some(reason) = self.members.objection(&self.schema, &self.peers, peer, hello) {
+            self.refuse(peer, reason);
+            return Ok(());
+        }
+        let known = self.peers[index].handshake.their_epoch;
+        if known != 0 && known != hello.epoch {
+            if self.peers[index].handshake.restarts >= RESTARTS_MAX {
+                return Err(PeerFault::TooManyRestarts { max: RESTARTS_MAX });
+            }
+            // It started anew without our noticing: nothing told before counts, in either
+            // direction.
+            let gone = self.peers[index].member();
+            let unheard = self.peers[index].inbound.unheard();
+            self.release_link(index);
+            self.peers[index].restart(self.objects.places(), self.cx.config.send_interval);
+            self.peers[index].inbound.brought = self.objects.brought_by(peer);
+            self.leave(peer, gone, false, unheard);
+        }
+        let link = &mut self.peers[index];
+        if link.handshake.their_epoch == 0 {
+            link.handshake.their_epoch = hello.epoch;
+            link.handshake.their_tag = hello.member.tag;
+            link.handshake.greeted_at = self.cx.now;
+            link.inbound.their_tick = hello.tick;
+            let most = u32::try_from(self.cx.config.objects_per_peer_max).unwrap_or(u32::MAX);
+            link.inbound.announced = hello.objects.min(most);
+        }
+        if self.members.is_doubted_by(&self.peers[index], hello) {
+            self.stand_down(peer, hello.highest);
+            return Ok(());
+        }
+        self.members.regard(&self.cx, &self.peers[index], hello);
+        let is_member = hello.member.join_order != NUMBER_NONE;
+        let link = &self.peers[index];
+        match link.present() {
+            Some(present) if present.id != hello.member || present.slot != hello.player => {
+                return Err(PeerFault::IdentityChanged);
+            }
+            Some(present) if hello.echo == link.handshake.epoch && !link.handshake.spectator => {
+                self.members.note_met(present.id, peer, true);
+            }
+            None if is_member => {
+                if !self.members.is_believable(&self.cx, &self.peers, link, hello.member) {
+                    return self.doubt(index);
+                }
+                self.welcome(index, hello);
+            }
+            None if hello.spectator => self.seat_spectator(index, hello),
+            _ => {}
+        }
+        let waits = !self.members.is_member() && !self.members.spectator;
+        if is_member && waits && self.members.is_let_in_by(&self.peers, peer) {
+            self.admit(self.members.highest.saturating_add(1));
+            return Ok(());
+        }
+        let Some(index) = self.peers.find(peer) else { return Ok(()) };
+        let handshake = &mut self.peers[index].handshake;
+        if hello.echo == handshake.epoch {
+            return Ok(());
+        }
+        handshake.answered += 1;
+        if handshake.answered > ANSWERED_MAX {
+            return Err(PeerFault::TooManyRestarts { max: ANSWERED_MAX });
+        }
+        // What it said before it can have heard of us is answered once, whatever of that is still
+        // on its way: it would take the same words again and again for insisting.
+        if handshake.greeted != hello.epoch {
+            self.greet(index, false);
+        }
+        Ok(())
+    }
+
+    /// A peer says it is a member it cannot be.
+    fn doubt(&mut self, index: usize) -> Result<(), PeerFault> {
+        let doubts = &mut self.peers[index].handshake.doubts;
+        *doubts += 1;
+        if *doubts > DOUBTS_MAX {
+            return Err(PeerFault::FalseJoinOrder);
+        }
+        self.greet(index, true);
+        Ok(())
+    }
+
+    /// A peer is a member.
+    fn welcome(&mut self, index: usize, hello: &Hello) {
+        let present = RosterMember { id: hello.member, slot: hello.player };
+        self.members.highest = self.members.highest.max(present.id.join_order);
+        let link = &mut self.peers[index];
+        link.handshake.present = Some(present);
+        link.handshake.welcomed_at = self.cx.now;
+        link.inbound.heard_at = self.cx.now;
+        let peer = link.id;
+        // Said before this start of the link it may not be so any more.
+        let still = hello.echo == link.handshake.epoch;
+        self.members.roster.insert(present);
+        self.cx.emit(SessionEvent::Joined { player: present.slot, peer });
+        let first = self.members.note_met(present.id, peer, still);
+        let blank = (hello.blank && first && still) || !self.cx.ablation.holds(Rule::TombstonesAtLinkStart);
+        if !blank && !self.members.spectator {
+            work!(self).owe_tombstones(index);
+        }
+        self.values.tell_all(&mut work!(self), index);
+        self.roster_changed();
+    }
+
+    /// A peer is told everything and is no member.
+    fn seat_spectator(&mut self, index: usize, hello: &Hello) {
+        let handshake = &mut self.peers[index].handshake;
+        handshake.spectator = true;
+        handshake.present = Some(RosterMember { id: hello.member, slot: hello.player });
+        if self.members.spectator {
+            return;
+        }
+        self.values.tell_all(&mut work!(self), index);
+        for place in 0..self.objects.places() as ObjectIndex {
+            work!(self).refresh_link(index, place);
+        }
+    }
+
+    /// Becomes a member with this join order.
+    pub(super) fn admit(&mut self, join_order: u32) {
+        let was_member = self.members.admit(join_order, self.cx.now);
+        self.cx.emit(SessionEvent::MembershipGranted);
+        self.roster_changed();
+        for link in 0..self.peers.len() {
+            self.greet(link, false);
+            if was_member && self.peers[link].present().is_some() {
+                // Values written under another join order have no writer.
+                self.values.tell_all(&mut work!(self), link);
+            }
+        }
+    }
+
+    /// Comes in again, as a new member, let in by the peer that did not know this one. What it held
+    /// is left to its successors.
+    pub(super) fn stand_down(&mut self, peer: PeerId, highest: u32) {
+        for index in 0..self.objects.dirty.len() {
+            // What no peer was told yet is no part of what was said in this tick.
+            let (place, tick) = (self.objects.dirty[index], self.cx.tick + 1);
+            let mine = |record: &Record| record.version.authority == self.members.me.id;
+            if let Some(record) = self.objects[place].record.filter(mine) {
+                let version = Version { tick, ..record.version };
+                self.objects.set_record(place, Some(Record { version, ..record }));
+            }
+        }
+        self.remote_events.reject_asked(&mut self.cx, &self.schema);
+        self.members.stand_down(peer, highest);
+        self.cx.stats.rejoins += 1;
+        let peers: Vec<PeerId> = self.peers.iter().map(|peer| peer.id).collect();
+        for peer in peers {
+            self.renew_link(peer);
+        }
+        self.roster_changed();
+    }
+
+    /// A member came or went, or this peer became one.
+    pub(super) fn roster_changed(&mut self) {
+        self.authority.roster_changed(&mut work!(self));
+        if let Some((leader, was_led)) = self.members.take_new_leader(self.cx.now) {
+            if was_led {
+                self.cx.emit(SessionEvent::LeaderChanged { player: leader.slot });
+            }
+            self.remote_events.leader_changed(&mut work!(self));
+            self.values.leader_changed(&mut work!(self));
+        }
+    }
+
+    fn greet(&mut self, index: usize, unknown: bool) {
+        let link = &mut self.peers[index];
+        let hello = self.members.hello(&self.cx, &self.schema, &self.objects, link, unknown);
+        link.handshake.greeted = hello.echo;
+        self.cx.tell(link.id, &Message::Hello(hello));
+    }
+
+    /// What this peer would say to another who it is.
+    #[cfg(test)]
+    pub(super) fn hello_to(&self, peer: PeerId) -> Vec<u8> {
+        let link = &self.peers[self.peers.find(peer).expect("a link to it")];
+        let mut bytes = Vec::new();
+        let hello = self.members.hello(&self.cx, &self.schema, &self.objects, link, false);
+        Message::Hello(hello).encode(&mut bytes);
+        bytes
+    }
+
+    /// A link starts, anew if there was one.
+    fn renew_link(&mut self, peer: PeerId) {
+        if self.peers.find(peer).is_some() {
+            self.end_link(peer);
+        }
+        let epoch = self.members.next_epoch();
+        let mut link = Peer::new(peer, epoch, self.objects.places(), self.cx.config.send_interval);
+        link.inbound.brought = self.objects.brought_by(peer);
+        let index = self.peers.push(link);
+        self.greet(index, false);
+    }
+
+    fn end_link(&mut self, peer: PeerId) {
+        let Some(index) = self.peers.find(peer) else { return };
+        self.release_link(index);
+        let link = self.peers.swap_remove(index);
+        self.cx.drop_outbox(peer);
+        self.leave(peer, link.member(), link.handshake.goodbye, link.inbound.unheard());
+    }
+
+    fn leave(&mut self, peer: PeerId, present: Option<RosterMember>, goodbye: bool, unheard: u32) {
+        let Some(present) = present else { return };
+        self.members.remove(Departed { present, at: self.cx.now, goodbye, unheard });
+        self.peers.iter_mut().for_each(|link| link.inbound.legacies = 0);
+        self.cx.emit(SessionEvent::Left { player: present.slot, peer, graceful: goodbye });
+        self.values.tell_of(&mut work!(self), present.id);
+        self.values.resolve_kept(&mut work!(self));
+        self.roster_changed();
+    }
+
+    /// Gives back everything a link keeps of objects.
+    fn release_link(&mut self, index: usize) {
+        let peer = self.peers[index].id;
+        self.replicator.abandon(peer);
+        self.blobs.give_up_on(&mut work!(self), peer);
+        let mut work = work!(self);
+        for handle in 0..work.peers[index].inbound.table.len() {
+            close_incoming(&mut work, index, handle as u16);
+        }
+        work.release(index);
+    }
+
+    /// A peer broke the rules: its link ends.
+    fn fault(&mut self, peer: PeerId, fault: PeerFault) {
+        let present = self.peers.find(peer).and_then(|link| self.peers[link].present());
+        self.cx.emit(SessionEvent::PeerFault { peer, fault });
+        self.disconnect(peer);
+        if let (PeerFault::TooManyObjects { .. }, Some(present)) = (fault, present) {
+            self.authority.despawn_flood(&mut work!(self), peer, present.id);
+        }
+    }
+
+    /// A peer cannot play along: its link ends.
+    pub(super) fn refuse(&mut self, peer: PeerId, reason: RejectReason) {
+        self.cx.emit(SessionEvent::Rejected { peer, reason });
+        self.disconnect(peer);
+    }
+
+    fn disconnect(&mut self, peer: PeerId) {
+        self.cx.disconnect(peer);
+        self.end_link(peer);
+    }
+
+    /// Notes which members have become silent.
+    fn note_interruptions(&mut self) {
+        for link in self.peers.iter_mut() {
+            let Some(RosterMember { slot: player, .. }) = link.member() else { continue };
+            let (peer, is_silent) = (link.id, self.cx.now.since(link.inbound.heard_at) >= INTERRUPTED_AFTER);
+            if std::mem::replace(&mut link.handshake.interrupted, is_silent) != is_silent {
+                self.cx.emit(match is_silent {
+                    true => SessionEvent::Interrupted { player, peer },
+                    false => SessionEvent::Resumed { player, peer },
+                });
+            }
+        }
+    }
+
+    /// The next thing to send, if any is left in this round.
+    pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
+        let (to, stream) = self.replicator.poll(&mut work!(self), &self.inputs)?;
+        let bytes = self.replicator.bytes();
+        Some(Transmit { to, reliable: stream.is_some(), stream: stream.unwrap_or(0), bytes })
+    }
+
+    /// Players swap slots: this peer's goes by another.
+    pub(super) fn swap_slots(&mut self, old: Player, new: Player) {
+        let swapped = |slot: Player| match slot {
+            _ if slot == old => new,
+            _ if slot == new => old,
+            _ => slot,
+        };
+        self.members.set_slot(new);
+        self.objects.rename(swapped);
+        self.values.rename(&self.schema, swapped);
+        self.roster_changed();
+    }
+}

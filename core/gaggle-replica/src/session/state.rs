@@ -1,0 +1,83 @@
+//! The fourteen parts a session is made of. Absent: what they do.
+
+use gaggle_kit::Prng;
+
+use super::cx::Cx;
+use crate::authority::Authority;
+use crate::blob_store::BlobStore;
+use crate::config::{JoinMode, ReplicaConfig};
+use crate::input_relay::InputRelay;
+use crate::intake::Intake;
+use crate::membership::Membership;
+use crate::peers::PeerTable;
+use crate::remote_events::RemoteEvents;
+use crate::replicator::{Replicator, record_bits_max};
+use crate::schema::Schema;
+use crate::smoothing::Smoothing;
+use crate::store::ObjectStore;
+use crate::tombstones::Tombstones;
+use crate::value_table::ValueTable;
+use crate::{Kinds, MemberTag, Player};
+
+/// One peer's part in a world of shared objects.
+///
+/// A pure state machine: give it changes, packets and the time, then drain what it wants.
+///
+/// 1. [`handle_connected`](Session::handle_connected), [`handle_packet`](Session::handle_packet),
+///    [`handle_message`](Session::handle_message),
+///    [`handle_disconnected`](Session::handle_disconnected): what the links bring;
+/// 2. [`spawn`](Session::spawn), [`set`](Session::set), [`claim`](Session::claim),
+///    [`despawn`](Session::despawn): what the game does;
+/// 3. [`tick`](Session::tick), once a frame, after the game: time passes;
+/// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: what to send;
+/// 5. [`poll_event`](Session::poll_event) until it is empty: what happened; the same for
+///    [`poll_remote_event`](Session::poll_remote_event) and
+///    [`poll_event_request`](Session::poll_event_request), where there are any.
+///
+/// [`Driver`](crate::Driver) does 1 and 4 with a transport.
+#[derive(Debug)]
+pub struct Session {
+    pub(super) cx: Cx,
+    pub(super) schema: Schema,
+    pub(super) objects: ObjectStore,
+    pub(super) members: Membership,
+    pub(super) authority: Authority,
+    pub(super) tombstones: Tombstones,
+    pub(super) peers: PeerTable,
+    pub(super) replicator: Replicator,
+    pub(super) intake: Intake,
+    pub(super) smoothing: Smoothing,
+    pub(super) inputs: InputRelay,
+    pub(super) remote_events: RemoteEvents,
+    pub(super) values: ValueTable,
+    pub(super) blobs: BlobStore,
+}
+
+/// Parts of a new session, not a member yet.
+pub(super) fn assemble(
+    config: ReplicaConfig,
+    kinds: Kinds,
+    player: Player,
+    entry: JoinMode,
+    seed: u64,
+) -> Session {
+    let mut random = Prng::new(seed);
+    let tag = MemberTag(random.next_u32() | 1);
+    let objects = ObjectStore::new(&kinds, config.send_interval, random.next_u64());
+    Session {
+        schema: Schema::new(&config, kinds, record_bits_max(&objects.kinds)),
+        cx: Cx::new(config),
+        objects,
+        members: Membership::new(player, entry, tag, random),
+        authority: Authority::default(),
+        tombstones: Tombstones::default(),
+        peers: PeerTable::default(),
+        replicator: Replicator::default(),
+        intake: Intake::default(),
+        smoothing: Smoothing::default(),
+        inputs: InputRelay::default(),
+        remote_events: RemoteEvents::default(),
+        values: ValueTable::default(),
+        blobs: BlobStore::default(),
+    }
+}

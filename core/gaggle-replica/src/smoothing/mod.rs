@@ -1,0 +1,253 @@
+//! What a player sees beside the truth: objects a little later or a little ahead, errors that fade,
+//! and deleted objects whose motion is not over. Every change of a record notes what was shown.
+//! Absent: who may change a record, what is sent.
+
+#![expect(clippy::float_arithmetic, reason = "only for display")]
+
+mod departing;
+
+use gaggle_kit::Micros;
+
+use crate::history::SLOTS;
+use crate::peers::{NONE, PeerTable};
+use crate::playout::{self, Motion};
+use crate::session::cx::Cx;
+use crate::store::{ObjectIndex, ObjectStore};
+use crate::{Interpolation, Kind};
+
+use departing::Departing;
+
+/// Kinds of up to so many words are shown without taking memory.
+const WORDS_AT_HAND: usize = 48;
+/// An error of less than this part of a step is none.
+const NEGLIGIBLE: f64 = 1.0 / 64.0;
+
+/// Errors that fade, and deleted objects that are still shown.
+#[derive(Debug, Default)]
+pub(crate) struct Smoothing {
+    scratch: Scratch,
+    departing: Vec<Departing>,
+}
+
+/// Room to compare what was shown with what will be.
+#[derive(Debug, Default)]
+struct Scratch {
+    words: Vec<i32>,
+    shown: Vec<f64>,
+    target: Vec<f64>,
+    error: Vec<f64>,
+    kind: u8,
+}
+
+/// What a picture is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) cx: &'a Cx,
+    pub(crate) objects: &'a ObjectStore,
+    pub(crate) peers: &'a PeerTable,
+}
+
+impl<'a> Scene<'a> {
+    /// An object that exists, of the kind `K`, as it is to be drawn now.
+    pub(crate) fn interpolated<K: Kind>(self, place: ObjectIndex) -> K {
+        let Some(kind) = self.objects.kind(place) else { return K::from_words(&[]) };
+        let (words, all) = (kind.layout.words, kind.layout.words_all());
+        let show = |words: &mut [i32], shown: &mut [f64]| {
+            let mut motion = Motion { words, shown };
+            self.show(place, self.cx.now, &mut motion);
+            K::from_interpolated(motion.words, motion.shown)
+        };
+        if all <= WORDS_AT_HAND {
+            show(&mut [0; WORDS_AT_HAND][..all], &mut [0.0; WORDS_AT_HAND][..words])
+        } else {
+            show(&mut vec![0; all], &mut vec![0.0; words])
+        }
+    }
+
+    /// How old the updates of the last second are, the way here included.
+    pub(crate) fn update_ages(self) -> impl Iterator<Item = Micros> + 'a {
+        self.objects.iter().filter_map(move |(_, object)| {
+            let record = object.record.filter(|record| !record.gone)?;
+            let holder = record.version.authority;
+            if self.cx.now.since(object.changed_at) >= Micros::from_secs(1) {
+                return None;
+            }
+            let link = self.peers.of(holder)?;
+            let half = link.playback.one_way();
+            let then = link.playback.clock.now(self.cx.now)?;
+            let age = then - link.playback.clock.time_of(record.version.tick) + half;
+            Some(Micros::new(u64::try_from(age).unwrap_or(0)))
+        })
+    }
+
+    /// What is shown of an object at a moment.
+    fn show(self, place: ObjectIndex, now: Micros, motion: &mut Motion<'_>) {
+        self.move_to(place, now, motion);
+        let (Some(kind), Some((block, since))) = (self.objects.kind(place), self.objects[place].error) else {
+            return;
+        };
+        let part = playout::error_left(kind.rules.smoothing, now.since(since));
+        if part > 0.0 {
+            playout::add_error(&kind.layout, motion.shown, kind.errors.get(block), part);
+        }
+    }
+
+    /// Where an object is to be shown, errors aside.
+    fn move_to(self, place: ObjectIndex, now: Micros, motion: &mut Motion<'_>) {
+        let object = &self.objects[place];
+        let (Some(record), Some(kind)) = (object.record, self.objects.kind(place)) else { return };
+        let value = self.objects.value(place);
+        let holder = record.version.authority;
+        let link = self.peers.of(holder);
+        let Some(link) = link else { return motion.rest(&kind.layout, value) };
+        match kind.rules.interpolation {
+            Interpolation::Extrapolated => {
+                let told = link.playback.clock.time_of(record.version.tick);
+                // Half a round trip ago the sender's clock said what a packet without delay would
+                // bring now.
+                let half = link.playback.one_way();
+                let age = link.playback.clock.now(now).map_or(0, |then| then - told + half);
+                let silence = now.since(object.changed_at).get() as f64;
+                motion.move_on(&kind.layout, value, age as f64, silence);
+            }
+            Interpolation::Buffered => {
+                let handle = link.inbound.table_of[place as usize];
+                if handle == NONE {
+                    return motion.rest(&kind.layout, value);
+                }
+                let history = link.inbound.table[handle as usize].history;
+                let told = (0..SLOTS).filter_map(|slot| kind.histories.in_slot(history, slot));
+                let tick = link.playback.playhead.at() / self.cx.config.send_interval.get() as f64;
+                motion.play(&kind.layout, value, told, tick);
+            }
+        }
+    }
+}
+
+impl Smoothing {
+    /// Something about an object is about to change: notes what is shown of it, if that is to
+    /// change smoothly.
+    pub(crate) fn before_change(
+        &mut self,
+        cx: &Cx,
+        objects: &ObjectStore,
+        peers: &PeerTable,
+        place: ObjectIndex,
+        same_holder: bool,
+    ) -> bool {
+        let Some(kind) = objects.kind(place) else { return false };
+        let steady = kind.rules.interpolation == Interpolation::Buffered && same_holder;
+        if !cx.config.smoothing || kind.rules.smoothing >= 1.0 || steady || objects.value(place).is_empty() {
+            return false;
+        }
+        let (words, all) = (kind.layout.words, kind.layout.words_all());
+        let scratch = &mut self.scratch;
+        scratch.words.resize(all, 0);
+        scratch.shown.resize(words, 0.0);
+        scratch.kind = objects[place].record.map_or(0, |record| record.kind);
+        Scene { cx, objects, peers }.show(
+            place,
+            cx.now,
+            &mut Motion { words: &mut scratch.words, shown: &mut scratch.shown },
+        );
+        true
+    }
+
+    /// Something about an object has changed: what it was shown wrongly by vanishes from now on.
+    pub(crate) fn after_change(
+        &mut self,
+        cx: &Cx,
+        objects: &mut ObjectStore,
+        peers: &PeerTable,
+        place: ObjectIndex,
+    ) {
+        let Some(kind) = objects.kind(place) else { return };
+        let same_kind = objects[place].record.is_some_and(|record| record.kind == self.scratch.kind);
+        if !same_kind || objects.value(place).is_empty() {
+            return;
+        }
+        let (words, all) = (kind.layout.words, kind.layout.words_all());
+        let scratch = &mut self.scratch;
+        scratch.words.resize(all, 0);
+        scratch.target.resize(words, 0.0);
+        scratch.error.resize(words, 0.0);
+        Scene { cx, objects, peers }.move_to(
+            place,
+            cx.now,
+            &mut Motion { words: &mut scratch.words, shown: &mut scratch.target },
+        );
+        let number = usize::from(scratch.kind);
+        let kind = &mut objects.kinds[number];
+        playout::error_between(&kind.layout, &scratch.shown, &scratch.target, &mut scratch.error);
+        let too_far =
+            playout::distance_of(&kind.layout, &scratch.error) > f64::from(kind.rules.snap_distance);
+        let none = too_far || scratch.error.iter().all(|error| error.abs() < NEGLIGIBLE);
+        let held = objects[place].error;
+        let kind = &mut objects.kinds[number];
+        let error = match (none, held) {
+            (true, Some((block, _))) => {
+                kind.errors.give(block);
+                None
+            }
+            (true, None) => None,
+            (false, held) => {
+                let block = held.map_or_else(|| kind.errors.take(), |(block, _)| block);
+                kind.errors.get_mut(block).copy_from_slice(&scratch.error);
+                Some((block, cx.now))
+            }
+        };
+        objects[place].error = error;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AuthorityPolicy;
+    use crate::session::work::bench::{Bench, Crate};
+
+    fn shown(bench: &Bench, place: ObjectIndex) -> f32 {
+        let scene = Scene { cx: &bench.cx, objects: &bench.objects, peers: &bench.peers };
+        scene.interpolated::<Crate>(place).place
+    }
+
+    fn set(bench: &mut Bench, place: ObjectIndex, value: f32) {
+        let mut work = bench.work();
+        let is_shown = work.before_change(place, true);
+        Crate { place: value }.to_words(work.objects.value_mut(place));
+        work.objects[place].changed_at = work.cx.now;
+        if is_shown {
+            work.after_change(place);
+        }
+    }
+
+    #[test]
+    fn object_without_peer_is_shown_as_it_is() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 1);
+        let place = bench.object(0, 1);
+        Crate { place: 12.5 }.to_words(bench.objects.value_mut(place));
+        assert_eq!(shown(&bench, place), 12.5);
+    }
+
+    #[test]
+    fn error_of_update_fades_to_nothing() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        let place = bench.object(1, 1);
+        Crate { place: 10.0 }.to_words(bench.objects.value_mut(place));
+        bench.cx.note_now(Micros::from_secs(1));
+        set(&mut bench, place, 11.0);
+        assert!(shown(&bench, place) < 11.0, "it does not jump");
+        bench.cx.note_now(Micros::from_secs(9));
+        assert_eq!(shown(&bench, place), 11.0);
+    }
+
+    #[test]
+    fn without_smoothing_setting_updates_jump() {
+        let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
+        bench.cx.config.smoothing = false;
+        let place = bench.object(1, 1);
+        bench.cx.note_now(Micros::from_secs(1));
+        set(&mut bench, place, 11.0);
+        assert_eq!(shown(&bench, place), 11.0);
+    }
+}

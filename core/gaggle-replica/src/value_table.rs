@@ -1,0 +1,314 @@
+//! Values of players, as a table that ends up the same with every peer.
+//! The session hands it messages and roster changes. Absent: objects, packets.
+
+use gaggle_kit::{Micros, State, VecSet, decode_state, encode_state};
+
+use crate::event::{PeerFault, SessionEvent};
+use crate::message::{Message, ValueMessage};
+use crate::round;
+use crate::schema::Schema;
+use crate::session::work::Work;
+use crate::value::{Entry, VALUE_BYTES_MAX, ValueError, ValueWriter, Values};
+use crate::{MemberId, Player};
+
+/// So long a new leader believes what others say the one before it wrote. As long as orphans wait
+/// for their successors.
+const LEARNS_FOR: Micros = Micros::from_secs(1);
+
+/// Values of players as this peer knows them.
+#[derive(Debug, Default)]
+pub(crate) struct ValueTable {
+    table: Values,
+    /// Which of its own player's values this peer has set.
+    set_here: VecSet<u8>,
+}
+
+impl ValueTable {
+    /// Sets a value of a player and tells all peers.
+    pub(crate) fn set<T: State + 'static>(
+        &mut self,
+        work: &mut Work<'_>,
+        player: Player,
+        value: &T,
+    ) -> Result<(), ValueError> {
+        let key = work.schema.kinds.value_number::<T>().ok_or(ValueError::UnknownType)?;
+        if !work.members.is_member() {
+            return Err(ValueError::NotAdmitted);
+        }
+        let may = match work.schema.kinds.values()[usize::from(key)].writer {
+            ValueWriter::Player => player == work.members.me.slot,
+            ValueWriter::Leader => work.members.is_leader(),
+        };
+        if !may {
+            return Err(ValueError::NotWriter);
+        }
+        let bytes = encode_state(value);
+        if bytes.len() > VALUE_BYTES_MAX {
+            return Err(ValueError::TooLarge);
+        }
+        if player == work.members.me.slot {
+            self.set_here.insert(key);
+        }
+        if self.table.get(player, key).is_none_or(|entry| entry.bytes != bytes) {
+            self.write(work, player, key, bytes);
+        }
+        Ok(())
+    }
+
+    /// A value of a player, if it is known.
+    pub(crate) fn get<T: State + 'static>(&self, schema: &Schema, player: Player) -> Option<T> {
+        let key = schema.kinds.value_number::<T>()?;
+        // It was read once when it came.
+        self.table.get(player, key).and_then(|entry| decode_state(&entry.bytes).ok())
+    }
+
+    /// Writes above what is there.
+    fn write(&mut self, work: &mut Work<'_>, player: Player, key: u8, bytes: Vec<u8>) {
+        let rev = self.table.get(player, key).map_or(0, |entry| entry.rev).saturating_add(1);
+        self.write_as(work, player, key, bytes, rev);
+    }
+
+    fn write_as(&mut self, work: &mut Work<'_>, player: Player, key: u8, bytes: Vec<u8>, rev: u32) {
+        let entry = Entry { rev, writer: work.members.me.id, bytes };
+        self.table.merge(player, key, entry);
+        self.spread(work, player, key, None);
+    }
+
+    /// Tells all peers but one.
+    fn spread(&mut self, work: &mut Work<'_>, player: Player, key: u8, but: Option<usize>) {
+        let Some(entry) = self.table.get(player, key) else { return };
+        let bytes = encode(player, key, entry);
+        for (index, link) in work.peers.iter().enumerate() {
+            if link.handshake.present.is_some() && Some(index) != but {
+                work.cx.messages.push_back((link.id, bytes.clone()));
+            }
+        }
+    }
+
+    /// A member has come: it is told everything.
+    pub(crate) fn tell_all(&mut self, work: &mut Work<'_>, link: usize) {
+        let peer = work.peers[link].id;
+        for (player, key, entry) in self.table.iter() {
+            work.cx.messages.push_back((peer, encode(player, key, entry)));
+        }
+    }
+
+    /// A member is gone: what it wrote last may not have reached everybody, and cannot any more but
+    /// through us.
+    pub(crate) fn tell_of(&mut self, work: &mut Work<'_>, writer: MemberId) {
+        let its: Vec<(Player, u8)> =
+            self.table.iter().filter(|(.., entry)| entry.writer == writer).map(|(p, k, _)| (p, k)).collect();
+        for (player, key) in its {
+            self.spread(work, player, key, None);
+        }
+    }
+
+    pub(crate) fn handle(
+        &mut self,
+        work: &mut Work<'_>,
+        index: usize,
+        message: &ValueMessage<'_>,
+    ) -> Result<(), PeerFault> {
+        let Some(sender) = work.peers[index].handshake.present else { return Ok(()) };
+        let Some(kind) = work.schema.kinds.values().get(usize::from(message.key)) else {
+            return Err(PeerFault::UnknownValue);
+        };
+        if let Err(error) = (kind.check)(message.bytes) {
+            return Err(PeerFault::Malformed(error));
+        }
+        let writer = kind.writer;
+        let own_word = message.writer == sender.id;
+        if own_word && writer == ValueWriter::Player && message.player != sender.slot {
+            return Err(PeerFault::Impersonation);
+        }
+        let entry = Entry { rev: message.rev, writer: message.writer, bytes: message.bytes.to_vec() };
+        if self.table.get(message.player, message.key).is_some_and(|held| !entry.beats(held)) {
+            return Ok(());
+        }
+        // A value that is not the sender's own to write is passed on or contradicted, to all peers:
+        // not as often as one peer likes, and with room above it for its writer.
+        let from_lead = Some(sender) == work.members.roster.leader();
+        let is_its_own = if writer == ValueWriter::Leader { from_lead } else { own_word };
+        let rev_max = if is_its_own { work.view().claims_max() } else { work.view().claims_max() / 2 };
+        if message.rev > rev_max
+            || !is_its_own && !work.peers[index].side.relayed_values_limit.take(work.cx.now)
+        {
+            work.cx.stats.records_rejected += 1;
+            return Ok(());
+        }
+        match writer {
+            ValueWriter::Player => self.hear_player(work, index, message.player, message.key, entry),
+            ValueWriter::Leader if from_lead => self.take(work, index, message.player, message.key, entry),
+            ValueWriter::Leader => self.hear_leader(work, index, message.player, message.key, entry),
+        }
+        Ok(())
+    }
+
+    /// A present player speaks for itself. What others remember of an earlier stay is for that
+    /// player to take up or to contradict.
+    fn hear_player(&mut self, work: &mut Work<'_>, index: usize, player: Player, key: u8, entry: Entry) {
+        let is_of_the_gone = !work.members.roster.contains(entry.writer);
+        if is_of_the_gone && player == work.members.me.slot {
+            let knows_better = self.set_here.contains(&key);
+            self.write_above(work, player, key, entry, knows_better);
+        } else if ValueTable::is_word_of(work, index, entry.writer)
+            || is_of_the_gone && work.members.roster.by_slot(player).is_none()
+        {
+            self.take(work, index, player, key, entry);
+        } else if !is_of_the_gone {
+            ValueTable::keep(work, index, player, key, entry);
+        }
+    }
+
+    /// The leader speaks for all. What the leader before it wrote, others may tell for a while, and
+    /// at any time what is known only to them.
+    fn hear_leader(&mut self, work: &mut Work<'_>, index: usize, player: Player, key: u8, entry: Entry) {
+        let knows_it = self.table.get(player, key).is_some();
+        let is_settled = work.cx.now.since(work.members.leader_since) > LEARNS_FOR;
+        if !work.members.is_leader() {
+            // Perhaps it will lead, or the leader passes it on.
+            ValueTable::keep(work, index, player, key, entry);
+        } else if ValueTable::is_word_of(work, index, entry.writer) {
+            // It led elsewhere.
+            self.write_above(work, player, key, entry, knows_it);
+        } else if !work.members.roster.contains(entry.writer) {
+            if knows_it && is_settled {
+                self.write_above(work, player, key, entry, true);
+            } else {
+                self.take(work, index, player, key, entry);
+            }
+        } else {
+            ValueTable::keep(work, index, player, key, entry);
+        }
+    }
+
+    /// Keeps what cannot be taken yet until the roster is another. Its writer is here and speaks
+    /// for itself, as far as known; but it may be gone already: then this is all that is left of
+    /// it.
+    fn keep(work: &mut Work<'_>, index: usize, player: Player, key: u8, entry: Entry) {
+        work.peers[index].side.values.merge(player, key, entry);
+    }
+
+    /// Takes up as ours what a peer told, or writes what we have above it.
+    fn write_above(&mut self, work: &mut Work<'_>, player: Player, key: u8, told: Entry, knows_better: bool) {
+        let held = self.table.get(player, key).filter(|_| knows_better);
+        let (rev, is_new) = (told.rev.saturating_add(1), held.is_none());
+        let bytes = held.map_or(told.bytes, |held| held.bytes.clone());
+        self.write_as(work, player, key, bytes, rev);
+        if is_new {
+            ValueTable::emit_changed(work, player, key);
+        }
+    }
+
+    fn is_word_of(work: &Work<'_>, index: usize, writer: MemberId) -> bool {
+        work.peers[index].handshake.present.is_some_and(|present| present.id == writer)
+    }
+
+    fn take(&mut self, work: &mut Work<'_>, index: usize, player: Player, key: u8, entry: Entry) {
+        let is_hearsay = !ValueTable::is_word_of(work, index, entry.writer);
+        if self.table.merge(player, key, entry) {
+            if is_hearsay {
+                self.spread(work, player, key, Some(index));
+            }
+            ValueTable::emit_changed(work, player, key);
+        }
+    }
+
+    fn emit_changed(work: &mut Work<'_>, player: Player, key: u8) {
+        let value = work.schema.kinds.values()[usize::from(key)].name;
+        work.cx.emit(SessionEvent::ValueChanged { player, value });
+    }
+
+    /// Another member leads: what it said before this was known counts now. If this peer leads, all
+    /// others hear what it has.
+    pub(crate) fn leader_changed(&mut self, work: &mut Work<'_>) {
+        if work.members.is_leader() {
+            let by_lead =
+                |key: u8| work.schema.kinds.values()[usize::from(key)].writer == ValueWriter::Leader;
+            let all: Vec<(Player, u8)> =
+                self.table.iter().filter(|(_, key, _)| by_lead(*key)).map(|(p, k, _)| (p, k)).collect();
+            for (player, key) in all {
+                self.spread(work, player, key, None);
+            }
+        }
+        self.resolve_kept(work);
+    }
+
+    /// The roster is another: what was kept may be taken now.
+    pub(crate) fn resolve_kept(&mut self, work: &mut Work<'_>) {
+        for index in 0..work.peers.len() {
+            for (player, key, entry) in std::mem::take(&mut work.peers[index].side.values).into_all() {
+                let (rev, writer) = (entry.rev, entry.writer);
+                let message = ValueMessage { player, key, rev, writer, bytes: &entry.bytes };
+                // It was checked when it came.
+                let _ = self.handle(work, index, &message);
+            }
+        }
+    }
+
+    /// Players go by other slots; the round is no player's.
+    pub(crate) fn rename(&mut self, schema: &Schema, renamed: impl Fn(Player) -> Player) {
+        for (player, key, entry) in std::mem::take(&mut self.table).into_all() {
+            let is_shared = schema.kinds.values()[usize::from(key)].name == round::NAME;
+            self.table.merge(if is_shared { player } else { renamed(player) }, key, entry);
+        }
+    }
+}
+
+fn encode(player: Player, key: u8, entry: &Entry) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let value = ValueMessage { player, key, rev: entry.rev, writer: entry.writer, bytes: &entry.bytes };
+    Message::Value(value).encode(&mut bytes);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AuthorityPolicy;
+    use crate::session::work::bench::Bench;
+
+    fn message<'a>(bench: &Bench, writer: usize, slot: usize, key: u8, bytes: &'a [u8]) -> ValueMessage<'a> {
+        let (writer, player) = (bench.member(writer).id, bench.member(slot).slot);
+        ValueMessage { player, key, rev: 1, writer, bytes }
+    }
+
+    #[test]
+    fn value_set_here_is_told_to_all_once() {
+        let (mut bench, mut values) = (Bench::new(AuthorityPolicy::Leader, 3), ValueTable::default());
+        let me = bench.members.me.slot;
+        values.set(&mut bench.work(), me, &5_u8).unwrap();
+        values.set(&mut bench.work(), me, &5_u8).unwrap();
+        assert_eq!((values.get::<u8>(&bench.schema, me), bench.cx.messages.len()), (Some(5), 2));
+    }
+
+    #[test]
+    fn value_of_another_player_is_not_ours_to_write() {
+        let (mut bench, mut values) = (Bench::new(AuthorityPolicy::Leader, 2), ValueTable::default());
+        let other = bench.member(1).slot;
+        assert_eq!(values.set(&mut bench.work(), other, &5_u8), Err(ValueError::NotWriter));
+        assert_eq!(values.set(&mut bench.work(), other, &5_u16), Ok(()), "this peer leads");
+    }
+
+    #[test]
+    fn value_in_another_players_name_is_a_fault() {
+        let (mut bench, mut values) = (Bench::new(AuthorityPolicy::Leader, 3), ValueTable::default());
+        let lie = message(&bench, 1, 2, 0, &[7]);
+        assert_eq!(values.handle(&mut bench.work(), 0, &lie), Err(PeerFault::Impersonation));
+        let own = message(&bench, 1, 1, 0, &[7]);
+        assert_eq!(values.handle(&mut bench.work(), 0, &own), Ok(()));
+        assert_eq!(values.get::<u8>(&bench.schema, bench.member(1).slot), Some(7));
+    }
+
+    #[test]
+    fn relayed_value_of_present_member_waits_until_it_left() {
+        let (mut bench, mut values) = (Bench::new(AuthorityPolicy::Leader, 3), ValueTable::default());
+        let slot = bench.member(2).slot;
+        let relayed = message(&bench, 2, 2, 0, &[7]);
+        values.handle(&mut bench.work(), 0, &relayed).unwrap();
+        assert_eq!(values.get::<u8>(&bench.schema, slot), None);
+        bench.members.roster.remove(bench.member(2).id);
+        values.resolve_kept(&mut bench.work());
+        assert_eq!(values.get::<u8>(&bench.schema, slot), Some(7));
+    }
+}
