@@ -73,7 +73,7 @@ pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_
         RoomEvent::Rejected { name, .. } => warning(format!("The line to {name} broke.")),
         RoomEvent::LineTooSlow { name, .. } => warning(format!("The line to {name} is too slow for this.")),
         RoomEvent::StateTooLarge { .. } => warning("This match is too large to join. Open another room."),
-        RoomEvent::RequestRejected(refusal) => warning(sentence(&refusal.text)),
+        RoomEvent::RequestRejected { rejection: refusal, .. } => warning(sentence(&refusal.text)),
         _ => None,
     }
 }
@@ -94,7 +94,10 @@ mod tests {
     #[test]
     fn whatever_the_lobby_refuses_is_told_in_a_sentence() {
         let said = |text: &str| {
-            let event = RoomEvent::RequestRejected(Rejection::new(RejectionCode::NoSuchRoom, text));
+            let event = RoomEvent::RequestRejected {
+                request: None,
+                rejection: Rejection::new(RejectionCode::NoSuchRoom, text),
+            };
             line_for(&event, false, false, false).map(|line| line.text).unwrap_or_default()
         };
         assert_eq!(said("there is no such room"), "There is no such room.");

@@ -7,6 +7,9 @@ use gaggle_lobby::{Label, ParseLabelError, RoomCode};
 use gaggle_replica::AuthorityPolicy;
 use gaggle_timeline::{Game, TimelineConfig, shape_of};
 
+/// Letters of a version beside the 16 digits and the dash of a [`Label`].
+const VERSION_MAX: usize = Label::LENGTH_MAX - 17;
+
 /// Which room to be in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum JoinTarget {
@@ -25,6 +28,25 @@ pub enum JoinTarget {
     Offline,
 }
 
+/// How the matches of a room this peer creates begin. Rooms made by matchmaking follow the
+/// server's settings of the mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum StartMode {
+    /// A match runs from the beginning; players join it at any time.
+    #[default]
+    DropIn,
+    /// Members gather in [`Phase::Lobby`](crate::Phase::Lobby) until the host
+    /// [starts](crate::HostCommand::Start) a match, which all of them begin together from the same
+    /// state: see [`Game::on_start`](crate::Game::on_start) and
+    /// [`World::on_start`](crate::World::on_start). After it they are in the lobby again.
+    HostStarts {
+        /// Players may join a match while it runs. Otherwise the host can only start when all
+        /// members are [ready](crate::Room::set_ready), and new players wait for no match.
+        join_late: bool,
+    },
+}
+
 /// What a room is opened with: a [`Room`](crate::Room) for a game on one timeline, a
 /// [`WorldRoom`](crate::WorldRoom) for a world of shared objects.
 ///
@@ -38,12 +60,16 @@ pub enum JoinTarget {
 pub struct RoomConfig<S = TimelineConfig> {
     /// Which game, as the server calls it.
     pub game: Label,
+    /// The version that [`RoomConfig::version`] set, for messages to players.
+    pub version: String,
     /// Which of its modes.
     pub mode: Label,
     /// How many may play.
     pub max_players: u8,
     /// Which room.
     pub join: JoinTarget,
+    /// How the matches of a new room begin. Default drop-in.
+    pub start: StartMode,
     /// What the game wants to keep about a room that is made for us: a JSON object.
     pub room_settings: RawJson,
     /// The colours wished for. Alone, and among seats nobody had, the seat of this number is ours:
@@ -85,6 +111,7 @@ impl RoomConfig {
     #[must_use]
     pub fn version(mut self, version: &str) -> RoomConfig {
         self.engine.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
+        self.version = version.to_string();
         self
     }
 
@@ -115,7 +142,7 @@ impl RoomConfig {
         for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
             chunk.copy_from_slice(&part.to_le_bytes());
         }
-        build_label(gaggle_kit::fnv1a_64(&bytes))
+        self.build_label(gaggle_kit::fnv1a_64(&bytes))
     }
 }
 
@@ -135,6 +162,7 @@ impl RoomConfig<gaggle_replica::ReplicaConfig> {
     #[must_use]
     pub fn version(mut self, version: &str) -> SharedConfig {
         self.engine.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
+        self.version = version.to_string();
         self
     }
 }
@@ -147,12 +175,24 @@ impl<S> RoomConfig<S> {
         liked.into_iter().chain(others).take(players).map(Slot::at).collect()
     }
 
+    /// What peers must have in common, as the lobby calls it: the version for players to read, and
+    /// a number that differs where anything else does.
+    pub(crate) fn build_label(&self, fingerprint: u64) -> Label {
+        let is_plain = |letter: &char| matches!(letter, 'a'..='z' | '0'..='9' | '.' | '_');
+        let version: String =
+            self.version.to_ascii_lowercase().chars().filter(is_plain).take(VERSION_MAX).collect();
+        // These letters always make a label; words for the opposite would be in every page.
+        format!("{version}-{fingerprint:016x}").parse().unwrap_or_default()
+    }
+
     fn with(game: Label, seats: u8, session: S) -> RoomConfig<S> {
         RoomConfig {
             game,
+            version: String::new(),
             mode: Label::default(),
             max_players: seats,
             join: JoinTarget::Matchmake,
+            start: StartMode::DropIn,
             room_settings: RawJson::default(),
             preferred_slot: None,
             local_players: 1,
@@ -167,8 +207,18 @@ impl<S> RoomConfig<S> {
 /// What a [`WorldRoom`](crate::WorldRoom) is opened with.
 pub type SharedConfig = RoomConfig<gaggle_replica::ReplicaConfig>;
 
-/// A number by which peers know that they have the same game, as the lobby calls it.
-pub(crate) fn build_label(fingerprint: u64) -> Label {
-    // Hex digits always make one; words for the opposite would have to be loaded by every page.
-    format!("{fingerprint:016x}").parse().unwrap_or_default()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn build_label_names_version_within_limits() {
+        let label = |version: &str| {
+            let config = RoomConfig::new("hop", 2).expect("a label").version(version);
+            config.build_label(0xab).to_string()
+        };
+        assert_eq!(label("1.0"), "1.0-00000000000000ab");
+        assert_eq!(label("1.0.0-Beta 2 of the great release"), "1.0.0beta2ofthe-00000000000000ab");
+        assert_eq!(label(""), "-00000000000000ab");
+    }
 }

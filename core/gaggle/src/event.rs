@@ -9,12 +9,12 @@ use gaggle_lobby::view::LeaveReason;
 use gaggle_lobby::{Rejection, RoomCode, ServerMessage};
 use gaggle_timeline::DesyncCause;
 
-/// How somebody's part in a match ended.
+/// How a player's part in a match ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveCause {
-    /// They said so, to the match or to the lobby: nobody had to wait for them.
+    /// The peer said so, to the match or to the lobby: no peer had to wait for it.
     Left,
-    /// Nothing was heard of them any more. Their seat is kept for a while.
+    /// Nothing arrived from the peer any more. Its reservation is kept for a while.
     TimedOut,
 }
 
@@ -22,13 +22,13 @@ pub enum LeaveCause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeerRejection {
-    /// In a [`Room`](crate::Room): it plays by other rules than we do.
+    /// In a [`GameRoom`](crate::GameRoom): its build or settings differ.
     Match(gaggle_timeline::RejectReason),
-    /// In a [`Room`](crate::Room): it did what no network can do to a packet.
+    /// In a [`GameRoom`](crate::GameRoom): it sent what no correct peer sends.
     MatchFault(gaggle_timeline::PeerFault),
-    /// In a [`WorldRoom`](crate::WorldRoom): it plays by other rules than we do.
+    /// In a [`WorldRoom`](crate::WorldRoom): its build or settings differ.
     World(gaggle_replica::RejectReason),
-    /// In a [`WorldRoom`](crate::WorldRoom): it did what no network can do to a packet.
+    /// In a [`WorldRoom`](crate::WorldRoom): it sent what no correct peer sends.
     WorldFault(gaggle_replica::PeerFault),
 }
 
@@ -50,131 +50,152 @@ impl fmt::Display for PeerRejection {
     }
 }
 
-/// Something players should know, each told once. Shown as text it is a calm sentence.
+/// What a player or developer should know, each reported once. `Display` gives a short sentence for
+/// players.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoomEvent {
-    /// The server made up a secret for us: keep it and give it the next time, to be the same
-    /// person.
+    /// A secret the server made for this player: store it and pass it as
+    /// [`ClientConfig::guest_key`](crate::ClientConfig::guest_key) next time, to be the same player.
     GuestKey(String),
-    /// We have a seat in a room.
+    /// The lobby accepted the [token](crate::Room::set_token).
+    SignedIn {
+        /// The display name, which is the issuer's.
+        name: String,
+    },
+    /// The lobby refused the token, and the player is a guest: sign in again for another token.
+    SignInRejected(Rejection),
+    /// This peer is a member of a room.
     RoomJoined {
-        /// The six letters others join by.
+        /// Six letters that others join by.
         code: RoomCode,
-        /// We had it before.
+        /// It had a reservation there before.
         resumed: bool,
     },
-    /// We are not in the room any more and play alone.
+    /// This peer is no member any more and plays solo.
     RoomLeft {
-        /// Why.
+        /// Why it left.
         reason: LeaveReason,
     },
-    /// Another tab or machine has our seat. See [`Room::take_over`](crate::Room::take_over).
+    /// Another tab or device has the reservation. See [`Room::take_over`](crate::Room::take_over).
     OpenedElsewhere,
-    /// The server cannot be reached at the moment; the game goes on.
+    /// The lobby cannot be reached; the match goes on.
     LobbyDisconnected,
-    /// The server is back.
+    /// The lobby is connected again.
     LobbyReconnected,
-    /// The server refused what we asked for.
-    RequestRejected(Rejection),
+    /// The lobby rejected a request.
+    RequestRejected {
+        /// The request, as [`Room::host_command`](crate::Room::host_command) returned it; none if
+        /// the lobby ended the connection.
+        request: Option<RequestId>,
+        /// Code and text of the lobby.
+        rejection: Rejection,
+    },
     /// The list of open rooms changed: see
     /// [`Client::room_list`](gaggle_lobby::client::Client::room_list).
     RoomListChanged,
     /// The answer to something asked through [`Room::lobby_client`](crate::Room::lobby_client).
     LobbyReply {
-        /// What was asked.
+        /// The request it answers.
         request: RequestId,
-        /// What the server says.
+        /// What the lobby answered.
         answer: Box<ServerMessage>,
     },
-    /// How the match ended is decided and kept: ask for the best, or one's own best, again.
+    /// The result of the match is stored: leaderboards may have changed.
     ResultStored,
-    /// We are coming into a running match.
+    /// The host starts a match: see [`Phase::Lobby`](crate::Phase::Lobby).
+    /// [`RoomEvent::MatchJoined`] follows when it runs.
+    MatchStarting {
+        /// When it starts, in the time of `update`.
+        at: Micros,
+    },
+    /// The match is over, and the room waits for the host to start another: see
+    /// [`Phase::Lobby`](crate::Phase::Lobby).
+    MatchEnded,
+    /// This peer joins a running match.
     Joining {
-        /// How far it is.
+        /// How much of it has arrived, 0 to 100.
         percent: u8,
     },
-    /// That did not work, and we go on alone. [`RoomEvent::Rejected`], [`RoomEvent::StateTooLarge`]
-    /// or [`RoomEvent::LineTooSlow`] said why, if more is known than that the others could not be
-    /// reached in time.
+    /// Joining failed; this peer goes on solo. [`RoomEvent::Rejected`], [`RoomEvent::StateTooLarge`]
+    /// or [`RoomEvent::LineTooSlow`] said why, unless the other peers were only unreachable.
     JoinFailed,
-    /// The link to a peer was closed for good: it has another build of the game, or did what only a
-    /// bug does. If that holds for everybody in the room, we leave it.
+    /// The link to a peer was closed for good: it has another build of the game, or broke the
+    /// protocol. If that holds for all members, this peer leaves the room.
     Rejected {
-        /// Who.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
-        /// Why.
+        /// What differs, or what it did.
         reason: PeerRejection,
     },
     /// The state of the match is larger than can be sent, so no peer can join. To mend in the game:
     /// what never changes, such as levels and tables, belongs outside of its state.
     StateTooLarge {
-        /// What it has, in bytes.
+        /// Size of the encoded state.
         bytes: u64,
-        /// What it may have.
+        /// Largest size that can be sent.
         max: u64,
     },
-    /// A packet to a peer and back takes longer than this match can bear: it runs slower than it
-    /// should, and a peer that comes over such a line may not get in.
+    /// The round trip to a peer is longer than this match tolerates: the match runs slower than it
+    /// should, and joining over such a link may fail.
     LineTooSlow {
-        /// To whom.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
-        /// How long it takes.
+        /// The measured round trip.
         rtt: Micros,
-        /// How long it may take.
+        /// The longest tolerated one.
         max: Micros,
     },
-    /// We are in the match of the room, for the first time or again after
-    /// [`Room::suspend`](crate::Room::suspend). Whoever is there is told by
-    /// [`Room::members`](crate::Room::members); [`RoomEvent::PlayerJoined`] and
-    /// [`RoomEvent::PlayerLeft`] say what changes from here on.
+    /// This peer is in the room's match, for the first time or again after
+    /// [`Room::suspend`](crate::Room::suspend). [`Room::members`](crate::Room::members) lists the
+    /// others; [`RoomEvent::PlayerJoined`] and [`RoomEvent::PlayerLeft`] report changes from here on.
     MatchJoined,
-    /// We look on at the match of the room; the same holds.
+    /// This peer watches the room's match; the same holds.
     SpectatingStarted,
-    /// Somebody came into the match.
+    /// A player joined the match.
     PlayerJoined {
-        /// Who.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
     },
-    /// Somebody left the match.
+    /// A player left the match.
     PlayerLeft {
-        /// Who.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
-        /// Why.
+        /// By its own decision, or not.
         cause: LeaveCause,
     },
-    /// Nothing is heard of somebody.
+    /// Nothing arrives from a player at the moment.
     PlayerInterrupted {
-        /// Who.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
     },
-    /// They are back.
+    /// Packets of an interrupted player arrive again.
     PlayerResumed {
-        /// Who.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
     },
-    /// Another way leads to somebody now: see [`Member::path`](crate::Member::path). Links and the
-    /// match go on.
+    /// The link to a peer runs over another path: see [`Member::path`](crate::Member::path). The match
+    /// goes on.
     PathChanged {
-        /// To whom.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
-        /// The way from now on; none if there is none at the moment.
+        /// The new path; none if there is none at the moment.
         path: Option<Path>,
-        /// Why.
+        /// Why it changed.
         reason: PathReason,
     },
     /// Another member may change the room now: see [`Room::host`](crate::Room::host).
@@ -205,33 +226,31 @@ pub enum RoomEvent {
     SettingsChanged,
     /// Another peer has been in the match longest now: see [`Room::leader`](crate::Room::leader).
     LeaderChanged {
-        /// Who.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
     },
-    /// Another part of a split match goes on instead of ours. [`RoomEvent::PlayerJoined`] and
-    /// [`RoomEvent::PlayerLeft`] follow for whoever is there and was not here, and the other way
-    /// round.
+    /// A split match was merged, and the other branch goes on. [`RoomEvent::PlayerJoined`] and
+    /// [`RoomEvent::PlayerLeft`] follow for the players only one branch had.
     BranchAbandoned,
-    /// Two machines computed different games from the same inputs: a bug in the game. Whoever is
-    /// alone with theirs takes the others'.
+    /// Two peers computed different states from the same inputs: a bug in the game. A peer that is
+    /// alone with its state takes the others'.
     DesyncDetected {
-        /// With whom.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
-        /// The frame that was compared. Up to a second before the games may have parted.
+        /// The frame that was compared. The states may differ since up to a second before.
         frame: Frame,
     },
-    /// Where the games of an [`RoomEvent::DesyncDetected`] part, and what could be found out about
-    /// it.
+    /// The first frame that differs after a [`RoomEvent::DesyncDetected`], and its likely cause.
     DesyncLocated {
-        /// With whom.
+        /// The other peer.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
-        /// What was found.
+        /// What the audit found.
         cause: DesyncCause,
     },
     /// Two peers received different inputs for one frame: a peer sends different inputs to
@@ -252,15 +271,15 @@ pub enum RoomEvent {
         /// The frame whose state was encoded.
         frame: Frame,
     },
-    /// Somebody whose game differed has taken the others'. If it was us, and we play,
-    /// [`Room::take_desync_bundle`](crate::Room::take_desync_bundle) has both games, to see which
-    /// fields differ.
+    /// A peer whose state differed has taken the others'. If it is this one,
+    /// [`Room::take_desync_bundle`](crate::Room::take_desync_bundle) has both states and names the
+    /// fields that differ.
     DesyncRecovered {
-        /// Who; perhaps us.
+        /// The peer, perhaps this one.
         peer: PeerId,
-        /// What they are called.
+        /// Its display name.
         name: String,
-        /// The frame up to which what they had computed was wrong or in doubt.
+        /// Its states up to this frame were wrong or in doubt.
         frame: Frame,
     },
 }
@@ -269,16 +288,22 @@ impl fmt::Display for RoomEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RoomEvent::GuestKey(_) => f.write_str("the server knows you now"),
+            RoomEvent::SignedIn { name } => write!(f, "you are signed in as {name}"),
+            RoomEvent::SignInRejected(rejection) => {
+                write!(f, "signing in failed: {}; you play as a guest", rejection.text)
+            }
             RoomEvent::RoomJoined { code, resumed: false } => write!(f, "you are in room {code}"),
             RoomEvent::RoomJoined { code, resumed: true } => write!(f, "welcome back to room {code}"),
             RoomEvent::RoomLeft { reason } => write!(f, "{}, you play alone", why(*reason)),
             RoomEvent::OpenedElsewhere => f.write_str("another tab of yours has this seat"),
             RoomEvent::LobbyDisconnected => f.write_str("the server is out of reach, the game goes on"),
             RoomEvent::LobbyReconnected => f.write_str("the server is back"),
-            RoomEvent::RequestRejected(refusal) => write!(f, "{}", refusal.text),
+            RoomEvent::RequestRejected { rejection, .. } => f.write_str(&rejection.text),
             RoomEvent::RoomListChanged => f.write_str("the open rooms changed"),
             RoomEvent::LobbyReply { .. } => f.write_str("the server has answered"),
             RoomEvent::ResultStored => f.write_str("the result is kept"),
+            RoomEvent::MatchStarting { .. } => f.write_str("get ready"),
+            RoomEvent::MatchEnded => f.write_str("the match is over"),
             RoomEvent::Joining { percent } => write!(f, "joining, {percent} %"),
             RoomEvent::JoinFailed => f.write_str("joining did not work, you play alone"),
             RoomEvent::Rejected { name, reason, .. } if reason.is_other_build() => {

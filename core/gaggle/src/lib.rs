@@ -27,7 +27,7 @@ pub mod testing;
 mod world;
 
 pub use any_room::AnyRoom;
-pub use config::{JoinTarget, RoomConfig, SharedConfig};
+pub use config::{JoinTarget, RoomConfig, SharedConfig, StartMode};
 pub use engine::{Engine, GameEngine, WorldEngine};
 pub use event::{LeaveCause, PeerRejection, RoomEvent};
 pub use input_context::InputContext;
@@ -47,7 +47,7 @@ pub use gaggle_lobby::view::{LeaveReason, RawJson};
 pub use gaggle_lobby::{self as lobby, Label, ParseLabelError, Rejection, RoomCode};
 pub use gaggle_replica as replica;
 pub use gaggle_timeline::{
-    self as timeline, DesyncBundle, DesyncCause, Game, Inputs, SessionError, TimelineConfig,
+    self as timeline, DesyncBundle, DesyncCause, Game, Inputs, MatchStart, SessionError, TimelineConfig,
     check_determinism,
 };
 

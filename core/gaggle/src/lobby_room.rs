@@ -9,6 +9,7 @@ mod host;
 mod lobby;
 mod people;
 mod results;
+mod start;
 #[cfg_attr(not(feature = "values"), path = "lobby_room/no_values.rs")]
 mod values;
 
@@ -26,10 +27,12 @@ use crate::messages::{self, MessageQueue};
 use crate::platform::{MeshSetup, Platform};
 
 use results::Results;
+use start::EarlyMessages;
 use values::MemberValues;
 
 pub use host::{HostCommand, NotHost};
 pub use people::Member;
+pub(crate) use start::HOST_STARTS;
 #[cfg(feature = "values")]
 pub use values::VALUES_BYTES_MAX;
 
@@ -46,6 +49,12 @@ pub enum LobbyAction {
     OpenMatch,
     /// We have a seat in a room where others are: come into their match.
     JoinMatch,
+    /// This peer has a reservation in a room that waits for its host to start a match.
+    EnterLobby,
+    /// The countdown to a match runs: the match before is left.
+    PrepareStart,
+    /// All members start a match together.
+    StartMatch,
     /// We have no seat any more, and no links.
     GoSolo,
     /// Somebody came to the room or left it.
@@ -83,6 +92,8 @@ pub struct LobbyRoom<S, P: Platform> {
     /// The room we have a seat in, and who we are there.
     pub(crate) seat: Option<(RoomId, PeerId)>,
     server_lost: bool,
+    /// It was reported that the lobby accepted the token.
+    signed_in: bool,
     /// We said goodbye to the lobby ourselves.
     hung_up: bool,
     /// When the server was last back after it was lost.
@@ -102,6 +113,9 @@ pub struct LobbyRoom<S, P: Platform> {
     /// The last time we asked for a seat.
     seat_asked: Option<RequestId>,
     results: Results,
+    early: EarlyMessages,
+    /// The match for whose start the links were made anew.
+    links_renewed_for: u32,
     /// What arrived beside the match.
     pub(crate) inbox: Inbox,
     events: VecDeque<RoomEvent>,
@@ -127,6 +141,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             rng,
             seat: None,
             server_lost: false,
+            signed_in: false,
             hung_up: false,
             back_at: None,
             leaving: Vec::new(),
@@ -137,6 +152,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             joins: false,
             seat_asked: None,
             results: Results::default(),
+            early: EarlyMessages::default(),
+            links_renewed_for: 0,
             inbox: Inbox::default(),
             events: VecDeque::new(),
             now,
@@ -161,6 +178,16 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         if let Some(client) = &mut self.lobby_client {
             client.set_profile(Profile { name: Some(name), palette: None });
         }
+    }
+
+    /// Signs in with a token, or out.
+    pub(crate) fn set_token(&mut self, token: Option<String>) {
+        self.signed_in = false;
+        self.config.lobby.token.clone_from(&token);
+        if let Some(client) = &mut self.lobby_client {
+            client.set_token(self.now, token);
+        }
+        self.carry_out();
     }
 
     /// Gives the seat back, if we have one, or has it kept for a moment. Links are closed then.
@@ -230,6 +257,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         let has_credentials = setup.ice_servers.iter().any(|server| server.credential.is_some());
         self.ice_due = has_credentials.then_some(self.now);
         self.mesh = Some(self.platform.open_mesh(self.now, &setup));
+        self.early.clear();
         self.inbox.values.forget_connections();
         for (_, peer) in std::mem::take(&mut self.leaving) {
             self.inbox.values.forget(Some(peer));

@@ -3,10 +3,31 @@
 use gaggle_kit::{Micros, PeerId};
 
 /// What a room does at the moment. [`RoomEvent`](crate::RoomEvent)s tell the changes.
+///
+/// The same for every engine:
+///
+/// | from | to | when |
+/// |---|---|---|
+/// | `Solo` | `Joining` | a reservation in a room where a match runs |
+/// | `Solo` | `Playing` | a reservation in a new room |
+/// | `Solo` | `Lobby` | a reservation in a room that waits for its host |
+/// | `Lobby` | `Joining`, `Playing` | the host has started a match |
+/// | `Joining` | `Playing`, `Spectating` | the match has arrived; `Solo` if that fails |
+/// | `Playing` | `Lobby` | the match ended in a room whose host starts |
+/// | all but `Spectating` | `Suspended` | [`Room::suspend`](crate::Room::suspend) |
+/// | `Suspended` | `Joining` | [`Room::resume`](crate::Room::resume) |
+/// | any | `Solo` | left, kicked or restarted |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phase {
     /// The local players play without other peers, whether or not the lobby is connected.
     Solo,
+    /// In a room whose host [starts](crate::HostCommand::Start) the matches, before or between
+    /// them: see [`StartMode`](crate::StartMode). What was on the screen goes on.
+    Lobby {
+        /// When the match starts, while the countdown runs.
+        starts_at: Option<Micros>,
+    },
     /// The local players still play solo, while this peer joins the match of others.
     Joining {
         /// How much of the match has arrived, 0 to 100.

@@ -152,6 +152,15 @@ impl<E: Engine, P: Platform> Room<E, P> {
         self.lobby_room.set_name(name);
     }
 
+    /// Signs in with a token of the server's issuer, or out with none; at the start
+    /// [`ClientConfig::token`](crate::ClientConfig::token) does the same. Another identity is
+    /// another player: the room is left, [`Room::join`] leads to the next one.
+    /// [`RoomEvent::SignedIn`] or [`RoomEvent::SignInRejected`] follows.
+    pub fn set_token(&mut self, token: Option<String>) {
+        self.leave();
+        self.lobby_room.set_token(token);
+    }
+
     /// The settings the room was opened with, as changed since.
     pub fn config(&self) -> &RoomConfig<E::Config> {
         &self.lobby_room.config
@@ -262,7 +271,10 @@ impl<E: Engine, P: Platform> Room<E, P> {
 
     /// What the room does at the moment.
     pub fn phase(&self) -> Phase {
-        self.engine.phase()
+        match self.engine.phase() {
+            Phase::Suspended => Phase::Suspended,
+            phase => self.lobby_room.lobby_phase().unwrap_or(phase),
+        }
     }
 
     /// Whom the match on the screen waits for, while it stands still. A stall of a frame or two is

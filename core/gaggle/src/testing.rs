@@ -93,7 +93,7 @@ pub struct SimLobby {
 
 impl SimLobby {
     /// A lobby for so many peers, with these conditions between any two of them. The lobby has no
-    /// limits.
+    /// limits; its players may sign in with the token `token of NAME`.
     pub fn new(peers: usize, seed: u64, conditions: Conditions) -> SimLobby {
         let rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
         let net = SimNet::unconnected(peers, seed);

@@ -2,6 +2,7 @@
 
 use gaggle_kit::Input;
 use gaggle_replica::{EventRequest, Interest, Kinds, RemoteEvent, Session, SessionEvent};
+use gaggle_timeline::MatchStart;
 
 /// A world of shared objects, as one machine plays it.
 ///
@@ -55,6 +56,13 @@ pub trait World {
     /// Nobody was here before: makes what a world begins with. What belongs to a player is made in
     /// [`on_enter`](World::on_enter).
     fn populate(&mut self, session: &mut Session);
+
+    /// All players start a match together, in a world that is made anew:
+    /// [`populate`](World::populate) follows on one peer, [`on_enter`](World::on_enter) on all of
+    /// them. Peers that join later are not told.
+    fn on_start(&mut self, start: &MatchStart<'_>) {
+        let _ = start;
+    }
 
     /// This machine is in a world from now on: its own, after [`populate`](World::populate), or
     /// that of others, with all that is in it. Ids from a world before mean nothing here. Whoever

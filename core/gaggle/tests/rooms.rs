@@ -64,7 +64,7 @@ fn credentials_are_renewed_before_they_end() {
         }
     }
     let asked =
-        |event: &RoomEvent| matches!(event, RoomEvent::LobbyReply { .. } | RoomEvent::RequestRejected(_));
+        |event: &RoomEvent| matches!(event, RoomEvent::LobbyReply { .. } | RoomEvent::RequestRejected { .. });
     assert_eq!(count(&town, 0, asked), 0, "nobody who plays is bothered with it");
 }
 
@@ -178,7 +178,7 @@ fn a_page_that_is_loaded_again_alone_has_its_room_back() {
     town.run_until("it is back", 4_000, |town| town.is_together(0));
     assert!(before.is_some());
     assert_eq!(code(&mut town, 0), before);
-    assert_eq!(count(&town, 0, |event| matches!(event, RoomEvent::RequestRejected(_))), 0);
+    assert_eq!(count(&town, 0, |event| matches!(event, RoomEvent::RequestRejected { .. })), 0);
     town.open(1).run_until("others find it", 3_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
 }
@@ -249,7 +249,7 @@ fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
     town.run_until("it is kept", 2_000, |town| {
         (0..2).all(|house| town.told[house].contains(&RoomEvent::ResultStored))
     });
-    assert_eq!(count(&town, 0, |event| matches!(event, RoomEvent::RequestRejected(_))), 0);
+    assert_eq!(count(&town, 0, |event| matches!(event, RoomEvent::RequestRejected { .. })), 0);
     let [record] = &town.records()[..] else { panic!("{:?}", town.records()) };
     assert_eq!(record.verdict, Verdict::Agreed);
     let sheet: Vec<(String, i64, u8)> =
@@ -554,7 +554,7 @@ fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
     town.open_with(0, RoomConfig { join: JoinTarget::Code(code), ..House::house_config(0) }).run_ms(2_000);
     let refusals: Vec<String> = town.told[0]
         .iter()
-        .filter(|event| matches!(event, RoomEvent::RequestRejected(_)))
+        .filter(|event| matches!(event, RoomEvent::RequestRejected { .. }))
         .map(RoomEvent::to_string)
         .collect();
     assert_eq!(refusals.len(), 1, "{}", town.describe());
@@ -571,7 +571,7 @@ fn a_mistyped_code_costs_nobody_the_seat_they_have() {
     town.room(1).join(mistyped.clone());
     town.run_ms(3_000);
     assert_eq!(
-        count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected(_))),
+        count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected { .. })),
         1,
         "{}",
         town.describe()
@@ -580,7 +580,7 @@ fn a_mistyped_code_costs_nobody_the_seat_they_have() {
     // A page that has no use for the seat it had keeps it from nobody.
     town.crash(1).open_with(1, RoomConfig { join: mistyped, ..House::house_config(1) }).run_ms(3_000);
     assert_eq!(
-        count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected(_))),
+        count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected { .. })),
         1,
         "{}",
         town.describe()

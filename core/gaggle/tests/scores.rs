@@ -103,5 +103,8 @@ fn next_round_begins_when_others_have_reported() {
     let points = [(Slot::at(0), 40), (Slot::at(1), 40)];
     (0..2).for_each(|house| assert!(town.room(house).report_result(&points, None, 7)));
     assert_eq!(round(town.run_ms(4_000)), 2);
-    assert_eq!(town.told[0].iter().filter(|event| matches!(event, RoomEvent::RequestRejected(_))).count(), 0);
+    assert_eq!(
+        town.told[0].iter().filter(|event| matches!(event, RoomEvent::RequestRejected { .. })).count(),
+        0
+    );
 }

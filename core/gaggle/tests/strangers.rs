@@ -226,7 +226,7 @@ fn builds_with_other_fields_under_one_version_never_meet() {
     assert_ne!(town.room(1).0.code(), code, "who looks for any room has another\n{}", town.describe());
     town.open_with(2, playing(2, Build::LongRope, Some(code))).run_ms(4_000);
     assert_eq!(
-        count(&town, 2, |event| matches!(event, RoomEvent::RequestRejected(_))),
+        count(&town, 2, |event| matches!(event, RoomEvent::RequestRejected { .. })),
         1,
         "{}",
         town.describe()

@@ -12,6 +12,8 @@
 
 #[cfg(target_arch = "wasm32")]
 mod arrival;
+#[cfg(any(target_arch = "wasm32", test))]
+mod brought;
 #[cfg(target_arch = "wasm32")]
 mod clock;
 #[cfg(target_arch = "wasm32")]
@@ -32,6 +34,8 @@ mod relay;
 #[cfg(any(target_arch = "wasm32", test))]
 mod said;
 #[cfg(target_arch = "wasm32")]
+mod sign_in;
+#[cfg(target_arch = "wasm32")]
 mod webrtc_carrier;
 
 #[cfg(target_arch = "wasm32")]
@@ -46,6 +50,7 @@ pub use {
     page::{Canvas, GameRoom, WorldRoom, run_page, run_world},
     platform::{PageConnect, PagePlatform, has_webrtc, platform, platform_at, platform_with, random_seed},
     relay::RelayWebSocket,
+    sign_in::{sign_in, sign_out, token},
     webrtc_carrier::WebRtcCarrier,
 };
 

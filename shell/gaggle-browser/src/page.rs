@@ -1,7 +1,7 @@
 //! A whole page for a small game: a canvas, the keyboard, and a room with everybody in it. Games
 //! that want more than this take [`platform`](crate::online) and build their own page.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gaggle::link::sim::Conditions;
@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, KeyboardEvent, Window};
 
 use crate::said::Said;
-use crate::{KeyState, PagePlatform, now, on_arrival, platform_with, random_seed};
+use crate::{KeyState, PagePlatform, now, on_arrival, platform_with, random_seed, sign_in, sign_out, token};
 
 /// How often the room is looked after while the page is hidden.
 const HIDDEN_EVERY_MS: i32 = 250;
@@ -56,6 +56,9 @@ struct Table<E: Engine> {
     input: MakeInput<E::Input>,
     draw: Draw<E>,
     said: Said,
+    /// The link to sign in or out is shown.
+    offers_sign_in: bool,
+    sign_in_clicked: Rc<Cell<bool>>,
     game: String,
     window: Window,
     document: Document,
@@ -109,6 +112,7 @@ fn begin<E: Engine + 'static>(
     let name = config.game.as_str().to_string();
     config.lobby.guest_key = kept(&window, &name, "key", true);
     config.lobby.device_key = Some(seat(&window, &name));
+    config.lobby.token = token();
     let address = window.location().search().unwrap_or_default();
     let settings = address.trim_start_matches('?').split('&').filter_map(|pair| pair.split_once('='));
     let asked = settings.clone().find_map(|(name, value)| (name == "room").then_some(value));
@@ -130,6 +134,8 @@ fn begin<E: Engine + 'static>(
         input,
         draw,
         said: Said::new(said),
+        offers_sign_in: false,
+        sign_in_clicked: Rc::default(),
         game: name,
         window,
         document,
@@ -150,8 +156,9 @@ impl<E: Engine + 'static> Table<E> {
                 gaggle::RoomEvent::RoomJoined { code, .. } => {
                     keep(&self.window, &self.game, "room", Some(&code.to_string()), false);
                 }
+                gaggle::RoomEvent::SignInRejected(_) => sign_out(),
                 gaggle::RoomEvent::RoomLeft { .. } => keep(&self.window, &self.game, "room", None, false),
-                gaggle::RoomEvent::RequestRejected(_)
+                gaggle::RoomEvent::RequestRejected { .. }
                     if matches!(self.room.config().join, JoinTarget::Code(_))
                         && self.room.host().is_none() =>
                 {
@@ -170,8 +177,45 @@ impl<E: Engine + 'static> Table<E> {
         if hidden { self.room.suspend() } else { self.room.resume() }
     }
 
+    /// Shows the link to sign in, once the lobby has said that there is one.
+    fn offer_sign_in(&mut self) {
+        let url = self.room.lobby_client().and_then(|client| client.sign_in_url());
+        if url.is_none() || std::mem::replace(&mut self.offers_sign_in, true) {
+            return;
+        }
+        let is_signed_in = self.room.config().lobby.token.is_some();
+        let Ok(link) = self.document.create_element("button") else { return };
+        link.set_text_content(Some(if is_signed_in { "Sign out" } else { "Sign in" }));
+        let clicked = Rc::clone(&self.sign_in_clicked);
+        let go = Closure::<dyn FnMut()>::new(move || clicked.set(true));
+        let _ = link.add_event_listener_with_callback("click", go.as_ref().unchecked_ref());
+        go.forget();
+        let _ = self.document.body().map(|body| body.append_child(&link));
+    }
+
+    /// Goes to the issuer, or signs out. Another identity is another player, so this one leaves the
+    /// room first and remembers its code.
+    fn change_identity(&mut self) {
+        let code = kept(&self.window, &self.game, "room", false);
+        self.room.leave();
+        self.update();
+        keep(&self.window, &self.game, "room", code.as_deref(), false);
+        let url = self.room.lobby_client().and_then(|client| client.sign_in_url()).map(str::to_string);
+        match url.filter(|_| self.room.config().lobby.token.is_none()) {
+            Some(url) => sign_in(&url),
+            None => {
+                sign_out();
+                let _ = self.window.location().reload();
+            }
+        }
+    }
+
     fn frame(&mut self) {
         self.update();
+        self.offer_sign_in();
+        if self.sign_in_clicked.take() {
+            self.change_identity();
+        }
         self.picture.fill_rect("#10141f", 0, 0, Canvas::SIZE.0, Canvas::SIZE.1);
         (self.draw)(&mut self.room, &self.picture);
         self.picture.fill_text("#8090a0", 8, Canvas::SIZE.1 - 8, self.said.line());

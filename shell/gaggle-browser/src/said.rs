@@ -28,7 +28,7 @@ impl Said {
             RoomEvent::PathChanged { .. } | RoomEvent::LobbyReply { .. } | RoomEvent::ValueChanged { .. } => {
                 return;
             }
-            RoomEvent::RequestRejected(_) => self.refusal = Some(event.to_string()),
+            RoomEvent::RequestRejected { .. } => self.refusal = Some(event.to_string()),
             // The room that was found instead.
             RoomEvent::GuestKey(_)
             | RoomEvent::RoomListChanged
@@ -56,10 +56,8 @@ mod tests {
     fn refusal_stays_beside_the_room_found_instead() {
         let mut said = Said::new("latency: no number".to_string());
         assert_eq!(said.line(), "latency: no number");
-        said.hear(&RoomEvent::RequestRejected(Rejection::new(
-            RejectionCode::NoSuchRoom,
-            "there is no such room",
-        )));
+        let rejection = Rejection::new(RejectionCode::NoSuchRoom, "there is no such room");
+        said.hear(&RoomEvent::RequestRejected { request: None, rejection });
         assert_eq!(said.line(), "there is no such room");
         let code = "BCDFGH".parse().expect("a code");
         said.hear(&RoomEvent::RoomJoined { code, resumed: false });

@@ -177,6 +177,7 @@ impl Arcade {
             Phase::Playing => "together",
             Phase::Spectating => "watching",
             Phase::Suspended => "resting",
+            _ => "lobby",
         };
         let code = self.room_code().unwrap_or_default();
         let mut out = String::from("{");

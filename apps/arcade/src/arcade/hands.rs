@@ -287,7 +287,10 @@ mod tests {
     fn refuse(arcade: &mut Arcade) {
         arcade.choose(Choice::Play, false);
         arcade.cabinet.room_mut().join(JoinTarget::Code("BCDFGH".parse().expect("a code")));
-        arcade.hear(&gaggle::RoomEvent::RequestRejected(Rejection::new(RejectionCode::RoomFull, "full")));
+        arcade.hear(&gaggle::RoomEvent::RequestRejected {
+            request: None,
+            rejection: Rejection::new(RejectionCode::RoomFull, "full"),
+        });
         assert!(arcade.is_refused());
     }
 

@@ -272,7 +272,7 @@ impl Arcade {
         let are_two = self.players > 1;
         let is_shown = is_shown || self.is_about_old_room(event);
         // News of a flight are none in the menu; what the lobby refuses is.
-        let is_over = self.screen == Screen::Menu && !matches!(event, RoomEvent::RequestRejected(_));
+        let is_over = self.screen == Screen::Menu && !matches!(event, RoomEvent::RequestRejected { .. });
         let line = line_for(event, has_company, watches, are_two).filter(|_| !is_shown && !is_over);
         if let Some(mut line) = line {
             if self.touch.used && matches!(event, RoomEvent::SpectatingStarted) {
@@ -326,7 +326,7 @@ impl Arcade {
                 self.listen_anew();
                 self.invite_if_wanted();
             }
-            RoomEvent::RequestRejected(refusal) => self.hear_refusal(refusal),
+            RoomEvent::RequestRejected { rejection: refusal, .. } => self.hear_refusal(refusal),
             RoomEvent::RoomListChanged => self.list_rooms(),
             RoomEvent::ResultStored => self.look_around(),
             // The room has a seat left, but not two.
@@ -346,7 +346,7 @@ impl Arcade {
     fn is_about_old_room(&self, event: &RoomEvent) -> bool {
         let wish = self.cabinet.room().join_target().clone();
         // What a notice says needs no other words.
-        matches!(event, RoomEvent::RequestRejected(refusal) if is_about_room(refusal.code))
+        matches!(event, RoomEvent::RequestRejected { rejection: refusal, .. } if is_about_room(refusal.code))
             && (self.is_refused()
                 || self.screen == Screen::Flying
                     && matches!(wish, JoinTarget::Code(_) | JoinTarget::Spectate(_)))

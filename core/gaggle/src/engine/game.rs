@@ -1,12 +1,13 @@
 //! Engine of a [`GameRoom`](crate::GameRoom): the match on the screen, and the attempt to join
 //! another one beside it.
 //!
-//! `game/events.rs` has what the session reports, `game/play.rs` one match, `game/recording.rs` its
-//! replay.
+//! `game/events.rs` has what the session reports, `game/start.rs` matches all peers start together,
+//! `game/play.rs` one match, `game/recording.rs` its replay.
 
 mod events;
 mod play;
 mod recording;
+mod start;
 
 use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, VecSet};
 use gaggle_link::Transport;
@@ -20,7 +21,7 @@ use crate::config::{JoinTarget, RoomConfig};
 use crate::engine::input_latch::InputLatch;
 use crate::engine::{Engine, sealed};
 use crate::event::RoomEvent;
-use crate::lobby_room::{LobbyAction, LobbyRoom};
+use crate::lobby_room::{HOST_STARTS, LobbyAction, LobbyRoom};
 use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
 
@@ -36,6 +37,8 @@ type Lobby<P> = LobbyRoom<TimelineConfig, P>;
 /// An attempt to join a running match, while the match on the screen goes on.
 struct Joining<G: Game> {
     play: Play<G>,
+    /// Peers that start it together and have not answered; none if it is a running one.
+    awaited: Option<Vec<PeerId>>,
     /// When it began, or last made progress.
     progress_at: Micros,
     /// Since when no member plays and this peer is the one to open the match.
@@ -49,9 +52,26 @@ struct Joining<G: Game> {
     hopeless: bool,
 }
 
+impl<G: Game> Joining<G> {
+    fn new(now: Micros, play: Play<G>, awaited: Option<Vec<PeerId>>) -> Joining<G> {
+        Joining {
+            play,
+            awaited,
+            progress_at: now,
+            alone_since: None,
+            percent: 0,
+            best: 0,
+            rejected: VecSet::new(),
+            hopeless: false,
+        }
+    }
+}
+
 /// Plays one [`Game`] on all peers: inputs travel. Use it as a [`GameRoom`](crate::GameRoom).
 #[expect(missing_debug_implementations, reason = "a game need not be `Debug`; `Room` is")]
 pub struct GameEngine<G: Game> {
+    /// What matches that all peers start together begin with.
+    initial: G,
     /// The match on the screen.
     shown: Play<G>,
     /// The game one frame ago, to interpolate.
@@ -94,6 +114,7 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
         let slots = config.first_slots(config.local_players);
         let session = solo_session(&config.engine, unknown, slots, 0, rng)?;
         Ok(GameEngine {
+            initial: game.clone(),
             previous: game.clone(),
             shown: Play::new(now, session, game),
             in_match: false,
@@ -130,7 +151,10 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
         match action {
             LobbyAction::OpenMatch => self.open_match(room),
             LobbyAction::JoinMatch => self.begin_joining(room),
-            LobbyAction::GoSolo => self.go_solo(room),
+            LobbyAction::EnterLobby | LobbyAction::GoSolo => self.go_solo(room),
+            LobbyAction::PrepareStart if HOST_STARTS => self.prepare_start(room),
+            LobbyAction::StartMatch if HOST_STARTS => self.start_match(room),
+            LobbyAction::PrepareStart | LobbyAction::StartMatch => {}
             LobbyAction::MembersChanged => {}
             LobbyAction::Resumed => self.rejoin_others(room),
         }
@@ -141,6 +165,9 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
         // already.
         if !self.is_spectating() {
             let _ = self.shown.session_mut().evict(peer);
+        }
+        if let Some(joining) = self.joining.as_mut().filter(|joining| joining.awaited.is_some()) {
+            let _ = joining.play.session_mut().evict(peer);
         }
     }
 
@@ -186,7 +213,9 @@ impl<G: Game + Clone> Engine for GameEngine<G> {
         if std::mem::take(&mut self.has_left) || !needs_no_match {
             // The links belong to the match that was left: a join begins with new ones.
             room.renew_links();
-            self.begin_joining(room);
+            if !room.is_waiting() {
+                self.begin_joining(room);
+            }
         }
     }
 
@@ -328,8 +357,7 @@ impl<G: Game + Clone> GameEngine<G> {
         match &mut self.joining {
             Some(joining) => joining.play.receive(room.now, mesh, &mut room.inbox),
             None if self.in_match => self.shown.receive(room.now, mesh, &mut room.inbox),
-            // Suspended before the join succeeded: the match on the screen is not theirs.
-            None => while mesh.poll(room.now).is_some() {},
+            None => room.receive_beside_match(),
         }
     }
 
@@ -394,15 +422,7 @@ impl<G: Game + Clone> GameEngine<G> {
         };
         let Ok(session) = session else { unreachable!("the settings held for the solo session") };
         let play = Play::new(*now, session, self.shown.timeline.game().clone());
-        self.joining = Some(Joining {
-            play,
-            progress_at: *now,
-            alone_since: None,
-            percent: 0,
-            best: 0,
-            rejected: VecSet::new(),
-            hopeless: false,
-        });
+        self.joining = Some(Joining::new(*now, play, None));
         room.push(RoomEvent::Joining { percent: 0 });
     }
 

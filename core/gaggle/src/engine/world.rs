@@ -11,10 +11,10 @@ use gaggle_lobby::Label;
 use gaggle_replica::{Driver, JoinMode, Player, ReplicaConfig, Session, SessionError, SessionStats};
 use gaggle_timeline::TickClock;
 
-use crate::config::{RoomConfig, build_label};
+use crate::config::RoomConfig;
 use crate::engine::input_latch::InputLatch;
 use crate::engine::{Engine, sealed};
-use crate::lobby_room::{LobbyAction, LobbyRoom};
+use crate::lobby_room::{HOST_STARTS, LobbyAction, LobbyRoom};
 use crate::phase::Phase;
 use crate::platform::Platform;
 use crate::world::World;
@@ -89,10 +89,10 @@ impl<W: World> Engine for WorldEngine<W> {
         Ok(engine)
     }
 
-    fn build_id(&self, _config: &RoomConfig<ReplicaConfig>) -> Label {
+    fn build_id(&self, config: &RoomConfig<ReplicaConfig>) -> Label {
         // Peers that step at different rates would move the same objects at different speeds.
         let rate = u64::from(W::TICK_RATE).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        build_label(self.session.fingerprint() ^ rate)
+        config.build_label(self.session.fingerprint() ^ rate)
     }
 
     fn keep_choices_of(&mut self, _previous: &Self) {}
@@ -107,7 +107,10 @@ impl<W: World> Engine for WorldEngine<W> {
         match action {
             LobbyAction::OpenMatch => self.open_match(room),
             LobbyAction::JoinMatch => self.begin_joining(room),
-            LobbyAction::GoSolo => self.go_solo(room),
+            LobbyAction::EnterLobby | LobbyAction::GoSolo => self.go_solo(room),
+            LobbyAction::PrepareStart if HOST_STARTS => self.prepare_start(room),
+            LobbyAction::StartMatch if HOST_STARTS => self.start_match(room),
+            LobbyAction::PrepareStart | LobbyAction::StartMatch => {}
             LobbyAction::MembersChanged => self.handle_members(room),
             LobbyAction::Resumed => self.rejoin_others(room),
         }
@@ -250,15 +253,26 @@ impl<W: World> WorldEngine<W> {
     }
 
     fn receive<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if self.is_beside(room) {
+            return room.receive_beside_match();
+        }
         let LobbyRoom { mesh: Some(mesh), inbox, now, .. } = room else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
         Driver.receive_with(*now, mesh, session, |peer, stream, bytes| inbox.receive(peer, stream, bytes));
     }
 
     fn send_packets<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if self.is_beside(room) {
+            return;
+        }
         let Some(mesh) = room.mesh.as_mut() else { return };
         let session = self.joining.as_mut().map_or(&mut self.session, |joining| &mut joining.session);
         Driver.send(room.now, mesh, session);
+    }
+
+    /// The room waits for its host, and the world on the screen is this peer's own.
+    fn is_beside<P: Platform>(&self, room: &Lobby<P>) -> bool {
+        room.is_waiting() && !self.in_match && self.joining.is_none()
     }
 
     /// Other peers are in the world on the screen.
@@ -329,8 +343,9 @@ impl<W: World> WorldEngine<W> {
 
     /// There is nothing left to watch: starts a world of this peer.
     fn begin_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let player = room.own_player().unwrap_or_else(|| first_player(&room.config));
         let LobbyRoom { config, rng, now, .. } = room;
-        self.session = new_session::<W>(config, first_player(config), JoinMode::Create, rng)
+        self.session = new_session::<W>(config, player, JoinMode::Create, rng)
             .expect("the settings held for the world before");
         self.begin(*now);
     }

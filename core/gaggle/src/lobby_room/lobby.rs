@@ -8,7 +8,7 @@ use gaggle_lobby::view::{LeaveReason, Member, RawJson, RestChanged, RoomUpdate, 
 use gaggle_lobby::{LocalPlayers, RejectionCode, ServerMessage};
 
 use super::{LobbyAction, LobbyRoom};
-use crate::config::JoinTarget;
+use crate::config::{JoinTarget, StartMode};
 use crate::event::RoomEvent;
 use crate::platform::Platform;
 
@@ -49,7 +49,11 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 client.find(Find { game, mode, build, seats, players, palette, switch, settings })
             }
             JoinTarget::CreatePrivate => {
-                let (private, drop_in) = (true, true);
+                let (drop_in, host_starts) = match config.start {
+                    StartMode::DropIn => (true, false),
+                    StartMode::HostStarts { join_late } => (join_late, join_late),
+                };
+                let private = true;
                 client.create(Create {
                     game,
                     mode,
@@ -58,6 +62,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                     players,
                     private,
                     drop_in,
+                    host_starts,
                     palette,
                     switch,
                     settings,
@@ -151,14 +156,12 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     fn hear(&mut self, event: ClientEvent) -> Option<LobbyAction> {
         match event {
-            ClientEvent::Connected { key, .. } => {
-                if std::mem::take(&mut self.server_lost) {
-                    self.back_at = Some(self.now);
-                    self.push(RoomEvent::LobbyReconnected);
-                }
-                if let Some(key) = key {
-                    self.push(RoomEvent::GuestKey(key));
-                }
+            ClientEvent::SignInRejected(rejection) => {
+                self.config.lobby.token = None;
+                self.push(RoomEvent::SignInRejected(rejection));
+            }
+            ClientEvent::Connected { key, name, signed_in, .. } => {
+                self.hear_welcome(key, signed_in.then_some(name.as_str()));
             }
             ClientEvent::Disconnected { .. } if self.server_lost => {}
             ClientEvent::Disconnected { .. } => {
@@ -182,12 +185,18 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 if self.seat_asked == Some(request) {
                     self.leave_unwished();
                 }
-                self.push(RoomEvent::RequestRejected(refusal));
+                self.push(RoomEvent::RequestRejected { request: Some(request), rejection: refusal });
             }
-            ClientEvent::Closed(refusal) => self.push(RoomEvent::RequestRejected(refusal)),
+            ClientEvent::Closed(rejection) => {
+                self.push(RoomEvent::RequestRejected { request: None, rejection });
+            }
             ClientEvent::RoomJoined { created, returned, .. } => return self.take_seat(created, returned),
             ClientEvent::RoomUpdated(event) => {
                 self.hear_room(&event);
+                if let RoomUpdate::StatusChanged(change) = &event {
+                    let action = self.hear_status(change);
+                    return Some(action.unwrap_or(LobbyAction::MembersChanged));
+                }
                 let me = self.me();
                 let is_woken = matches!(event, RoomUpdate::RestChanged(RestChanged { peer, resting: false }) if Some(peer) == me);
                 return Some(if is_woken { LobbyAction::Resumed } else { LobbyAction::MembersChanged });
@@ -224,6 +233,19 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             _ => {}
         }
         None
+    }
+
+    fn hear_welcome(&mut self, key: Option<String>, signed_in_as: Option<&str>) {
+        if let Some(name) = signed_in_as.filter(|_| !std::mem::replace(&mut self.signed_in, true)) {
+            self.push(RoomEvent::SignedIn { name: name.to_string() });
+        }
+        if std::mem::take(&mut self.server_lost) {
+            self.back_at = Some(self.now);
+            self.push(RoomEvent::LobbyReconnected);
+        }
+        if let Some(key) = key {
+            self.push(RoomEvent::GuestKey(key));
+        }
     }
 
     fn hear_room(&mut self, event: &RoomUpdate) {
@@ -267,7 +289,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     fn take_seat(&mut self, created: bool, returned: bool) -> Option<LobbyAction> {
         let client = self.lobby_client.as_ref()?;
         let (room, (_, peer)) = (client.room()?, client.identity()?);
-        let (seat, code, mode) = ((room.id, peer), room.code, room.mode.clone());
+        let (seat, code, mode, round) = ((room.id, peer), room.code, room.mode.clone(), room.round);
         let (fits, inherited) = (self.fits(room), client.reused_slots());
         // Whoever the room was made for begins, also if others have followed before we heard of it.
         let watches = matches!(self.config.join, JoinTarget::Spectate(_));
@@ -290,9 +312,14 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             self.inbox.values.forget(None);
         }
         (self.seat, self.reused_slots, self.joins) = (Some(seat), inherited, joins);
+        self.links_renewed_for = round;
         self.results.forget_score();
         self.learn_names();
         self.open_links();
+        if self.is_waiting() {
+            self.joins = false;
+            return Some(LobbyAction::EnterLobby);
+        }
         Some(if joins { LobbyAction::JoinMatch } else { LobbyAction::OpenMatch })
     }
 

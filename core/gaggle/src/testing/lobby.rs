@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gaggle_kit::{IceServer, Micros, PeerId};
 use gaggle_lobby::client::SocketEvent;
-use gaggle_lobby::directory::{Command, Directory};
-use gaggle_lobby::node::{ConnectionId, IceProvider, Node, NodeConfig, NodeOutput};
+use gaggle_lobby::directory::command::{MarkStored, Tick};
+use gaggle_lobby::directory::{Directory, LogEntry};
+use gaggle_lobby::node::{ConnectionId, IceProvider, Identity, Node, NodeConfig, NodeOutput};
 use gaggle_lobby::rules::Rules;
-use gaggle_lobby::{MatchRecord, NodeId, PlayerId, TicketSigner};
+use gaggle_lobby::{MatchRecord, NodeId, PlayerId, Rejection, RejectionCode, TicketSigner};
 
 /// 2027-01-15, so that tickets have believable times.
 pub(super) const EPOCH: Micros = Micros::from_secs(1_800_000_000);
@@ -159,20 +160,16 @@ impl Shared {
             }
         }
         self.node.handle_timeout(now);
-        self.directory.handle_timeout(now);
+        let _ = self.directory.apply(now, &LogEntry::new(Tick {}));
         loop {
             while let Some((_, notice)) = self.directory.poll_notice() {
                 self.node.handle_notice(now, notice);
             }
             while let Some(record) = self.directory.poll_record() {
                 // Kept at once, as by a storage without ratings.
-                let stored = Command::Stored {
-                    room: record.room,
-                    round: record.round,
-                    verdict: None,
-                    ratings: Vec::new(),
-                };
-                let _ = self.directory.handle_request(now, stored);
+                let stored =
+                    MarkStored { room: record.room, round: record.round, verdict: None, ratings: Vec::new() };
+                let _ = self.directory.apply(now, &LogEntry::new(stored));
                 self.observed.records.push(record);
             }
             let Some(output) = self.node.poll_output() else { break };
@@ -189,15 +186,26 @@ impl Shared {
                     }
                 }
                 NodeOutput::Ping { connection } => self.node.handle_pong(now, connection),
-                NodeOutput::Ask { ask, request } => {
-                    let reply = self.directory.handle_request(now, *request);
-                    self.node.handle_reply(now, ask, reply);
+                NodeOutput::Append(entry) => {
+                    let reply = self.directory.apply(now, &entry);
+                    self.node.handle_applied(now, &entry, reply);
                 }
-                NodeOutput::Tell { .. }
-                | NodeOutput::Verify { .. }
-                | NodeOutput::Query { .. }
-                | NodeOutput::AuditRecord(_) => {}
+                NodeOutput::LookUp(lookup) => {
+                    let found = self.directory.look_up(&lookup);
+                    self.node.handle_found(now, lookup, found);
+                }
+                NodeOutput::Verify { connection, token } => {
+                    self.node.handle_verified(now, connection, verify(&token));
+                }
+                NodeOutput::Tell { .. } | NodeOutput::Query { .. } | NodeOutput::AuditRecord(_) => {}
             }
         }
     }
+}
+
+/// The simulated issuer of tokens: `token of NAME` is one of NAME.
+fn verify(token: &str) -> Result<Identity, Rejection> {
+    let name = token.strip_prefix("token of ");
+    let name = name.ok_or_else(|| Rejection::new(RejectionCode::BadToken, "the token has expired"))?;
+    Ok(Identity { issuer: "testing".into(), subject: name.into(), name: Some(name.into()) })
 }

@@ -76,7 +76,9 @@ impl Player for Flyer {
         while let Some(event) = self.room.poll_event() {
             match event {
                 gaggle::RoomEvent::RoomJoined { code, .. } => self.told.code = Some(code),
-                gaggle::RoomEvent::RequestRejected(refusal) => self.told.refused = Some(refusal.text),
+                gaggle::RoomEvent::RequestRejected { rejection: refusal, .. } => {
+                    self.told.refused = Some(refusal.text);
+                }
                 gaggle::RoomEvent::DesyncDetected { .. } => self.told.desyncs += 1,
                 gaggle::RoomEvent::LobbyDisconnected => self.told.servers_lost += 1,
                 _ => {}

@@ -116,7 +116,9 @@ impl<H: Hands> Player for Shared<H> {
         while let Some(event) = self.room.poll_event() {
             match event {
                 gaggle::RoomEvent::RoomJoined { code, .. } => self.told.code = Some(code),
-                gaggle::RoomEvent::RequestRejected(refusal) => self.told.refused = Some(refusal.text),
+                gaggle::RoomEvent::RequestRejected { rejection: refusal, .. } => {
+                    self.told.refused = Some(refusal.text);
+                }
                 gaggle::RoomEvent::LobbyDisconnected => self.told.servers_lost += 1,
                 _ => {}
             }

@@ -121,6 +121,7 @@ impl<G: Game + Clone> GameEngine<G> {
     /// Follows a join attempt until it has succeeded, failed or timed out.
     fn follow_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
         let Some(joining) = &mut self.joining else { return };
+        joining.give_up_silent(room.now);
         let before = joining.percent;
         while let Some(event) = joining.play.session_mut().poll_event() {
             if let SessionEvent::JoinProgress { percent } = event {
@@ -128,6 +129,9 @@ impl<G: Game + Clone> GameEngine<G> {
             }
             if let SessionEvent::Rejected { peer, .. } | SessionEvent::PeerFault { peer, .. } = event {
                 joining.rejected.insert(peer);
+            }
+            if let (SessionEvent::Synchronized { peer, .. }, Some(awaited)) = (&event, &mut joining.awaited) {
+                awaited.retain(|other| other != peer);
             }
             joining.hopeless |= matches!(event, SessionEvent::StateTooLarge { .. });
             if let Some(reported) = trouble(&event, &|peer| room.name(peer)) {
@@ -148,7 +152,8 @@ impl<G: Game + Clone> GameEngine<G> {
         let spectates = session.is_spectating();
         let is_in = if spectates { session.is_running() } else { session.is_member() };
         let is_late = room.now.since(joining.progress_at) >= room.join_timeout();
-        let is_alone = !spectates && session.found_no_match() && room.is_first_of_linked();
+        let is_start = joining.awaited.is_some();
+        let is_alone = !spectates && !is_start && session.found_no_match() && room.is_first_of_linked();
         joining.alone_since = joining.alone_since.filter(|_| is_alone).or(is_alone.then_some(room.now));
         let opens = joining.alone_since.is_some_and(|at| room.now.since(at) >= OPEN_AFTER);
         if percent != before {
@@ -164,6 +169,10 @@ impl<G: Game + Clone> GameEngine<G> {
                 self.remove_suspended(room);
                 room.push(if spectates { RoomEvent::SpectatingStarted } else { RoomEvent::MatchJoined });
             }
+        } else if is_start && is_late {
+            // The others may have started without this peer.
+            room.renew_links();
+            self.begin_joining(room);
         } else if is_hopeless || is_late && spectates {
             room.push(RoomEvent::JoinFailed);
             self.leave(room, false);

@@ -1,6 +1,6 @@
 //! One match as this machine runs it: the game, its session, its clock.
 
-use gaggle_kit::{Input, Micros, Slot, SlotSet};
+use gaggle_kit::{Input, Micros, PeerId, Slot, SlotSet};
 use gaggle_link::Transport;
 use gaggle_timeline::{Driver, Game, Session, Tick, TickClock, Timeline};
 
@@ -47,6 +47,11 @@ impl<G: Game> Play<G> {
 
     pub(crate) fn session_mut(&mut self) -> &mut Session<G::Input> {
         self.timeline.session_mut()
+    }
+
+    /// A link was up before the match began here.
+    pub(crate) fn connect(&mut self, now: Micros, peer: PeerId) {
+        self.exchange.connect(now, self.timeline.session_mut(), peer);
     }
 
     pub(crate) fn receive(&mut self, now: Micros, links: &mut impl Transport, inbox: &mut Inbox) {

@@ -21,6 +21,8 @@ const MEET_TIMEOUT: Micros = Micros::from_secs(8);
 /// An attempt to join the world of others.
 pub(super) struct Joining {
     pub(super) session: Session,
+    /// All peers start the world together: what is on the screen is no part of it.
+    is_start: bool,
     began_at: Micros,
     /// Since when events report it. None after a first failure: it goes on, and is reported again
     /// once there is a link.
@@ -93,13 +95,13 @@ impl<W: World> WorldEngine<W> {
             // It begins on resume.
             return;
         }
-        self.try_to_join(room, true);
+        self.try_to_join(room, true, false);
         if self.joining.is_some() {
             room.push(RoomEvent::Joining { percent: 0 });
         }
     }
 
-    fn try_to_join<P: Platform>(&mut self, room: &mut Lobby<P>, is_reported: bool) {
+    fn try_to_join<P: Platform>(&mut self, room: &mut Lobby<P>, is_reported: bool, is_start: bool) {
         let (player, mode) = match room.own_player() {
             Some(player) => (player, JoinMode::Join),
             None if room.is_spectator_here() => (Player::at(0), JoinMode::Spectate),
@@ -110,6 +112,7 @@ impl<W: World> WorldEngine<W> {
             new_session::<W>(config, player, mode, rng).expect("the settings held for the solo world");
         self.joining = Some(Joining {
             session,
+            is_start,
             began_at: *now,
             reported_since: is_reported.then_some(*now),
             percent: 0,
@@ -126,7 +129,9 @@ impl<W: World> WorldEngine<W> {
             return;
         }
         room.renew_links();
-        if room.has_others() {
+        if room.is_waiting() {
+            self.in_match = false;
+        } else if room.has_others() {
             self.begin_joining(room);
         } else {
             self.open_match(room);
@@ -146,6 +151,9 @@ impl<W: World> WorldEngine<W> {
     /// A member came to the room or left it.
     pub(super) fn handle_members<P: Platform>(&mut self, room: &mut Lobby<P>) {
         self.set_identities(room);
+        if self.is_beside(room) {
+            return;
+        }
         let is_alone = room.seat.is_some() && !room.has_others();
         if room.is_spectator_here() {
             let is_empty = self.is_spectating() && self.session.roster().is_empty();
@@ -158,8 +166,62 @@ impl<W: World> WorldEngine<W> {
             // The next joiner needs a peer that admits it.
             self.has_left = false;
             room.renew_links();
-        } else if is_alone && self.joining.is_some() {
+        } else if is_alone && let Some(joining) = &self.joining {
+            let is_start = joining.is_start;
+            self.renew_world(room, is_start);
             self.open_match(room);
+        }
+    }
+
+    /// The countdown runs: leaves the world before, so that links can be made in the meantime.
+    pub(super) fn prepare_start<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if self.in_match || self.joining.is_some() {
+            self.go_solo(room);
+        }
+        if !self.suspended {
+            room.renew_links_for_start();
+        }
+    }
+
+    /// Starts a world with the other members. One of them makes it, the others join it at once.
+    pub(super) fn start_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.prepare_start(room);
+        let (Some(start), Some(me)) = (room.start(), room.me()) else { return };
+        if self.suspended || !start.peers.iter().any(|seat| seat.peer == me) {
+            // A spectator, or a peer the others do not wait for. Its links were up before there was
+            // a session to join with.
+            if !self.suspended {
+                room.renew_links();
+            }
+            self.begin_joining(room);
+            return;
+        }
+        self.world.on_start(&start.facts());
+        let (peers, messages) = room.take_early();
+        if start.first == Some(me) {
+            self.renew_world(room, true);
+            self.open_match(room);
+        } else {
+            self.try_to_join(room, true, true);
+        }
+        let Some(session) = self.joining.as_mut().map(|joining| &mut joining.session) else {
+            for (peer, bytes) in messages {
+                self.session.handle_message(room.now, peer, &bytes);
+            }
+            return;
+        };
+        for peer in peers {
+            session.handle_connected(room.now, peer);
+        }
+        for (peer, bytes) in messages {
+            session.handle_message(room.now, peer, &bytes);
+        }
+    }
+
+    /// Makes a new world of this peer, if the one on the screen is no part of what starts.
+    fn renew_world<P: Platform>(&mut self, room: &mut Lobby<P>, is_start: bool) {
+        if is_start {
+            self.begin_solo(room);
         }
     }
 
@@ -248,6 +310,7 @@ impl<W: World> WorldEngine<W> {
             joining.reported_since = Some(now);
             room.push(RoomEvent::Joining { percent: 0 });
         }
+        let is_start = joining.is_start;
         let before = joining.percent;
         let is_complete = joining.is_complete(now, others.len());
         let percent = joining.percent;
@@ -263,18 +326,20 @@ impl<W: World> WorldEngine<W> {
             room.push(RoomEvent::JoinFailed);
             self.leave(room, false);
         } else if is_first {
+            self.renew_world(room, is_start);
             self.open_match(room);
         } else if is_late && !room.is_spectator_here() && !room.has_others_awake() {
             // Suspended members do not answer.
             self.joining = None;
             room.joins = false;
             room.renew_links();
+            self.renew_world(room, is_start);
             self.open_match(room);
         } else if is_late {
             room.push(RoomEvent::JoinFailed);
             // The links belong to the attempt that failed.
             room.renew_links();
-            self.try_to_join(room, false);
+            self.try_to_join(room, false, is_start);
         }
     }
 

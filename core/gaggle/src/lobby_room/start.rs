@@ -1,0 +1,203 @@
+//! Rooms whose host starts the matches: the time before and between them, and who starts together.
+//!
+//! `lobby.rs` asks it about every change of the room's status. Absent: the match itself.
+
+use gaggle_kit::{Micros, PeerId, SlotSet};
+use gaggle_link::{Channel, CloseCode, Transport, TransportEvent};
+use gaggle_lobby::client::Client;
+use gaggle_lobby::view::{Member, RoomView, Status, StatusChanged};
+use gaggle_timeline::{MatchId, MatchStart, PeerSlots};
+
+use super::{LobbyAction, LobbyRoom};
+use crate::event::RoomEvent;
+use crate::phase::Phase;
+use crate::platform::Platform;
+
+/// Whether the host of a room can start matches: pages without use for it leave its code out.
+pub(crate) const HOST_STARTS: bool = cfg!(feature = "host-starts");
+/// Reliable streams below this one are the engine's.
+const ENGINE_STREAMS: u8 = 16;
+/// What a peer that starts sooner sends before it is answered, in messages and bytes of each.
+const EARLY_MESSAGES: usize = 4;
+const EARLY_BYTES: usize = 4_096;
+/// A peer that learns of a start later than this joins the match instead.
+const START_WITHIN: Micros = Micros::from_secs(3);
+
+/// Messages for the engine that arrived before this peer has started its match.
+#[derive(Debug, Default)]
+pub(super) struct EarlyMessages(Vec<(PeerId, Vec<u8>)>);
+
+impl EarlyMessages {
+    /// Keeps a message. Returns false if the peer sends more than a session does before it is
+    /// answered.
+    #[must_use]
+    fn push(&mut self, from: PeerId, bytes: &[u8]) -> bool {
+        let count = self.0.iter().filter(|(peer, _)| *peer == from).count();
+        let fits = count < EARLY_MESSAGES && bytes.len() <= EARLY_BYTES;
+        if fits {
+            self.0.push((from, bytes.to_vec()));
+        }
+        fits
+    }
+
+    fn forget(&mut self, peer: PeerId) {
+        self.0.retain(|(from, _)| *from != peer);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// A match that all its peers start together.
+pub(crate) struct Start {
+    pub(crate) match_id: MatchId,
+    pub(crate) peers: Vec<PeerSlots>,
+    /// Begins the match where one peer has to be the first: the host if it plays.
+    pub(crate) first: Option<PeerId>,
+    seed: u64,
+    round: u32,
+    settings: String,
+}
+
+impl Start {
+    pub(crate) fn facts(&self) -> MatchStart<'_> {
+        let slots = self.peers.iter().fold(SlotSet::EMPTY, |slots, peer| slots.union(peer.slots));
+        MatchStart { seed: self.seed, round: self.round, slots, settings: &self.settings }
+    }
+}
+
+impl<S, P: Platform> LobbyRoom<S, P> {
+    fn room_view(&self) -> Option<&RoomView> {
+        self.seat?;
+        self.lobby_client.as_ref().and_then(Client::room)
+    }
+
+    /// The room waits for its host to start a match.
+    pub(crate) fn is_waiting(&self) -> bool {
+        HOST_STARTS && self.room_view().is_some_and(waits)
+    }
+
+    pub(crate) fn lobby_phase(&self) -> Option<Phase> {
+        let room = self.room_view().filter(|room| HOST_STARTS && waits(room))?;
+        let client = self.lobby_client.as_ref()?;
+        Some(Phase::Lobby { starts_at: room.starts_at.map(|at| client.local_time(at)) })
+    }
+
+    /// What follows from a change of the room's status.
+    pub(super) fn hear_status(&mut self, change: &StatusChanged) -> Option<LobbyAction> {
+        self.room_view().filter(|room| HOST_STARTS && room.starts_together())?;
+        if change.status == Status::Finished {
+            self.push(RoomEvent::MatchEnded);
+            return None;
+        }
+        let room = self.room_view()?;
+        // The client may have heard of further changes already.
+        let is_latest = (room.status, room.round) == (change.status, change.round);
+        let client = self.lobby_client.as_ref().filter(|_| is_latest)?;
+        match change.status {
+            Status::Starting => {
+                let at = client.local_time(change.starts_at.unwrap_or(change.born));
+                self.results.forget_score();
+                self.push(RoomEvent::MatchStarting { at });
+                Some(LobbyAction::PrepareStart)
+            }
+            Status::Playing => {
+                let is_late = self.now.since(client.local_time(change.born)) > START_WITHIN;
+                self.results.forget_score();
+                if is_late {
+                    self.renew_links();
+                    return Some(LobbyAction::JoinMatch);
+                }
+                Some(LobbyAction::StartMatch)
+            }
+            _ => None,
+        }
+    }
+
+    /// The match that starts now.
+    pub(crate) fn start(&self) -> Option<Start> {
+        let room = self.room_view()?;
+        // All peers know the same of each other from the lobby. A member it cannot reach, or whose
+        // page is hidden, joins when it is back.
+        let is_here = |member: &&Member| !member.away && !member.resting;
+        let peers: Vec<PeerSlots> = room
+            .players()
+            .filter(is_here)
+            .map(|member| PeerSlots { peer: member.peer, slots: member.slots() })
+            .collect();
+        let host = peers.iter().map(|seat| seat.peer).find(|peer| *peer == room.host);
+        Some(Start {
+            match_id: MatchId { started_at: room.born / 1_000, nonce: room.seed.0 },
+            first: host.or(peers.first().map(|seat| seat.peer)),
+            peers,
+            seed: room.seed.0,
+            round: room.round,
+            settings: room.settings.as_str().to_string(),
+        })
+    }
+
+    /// Links that know nothing of the match before: what its sessions still send must not reach the
+    /// next one's. Once for each match, and not before the first.
+    pub(crate) fn renew_links_for_start(&mut self) {
+        let Some(round) = self.room_view().map(|room| room.round) else { return };
+        if round > 1 && self.links_renewed_for != round {
+            self.links_renewed_for = round;
+            self.renew_links();
+        }
+    }
+
+    /// Receives while no match of this room is on the screen: messages and values of members, and
+    /// what the engines of those that start sooner send.
+    pub(crate) fn receive_beside_match(&mut self) {
+        let is_waiting = self.is_waiting();
+        let LobbyRoom { mesh: Some(mesh), inbox, early, now, .. } = self else { return };
+        let mut flooding = Vec::new();
+        while let Some(event) = mesh.poll(*now) {
+            match event {
+                TransportEvent::Connected { peer } | TransportEvent::Disconnected { peer, .. } => {
+                    early.forget(peer);
+                }
+                TransportEvent::Message { peer, channel: Channel::Reliable(stream), bytes } => {
+                    if stream >= ENGINE_STREAMS {
+                        inbox.receive(peer, stream, bytes);
+                    } else if is_waiting && !early.push(peer, bytes) {
+                        flooding.push(peer);
+                    }
+                }
+                TransportEvent::Message { .. } => {}
+            }
+        }
+        for peer in flooding {
+            early.forget(peer);
+            mesh.disconnect(*now, peer, CloseCode::PROTOCOL_ERROR);
+        }
+    }
+
+    /// Peers whose links were up before a session began, and what they sent meanwhile.
+    pub(crate) fn take_early(&mut self) -> (Vec<PeerId>, Vec<(PeerId, Vec<u8>)>) {
+        let peers = self.mesh.as_ref().map_or(Vec::new(), |mesh| mesh.peers().to_vec());
+        (peers, std::mem::take(&mut self.early.0))
+    }
+}
+
+fn waits(room: &RoomView) -> bool {
+    room.starts_together() && room.status != Status::Playing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn early_messages_are_bounded_per_peer() {
+        let [ada, bo] = [1, 2].map(PeerId::from_u128);
+        let mut early = EarlyMessages::default();
+        assert!((0..EARLY_MESSAGES).all(|_| early.push(ada, b"hello")));
+        assert!(!early.push(ada, b"once more"));
+        assert!(!early.push(bo, &[0; EARLY_BYTES + 1]));
+        assert!(early.push(bo, b"hello"));
+        early.forget(ada);
+        assert_eq!(early.0, [(bo, b"hello".to_vec())]);
+    }
+}

@@ -1,0 +1,189 @@
+//! Every phase of a room against everything that can happen to it, for both engines.
+
+#[allow(dead_code, reason = "other stories need more of it")]
+mod starters;
+
+use std::fmt::Write;
+
+use gaggle::{GameEngine, HostCommand, JoinTarget, Phase, RoomCode, StartMode, WorldEngine};
+use gaggle_kit::Micros;
+use starters::{Cluster, Field, Race, Subject};
+
+/// Peer 0 hosts the room, peer 1 is in it, and peer 2 is the one under test. Peer 3 hosts another
+/// room with drop-in.
+const SUBJECT: usize = 2;
+const OTHER: usize = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Solo,
+    Lobby,
+    Joining,
+    Playing,
+    Spectating,
+    Suspended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    JoinOther,
+    Restart,
+    Leave,
+    Close,
+    Suspend,
+    Resume,
+    LobbyLost,
+    Kicked,
+    MatchEnds,
+    MatchStarts,
+    OthersLeave,
+}
+
+const STARTS: [Start; 6] =
+    [Start::Solo, Start::Lobby, Start::Joining, Start::Playing, Start::Spectating, Start::Suspended];
+
+const ACTIONS: [Action; 11] = [
+    Action::JoinOther,
+    Action::Restart,
+    Action::Leave,
+    Action::Close,
+    Action::Suspend,
+    Action::Resume,
+    Action::LobbyLost,
+    Action::Kicked,
+    Action::MatchEnds,
+    Action::MatchStarts,
+    Action::OthersLeave,
+];
+
+fn open_subject<E: Subject>(cluster: &mut Cluster<E>, join: JoinTarget) {
+    cluster.open(SUBJECT, join, StartMode::DropIn);
+}
+
+/// A cluster whose subject is in this phase, and the code of the other room.
+fn begin<E: Subject>(start: Start) -> (Cluster<E>, RoomCode) {
+    let mut cluster = Cluster::<E>::new(StartMode::HostStarts { join_late: true }, 1);
+    cluster.open(OTHER, JoinTarget::CreatePrivate, StartMode::DropIn);
+    cluster.run_ms(1_000);
+    let (code, other) = (cluster.code(0), cluster.code(OTHER));
+    if !matches!(start, Start::Lobby) {
+        cluster.start(0);
+        cluster.run_ms(1_500);
+    }
+    match start {
+        Start::Solo => open_subject(&mut cluster, JoinTarget::Browse),
+        Start::Spectating => open_subject(&mut cluster, JoinTarget::Spectate(code)),
+        _ => open_subject(&mut cluster, JoinTarget::Code(code)),
+    }
+    let in_phase = |cluster: &mut Cluster<E>| match (start, cluster.room(SUBJECT).phase()) {
+        (Start::Solo, Phase::Solo) => cluster.room(SUBJECT).lobby_client().is_some(),
+        (Start::Lobby, Phase::Lobby { .. })
+        | (Start::Joining, Phase::Joining { .. })
+        | (Start::Playing | Start::Suspended, Phase::Playing)
+        | (Start::Spectating, Phase::Spectating) => true,
+        _ => false,
+    };
+    for _ in 0..300 {
+        if in_phase(&mut cluster) {
+            break;
+        }
+        cluster.run_ms(17);
+    }
+    assert!(in_phase(&mut cluster), "{start:?}: {:?}", cluster.events[SUBJECT]);
+    if start == Start::Suspended {
+        cluster.room(SUBJECT).suspend();
+        cluster.run_ms(300);
+    }
+    (cluster, other)
+}
+
+fn act<E: Subject>(cluster: &mut Cluster<E>, action: Action, other: RoomCode) {
+    let host = |cluster: &mut Cluster<E>, command| {
+        cluster.room(0).host_command(command).expect("it is the host");
+    };
+    match action {
+        Action::JoinOther => cluster.room(SUBJECT).join(JoinTarget::Code(other)),
+        Action::Restart => {
+            let content = E::content();
+            cluster
+                .room(SUBJECT)
+                .restart(content, 1, JoinTarget::Browse)
+                .unwrap_or_else(|error| panic!("{error}"));
+        }
+        Action::Leave => cluster.room(SUBJECT).leave(),
+        Action::Close => cluster.room(SUBJECT).close(),
+        Action::Suspend => cluster.room(SUBJECT).suspend(),
+        Action::Resume => cluster.room(SUBJECT).resume(),
+        Action::LobbyLost => cluster.net.set_lobby_up(false),
+        Action::Kicked => {
+            let others: Vec<_> = cluster.room(1).members().iter().map(|member| member.peer).collect();
+            let mine = cluster.room(SUBJECT).members().into_iter().find(|member| member.is_local);
+            if let Some(peer) = mine.map(|member| member.peer).filter(|peer| others.contains(peer)) {
+                host(cluster, HostCommand::Kick(peer));
+            }
+        }
+        Action::MatchEnds => host(cluster, HostCommand::EndMatch),
+        Action::MatchStarts => host(cluster, HostCommand::Start { countdown: Micros::ZERO }),
+        Action::OthersLeave => {
+            cluster.room(0).leave();
+            cluster.room(1).leave();
+        }
+    }
+}
+
+fn name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Solo => "solo",
+        Phase::Lobby { .. } => "lobby",
+        Phase::Joining { .. } => "joining",
+        Phase::Playing => "playing",
+        Phase::Spectating => "spectating",
+        Phase::Suspended => "suspended",
+        _ => "?",
+    }
+}
+
+/// Phases six seconds after each action; for a suspended room also six seconds after it resumed.
+const EXPECTED: &str = "
+            | JoinOther | Restart | Leave | Close | Suspend | Resume | LobbyLost | Kicked | MatchEnds | MatchStarts | OthersLeave
+Solo        | playing | solo | solo | solo | suspended | solo | solo | solo | solo | solo | solo
+Lobby       | playing | solo | solo | solo | suspended | lobby | lobby | solo | lobby | playing | lobby
+Joining     | playing | solo | solo | solo | suspended | playing | joining | solo | lobby | playing | playing
+Playing     | playing | solo | solo | solo | suspended | playing | playing | solo | lobby | playing | playing
+Spectating  | playing | solo | solo | solo | spectating | spectating | spectating | solo | lobby | spectating | solo
+Suspended   | suspended | solo | solo | solo | suspended | playing | suspended | suspended | suspended | suspended | suspended
+and resumed | playing | solo | solo | solo | playing | playing | joining | solo | lobby | playing | playing
+";
+
+fn table<E: Subject>() -> String {
+    let heads: Vec<String> = ACTIONS.iter().map(|action| format!("{action:?}")).collect();
+    let mut table = format!("\n            | {}\n", heads.join(" | "));
+    let mut resumed = Vec::new();
+    for start in STARTS {
+        let row = ACTIONS.map(|action| {
+            let (mut cluster, other) = begin::<E>(start);
+            act(&mut cluster, action, other);
+            cluster.run_ms(6_000);
+            let later = name(cluster.room(SUBJECT).phase());
+            if start == Start::Suspended {
+                cluster.room(SUBJECT).resume();
+                cluster.run_ms(6_000);
+                resumed.push(name(cluster.room(SUBJECT).phase()));
+            }
+            later
+        });
+        writeln!(table, "{:<11} | {}", format!("{start:?}"), row.join(" | ")).expect("memory");
+    }
+    writeln!(table, "and resumed | {}", resumed.join(" | ")).expect("memory");
+    table
+}
+
+#[test]
+fn game_rooms_follow_the_table() {
+    assert_eq!(table::<GameEngine<Race>>(), EXPECTED);
+}
+
+#[test]
+fn world_rooms_follow_the_table() {
+    assert_eq!(table::<WorldEngine<Field>>(), EXPECTED);
+}

@@ -1,0 +1,206 @@
+//! Peers whose host starts the matches, with a game and a world that know how they began.
+
+use gaggle::link::sim::Conditions;
+use gaggle::lobby::client::RequestId;
+use gaggle::replica::{AuthorityPolicy, Kind, Kinds, Session};
+use gaggle::testing::{SimLobby, SimPlatform};
+use gaggle::{
+    Engine, Game, GameEngine, HostCommand, Inputs, JoinTarget, MatchStart, Phase, RawJson, Room, RoomCode,
+    RoomConfig, RoomEvent, Slot, StartMode, State, World, WorldEngine,
+};
+use gaggle_kit::Micros;
+
+const SETTINGS: &str = r#"{"map":"fen"}"#;
+
+/// What a match of either engine knows of its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Begun {
+    pub(crate) seed: u64,
+    pub(crate) round: u32,
+    pub(crate) players: u32,
+}
+
+#[derive(Clone, State)]
+pub(crate) struct Race {
+    pub(crate) seed: u64,
+    pub(crate) round: u32,
+    pub(crate) players: u32,
+    pub(crate) steps: u32,
+    pub(crate) pressed: [u32; 6],
+}
+
+impl Game for Race {
+    type Input = u8;
+
+    fn on_start(&mut self, start: &MatchStart<'_>) {
+        assert_eq!((self.steps, start.settings), (0, SETTINGS), "a start begins with what was opened");
+        (self.seed, self.round, self.players) = (start.seed, start.round, start.slots.len() as u32);
+    }
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        self.steps += 1;
+        for nth in 0..6 {
+            self.pressed[nth] += u32::from(inputs.get(Slot::at(nth)));
+        }
+    }
+}
+
+/// Spawned once by the peer that makes the world.
+#[derive(Debug, Clone, PartialEq, Kind)]
+pub(crate) struct Flag {
+    #[kind(constant)]
+    pub(crate) seed: u64,
+    #[kind(constant)]
+    pub(crate) round: u32,
+    #[kind(constant)]
+    pub(crate) players: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Field {
+    pub(crate) start: Option<(u64, u32, u32)>,
+}
+
+impl World for Field {
+    type Input = u8;
+
+    fn kinds() -> Kinds {
+        Kinds::new().with::<Flag>()
+    }
+
+    fn on_start(&mut self, start: &MatchStart<'_>) {
+        assert_eq!(start.settings, SETTINGS);
+        self.start = Some((start.seed, start.round, start.slots.len() as u32));
+    }
+
+    fn populate(&mut self, session: &mut Session) {
+        let (seed, round, players) = self.start.unwrap_or_default();
+        session.spawn(&Flag { seed, round, players }).expect("there is room");
+    }
+
+    fn step(&mut self, _session: &mut Session) {}
+}
+
+pub(crate) trait Subject: Engine<Input = u8> + Sized {
+    fn config() -> RoomConfig<Self::Config>;
+    fn content() -> Self::Content;
+    fn begun(room: &Room<Self, SimPlatform>) -> Begun;
+}
+
+impl Subject for GameEngine<Race> {
+    fn config() -> RoomConfig {
+        RoomConfig::new("race", 6).expect("a label").version("1")
+    }
+
+    fn content() -> Race {
+        Race { seed: 0, round: 0, players: 0, steps: 0, pressed: [0; 6] }
+    }
+
+    fn begun(room: &Room<Self, SimPlatform>) -> Begun {
+        let Race { seed, round, players, .. } = *room.game();
+        Begun { seed, round, players }
+    }
+}
+
+impl Subject for WorldEngine<Field> {
+    fn config() -> RoomConfig<Self::Config> {
+        RoomConfig::world("field", 6, AuthorityPolicy::Leader).expect("a label").version("1")
+    }
+
+    fn content() -> Field {
+        Field::default()
+    }
+
+    fn begun(room: &Room<Self, SimPlatform>) -> Begun {
+        let flags: Vec<Flag> = room.session().iter::<Flag>().map(|(_, flag)| flag).collect();
+        let [Flag { seed, round, players }] = flags[..] else { panic!("{} flags", flags.len()) };
+        Begun { seed, round, players }
+    }
+}
+
+/// Peers with a room each. Peer 0 creates it.
+pub(crate) struct Cluster<E: Subject> {
+    pub(crate) net: SimLobby,
+    pub(crate) rooms: Vec<Option<Room<E, SimPlatform>>>,
+    pub(crate) events: Vec<Vec<RoomEvent>>,
+    pub(crate) asleep: Option<usize>,
+}
+
+impl<E: Subject> Cluster<E> {
+    /// A room of peer 0 that `peers` others have joined.
+    pub(crate) fn new(start: StartMode, others: usize) -> Cluster<E> {
+        let net = SimLobby::new(5, 11, Conditions::latency_ms(40));
+        let mut cluster =
+            Cluster { net, rooms: (0..5).map(|_| None).collect(), events: vec![Vec::new(); 5], asleep: None };
+        cluster.open(0, JoinTarget::CreatePrivate, start);
+        cluster.run_ms(500);
+        for peer in 1..=others {
+            cluster.open(peer, JoinTarget::Code(cluster.code(0)), StartMode::DropIn);
+        }
+        cluster.run_ms(1_000);
+        cluster
+    }
+
+    pub(crate) fn open(&mut self, peer: usize, join: JoinTarget, start: StartMode) {
+        let room_settings = RawJson::new(SETTINGS).expect("an object");
+        let lobby = SimLobby::client_config(peer);
+        let config = RoomConfig { join, start, room_settings, lobby, ..E::config() };
+        let (now, platform) = (self.net.now(), self.net.platform(peer));
+        let room = Room::open(now, config, platform, E::content(), peer as u64);
+        self.rooms[peer] = Some(room.unwrap_or_else(|error| panic!("{error}")));
+        self.events[peer].clear();
+    }
+
+    pub(crate) fn code(&self, host: usize) -> RoomCode {
+        let code = |event: &RoomEvent| match event {
+            RoomEvent::RoomJoined { code, .. } => Some(*code),
+            _ => None,
+        };
+        self.events[host].iter().find_map(code).expect("a room")
+    }
+
+    pub(crate) fn run_ms(&mut self, ms: u64) {
+        let Cluster { net, rooms, events, asleep } = self;
+        net.run_for(Micros::from_millis(ms), |peer, now| {
+            let Some(room) = rooms[peer].as_mut().filter(|_| *asleep != Some(peer)) else { return };
+            room.set_input(0, 1);
+            room.update(now);
+            events[peer].extend(std::iter::from_fn(|| room.poll_event()));
+        });
+    }
+
+    pub(crate) fn room(&mut self, peer: usize) -> &mut Room<E, SimPlatform> {
+        self.rooms[peer].as_mut().expect("an open room")
+    }
+
+    pub(crate) fn phases(&self) -> Vec<Phase> {
+        self.rooms.iter().flatten().map(|room| room.phase()).collect()
+    }
+
+    pub(crate) fn start(&mut self, countdown_ms: u64) -> RequestId {
+        let countdown = Micros::from_millis(countdown_ms);
+        self.room(0).host_command(HostCommand::Start { countdown }).expect("it is the host")
+    }
+
+    pub(crate) fn all_ready(&mut self, peers: usize) {
+        (0..peers).for_each(|peer| self.room(peer).set_ready(true));
+        self.run_ms(300);
+    }
+
+    pub(crate) fn count(&self, peer: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
+        self.events[peer].iter().filter(|event| what(event)).count()
+    }
+
+    /// All of these play in one match. Returns what they know of its start.
+    pub(crate) fn expect_one_match(&mut self, peers: &[usize]) -> Begun {
+        let begun: Vec<Begun> = peers.iter().map(|&peer| E::begun(self.room(peer))).collect();
+        assert!(begun.iter().all(|other| *other == begun[0]), "{begun:?} {:?}", self.events);
+        for &peer in peers {
+            assert_eq!(self.room(peer).phase(), Phase::Playing, "peer {peer}: {:?}", self.events[peer]);
+            let members = self.room(peer).members();
+            let playing = members.iter().filter(|member| !member.slots.is_empty()).count();
+            assert_eq!(playing, peers.len(), "peer {peer}: {members:?}");
+        }
+        begun[0]
+    }
+}
