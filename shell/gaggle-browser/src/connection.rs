@@ -77,7 +77,7 @@ pub(crate) enum Task {
     Candidate(Candidate),
 }
 
-/// One attempt.
+/// One attempt to connect to a peer.
 pub(crate) struct Connection {
     pub(crate) attempt: u32,
     connection: RtcPeerConnection,

@@ -26,7 +26,7 @@ pub struct LobbyWebSocket {
     inbox: Inbox,
 }
 
-/// One connection.
+/// One connection to the lobby.
 #[derive(Debug)]
 struct Open {
     socket: WebSocket,

@@ -128,7 +128,7 @@ impl Issuer {
         let serving = Arc::clone(&issuer);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // Browsers open connections ahead of need: one without a request must block no other.
+                // Browsers open connections early: one without a request must block no other.
                 let issuer = Arc::clone(&serving);
                 std::thread::spawn(move || issuer.answer(stream));
             }
