@@ -1,10 +1,9 @@
-//! Shortens what is written between a module and its glue. Names of imports and closures end in
-//! hashes that no packing makes smaller, and no reader needs them; glue is written for people, and
-//! a page loads it every time. Source files, and where in them something might go wrong, are no
-//! player's business.
+//! Smaller modules and glue of a page: short names for imports and closures, no comments.
+//!
+//! Called by the bundler after wasm-bindgen. Names end in hashes that no compression shrinks.
+//! Absent: games, and any change to code or to constants other than names of source files.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The section of a module that names what it asks its host for.
@@ -13,15 +12,7 @@ const IMPORTS: u8 = 2;
 const EXPORTS: u8 = 7;
 /// The section of a module that has its constants.
 const DATA: u8 = 11;
-/// How a segment of constants begins that is put to a fixed address: its kind, and the instruction
-/// with the address.
-const FIXED: [u8; 2] = [0, 0x41];
-/// The end of such an instruction.
-const END: u8 = 0x0b;
-/// A place in a source file: where its name is, how long it is, line and column, four bytes each.
-const PLACE_BYTES: usize = 16;
-/// How the names of source files begin, in a module. They say where a panic was, which no page
-/// shows.
+/// How the names of source files begin in a module. They locate panics, which no page shows.
 const SOURCES: [&[u8]; 7] = [
     b"/rustc/",
     b"/rust/deps/",
@@ -69,7 +60,7 @@ fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<
             CUSTOM => continue,
             IMPORTS => shorten_imports(section, names)?,
             EXPORTS => shorten_exports(section, names)?,
-            DATA => blank_places(blank_sources(section)),
+            DATA => blank_sources(section),
             _ => section.to_vec(),
         };
         out.push(kind);
@@ -78,11 +69,10 @@ fn shorten_module(bytes: &[u8], names: &mut BTreeMap<String, String>) -> Option<
     Some(out)
 }
 
-/// Constants with blanks for the names of source files, and where those are: as long as before, so
-/// that everything stays where it is.
-fn blank_sources(section: &[u8]) -> (Vec<u8>, Vec<Range<usize>>) {
+/// Constants with blanks for the names of source files, of the same length, so that every address
+/// stays valid.
+fn blank_sources(section: &[u8]) -> Vec<u8> {
     let mut out = section.to_vec();
-    let mut sources = Vec::new();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
     let mut from = 0;
     while let Some(found) = out[from..].windows(3).position(|three| three == b".rs") {
@@ -93,56 +83,10 @@ fn blank_sources(section: &[u8]) -> (Vec<u8>, Vec<Range<usize>>) {
             (end - name..end).find(|at| SOURCES.iter().any(|source| out[*at..end].starts_with(source)));
         if let Some(start) = start.filter(|start| out[*start..end].windows(5).any(|five| five == b"/src/")) {
             out[start..end].fill(b' ');
-            sources.push(start..end);
         }
         from = end;
     }
-    (out, sources)
-}
-
-/// Constants in which every place in a source file is the same: there are hundreds, and lines and
-/// columns do not pack.
-fn blank_places((mut section, sources): (Vec<u8>, Vec<Range<usize>>)) -> Vec<u8> {
-    let segments = segments(&section).unwrap_or_default();
-    let address = |at: usize| {
-        let (address, bytes) = segments.iter().find(|(_, bytes)| bytes.contains(&at))?;
-        Some(address + (at - bytes.start) as u32)
-    };
-    let named = |source: &Range<usize>| Some((address(source.start)?, source.len() as u32));
-    let sources: BTreeSet<(u32, u32)> = sources.iter().filter_map(named).collect();
-    let Some(&(name, length)) = sources.first() else { return section };
-    for (address, bytes) in segments {
-        let first = bytes.start + (address.wrapping_neg() % 4) as usize;
-        let mut at = first;
-        while at + PLACE_BYTES <= bytes.end {
-            let place = &mut section[at..at + PLACE_BYTES];
-            let word = |nth: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| place[nth * 4 + byte]));
-            let is_place = sources.contains(&(word(0), word(1))) && word(2) < 1 << 16 && word(3) < 1 << 10;
-            if is_place {
-                place[..4].copy_from_slice(&name.to_le_bytes());
-                place[4..8].copy_from_slice(&length.to_le_bytes());
-                place[8..].fill(0);
-            }
-            at += if is_place { PLACE_BYTES } else { 4 };
-        }
-    }
-    section
-}
-
-/// The segments of a section of constants: to which address each goes, and where in the section it
-/// is. None if any of them goes nowhere in particular.
-fn segments(section: &[u8]) -> Option<Vec<(u32, Range<usize>)>> {
-    let mut reader = Reader(section);
-    let mut segments = Vec::new();
-    for _ in 0..reader.number()? {
-        reader.0 = reader.0.strip_prefix(&FIXED)?;
-        let address = reader.number()?;
-        reader.0 = reader.0.strip_prefix(&[END])?;
-        let bytes = reader.bytes()?;
-        let end = section.len() - reader.0.len();
-        segments.push((address, end - bytes.len()..end));
-    }
-    Some(segments)
+    out
 }
 
 /// Exports with short names for those that end in a hash: closures.
@@ -286,33 +230,10 @@ mod tests {
     #[test]
     fn names_of_sources_are_blank_and_nothing_moves() {
         let data = b"Lost.rs core/gaggle-kit/src/few.rs/rustc/00/library/core/src/cell.rsA word, games/ and more\x01/a.rs\x02/.rustup/toolchains/1/src/b.rs";
-        let (blank, sources) = blank_sources(data);
+        let blank = blank_sources(data);
         let (few, cell, other) = (" ".repeat(26), " ".repeat(34), " ".repeat(30));
         let expected = format!("Lost.rs {few}{cell}A word, games/ and more\x01/a.rs\x02{other}");
         assert_eq!(String::from_utf8(blank), Ok(expected));
-        assert_eq!(sources, [8..34, 34..68, 98..128]);
-    }
-
-    #[test]
-    fn every_place_in_a_source_becomes_the_same_and_everything_else_stays() {
-        let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-        let source = b"core/gaggle-kit/src/a.rs";
-        let (at, length) = (65_536, source.len() as u32);
-        // Two places, a slice that begins where a place would, and one that is shorter.
-        let mut data = source.to_vec();
-        data.extend(words(&[at, length, 12, 5, 7, at, length, 99, 17]));
-        data.extend(words(&[at, length, 1 << 20, 1, at, length - 1, 3, 4]));
-        let mut section = vec![1, 0, 0x41, 0x80, 0x80, 0x04, END];
-        write_bytes(&mut section, &data);
-        let blank = blank_places(blank_sources(&section));
-        assert_eq!(blank.len(), section.len());
-        let mut expected = b" ".repeat(source.len());
-        expected.extend(words(&[at, length, 0, 0, 7, at, length, 0, 0]));
-        expected.extend(words(&[at, length, 1 << 20, 1, at, length - 1, 3, 4]));
-        assert!(blank.ends_with(&expected), "{blank:?}");
-        // What goes to no fixed address is left alone.
-        section[1] = 1;
-        assert_eq!(blank_places(blank_sources(&section)).len(), section.len());
     }
 
     #[test]
