@@ -20,13 +20,15 @@ pub fn token() -> Option<String> {
     let fragment = window.location().hash().unwrap_or_default();
     let brought = Brought::read(&fragment);
     if let Some(Brought { token, state }) = brought {
-        // What stood behind `?` stayed here: issuers compare the address they return to.
-        let query = storage.get_item(QUERY).ok().flatten().unwrap_or_default();
-        let page = format!("{}{query}", page_address(&window)?);
-        let _ = window.history().ok()?.replace_state_with_url(&"".into(), "", Some(&page));
         // A token this tab has not asked for may be another person's.
         let is_asked = storage.get_item(STATE).ok().flatten().is_some_and(|asked| asked == state);
+        // Issuers compare the address they return to, so what stood behind `?` waited here.
+        let query = storage.get_item(QUERY).ok().flatten().filter(|_| is_asked);
+        let query = query.or_else(|| window.location().search().ok()).unwrap_or_default();
+        let page = format!("{}{query}", page_address(&window)?);
+        let _ = window.history().ok()?.replace_state_with_url(&"".into(), "", Some(&page));
         let _ = storage.remove_item(STATE);
+        let _ = storage.remove_item(QUERY);
         if is_asked {
             let _ = storage.set_item(TOKEN, &token);
         }
