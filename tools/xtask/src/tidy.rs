@@ -11,6 +11,7 @@ mod parts;
 mod ratchet;
 mod readme;
 mod shape;
+mod sizes;
 mod test_names;
 mod tree;
 mod vectors;
@@ -61,6 +62,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
         readme::check(tree, workspace),
         vectors::check(tree),
         shape::check(tree),
+        sizes::check(tree),
         leftovers::check(tree),
         check_ratchet(tree),
     ]

@@ -5,13 +5,13 @@ use super::tree::Tree;
 
 /// What must not appear, and what to do instead. Spelt in two halves, so that this file is clean.
 const IN_CODE: [(&str, &str, &str); 7] = [
-    ("TO", "DO", "do it, or write down in DECISIONS.md why not"),
-    ("FIX", "ME", "fix it, or write down in DECISIONS.md why not"),
-    ("XX", "X", "do it, or write down in DECISIONS.md why not"),
+    ("TO", "DO", "do it, or write down in docs/decisions why not"),
+    ("FIX", "ME", "fix it, or write down in docs/decisions why not"),
+    ("XX", "X", "do it, or write down in docs/decisions why not"),
     ("to", "do!(", "write the code"),
     ("unimple", "mented!(", "write the code"),
     ("#[ig", "nore", "assert today's answer and say why it is the wrong one"),
-    ("for ", "now", "say what holds and when to look again, in DECISIONS.md"),
+    ("for ", "now", "say what holds and when to look again, in docs/decisions"),
 ];
 
 /// Whether any file admits to being unfinished.
