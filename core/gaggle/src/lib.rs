@@ -55,6 +55,23 @@ pub use gaggle_timeline::{
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// Code of the guide, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/RECIPES.md")]
-struct Recipes;
+mod guide {
+    #[doc = include_str!("../../../docs/guide/questions.md")]
+    struct Questions;
+    #[doc = include_str!("../../../docs/guide/ranked-play.md")]
+    struct RankedPlay;
+    #[doc = include_str!("../../../docs/guide/replica.md")]
+    struct Replica;
+    #[doc = include_str!("../../../docs/guide/rooms.md")]
+    struct Rooms;
+    #[doc = include_str!("../../../docs/guide/spectators-and-replays.md")]
+    struct SpectatorsAndReplays;
+    #[doc = include_str!("../../../docs/guide/testing.md")]
+    struct Testing;
+    #[doc = include_str!("../../../docs/guide/timeline.md")]
+    struct Timeline;
+    #[doc = include_str!("../../../docs/guide/your-own-loop.md")]
+    struct YourOwnLoop;
+}

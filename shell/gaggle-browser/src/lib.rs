@@ -59,3 +59,14 @@ pub use elsewhere::{
     Canvas, GameRoom, WorldRoom, now, on_arrival, platform, platform_at, platform_with, random_seed,
     run_page, run_world,
 };
+
+/// Code of the guide, compiled where there is no page.
+#[cfg(all(doctest, not(target_arch = "wasm32")))]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/own-page.md")]
+    struct OwnPage;
+    #[doc = include_str!("../../../docs/guide/page-and-terminal.md")]
+    struct PageAndTerminal;
+    #[doc = include_str!("../../../docs/guide/world-with-its-page.md")]
+    struct WorldWithItsPage;
+}

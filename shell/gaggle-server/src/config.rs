@@ -186,7 +186,7 @@ settings! {
     results: Verdict = Verdict::Agreed;
     /// Whether games that are not in the file may be played.
     unlisted_games: bool = true;
-    /// How long the seat of somebody whose connection is lost is kept.
+    /// How long the slot of a player whose connection is lost is kept.
     grace: Duration = Duration(Rules::default().reconnect_grace);
     /// How long a host may be away before another member becomes host; `grace` if it only rests.
     host_grace: Duration = Duration(Rules::default().host_grace);
@@ -380,17 +380,16 @@ impl Config {
     }
 }
 
-/// The table of all settings, as the guide for operators has it.
+/// The table of all settings, as `docs/guide/settings.md` has it.
 pub fn table() -> String {
     let defaults = Config::default();
-    let mut out = String::from("| Setting | Flag | Default | |\n|---|---|---|---|\n");
+    let mut out = String::from("| Setting | Default | |\n|---|---|---|\n");
     for setting in SETTINGS {
-        let (name, flag) = (setting.name, setting.name.replace('_', "-"));
         let default = match (setting.show)(&defaults) {
             shown if shown.is_empty() => String::new(),
             shown => format!("`{shown}`"),
         };
-        out += &format!("| `{name}` | `--{flag}` | {default} | {} |\n", setting.about.trim());
+        out += &format!("| `{}` | {default} | {} |\n", setting.name, setting.about.trim());
     }
     out
 }
@@ -618,27 +617,28 @@ mod tests {
 
     #[test]
     fn the_guide_has_the_table_and_files_that_can_be_used() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SERVER.md");
-        let guide = std::fs::read_to_string(path).unwrap();
-        assert!(guide.contains(&table()), "docs/SERVER.md should have this table:\n{}", table());
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+        let guide = |page: &str| std::fs::read_to_string(folder.join(page)).unwrap();
+        assert!(guide("settings.md").contains(&table()), "settings.md should have this table:\n{}", table());
+        let guide = guide("operating.md");
         let files: Vec<&str> =
             guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
         assert!(files.len() >= 2, "it shows files of settings");
         for text in files {
             let mut config = Config::default();
-            config.read_text(text, Path::new("docs/SERVER.md")).and_then(|()| config.check()).unwrap();
+            config.read_text(text, Path::new("operating.md")).and_then(|()| config.check()).unwrap();
         }
     }
 
     /// Who copies the guide's file of games shuts out no game of the arcade.
     #[test]
     fn guide_file_of_games_has_every_game_of_the_arcade() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SERVER.md");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/operating.md");
         let guide = std::fs::read_to_string(path).unwrap();
         let files = guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
         let text = files.into_iter().find(|text| text.contains("unlisted_games = false")).unwrap();
         let mut config = Config::default();
-        config.read_text(text, Path::new("docs/SERVER.md")).unwrap();
+        config.read_text(text, Path::new("operating.md")).unwrap();
         let rules = config.rules();
         assert_eq!(rules.unlisted_games, None, "it lists the games");
         let cabinets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/arcade/src/cabinets");

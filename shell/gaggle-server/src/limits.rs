@@ -1,6 +1,6 @@
 //! The table of all limits of a server: HTTP, lobby, relay, as the operator's guide has it.
 //!
-//! Only its test reads it: `docs/SERVER.md` holds the same table.
+//! Only its test reads it: `docs/guide/limits.md` holds the same table.
 //! Absent: counting (`gaggle_kit::rate_limit`), what clients are told.
 
 use std::time::Duration;
@@ -101,6 +101,9 @@ fn operator_guide_has_table_of_limits() {
         let rows: String = rows.iter().map(ToString::to_string).collect();
         text += &format!("**{heading}**\n\n{}{rows}\n", LimitRow::HEAD);
     }
-    let guide = include_str!("../../../docs/SERVER.md");
-    assert!(guide.contains(&text), "docs/SERVER.md has another table of limits; the right one is\n\n{text}");
+    let guide = include_str!("../../../docs/guide/limits.md");
+    assert!(
+        guide.contains(&text),
+        "docs/guide/limits.md has another table of limits; the right one is\n\n{text}"
+    );
 }

@@ -5,6 +5,7 @@
 
 mod bench;
 mod chaos;
+mod charts;
 mod console;
 mod context;
 mod disk;
@@ -23,12 +24,13 @@ mod workspace;
 use std::process::{Command, ExitCode};
 
 /// The commands, with what a newcomer should know about each.
-pub(crate) const COMMANDS: [(&str, &str); 6] = [
+pub(crate) const COMMANDS: [(&str, &str); 7] = [
     ("test", "Check everything, the same way as before every change lands"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
     ("server", "Build the server with the arcade in it: cargo xtask server [ADDRESS]"),
     ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
     ("chaos", "Play whole matches on bad networks, one per seed"),
+    ("charts", "Draw results of benches and print their tables"),
     ("ratchet", "Record that fewer findings of the style checks are left"),
 ];
 
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Some((&"server", rest)) => play::build_server(rest.first().copied()),
         Some((&"bench", rest)) => bench::command(rest),
         Some((&"chaos", rest)) => chaos::command(rest),
+        Some((&"charts", _)) => charts::command(),
         Some((&"ratchet", _)) => ratchet::command(),
         Some((unknown, _)) => refuse(&format!("There is no command `{unknown}`. See `cargo xtask`.")),
     }

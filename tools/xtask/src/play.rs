@@ -32,7 +32,7 @@ cargo xtask play [FOLDER] [--lan] [--SETTING VALUE]...
 Builds the arcade, or the game in FOLDER, and serves it at http://127.0.0.1:8080.
 
   --lan      Others on the network can come, too
-  --SETTING  Goes to the server: the table of settings is in docs/SERVER.md";
+  --SETTING  Goes to the server: the table of settings is in docs/guide/settings.md";
 
 /// Runs the command line behind `cargo xtask play`; what follows goes to the program that is run.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {

@@ -9,7 +9,7 @@ mod arguments;
 use arguments::Name;
 
 /// Where the table is.
-const GUIDE: &str = "docs/SERVER.md";
+const GUIDE: &str = "docs/guide/settings.md";
 
 /// Whether the server of this project knows these flags; the error is one line.
 pub(crate) fn check(root: &Path, flags: &[&str]) -> Result<(), String> {
@@ -18,12 +18,10 @@ pub(crate) fn check(root: &Path, flags: &[&str]) -> Result<(), String> {
     arguments::read(flags.iter().map(ToString::to_string), &names).map(|_| ())
 }
 
-/// ``| `rooms_max` | `--rooms-max` | `50000` | …``: a setting, and whether it is one that is on or
-/// off.
+/// ``| `rooms_max` | `50000` | …``: a setting, and whether it is one that is on or off.
 fn row(line: &str) -> Option<Name<'_>> {
     let mut cells = line.strip_prefix("| `")?.split(" | ");
     let name = cells.next()?.strip_suffix('`')?;
-    cells.next()?.strip_prefix("`--")?;
     let is_switch = matches!(cells.next()?, "`true`" | "`false`");
     Some(Name { name, is_switch })
 }

@@ -1,5 +1,5 @@
-//! The guide `docs/YOUR_GAME.md`, done as it says: its code in a crate of its own, and two tabs in
-//! one match.
+//! The guide `docs/guide/quick-start.md`, done as it says: its code in a crate of its own, and two
+//! tabs in one match.
 
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
@@ -23,7 +23,7 @@ fn follow_the_guide() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs");
     std::fs::create_dir_all(folder.join("src")).unwrap();
     std::fs::create_dir_all(folder.join(".cargo")).unwrap();
-    let guide = std::fs::read_to_string(root.join("docs/YOUR_GAME.md")).unwrap();
+    let guide = std::fs::read_to_string(root.join("docs/guide/quick-start.md")).unwrap();
     let blocks = guide.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     std::fs::write(folder.join("src/main.rs"), blocks.collect::<String>()).unwrap();
     let path = |crate_path: &str| root.join(crate_path).display().to_string();
