@@ -1,8 +1,8 @@
 //! Two machines that play a game of shared objects, of which one sends whatever a fuzzer thinks of.
 //! Which game is said by a [`Part`].
 
-use gaggle_kit::{Micros, PeerId};
-use gaggle_replica::{JoinMode, Kinds, Player, RemoteEvent, ReplicaConfig, Session};
+use gaggle_kit::{Micros, PeerId, Slot};
+use gaggle_replica::{JoinMode, Kinds, RemoteEvent, ReplicaConfig, Session};
 
 /// One machine's part in a game, played by a bot.
 pub trait Part: Sized {
@@ -34,7 +34,7 @@ struct Machine<P> {
 impl<P: Part> Machine<P> {
     fn new(number: usize) -> Machine<P> {
         let entry = if number == 0 { JoinMode::Create } else { JoinMode::Join };
-        let player = Player::at(number as u8);
+        let player = Slot::at(number);
         let session = Session::new(P::config(), P::kinds(), player, entry, number as u64 + 7);
         let mut session = session.expect("the settings of the game can be");
         session.handle_connected(Micros::ZERO, PEERS[1 - number]);

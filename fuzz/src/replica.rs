@@ -1,10 +1,9 @@
 //! Sessions of `gaggle-replica` that share objects with somebody who sends whatever a fuzzer thinks
 //! of.
 
-use gaggle_kit::{Input, Micros, PeerId, State};
+use gaggle_kit::{Input, Micros, PeerId, Slot, State};
 use gaggle_replica::{
-    AuthorityPolicy, Blob, EventOptions, JoinMode, Kind, Kinds, ObjectId, Player, ReplicaConfig, Session,
-    ValueWriter,
+    AuthorityPolicy, Blob, EventOptions, JoinMode, Kind, Kinds, ObjectId, ReplicaConfig, Session, ValueWriter,
 };
 
 /// A name and what is done with bytes.
@@ -62,7 +61,7 @@ fn new_session(index: usize) -> Session {
         .with_value::<Word>("word", ValueWriter::Player);
     let entry = if index == 0 { JoinMode::Create } else { JoinMode::Join };
     let mut session =
-        Session::new(config, kinds, Player::at(index as u8), entry, 7 + index as u64).expect("sensible");
+        Session::new(config, kinds, Slot::at(index), entry, 7 + index as u64).expect("sensible");
     session.handle_connected(Micros::ZERO, PEERS[1 - index]);
     session
 }
@@ -143,7 +142,7 @@ pub fn session(data: &[u8]) {
         for (reliable, bytes) in tick(&mut sessions[0], now) {
             deliver(&mut sessions[1], now, PEERS[0], reliable, &bytes);
         }
-        let _ = sessions[0].input::<Pad>(Player::at(1));
+        let _ = sessions[0].input::<Pad>(Slot::at(1));
         assert!(sessions[0].iter::<Boat>().count() <= 600, "no more objects than there may be");
     }
 }

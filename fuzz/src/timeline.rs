@@ -323,9 +323,11 @@ pub fn look(bytes: &[u8]) -> bool {
     let mut at = *theirs;
     for (frame, present, inputs) in bundle.rows() {
         at = at.next();
-        let slots = inputs.len().checked_div(bundle.input_bytes()).unwrap_or(Slot::COUNT_MAX);
+        let slots = inputs.len().checked_div(bundle.input_bytes()).unwrap_or(SlotSet::COUNT_MAX);
         assert!(
-            frame == at && slots <= Slot::COUNT_MAX && present.difference(SlotSet::first(slots)).is_empty()
+            frame == at
+                && slots <= SlotSet::COUNT_MAX
+                && present.difference(SlotSet::first(slots)).is_empty()
         );
     }
     assert_eq!(at, *ours, "one row for each frame between");

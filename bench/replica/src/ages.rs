@@ -3,10 +3,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, Slot};
 use gaggle_replica::{
-    AuthorityPolicy, JoinMode, Kinds, ObjectId, ObjectRef, Player, Receiver, Relevance, ReplicaConfig,
-    Session,
+    AuthorityPolicy, JoinMode, Kinds, ObjectId, ObjectRef, Receiver, Relevance, ReplicaConfig, Session,
 };
 
 use crate::bodies::{Bodies, Body, Motion};
@@ -44,8 +43,8 @@ pub(crate) fn measure(loss_percent: u32) -> Ages {
         smoothing: false,
         ..ReplicaConfig::default()
     };
-    let session = |player, entry| {
-        Session::new(config.clone(), kinds.clone(), Player::at(player), entry, u64::from(player))
+    let session = |player: u8, entry| {
+        Session::new(config.clone(), kinds.clone(), Slot::at(player.into()), entry, u64::from(player))
             .expect("sensible")
     };
     let (mut host, mut watcher) = (session(0, JoinMode::Create), session(1, JoinMode::Join));

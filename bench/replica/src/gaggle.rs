@@ -1,8 +1,8 @@
 //! The course, run by Gaggle's replica engine.
 
 use bench_report::uncounted;
-use gaggle_kit::{Micros, PeerId};
-use gaggle_replica::{AuthorityPolicy, JoinMode, Kinds, ObjectId, Player, ReplicaConfig, Session};
+use gaggle_kit::{Micros, PeerId, Slot};
+use gaggle_replica::{AuthorityPolicy, JoinMode, Kinds, ObjectId, ReplicaConfig, Session};
 
 use crate::bodies::{Bodies, Body};
 use crate::course::{Course, Runner, at, at_receiver};
@@ -44,13 +44,11 @@ impl Gaggle {
         };
         let kinds = Kinds::new().with::<Body>();
         let session = |player, entry, seed| {
-            Session::new(config(false), kinds.clone(), Player::at(player), entry, seed).expect("sensible")
+            Session::new(config(false), kinds.clone(), Slot::at(player), entry, seed).expect("sensible")
         };
         let mut gaggle = Gaggle {
             host: session(0, JoinMode::Create, 1),
-            receivers: (0..course.receivers)
-                .map(|i| session(i as u8 + 1, JoinMode::Join, i as u64 + 2))
-                .collect(),
+            receivers: (0..course.receivers).map(|i| session(i + 1, JoinMode::Join, i as u64 + 2)).collect(),
             down: Vec::new(),
             up: Vec::new(),
             written: Vec::new(),

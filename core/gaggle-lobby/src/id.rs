@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use gaggle_kit::{Micros, PeerId, Slot};
+use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 use thiserror::Error;
 
 use crate::MessageError;
@@ -113,8 +113,9 @@ impl Value for Micros {
 
 impl Value for Slot {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<Slot, MessageError> {
-        let slot = raw.u64().and_then(|number| u8::try_from(number).ok()).and_then(Slot::new);
-        slot.ok_or(MessageError::Invalid { field, expected: "a slot from 0 to 63" })
+        let slot = raw.u64().filter(|number| *number < SlotSet::COUNT_MAX as u64);
+        slot.map(|number| Slot::at(number as usize))
+            .ok_or(MessageError::Invalid { field, expected: "a slot from 0 to 63" })
     }
 
     fn blank() -> Slot {

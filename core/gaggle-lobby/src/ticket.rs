@@ -6,7 +6,7 @@
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
-use gaggle_kit::{ByteReader, ByteSink, DecodeError, Micros, PeerId, Slot};
+use gaggle_kit::{ByteReader, ByteSink, DecodeError, Micros, PeerId, Slot, SlotSet};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -286,7 +286,7 @@ impl Claims {
         out.put(self.room.as_bytes());
         out.put(self.player.as_bytes());
         out.put(self.peer.as_bytes());
-        out.put(&[self.slot.map_or(NO_SLOT, Slot::number)]);
+        out.put(&[self.slot.map_or(NO_SLOT, Slot::byte)]);
         out.put(&self.epoch.to_le_bytes());
         out.put(&self.round.to_le_bytes());
         for number in [self.seed.0, self.born, self.issued, self.expires] {
@@ -314,7 +314,8 @@ impl Claims {
         let peer = PeerId::from_bytes(r.array("peer")?);
         let slot = match r.u8("slot")? {
             NO_SLOT => None,
-            number => Some(Slot::new(number).ok_or(TicketError::Malformed)?),
+            number if usize::from(number) < SlotSet::COUNT_MAX => Some(Slot::at(number.into())),
+            _ => return Err(TicketError::Malformed),
         };
         let (epoch, round) = (r.u32("epoch")?, r.u32("round")?);
         let (seed, born) = (Seed(r.u64("seed")?), r.u64("born")?);

@@ -371,7 +371,7 @@ impl RoomView {
         match event {
             RoomUpdate::Joined(Joined { member }) => {
                 self.members.retain(|known| known.peer != member.peer);
-                let rank = |member: &Member| (member.slot.map_or(u8::MAX, Slot::number), member.peer);
+                let rank = |member: &Member| (member.slot.map_or(u16::MAX, Slot::number), member.peer);
                 let at = self.members.partition_point(|known| rank(known) < rank(member));
                 self.members.insert(at, member.clone());
             }

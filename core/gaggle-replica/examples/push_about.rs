@@ -4,11 +4,11 @@
 //!
 //! `cargo run -p gaggle-replica --example push_about`
 
-use gaggle_kit::{Micros, Prng};
+use gaggle_kit::{Micros, Prng, Slot};
 use gaggle_link::sim::{Chance, Conditions, SimCarrier, SimNet};
 use gaggle_link::{Endpoint, LinkConfig};
 use gaggle_replica::{
-    AuthorityPolicy, Driver, JoinMode, Kind, Kinds, ObjectId, Player, ReplicaConfig, Session, SessionError,
+    AuthorityPolicy, Driver, JoinMode, Kind, Kinds, ObjectId, ReplicaConfig, Session, SessionError,
     SessionEvent,
 };
 
@@ -41,7 +41,7 @@ impl Machine {
         let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
         let entry = if me == 0 { JoinMode::Create } else { JoinMode::Join };
         let session =
-            Session::new(config, Kinds::new().with::<Crate>(), Player::at(me as u8), entry, 100 + me as u64)?;
+            Session::new(config, Kinds::new().with::<Crate>(), Slot::at(me), entry, 100 + me as u64)?;
         let link = Endpoint::new(world.carrier(me), LinkConfig::default(), me as u64);
         Ok(Machine { session, link, at: (10 * me as i32 + 3, 3), chance: Prng::new(me as u64 + 7) })
     }

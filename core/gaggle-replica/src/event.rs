@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{DecodeError, PeerId};
+use gaggle_kit::{DecodeError, PeerId, Slot};
 use thiserror::Error;
 
-use crate::{Blob, ObjectId, Player, SchemaPart};
+use crate::{Blob, ObjectId, SchemaPart};
 
 /// Something worth telling a game, a player or a log. Each happening is told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub enum SessionEvent {
     /// A player is present.
     Joined {
         /// Who.
-        player: Player,
+        player: Slot,
         /// At which machine.
         peer: PeerId,
     },
     /// A player is gone.
     Left {
         /// Who.
-        player: Player,
+        player: Slot,
         /// At which machine.
         peer: PeerId,
         /// It said so; else nothing was heard of it any more.
@@ -33,21 +33,21 @@ pub enum SessionEvent {
     /// [`Left`](SessionEvent::Left) follows.
     Interrupted {
         /// Who.
-        player: Player,
+        player: Slot,
         /// At which machine.
         peer: PeerId,
     },
     /// A player is heard again.
     Resumed {
         /// Who.
-        player: Player,
+        player: Slot,
         /// At which machine.
         peer: PeerId,
     },
     /// Somebody else leads from now on: the host, where there is one.
     LeaderChanged {
         /// Who.
-        player: Player,
+        player: Slot,
     },
     /// Somebody else's object is known from now on.
     Spawned {
@@ -74,14 +74,14 @@ pub enum SessionEvent {
         /// The object.
         id: ObjectId,
         /// Who has it.
-        to: Player,
+        to: Slot,
     },
     /// An object came to this machine: inherited from somebody who left, or kept for its player.
     AuthorityGained {
         /// The object.
         id: ObjectId,
         /// Who had it.
-        from: Player,
+        from: Slot,
     },
     /// Bytes that were fetched are here.
     BlobReceived {
@@ -91,7 +91,7 @@ pub enum SessionEvent {
     /// What is known of a player changed.
     ValueChanged {
         /// Whose.
-        player: Player,
+        player: Slot,
         /// The name of the value, as in [`Kinds::with_value`](crate::Kinds::with_value).
         value: &'static str,
     },
@@ -148,9 +148,9 @@ pub enum RejectReason {
     #[error("says it is {said}, but is {is}")]
     SlotMismatch {
         /// Who it says it is.
-        said: Player,
+        said: Slot,
         /// Who it is.
-        is: Player,
+        is: Slot,
     },
     /// It says it is a member, but may only look on.
     #[error("says it is a member, but may only look on")]

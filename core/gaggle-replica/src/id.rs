@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use gaggle_kit::Slot;
+
 /// An object, the same on every machine and never used again. Made of the tag of the member that
 /// created it and a counter, so that creating needs no one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,41 +48,9 @@ impl fmt::Debug for ObjectId {
     }
 }
 
-/// A player's number, 0 to 254: from the ticket, and the same after a reconnect.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Player(u8);
-
-impl Player {
-    /// The player with this number, or none for 255, which stands for nobody.
-    pub const fn new(number: u8) -> Option<Player> {
-        if number == u8::MAX { None } else { Some(Player(number)) }
-    }
-
-    /// The player with this number, for constants and tests.
-    ///
-    /// # Panics
-    /// For 255.
-    pub const fn at(number: u8) -> Player {
-        assert!(number != u8::MAX, "players are numbered 0 to 254");
-        Player(number)
-    }
-
-    /// The player's number.
-    pub const fn number(self) -> u8 {
-        self.0
-    }
-}
-
-impl fmt::Display for Player {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "player {}", self.0)
-    }
-}
-
-impl fmt::Debug for Player {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
+/// The slot a byte on the wire stands for: 0 to 254, none for 255.
+pub(crate) const fn slot_of_byte(byte: u8) -> Option<Slot> {
+    if byte == u8::MAX { None } else { Slot::new(byte as u16) }
 }
 
 /// A random number by which one stay of a player is told from all others.

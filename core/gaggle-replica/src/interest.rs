@@ -2,10 +2,10 @@
 
 #![expect(clippy::float_arithmetic, reason = "distances decide what is sent first, never what is sent")]
 
-use gaggle_kit::PeerId;
+use gaggle_kit::{PeerId, Slot};
 
 use crate::store::{ObjectIndex, ObjectStore};
-use crate::{Kind, Kinds, MemberId, ObjectId, Player};
+use crate::{Kind, Kinds, MemberId, ObjectId};
 
 /// Who is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Receiver {
     /// The machine.
     pub peer: PeerId,
     /// The player at it.
-    pub player: Player,
+    pub player: Slot,
     /// This stay of the player.
     pub member: MemberId,
 }

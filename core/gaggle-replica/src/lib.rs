@@ -22,8 +22,8 @@
 //! Two machines, with nothing between them but a function call:
 //!
 //! ```
-//! use gaggle_kit::{Micros, PeerId};
-//! use gaggle_replica::{JoinMode, Kind, Kinds, Player, AuthorityPolicy, Session, ReplicaConfig};
+//! use gaggle_kit::{Micros, PeerId, Slot};
+//! use gaggle_replica::{JoinMode, Kind, Kinds, AuthorityPolicy, Session, ReplicaConfig};
 //!
 //! #[derive(Clone, PartialEq, Debug, Kind)]
 //! struct Raft {
@@ -37,7 +37,7 @@
 //! let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
 //! let new = |number, entry| {
 //!     // The last argument is a random number that a program draws.
-//!     Session::new(config.clone(), Kinds::new().with::<Raft>(), Player::at(number), entry, 40 + u64::from(number))
+//!     Session::new(config.clone(), Kinds::new().with::<Raft>(), Slot::at(number), entry, 40 + number as u64)
 //! };
 //! let mut machines = [new(0, JoinMode::Create)?, new(1, JoinMode::Join)?];
 //! machines[0].handle_connected(Micros::ZERO, peers[1]);
@@ -68,7 +68,7 @@
 //!         }
 //!     }
 //! }
-//! assert_eq!(machines[0].authority(raft), Some(Player::at(1)));
+//! assert_eq!(machines[0].authority(raft), Some(Slot::at(1)));
 //! assert!(machines[0].get::<Raft>(raft).is_some_and(|raft| raft.place[0] > 11.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -133,7 +133,7 @@ pub use driver::{BLOB_STREAM, Driver, MESSAGE_STREAM};
 pub use event::{PeerFault, RejectReason, SessionEvent};
 pub use field::{Direction, Encoding, Field, FieldShape};
 pub use gaggle_derive::{Field, Kind};
-pub use id::{MemberId, MemberTag, ObjectId, Player};
+pub use id::{MemberId, MemberTag, ObjectId};
 pub use interest::{AllRelevant, Interest, ObjectRef, Receiver, Relevance};
 pub use kind::{Interpolation, Kind, KindOptions, OnLeave};
 pub use kinds::{KINDS_MAX, Kinds, SchemaPart};

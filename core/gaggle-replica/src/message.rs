@@ -1,11 +1,12 @@
 //! The messages of the reliable channel.
 
-use gaggle_kit::{ByteReader, DecodeError};
+use gaggle_kit::{ByteReader, DecodeError, Slot};
 
 use crate::blob::{Blob, PIECE_BYTES};
+use crate::id::slot_of_byte;
 use crate::remote_event::{EVENT_BYTES_MAX, EVENT_OBJECTS_MAX};
 use crate::value::VALUE_BYTES_MAX;
-use crate::{KINDS_MAX, MemberId, MemberTag, ObjectId, Player, Target};
+use crate::{KINDS_MAX, MemberId, MemberTag, ObjectId, Target};
 
 /// Version of everything the replica engine puts on the wire.
 pub const PROTOCOL_VERSION: u16 = 1;
@@ -38,7 +39,7 @@ pub(crate) struct Hello {
     pub(crate) echo: u32,
     /// The number is [`NUMBER_NONE`] for who is not admitted yet.
     pub(crate) member: MemberId,
-    pub(crate) player: Player,
+    pub(crate) player: Slot,
     /// The highest member number the sender knows.
     pub(crate) highest: u32,
     /// How long ago the session was founded.
@@ -64,7 +65,7 @@ pub(crate) struct SignalMessage<'a> {
     pub(crate) kind: u8,
     pub(crate) to: Target,
     /// Who said it first: the lead passes on what others said.
-    pub(crate) origin: Player,
+    pub(crate) origin: Slot,
     pub(crate) tag: u32,
     /// Counts what one member had checked; 0 for what is not.
     pub(crate) number: u32,
@@ -77,7 +78,7 @@ pub(crate) struct SignalMessage<'a> {
 /// What is known of a player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ValueMessage<'a> {
-    pub(crate) player: Player,
+    pub(crate) player: Slot,
     pub(crate) key: u8,
     pub(crate) rev: u32,
     pub(crate) writer: MemberId,
@@ -135,7 +136,7 @@ impl<'a> Message<'a> {
                 ] {
                     out.extend_from_slice(&number.to_le_bytes());
                 }
-                out.push(hello.player.number());
+                out.push(hello.player.byte());
                 out.push(
                     u8::from(hello.blank) | u8::from(hello.spectator) << 1 | u8::from(hello.unknown) << 2,
                 );
@@ -160,7 +161,7 @@ impl<'a> Message<'a> {
                 out.push(u8::from(*granted));
             }
             Message::Value(value) => {
-                out.extend_from_slice(&[KIND_VALUE, value.player.number(), value.key]);
+                out.extend_from_slice(&[KIND_VALUE, value.player.byte(), value.key]);
                 for number in [value.rev, value.writer.join_order, value.writer.tag.0] {
                     out.extend_from_slice(&number.to_le_bytes());
                 }
@@ -221,9 +222,9 @@ impl<'a> SignalMessage<'a> {
             Target::All => (0, 0),
             Target::Others => (1, 0),
             Target::Leader => (2, 0),
-            Target::Slot(player) => (3, player.number()),
+            Target::Slot(player) => (3, player.byte()),
         };
-        out.extend_from_slice(&[self.kind, code, player, self.origin.number()]);
+        out.extend_from_slice(&[self.kind, code, player, self.origin.byte()]);
         out.extend_from_slice(&self.tag.to_le_bytes());
         out.extend_from_slice(&self.number.to_le_bytes());
         out.extend_from_slice(&self.tick.to_le_bytes());
@@ -241,7 +242,7 @@ impl<'a> SignalMessage<'a> {
             (0, 0) => Target::All,
             (1, 0) => Target::Others,
             (2, 0) => Target::Leader,
-            (3, player) if player != u8::MAX => Target::Slot(Player::at(player)),
+            (3, player) if player != u8::MAX => Target::Slot(Slot::at(player.into())),
             _ => return Err(DecodeError::Unknown { what: "receivers", value: code.into() }),
         };
         let origin = read_player(r)?;
@@ -269,9 +270,9 @@ fn read_blob(r: &mut ByteReader<'_>) -> Result<Blob, DecodeError> {
     Ok(Blob { hash: r.u64("hash of a blob")?, length: r.u32("length of a blob")? })
 }
 
-fn read_player(r: &mut ByteReader<'_>) -> Result<Player, DecodeError> {
+fn read_player(r: &mut ByteReader<'_>) -> Result<Slot, DecodeError> {
     let player = r.u8("player")?;
-    Player::new(player).ok_or(DecodeError::Unknown { what: "player", value: player.into() })
+    slot_of_byte(player).ok_or(DecodeError::Unknown { what: "player", value: player.into() })
 }
 
 /// All that is left, which must not be too much.
@@ -293,7 +294,7 @@ impl Hello {
                 epoch: 0,
                 echo: 0,
                 member: MemberId::default(),
-                player: Player::at(0),
+                player: Slot::at(0),
                 highest: 0,
                 age_ms: 0,
                 tick: 0,
@@ -361,7 +362,7 @@ pub(crate) mod tests {
                 epoch: 0xa0,
                 echo: 0xb1,
                 member: MemberId { join_order: 3, tag: MemberTag(0xc2c2_c2c2) },
-                player: Player::at(2),
+                player: Slot::at(2),
                 highest: 5,
                 age_ms: 61_000,
                 tick: 1_220,
@@ -376,7 +377,7 @@ pub(crate) mod tests {
             Message::RemoteEvent(SignalMessage {
                 kind: 2,
                 to: Target::All,
-                origin: Player::at(3),
+                origin: Slot::at(3),
                 tag: 0x0a0b_0c0d,
                 number: 7,
                 tick: 0x0102,
@@ -385,8 +386,8 @@ pub(crate) mod tests {
             }),
             Message::EventRequest(SignalMessage {
                 kind: 0,
-                to: Target::Slot(Player::at(4)),
-                origin: Player::at(3),
+                to: Target::Slot(Slot::at(4)),
+                origin: Slot::at(3),
                 tag: 0x0a0b_0c0d,
                 number: 8,
                 tick: 9,
@@ -395,7 +396,7 @@ pub(crate) mod tests {
             }),
             Message::Verdict { number: 8, granted: true },
             Message::Value(ValueMessage {
-                player: Player::at(1),
+                player: Slot::at(1),
                 key: 4,
                 rev: 9,
                 writer: MemberId { join_order: 0, tag: MemberTag(0x1122_3344) },

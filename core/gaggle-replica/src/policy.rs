@@ -4,8 +4,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use gaggle_kit::Slot;
+
 use crate::version::Record;
-use crate::{ObjectId, Player, Roster, RosterMember};
+use crate::{ObjectId, Roster, RosterMember};
 
 /// Who may hold what.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +34,9 @@ pub struct ObjectInfo {
     /// The number of its kind, in the order of [`Kinds`](crate::Kinds).
     pub kind: u8,
     /// Whose home it has, if any.
-    pub owner: Option<Player>,
+    pub owner: Option<Slot>,
     /// Who held it last.
-    pub authority: Player,
+    pub authority: Slot,
 }
 
 /// A game's own policy. It must be pure: two machines that answer differently never agree.
@@ -111,7 +113,7 @@ impl AuthorityPolicy {
 
 /// Who alone may hold an object, whoever held it last.
 fn keeper(rules: &Arc<dyn AuthorityRules>, object: &ObjectInfo, roster: &Roster) -> Option<RosterMember> {
-    rules.successor(&ObjectInfo { authority: Player::at(0), ..*object }, roster)
+    rules.successor(&ObjectInfo { authority: Slot::at(0), ..*object }, roster)
 }
 
 fn home_or_lead(object: &ObjectInfo, roster: &Roster) -> Option<RosterMember> {

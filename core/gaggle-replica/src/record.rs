@@ -3,11 +3,12 @@
 //!
 //! Bits only; which records go into a packet and what they mean is decided elsewhere.
 
-use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError};
+use gaggle_kit::{BitReader, BitWriter, BufferFull, DecodeError, Slot};
 
 use crate::history::SLOTS;
+use crate::id::slot_of_byte;
 use crate::sink::Sink;
-use crate::{MemberId, MemberTag, ObjectId, Player};
+use crate::{MemberId, MemberTag, ObjectId};
 
 /// What a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +103,7 @@ pub(crate) struct AuthorityFields {
     pub(crate) seq: u32,
     pub(crate) held: bool,
     pub(crate) gone: bool,
-    pub(crate) owner_claim: Option<Player>,
+    pub(crate) owner_claim: Option<Slot>,
 }
 
 impl AuthorityFields {
@@ -130,7 +131,7 @@ impl AuthorityFields {
 pub(crate) struct Identity {
     pub(crate) kind: u8,
     pub(crate) id: ObjectId,
-    pub(crate) home: Option<Player>,
+    pub(crate) home: Option<Slot>,
 }
 
 impl Identity {
@@ -156,7 +157,7 @@ impl Identity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) holder: MemberId,
-    pub(crate) player: Player,
+    pub(crate) player: Slot,
     pub(crate) tick: u32,
 }
 
@@ -164,7 +165,7 @@ impl Origin {
     pub(crate) fn write(&self, w: &mut BitWriter<'_>) -> Result<(), BufferFull> {
         w.varint(u64::from(self.holder.join_order))?;
         w.bits(u64::from(self.holder.tag.0), 32)?;
-        w.bits(u64::from(self.player.number()), 8)?;
+        w.bits(u64::from(self.player.byte()), 8)?;
         w.bits(u64::from(self.tick), 32)
     }
 
@@ -172,24 +173,24 @@ impl Origin {
         let holder = MemberId { join_order: read_u32(r, "member")?, tag: read_tag(r)? };
         let player = r.bits("player", 8)?;
         let player =
-            Player::new(player as u8).ok_or(DecodeError::Unknown { what: "player", value: player })?;
+            slot_of_byte(player as u8).ok_or(DecodeError::Unknown { what: "player", value: player })?;
         Ok(Origin { holder, player, tick: r.bits("tick", 32)? as u32 })
     }
 }
 
-fn write_player(w: &mut BitWriter<'_>, player: Option<Player>) -> Result<(), BufferFull> {
+fn write_player(w: &mut BitWriter<'_>, player: Option<Slot>) -> Result<(), BufferFull> {
     match player {
         None => w.bits(0, 1),
-        Some(player) => w.bits(u64::from(player.number()) << 1 | 1, 9),
+        Some(player) => w.bits(u64::from(player.byte()) << 1 | 1, 9),
     }
 }
 
-fn read_player(r: &mut BitReader<'_>, what: &'static str) -> Result<Option<Player>, DecodeError> {
+fn read_player(r: &mut BitReader<'_>, what: &'static str) -> Result<Option<Slot>, DecodeError> {
     if !r.bool(what)? {
         return Ok(None);
     }
     let number = r.bits(what, 8)?;
-    Player::new(number as u8).map(Some).ok_or(DecodeError::Unknown { what, value: number })
+    slot_of_byte(number as u8).map(Some).ok_or(DecodeError::Unknown { what, value: number })
 }
 
 fn read_u32(r: &mut BitReader<'_>, what: &'static str) -> Result<u32, DecodeError> {
@@ -261,11 +262,11 @@ mod tests {
     fn what_is_said_about_an_object_reads_back() {
         let member = MemberId { join_order: 300, tag: MemberTag(0xfeed_beef) };
         let authority =
-            AuthorityFields { hold: 5, seq: u32::MAX, held: true, gone: false, owner_claim: Player::new(7) };
+            AuthorityFields { hold: 5, seq: u32::MAX, held: true, gone: false, owner_claim: Slot::new(7) };
         check(&authority, AuthorityFields::write, AuthorityFields::read);
-        let identity = Identity { kind: 3, id: ObjectId::new(member.tag, 1_000_000), home: Player::new(0) };
+        let identity = Identity { kind: 3, id: ObjectId::new(member.tag, 1_000_000), home: Slot::new(0) };
         check(&identity, Identity::write, |r| Identity::read(r, 4));
-        let origin = Origin { holder: member, player: Player::at(9), tick: 0xdead_0001 };
+        let origin = Origin { holder: member, player: Slot::at(9), tick: 0xdead_0001 };
         check(&origin, Origin::write, Origin::read);
     }
 

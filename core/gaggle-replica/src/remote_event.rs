@@ -4,9 +4,9 @@
 use std::any::TypeId;
 use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, State, decode_state};
+use gaggle_kit::{Micros, Slot, State, decode_state};
 
-use crate::{ObjectId, Player};
+use crate::ObjectId;
 
 /// Most objects one signal can be about.
 pub const EVENT_OBJECTS_MAX: usize = 8;
@@ -23,7 +23,7 @@ pub enum Target {
     /// Whoever leads: the host, where there is one.
     Leader,
     /// One player, who may be the sender.
-    Slot(Player),
+    Slot(Slot),
 }
 
 /// How signals of a type are treated.
@@ -53,7 +53,7 @@ impl EventOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteEvent {
     /// Who sent it.
-    pub from: Player,
+    pub from: Slot,
     /// What it is about. All of them are known here.
     pub objects: Vec<ObjectId>,
     pub(crate) of: TypeId,

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, State, encode_state};
+use gaggle_kit::{Micros, Slot, State, encode_state};
 
 use crate::event::{PeerFault, SessionEvent};
 use crate::message::{Message, SignalMessage};
@@ -15,7 +15,7 @@ use crate::remote_event::{
 use crate::schema::Schema;
 use crate::session::cx::Cx;
 use crate::session::work::Work;
-use crate::{Interpolation, ObjectId, Player};
+use crate::{Interpolation, ObjectId};
 
 /// For so long an event waits for objects it is about.
 const PATIENCE: Micros = Micros::from_secs(1);
@@ -329,7 +329,7 @@ impl RemoteEvents {
 /// What no honest peer sends.
 fn check(
     work: &Work<'_>,
-    sender: Player,
+    sender: Slot,
     tag: u32,
     message: &SignalMessage<'_>,
     to_judge: bool,

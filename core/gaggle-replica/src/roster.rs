@@ -1,7 +1,9 @@
 //! Who is present, as this machine sees it. Every machine has its own view; equal views are what
 //! agreement needs in the end, not at every moment.
 
-use crate::{MemberId, Player};
+use gaggle_kit::Slot;
+
+use crate::MemberId;
 
 /// Somebody present.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,7 +11,7 @@ pub struct RosterMember {
     /// This stay of the player.
     pub id: MemberId,
     /// Who plays.
-    pub slot: Player,
+    pub slot: Slot,
 }
 
 /// Everybody present, this machine included, seniors first.
@@ -67,7 +69,7 @@ impl Roster {
     }
 
     /// The latest stay of a player, if it is present.
-    pub fn by_slot(&self, player: Player) -> Option<RosterMember> {
+    pub fn by_slot(&self, player: Slot) -> Option<RosterMember> {
         self.present.iter().rev().find(|present| present.slot == player).copied()
     }
 
@@ -90,16 +92,16 @@ mod tests {
     fn the_senior_leads_and_the_latest_stay_counts() {
         let present = |number, tag, player| RosterMember {
             id: MemberId { join_order: number, tag: MemberTag(tag) },
-            slot: Player::at(player),
+            slot: Slot::at(player),
         };
         let mut roster = Roster::default();
         for stay in [present(3, 1, 0), present(1, 7, 1), present(1, 5, 2), present(4, 2, 1)] {
             roster.insert(stay);
         }
         assert_eq!(roster.leader(), Some(present(1, 5, 2)));
-        assert_eq!(roster.by_slot(Player::at(1)), Some(present(4, 2, 1)));
+        assert_eq!(roster.by_slot(Slot::at(1)), Some(present(4, 2, 1)));
         roster.remove(present(4, 2, 1).id);
-        assert_eq!(roster.by_slot(Player::at(1)), Some(present(1, 7, 1)));
+        assert_eq!(roster.by_slot(Slot::at(1)), Some(present(1, 7, 1)));
         assert!(!roster.contains(present(4, 2, 1).id) && roster.contains(present(3, 1, 0).id));
     }
 }

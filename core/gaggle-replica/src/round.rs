@@ -1,15 +1,16 @@
 //! Rounds of a match: waiting for players, countdown, play, result. Nothing but a value the lead
 //! writes, so a newcomer, a reconnected player and the next lead all know where the match stands.
 
-use gaggle_kit::{Micros, State};
+use gaggle_kit::{Micros, Slot, State};
 
-use crate::{Kinds, Player, Session, ValueError, ValueWriter};
+use crate::id::slot_of_byte;
+use crate::{Kinds, Session, ValueError, ValueWriter};
 
 /// The name of the value, as [`SessionEvent::ValueChanged`](crate::SessionEvent::ValueChanged)
 /// tells it.
 pub(crate) const NAME: &str = "gaggle round";
 /// Whose value it is said to be: everybody's.
-const ALL: Player = Player::at(0);
+const ALL: Slot = Slot::at(0);
 
 /// How rounds go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,13 +73,13 @@ pub struct RoundState {
 
 impl RoundState {
     /// Who won the last round; nobody if it was a draw.
-    pub fn winner(&self) -> Option<Player> {
-        self.winner.and_then(Player::new)
+    pub fn winner(&self) -> Option<Slot> {
+        self.winner.and_then(slot_of_byte)
     }
 
     /// How many rounds of this match a player has won.
-    pub fn wins(&self, player: Player) -> u8 {
-        self.wins.iter().find(|(number, _)| *number == player.number()).map_or(0, |(_, wins)| *wins)
+    pub fn wins(&self, player: Slot) -> u8 {
+        self.wins.iter().find(|(number, _)| *number == player.byte()).map_or(0, |(_, wins)| *wins)
     }
 
     /// Since when the phase goes on.
@@ -90,11 +91,11 @@ impl RoundState {
 /// Leads a match through its rounds.
 ///
 /// ```
+/// # use gaggle_kit::{Micros, Slot};
 /// # use gaggle_replica::*;
-/// # use gaggle_kit::Micros;
 /// let rounds = Rounds::new(RoundConfig { players_min: 1, ..RoundConfig::default() });
 /// let kinds = Rounds::register(Kinds::new());
-/// let mut session = Session::new(ReplicaConfig::default(), kinds, Player::at(0), JoinMode::Create, 7)?;
+/// let mut session = Session::new(ReplicaConfig::default(), kinds, Slot::at(0), JoinMode::Create, 7)?;
 /// for millis in (0..4_000).step_by(16) {
 ///     session.tick(Micros::from_millis(millis));
 ///     rounds.tick(&mut session);
@@ -155,13 +156,13 @@ impl Rounds {
 
     /// The round has a winner, or is a draw. Only the lead can say so, while a round is played;
     /// anybody else's word is none.
-    pub fn finish(&self, session: &mut Session, winner: Option<Player>) {
+    pub fn finish(&self, session: &mut Session, winner: Option<Slot>) {
         let mut state = self.state(session);
         if state.phase != RoundPhase::Playing || !session.is_leader() {
             return;
         }
         state.phase = RoundPhase::Result;
-        state.winner = winner.map(Player::number);
+        state.winner = winner.map(Slot::byte);
         if let Some(number) = state.winner {
             match state.wins.iter_mut().find(|(other, _)| *other == number) {
                 Some((_, wins)) => *wins = wins.saturating_add(1),
@@ -221,7 +222,7 @@ mod tests {
         let rounds = Rounds::new(rules);
         let kinds = Rounds::register(Kinds::new());
         let mut session =
-            Session::new(ReplicaConfig::default(), kinds, Player::at(3), JoinMode::Create, 1).unwrap();
+            Session::new(ReplicaConfig::default(), kinds, Slot::at(3), JoinMode::Create, 1).unwrap();
         assert_eq!(rounds.state(&session), RoundState::default());
         let mut now = run(&mut session, &rounds, 0, 1_000);
         assert_eq!(rounds.state(&session).phase, RoundPhase::Countdown);
@@ -237,9 +238,9 @@ mod tests {
         for wins in 1..=2 {
             now = run(&mut session, &rounds, now, 8_000);
             assert_eq!(rounds.state(&session).phase, RoundPhase::Playing);
-            rounds.finish(&mut session, Some(Player::at(3)));
-            rounds.finish(&mut session, Some(Player::at(3)));
-            assert_eq!(rounds.state(&session).wins(Player::at(3)), wins, "a round is won once");
+            rounds.finish(&mut session, Some(Slot::at(3)));
+            rounds.finish(&mut session, Some(Slot::at(3)));
+            assert_eq!(rounds.state(&session).wins(Slot::at(3)), wins, "a round is won once");
         }
         now = run(&mut session, &rounds, now, 5_000);
         assert_eq!(rounds.state(&session).phase, RoundPhase::Over);

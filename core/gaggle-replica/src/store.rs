@@ -2,7 +2,7 @@
 //!
 //! Every part reads it; authority and intake write it. Absent: links, who may change an object.
 
-use gaggle_kit::{BitWriter, BufferFull, Micros, PeerId};
+use gaggle_kit::{BitWriter, BufferFull, Micros, PeerId, Slot};
 
 use crate::config::ObjectError;
 use crate::history::{Histories, History, NEVER};
@@ -10,7 +10,7 @@ use crate::id_table::IdTable;
 use crate::layout::Layout;
 use crate::pool::{Block, Pool};
 use crate::version::{Record, Version};
-use crate::{Kind, KindOptions, Kinds, MemberId, MemberTag, ObjectId, Player};
+use crate::{Kind, KindOptions, Kinds, MemberId, MemberTag, ObjectId};
 
 /// A place in the store. Used again after its object is forgotten.
 pub(crate) type ObjectIndex = u32;
@@ -228,7 +228,7 @@ impl ObjectStore {
     }
 
     /// Players go by other slots.
-    pub(crate) fn rename(&mut self, renamed: impl Fn(Player) -> Player) {
+    pub(crate) fn rename(&mut self, renamed: impl Fn(Slot) -> Slot) {
         for place in 0..self.places() as ObjectIndex {
             let Some(record) = self[place].record else { continue };
             let player = renamed(record.player);
@@ -472,10 +472,10 @@ mod tests {
     fn renamed_slots_reach_owner_and_authority() {
         let mut bench = bench();
         let place = bench.object(0, 1);
-        let record = Record { home: Some(Player::at(0)), ..bench.record(0) };
+        let record = Record { home: Some(Slot::at(0)), ..bench.record(0) };
         bench.objects.set_record(place, Some(record));
-        bench.objects.rename(|_| Player::at(9));
+        bench.objects.rename(|_| Slot::at(9));
         let renamed = bench.objects[place].record.expect("it has one");
-        assert_eq!((renamed.player, renamed.owner()), (Player::at(9), Player::at(9)));
+        assert_eq!((renamed.player, renamed.owner()), (Slot::at(9), Slot::at(9)));
     }
 }

@@ -4,7 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::{MemberId, Player};
+use gaggle_kit::Slot;
+
+use crate::MemberId;
 
 /// Most bytes of one value.
 pub const VALUE_BYTES_MAX: usize = 1_024;
@@ -56,16 +58,16 @@ impl Entry {
 /// All values, by player and number of the type.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Values {
-    entries: BTreeMap<(Player, u8), Entry>,
+    entries: BTreeMap<(Slot, u8), Entry>,
 }
 
 impl Values {
-    pub(crate) fn get(&self, player: Player, key: u8) -> Option<&Entry> {
+    pub(crate) fn get(&self, player: Slot, key: u8) -> Option<&Entry> {
         self.entries.get(&(player, key))
     }
 
     /// Takes a value if it beats what is there.
-    pub(crate) fn merge(&mut self, player: Player, key: u8, entry: Entry) -> bool {
+    pub(crate) fn merge(&mut self, player: Slot, key: u8, entry: Entry) -> bool {
         match self.entries.get_mut(&(player, key)) {
             Some(held) if !entry.beats(held) => false,
             Some(held) => {
@@ -79,11 +81,11 @@ impl Values {
         }
     }
 
-    pub(crate) fn into_all(self) -> impl Iterator<Item = (Player, u8, Entry)> {
+    pub(crate) fn into_all(self) -> impl Iterator<Item = (Slot, u8, Entry)> {
         self.entries.into_iter().map(|((player, key), entry)| (player, key, entry))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Player, u8, &Entry)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Slot, u8, &Entry)> {
         self.entries.iter().map(|((player, key), entry)| (*player, *key, entry))
     }
 }
@@ -104,9 +106,9 @@ mod tests {
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
             let mut values = Values::default();
             for index in order {
-                values.merge(Player::at(0), 0, all[index].clone());
+                values.merge(Slot::at(0), 0, all[index].clone());
             }
-            assert_eq!(values.get(Player::at(0), 0).map(|entry| entry.bytes[0]), Some(3));
+            assert_eq!(values.get(Slot::at(0), 0).map(|entry| entry.bytes[0]), Some(3));
         }
     }
 }

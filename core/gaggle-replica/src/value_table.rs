@@ -1,15 +1,15 @@
 //! Values of players, as a table that ends up the same with every peer.
 //! The session hands it messages and roster changes. Absent: objects, packets.
 
-use gaggle_kit::{Micros, State, VecSet, decode_state, encode_state};
+use gaggle_kit::{Micros, Slot, State, VecSet, decode_state, encode_state};
 
+use crate::MemberId;
 use crate::event::{PeerFault, SessionEvent};
 use crate::message::{Message, ValueMessage};
 use crate::round;
 use crate::schema::Schema;
 use crate::session::work::Work;
 use crate::value::{Entry, VALUE_BYTES_MAX, ValueError, ValueWriter, Values};
-use crate::{MemberId, Player};
 
 /// So long a new leader believes what others say the one before it wrote. As long as orphans wait
 /// for their successors.
@@ -28,7 +28,7 @@ impl ValueTable {
     pub(crate) fn set<T: State + 'static>(
         &mut self,
         work: &mut Work<'_>,
-        player: Player,
+        player: Slot,
         value: &T,
     ) -> Result<(), ValueError> {
         let key = work.schema.kinds.value_number::<T>().ok_or(ValueError::UnknownType)?;
@@ -56,26 +56,26 @@ impl ValueTable {
     }
 
     /// A value of a player, if it is known.
-    pub(crate) fn get<T: State + 'static>(&self, schema: &Schema, player: Player) -> Option<T> {
+    pub(crate) fn get<T: State + 'static>(&self, schema: &Schema, player: Slot) -> Option<T> {
         let key = schema.kinds.value_number::<T>()?;
         // It was read once when it came.
         self.table.get(player, key).and_then(|entry| decode_state(&entry.bytes).ok())
     }
 
     /// Writes above what is there.
-    fn write(&mut self, work: &mut Work<'_>, player: Player, key: u8, bytes: Vec<u8>) {
+    fn write(&mut self, work: &mut Work<'_>, player: Slot, key: u8, bytes: Vec<u8>) {
         let rev = self.table.get(player, key).map_or(0, |entry| entry.rev).saturating_add(1);
         self.write_as(work, player, key, bytes, rev);
     }
 
-    fn write_as(&mut self, work: &mut Work<'_>, player: Player, key: u8, bytes: Vec<u8>, rev: u32) {
+    fn write_as(&mut self, work: &mut Work<'_>, player: Slot, key: u8, bytes: Vec<u8>, rev: u32) {
         let entry = Entry { rev, writer: work.members.me.id, bytes };
         self.table.merge(player, key, entry);
         self.spread(work, player, key, None);
     }
 
     /// Tells all peers but one.
-    fn spread(&mut self, work: &mut Work<'_>, player: Player, key: u8, but: Option<usize>) {
+    fn spread(&mut self, work: &mut Work<'_>, player: Slot, key: u8, but: Option<usize>) {
         let Some(entry) = self.table.get(player, key) else { return };
         let bytes = encode(player, key, entry);
         for (index, link) in work.peers.iter().enumerate() {
@@ -96,7 +96,7 @@ impl ValueTable {
     /// A member is gone: what it wrote last may not have reached everybody, and cannot any more but
     /// through us.
     pub(crate) fn tell_of(&mut self, work: &mut Work<'_>, writer: MemberId) {
-        let its: Vec<(Player, u8)> =
+        let its: Vec<(Slot, u8)> =
             self.table.iter().filter(|(.., entry)| entry.writer == writer).map(|(p, k, _)| (p, k)).collect();
         for (player, key) in its {
             self.spread(work, player, key, None);
@@ -146,7 +146,7 @@ impl ValueTable {
 
     /// A present player speaks for itself. What others remember of an earlier stay is for that
     /// player to take up or to contradict.
-    fn hear_player(&mut self, work: &mut Work<'_>, index: usize, player: Player, key: u8, entry: Entry) {
+    fn hear_player(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let is_of_the_gone = !work.members.roster.contains(entry.writer);
         if is_of_the_gone && player == work.members.me.slot {
             let knows_better = self.set_here.contains(&key);
@@ -162,7 +162,7 @@ impl ValueTable {
 
     /// The leader speaks for all. What the leader before it wrote, others may tell for a while, and
     /// at any time what is known only to them.
-    fn hear_leader(&mut self, work: &mut Work<'_>, index: usize, player: Player, key: u8, entry: Entry) {
+    fn hear_leader(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let knows_it = self.table.get(player, key).is_some();
         let is_settled = work.cx.now.since(work.members.leader_since) > LEARNS_FOR;
         if !work.members.is_leader() {
@@ -185,12 +185,12 @@ impl ValueTable {
     /// Keeps what cannot be taken yet until the roster is another. Its writer is here and speaks
     /// for itself, as far as known; but it may be gone already: then this is all that is left of
     /// it.
-    fn keep(work: &mut Work<'_>, index: usize, player: Player, key: u8, entry: Entry) {
+    fn keep(work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         work.peers[index].side.values.merge(player, key, entry);
     }
 
     /// Takes up as ours what a peer told, or writes what we have above it.
-    fn write_above(&mut self, work: &mut Work<'_>, player: Player, key: u8, told: Entry, knows_better: bool) {
+    fn write_above(&mut self, work: &mut Work<'_>, player: Slot, key: u8, told: Entry, knows_better: bool) {
         let held = self.table.get(player, key).filter(|_| knows_better);
         let (rev, is_new) = (told.rev.saturating_add(1), held.is_none());
         let bytes = held.map_or(told.bytes, |held| held.bytes.clone());
@@ -204,7 +204,7 @@ impl ValueTable {
         work.peers[index].handshake.present.is_some_and(|present| present.id == writer)
     }
 
-    fn take(&mut self, work: &mut Work<'_>, index: usize, player: Player, key: u8, entry: Entry) {
+    fn take(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let is_hearsay = !ValueTable::is_word_of(work, index, entry.writer);
         if self.table.merge(player, key, entry) {
             if is_hearsay {
@@ -214,7 +214,7 @@ impl ValueTable {
         }
     }
 
-    fn emit_changed(work: &mut Work<'_>, player: Player, key: u8) {
+    fn emit_changed(work: &mut Work<'_>, player: Slot, key: u8) {
         let value = work.schema.kinds.values()[usize::from(key)].name;
         work.cx.emit(SessionEvent::ValueChanged { player, value });
     }
@@ -225,7 +225,7 @@ impl ValueTable {
         if work.members.is_leader() {
             let by_lead =
                 |key: u8| work.schema.kinds.values()[usize::from(key)].writer == ValueWriter::Leader;
-            let all: Vec<(Player, u8)> =
+            let all: Vec<(Slot, u8)> =
                 self.table.iter().filter(|(_, key, _)| by_lead(*key)).map(|(p, k, _)| (p, k)).collect();
             for (player, key) in all {
                 self.spread(work, player, key, None);
@@ -247,7 +247,7 @@ impl ValueTable {
     }
 
     /// Players go by other slots; the round is no player's.
-    pub(crate) fn rename(&mut self, schema: &Schema, renamed: impl Fn(Player) -> Player) {
+    pub(crate) fn rename(&mut self, schema: &Schema, renamed: impl Fn(Slot) -> Slot) {
         for (player, key, entry) in std::mem::take(&mut self.table).into_all() {
             let is_shared = schema.kinds.values()[usize::from(key)].name == round::NAME;
             self.table.merge(if is_shared { player } else { renamed(player) }, key, entry);
@@ -255,7 +255,7 @@ impl ValueTable {
     }
 }
 
-fn encode(player: Player, key: u8, entry: &Entry) -> Vec<u8> {
+fn encode(player: Slot, key: u8, entry: &Entry) -> Vec<u8> {
     let mut bytes = Vec::new();
     let value = ValueMessage { player, key, rev: entry.rev, writer: entry.writer, bytes: &entry.bytes };
     Message::Value(value).encode(&mut bytes);

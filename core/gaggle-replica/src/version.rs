@@ -3,7 +3,9 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use crate::{MemberId, Player};
+use gaggle_kit::Slot;
+
+use crate::MemberId;
 
 /// How an object came to be as it is: how often it was grabbed, how often touched, by whom last,
 /// and when it was told.
@@ -47,13 +49,13 @@ impl Ord for Version {
 pub(crate) struct Record {
     pub(crate) version: Version,
     /// The holder's player.
-    pub(crate) player: Player,
+    pub(crate) player: Slot,
     /// Grabbed and not let go.
     pub(crate) held: bool,
     /// Who may take it back as soon as it sees it.
-    pub(crate) owner_claim: Option<Player>,
+    pub(crate) owner_claim: Option<Slot>,
     /// Whose it is under mixed policy. Never changes.
-    pub(crate) home: Option<Player>,
+    pub(crate) home: Option<Slot>,
     /// Deleted: there is no value.
     pub(crate) gone: bool,
     pub(crate) kind: u8,
@@ -61,7 +63,7 @@ pub(crate) struct Record {
 
 impl Record {
     /// The player the object belongs to: its owner, or the one it is kept for, else its authority.
-    pub(crate) fn owner(&self) -> Player {
+    pub(crate) fn owner(&self) -> Slot {
         self.home.or(self.owner_claim).unwrap_or(self.player)
     }
 

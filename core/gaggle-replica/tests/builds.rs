@@ -1,10 +1,10 @@
 //! Two builds of a game that meet: they play together if and only if they mean the same by
 //! everything they tell.
 
-use gaggle_kit::{Input, Micros, PeerId, State};
+use gaggle_kit::{Input, Micros, PeerId, Slot, State};
 use gaggle_replica::{
-    AuthorityPolicy, EventOptions, Field, JoinMode, Kind, Kinds, Player, RejectReason, ReplicaConfig,
-    SchemaPart, Session, SessionEvent, ValueWriter,
+    AuthorityPolicy, EventOptions, Field, JoinMode, Kind, Kinds, RejectReason, ReplicaConfig, SchemaPart,
+    Session, SessionEvent, ValueWriter,
 };
 
 #[derive(Kind)]
@@ -88,11 +88,12 @@ fn kinds<K: Kind, S: State + 'static, V: State + 'static, I: Input>() -> Kinds {
 
 /// What two machines say of each other when they meet.
 fn meet(kinds: [Kinds; 2], configs: [ReplicaConfig; 2]) -> [Vec<SessionEvent>; 2] {
-    let mut player = 0;
+    let mut player = 0_u8;
     let mut sessions = kinds.into_iter().zip(configs).map(|(kinds, config)| {
         player += 1;
         let entry = if player == 1 { JoinMode::Create } else { JoinMode::Join };
-        Session::new(config, kinds, Player::at(player), entry, player.into()).expect("settings that can be")
+        Session::new(config, kinds, Slot::at(player.into()), entry, player.into())
+            .expect("settings that can be")
     });
     let mut both = [(); 2].map(|()| sessions.next().expect("two of them"));
     let peers = [1, 2].map(PeerId::from_u128);

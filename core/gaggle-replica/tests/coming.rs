@@ -50,7 +50,7 @@ fn ship(owner: usize, place: u32) -> Ship {
 }
 
 /// Everything a machine knows, in an order that does not depend on it.
-fn known(session: &Session) -> Vec<(ObjectId, Ship, Option<gaggle_replica::Player>)> {
+fn known(session: &Session) -> Vec<(ObjectId, Ship, Option<gaggle_kit::Slot>)> {
     let mut all: Vec<_> =
         session.iter::<Ship>().map(|(id, ship)| (id, ship, session.authority(id))).collect();
     all.sort_by_key(|(id, ..)| *id);

@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use bodies::{Bodies, Body, Motion};
-use gaggle_kit::{Micros, PeerId};
-use gaggle_replica::{AuthorityPolicy, JoinMode, Kind, Kinds, ObjectId, Player, ReplicaConfig, Session};
+use gaggle_kit::{Micros, PeerId, Slot};
+use gaggle_replica::{AuthorityPolicy, JoinMode, Kind, Kinds, ObjectId, ReplicaConfig, Session};
 use world::{NetConditions, World, peer};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
@@ -256,7 +256,8 @@ fn a_tick_allocates_nothing() {
             bytes_per_second: 1_000_000,
             ..ReplicaConfig::default()
         };
-        Session::new(config, Kinds::new().with::<Body>(), Player::at(number), entry, number.into()).unwrap()
+        Session::new(config, Kinds::new().with::<Body>(), Slot::at(number.into()), entry, number.into())
+            .unwrap()
     };
     let mut pair = Pair {
         host: session(0, JoinMode::Create),

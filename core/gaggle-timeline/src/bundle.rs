@@ -4,7 +4,7 @@
 //! in, bytes out.
 
 use gaggle_kit::{
-    ByteReader, DecodeError, Frame, Input, Slot, SlotSet, StateHasher, decode_state, diff, encode_state,
+    ByteReader, DecodeError, Frame, Input, SlotSet, StateHasher, decode_state, diff, encode_state,
 };
 use thiserror::Error;
 
@@ -128,8 +128,8 @@ impl DesyncBundle {
             return Err(DecodeError::Unknown { what: "bundle", value: magic[7].into() }.into());
         }
         let (game_fingerprint, slots) = (r.u64("game")?, r.u8("slots")?);
-        if usize::from(slots) > Slot::COUNT_MAX {
-            let max = Slot::COUNT_MAX as u64;
+        if usize::from(slots) > SlotSet::COUNT_MAX {
+            let max = SlotSet::COUNT_MAX as u64;
             return Err(DecodeError::CountTooLarge { what: "slots", count: slots.into(), max }.into());
         }
         let input_bytes = r.u32("bytes of an input")?;
@@ -198,7 +198,7 @@ impl DesyncBundle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gaggle_kit::State;
+    use gaggle_kit::{Slot, State};
 
     #[derive(Debug, Clone, PartialEq, Eq, State)]
     struct Tally {

@@ -292,7 +292,7 @@ impl TimelineConfig {
                 setting: "slots",
                 value: 0,
                 min: 1,
-                max: Slot::COUNT_MAX as u64,
+                max: SlotSet::COUNT_MAX as u64,
             }),
             _ => Ok(()),
         }
@@ -346,14 +346,14 @@ impl TimelineConfig {
         // A larger one would never leave; a smaller one may have no room for an entry, which is
         // looked at for each seat.
         within("packet_bytes_max", self.packet_bytes_max as u64, 128, Channel::UNRELIABLE_BYTES_MAX as u64)?;
-        within("slots", self.slot_count as u64, 0, Slot::COUNT_MAX as u64)?;
-        within("circle_min", self.quorum_min as u64, 1, Slot::COUNT_MAX as u64)?;
+        within("slots", self.slot_count as u64, 0, SlotSet::COUNT_MAX as u64)?;
+        within("circle_min", self.quorum_min as u64, 1, SlotSet::COUNT_MAX as u64)?;
         within("interrupted_after (µs)", self.interrupted_after.get(), 1, self.timeout.get())
     }
 
     fn validate_seats<I: Input>(&self, local: PeerId, seats: &[PeerSlots]) -> Result<(), SessionError> {
-        if seats.len() > Slot::COUNT_MAX {
-            return Err(SessionError::TooManyPeers { count: seats.len(), max: Slot::COUNT_MAX });
+        if seats.len() > SlotSet::COUNT_MAX {
+            return Err(SessionError::TooManyPeers { count: seats.len(), max: SlotSet::COUNT_MAX });
         }
         let mut taken = SlotSet::EMPTY;
         for (index, seat) in seats.iter().enumerate() {

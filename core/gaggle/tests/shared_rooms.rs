@@ -3,7 +3,7 @@
 mod pond;
 mod town;
 
-use gaggle::replica::{AuthorityPolicy, Player};
+use gaggle::replica::AuthorityPolicy;
 use gaggle::{JoinTarget, LeaveCause, Phase, RoomEvent, SharedConfig, Slot};
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Conditions};
@@ -73,8 +73,8 @@ fn one_plays_at_once_and_others_come_into_what_is_there() {
     }
 }
 
-fn player(number: u8) -> Player {
-    Player::at(number)
+fn player(number: u8) -> Slot {
+    Slot::at(number.into())
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn who_was_killed_returns_to_its_seat_and_its_things() {
             assert!(strokes(&mut town, house, own) > done, "{policy:?}: {}", town.describe());
             let boats = boats(town.room(house).session());
             assert_eq!(boats.len(), 3, "nobody has two: {}", town.describe());
-            let boat = boats.iter().find(|(_, boat, _)| boat.sailor == own.number()).expect("a boat");
+            let boat = boats.iter().find(|(_, boat, _)| boat.sailor == own.byte()).expect("a boat");
             let holder = if matches!(policy, AuthorityPolicy::Leader) {
                 town.room(house).leader_slot()
             } else {
@@ -542,7 +542,7 @@ fn a_host_who_says_goodbye_is_followed_at_once() {
         // Far less than it takes to be sure that somebody is dead.
         town.run_ms(400);
         let session = town.room(1).session();
-        let held: Vec<Option<Player>> = rocks(session).into_iter().map(|(_, _, holder)| holder).collect();
+        let held: Vec<Option<Slot>> = rocks(session).into_iter().map(|(_, _, holder)| holder).collect();
         assert!(held.iter().all(|holder| *holder != Some(player(0))), "{policy:?}: {held:?}");
         assert_eq!(partings(&town, 1), [LeaveCause::Left]);
     }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use drake::Setup;
 use drake::bots::{Bot, Strength};
 use drake::net::{self, Coop};
-use gaggle_kit::{Micros, PeerId, fnv1a_64};
-use gaggle_replica::{JoinMode, Player, Session};
+use gaggle_kit::{Micros, PeerId, Slot, fnv1a_64};
+use gaggle_replica::{JoinMode, Session};
 
 /// Bytes both machines sent, and their hash.
 #[allow(dead_code)] // As a program it only reports; the test that includes it compares.
@@ -35,7 +35,7 @@ fn peer(number: usize) -> PeerId {
 impl Machine {
     fn new(number: usize) -> Machine {
         let entry = if number == 0 { JoinMode::Create } else { JoinMode::Join };
-        let player = Player::at(number as u8);
+        let player = Slot::at(number);
         let session = Session::new(net::config(), net::kinds_with_input(), player, entry, number as u64 + 7);
         let session = session.expect("the settings of the game can be");
         let part = Coop::new(Setup::default(), 1982);

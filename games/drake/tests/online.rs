@@ -6,9 +6,9 @@ use company::{Cluster, bad_wifi};
 use drake::field::{self, SEATS};
 use drake::net::{Cheer, Happening};
 use drake::{Craft, Egg, Form, Hornet, Load, Mark, Pad, Phase, Rock, Setup, Shot, Standing, What};
-use gaggle_kit::{Fixed16, Micros};
+use gaggle_kit::{Fixed16, Micros, Slot};
 use gaggle_link::sim::{Chance, Conditions};
-use gaggle_replica::{Player, ReplicaConfig, Session, Target};
+use gaggle_replica::{ReplicaConfig, Session, Target};
 
 #[test]
 fn three_machines_play_one_match_and_agree_about_it() {
@@ -162,7 +162,7 @@ fn who_comes_back_has_his_seat_and_what_he_won() {
     assert!(company.scores(0)[2].0 >= before, "the referee knows as well");
     company.run_until_playing(2);
     let (id, _) = company.session(2).iter::<Craft>().find(|(_, craft)| craft.seat == 2).unwrap();
-    assert_eq!(company.session(0).authority(id), Some(Player::at(2)), "his craft is his own again");
+    assert_eq!(company.session(0).authority(id), Some(Slot::at(2)), "his craft is his own again");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn nobody_can_give_himself_what_the_referee_gives() {
                 session.lock(id).is_err() && session.set(id, &rich).is_err() && session.despawn(id).is_err()
             );
         }
-        assert!(session.set_value(Player::at(0), &drake::Bout::default()).is_err());
+        assert!(session.set_value(Slot::at(0), &drake::Bout::default()).is_err());
         // A word that is only the lead's: it may be said, and nobody believes it.
         let mark = Mark::at(What::Over, 1, field::MIDDLE);
         _ = session.send_event(Target::Others, &[], &Happening(mark));
@@ -237,14 +237,14 @@ fn rich(seat: u8) -> Standing {
 /// One of everything a referee makes, in somebody else's hands.
 fn make_everything(session: &mut Session) {
     let place = field::MIDDLE;
-    _ = session.spawn(&rich(session.local_slot().number()));
+    _ = session.spawn(&rich(session.local_slot().byte()));
     _ = session.spawn(&Rock { place, ..Rock::default() });
     _ = session.spawn(&Shot { place, left: 200, ..Shot::default() });
     _ = session.spawn(&Hornet { place, left: 200, ..Hornet::default() });
     _ = session.spawn(&Egg { place, load: Load::Lantern, ..Egg::default() });
     // And crafts: his own, somebody else's, and nobody's.
     for seat in 0..SEATS {
-        _ = session.spawn_owned(Player::at(seat as u8), &Craft { place, ..Craft::hatched(seat, 1) });
+        _ = session.spawn_owned(Slot::at(seat), &Craft { place, ..Craft::hatched(seat, 1) });
         _ = session.spawn(&Craft { place, ..Craft::hatched(seat, 1) });
     }
 }
@@ -276,9 +276,7 @@ fn what_a_liar_makes_nobody_sees_for_long() {
     for me in [0, 2] {
         assert_eq!(company.session(me).iter::<Standing>().count(), SEATS);
         let crafts = company.session(me).iter::<Craft>();
-        assert!(
-            crafts.filter(|(id, _)| company.session(me).owner(*id) != Some(Player::at(1))).count() < SEATS
-        );
+        assert!(crafts.filter(|(id, _)| company.session(me).owner(*id) != Some(Slot::at(1))).count() < SEATS);
     }
 }
 
@@ -380,7 +378,7 @@ fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
     let downs = company.downs();
     company.run_until(|company| company.downs() > downs + 2);
     for me in 0..3 {
-        assert!((0..3).all(|it| company.session(me).roster().by_slot(Player::at(it)).is_some()));
+        assert!((0..3).all(|it| company.session(me).roster().by_slot(Slot::at(it)).is_some()));
         company.run_until(|company| {
             company.truth(me) == company.truth(0) && company.iter(me) == company.things(0)
         });

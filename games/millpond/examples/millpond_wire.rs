@@ -6,8 +6,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gaggle_kit::{Micros, PeerId, fnv1a_64};
-use gaggle_replica::{JoinMode, Player, Session};
+use gaggle_kit::{Micros, PeerId, Slot, fnv1a_64};
+use gaggle_replica::{JoinMode, Session};
 use millpond::bots::Bot;
 use millpond::net::{self, Mill};
 
@@ -34,7 +34,7 @@ fn peer(number: usize) -> PeerId {
 impl Machine {
     fn new(number: usize) -> Machine {
         let entry = if number == 0 { JoinMode::Create } else { JoinMode::Join };
-        let player = Player::at(number as u8);
+        let player = Slot::at(number);
         let session = Session::new(net::config(), net::kinds_with_input(), player, entry, number as u64 + 7);
         let session = session.expect("the settings of the game can be");
         let mut machine = Machine { session, part: Mill::new(1982), bot: Bot::new(number, 2026) };

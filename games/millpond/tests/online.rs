@@ -5,9 +5,9 @@ mod company;
 use std::collections::BTreeSet;
 
 use company::{Cluster, Loot, bad_wifi};
-use gaggle_kit::Fixed16;
+use gaggle_kit::{Fixed16, Slot};
 use gaggle_link::sim::Conditions;
-use gaggle_replica::{ObjectId, Player, Session};
+use gaggle_replica::{ObjectId, Session};
 use millpond::ledger::{JETTY_REACH, PADDLE_REACH, PADDLES};
 use millpond::{Boat, Ledger, Pad, Sort, THINGS, Thing, WISHES, water};
 
@@ -37,7 +37,7 @@ fn what_one_pushes_is_his_and_both_agree_where_it_ends() {
     assert!(!pushed.is_empty());
     for (id, before) in pushed.iter().zip(before) {
         assert!(company.session(1).has_authority(*id), "it is still his");
-        assert_eq!(company.session(0).authority(*id), Some(Player::at(1)), "and the other knows");
+        assert_eq!(company.session(0).authority(*id), Some(Slot::at(1)), "and the other knows");
         let told = |me: usize| company.session(me).get::<Thing>(*id).unwrap();
         assert!(told(0).rests() && told(0) == told(1), "{:?} and {:?}", told(0), told(1));
         assert_ne!(told(0).place, before, "it was pushed");
@@ -63,7 +63,7 @@ fn holding_beats_touching() {
     company.machine(1).session.lock(log).unwrap();
     company.run_secs(1);
     // It is let go when it rests, so it is kept in motion.
-    assert_eq!(company.session(0).authority(log), Some(Player::at(1)));
+    assert_eq!(company.session(0).authority(log), Some(Slot::at(1)));
     company.machine(1).session.lock(log).unwrap();
     (0..12).for_each(|_| company.frame());
     assert!(company.machine(0).session.claim(log).is_err());
@@ -96,7 +96,7 @@ fn when_the_host_dies_nothing_is_lost_and_they_row_on() {
     company.run_until(|company| company.session(0).iter::<Thing>().count() >= after - 12);
     company.run_until(|company| {
         let boats = company.session(1).iter::<Boat>().filter(|(_, boat)| boat.seat == 0);
-        boats.into_iter().any(|(id, _)| company.session(1).authority(id) == Some(Player::at(0)))
+        boats.into_iter().any(|(id, _)| company.session(1).authority(id) == Some(Slot::at(0)))
     });
 }
 
@@ -131,7 +131,7 @@ fn what_leaps_to_a_jetty_is_not_brought() {
             }
         }
         // The ledger is not his to write, nor anybody else's boat his to row.
-        assert!(session.set_value(Player::at(0), &Ledger { day: 9, ..Ledger::default() }).is_err());
+        assert!(session.set_value(Slot::at(0), &Ledger { day: 9, ..Ledger::default() }).is_err());
         let boats: Vec<_> =
             session.iter::<Boat>().filter(|(_, boat)| boat.seat == 0).map(|(id, _)| id).collect();
         assert!(boats.into_iter().all(|id| session.lock(id).is_err()));
@@ -335,7 +335,7 @@ fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
     company.run_until(|company| (0..2).all(|me| company.session(me).roster().len() == 2));
     let rowed = company.pond(0).boats[1].map(|boat| boat.place);
     company.run_secs(4);
-    assert!(company.session(0).roster().by_slot(Player::at(1)).is_some(), "the other is still there");
+    assert!(company.session(0).roster().by_slot(Slot::at(1)).is_some(), "the other is still there");
     assert_ne!(company.pond(0).boats[1].map(|boat| boat.place), rowed, "and rows");
     company.run_until(|company| (0..2).all(|me| company.session(me).iter::<Thing>().count() < THINGS + 20));
 }

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     loop {
         // One seat here, whichever the room gave us.
         if let Some(slot) = room.local_slots().iter().next() {
-            let seat = usize::from(slot.number());
+            let seat = slot.index();
             let bot = match &mut bot {
                 Some(bot) if bot.seat() == seat => bot,
                 other => other.insert(Bot::new(seat, Strength::Steady, seed)),

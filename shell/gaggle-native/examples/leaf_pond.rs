@@ -59,9 +59,7 @@ impl World for Pond {
     fn on_enter(&mut self, session: &mut Session) {
         let me = session.local_slot();
         if session.iter_owned::<Duck>(me).next().is_none() {
-            session
-                .spawn_owned(me, &Duck { x: 3 + 4 * me.number(), y: 4 })
-                .expect("everybody may have a duck");
+            session.spawn_owned(me, &Duck { x: 3 + 4 * me.byte(), y: 4 }).expect("everybody may have a duck");
         }
     }
 
@@ -99,7 +97,7 @@ fn draw(session: &Session) -> String {
         rows[usize::from(leaf.y)][usize::from(leaf.x)] = '♣';
     }
     for (id, duck) in session.iter::<Duck>() {
-        let number = session.owner(id).map_or(0, |player| player.number());
+        let number = session.owner(id).map_or(0, |player| player.byte());
         rows[usize::from(duck.y)][usize::from(duck.x)] = char::from(b'A' + number % 26);
     }
     rows.into_iter().map(|row| String::from_iter(row) + "\n").collect()
@@ -130,7 +128,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let picture = draw(room.session());
         if picture != shown {
-            println!("\n{picture}you are {}", char::from(b'A' + room.local_slot().number() % 26));
+            println!("\n{picture}you are {}", char::from(b'A' + room.local_slot().byte() % 26));
             shown = picture;
         }
         stdout().flush()?;

@@ -3,9 +3,9 @@
 
 use clap::{Args, ValueEnum, value_parser};
 use drake::{Bout, Craft, Egg, Hornet, Lantern, Puffball, Rock, SEATS, Shot, Standing};
-use gaggle_kit::{Micros, Prng};
+use gaggle_kit::{Micros, Prng, Slot};
 use gaggle_link::sim::{Chance, Conditions, NetChange};
-use gaggle_replica::{Kind, MemberId, Player, Session};
+use gaggle_replica::{Kind, MemberId, Session};
 use millpond::{Boat, Ledger, Thing};
 
 use crate::digest::{DigestOptions, Digests, digest_of};
@@ -120,7 +120,7 @@ impl Agreed for DrakePart {
         list(session, &mut all, |it: &Hornet| format!("of seat {}", it.seat));
         list(session, &mut all, |it: &Lantern| format!("of seat {}", it.seat));
         list(session, &mut all, |it: &Egg| format!("{:?} at {:?}", it.load, it.place));
-        all.push(format!("{:?}", session.value::<Bout>(Player::at(0)).map(|bout| Bout { since: 0, ..bout })));
+        all.push(format!("{:?}", session.value::<Bout>(Slot::at(0)).map(|bout| Bout { since: 0, ..bout })));
         all.sort();
         all
     }
@@ -158,7 +158,7 @@ impl Agreed for MillpondPart {
             format!("{:?} {} {:?}", it.sort, it.count, it.rests().then_some(it.place))
         });
         list(session, &mut all, |it: &Boat| format!("of seat {}", it.seat));
-        all.push(format!("{:?}", session.value::<Ledger>(Player::at(0))));
+        all.push(format!("{:?}", session.value::<Ledger>(Slot::at(0))));
         all.sort();
         all
     }

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use clap::Args;
-use gaggle_kit::{Fixed16, Micros};
+use gaggle_kit::{Fixed16, Micros, Slot};
 use gaggle_link::sim::{Chance, Conditions};
-use gaggle_replica::{Kinds, ObjectId, Player, RemoteEvent, ReplicaConfig, Session};
+use gaggle_replica::{Kinds, ObjectId, RemoteEvent, ReplicaConfig, Session};
 use millpond::bots::Bot;
 use millpond::net::{self, Mill};
 use millpond::{Pad, Thing, water};
@@ -95,7 +95,7 @@ const NEAR: i32 = 210;
 const HISTORY: usize = 90;
 
 /// Where things were shown, how fast they seemed, and whose they were.
-type Screen = BTreeMap<ObjectId, ([f64; 2], [f64; 2], Player)>;
+type Screen = BTreeMap<ObjectId, ([f64; 2], [f64; 2], Slot)>;
 
 type Words = ([Fixed16; 2], [Fixed16; 2], u8);
 
@@ -165,7 +165,7 @@ pub(crate) fn measure(options: &Options) -> Result<Load, String> {
                     }
                 }
                 shown_now.insert(floating.id, (place, velocity, holder));
-                let told = truths.get(usize::from(holder.number())).and_then(|truth| truth.get(&floating.id));
+                let told = truths.get(holder.index()).and_then(|truth| truth.get(&floating.id));
                 let (Some(told), Some(known)) = (told, machine.session.get::<Thing>(floating.id)) else {
                     continue;
                 };

@@ -1,10 +1,10 @@
 //! Machines that share a world over a simulated network, each played by a bot: what measurements
 //! and chaos of such games have in common.
 
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, Slot};
 use gaggle_link::sim::{Conditions, SimCarrier, SimNet};
 use gaggle_link::{Endpoint, LinkConfig, Transport};
-use gaggle_replica::{Driver, JoinMode, Kinds, Player, RemoteEvent, ReplicaConfig, Session, SessionEvent};
+use gaggle_replica::{Driver, JoinMode, Kinds, RemoteEvent, ReplicaConfig, Session, SessionEvent};
 
 /// A frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
@@ -72,7 +72,7 @@ impl<P: Part> Cluster<P> {
         let carrier = if first { self.world.carrier(me) } else { self.world.restarted_carrier(me) };
         let seed = self.seed.wrapping_mul(1_000_003) + me as u64 * 1_009 + self.lives[me];
         let entry = if me == 0 && first { JoinMode::Create } else { JoinMode::Join };
-        let session = Session::new(P::config(), P::kinds(), Player::at(me as u8), entry, seed);
+        let session = Session::new(P::config(), P::kinds(), Slot::at(me), entry, seed);
         self.machines[me] = Some(Machine {
             session: session.map_err(|error| error.to_string())?,
             link: Endpoint::new(carrier, LinkConfig::default(), seed),

@@ -1,6 +1,5 @@
 //! What the arcade asks of every room, whatever is played in it, beyond [`AnyRoom`].
 
-use gaggle::replica::Player;
 use gaggle::{AnyRoom, Game, GameRoom, PeerId, Platform, Slot, World, WorldRoom};
 
 /// What the overlay shows of a game's engine.
@@ -87,7 +86,7 @@ impl<G: Game + Clone, P: Platform> CabinetRoom for GameRoom<G, P> {
 
 impl<W: World, P: Platform> CabinetRoom for WorldRoom<W, P> {
     fn seat_of(&self, peer: PeerId) -> Option<usize> {
-        self.slot_of(peer).and_then(slot_of).map(Slot::index)
+        self.slot_of(peer).map(Slot::index)
     }
 
     fn has_company(&self) -> bool {
@@ -98,7 +97,7 @@ impl<W: World, P: Platform> CabinetRoom for WorldRoom<W, P> {
         let (session, stats) = (self.session(), self.stats());
         let host = match self.leader_slot() {
             Some(host) if host == self.local_slot() => "here".to_string(),
-            Some(host) => format!("seat {}", u16::from(host.number()) + 1),
+            Some(host) => format!("seat {}", host.number() + 1),
             None => "nobody".to_string(),
         };
         let mut ages: Vec<u64> = session.update_ages().map(|age| age.as_millis()).collect();
@@ -119,9 +118,4 @@ impl<W: World, P: Platform> CabinetRoom for WorldRoom<W, P> {
         let frame = session.session_age().get() * u64::from(W::TICK_RATE) / 1_000_000;
         EngineReport::Shared { frame: u32::try_from(frame).unwrap_or(u32::MAX), lines }
     }
-}
-
-/// A player's slot has its number.
-pub(crate) fn slot_of(player: Player) -> Option<Slot> {
-    Slot::new(player.number())
 }

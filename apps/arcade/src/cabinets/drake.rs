@@ -10,7 +10,7 @@ use drake::net::{self, Coop};
 use drake::stage::{Audience, RECIPES, Stage};
 use drake::standing::Form;
 use drake::{Drake, Pad, Phase, Setup};
-use gaggle::replica::{self, EventRequest, Kinds, Player, RemoteEvent, Session};
+use gaggle::replica::{self, EventRequest, Kinds, RemoteEvent, Session};
 use gaggle::{JoinTarget, Micros, Platform, RoomConfig, SharedConfig, Slot, World, WorldRoom};
 use gaggle_scene::{Album, Scene, View};
 
@@ -217,7 +217,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
     /// the arcade's board never comes up.
     fn standing(&self) -> Standing {
         let game = self.game();
-        let own = usize::from(self.room.local_slot().number());
+        let own = self.room.local_slot().index();
         let seat = game.seats.get(own);
         let (score, wins) = seat.map_or((0, 0), |seat| (seat.score, seat.wins));
         let said = match game.bout.phase {
@@ -240,7 +240,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
 
     fn is_own_at_right(&self) -> bool {
         let game = self.game();
-        let craft = game.crafts.get(usize::from(self.room.local_slot().number()));
+        let craft = game.crafts.get(self.room.local_slot().index());
         craft.is_some_and(|craft| craft.place[0].floor() > WIDTH / 2)
     }
 
@@ -270,7 +270,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
 
     fn own_score(&self) -> Option<(i64, u32)> {
         let (game, own) = (self.game(), self.room.local_slot());
-        let seat = game.seats.iter().find(|seat| seat.present() && Player::at(seat.seat) == own)?;
+        let seat = game.seats.iter().find(|seat| seat.present() && Slot::at(seat.seat.into()) == own)?;
         Some((seat.score.into(), game.bout.round.into()))
     }
 
@@ -279,7 +279,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         let scores = game.seats.map(|seat| seat.score.to_string());
         let here = game.seats.map(|seat| (seat.present() && !seat.bot).to_string());
         let headings = game.crafts.map(|craft| craft.heading.to_bits().to_string());
-        let heading = headings.get(usize::from(self.room.local_slot().number())).map_or("0", String::as_str);
+        let heading = headings.get(self.room.local_slot().index()).map_or("0", String::as_str);
         let _ = write!(
             out,
             ",\"frame\":{},\"round\":{},\"match\":{},\"host\":{},\"heading\":{heading},\"headings\":[{}],\"scores\":[{}],\"here\":[{}]",

@@ -253,11 +253,9 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
         let pond = self.pond();
         let session = self.room.session();
         let here: Vec<String> = (0..CHAIRS)
-            .map(|seat| {
-                session.roster().iter().any(|present| usize::from(present.slot.number()) == seat).to_string()
-            })
+            .map(|seat| session.roster().iter().any(|present| present.slot.index() == seat).to_string())
             .collect();
-        let own = pond.boats.get(usize::from(self.room.local_slot().number())).copied().flatten();
+        let own = pond.boats.get(self.room.local_slot().index()).copied().flatten();
         let (x, y) = own.map_or((0, 0), |boat| (boat.place[0].floor(), boat.place[1].floor()));
         let mine = pond.floating.iter().filter(|floating| floating.mine).count();
         let brought: u32 = pond.ledger.brought.iter().map(|count| u32::from(*count)).sum();

@@ -60,7 +60,7 @@ impl Guest {
             let (world, mut play) = make(seed);
             let mut room = WorldRoom::open(clock.now(), config, outside, world, seed).unwrap();
             while !stopped.load(Ordering::Relaxed) {
-                let input = play(room.world(), usize::from(room.local_slot().number()));
+                let input = play(room.world(), room.local_slot().index());
                 room.set_input(0, input);
                 room.update(clock.now());
                 while room.poll_event().is_some() {}

@@ -118,7 +118,7 @@ fn fly(server: &str, only: Option<Path>, known: &Mutex<Known>, ends: &Receiver<E
             Ok(End::Die) | Err(TryRecvError::Disconnected) => return,
         }
         if let Some(slot) = room.local_slots().iter().next() {
-            let seat = usize::from(slot.number());
+            let seat = slot.index();
             let bot = match &mut bot {
                 Some(bot) if bot.seat() == seat => bot,
                 other => other.insert(Bot::new(seat, Strength::Steady, seed)),

@@ -87,13 +87,15 @@ impl State for Slot {
     }
 
     fn encode<S: ByteSink>(&self, out: &mut S) {
-        self.number().encode(out);
+        self.byte().encode(out);
     }
 
     fn decode(r: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
-        let number = r.u8(DecodeError::UNNAMED)?;
-        let last = Slot::COUNT_MAX as u8 - 1;
-        Slot::new(number).ok_or(DecodeError::out_of_range("slot", number, 0, last))
+        const LAST: u8 = SlotSet::COUNT_MAX as u8 - 1;
+        match r.u8(DecodeError::UNNAMED)? {
+            number @ 0..=LAST => Ok(Slot::at(number.into())),
+            number => Err(DecodeError::out_of_range("slot", number, 0, LAST)),
+        }
     }
 
     fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>)) {

@@ -231,7 +231,7 @@ fn a_server_that_forgot_its_rooms_seats_everybody_again_by_their_tickets() {
 }
 
 /// A room, a slot in it, and the match that is played.
-type Place = (RoomId, Option<u8>, Seed, u32);
+type Place = (RoomId, Option<u16>, Seed, u32);
 
 /// Everybody's place.
 fn seats(world: &World) -> Vec<Option<Place>> {

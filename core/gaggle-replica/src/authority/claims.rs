@@ -1,7 +1,7 @@
 //! Claiming, locking, releasing and deleting objects, and succession to orphans.
 //! The session calls it for its game and at every tick. Absent: records of other peers.
 
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, Slot};
 
 use super::Authority;
 use crate::ablation::Rule;
@@ -11,7 +11,7 @@ use crate::history::NEVER;
 use crate::session::work::Work;
 use crate::store::ObjectIndex;
 use crate::version::Record;
-use crate::{ObjectId, OnLeave, Player};
+use crate::{ObjectId, OnLeave};
 
 /// A peer claims one object at most this often.
 const CLAIM_INTERVAL: Micros = Micros::from_millis(100);
@@ -118,7 +118,7 @@ impl Authority {
         work: &mut Work<'_>,
         place: ObjectIndex,
         hold: bool,
-        trust: Option<Player>,
+        trust: Option<Slot>,
     ) -> bool {
         let claims_max = work.view().claims_max();
         let object = &work.objects[place];

@@ -1,10 +1,9 @@
 //! What peers say about themselves in a hello, what is objected to it, and when a peer that waits
 //! becomes a member. Absent: objects, what is sent.
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, Slot};
 
 use super::Membership;
-use crate::Player;
 use crate::event::RejectReason;
 use crate::message::{Hello, PROTOCOL_VERSION};
 use crate::peers::{Peer, PeerTable};
@@ -19,7 +18,7 @@ const IDENTITIES_MAX: usize = 1_024;
 
 impl Membership {
     /// The caller knows a peer's slot; none if it may only spectate.
-    pub(crate) fn set_identity(&mut self, peer: PeerId, slot: Option<Player>) {
+    pub(crate) fn set_identity(&mut self, peer: PeerId, slot: Option<Slot>) {
         self.identities.retain(|(other, known)| *other != peer && (slot.is_none() || *known != slot));
         if self.identities.len() == IDENTITIES_MAX {
             self.identities.remove(0);
@@ -120,7 +119,7 @@ mod tests {
         let stranger = Peer::new(peer(9), 1, 0, bench.cx.config.send_interval);
         let mut hello = bench.members.hello(&bench.cx, &bench.schema, &bench.objects, &stranger, false);
         hello.member.tag = MemberTag(99);
-        hello.player = Player::at(slot);
+        hello.player = Slot::at(slot.into());
         hello
     }
 
@@ -132,8 +131,8 @@ mod tests {
     fn peer_with_another_slot_than_known_is_rejected() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         assert_eq!(objection(&bench, &hello(&bench, 5)), None);
-        bench.members.set_identity(peer(9), Some(Player::at(4)));
-        let reason = RejectReason::SlotMismatch { said: Player::at(5), is: Player::at(4) };
+        bench.members.set_identity(peer(9), Some(Slot::at(4)));
+        let reason = RejectReason::SlotMismatch { said: Slot::at(5), is: Slot::at(4) };
         assert_eq!(objection(&bench, &hello(&bench, 5)), Some(reason));
         bench.members.set_identity(peer(9), None);
         assert_eq!(objection(&bench, &hello(&bench, 4)), Some(RejectReason::NotAPlayer));
@@ -142,7 +141,7 @@ mod tests {
     #[test]
     fn slot_of_known_peer_is_taken_for_others() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
-        bench.members.set_identity(peer(3), Some(Player::at(5)));
+        bench.members.set_identity(peer(3), Some(Slot::at(5)));
         assert_eq!(objection(&bench, &hello(&bench, 5)), Some(RejectReason::TagTaken));
     }
 
@@ -156,7 +155,7 @@ mod tests {
     #[test]
     fn joiner_among_joiners_creates_after_a_second() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
-        bench.members = Membership::new(Player::at(0), JoinMode::Join, MemberTag(1), Prng::new(1));
+        bench.members = Membership::new(Slot::at(0), JoinMode::Join, MemberTag(1), Prng::new(1));
         bench.peers[0].handshake.present = None;
         bench.peers[0].handshake.their_tag = MemberTag(2);
         let at = |bench: &mut Bench, ms| bench.members.admission(Micros::from_millis(ms), &bench.peers);

@@ -6,13 +6,13 @@ mod join_order;
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_kit::{Micros, PeerId, Prng, Slot};
 
 use crate::config::JoinMode;
 use crate::message::NUMBER_NONE;
 use crate::roster::{Roster, RosterMember};
 use crate::session::cx::Cx;
-use crate::{MemberId, MemberTag, Player};
+use crate::{MemberId, MemberTag};
 
 /// Most members remembered to have left.
 const DEPARTED_MAX: usize = 256;
@@ -31,7 +31,7 @@ pub(crate) struct Membership {
     /// All peers that did so, a few times each.
     doubted_by: Vec<PeerId>,
     /// Slots of peers, as far as the caller said so; none for a spectator.
-    identities: Vec<(PeerId, Option<Player>)>,
+    identities: Vec<(PeerId, Option<Slot>)>,
     /// Members who left, the latest last.
     pub(crate) departed: VecDeque<Departed>,
     pub(crate) spectator: bool,
@@ -85,7 +85,7 @@ struct SessionAge {
 
 impl Membership {
     /// `random` has drawn `tag`.
-    pub(crate) fn new(player: Player, entry: JoinMode, tag: MemberTag, mut random: Prng) -> Membership {
+    pub(crate) fn new(player: Slot, entry: JoinMode, tag: MemberTag, mut random: Prng) -> Membership {
         let join_order = match entry {
             JoinMode::Create => 0,
             JoinMode::Join | JoinMode::Spectate => NUMBER_NONE,
@@ -149,7 +149,7 @@ impl Membership {
     }
 
     /// Goes by another slot.
-    pub(crate) fn set_slot(&mut self, slot: Player) {
+    pub(crate) fn set_slot(&mut self, slot: Slot) {
         self.roster.remove(self.me.id);
         self.me.slot = slot;
         if self.is_member() {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn membership(entry: JoinMode) -> Membership {
-        Membership::new(Player::at(1), entry, MemberTag(5), Prng::new(3))
+        Membership::new(Slot::at(1), entry, MemberTag(5), Prng::new(3))
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
         let mut members = membership(JoinMode::Create);
         for number in 0..DEPARTED_MAX as u32 + 3 {
             let id = MemberId { join_order: number, tag: MemberTag(number) };
-            let present = RosterMember { id, slot: Player::at(0) };
+            let present = RosterMember { id, slot: Slot::at(0) };
             members.roster.insert(present);
             members.remove(Departed { present, at: Micros::ZERO, goodbye: false, unheard: 0 });
             assert!(!members.roster.contains(id));
@@ -225,8 +225,8 @@ mod tests {
     fn slot_change_moves_roster_entry() {
         let mut members = membership(JoinMode::Create);
         members.admit(0, Micros::ZERO);
-        members.set_slot(Player::at(6));
+        members.set_slot(Slot::at(6));
         assert_eq!(members.roster.len(), 1);
-        assert!(members.roster.by_slot(Player::at(6)).is_some());
+        assert!(members.roster.by_slot(Slot::at(6)).is_some());
     }
 }

@@ -1,11 +1,13 @@
 //! What one sender told about one object, under one handle: kept whether or not the world took it.
 
+use gaggle_kit::Slot;
+
+use crate::ObjectId;
 use crate::history::{History, NEVER};
 use crate::peers::NONE;
 use crate::pool::Block;
 use crate::record::AuthorityFields;
 use crate::version::Record;
-use crate::{ObjectId, Player};
 
 /// One handle of the other side.
 #[derive(Debug, Clone)]
@@ -18,7 +20,7 @@ pub(crate) struct Incoming {
     pub(crate) closed_in: u32,
     pub(crate) id: ObjectId,
     pub(crate) kind: u8,
-    pub(crate) home: Option<Player>,
+    pub(crate) home: Option<Slot>,
     /// What the sender last said about its holding the object, and at which of its ticks.
     pub(crate) authority: Option<(AuthorityFields, u32)>,
     /// The newest record, by the number of its packet.

@@ -170,12 +170,14 @@ impl IndexMut<usize> for PeerTable {
 
 #[cfg(test)]
 mod tests {
+    use gaggle_kit::Slot;
+
     use super::*;
-    use crate::{MemberTag, Player};
+    use crate::MemberTag;
 
     fn member(number: u32) -> RosterMember {
         let id = MemberId { join_order: number, tag: MemberTag(number + 1) };
-        RosterMember { id, slot: Player::at(number as u8) }
+        RosterMember { id, slot: Slot::at(number as usize) }
     }
 
     fn table() -> PeerTable {

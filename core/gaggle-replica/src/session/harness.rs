@@ -10,15 +10,13 @@ mod settle;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use gaggle_kit::{Micros, PeerId, Prng};
+use gaggle_kit::{Micros, PeerId, Prng, Slot};
 
 use super::Session;
 use crate::ablation::Rule;
 use crate::config::{JoinMode, ReplicaConfig};
 use crate::event::SessionEvent;
-use crate::{
-    AuthorityPolicy, AuthorityRules, Kind, Kinds, ObjectId, ObjectInfo, Player, Roster, RosterMember,
-};
+use crate::{AuthorityPolicy, AuthorityRules, Kind, Kinds, ObjectId, ObjectInfo, Roster, RosterMember};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 #[kind(claim_cooldown_ms = 0)]
@@ -188,7 +186,7 @@ impl World {
         };
         let seed = self.seed.wrapping_mul(1_000_003) + index as u64 * 1_000 + self.lives[index];
         let kinds = Kinds::new().with::<Thing>();
-        let player = Player::at(index as u8);
+        let player = Slot::at(index);
         let mut session = Session::new(config, kinds, player, JoinMode::Start(number), seed).unwrap();
         session.cx.ablation.rule = self.without;
         session.cx.note_now(self.clocks[index]);
@@ -382,7 +380,7 @@ impl World {
         let thing = Thing { place: (value % 1_000_000) as f32, value, made: value as u16 };
         if choice < 81 || ids.is_empty() {
             let made = if random.chance(1, 2) {
-                session.spawn_owned(Player::at(random.below(count) as u8), &thing)
+                session.spawn_owned(Slot::at(random.below(count) as usize), &thing)
             } else {
                 session.spawn(&thing)
             };

@@ -72,7 +72,7 @@ fn link_to_all(world: &mut World, index: usize) {
 
 /// Who is present, seniors first, as a machine sees it.
 fn order(world: &mut World, index: usize) -> Vec<usize> {
-    let roster = world.session(index).roster().iter().map(|present| usize::from(present.slot.number()));
+    let roster = world.session(index).roster().iter().map(|present| present.slot.index());
     roster.collect()
 }
 

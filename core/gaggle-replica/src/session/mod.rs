@@ -20,7 +20,7 @@ pub(crate) mod work;
 
 use std::any::type_name;
 
-use gaggle_kit::{Input, Micros, PeerId, State};
+use gaggle_kit::{Input, Micros, PeerId, Slot, State};
 
 use crate::authority::{Authority, MembershipView};
 use crate::blob::{Blob, BlobError};
@@ -33,7 +33,7 @@ use crate::smoothing::Scene;
 use crate::store::ObjectIndex;
 use crate::value::ValueError;
 use crate::version::{Record, Version};
-use crate::{Kind, Kinds, MemberId, ObjectId, Player};
+use crate::{Kind, Kinds, MemberId, ObjectId};
 
 use state::assemble;
 use work::work;
@@ -51,7 +51,7 @@ impl Session {
     pub fn new(
         config: ReplicaConfig,
         kinds: Kinds,
-        player: Player,
+        player: Slot,
         entry: JoinMode,
         seed: u64,
     ) -> Result<Session, SessionError> {
@@ -79,7 +79,7 @@ impl Session {
     ///
     /// # Errors
     /// As for [`spawn`](Session::spawn).
-    pub fn spawn_owned<K: Kind>(&mut self, player: Player, value: &K) -> Result<ObjectId, ObjectError> {
+    pub fn spawn_owned<K: Kind>(&mut self, player: Slot, value: &K) -> Result<ObjectId, ObjectError> {
         let is_kept = self.cx.config.authority.is_open() && player != self.members.me.slot;
         self.spawn_record(value, Some(player), is_kept.then_some(player))
     }
@@ -87,8 +87,8 @@ impl Session {
     fn spawn_record<K: Kind>(
         &mut self,
         value: &K,
-        home: Option<Player>,
-        owner_claim: Option<Player>,
+        home: Option<Slot>,
+        owner_claim: Option<Slot>,
     ) -> Result<ObjectId, ObjectError> {
         let kind = self.kind::<K>()? as u8;
         let (me, now) = (self.members.me, self.cx.now);
@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// The player whose peer is the authority of an object.
-    pub fn authority(&self, id: ObjectId) -> Option<Player> {
+    pub fn authority(&self, id: ObjectId) -> Option<Slot> {
         self.find(id).ok().map(|(_, record)| record.player)
     }
 
@@ -224,7 +224,7 @@ impl Session {
 
     /// The player an object belongs to: its owner, or the one it is kept for, else its authority. A
     /// player that returns finds its objects by this, also before it is their authority again.
-    pub fn owner(&self, id: ObjectId) -> Option<Player> {
+    pub fn owner(&self, id: ObjectId) -> Option<Slot> {
         self.find(id).ok().map(|(_, record)| record.owner())
     }
 
@@ -241,7 +241,7 @@ impl Session {
     /// ship.map_or_else(|| session.spawn_owned(me, &Ship { fuel: 100 }), Ok)
     /// # }
     /// ```
-    pub fn iter_owned<K: Kind>(&self, player: Player) -> impl Iterator<Item = ObjectId> + '_ {
+    pub fn iter_owned<K: Kind>(&self, player: Slot) -> impl Iterator<Item = ObjectId> + '_ {
         let of_kind = self.objects.of_kind(self.schema.kinds.number_of::<K>());
         of_kind.filter(move |(.., record)| record.owner() == player).map(|(_, object, _)| object.id)
     }
@@ -278,12 +278,12 @@ impl Session {
     ///
     /// # Errors
     /// If it is not this peer's to write, too large, or of a type that was not named.
-    pub fn set_value<T: State + 'static>(&mut self, player: Player, value: &T) -> Result<(), ValueError> {
+    pub fn set_value<T: State + 'static>(&mut self, player: Slot, value: &T) -> Result<(), ValueError> {
         self.values.set(&mut work!(self), player, value)
     }
 
     /// What is known of a player.
-    pub fn value<T: State + 'static>(&self, player: Player) -> Option<T> {
+    pub fn value<T: State + 'static>(&self, player: Slot) -> Option<T> {
         self.values.get(&self.schema, player)
     }
 
@@ -346,7 +346,7 @@ impl Session {
     ///
     /// # Panics
     /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
-    pub fn input<I: Input>(&mut self, player: Player) -> Option<I> {
+    pub fn input<I: Input>(&mut self, player: Slot) -> Option<I> {
         let size = self.input_size::<I>();
         let remote = match player == self.members.me.slot {
             true => None,
@@ -404,7 +404,7 @@ impl Session {
     }
 
     /// The slot of the player at this peer.
-    pub fn local_slot(&self) -> Player {
+    pub fn local_slot(&self) -> Slot {
         self.members.me.slot
     }
 
@@ -501,9 +501,9 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::{Micros, PeerId};
+    use gaggle_kit::{Micros, PeerId, Slot};
 
-    use crate::{AuthorityPolicy, JoinMode, Kind, Kinds, Player, ReplicaConfig, Session, ValueWriter};
+    use crate::{AuthorityPolicy, JoinMode, Kind, Kinds, ReplicaConfig, Session, ValueWriter};
 
     #[derive(Debug, Clone, PartialEq, Kind)]
     struct Ship {
@@ -513,7 +513,7 @@ mod tests {
     fn session(policy: AuthorityPolicy) -> Session {
         let config = ReplicaConfig { authority: policy, ..ReplicaConfig::default() };
         let kinds = Kinds::new().with::<Ship>().with_value::<u32>("score", ValueWriter::Player);
-        Session::new(config, kinds, Player::at(0), JoinMode::Create, 7).expect("valid settings")
+        Session::new(config, kinds, Slot::at(0), JoinMode::Create, 7).expect("valid settings")
     }
 
     #[test]
@@ -521,7 +521,7 @@ mod tests {
         for policy in [AuthorityPolicy::Anyone, AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {
             let mut alone = session(policy);
             alone.tick(Micros::from_secs(1));
-            let (me, other) = (Player::at(0), Player::at(3));
+            let (me, other) = (Slot::at(0), Slot::at(3));
             let mine = alone.spawn_owned(me, &Ship { fuel: 1 }).expect("mine");
             let theirs = alone.spawn_owned(other, &Ship { fuel: 2 });
             alone.set_value(me, &17_u32).expect("my value");
@@ -540,8 +540,8 @@ mod tests {
     fn slot_change_with_link_is_refused() {
         let mut session = session(AuthorityPolicy::Anyone);
         session.handle_connected(Micros::ZERO, PeerId::from_u128(9));
-        assert!(!session.set_local_slot(Player::at(1)));
-        assert_eq!(session.local_slot(), Player::at(0));
+        assert!(!session.set_local_slot(Slot::at(1)));
+        assert_eq!(session.local_slot(), Slot::at(0));
         assert!(!session.is_synced_to(PeerId::from_u128(9)), "it has not even said who it is");
     }
 }

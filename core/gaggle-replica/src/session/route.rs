@@ -1,11 +1,10 @@
 //! What links bring, and ticks: each is handed to the part it concerns, and what that part decides
 //! to the others. Absent: decisions of its own, bytes.
 
-use gaggle_kit::{Micros, PeerId};
+use gaggle_kit::{Micros, PeerId, Slot};
 
 use super::state::Session;
 use super::work::work;
-use crate::Player;
 use crate::ablation::Rule;
 use crate::authority::Authority;
 use crate::event::{PeerFault, RejectReason, SessionEvent};
@@ -57,7 +56,7 @@ impl Session {
 
     /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer
     /// says something else it is rejected, and so is any other that says it is that player.
-    pub fn vouch(&mut self, peer: PeerId, player: Player) {
+    pub fn vouch(&mut self, peer: PeerId, player: Slot) {
         self.members.set_identity(peer, Some(player));
         let present = self.peers.find(peer).and_then(|link| self.peers[link].present());
         if let Some(present) = present.filter(|present| present.slot != player) {
@@ -91,7 +90,7 @@ impl Session {
     /// Goes by another player's number, with all its objects; the player with that number has the
     /// old one instead. For a player that played alone and now has a slot among others. Whether it
     /// did: only while there is no link.
-    pub fn set_local_slot(&mut self, player: Player) -> bool {
+    pub fn set_local_slot(&mut self, player: Slot) -> bool {
         let old = self.members.me.slot;
         if self.peers.is_empty() && player != old {
             self.swap_slots(old, player);
@@ -111,7 +110,7 @@ impl Session {
     /// # use gaggle_replica::*;
     /// # fn tick(session: &mut Session, now: gaggle_kit::Micros, eyes: &[[f64; 3]]) {
     /// session.tick_with(now, Some(&mut |receiver: &Receiver, object: &ObjectRef<'_>| {
-    ///     let (eye, place) = (eyes[usize::from(receiver.player.number())], object.position()?);
+    ///     let (eye, place) = (eyes[receiver.player.index()], object.position()?);
     ///     let distance = ((eye[0] - place[0]).powi(2) + (eye[1] - place[1]).powi(2)).sqrt();
     ///     (distance < 500.0).then(|| Relevance::by_distance(distance, 60.0))
     /// }));
@@ -475,8 +474,8 @@ impl Session {
     }
 
     /// Players swap slots: this peer's goes by another.
-    pub(super) fn swap_slots(&mut self, old: Player, new: Player) {
-        let swapped = |slot: Player| match slot {
+    pub(super) fn swap_slots(&mut self, old: Slot, new: Slot) {
+        let swapped = |slot: Slot| match slot {
             _ if slot == old => new,
             _ if slot == new => old,
             _ => slot,

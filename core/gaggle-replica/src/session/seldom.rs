@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use gaggle_kit::Slot;
+
 use super::harness::{Skippers, Thing};
 use super::hostile::world::World;
 use crate::ablation::Rule;
 use crate::version::{Record, Version};
-use crate::{AuthorityPolicy, Kinds, MemberId, MemberTag, ObjectId, Player, ReplicaConfig, RosterMember};
+use crate::{AuthorityPolicy, Kinds, MemberId, MemberTag, ObjectId, ReplicaConfig, RosterMember};
 
 /// Somebody deletes what another holds, tells only a third, and dies; the holder, who has told
 /// everybody all there is to tell, would never hear of it.
@@ -47,7 +49,7 @@ fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never
             let RosterMember { id: holder, slot: player } = world.session(other).members.me;
             let session = world.session(index);
             let version = Version { lock_seq: 2, claim_seq: seq, authority: holder, tick: 3 };
-            let (home, gone) = (Some(Player::at(0)), true);
+            let (home, gone) = (Some(Slot::at(0)), true);
             let record = Record { version, player, held: false, owner_claim: None, home, gone, kind: 0 };
             let place = session.work().place_of(id);
             session.objects.set_record(place, Some(record));
@@ -87,7 +89,7 @@ fn what_was_not_believed_counts_when_the_object_is_known() {
     let stranger = MemberId { join_order: 9, tag: MemberTag(99) };
     let session = world.session(1);
     let place = session.work().place_of(id);
-    session.objects.set_record(place, Some(record(stranger, Player::at(7), 1, 2)));
+    session.objects.set_record(place, Some(record(stranger, Slot::at(7), 1, 2)));
     session.roster_changed();
     world.run_ms(300);
     assert_eq!(world.session(0).get::<Thing>(id), None, "nobody rightful made it, as far as it can tell");

@@ -1,6 +1,6 @@
 //! The fourteen parts a session is made of. Absent: what they do.
 
-use gaggle_kit::Prng;
+use gaggle_kit::{Prng, Slot};
 
 use super::cx::Cx;
 use crate::authority::Authority;
@@ -17,7 +17,7 @@ use crate::smoothing::Smoothing;
 use crate::store::ObjectStore;
 use crate::tombstones::Tombstones;
 use crate::value_table::ValueTable;
-use crate::{Kinds, MemberTag, Player};
+use crate::{Kinds, MemberTag};
 
 /// One peer's part in a world of shared objects.
 ///
@@ -57,7 +57,7 @@ pub struct Session {
 pub(super) fn assemble(
     config: ReplicaConfig,
     kinds: Kinds,
-    player: Player,
+    player: Slot,
     entry: JoinMode,
     seed: u64,
 ) -> Session {

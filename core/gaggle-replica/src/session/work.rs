@@ -68,15 +68,14 @@ impl Work<'_> {
 pub(crate) mod bench {
     //! Parts without a session, for tests of the others.
 
-    use gaggle_kit::{Micros, PeerId, Prng};
+    use gaggle_kit::{Micros, PeerId, Prng, Slot};
 
     use super::*;
     use crate::peers::Peer;
     use crate::roster::RosterMember;
     use crate::version::{Record, Version};
     use crate::{
-        AuthorityPolicy, EventOptions, JoinMode, Kind, Kinds, MemberId, MemberTag, Player, ReplicaConfig,
-        ValueWriter,
+        AuthorityPolicy, EventOptions, JoinMode, Kind, Kinds, MemberId, MemberTag, ReplicaConfig, ValueWriter,
     };
 
     #[derive(Debug, Clone, PartialEq, Kind)]
@@ -102,7 +101,7 @@ pub(crate) mod bench {
 
     fn member(number: usize) -> RosterMember {
         let id = MemberId { join_order: number as u32, tag: MemberTag(number as u32 + 1) };
-        RosterMember { id, slot: Player::at(number as u8) }
+        RosterMember { id, slot: Slot::at(number) }
     }
 
     impl Bench {

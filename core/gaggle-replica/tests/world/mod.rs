@@ -5,8 +5,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use gaggle_kit::{Micros, PeerId, Prng};
-use gaggle_replica::{JoinMode, Kinds, ObjectId, Player, ReplicaConfig, Session, SessionEvent};
+use gaggle_kit::{Micros, PeerId, Prng, Slot};
+use gaggle_replica::{JoinMode, Kinds, ObjectId, ReplicaConfig, Session, SessionEvent};
 
 /// How the network is.
 #[derive(Debug, Clone, Copy)]
@@ -95,8 +95,8 @@ pub fn peer(index: usize) -> PeerId {
     PeerId::from_u128(index as u128 + 1)
 }
 
-pub fn player(index: usize) -> Player {
-    Player::at(index as u8)
+pub fn player(index: usize) -> Slot {
+    Slot::at(index)
 }
 
 impl World {
@@ -336,7 +336,7 @@ impl World {
     }
 
     /// The holder of an object, as each machine that is alive sees it.
-    pub fn holders(&self, id: ObjectId) -> Vec<Option<Player>> {
+    pub fn holders(&self, id: ObjectId) -> Vec<Option<Slot>> {
         self.machines.iter().filter_map(|machine| machine.session.as_ref()).map(|s| s.authority(id)).collect()
     }
 }

@@ -102,13 +102,13 @@ impl<I: Input> QuestionLog<I> {
     /// Whether `frame` would have gone otherwise had `slot` given `input`.
     pub(crate) fn input_matters(&self, frame: Frame, slot: Slot, input: I) -> bool {
         let asked = self.frames[self.index(frame)];
-        if asked.whole >> slot.number() & 1 == 1 {
+        if SlotSet::from_bits(asked.whole).contains(slot) {
             return true;
         }
         let to = if frame == self.newest { self.top } else { self.frames[self.index(frame.next())].from };
         (asked.from..to).any(|at| {
             let question = &self.questions[at as usize % QUESTIONS_MAX];
-            question.slot() == slot.number() && question.changes_with(input)
+            question.slot() == slot.byte() && question.changes_with(input)
         })
     }
 
@@ -135,12 +135,12 @@ impl<I: Input> Notebook<'_, I> {
         function: impl Fn(I, C) -> R + Copy + Send + Sync + 'static,
     ) -> R {
         let top = self.top.get();
-        let read_whole = self.whole.get() >> slot.number() & 1 == 1;
+        let read_whole = SlotSet::from_bits(self.whole.get()).contains(slot);
         if read_whole || top - self.tail >= QUESTIONS_MAX as u64 {
             self.note_whole(slot);
             return function(input, context);
         }
-        let (question, answer) = Question::new(slot.number(), input, context, function);
+        let (question, answer) = Question::new(slot.byte(), input, context, function);
         self.questions[top as usize % QUESTIONS_MAX].set(question);
         self.top.set(top + 1);
         answer

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use gaggle_kit::{ByteReader, DecodeError, Frame, Input, Slot, SlotSet, decode_state, decompress};
+use gaggle_kit::{ByteReader, DecodeError, Frame, Input, SlotSet, decode_state, decompress};
 use thiserror::Error;
 
 use super::chunk::{self, CONTENT_BYTES_MAX, Chunk, MAGIC, VERSION};
@@ -225,7 +225,7 @@ fn read_head<G: Game>(content: &[u8], ours: u64) -> Result<(ReplayInfo, G), Repl
     }
     let frames_per_second = r.u32("frames per second")?;
     let slots = r.u8("slots")?;
-    if usize::from(slots) > Slot::COUNT_MAX {
+    if usize::from(slots) > SlotSet::COUNT_MAX {
         return Err(DecodeError::CountTooLarge { what: "slots", count: slots.into(), max: 64 }.into());
     }
     let (size, expected) = (i64::from(r.u32("bytes of an input")?), G::Input::SIZE as i64);

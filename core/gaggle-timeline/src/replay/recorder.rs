@@ -1,6 +1,6 @@
 //! Writes a match while it is played.
 
-use gaggle_kit::{Frame, Input, Slot, SlotSet, compress, encode_state, state_hash};
+use gaggle_kit::{Frame, Input, SlotSet, compress, encode_state, state_hash};
 
 use super::chunk::{self, MAGIC, VERSION};
 use super::reader::ReplayInfo;
@@ -138,11 +138,11 @@ impl<G: Game> Recorder<G> {
     fn write_row(&mut self, inputs: &Inputs<'_, G::Input>) {
         let mut changed = 0u128;
         let (present, mut values) = (inputs.present_slots(), Vec::new());
-        for slot in (0..self.slots).filter_map(Slot::new) {
+        for slot in SlotSet::first(self.slots.into()) {
             let input = if present.contains(slot) { inputs.get(slot) } else { G::Input::default() };
             let cell = &mut self.row[slot.index()];
             if cell.repeat() != input {
-                changed |= 1 << slot.number();
+                changed |= 1 << slot.index();
                 let at = values.len();
                 values.resize(at + G::Input::SIZE, 0);
                 input.write(&mut values[at..]);

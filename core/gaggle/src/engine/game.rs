@@ -523,7 +523,7 @@ fn check_slots(config: &RoomConfig) -> Result<(), SessionError> {
         Err(SessionError::OutOfRange { setting, value: value as u64, min, max: max as u64 })
     };
     if slots < usize::from(config.max_players) {
-        return out_of_range("engine.slot_count", slots, config.max_players.into(), Slot::COUNT_MAX);
+        return out_of_range("engine.slot_count", slots, config.max_players.into(), SlotSet::COUNT_MAX);
     }
     if !(1..=slots).contains(&local_players) {
         return out_of_range("local_players", local_players, 1, slots);

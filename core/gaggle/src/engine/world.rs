@@ -8,7 +8,7 @@ mod joining;
 use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
 use gaggle_link::{CloseCode, Transport};
 use gaggle_lobby::Label;
-use gaggle_replica::{Driver, JoinMode, Player, ReplicaConfig, Session, SessionError, SessionStats};
+use gaggle_replica::{Driver, JoinMode, ReplicaConfig, Session, SessionError, SessionStats};
 use gaggle_timeline::TickClock;
 
 use crate::config::RoomConfig;
@@ -64,7 +64,7 @@ impl<W: World> Engine for WorldEngine<W> {
         rng: &mut Prng,
     ) -> Result<Self, SessionError> {
         let (local_players, max_players) = (config.local_players as u64, u64::from(config.max_players));
-        let slots = Slot::COUNT_MAX as u64;
+        let slots = SlotSet::COUNT_MAX as u64;
         for (setting, value, max) in
             [("local_players", local_players, 1), ("max_players", max_players, slots)]
         {
@@ -206,14 +206,14 @@ impl<W: World> Engine for WorldEngine<W> {
     fn local_slots(&self) -> SlotSet {
         match self.is_spectating() {
             true => SlotSet::EMPTY,
-            false => Slot::new(self.session.local_slot().number()).into_iter().collect(),
+            false => SlotSet::of(self.session.local_slot()),
         }
     }
 
     fn slots_of<P: Platform>(&self, room: &Lobby<P>, peer: PeerId) -> SlotSet {
-        let present = |player: &Player| self.in_match && self.session.roster().by_slot(*player).is_some();
+        let present = |player: &Slot| self.in_match && self.session.roster().by_slot(*player).is_some();
         let player = room.player_of(peer).filter(present);
-        player.and_then(|player| Slot::new(player.number())).into_iter().collect()
+        player.into_iter().collect()
     }
 
     fn leader<P: Platform>(&self, room: &Lobby<P>) -> Option<PeerId> {
@@ -352,14 +352,13 @@ impl<W: World> WorldEngine<W> {
 }
 
 /// The local player while solo: by the preferred slot.
-fn first_player(config: &RoomConfig<ReplicaConfig>) -> Player {
-    let slot = config.first_slots(1).lowest().map_or(0, |slot| slot.index() as u8);
-    Player::at(slot)
+fn first_player(config: &RoomConfig<ReplicaConfig>) -> Slot {
+    config.first_slots(1).lowest().unwrap_or_default()
 }
 
 fn new_session<W: World>(
     config: &RoomConfig<ReplicaConfig>,
-    player: Player,
+    player: Slot,
     mode: JoinMode,
     rng: &mut Prng,
 ) -> Result<Session, SessionError> {
@@ -369,19 +368,17 @@ fn new_session<W: World>(
 
 impl<P: Platform> Lobby<P> {
     /// The player of a peer, by its reservation.
-    pub(crate) fn player_of(&self, peer: PeerId) -> Option<Player> {
-        let slot = self.reservations().find(|(other, _)| *other == peer)?.1;
-        Player::new(slot.index() as u8)
+    pub(crate) fn player_of(&self, peer: PeerId) -> Option<Slot> {
+        self.reservations().find(|(other, _)| *other == peer).map(|(_, slot)| slot)
     }
 
     /// The peer of a player, by its reservation.
-    fn peer_of(&self, player: Player) -> Option<PeerId> {
-        let is_theirs = |slot: Slot| slot.index() == usize::from(player.number());
-        self.reservations().find(|(_, slot)| is_theirs(*slot)).map(|(peer, _)| peer)
+    fn peer_of(&self, player: Slot) -> Option<PeerId> {
+        self.reservations().find(|(_, slot)| *slot == player).map(|(peer, _)| peer)
     }
 
     /// The local player, by this peer's reservation.
-    fn own_player(&self) -> Option<Player> {
+    fn own_player(&self) -> Option<Slot> {
         self.player_of(self.me()?)
     }
 

@@ -1,7 +1,7 @@
 //! What only a room of a replicated world can do.
 
-use gaggle_kit::PeerId;
-use gaggle_replica::{Player, Session};
+use gaggle_kit::{PeerId, Slot};
+use gaggle_replica::Session;
 
 use super::Room;
 use crate::engine::WorldEngine;
@@ -79,12 +79,12 @@ impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
     }
 
     /// The local player. Its number may change with the reservation.
-    pub fn local_slot(&self) -> Player {
+    pub fn local_slot(&self) -> Slot {
         self.session().local_slot()
     }
 
     /// The player of the [leader](Room::leader).
-    pub fn leader_slot(&self) -> Option<Player> {
+    pub fn leader_slot(&self) -> Option<Slot> {
         self.session().roster().leader().map(|leader| leader.slot)
     }
 
@@ -94,7 +94,7 @@ impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
     }
 
     /// The player of a peer, by its reservation.
-    pub fn slot_of(&self, peer: PeerId) -> Option<Player> {
+    pub fn slot_of(&self, peer: PeerId) -> Option<Slot> {
         self.lobby_room.player_of(peer)
     }
 }

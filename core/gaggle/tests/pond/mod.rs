@@ -1,10 +1,10 @@
 //! A small world of shared objects, for any policy: everybody has a boat, and there are rocks.
 
 use gaggle::replica::{
-    AuthorityPolicy, EventOptions, Kind, Kinds, ObjectId, Player, RemoteEvent, Session, SessionEvent, Target,
+    AuthorityPolicy, EventOptions, Kind, Kinds, ObjectId, RemoteEvent, Session, SessionEvent, Target,
 };
 use gaggle::{Input, Phase, RoomConfig, RoomEvent, SharedConfig, State, World, WorldRoom};
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, Slot};
 
 use crate::town::{self, FRAME, Resident, SimPlatform};
 
@@ -48,29 +48,29 @@ pub(crate) struct Pond {
     pub(crate) entered: u32,
     /// Nobody does anything, so that all can be compared.
     pub(crate) still: bool,
-    pub(crate) shouts: Vec<(Player, u8)>,
+    pub(crate) shouts: Vec<(Slot, u8)>,
     pub(crate) gained: Vec<ObjectId>,
 }
 
 impl Pond {
-    fn boat_of(session: &Session, player: Player) -> Option<ObjectId> {
-        let own = |boat: &Boat| boat.sailor == player.number();
+    fn boat_of(session: &Session, player: Slot) -> Option<ObjectId> {
+        let own = |boat: &Boat| boat.sailor == player.byte();
         session.iter::<Boat>().find(|(_, boat)| own(boat)).map(|(id, _)| id)
     }
 
     /// The player strikes out with its oar: its boat moves, and sometimes a rock.
-    fn strike(&self, session: &mut Session, player: Player, oars: Oars) {
+    fn strike(&self, session: &mut Session, player: Slot, oars: Oars) {
         let strokes = u8::from(oars.row) + u8::from(oars.splash);
         let boat = Pond::boat_of(session, player).filter(|boat| session.has_authority(*boat));
         if let Some(boat) = boat.filter(|_| strokes > 0) {
             session.modify(boat, |boat: &mut Boat| boat.strokes += u32::from(strokes)).expect("it is ours");
         }
-        if strokes == 0 || self.steps % 41 != u32::from(player.number()) {
+        if strokes == 0 || self.steps % 41 != u32::from(player.byte()) {
             return;
         }
         let mut rocks: Vec<ObjectId> = session.iter::<Rock>().map(|(id, _)| id).collect();
         rocks.sort_unstable();
-        let nth = self.steps as usize / 41 + usize::from(player.number());
+        let nth = self.steps as usize / 41 + usize::from(player.byte());
         if let Some(&rock) = rocks.get(nth % rocks.len().max(1))
             && session.claim(rock).is_ok()
         {
@@ -98,9 +98,7 @@ impl World for Pond {
         let me = session.local_slot();
         let hosted = matches!(session.config().authority, AuthorityPolicy::Leader);
         if !hosted && session.iter_owned::<Boat>(me).next().is_none() {
-            session
-                .spawn_owned(me, &Boat { strokes: 0, sailor: me.number() })
-                .expect("everybody may have one");
+            session.spawn_owned(me, &Boat { strokes: 0, sailor: me.byte() }).expect("everybody may have one");
         }
     }
 
@@ -110,13 +108,13 @@ impl World for Pond {
             let oars = session.input(session.local_slot()).unwrap_or_default();
             return self.strike(session, session.local_slot(), oars);
         }
-        let players: Vec<Player> = session.roster().iter().map(|present| present.slot).collect();
+        let players: Vec<Slot> = session.roster().iter().map(|present| present.slot).collect();
         if !session.is_leader() {
             return;
         }
         for player in players {
             if Pond::boat_of(session, player).is_none() {
-                let _ = session.spawn(&Boat { strokes: 0, sailor: player.number() });
+                let _ = session.spawn(&Boat { strokes: 0, sailor: player.byte() });
             }
             let oars = session.input(player).unwrap_or_default();
             self.strike(session, player, oars);
@@ -185,7 +183,7 @@ impl Resident for House {
 }
 
 /// Every boat, and who holds it.
-pub(crate) fn boats(session: &Session) -> Vec<(ObjectId, Boat, Option<Player>)> {
+pub(crate) fn boats(session: &Session) -> Vec<(ObjectId, Boat, Option<Slot>)> {
     let mut all: Vec<_> =
         session.iter::<Boat>().map(|(id, boat)| (id, boat, session.authority(id))).collect();
     all.sort_by_key(|(id, ..)| *id);
@@ -193,7 +191,7 @@ pub(crate) fn boats(session: &Session) -> Vec<(ObjectId, Boat, Option<Player>)> 
 }
 
 /// Every rock, and who holds it.
-pub(crate) fn rocks(session: &Session) -> Vec<(ObjectId, Rock, Option<Player>)> {
+pub(crate) fn rocks(session: &Session) -> Vec<(ObjectId, Rock, Option<Slot>)> {
     let mut all: Vec<_> =
         session.iter::<Rock>().map(|(id, rock)| (id, rock, session.authority(id))).collect();
     all.sort_by_key(|(id, ..)| *id);
@@ -225,9 +223,9 @@ pub(crate) fn expect_one_world(town: &mut Cluster, houses: &[usize]) {
 }
 
 /// What a player has done, as a house sees it.
-pub(crate) fn strokes(town: &mut Cluster, house: usize, player: Player) -> u32 {
+pub(crate) fn strokes(town: &mut Cluster, house: usize, player: Slot) -> u32 {
     let boats = boats(town.room(house).session());
-    boats.iter().filter(|(_, boat, _)| boat.sailor == player.number()).map(|(_, boat, _)| boat.strokes).sum()
+    boats.iter().filter(|(_, boat, _)| boat.sailor == player.byte()).map(|(_, boat, _)| boat.strokes).sum()
 }
 
 /// How often rocks were pushed, as a house sees it.

@@ -74,7 +74,8 @@ pub(super) fn is_refereed(session: &Session, id: ObjectId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gaggle_replica::{JoinMode, Player};
+    use gaggle_kit::Slot;
+    use gaggle_replica::JoinMode;
 
     use super::*;
     use crate::net;
@@ -83,9 +84,9 @@ mod tests {
     #[test]
     fn kinds_are_found_under_their_numbers() {
         let (config, kinds) = (net::config(), net::kinds_with_input());
-        let mut session = Session::new(config, kinds, Player::at(2), JoinMode::Create, 1).unwrap();
+        let mut session = Session::new(config, kinds, Slot::at(2), JoinMode::Create, 1).unwrap();
         let ids = [
-            session.spawn_owned(Player::at(2), &Craft::hatched(2, 1)),
+            session.spawn_owned(Slot::at(2), &Craft::hatched(2, 1)),
             session.spawn(&Standing::default()),
             session.spawn(&Rock::default()),
             session.spawn(&Shot::default()),
@@ -95,7 +96,7 @@ mod tests {
             session.spawn(&Egg::default()),
         ]
         .map(Result::unwrap);
-        let stray = session.spawn_owned(Player::at(2), &Craft::hatched(1, 1)).unwrap();
+        let stray = session.spawn_owned(Slot::at(2), &Craft::hatched(1, 1)).unwrap();
         let gone = session.spawn(&Egg::default()).unwrap();
         session.despawn(gone).unwrap();
         let mut census = Census::default();

@@ -70,7 +70,7 @@ impl Coop {
     /// The seat played here, if this is no onlooker.
     pub fn seat(&self, session: &Session) -> Option<usize> {
         let plays = !session.is_spectator();
-        Some(usize::from(session.local_slot().number())).filter(|seat| plays && *seat < SEATS)
+        Some(session.local_slot().index()).filter(|seat| plays && *seat < SEATS)
     }
 
     /// One frame. The session has the input of this machine's player already.
@@ -123,7 +123,7 @@ impl Coop {
     /// This machine leads, and a player asks for something: whether it may.
     pub fn judge(&self, petition: &EventRequest) -> bool {
         let signal = &petition.event;
-        signal.get::<Cheer>().is_some() && self.may_cheer(usize::from(signal.from.number()))
+        signal.get::<Cheer>().is_some() && self.may_cheer(signal.from.index())
     }
 
     fn note_lead(&mut self, session: &Session) {
@@ -163,11 +163,11 @@ impl Coop {
         let from_lead = session.roster().leader().is_some_and(|lead| lead.slot == signal.from);
         let mark = if let Some(mark) = noise_in(signal) {
             // Whether a pea was fired is the lead's to say.
-            let own = mark.who == signal.from.number() && mark.what != What::Fire;
+            let own = mark.who == signal.from.byte() && mark.what != What::Fire;
             let mine = self.seat(session) == Some(usize::from(mark.who));
             (own || from_lead).then_some(mark).filter(|_| !mine)
         } else if signal.get::<Cheer>().is_some() {
-            let seat = usize::from(signal.from.number());
+            let seat = signal.from.index();
             (seat < SEATS).then(|| Mark::at(What::Cheer, seat as u8, field::nest(seat)))
         } else {
             signal.get::<Happening>().map(|Happening(mark)| mark).filter(|_| from_lead)

@@ -170,12 +170,12 @@ impl Referee {
     pub(super) fn step(&mut self, session: &mut Session, census: &Census, game: &mut Drake, own: Pad) {
         let mut sitting = [Sitting::Nobody; SEATS];
         for present in session.roster().iter() {
-            if let Some(seat) = sitting.get_mut(usize::from(present.slot.number())) {
+            if let Some(seat) = sitting.get_mut(present.slot.index()) {
                 *seat = Sitting::Player;
             }
         }
         game.seat(&sitting);
-        let me = usize::from(session.local_slot().number());
+        let me = session.local_slot().index();
         let mut pads = [Pad::NONE; SEATS];
         for seat in 0..SEATS {
             let waits = game.bout.phase == Phase::Countdown;

@@ -1,7 +1,8 @@
 //! What a machine that does not referee sees: the game as the session tells it, a moment ago and
 //! moved on to the present.
 
-use gaggle_replica::{Kind, ObjectId, Player, Session};
+use gaggle_kit::Slot;
+use gaggle_replica::{Kind, ObjectId, Session};
 
 use super::census::{self, Census};
 use super::ghosts::Ghosts;
@@ -9,11 +10,11 @@ use crate::field::SEATS;
 use crate::{Bout, Craft, Drake, Lantern, Setup, Shot, Standing};
 
 /// Whose value the bout is: everybody's.
-pub(super) const ALL: Player = Player::at(0);
+pub(super) const ALL: Slot = Slot::at(0);
 
 /// The player of a seat.
-pub(super) fn player_of(seat: usize) -> Player {
-    Player::at(seat as u8)
+pub(super) fn player_of(seat: usize) -> Slot {
+    Slot::at(seat)
 }
 
 /// All things of a kind that whoever leads tells of, as they should be drawn, in the order of their

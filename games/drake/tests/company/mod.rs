@@ -4,12 +4,12 @@
 use drake::bots::{Bot, Strength};
 use drake::net::{self, Coop, Rules};
 use drake::{Drake, Egg, Hornet, Lantern, Mark, Pad, Phase, Puffball, Rock, SEATS, Setup, Shot, Standing};
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, Slot};
 use gaggle_link::sim::{Chance, Conditions, NetChange, SimCarrier, SimNet};
 use gaggle_link::{Endpoint, LinkConfig};
 use gaggle_replica::{
-    AuthorityPolicy, AuthorityRules, Driver, JoinMode, ObjectInfo, Player, ReplicaConfig, Roster,
-    RosterMember, Session, SessionEvent,
+    AuthorityPolicy, AuthorityRules, Driver, JoinMode, ObjectInfo, ReplicaConfig, Roster, RosterMember,
+    Session, SessionEvent,
 };
 
 /// A frame.
@@ -121,7 +121,7 @@ impl Cluster {
             (config.authority, config.objects_max) =
                 (AuthorityPolicy::Custom(std::sync::Arc::new(NoRules)), 1 << 20);
         }
-        let session = Session::new(config, net::kinds_with_input(), Player::at(me as u8), entry, seed);
+        let session = Session::new(config, net::kinds_with_input(), Slot::at(me), entry, seed);
         self.machines[me] = Some(Machine {
             session: session.expect("settings that make sense"),
             link: Endpoint::new(carrier, LinkConfig::default(), seed),
@@ -221,7 +221,7 @@ impl Cluster {
     /// Who will lead after whoever does now.
     pub(crate) fn successor(&self, me: usize) -> usize {
         let heir = self.session(me).roster().iter().nth(1).expect("somebody else");
-        usize::from(heir.slot.number())
+        heir.slot.index()
     }
 
     pub(crate) fn press(&mut self, me: usize, pad: Pad) {

@@ -1,6 +1,7 @@
 //! One machine's part in the game.
 
-use gaggle_replica::{ObjectId, Player, RemoteEvent, Session, Target};
+use gaggle_kit::Slot;
+use gaggle_replica::{ObjectId, RemoteEvent, Session, Target};
 
 use super::watch::{Said, Watch};
 use super::{Happening, Nearness, Noise};
@@ -15,7 +16,7 @@ use crate::thing::Thing;
 use crate::water::SEATS;
 
 /// Whose value the ledger is: everybody's.
-const ALL: Player = Player::at(0);
+const ALL: Slot = Slot::at(0);
 /// Boats on the water at least: alone, one would never get the bell anywhere.
 const BOATS_MIN: usize = 3;
 /// Frames after this machine begins to lead in which what it did not know may still turn up: others
@@ -116,7 +117,7 @@ impl Mill {
     /// The seat played here, if this is no onlooker.
     pub fn seat(&self, session: &Session) -> Option<usize> {
         let plays = !session.is_spectator();
-        Some(usize::from(session.local_slot().number())).filter(|seat| plays && *seat < SEATS)
+        Some(session.local_slot().index()).filter(|seat| plays && *seat < SEATS)
     }
 
     /// One frame. The session has the input of this machine's player already.
@@ -145,7 +146,7 @@ impl Mill {
 
     /// Whether a bot rows there: as many as are missing, in the seats nobody has.
     fn is_bot(&self, session: &Session, seat: usize) -> bool {
-        let taken = |seat: usize| session.roster().by_slot(Player::at(seat as u8)).is_some();
+        let taken = |seat: usize| session.roster().by_slot(Slot::at(seat)).is_some();
         let bots = BOATS_MIN.saturating_sub(session.roster().len());
         !taken(seat) && (0..seat).filter(|seat| !taken(*seat)).count() < bots
     }
@@ -160,7 +161,7 @@ impl Mill {
             let mine = session.has_authority(id);
             let before = self.pond.find(id).filter(|before| mine && before.mine).map(|before| before.thing);
             let Some(thing) = before.or_else(|| session.interpolated::<Thing>(id)) else { continue };
-            let holder = session.authority(id).map_or(NOBODY, Player::number);
+            let holder = session.authority(id).map_or(NOBODY, Slot::byte);
             floating.push(Floating { id, thing, mine, holder, held: session.is_locked(id) });
         }
         self.pond.floating = floating;
@@ -249,11 +250,11 @@ impl Mill {
                 }
                 (None, true) => {
                     if let Some(boat) = self.pond.boats[seat] {
-                        _ = session.spawn_owned(Player::at(seat as u8), &boat);
+                        _ = session.spawn_owned(Slot::at(seat), &boat);
                     }
                 }
                 // A boat nobody rows is taken ashore.
-                (Some(id), false) if leads && session.roster().by_slot(Player::at(seat as u8)).is_none() => {
+                (Some(id), false) if leads && session.roster().by_slot(Slot::at(seat)).is_none() => {
                     _ = session.despawn(id);
                 }
                 _ => {}
@@ -283,8 +284,7 @@ impl Mill {
     pub fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
         let from_lead = session.roster().leader().is_some_and(|lead| lead.slot == signal.from);
         let noise = signal.get::<Noise>().map(|Noise(mark)| mark);
-        let noise =
-            noise.filter(|mark| is_small(mark.what) && (from_lead || mark.who == signal.from.number()));
+        let noise = noise.filter(|mark| is_small(mark.what) && (from_lead || mark.who == signal.from.byte()));
         let happening = signal.get::<Happening>().map(|Happening(mark)| mark).filter(|_| from_lead);
         if let Some(mark) = noise.or(happening) {
             self.pond.mark(mark);
@@ -308,7 +308,7 @@ fn is_small(what: What) -> bool {
 /// The boat of a seat: of several that were made in its name his own, or the lead's, never a
 /// stranger's.
 fn boat_of(session: &Session, seat: usize) -> Option<ObjectId> {
-    let (player, lead) = (Player::at(seat as u8), session.roster().leader().map(|lead| lead.slot));
+    let (player, lead) = (Slot::at(seat), session.roster().leader().map(|lead| lead.slot));
     let boats = session
         .iter::<Boat>()
         .filter(|(id, boat)| usize::from(boat.seat) == seat && session.owner(*id) == Some(player));

@@ -25,7 +25,7 @@ impl Nearness {
 
 impl Interest for Nearness {
     fn weigh(&mut self, receiver: &Receiver, object: &ObjectRef<'_>) -> Option<Relevance> {
-        let boat = self.boats.get(usize::from(receiver.player.number())).copied().flatten();
+        let boat = self.boats.get(receiver.player.index()).copied().flatten();
         let (Some([x, y]), Some([right, down, _])) = (boat, object.position()) else {
             return Some(Relevance::ONE);
         };

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, Slot};
 use gaggle_link::sim::{Chance, Conditions, NetChange, SimCarrier, SimNet};
 use gaggle_link::{Endpoint, LinkConfig};
-use gaggle_replica::{Driver, JoinMode, ObjectId, Player, Session};
+use gaggle_replica::{Driver, JoinMode, ObjectId, Session};
 use millpond::bots::Bot;
 use millpond::net::{self, Mill};
 use millpond::{Pad, Pond, Thing};
@@ -67,7 +67,7 @@ impl Cluster {
         let carrier = if first { self.world.carrier(me) } else { self.world.restarted_carrier(me) };
         let seed = self.seed * 1_000 + me as u64 * 10 + self.lives[me];
         let entry = if me == 0 && first { JoinMode::Create } else { JoinMode::Join };
-        let session = Session::new(net::config(), net::kinds_with_input(), Player::at(me as u8), entry, seed);
+        let session = Session::new(net::config(), net::kinds_with_input(), Slot::at(me), entry, seed);
         let mut session = session.expect("settings that make sense");
         let mut mill = Mill::new(seed);
         if me == 0 && first {

@@ -90,7 +90,7 @@ fn play(server: &str, seen: &Seen) {
         if let Some(own) = room.local_slots().iter().next().filter(|_| room.phase() == Phase::Playing) {
             let confirmed = room.confirmed().map_or([0; 2], |(_, game)| game.presses);
             seen.slots.store(room.local_slots().bits(), Ordering::Relaxed);
-            seen.presses.store(confirmed[1 - usize::from(own.number())], Ordering::Relaxed);
+            seen.presses.store(confirmed[1 - own.index()], Ordering::Relaxed);
             *seen.path.lock().unwrap() = room.members().into_iter().find_map(|person| person.path);
         }
         std::thread::sleep(Duration::from_millis(2));

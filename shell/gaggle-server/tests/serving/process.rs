@@ -429,7 +429,7 @@ fn what_was_reported_to_a_server_that_was_killed_counts_at_the_next() {
 }
 
 /// A seat somebody was told they have: who, where, which, and the ticket.
-type Acknowledged = (u32, RoomId, Option<u8>, String);
+type Acknowledged = (u32, RoomId, Option<u16>, String);
 
 /// Two people meet in a room of their own, play, report, and hear that it is stored.
 fn play_a_match(

@@ -62,7 +62,7 @@ fn two_nodes_are_one_lobby() {
     let redis = Redis::start();
     let nodes = [redis.node(|_| {}), redis.node(|_| {})];
     // Through both at once, and never two rooms where one had space.
-    let seats: Vec<(RoomId, Option<u8>)> = std::thread::scope(|scope| {
+    let seats: Vec<(RoomId, Option<u16>)> = std::thread::scope(|scope| {
         let joiners: Vec<_> = (0..2)
             .map(|half: u32| {
                 let node = &nodes[half as usize];
@@ -75,7 +75,7 @@ fn two_nodes_are_one_lobby() {
         let mut guests: Vec<Guest> = joiners.into_iter().flat_map(|joiner| joiner.join().unwrap()).collect();
         guests.iter_mut().map(look).collect()
     });
-    let mut rooms: BTreeMap<RoomId, Vec<Option<u8>>> = BTreeMap::new();
+    let mut rooms: BTreeMap<RoomId, Vec<Option<u16>>> = BTreeMap::new();
     seats.into_iter().for_each(|(room, slot)| rooms.entry(room).or_default().push(slot));
     assert_eq!(rooms.len(), 30);
     for slots in rooms.values_mut() {
@@ -525,7 +525,7 @@ fn a_redis_that_is_not_there_is_named_at_the_start() {
 }
 
 /// Room and slot, as the server sees them.
-fn look(guest: &mut Guest) -> (RoomId, Option<u8>) {
+fn look(guest: &mut Guest) -> (RoomId, Option<u16>) {
     guest.say(r#"{"type":"profile","palette":1}"#);
     guest.say(r#"{"type":"look","id":99}"#);
     let me = guest.me;

@@ -64,7 +64,7 @@ fn keep(folder: &Path, name: &str, bundle: &[u8]) -> String {
 impl Player for Flyer {
     fn play(&mut self) {
         if let Some(slot) = self.room.local_slots().iter().next() {
-            let seat = usize::from(slot.number());
+            let seat = slot.index();
             let bot = match &mut self.bot {
                 Some(bot) if bot.seat() == seat => bot,
                 other => other.insert(Bot::new(seat, Strength::Steady, self.seed)),

@@ -106,7 +106,7 @@ impl<H: Hands> Shared<H> {
 
 impl<H: Hands> Player for Shared<H> {
     fn play(&mut self) {
-        let seat = usize::from(self.room.local_slot().number());
+        let seat = self.room.local_slot().index();
         if self.hands.0 != seat {
             self.hands = (seat, H::new(seat, self.seed));
         }

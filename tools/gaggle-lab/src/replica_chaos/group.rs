@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use gaggle_kit::{ByteSink, Micros, Prng, State, StateHasher};
+use gaggle_kit::{ByteSink, Micros, Prng, Slot, State, StateHasher};
 use gaggle_link::sim::{Chance, Conditions, NetChange, SimCarrier, SimNet};
 use gaggle_link::{Endpoint, LinkConfig};
 use gaggle_replica::{
-    AuthorityPolicy, Driver, JoinMode, Kind, Kinds, ObjectId, Player, ReplicaConfig, Session, SessionEvent,
+    AuthorityPolicy, Driver, JoinMode, Kind, Kinds, ObjectId, ReplicaConfig, Session, SessionEvent,
     ValueWriter,
 };
 
@@ -98,7 +98,7 @@ pub(super) struct Group {
 }
 
 /// What a machine knows of an object: holder, place, velocity, count, paint.
-type Known = BTreeMap<ObjectId, (Option<Player>, Thing)>;
+type Known = BTreeMap<ObjectId, (Option<Slot>, Thing)>;
 
 /// The values of all players.
 type Values = Vec<(Option<Name>, Option<Score>)>;
@@ -138,7 +138,7 @@ impl Group {
             .with_value::<Score>("score", ValueWriter::Leader);
         let seed = self.plan.seed * 1_000_003 + index as u64 * 1_009 + self.lives[index];
         let entry = if index == 0 && self.lives[0] == 1 { JoinMode::Create } else { JoinMode::Join };
-        let player = Player::at(index as u8);
+        let player = Slot::at(index);
         let session = Session::new(config, kinds, player, entry, seed).expect("settings that make sense");
         let carrier = if self.lives[index] == 1 {
             self.world.carrier(index)
@@ -295,7 +295,7 @@ impl Group {
 
     /// All machines know the same, objects and values; how many objects that is.
     fn compare(&self) -> Result<u64, String> {
-        let players: Vec<Player> = (0..self.plan.peers).map(|index| Player::at(index as u8)).collect();
+        let players: Vec<Slot> = (0..self.plan.peers).map(Slot::at).collect();
         let known = |machine: &Machine| -> (Known, Values) {
             let session = &machine.session;
             let objects =
@@ -382,7 +382,7 @@ fn play(session: &mut Session, random: &mut Prng, plan: &Plan, tally: &mut Tally
         3 => _ = session.release(id),
         4 => _ = session.set_value(session.local_slot(), &Name(random.next_u32())),
         5 => {
-            let player = Player::at(random.below(plan.peers as u32) as u8);
+            let player = Slot::at(random.below(plan.peers as u32) as usize);
             _ = session.set_value(player, &Score(random.next_u32()));
         }
         _ => _ = session.claim(id),

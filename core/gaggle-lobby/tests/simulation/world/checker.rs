@@ -201,7 +201,10 @@ impl Checker {
         let distinct: BTreeSet<Slot> = slots.iter().copied().collect();
         assert_eq!(slots.len(), distinct.len(), "two on one seat: {view:?}");
         assert!(slots.len() <= usize::from(view.seats), "more people than seats: {view:?}");
-        assert!(slots.iter().all(|slot| slot.number() < view.seats), "a seat that is not there: {view:?}");
+        assert!(
+            slots.iter().all(|slot| slot.index() < usize::from(view.seats)),
+            "a seat that is not there: {view:?}"
+        );
         let host = view.member(view.host).expect("the host is in the room");
         assert!(host.slot.is_some(), "the host plays: {view:?}");
         let palettes: BTreeSet<u8> = view.players().map(|member| member.palette).collect();

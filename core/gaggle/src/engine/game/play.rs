@@ -81,7 +81,7 @@ impl<G: Game> Play<G> {
 
     /// One frame, with what the players at this machine do.
     pub(crate) fn tick(&mut self, now: Micros, players: &mut [InputLatch<G::Input>]) -> Tick {
-        let slots: [Option<Slot>; Slot::COUNT_MAX] = {
+        let slots: [Option<Slot>; SlotSet::COUNT_MAX] = {
             let mut own = self.session().local_slots().into_iter();
             std::array::from_fn(|_| own.next())
         };

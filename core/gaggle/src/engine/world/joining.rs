@@ -1,9 +1,9 @@
 //! Joining the world of other peers while the one on the screen goes on, identities, and what the
 //! session reports.
 
-use gaggle_kit::{Micros, PeerId, VecSet};
+use gaggle_kit::{Micros, PeerId, Slot, VecSet};
 use gaggle_link::Transport;
-use gaggle_replica::{JoinMode, Player, Session, SessionEvent};
+use gaggle_replica::{JoinMode, Session, SessionEvent};
 
 use super::{Lobby, WorldEngine, new_session};
 use crate::engine::Engine;
@@ -104,7 +104,7 @@ impl<W: World> WorldEngine<W> {
     fn try_to_join<P: Platform>(&mut self, room: &mut Lobby<P>, is_reported: bool, is_start: bool) {
         let (player, mode) = match room.own_player() {
             Some(player) => (player, JoinMode::Join),
-            None if room.is_spectator_here() => (Player::at(0), JoinMode::Spectate),
+            None if room.is_spectator_here() => (Slot::at(0), JoinMode::Spectate),
             None => return,
         };
         let LobbyRoom { config, rng, now, .. } = room;
@@ -230,8 +230,7 @@ impl<W: World> WorldEngine<W> {
     fn set_identities<P: Platform>(&mut self, room: &Lobby<P>) {
         let me = room.me();
         self.set_later_joiners(room);
-        for (peer, slot) in room.reservations().filter(|(peer, _)| Some(*peer) != me) {
-            let Some(player) = Player::new(slot.index() as u8) else { continue };
+        for (peer, player) in room.reservations().filter(|(peer, _)| Some(*peer) != me) {
             self.session.vouch(peer, player);
             if let Some(joining) = &mut self.joining {
                 joining.session.vouch(peer, player);
