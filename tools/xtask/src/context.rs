@@ -10,6 +10,7 @@ use crate::console::{Console, Tone, duration};
 use crate::excerpt;
 use crate::needs::{Machine, Missing, ThisMachine};
 use crate::process::{self, Ended};
+use crate::steps::Depth;
 use crate::workspace::{self, Workspace};
 
 /// The project, the console, and the step that is running.
@@ -17,6 +18,8 @@ pub(crate) struct Context {
     pub(crate) root: PathBuf,
     pub(crate) workspace: Workspace,
     pub(crate) console: Console,
+    /// How much was asked for.
+    pub(crate) depth: Depth,
     step: &'static str,
     started: Instant,
     doing: String,
@@ -52,7 +55,12 @@ impl From<io::Error> for Failure {
 impl Context {
     pub(crate) fn new(root: PathBuf, workspace: Workspace, console: Console) -> Context {
         let (step, started, doing, shown) = ("", Instant::now(), String::new(), BTreeSet::new());
-        Context { root, workspace, console, step, started, doing, shown }
+        Context { root, workspace, console, depth: Depth::Usual, step, started, doing, shown }
+    }
+
+    /// The same at another depth than the usual one.
+    pub(crate) fn with_depth(self, depth: Depth) -> Context {
+        Context { depth, ..self }
     }
 
     /// A cargo command in the project's root that draws its progress for us to show.

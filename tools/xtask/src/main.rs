@@ -25,7 +25,7 @@ use std::process::{Command, ExitCode};
 
 /// The commands, with what a newcomer should know about each.
 pub(crate) const COMMANDS: [(&str, &str); 7] = [
-    ("test", "Check everything, the same way as before every change lands"),
+    ("test", "Check everything: cargo xtask test [--full | --long] [STEP…]"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),
     ("server", "Build the server with the arcade in it: cargo xtask server [ADDRESS]"),
     ("bench", "Measure a promise: cargo xtask bench NAME [--json]"),
@@ -77,7 +77,10 @@ fn help() {
     }
     println!("\nSteps of `cargo xtask test`, all of them unless you name some:\n");
     for step in steps::all(&workspace::root()) {
-        let only_long = if step.long { " (only with --long)" } else { "" };
-        println!("  {:<8} {}{only_long}", step.name, step.about);
+        let only = match step.depth.flag() {
+            "" => String::new(),
+            flag => format!(" (only with {flag})"),
+        };
+        println!("  {:<8} {}{only}", step.name, step.about);
     }
 }

@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask test`, cheapest first: what is wrong at a glance should not wait for a
+//! The steps of `cargo xtask test`, cheapest first: what is wrong at a glance does not wait for a
 //! build.
 //!
 //! Steps that only hand a command to cargo are here; the others have a file each.
@@ -14,12 +14,35 @@ use crate::context::{Context, Failure};
 use crate::needs;
 use crate::workspace::{Package, Workspace};
 
+/// How much `cargo xtask test` runs; each depth includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Depth {
+    /// What is worth waiting for before every change.
+    Usual,
+    /// `--full`: also slow evidence, such as tests beside other libraries; what runs before a
+    /// change lands.
+    Full,
+    /// `--long`: also every test again, optimized and with its longest bounds.
+    Long,
+}
+
+impl Depth {
+    /// The argument that asks for this depth.
+    pub(crate) const fn flag(self) -> &'static str {
+        match self {
+            Depth::Usual => "",
+            Depth::Full => "--full",
+            Depth::Long => "--long",
+        }
+    }
+}
+
 /// One line of the report.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// Only with `--long`, or by name.
-    pub(crate) long: bool,
+    /// The least depth at which it runs without being named.
+    pub(crate) depth: Depth,
     /// What it looks at, from the root: without that there is no such step.
     pub(crate) place: &'static str,
     /// Ends with a few words for the report.
@@ -28,17 +51,21 @@ pub(crate) struct Step {
 
 /// Every step, in order.
 const STEPS: [Step; 9] = [
-    always("format", "rustfmt has nothing to change", format::run),
-    always("tidy", "layers, documents, the shape of files", tidy::run),
-    always("clippy", "no warnings, in all targets", clippy),
-    always("tests", "all tests, doctests included", suite::run),
-    always("docs", "rustdoc has no warnings", docs),
-    always("wasm", "core/ and games/ build for wasm32 and ask the host for nothing", wasm::run),
-    Step { place: "bench", ..always("bench", "bench/ has no warnings and its own tests pass", bench) },
-    Step { place: "fuzz", ..always("fuzz", "fuzz/ has no warnings", fuzz) },
+    usual("format", "rustfmt has nothing to change", format::run),
+    usual("tidy", "layers, documents, the shape of files", tidy::run),
+    usual("clippy", "no warnings, in all targets", clippy),
+    usual("tests", "all tests, doctests included", suite::run),
+    usual("docs", "rustdoc has no warnings", docs),
+    usual("wasm", "core/ and games/ build for wasm32 and ask the host for nothing", wasm::run),
     Step {
-        long: true,
-        ..always("release", "all tests again, optimised: the same answers", suite::run_optimised)
+        place: "bench",
+        depth: Depth::Full,
+        ..usual("bench", "bench/ has no warnings and its own tests pass", bench)
+    },
+    Step { place: "fuzz", depth: Depth::Full, ..usual("fuzz", "fuzz/ has no warnings", fuzz) },
+    Step {
+        depth: Depth::Long,
+        ..usual("release", "all tests again, optimized: the same answers", suite::run_optimised)
     },
 ];
 
@@ -47,12 +74,12 @@ pub(crate) fn all(root: &Path) -> impl Iterator<Item = Step> {
     STEPS.into_iter().filter(|step| root.join(step.place).join("Cargo.toml").is_file())
 }
 
-const fn always(
+const fn usual(
     name: &'static str,
     about: &'static str,
     run: fn(&mut Context) -> Result<String, Failure>,
 ) -> Step {
-    Step { name, about, long: false, place: "", run }
+    Step { name, about, depth: Depth::Usual, place: "", run }
 }
 
 fn clippy(context: &mut Context) -> Result<String, Failure> {

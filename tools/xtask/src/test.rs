@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::console::Console;
 use crate::context::Context;
-use crate::steps::{self, Step};
+use crate::steps::{self, Depth, Step};
 use crate::workspace::{self, Workspace};
 
 /// Gigabytes that all steps together leave in `target/`.
@@ -12,8 +12,10 @@ const EVERYTHING_BUILT: u64 = 12;
 
 /// Runs the command line behind `cargo xtask test`.
 pub(crate) fn command(arguments: &[&str]) -> ExitCode {
-    let long = arguments.contains(&"--long");
-    let names: Vec<&str> = arguments.iter().copied().filter(|&argument| argument != "--long").collect();
+    let depth = [Depth::Long, Depth::Full].into_iter().find(|depth| arguments.contains(&depth.flag()));
+    let depth = depth.unwrap_or(Depth::Usual);
+    let names: Vec<&str> =
+        arguments.iter().copied().filter(|argument| !["--full", "--long"].contains(argument)).collect();
     let root = workspace::root();
     let known: Vec<Step> = steps::all(&root).collect();
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|step| step.name == **name)) {
@@ -28,9 +30,9 @@ pub(crate) fn command(arguments: &[&str]) -> ExitCode {
         return crate::refuse(&full);
     }
     let is_chosen =
-        |step: &Step| if names.is_empty() { long || !step.long } else { names.contains(&step.name) };
+        |step: &Step| if names.is_empty() { step.depth <= depth } else { names.contains(&step.name) };
     let chosen: Vec<Step> = known.into_iter().filter(is_chosen).collect();
-    let mut context = Context::new(root, workspace, Console::stdout());
+    let mut context = Context::new(root, workspace, Console::stdout()).with_depth(depth);
     let failed = run_all(&mut context, &chosen);
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -73,7 +75,7 @@ mod tests {
     }
 
     fn step(name: &'static str, run: fn(&mut Context) -> Result<String, Failure>) -> Step {
-        Step { name, about: "", long: false, place: "", run }
+        Step { name, about: "", depth: Depth::Usual, place: "", run }
     }
 
     #[test]

@@ -11,7 +11,14 @@ use super::counted;
 use crate::context::{Context, Failure};
 use crate::excerpt::{self, FailedTest};
 use crate::needs::{self, Machine};
+use crate::process::Ended;
+use crate::steps::Depth;
 use crate::workspace::Workspace;
+
+/// How the reason begins for which slow tests are ignored, which run with `--full`.
+const SLOW: &str = "full: ";
+/// How the reason begins for which tests of many minutes are ignored, which run with `--long`.
+const LONG: &str = "long: ";
 
 /// More failures than this are no accident.
 const SECOND_TRIES_MAX: usize = 3;
@@ -31,7 +38,10 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     let command = context.cargo(&[&["test", "--no-fail-fast"], flags].concat());
     let mut ended =
         context.run(prepared(command, &context.root.join(folder), &context.workspace.target, flags))?;
-    let mut skipped = skipped(&ended.lines);
+    if ended.success && context.depth >= Depth::Full && !is_long(flags) {
+        run_slow(context, folder, flags, &mut ended)?;
+    }
+    let mut skipped = skipped(&ended.lines, context.depth);
     if ended.success && is_long(flags) && !skipped.is_empty() {
         // By themselves and without doctests, some of which are never to be compiled.
         let command =
@@ -67,6 +77,34 @@ pub(super) fn run_in(context: &mut Context, folder: &str, flags: &[&str]) -> Res
     Err(Failure { summary, details: details(&failed_tests), remedy })
 }
 
+/// Runs the tests that are ignored for being slow, by their names, and adds what they print.
+fn run_slow(context: &mut Context, folder: &str, flags: &[&str], ended: &mut Ended) -> Result<(), Failure> {
+    let names = ignored_for(SLOW, &ended.lines);
+    if names.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let filter = [&["--tests", "--", "--ignored", "--exact"], &names[..]].concat();
+    let command = context.cargo(&[&["test", "--no-fail-fast"], flags, &filter].concat());
+    let slow =
+        context.run(prepared(command, &context.root.join(folder), &context.workspace.target, flags))?;
+    if slow.success && excerpt::passed_tests(&slow.lines) < names.len() {
+        return Err(context.failure(&slow, "not every slow test ran"));
+    }
+    ended.success = slow.success;
+    ended.lines.extend(slow.lines);
+    Ok(())
+}
+
+/// Names of tests that are ignored for a reason that begins like this.
+fn ignored_for(reason: &str, lines: &[String]) -> Vec<String> {
+    let name = |line: &String| {
+        let (name, why) = line.strip_prefix("test ")?.split_once(" ... ignored, ")?;
+        why.starts_with(reason).then(|| name.to_string())
+    };
+    lines.iter().filter_map(name).collect()
+}
+
 /// What tests say that they could not try on this machine. They pass all the same, so it has to be
 /// seen here.
 fn not_tried(lines: &[String]) -> String {
@@ -77,15 +115,19 @@ fn not_tried(lines: &[String]) -> String {
     said.iter().map(|what| format!("; not tried: {what}")).collect()
 }
 
-/// Tests that are too long for this step: they say so by the reason they are ignored for, and count
+/// Tests that are too long for this run: they say so by the reason they are ignored for, and count
 /// as neither passed nor failed.
-fn skipped(lines: &[String]) -> String {
-    match lines.iter().filter(|line| line.contains("... ignored, long: ")).count() {
-        0 => String::new(),
-        count => {
-            format!("; {} skipped, which step `release` runs", counted(count, "long test", "long tests"))
-        }
+fn skipped(lines: &[String], depth: Depth) -> String {
+    let mut said = String::new();
+    let slow = ignored_for(SLOW, lines).len();
+    if slow > 0 && depth < Depth::Full {
+        said += &format!("; {} skipped, which `--full` runs", counted(slow, "slow test", "slow tests"));
     }
+    let long = ignored_for(LONG, lines).len();
+    if long > 0 {
+        said += &format!("; {} skipped, which `--long` runs", counted(long, "long test", "long tests"));
+    }
+    said
 }
 
 /// How tests run, the first time and the second.
@@ -246,11 +288,21 @@ mod tests {
     }
 
     #[test]
-    fn long_tests_are_counted_as_skipped() {
-        let lines =
-            ["test a ... ok", "test b ... ignored, long: GAGGLE_LONG=1", "test c - (line 3) ... ignored"];
-        assert_eq!(skipped(&lines.map(String::from)), "; 1 long test skipped, which step `release` runs");
-        assert_eq!(skipped(&["test a ... ok".to_string()]), "");
+    fn ignored_tests_count_as_skipped_by_depth() {
+        let lines = [
+            "test a ... ok",
+            "test b ... ignored, long: GAGGLE_LONG=1",
+            "test c - (line 3) ... ignored",
+            "test m::d ... ignored, full: half a minute",
+        ]
+        .map(String::from);
+        assert_eq!(ignored_for(SLOW, &lines), ["m::d"]);
+        assert_eq!(
+            skipped(&lines, Depth::Usual),
+            "; 1 slow test skipped, which `--full` runs; 1 long test skipped, which `--long` runs"
+        );
+        assert_eq!(skipped(&lines, Depth::Full), "; 1 long test skipped, which `--long` runs");
+        assert_eq!(skipped(&lines[..1], Depth::Usual), "");
     }
 
     #[test]
