@@ -185,6 +185,7 @@ fn until_frame(peers: &[Peer<'_>], frame: u64) {
 }
 
 #[test]
+#[ignore = "full: three quarters of a minute"]
 fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each() {
     let is_long = std::env::var("GAGGLE_LONG").is_ok();
     let pause = || {

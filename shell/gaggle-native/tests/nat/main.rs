@@ -18,6 +18,7 @@ use players::Match;
 use town::Nat;
 
 #[test]
+#[ignore = "full: real routers in network namespaces"]
 fn behind_cones_the_way_is_direct_and_found_again_after_a_move() {
     let Some(game) = Match::begin("cone", [Nat::Cone, Nat::Cone]) else { return };
     game.hear_more("they meet", 60);
@@ -36,6 +37,7 @@ fn behind_cones_the_way_is_direct_and_found_again_after_a_move() {
 }
 
 #[test]
+#[ignore = "full: real routers in network namespaces"]
 fn behind_symmetric_routers_the_way_leads_through_the_relay() {
     let Some(game) = Match::begin("symmetric", [Nat::Symmetric, Nat::Symmetric]) else { return };
     game.hear_more("they meet", 60);
@@ -43,6 +45,7 @@ fn behind_symmetric_routers_the_way_leads_through_the_relay() {
 }
 
 #[test]
+#[ignore = "full: real routers in network namespaces"]
 fn a_cone_does_not_help_against_a_symmetric_router() {
     let Some(game) = Match::begin("mixed", [Nat::Cone, Nat::Symmetric]) else { return };
     game.hear_more("they meet", 60);
