@@ -1,4 +1,4 @@
-//! Machines that play drake with somebody who sends whatever a fuzzer thinks of.
+//! Peers that play drake with a peer whose packets the fuzzer chooses.
 
 use drake::bots::{Bot, Strength};
 use drake::net::{self, Coop};
@@ -11,7 +11,7 @@ use super::pair::{self, Part};
 /// A name and what is done with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets.
+/// Fuzz targets of drake.
 pub const TARGETS: [Target; 1] = [("drake_session", session)];
 
 struct Brawler {
@@ -44,7 +44,10 @@ impl Part for Brawler {
 
     fn expect_order(&self, session: &Session) {
         let game = self.coop.game();
-        assert!(game.seats.iter().all(|seat| seat.wins <= game.setup.wins), "nobody won what he did not win");
+        assert!(
+            game.seats.iter().all(|seat| seat.wins <= game.setup.wins),
+            "no player has more wins than a match allows"
+        );
         assert_eq!(
             session.iter_authoritative::<Standing>().count(),
             SEATS,
@@ -53,7 +56,7 @@ impl Part for Brawler {
     }
 }
 
-/// See [`pair::session`].
+/// Runs [`pair::session`] with drake's world.
 pub fn session(data: &[u8]) {
     pair::session::<Brawler>(data);
 }

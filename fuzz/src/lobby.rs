@@ -41,7 +41,7 @@ pub fn client(data: &[u8]) {
     }
 }
 
-/// A ticket nobody signed: refused, whatever it looks like.
+/// An unsigned ticket is rejected, whatever its bytes.
 pub fn ticket(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let stranger = TicketSigner::from_secret(&[1; 32]).key();

@@ -1,4 +1,4 @@
-//! Machines that play millpond with somebody who sends whatever a fuzzer thinks of.
+//! Peers that play millpond with a peer whose packets the fuzzer chooses.
 
 use gaggle_kit::Micros;
 use gaggle_replica::{Kinds, RemoteEvent, ReplicaConfig, Session};
@@ -10,7 +10,7 @@ use super::pair::{self, Part};
 /// A name and what is done with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets.
+/// Fuzz targets of millpond.
 pub const TARGETS: [Target; 1] = [("millpond_session", session)];
 
 struct Rower {
@@ -54,7 +54,7 @@ impl Part for Rower {
     }
 }
 
-/// See [`pair::session`].
+/// Runs [`pair::session`] with millpond's world.
 pub fn session(data: &[u8]) {
     pair::session::<Rower>(data);
 }

@@ -1,5 +1,4 @@
-//! Sessions of `gaggle-replica` that share objects with somebody who sends whatever a fuzzer thinks
-//! of.
+//! Sessions of `gaggle-replica` that share objects with a peer whose packets the fuzzer chooses.
 
 use gaggle_kit::{Input, Micros, PeerId, Slot, State};
 use gaggle_replica::{
@@ -9,7 +8,7 @@ use gaggle_replica::{
 /// A name and what is done with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets.
+/// Fuzz targets of replica.
 pub const TARGETS: [Target; 1] = [("replica_session", session)];
 
 const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];

@@ -1,5 +1,5 @@
-//! Targets for gaggle-rtc: STUN as anybody may send it to an open port, and what other members say
-//! of themselves.
+//! Targets for gaggle-rtc: STUN as any sender may send it to an open port, and session descriptions
+//! of other members.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -48,7 +48,7 @@ pub fn description(data: &[u8]) {
         assert_eq!(first, second, "an address is one for everybody");
     }
     for (mut channel, is_used) in [(answering, is_answered), (offering, is_accepted)] {
-        // What was refused is polled no more, by anybody; it must do no harm all the same.
+        // No caller polls a channel after it was rejected; polling it must do no harm all the same.
         let _ = (channel.poll(now), channel.handle_timeout(now), channel.poll(now));
         assert!(!channel.crashed() && !channel.is_open(), "used: {is_used}");
     }

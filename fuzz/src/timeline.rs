@@ -1,5 +1,5 @@
-//! Sessions of `gaggle-timeline` that play with somebody whose every word a fuzzer may change, and
-//! files it reads.
+//! Sessions of `gaggle-timeline` that play with a peer whose every packet the fuzzer may change, and
+//! the files the engine reads.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State, StateHasher, state_hash};
 use gaggle_timeline::{
@@ -10,17 +10,17 @@ use gaggle_timeline::{
 /// A name and what is done with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets.
+/// Fuzz targets of timeline.
 pub const TARGETS: [Target; 3] =
     [("timeline_session", session), ("timeline_replay", replay), ("timeline_bundle", bundle)];
 
-/// Somebody who plays, the liar, and somebody who comes in by the liar.
+/// An honest player, the byzantine peer, and a joiner whose donor is the byzantine peer.
 const PEERS: [PeerId; 3] = [PeerId::from_u128(1), PeerId::from_u128(2), PeerId::from_u128(3)];
 const LIAR: usize = 1;
 const JOINER: usize = 2;
 /// Numbers at which something may go wrong.
 const EXTREMES: [u32; 8] = [0, 1, 0x7fff_ffff, 0x7fff_fffe, 0x8000_0000, u32::MAX, u32::MAX - 1, 0x0100_0000];
-/// Bytes of the state that is given to whoever comes in.
+/// State that a joiner is sent.
 const STATE: [u8; 40] = [7; 40];
 /// Ticks of one run at most.
 const TICKS_MAX: u32 = 400;
@@ -30,7 +30,7 @@ const TICKS_MAX: u32 = 400;
 pub struct Tally {
     /// Words the fuzzer changed.
     pub lies: u32,
-    /// Times somebody saw through the liar, and everybody began anew.
+    /// How often a peer detected a fault, after which all peers began again.
     pub faults: u32,
     /// Frames that were confirmed with the liar at the table.
     pub frames: u32,
@@ -178,9 +178,9 @@ impl Cast {
     }
 }
 
-/// An honest pair plays for a moment, and a third wants to come in; then every word of one of the
-/// pair falls into the fuzzer's hands. Whenever somebody sees through it, everybody begins anew
-/// with what is left of the script.
+/// An honest pair plays for a moment and a third peer joins; from then on the fuzzer writes every
+/// packet of one of the pair. Whenever a peer detects a fault, all peers begin again with the rest
+/// of the script.
 pub fn session(data: &[u8]) {
     play(data);
 }
@@ -214,7 +214,7 @@ pub fn play(data: &[u8]) -> Tally {
 /// Whose files are read.
 pub const GAME: u64 = 77;
 
-/// What somebody does in it.
+/// Input of one player.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Input)]
 pub struct Pad {
     /// Some values are none.

@@ -43,7 +43,7 @@ pub(crate) struct Endured {
     /// Of the attack, from its beginning.
     pub(crate) reached_in_all: f64,
     pub(crate) wanted: f64,
-    /// Of both.
+    /// Unit of both figures.
     pub(crate) unit: &'static str,
     /// How much memory the server took at most, in MB.
     pub(crate) memory_mb: f64,
@@ -52,7 +52,7 @@ pub(crate) struct Endured {
 }
 
 impl Endured {
-    /// Undisturbed.
+    /// Figures of honest clients without an attack.
     pub(crate) fn quiet(scale: Scale, tls: bool) -> Result<Endured, String> {
         let server = start(scale, tls)?;
         let title = if tls { "undisturbed, TLS" } else { "undisturbed" };

@@ -80,7 +80,7 @@ pub(crate) enum Wants {
     All,
     /// Only pages: of servers that have nothing else.
     Pages,
-    /// Only signals.
+    /// Signals, and nothing else.
     Signals,
 }
 

@@ -1,13 +1,12 @@
-//! `cargo xtask bench attack [--json] [--markdown] [--same-priority] [--tiny] [latency|outcomes|searching|places|others]`:
-//! attacks on a running server, and what honest clients notice.
+//! Attacks on a running server, and what honest clients notice: `cargo xtask bench attack
+//! [--json] [--markdown] [--same-priority] [--tiny] [latency|outcomes|searching|places|others]`.
 //!
-//! The server is a process of its own, with the limits it is shipped with; all traffic stays on
-//! loopback, where every client has an address of its own; `--tiny` takes seconds and shows only
-//! that all of it works. An attack is a process of its own, too, and has only what time the system
-//! has left, unless `--same-priority` is given. For each attack p50 and p99 of honest finds,
-//! signals, relayed datagrams, pages and connections are judged beside what they are undisturbed;
-//! attacks on results, rooms and places are judged by their outcome. nginx and coturn bear the same
-//! attacks as far as they serve the same.
+//! The server is a process of its own with its default limits; traffic stays on loopback, where
+//! each client has its own address. An attack is a process of the idle class unless
+//! `--same-priority` is given; `--tiny` takes seconds and only shows that the suite works. p50 and
+//! p99 of honest finds, signals, relayed datagrams, pages and connections are judged beside their
+//! undisturbed figures; attacks on results, rooms and places by their outcome. nginx and coturn
+//! bear the same attacks where they serve the same.
 
 mod attacker;
 mod client;

@@ -6,7 +6,9 @@
 //!
 //! ```text
 //! let config = RoomConfig::new("rink", 4)?.version("1");
-//! let room = GameRoom::open(Micros::ZERO, config, gaggle_native::online("ws://127.0.0.1:8080")?, Rink::default(), gaggle_native::random_seed()?)?;
+//! let platform = gaggle_native::platform("ws://127.0.0.1:8080")?;
+//! let seed = gaggle_native::random_seed()?;
+//! let room = GameRoom::open(Micros::ZERO, config, platform, Rink::default(), seed)?;
 //! skate_in(App::new().add_plugins(DefaultPlugins), room).run();
 //! ```
 

@@ -10,7 +10,7 @@ use crate::post::Post;
 /// Ticks a second.
 pub(crate) const RATE: u64 = 20;
 
-/// One course.
+/// One scenario: bodies, motion and network.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
     pub(crate) objects: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Course {
     pub(crate) moving: usize,
     pub(crate) receivers: usize,
     pub(crate) motion: Motion,
-    /// One way.
+    /// Latency of one direction.
     pub(crate) latency: Micros,
     pub(crate) loss_percent: u32,
     /// Before measuring, everything is introduced.
@@ -31,7 +31,7 @@ pub(crate) fn at(tick: u64) -> Micros {
     Micros::from_millis(tick * 1_000 / RATE)
 }
 
-/// When that tick of a receiver is: nobody's clocks go together.
+/// Time of that tick at a receiver; no two clocks run in phase.
 pub(crate) fn at_receiver(tick: u64, index: usize) -> Micros {
     at(tick) + Micros::from_millis(1 + 17 * index as u64 % 49)
 }

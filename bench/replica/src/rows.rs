@@ -57,10 +57,10 @@ pub(crate) fn moving(report: &mut Report) {
     }
 }
 
-/// A thousand moving bodies without anybody beside and without a clock, for a profiler: it counts
-/// the instructions of `sender_tick`.
+/// A thousand moving bodies without another library and without a clock, for a profiler that
+/// counts the instructions of `sender_tick`.
 pub(crate) fn alone(report: &mut Report) {
-    report.section("1,000 moving bodies, nobody beside");
+    report.section("1,000 moving bodies, no other library");
     let course = Course::moving(Motion::Driven);
     let (mut gaggle, mut bodies) = (Gaggle::new(&course), Bodies::new(course.objects, course.motion));
     for tick in 1..=100 {
@@ -101,7 +101,7 @@ pub(crate) fn mostly_resting(report: &mut Report) {
     report.row(Row::new("allocations", "/tick").gaggle(gaggle.allocations_per_tick).at_most(0.0));
 }
 
-/// Nothing moves.
+/// Rows of bodies at rest.
 pub(crate) fn rest(report: &mut Report) {
     report.section("1,000 objects at rest, 4 receivers, 5 % loss");
     let course = Course { moving: 0, warmup: 120, ticks: 600, ..Course::moving(Motion::Driven) };

@@ -26,7 +26,7 @@ pub fn parallel<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -
 
 /// Apart, so that the lock is not held during the work.
 fn next<I: Iterator>(waiting: &Mutex<I>) -> Option<I::Item> {
-    waiting.lock().expect("nobody panics with the lock").next()
+    waiting.lock().expect("no thread panics with the lock").next()
 }
 
 #[cfg(test)]

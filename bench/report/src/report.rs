@@ -29,7 +29,7 @@ impl Row {
         Row { metric: metric.into(), unit, ..Row::default() }
     }
 
-    /// Gaggle's figure.
+    /// Sets Gaggle's figure of the row.
     #[must_use]
     pub fn gaggle(self, value: f64) -> Row {
         Row { gaggle: Some(value), ..self }

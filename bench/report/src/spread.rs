@@ -14,11 +14,11 @@ pub fn median(values: &[f64]) -> f64 {
 /// Least, mean and greatest of several measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The least.
+    /// Least of the values.
     pub min: f64,
-    /// The mean.
+    /// Mean of the values.
     pub mean: f64,
-    /// The greatest.
+    /// Greatest of the values.
     pub max: f64,
 }
 

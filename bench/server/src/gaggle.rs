@@ -1,4 +1,4 @@
-//! Our own server, and somebody who talks to it.
+//! Our own server, and a client that talks to it.
 
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -50,7 +50,7 @@ fn start_on(listen: &str, settings: &[&str]) -> Result<Process, String> {
     Process::start(&mut command, |line| line.strip_prefix("http://")?.parse().ok())
 }
 
-/// Somebody in a room.
+/// Client that is a member of a room.
 pub(crate) struct Member {
     pub(crate) socket: WebSocket<TcpStream>,
     pub(crate) peer: String,

@@ -14,7 +14,7 @@ const MEMBERS: usize = 15_000;
 const AFTERWARDS: usize = 500;
 
 pub(crate) fn rows(report: &mut Report) -> Result<(), String> {
-    // At a server of its own: whoever joined and is gone keeps a seat there for a minute.
+    // At a server of its own: a member that left keeps its reservation there for a minute.
     let alone = join_times(&gaggle::start()?, 0)?;
     let server = gaggle::start_everywhere()?;
     let before = server.memory();

@@ -30,7 +30,7 @@ pub(crate) fn start(program: &Path) -> Result<Process, String> {
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let address = free.map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
-    // Without a line for every request, which its default has and nobody needs.
+    // Without a log line for every request, which its default writes.
     command.arg(address.to_string()).env("RUST_LOG", "matchbox_server=info");
     let server = Process::start(&mut command, |line| line.contains("Signaling Server").then_some(address))?;
     let began = Instant::now();

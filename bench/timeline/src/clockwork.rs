@@ -19,8 +19,8 @@ const STEP_US: u64 = 1_000;
 /// Frames a machine that slept may make up at once.
 const MAKE_UP_TICKS_MAX: u32 = 4;
 
-/// Two taps of one player are at least so many ticks apart: nobody can do better, and two taps
-/// that have to share a frame are one.
+/// Least distance of two taps of one player, in ticks: no library can tell closer ones apart, since
+/// two taps in one frame are one.
 const TAP_TICKS_MIN: u64 = 10;
 
 /// A held direction, and a button that is pressed and released between two ticks.
@@ -39,7 +39,7 @@ pub struct Seen {
     held: u8,
     /// Times what is held changed.
     pub changes: u32,
-    /// Taps.
+    /// Number of taps.
     pub taps: u32,
 }
 
@@ -69,7 +69,7 @@ impl Game for Ledger {
     }
 }
 
-/// One machine.
+/// One peer with its game.
 pub struct Machine {
     timeline: Timeline<Ledger>,
     exchange: Driver,
@@ -89,12 +89,12 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Its session.
+    /// Session of the peer.
     pub fn session(&self) -> &Session<Pad> {
         self.timeline.session()
     }
 
-    /// Its game.
+    /// Game of the peer.
     pub fn game(&self) -> &Ledger {
         self.timeline.game()
     }
@@ -119,11 +119,11 @@ impl Machine {
 /// Machines on a network.
 pub struct Clockwork {
     network: Rc<RefCell<Network<Vec<u8>>>>,
-    /// The machines.
+    /// Peers by slot.
     pub machines: Vec<Machine>,
     now_us: u64,
     seed: u64,
-    /// Whether anybody presses anything.
+    /// Whether players press keys.
     pub pressing: bool,
 }
 

@@ -52,7 +52,7 @@ pub struct Setup {
     /// Whether messages are encoded to bytes on their way, where a library leaves that to its
     /// socket.
     pub encoded: bool,
-    /// Where calls of the game are written down, if anybody wants to know.
+    /// Log of the game's calls, if they are to be recorded.
     pub log: Option<Log>,
 }
 
@@ -90,7 +90,7 @@ impl Setup {
 /// What became of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The library waits for somebody's input.
+    /// The library waits for a peer's input.
     Stalled,
     /// The match is one frame further.
     Advanced,
@@ -101,7 +101,7 @@ pub enum Step {
 pub struct Calls {
     /// Frames simulated, again or for the first time.
     pub ticks: u64,
-    /// Snapshots taken.
+    /// Number of snapshots taken.
     pub saves: u64,
     /// Snapshots returned to.
     pub loads: u64,
@@ -138,7 +138,7 @@ pub type Log = Rc<RefCell<Vec<(usize, Call)>>>;
 /// A peer's game, with its calls counted.
 #[derive(Debug)]
 pub struct Stage<G> {
-    /// The game.
+    /// Game that the library runs.
     pub game: G,
     calls: Calls,
     me: usize,

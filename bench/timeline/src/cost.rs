@@ -39,8 +39,8 @@ pub trait Meter {
     /// One measurement with this seed.
     fn lap(&self, seed: u64) -> Cost;
 
-    /// Plays so many frames after the warm-up, and then makes the calls of these frames on games
-    /// alone so many times: for whoever counts from outside.
+    /// Plays `frames` frames after the warm-up, then repeats the game calls of these frames
+    /// `replays` times without a library: for profilers that count from outside.
     fn exercise(&self, frames: u64, replays: u64);
 }
 

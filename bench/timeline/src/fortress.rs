@@ -59,7 +59,7 @@ impl<G: Game> Contestant for Fortress<G> {
             .with_input_delay(setup.delay)
             .expect("a small delay")
             .with_protocol_config(protocol)
-            // Longer than any blackout: whoever is silent comes back in these matches.
+            // Longer than any blackout: a silent peer comes back in these matches.
             .with_disconnect_timeout(Duration::from_secs(60))
             .with_disconnect_notify_delay(Duration::from_secs(30));
         for player in 0..setup.players {

@@ -29,7 +29,7 @@ pub fn config(setup: &Setup) -> TimelineConfig {
         late_policy: LatePolicy::Stall { prediction_frames: setup.window as u32 },
         input_delay_frames: delay,
         input_delay_range: (delay, delay),
-        // Longer than any blackout: whoever is silent comes back in these matches.
+        // Longer than any blackout: a silent peer comes back in these matches.
         interrupted_after: Micros::from_secs(30),
         timeout: Micros::from_secs(60),
         ..TimelineConfig::default()
@@ -116,7 +116,7 @@ impl<G: Game> Gaggle<G> {
                     *hash = self.snapshots.get(frame).map(state_hash);
                 }
                 Request::Retain { frame, forget_before } => self.snapshots.retain(frame, forget_before),
-                _ => panic!("nobody desyncs here, but the session asked for an inquest"),
+                _ => panic!("no peer desyncs here, but the session asked for an audit"),
             }
         }
     }

@@ -16,7 +16,7 @@ pub trait Game: State + 'static {
     /// The state before the first tick.
     fn new() -> Self;
 
-    /// One frame.
+    /// Simulates one frame.
     fn tick(&mut self, inputs: impl Iterator<Item = Self::Input>);
 
     /// Equal iff the states are.
@@ -28,7 +28,7 @@ pub trait Pressed: Input + Serialize + DeserializeOwned {
     /// The probability that it changes from one frame to the next.
     const CHANGES: f64;
 
-    /// Some input.
+    /// Input derived from a number.
     fn from_number(number: u64) -> Self;
 
     /// The input as a number.

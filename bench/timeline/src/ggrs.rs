@@ -51,7 +51,7 @@ impl<G: Game> Contestant for Ggrs<G> {
             .expect("at least one player")
             .with_max_prediction_window(setup.window)
             .with_input_delay(setup.delay)
-            // Longer than any blackout: whoever is silent comes back in these matches.
+            // Longer than any blackout: a silent peer comes back in these matches.
             .with_disconnect_timeout(Duration::from_secs(60))
             .with_disconnect_notify_delay(Duration::from_secs(30));
         for player in 0..setup.players {

@@ -5,7 +5,7 @@ use gaggle_link::{Carrier, CarrierEvent, Endpoint, LinkConfig, WouldBlock};
 
 use crate::network::Socket;
 
-/// Enough to be under way at once, so that none has to be made while anybody measures.
+/// Enough to be under way at once, so that none is allocated while a row is measured.
 const DATAGRAMS_PER_DIRECTION: usize = 16;
 const DATAGRAM_BYTES: usize = 256;
 
@@ -20,7 +20,7 @@ fn player_of(peer: PeerId) -> usize {
 
 /// One peer's links to all others.
 pub fn link(socket: Socket<Vec<u8>>, me: usize, players: usize) -> Endpoint<Wire> {
-    // Longer than any blackout: whoever is silent comes back in these matches.
+    // Longer than any blackout: a silent peer comes back in these matches.
     let config = LinkConfig { timeout: Micros::from_secs(60), ..LinkConfig::default() };
     Endpoint::new(Wire::new(socket, me, players), config, me as u64 + 1)
 }
@@ -73,6 +73,6 @@ impl Carrier for Wire {
     }
 
     fn close(&mut self, _now: Micros, peer: PeerId) {
-        panic!("nobody is sent away here, but {peer:?} was");
+        panic!("no peer is disconnected here, but {peer:?} was");
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use bench_report::{CountingAllocator, Report};
 use bench_timeline::rows;
 use bench_timeline::rows::instructions::Counted;
-use bench_timeline::rows::onlookers::Audience;
+use bench_timeline::rows::spectators::Audience;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

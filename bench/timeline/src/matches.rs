@@ -16,7 +16,7 @@ const HANDSHAKE_STEPS_MAX: usize = 600;
 /// What one peer did during some steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Steps.
+    /// Number of steps.
     pub steps: u64,
     /// Steps in which the match went on.
     pub advanced: u64,
@@ -142,7 +142,7 @@ impl<C: Contestant> Match<C> {
         self.network.borrow_mut()
     }
 
-    /// The peers.
+    /// Peers by slot.
     pub fn peers(&self) -> &[C] {
         &self.peers
     }

@@ -171,7 +171,7 @@ pub struct Walk {
     pub again: u64,
     /// The final state.
     pub hash: u64,
-    /// Dots eaten: nobody stood still.
+    /// Dots eaten, which shows that players moved.
     pub eaten: u32,
 }
 

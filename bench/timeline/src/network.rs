@@ -68,7 +68,7 @@ impl NetConditions {
 /// What was given to the socket by one peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
     /// Their bytes, before IP and UDP add theirs.
     pub bytes: u64,
@@ -275,34 +275,34 @@ impl<P> Socket<P> {
         Socket { network: Rc::clone(network), me }
     }
 
-    /// See [`Network::send`].
+    /// Sends from this peer, as [`Network::send`].
     pub fn send(&self, to: usize, bytes: usize, packet: P) {
         self.network.borrow_mut().send(self.me, to, bytes, packet);
     }
 
-    /// See [`Network::recycle`].
+    /// Returns a buffer, as [`Network::recycle`].
     pub fn recycle(&self, packet: P) {
         self.network.borrow_mut().recycle(packet);
     }
 
-    /// See [`Network::receive`].
+    /// Next packet to this peer, as [`Network::receive`].
     pub fn receive(&self) -> Option<(usize, P)> {
         self.network.borrow_mut().receive(self.me)
     }
 
-    /// See [`Network::now_us`].
+    /// Time in microseconds, as [`Network::now_us`].
     pub fn now_us(&self) -> u64 {
         self.network.borrow().now_us
     }
 }
 
 impl Socket<Vec<u8>> {
-    /// See [`Network::send_bytes`].
+    /// Sends bytes from this peer, as [`Network::send_bytes`].
     pub fn send_bytes(&self, to: usize, bytes: &[u8]) {
         self.network.borrow_mut().send_bytes(self.me, to, bytes);
     }
 
-    /// See [`Network::receive_into`].
+    /// Next datagram to this peer, as [`Network::receive_into`].
     pub fn receive_into(&self, datagram: &mut Vec<u8>) -> Option<usize> {
         self.network.borrow_mut().receive_into(self.me, datagram)
     }

@@ -81,7 +81,7 @@ impl Machine {
         for _ in 0..due {
             let session = self.timeline.session_mut();
             for slot in session.local_slots() {
-                // A seat may be lost in this very tick; then nobody presses.
+                // A slot may be lost in this very tick; then its input is dropped.
                 let _ = session.set_input(slot, self.held);
             }
             self.stalled += u64::from(self.timeline.tick(now) == Tick::Stalled);
@@ -230,7 +230,7 @@ impl People {
         self.machines[index].on = false;
     }
 
-    /// Time passes.
+    /// Advances all peers by this time.
     pub fn run_ms(&mut self, millis: u64) {
         for _ in 0..millis {
             self.net.advance(STEP);
@@ -281,7 +281,7 @@ impl People {
         machines.map(|index| self.machines[index].stalled).max().unwrap_or(0)
     }
 
-    /// Nobody has stalled so far.
+    /// Resets the count of stalls.
     pub fn forget_stalls(&mut self) {
         self.machines.iter_mut().for_each(|machine| machine.stalled = 0);
     }

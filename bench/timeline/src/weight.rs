@@ -20,12 +20,12 @@ const FLAG_CHECK: u8 = 0b0010_0000;
 /// In the acknowledgement's byte: it follows in two more.
 const ACK_FOLLOWS: u8 = 255;
 
-/// What was sent while nobody pressed anything.
+/// Packets sent while no player pressed a key.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Weight {
     /// Packets of the running game.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes: u64,
     /// The most bytes one of them had for membership alone.
     pub membership_most: usize,
@@ -54,13 +54,13 @@ impl Weight {
 /// Bytes of a running-game packet that only membership needs; none of another kind.
 ///
 /// # Panics
-/// If an input changed: nobody presses anything while packets are weighed.
+/// If an input changed: no key is pressed while packets are weighed.
 fn membership_share(packet: &[u8]) -> Option<usize> {
     let [tag, flags, _, _, _, ack, ..] = *packet else { return None };
     if tag & TAG_MASK == TAG_OTHER {
         return None;
     }
-    assert_eq!(flags & FLAG_CHANGES, 0, "nobody presses anything");
+    assert_eq!(flags & FLAG_CHANGES, 0, "no key is pressed");
     let ack_bytes = if ack == ACK_FOLLOWS { 2 } else { 0 };
     let time_bytes = if flags & FLAG_TIME != 0 { TIME_BYTES } else { 0 };
     let check_bytes = if flags & FLAG_CHECK != 0 { CHECK_BYTES } else { 0 };
@@ -133,7 +133,7 @@ mod tests {
         timed.extend([0; TIME_BYTES + CHECK_BYTES]);
         assert_eq!(membership_share(&timed), Some(2));
         timed.push(0);
-        assert_eq!(membership_share(&timed), Some(3), "whatever nobody can account for");
+        assert_eq!(membership_share(&timed), Some(3), "bytes without another purpose");
     }
 
     #[test]

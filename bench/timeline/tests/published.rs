@@ -36,7 +36,7 @@ fn ggrs_allocations_without_and_with_rollback() {
 }
 
 #[test]
-fn ggrs_stalls_in_lockstep_although_the_delay_covers_the_latency() {
+fn ggrs_lockstep_stalls_although_delay_covers_latency() {
     for (delay, stalled) in [(3, 41.7), (4, 33.3), (5, 25.0)] {
         let setup = Setup::players(2).window(0).delay(delay);
         let tally = settled::<Ggrs<Tiny>>(&setup, NetConditions::latency(3), 1_200);

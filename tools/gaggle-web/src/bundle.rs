@@ -82,7 +82,7 @@ fn version_of(out: &Path) -> Result<String, std::io::Error> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(out)?.flatten().map(|entry| entry.path()).collect();
     files.retain(is_module);
     files.sort();
-    // FNV-1a: it need not withstand anybody, only differ.
+    // FNV-1a: no attacker chooses the input, so it only has to differ.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for file in files {
         for byte in std::fs::read(file)? {
@@ -158,12 +158,12 @@ const PAGE: &str = r#"<!doctype html>
 </html>
 "#;
 
-/// Its style.
+/// Style sheet of the page.
 const STYLE: &str = "body { margin: 0; height: 100vh; display: grid; place-items: center; background: #080a10; \
                      color: #ccd; font: 16px monospace; }\n\
                      canvas { width: min(100vw, 177.78vh); image-rendering: pixelated; }\n";
 
-/// Its script.
+/// Script of the page.
 const SCRIPT: &str = "import init from './MODULE.js';
 await init({ module_or_path: 'MODULE_bg.wasm' });
 document.documentElement.dataset.ready = 'yes';

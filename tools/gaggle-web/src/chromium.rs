@@ -48,7 +48,7 @@ impl Chromium {
         let mut browser = Starting { process: Some(process), profile };
         let (port, path) = browser.wait_for_port()?;
         let mut devtools = DevTools::connect(port, &path)?;
-        // What a page gives to its player must not end up in the folder of whoever runs the tests.
+        // Downloads of a page must not end up in a folder of the developer who runs the tests.
         devtools.call(None, "Browser.setDownloadBehavior", &json!({ "behavior": "deny" }))?;
         let process = browser.process.take().ok_or("the browser has ended")?;
         let profile = std::mem::take(&mut browser.profile);
@@ -283,7 +283,7 @@ impl Page {
         self.call("Page.setWebLifecycleState", &json!({ "state": "frozen" })).map(drop)
     }
 
-    /// Wakes it up, and somebody looks at it.
+    /// Wakes the page up and shows it.
     ///
     /// # Errors
     /// If the browser refuses.
@@ -327,7 +327,7 @@ impl Page {
     /// If the browser is not there any more.
     pub fn crash(&self) -> Result<(), String> {
         let mut devtools = self.devtools.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever has crashed does not answer.
+        // A crashed page does not answer.
         devtools.tell(Some(&self.session), "Page.crash", &json!({}))
     }
 }

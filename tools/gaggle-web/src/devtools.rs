@@ -28,7 +28,7 @@ impl DevTools {
         Ok(DevTools { socket, calls: 0 })
     }
 
-    /// One call whose answer nobody waits for: it may never come.
+    /// One call without waiting for the answer, which may never come.
     pub(crate) fn tell(&mut self, session: Option<&str>, method: &str, params: &Value) -> Result<(), String> {
         self.calls += 1;
         let mut call = json!({ "id": self.calls, "method": method, "params": params });

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn closures_get_short_names_where_they_are_made_and_where_they_are_called() {
+    fn closure_names_are_short_where_made_and_called() {
         let mut section = vec![3];
         let long = "x__convert__closures___h0123";
         for name in [long, &format!("{long}_5"), "memory"] {

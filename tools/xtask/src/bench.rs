@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use crate::needs::{self, ThisMachine};
 use crate::workspace::{self, Package, Workspace};
 
-/// Measured in a browser, by tests of the project itself: there is nobody to compare with.
+/// Measured in a browser, by tests of the project itself: no other library measures the same.
 pub(crate) const IN_A_BROWSER: (&str, &str) =
     ("arcade", "What a page costs: first load, a frame of every game, joining, four pages on a bad network");
 

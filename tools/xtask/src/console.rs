@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// Often enough that nobody thinks a build hangs, rare enough that a log stays readable.
+/// Often enough to show that a build goes on, rare enough to keep a log readable.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// Between two pictures of the moving line.

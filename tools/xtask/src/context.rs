@@ -23,8 +23,8 @@ pub(crate) struct Context {
     step: &'static str,
     started: Instant,
     doing: String,
-    /// Compiler errors printed so far: what breaks clippy breaks the tests as well, and reading it
-    /// twice helps nobody.
+    /// Compiler errors printed so far: what breaks clippy breaks the tests as well, and is printed
+    /// once.
     shown: BTreeSet<Vec<String>>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn joined(paragraphs: &[Vec<String>]) -> Vec<String> {
 /// One test that failed, or a whole test program that crashed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FailedTest {
-    /// `None`: the program ended before its tests did, and nobody knows which one it was.
+    /// `None`: the program ended before its tests did, so the test is unknown.
     pub(crate) name: Option<String>,
     /// What cargo wants to hear to run its test program alone: `-p gaggle-kit --lib`.
     pub(crate) selection: String,

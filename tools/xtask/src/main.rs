@@ -23,7 +23,7 @@ mod workspace;
 
 use std::process::{Command, ExitCode};
 
-/// The commands, with what a newcomer should know about each.
+/// The commands, with what a new contributor should know about each.
 pub(crate) const COMMANDS: [(&str, &str); 7] = [
     ("test", "Check everything: cargo xtask test [--full | --long] [STEP…]"),
     ("play", "Open the arcade, or the game in a folder: cargo xtask play [FOLDER] [--lan]"),

@@ -1,5 +1,5 @@
 //! `cargo xtask play`: runs the best thing the project has to show. `cargo xtask play FOLDER`: the
-//! game in that folder, anybody's.
+//! game in that folder, which may be outside the project.
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::workspace::{self, Workspace};
 
 /// What can be shown, best first.
 const SHOWS: [Show; 2] = [Show::Arcade("gaggle-web"), Show::Example("two_peers_in_memory")];
-/// Where the arcade is opened, if nobody else is there.
+/// Port of the arcade, unless another program has it.
 const PORT: u16 = 8080;
 /// Gigabytes that page and server leave in `target/`.
 const ARCADE_BUILT: u64 = 3;
@@ -137,8 +137,7 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     crate::hand_over(&mut server)
 }
 
-/// The server, built if it is not; what is added are its flags. Cargo's own come first: whoever
-/// waits for a build wants to see it.
+/// A command that builds and runs the server; the caller appends the server's flags.
 fn server(root: &Path, cargo_flags: &[&str]) -> Command {
     let mut server = workspace::cargo();
     server.arg("run").args(cargo_flags).args(["--package", "gaggle-server", "--"]).current_dir(root);

@@ -62,7 +62,7 @@ impl Counted {
         Some(Counted { course, frames: frames.parse().ok()?, replays: replays.parse().ok()? })
     }
 
-    /// Plays.
+    /// Plays the measured frames.
     pub fn run(&self) {
         self.course.exercise(self.frames, self.replays);
     }

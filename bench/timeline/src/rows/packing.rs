@@ -1,5 +1,5 @@
-//! What packing a state costs whoever gives it and saves whoever waits for it, beside the library
-//! pages have no room for.
+//! What compressing a state costs its donor and saves a joiner, beside the library that pages have
+//! no room for.
 
 use std::hint::black_box;
 

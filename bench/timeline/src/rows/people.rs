@@ -3,7 +3,7 @@
 
 use bench_report::{Report, Row};
 
-use super::{onlookers, packing};
+use super::{packing, spectators};
 use crate::people::{People, geese};
 use crate::weight::Weight;
 
@@ -27,7 +27,7 @@ pub fn rows(report: &mut Report) {
     leave(report);
     crash(report);
     packets(report);
-    onlookers::rows(report);
+    spectators::rows(report);
 }
 
 fn worst(of: impl Fn(u64) -> u64) -> f64 {
@@ -47,11 +47,11 @@ fn join(report: &mut Report) {
         millis = millis.max(took.as_millis());
     }
     let seconds = millis as f64 / 1_000.0;
-    report.row(Row::new("somebody joins: it plays after", "s").gaggle(seconds).at_most(1.0));
-    report.row(Row::new("somebody joins: others wait", "frames").gaggle(stalled as f64).at_most(0.0));
+    report.row(Row::new("a peer joins: it plays after", "s").gaggle(seconds).at_most(1.0));
+    report.row(Row::new("a peer joins: others wait", "frames").gaggle(stalled as f64).at_most(0.0));
 }
 
-/// What whoever joins is sent until it is in, most of it a state of some thousand things.
+/// Bytes a joiner is sent until it is a member, most of them a state of some thousand things.
 fn state(report: &mut Report) {
     let mut people = People::stuffed(2, 0, LATENCY_MS, (STATE_BYTES, geese), 1);
     people.found(0);
@@ -60,11 +60,11 @@ fn state(report: &mut Report) {
     people.run_until(5_000, |people| people.session(1).is_member());
     let sent = people.bytes_sent(0, 1) as f64 / 1_000.0;
     let half = STATE_BYTES as f64 / 2_000.0;
-    report.row(Row::new("somebody joins a game of many things: is sent", "kB").gaggle(sent).at_most(half));
+    report.row(Row::new("a peer joins a game of many things: is sent", "kB").gaggle(sent).at_most(half));
 }
 
 fn leave(report: &mut Report) {
-    for (who, leaver) in [("somebody", 2), ("the lead", 0)] {
+    for (who, leaver) in [("a peer", 2), ("the leader", 0)] {
         let stalled = worst(|seed| {
             let mut people = People::of(3, 3, LATENCY_MS, STATE_BYTES, seed);
             people.run_ms(3_000);
@@ -82,7 +82,7 @@ fn leave(report: &mut Report) {
 
 fn crash(report: &mut Report) {
     let bound = TIMEOUT_FRAMES + 2 * ROUND_TRIP_FRAMES - WINDOW_FRAMES;
-    for (who, victim) in [("somebody", 2), ("the lead", 0)] {
+    for (who, victim) in [("a peer", 2), ("the leader", 0)] {
         let stalled = worst(|seed| {
             let mut people = People::of(3, 3, LATENCY_MS, STATE_BYTES, seed);
             people.run_ms(3_000 + 7 * seed);
@@ -98,7 +98,7 @@ fn crash(report: &mut Report) {
     }
 }
 
-/// What the first of three who play sends while nobody presses anything.
+/// What the first of three players sends while no key is pressed.
 fn idle_weight(people: &mut People) -> Weight {
     people.pressing = false;
     people.run_ms(4_000);

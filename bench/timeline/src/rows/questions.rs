@@ -4,7 +4,7 @@ use bench_report::{Report, Row};
 
 use crate::maze::{ASK, GET_ALWAYS, GET_WHERE_USED, Walk, walk};
 
-/// Five minutes.
+/// Frames of five minutes.
 const FRAMES: u64 = 18_000;
 
 /// Frames simulated again, against reading every input in every frame.

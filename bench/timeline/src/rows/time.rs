@@ -70,8 +70,8 @@ fn meeting(window: u32, ways: [NetConditions; 2], seed: u64) -> Meeting {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;
     world.machines[1].asleep_until_us = world.now_us() + 166_667;
-    // Together means that both guess equally far ahead: whoever hears the other later runs behind
-    // by half the difference.
+    // In sync means that both predict equally far ahead: the peer with the longer inbound latency
+    // runs behind by half the difference.
     let due = (ways[0].latency_us as f64 - ways[1].latency_us as f64) * 60.0 / 1e6 / 2.0;
     let start_us = world.now_us();
     let mut last_apart_us = start_us;

@@ -12,7 +12,7 @@ use crate::process::without_colour;
 pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// A library for wasm32 is only an archive. To see what it would ask a host for, it is linked into
-/// a module with everything it has: nothing optimised away, nothing left out because nobody calls
+/// a module with everything it has: nothing optimized away, nothing left out because no code calls
 /// it.
 const LINK_EVERYTHING: [&str; 6] =
     ["-C", "opt-level=0", "-C", "link-dead-code", "-C", "link-arg=--no-gc-sections"];

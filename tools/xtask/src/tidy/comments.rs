@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn short_doc_comment_is_found_and_one_of_two_lines_is_read_whole() {
+    fn short_doc_comment_is_found_and_two_lines_read_whole() {
         let short = found(
             "struct A {\n    /// Who.\n    peer: u8,\n    /// Frames a second,\n    /// at most 240.\n    rate: u8,\n}",
         );

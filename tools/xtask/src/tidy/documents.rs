@@ -1,7 +1,7 @@
 //! What the documents name exists: paths, crates, links and commands.
 //!
-//! Only code spans, links and shell blocks are looked at, and only what looks like one of ours; prose
-//! may say what it likes.
+//! Looks only at code spans, links and shell blocks that look like one of ours.
+//! Absent: prose.
 
 use super::Finding;
 use super::tree::{File, Tree};

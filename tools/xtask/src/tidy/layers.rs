@@ -94,7 +94,7 @@ fn layer(package: &Package) -> Option<Layer> {
         ("core", "gaggle-link") => Some(Layer::Link),
         ("core", "gaggle-timeline" | "gaggle-replica" | "gaggle-lobby") => Some(Layer::Engine),
         ("core", "gaggle") => Some(Layer::Whole),
-        // What pictures and sounds are made of: data that all games share and that knows nothing at all.
+        // Pictures and sounds as data, which all games share.
         ("games", "gaggle-scene") => Some(Layer::Kit),
         ("games", _) => Some(Layer::Game),
         ("shell", _) => Some(Layer::Shell),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_nobody_placed_is_found() {
+    fn crate_without_layer_is_found() {
         let found = texts(&check(&workspace(&["core/gaggle-extra:"])));
         assert!(found[0].contains("`gaggle-extra` has no layer"), "{found:?}");
     }

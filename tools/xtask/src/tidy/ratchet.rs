@@ -1,7 +1,7 @@
-//! Findings that are tolerated while the tree is rewritten: a count per check and crate that may only fall.
+//! Findings tolerated while the tree is rewritten: a count per check and crate that may only fall.
 //!
-//! Called by [`super::check`] with the findings of the counted checks, and by `cargo xtask ratchet`, which writes the
-//! table anew. Absent: what the checks look for.
+//! Called by [`super::check`] with the findings of the counted checks, and by `cargo xtask
+//! ratchet`, which writes the table anew. Absent: what the checks look for.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -11,7 +11,7 @@ pub(super) fn check(tree: &Tree, workspace: &Workspace) -> Vec<Finding> {
     let Some(text) = tree.text(README) else { return Vec::new() };
     let example = text.lines().position(|line| line.starts_with("```rust")).map(|index| index + 1);
     let is_compiled = tree.ending(".rs").any(includes_readme);
-    let message = "nobody compiles this: `#[cfg(doctest)] #[doc = include_str!(…)]` in the crate it is about";
+    let message = "this is not compiled: `#[cfg(doctest)] #[doc = include_str!(…)]` in the crate it is about";
     let uncompiled = example.filter(|_| !is_compiled).map(|line| Finding::at(README, line, message));
     let is_introduced = |name: &str| text.lines().any(|line| line.starts_with(&format!("| `{name}` |")));
     let missing = workspace.packages.iter().filter(|package| !is_introduced(&package.name));
@@ -41,12 +41,12 @@ mod tests {
     }
 
     #[test]
-    fn an_example_nobody_compiles_is_found() {
+    fn example_that_is_not_compiled_is_found() {
         let other =
             ("core/a/src/lib.rs", "#[cfg(doctest)]\n#[doc = include_str!(\"../README.md\")]\nstruct A;\n");
         let found = findings(&[WITH_EXAMPLE, other], &[]);
         assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("README.md:3: nobody compiles this"), "{found:?}");
+        assert!(found[0].starts_with("README.md:3: this is not compiled"), "{found:?}");
     }
 
     #[test]

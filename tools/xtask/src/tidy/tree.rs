@@ -11,7 +11,7 @@ pub(crate) struct Tree {
     files: Vec<File>,
 }
 
-/// One file.
+/// One file of the tree.
 #[derive(Debug)]
 pub(crate) struct File {
     /// From the root, with forward slashes.
@@ -80,7 +80,7 @@ impl File {
 
 fn git_files(root: &Path) -> Option<Vec<String>> {
     if !root.join(".git").exists() {
-        // Inside somebody else's repository, its rules would not be ours.
+        // Inside another project's repository its ignore rules would not be ours.
         return None;
     }
     // In containers the folder often belongs to another user, which git refuses unless told.

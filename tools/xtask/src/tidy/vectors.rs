@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_without_vector_and_a_vector_without_packet_are_found() {
+    fn packet_without_vector_and_vector_without_packet_are_found() {
         let table = format!("{TABLE}| 3 | ping | none |\n");
         let tree = Tree::of(&[
             ("PROTOCOL.md", &table),

@@ -1,6 +1,7 @@
 //! Words that no reader of another project knows in this sense, or that name no actor.
 //!
-//! Only unmistakable words: what is ambiguous is judged by reading. Absent: the games' own rules and texts.
+//! Only unmistakable words: what is ambiguous is judged by reading. Absent: the games' own rules
+//! and texts.
 
 use super::Finding;
 use super::tree::Tree;

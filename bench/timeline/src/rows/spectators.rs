@@ -1,5 +1,5 @@
-//! What it costs a player when a hundred look on: its frame beside that of one by whom nobody came.
-//! All machines share one processor's caches, so those who look on must be there either way.
+//! What a hundred spectators cost a player: its frame beside that of a player without them.
+//! All peers share one processor's caches, so the spectators exist in both cases.
 
 use bench_report::{CountedRun, Report, Row, median, parallel};
 
@@ -7,8 +7,8 @@ use super::people::STATE_BYTES;
 use crate::people::{COUNTED, Measure, People};
 
 const FLAG: &str = "--count-audience";
-const ONLOOKERS: usize = 100;
-/// Those who play are the first two.
+const SPECTATORS: usize = 100;
+/// Players are the first two peers.
 const PLAYERS: usize = 2;
 const LATENCY_MS: u64 = 20;
 /// A frame takes a few microseconds, and what else the machine does shows in them: the middle of
@@ -19,7 +19,7 @@ const COUNTED_SEEDS: u64 = 3;
 /// A feeder's frame may take a tenth more.
 const FRAME_MOST: f64 = 1.1;
 
-/// How those who look on are linked.
+/// How spectators are linked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
     /// Each with the one that feeds it and those it feeds.
@@ -40,11 +40,11 @@ impl Links {
     }
 }
 
-/// A hundred who look on at two who play, of whom the first is measured.
+/// A hundred spectators of two players, of whom the first is measured.
 #[derive(Clone, Copy)]
 pub struct Audience {
     links: Links,
-    /// By which of the two they came.
+    /// Player that feeds the first spectator.
     by: usize,
     seed: u64,
 }
@@ -66,12 +66,12 @@ impl Audience {
         println!("{}", frames_played(&mut people));
     }
 
-    /// All of them look on.
+    /// The match once all spectators have joined.
     fn gathered(self) -> People {
-        let mut people = People::of(PLAYERS + ONLOOKERS, PLAYERS, LATENCY_MS, STATE_BYTES, self.seed);
+        let mut people = People::of(PLAYERS + SPECTATORS, PLAYERS, LATENCY_MS, STATE_BYTES, self.seed);
         people.run_ms(1_000);
-        for nth in 0..ONLOOKERS {
-            // Each is fed by one who came before it, the first by somebody who plays.
+        for nth in 0..SPECTATORS {
+            // Each is fed by an earlier spectator, the first one by a player.
             let via = match (self.links, nth) {
                 (_, 0) => vec![self.by],
                 (Links::Chain, _) => vec![PLAYERS + (nth - 1) / 4],
@@ -84,12 +84,12 @@ impl Audience {
         people
     }
 
-    /// The CPU time of the first player's frame in microseconds, and how many frames the last who
-    /// looks on is behind.
+    /// CPU time of the first player's frame in microseconds, and how many frames the last spectator
+    /// is behind.
     fn timed(self) -> (f64, f64) {
         let mut people = self.gathered();
         let playing = people.session(0).confirmed_frame();
-        let shown = (0..ONLOOKERS).map(|nth| people.session(PLAYERS + nth).current_frame());
+        let shown = (0..SPECTATORS).map(|nth| people.session(PLAYERS + nth).current_frame());
         let behind_most = shown.map(|shown| playing.since(shown)).max().unwrap_or(0);
         people.measure = Some(Measure::Time);
         let frames = frames_played(&mut people);
@@ -147,7 +147,7 @@ fn judged(links: Links, row: Row) -> Row {
     if links == Links::Chain { row.at_most(FRAME_MOST) } else { row }
 }
 
-/// Instructions of a player's frame, of those of one by whom nobody came; the worst of all seeds.
+/// Instructions of a player's frame relative to a player's without spectators, worst of all seeds.
 fn instructions_ratio(links: Links) -> Option<f64> {
     let seeds = 1..=COUNTED_SEEDS;
     let runs = seeds.flat_map(|seed| [0, 1].map(|by| Audience { links, by, seed })).collect();
