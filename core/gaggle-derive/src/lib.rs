@@ -1,8 +1,6 @@
-//! `#[derive(State)]` and `#[derive(Input)]`, to be used through `gaggle_kit` or `gaggle::kit`;
-//! `#[derive(Kind)]` and `#[derive(Field)]`, through `gaggle_replica` or `gaggle::replica`.
+//! The derives `State`, `Input`, `Kind` and `Field`.
 //!
-//! The macros write what a careful person would write by hand, field by field, and nothing that
-//! could not be written by hand: no unsafe code, no hidden state.
+#![doc = include_str!("../README.md")]
 
 mod attributes;
 mod fields;

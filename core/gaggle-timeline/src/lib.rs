@@ -1,43 +1,6 @@
-//! Inputs travel: every machine runs the same game from the same inputs.
+//! Inputs travel: lockstep, rollback and questions as one state machine.
 //!
-//! A session is a pure state machine. It knows no socket and no clock: local input, packets and the
-//! time come in, requests, packets and events go out. With a window of 0 frames it is lockstep,
-//! with more it is rollback, and a game that asks questions about inputs instead of reading them
-//! rolls back only when an answer changes.
-//!
-//! What you need, in the order you will meet it:
-//!
-//! - [`Game`]: your state and its `tick`, which reads players through [`Inputs`];
-//! - [`check_determinism`] and [`SyncTest`]: whether it bears this, before anybody plays;
-//! - [`Session`] (who plays, by [`TimelineConfig`] and [`PeerSlots`]) inside a [`Timeline`] with
-//!   your game;
-//! - [`Driver`]: the session over any [`gaggle_link::Transport`];
-//! - [`TickClock`]: when to tick, bent by [`Session::speed_ppm`].
-//!
-//! The loop of a program is a few lines, whatever the transport:
-//!
-//! ```
-//! # use gaggle_kit::Micros;
-//! # use gaggle_link::Transport;
-//! # use gaggle_timeline::{Driver, Game, TickClock, Timeline};
-//! fn frame<G: Game>(
-//!     now: Micros,
-//!     pressed: G::Input,
-//!     timeline: &mut Timeline<G>,
-//!     transport: &mut impl Transport,
-//!     exchange: &mut Driver,
-//!     pace: &mut TickClock,
-//! ) {
-//!     exchange.receive(now, transport, timeline.session_mut());
-//!     for _ in 0..pace.ticks_due(now, timeline.session().speed_ppm()) {
-//!         for slot in timeline.session().local_slots() {
-//!             timeline.session_mut().set_input(slot, pressed).expect("it is ours");
-//!         }
-//!         timeline.tick(now);
-//!     }
-//!     exchange.send(now, transport, timeline.session_mut());
-//! }
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! # Coming and going
 //!

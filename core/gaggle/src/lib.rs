@@ -1,16 +1,10 @@
-//! What a game depends on: the engines, their nouns, and [`Room`], the whole life of being online.
+//! What a game depends on: `Room` over both engines, and the nouns below it.
 //!
-//! A game is a value with a `tick` ([`Game`]), or a [`World`] of objects that are moved by whoever
-//! holds them. A [`Room`] plays the one, a [`WorldRoom`] the other, alone at once; it finds others
-//! through the lobby, lets them in and out while it runs, and tells what players should know.
-//! Sockets come from `gaggle-native` or `gaggle-browser` behind the trait [`Platform`]; nothing
-//! here reads a clock.
+#![doc = include_str!("../README.md")]
 //!
-//! [`RoomEvent`] is what players should know, in words. Each layer below has events and faults of
-//! its own for whoever builds on it alone, under its own name: [`timeline::SessionEvent`] and
-//! [`timeline::PeerFault`], [`replica::SessionEvent`] and [`replica::PeerFault`],
-//! [`link::TransportEvent`] and [`link::PeerFault`]. A room hears all of them, so its game need
-//! not.
+//! [`RoomEvent`] is what players should know. Each layer below has events and faults of its own for
+//! callers that use it alone: [`timeline::SessionEvent`], [`replica::SessionEvent`],
+//! [`link::TransportEvent`], and a `PeerFault` each. A room handles all of them.
 
 mod any_room;
 mod config;

@@ -1,30 +1,6 @@
-//! Drakes brawl in a wicker coop hung before the moon.
+//! Drakes in a wicker coop: rules, pictures and bots of the game.
 //!
-//! Two buttons: one turns, always the same way around; the other flies and spits peas. Whoever is
-//! hit bails out as a duckling and has to paddle home to a new drake before somebody catches it.
-//! The last one in the coop wins the round. One to six play, and bots take the other seats.
-//!
-//! This crate is the whole game without a screen: its state, its rules, what there is to be seen
-//! and heard, and bots to play with. It reads no clock, draws all chance from a seed, and computes
-//! with integers only.
-//!
-//! ```
-//! use drake::bots::{Bot, Strength};
-//! use drake::{Drake, Pad, SEATS, Setup, Sitting};
-//!
-//! let mut game = Drake::new(Setup::default(), 7);
-//! let mut bots: [Bot; SEATS] = std::array::from_fn(|seat| Bot::new(seat, Strength::Sharp, 7));
-//! let mut sitting = [Sitting::Nobody; SEATS];
-//! sitting[0] = Sitting::Player;
-//! for frame in 0..3_600 {
-//!     let mine = Pad { turn: frame % 90 < 20, fire: frame % 30 < 12 };
-//!     let pads = std::array::from_fn(|seat| if seat == 0 { mine } else { bots[seat].play(&game) });
-//!     game.step(&pads, &sitting);
-//! }
-//! assert!(game.bout.round >= 1);
-//! ```
-//!
-//! Over a network the referee runs on one machine and everybody's craft on his own: see [`net`].
+#![doc = include_str!("../README.md")]
 
 pub mod attract;
 pub mod bots;

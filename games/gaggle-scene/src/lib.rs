@@ -1,30 +1,6 @@
-//! What a game shows and sounds like, as plain data.
+//! What a game shows and sounds like, as plain data, and a painter.
 //!
-//! A game turns its state into a [`Scene`]: images, fills, panels and words, back to front, and
-//! [`Cue`]s for the ears. Whoever has a screen paints it. [`Canvas`] is a painter in software that
-//! needs nothing but memory, so the same picture comes out of a test, a PNG and a browser.
-//! [`Hearing`] tells which cues are new when frames are simulated again.
-//!
-//! The palette, the font, the dither and the rule of light are the same for all games, and live
-//! here too.
-//!
-//! ```
-//! use gaggle_scene::{Album, Canvas, Scene, View, palette};
-//!
-//! let view = View::fit(1280, 720, 384, 216);
-//! let mut scene = Scene::default();
-//! scene.fill(0, 0, 384, 216, palette::NIGHT[1]);
-//! scene.text("Higher lance wins.", 192.0, 100.0, palette::TEXT).centred().outlined(palette::INK);
-//!
-//! let mut canvas = Canvas::new(view);
-//! canvas.paint(&scene, &Album::default());
-//! assert_eq!(canvas.rgba().len(), 1280 * 720 * 4);
-//! ```
-//!
-//! Nothing here is part of a simulation: pictures may use floating point. They still come out the
-//! same everywhere, because only operations that are exact by standard are used (no `sin` of the
-//! platform).
-
+#![doc = include_str!("../README.md")]
 // Pictures are looked at, never simulated.
 #![allow(clippy::float_arithmetic)]
 

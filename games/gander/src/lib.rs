@@ -1,26 +1,6 @@
-//! Knights on geese settle who is higher, over a fen that burns from below.
+//! Knights on geese: rules, pictures and bots of the game.
 //!
-//! Two buttons to steer, one to flap, and the higher lance wins. One to four players, who come and
-//! go while the game runs. This crate is the whole game without a screen: its state, its tick, what
-//! there is to be seen and heard, and bots to play with. It reads no clock, draws all chance from a
-//! seed, and computes with integers only, so it comes out the same on every machine.
-//!
-//! ```
-//! use gander::bots::{Bot, Strength};
-//! use gander::{Gander, Pad, Setup};
-//!
-//! let mut game = Gander::new(Setup::default(), 7);
-//! let mut bot = Bot::new(1, Strength::Sharp, 7);
-//! for frame in 0..3600 {
-//!     let mine = Pad::RIGHT.flapping(frame % 12 < 4);
-//!     let pads = [mine, bot.play(&game), Pad::NONE, Pad::NONE];
-//!     game.step(&pads, [true, true, false, false]);
-//! }
-//! assert!(game.players[1].score > 0);
-//! ```
-//!
-//! Over a network the same game runs on a [`Timeline`](gaggle_timeline::Timeline): [`Gander`] is a
-//! [`Game`](gaggle_timeline::Game).
+#![doc = include_str!("../README.md")]
 
 pub mod arena;
 pub mod attract;

@@ -1,30 +1,6 @@
-//! A pond full of things to push, stack, tow and trade, together.
+//! A pond of things to push: rules, pictures and bots of the game.
 //!
-//! There is nothing to win against anybody. Things float where they are pushed, the race takes some
-//! to the wheel, a gust moves the light ones; the mill wants crates, the tavern barrels, the dairy
-//! its cheeses back, and the chapel its bell, for which it takes two. Whoever touches something has
-//! it until it lies still; whoever has it in tow keeps it.
-//!
-//! This crate is the whole game without a screen. It reads no clock, draws all chance from a seed,
-//! and computes with integers only.
-//!
-//! ```
-//! use millpond::{Alone, Boat, Keeper, Pad, Pond};
-//!
-//! let mut hands = Alone::default();
-//! let mut pond = Pond::alone(7, &mut hands);
-//! pond.boats[0] = Some(Boat::moored(0));
-//! let mut keeper = Keeper::default();
-//! for _ in 0..600 {
-//!     pond.frame += 1;
-//!     pond.row(0, Pad { up: true, ..Pad::NONE }, &mut hands);
-//!     pond.float(&mut hands);
-//!     keeper.step(&mut pond, &mut hands, |_| true);
-//! }
-//! assert!(pond.floating.iter().any(|floating| floating.holder == 0), "something was in the way");
-//! ```
-//!
-//! Over a network everybody moves his boat and what he holds: see [`net`].
+#![doc = include_str!("../README.md")]
 
 pub mod attract;
 pub mod boat;

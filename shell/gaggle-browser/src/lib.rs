@@ -1,14 +1,6 @@
-//! Gaggle in a browser: carriers over what a page has, and its clock.
+//! Rooms and links in a page, and a whole page for a small game.
 //!
-//! `links` is what a page that is online needs: links to everybody in a room, direct where that is
-//! possible, through a relay where it is not. `WebRtcCarrier` and `RelayWebSocket` are its parts,
-//! for those who put them together differently.
-//!
-//! `play` is a whole page for a small game: a canvas, the keyboard and a room.
-//!
-//! Everything here waits for the page; everything that decides is in `core/`. On other targets
-//! `play` says so and nobody is online, so that games, their tests and the workspace build
-//! everywhere.
+#![doc = include_str!("../README.md")]
 
 #[cfg(target_arch = "wasm32")]
 mod arrival;

@@ -1,22 +1,6 @@
-//! The relay: forwards datagrams between members of a room who cannot reach each other directly.
+//! Forwarding between members of a room that cannot reach each other.
 //!
-//! It serves only who proves by a ticket to be a member of a room, and forwards only within that
-//! room. [`Relay`] decides, without a socket or a clock; [`RelayServer`] has those. A server mounts
-//! it on a path of its HTTP port:
-//!
-//! ```no_run
-//! # use gaggle_lobby::TicketSigner;
-//! # use gaggle_relay::{RelayConfig, RelayServer, UdpPort};
-//! # use gaggle_websocket::Accepted;
-//! # fn example(accepted: Accepted, signer: &TicketSigner) -> std::io::Result<()> {
-//! // Once, inside a tokio runtime:
-//! let udp = UdpPort::bind(([0, 0, 0, 0], 8080).into(), &[])?;
-//! let relay = RelayServer::start(signer.key(), RelayConfig::default(), Some(udp))?;
-//! // For every WebSocket, after its opening handshake:
-//! relay.serve(accepted);
-//! # Ok(())
-//! # }
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod consent;
 mod fair_queue;

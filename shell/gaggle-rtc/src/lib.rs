@@ -1,8 +1,6 @@
-//! One WebRTC data channel without a socket, and STUN: what a native peer and a relay have in
-//! common.
+//! One WebRTC data channel without a socket, and STUN.
 //!
-//! [`RtcChannel`] is fed with datagrams and time and says what to send; whoever has the sockets
-//! runs it. [`stun`] asks where one is seen from, and answers that question.
+#![doc = include_str!("../README.md")]
 
 mod acks;
 mod channel;

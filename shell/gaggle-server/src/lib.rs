@@ -1,19 +1,6 @@
-//! The server of Gaggle, as a library: the binary and the tests start it the same way.
+//! The server as a library: the binary and tests start it the same way.
 //!
-//! What rooms are and who may do what is decided in `gaggle-lobby`; here are sockets, time, disks
-//! and other processes. [`Server::start_with`] takes what others add to it: a page, a relay.
-//!
-//! ```no_run
-//! # async fn example() -> Result<(), gaggle_server::StartError> {
-//! use gaggle_server::{Config, Server};
-//!
-//! let config = Config { listen: ([127, 0, 0, 1], 0).into(), ..Config::default() };
-//! let server = Server::start(config).await?;
-//! println!("ws://{}/lobby", server.address());
-//! server.stop().await;
-//! # Ok(())
-//! # }
-//! ```
+#![doc = include_str!("../README.md")]
 
 pub mod assets;
 mod background;

@@ -1,10 +1,6 @@
-//! WebSockets of servers: [frames](codec) without a socket, [`Connection`]s that never wait, and a
-//! [`Reactor`] that serves thousands of them in few threads.
+//! WebSockets of servers: frames, connections, a reactor.
 //!
-//! The lobby and the relay run on it, each as a [`Handler`]. A task for each connection would be
-//! woken, queued and polled again for every message, and all of that lies cold in memory by the
-//! time its client says something. Here the kernel names the socket, and what came is handled at
-//! once. Absent: HTTP, what messages mean, which clients are welcome.
+#![doc = include_str!("../README.md")]
 
 pub mod codec;
 mod connection;

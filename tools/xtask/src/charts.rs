@@ -14,8 +14,8 @@ use crate::workspace;
 /// Files of results, in the order of the document.
 const RESULTS: [&str; 6] = ["timeline", "replica", "server", "links", "attack", "page"];
 /// Pixels of a picture: text on the left, bars on the right, one row each.
-const WIDTH: f64 = 760.0;
-const BARS: f64 = 330.0;
+const WIDTH: f64 = 860.0;
+const BARS: f64 = 400.0;
 const ROW: f64 = 20.0;
 /// Doublings the scale shows on either side of "equal".
 const WORST: f64 = -3.5;
@@ -124,7 +124,8 @@ fn picture(rows: &[Row<'_>]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#101820\"/>\n"
     );
-    for (doublings, label) in [(-2.0, "1/4"), (0.0, "equal"), (2.0, "4×"), (4.0, "16×"), (6.0, "64×")] {
+    for (doublings, label) in [(-2.0, "1/4"), (0.0, "equal"), (2.0, "4× better"), (4.0, "16×"), (6.0, "64×")]
+    {
         let x = x_of(doublings);
         _ = writeln!(
             svg,
