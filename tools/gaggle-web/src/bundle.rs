@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
+/// Version of wasm-bindgen that a module must be built with: that of the glue's maker.
+const GLUE: &str = "0.2.130";
 
 /// Builds an example of `package` for the browser and puts `NAME.js` and `NAME_bg.wasm` into `out`.
 ///
@@ -191,6 +193,13 @@ pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
     let name = program(&metadata, &manifest).ok_or_else(|| {
         format!("{} has no program: a page begins in `fn main` of src/main.rs", manifest.display())
     })?;
+    let root = PathBuf::from(metadata["workspace_root"].as_str().unwrap_or_default());
+    let lock = root.join("Cargo.lock");
+    if !lock.exists() {
+        // Versions known to work together. What the crate does not need cargo drops.
+        let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+        std::fs::copy(&ours, &lock).map_err(|error| format!("{}: {error}", lock.display()))?;
+    }
     let mut build = cargo();
     build.args(["build", "--profile", "page", "--target", TARGET, "--bin", &name, "--manifest-path"]);
     build.arg(&manifest).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -199,6 +208,7 @@ pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
     if !status.success() {
         return Err(format!("{name} does not build for the browser"));
     }
+    check_glue(&std::fs::read_to_string(&lock).unwrap_or_default())?;
     let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target"));
     let module = target.join(TARGET).join("page").join(format!("{name}.wasm"));
     let glue = name.replace('-', "_");
@@ -206,6 +216,19 @@ pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
     match std::fs::copy(folder.join("index.html"), out.join("index.html")) {
         Ok(_) => Ok(()),
         Err(_) => write_page(&name, out),
+    }
+}
+
+/// Whether a lock file has the version of wasm-bindgen that the glue's maker can read.
+fn check_glue(lock: &str) -> Result<(), String> {
+    let mut lines = lock.lines().skip_while(|line| *line != "name = \"wasm-bindgen\"");
+    let version = lines.nth(1).and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+    match version {
+        Some(version) if version != GLUE => Err(format!(
+            "Cargo.lock has wasm-bindgen {version}, and pages are made with {GLUE}; add `wasm-bindgen = \"={GLUE}\"` to \
+             the crate's dependencies"
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -256,6 +279,25 @@ fn ensure_target() -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_wasm_bindgen_in_lock_is_an_error_with_advice() {
+        let lock = |version: &str| {
+            format!(
+                "[[package]]\nname = \"web\"\nversion = \"1\"\n\n[[package]]\nname = \"wasm-bindgen\"\nversion = \"{version}\"\n"
+            )
+        };
+        assert_eq!((check_glue(&lock(GLUE)), check_glue("")), (Ok(()), Ok(())));
+        let error = check_glue(&lock("0.2.9")).unwrap_err();
+        assert!(error.contains("has wasm-bindgen 0.2.9") && error.contains(GLUE), "{error}");
+    }
+
+    #[test]
+    fn glue_version_is_that_of_manifest_and_lock() {
+        let manifest = include_str!("../Cargo.toml");
+        assert!(manifest.contains(&format!("wasm-bindgen-cli-support = \"={GLUE}\"")));
+        assert_eq!(check_glue(include_str!("../../../Cargo.lock")), Ok(()));
+    }
 
     #[test]
     fn picture_of_a_known_address_is_named_in_full() {

@@ -4,6 +4,7 @@
 //! Steps that only hand a command to cargo are here; the others have a file each.
 
 mod format;
+mod packages;
 mod suite;
 mod tidy;
 mod wasm;
@@ -50,7 +51,7 @@ pub(crate) struct Step {
 }
 
 /// Every step, in order.
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     usual("format", "rustfmt has nothing to change", format::run),
     usual("tidy", "layers, documents, the shape of files", tidy::run),
     usual("clippy", "no warnings, in all targets", clippy),
@@ -63,6 +64,10 @@ const STEPS: [Step; 9] = [
         ..usual("bench", "bench/ has no warnings and its own tests pass", bench)
     },
     Step { place: "fuzz", depth: Depth::Full, ..usual("fuzz", "fuzz/ has no warnings", fuzz) },
+    Step {
+        depth: Depth::Full,
+        ..usual("packages", "crates users depend on build from their packages", packages::run)
+    },
     Step {
         depth: Depth::Long,
         ..usual("release", "all tests again, optimized: the same answers", suite::run_optimised)

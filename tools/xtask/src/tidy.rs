@@ -7,6 +7,7 @@ mod comments;
 mod documents;
 mod layers;
 mod leftovers;
+mod packages;
 mod parts;
 mod ratchet;
 mod readme;
@@ -64,6 +65,7 @@ pub(crate) fn check(tree: &Tree, workspace: &Workspace, foreign: &str) -> Vec<Fi
         shape::check(tree),
         sizes::check(tree),
         leftovers::check(tree),
+        packages::check(workspace),
         check_ratchet(tree),
     ]
     .concat();

@@ -15,6 +15,9 @@ pub(crate) struct Workspace {
     pub(crate) packages: Vec<Package>,
 }
 
+/// What a registry shows of a package.
+const SHOWN: [&str; 6] = ["description", "repository", "documentation", "readme", "keywords", "categories"];
+
 /// One member of a workspace.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Package {
@@ -23,6 +26,10 @@ pub(crate) struct Package {
     pub(crate) description: String,
     /// Relative to the root, with forward slashes: `core/gaggle-kit`.
     pub(crate) folder: String,
+    /// Whether it goes to a registry: no `publish = false`.
+    pub(crate) is_published: bool,
+    /// What a registry shows of a package and its manifest does not say.
+    pub(crate) lacks: Vec<&'static str>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) targets: Vec<Target>,
     /// `[package.metadata.programs]`: programs its tests run, and the Debian package each comes in.
@@ -37,6 +44,8 @@ pub(crate) struct Dependency {
     pub(crate) name: String,
     /// Only tests, examples and benches see it.
     pub(crate) dev: bool,
+    /// Exactly one version will do: `=1.2.3`.
+    pub(crate) is_pinned: bool,
 }
 
 /// A library, program, example or test of a package.
@@ -91,8 +100,16 @@ impl Package {
         let folder =
             manifest.parent().and_then(|folder| folder.strip_prefix(root).ok()).unwrap_or(Path::new(""));
         let dependencies = list(package, "dependencies")
-            .map(|edge| Dependency { name: text(edge, "name"), dev: edge["kind"] == "dev" })
+            .map(|edge| Dependency {
+                name: text(edge, "name"),
+                dev: edge["kind"] == "dev",
+                is_pinned: text(edge, "req").starts_with('='),
+            })
             .collect();
+        let is_empty = |value: &Value| {
+            value.is_null() || value.as_str() == Some("") || value.as_array().is_some_and(Vec::is_empty)
+        };
+        let lacks = SHOWN.into_iter().filter(|key| is_empty(&package[*key])).collect();
         let targets = list(package, "targets")
             .map(|target| Target { name: text(target, "name"), kind: kind(target) })
             .collect();
@@ -106,6 +123,8 @@ impl Package {
             name: text(package, "name"),
             description: text(package, "description"),
             folder: folder.to_string_lossy().replace('\\', "/"),
+            is_published: package["publish"].is_null(),
+            lacks,
             dependencies,
             targets,
             programs: programs("programs"),

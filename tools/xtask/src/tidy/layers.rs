@@ -139,7 +139,11 @@ mod tests {
             let name = folder.rsplit('/').next().unwrap();
             let dependencies = edges
                 .split_whitespace()
-                .map(|edge| Dependency { name: edge.trim_end_matches('?').into(), dev: edge.ends_with('?') })
+                .map(|edge| Dependency {
+                    name: edge.trim_end_matches('?').into(),
+                    dev: edge.ends_with('?'),
+                    is_pinned: false,
+                })
                 .collect();
             let kind = if name.ends_with("-derive") { "proc-macro" } else { "lib" };
             let targets = vec![Target { name: name.into(), kind: kind.into() }];

@@ -1,0 +1,24 @@
+//! Packages as a registry would get them: each crate that users depend on is built from its package,
+//! with the others' packages for dependencies.
+//!
+//! Absent: what manifests must say (`tidy/packages.rs`).
+
+use crate::context::{Context, Failure};
+use crate::steps::counted;
+
+/// Packages and builds all crates that are published.
+pub(super) fn run(context: &mut Context) -> Result<String, Failure> {
+    let mut arguments = vec!["package".to_string(), "--workspace".to_string(), "--allow-dirty".to_string()];
+    let mut count = 0;
+    for package in &context.workspace.packages {
+        if package.is_published {
+            count += 1;
+        } else {
+            arguments.extend(["--exclude".to_string(), package.name.clone()]);
+        }
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let command = context.cargo(&arguments);
+    context.check(command, "a crate cannot be packaged")?;
+    Ok(counted(count, "package", "packages"))
+}

@@ -1,0 +1,62 @@
+//! What goes to a registry: packages say what it shows, and pin no dependency of their users.
+//!
+//! Called by `tidy::check`. Absent: whether they build from a package (step `packages`).
+
+use super::Finding;
+use crate::workspace::{Package, Workspace};
+
+/// Folders whose crates are for this project alone.
+const OWN: [&str; 3] = ["apps", "games", "tools"];
+
+/// Whether packages can be published, and the others cannot.
+pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
+    workspace.packages.iter().flat_map(of_package).collect()
+}
+
+fn of_package(package: &Package) -> Vec<Finding> {
+    let manifest = format!("{}/Cargo.toml", package.folder);
+    let finding = |message: String| Finding::of_file(&manifest, message);
+    if !package.is_published {
+        return Vec::new();
+    }
+    if OWN.contains(&package.top()) {
+        return vec![finding("no user depends on this crate: add `publish = false`".into())];
+    }
+    let lacks = package.lacks.iter().map(|key| finding(format!("published without `{key}`")));
+    let pinned = package.dependencies.iter().filter(|edge| edge.is_pinned && !edge.dev);
+    let pinned =
+        pinned.map(|edge| finding(format!("`{}` is pinned, so users could have no other", edge.name)));
+    lacks.chain(pinned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::texts;
+    use super::*;
+    use crate::workspace::Dependency;
+
+    fn found(package: Package) -> Vec<String> {
+        texts(&check(&Workspace { packages: vec![package], ..Workspace::default() }))
+    }
+
+    #[test]
+    fn published_package_without_readme_or_with_pin_is_found() {
+        let edge = |name: &str, dev, is_pinned| Dependency { name: name.into(), dev, is_pinned };
+        let package = Package {
+            folder: "core/a".into(),
+            is_published: true,
+            lacks: vec!["readme"],
+            dependencies: vec![edge("b", false, true), edge("c", true, true), edge("d", false, false)],
+            ..Package::default()
+        };
+        let pinned = "core/a/Cargo.toml: `b` is pinned, so users could have no other";
+        assert_eq!(found(package.clone()), ["core/a/Cargo.toml: published without `readme`", pinned]);
+        assert_eq!(found(Package { is_published: false, ..package }), [""; 0]);
+    }
+
+    #[test]
+    fn published_game_is_found() {
+        let game = Package { folder: "games/a".into(), is_published: true, ..Package::default() };
+        assert_eq!(found(game), ["games/a/Cargo.toml: no user depends on this crate: add `publish = false`"]);
+    }
+}
