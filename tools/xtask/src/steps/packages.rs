@@ -1,5 +1,5 @@
-//! Packages as a registry would get them: each crate that users depend on is built from its package,
-//! with the others' packages for dependencies.
+//! Packages as a registry gets them: crates that users depend on are built from their packages,
+//! with the other packages for dependencies.
 //!
 //! Absent: what manifests must say (`tidy/packages.rs`).
 
