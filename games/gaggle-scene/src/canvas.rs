@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_enlarged_by_whole_pixels_and_moves_by_screen_pixels() {
+    fn image_scales_by_whole_pixels_and_moves_by_screen_pixels() {
         let mut album = Album::default();
         let mut bitmap = Bitmap::new(2, 1);
         bitmap.set(0, 0, palette::MOON);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_enlarged_cut_off_and_turned_round_in_the_colours_it_has() {
+    fn row_is_scaled_clipped_and_mirrored_in_its_colors() {
         let (red, blue) = (Color::hex(0xfe_0201), Color::hex(0x03_04fd));
         let mut bitmap = Bitmap::new(2, 1);
         bitmap.set(0, 0, red);

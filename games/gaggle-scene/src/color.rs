@@ -17,12 +17,12 @@ const fn turned(color: u32) -> u32 {
 }
 
 impl Color {
-    /// From `0xrrggbb`.
+    /// Color of a number `0xrrggbb`.
     pub const fn hex(rgb: u32) -> Color {
         Color(turned(rgb))
     }
 
-    /// As `0xrrggbb`.
+    /// The color as `0xrrggbb`.
     pub const fn rgb(self) -> u32 {
         turned(self.0)
     }

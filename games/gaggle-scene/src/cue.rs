@@ -16,7 +16,7 @@ pub struct CueId {
 /// A sound a frame gives rise to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cue {
-    /// Which.
+    /// Identity of the cue, equal in every frame that shows it.
     pub id: CueId,
     /// The game's recipe for it.
     pub recipe: u16,
@@ -41,7 +41,7 @@ impl Cue {
 /// What to do about a sound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// Start it.
+    /// Start the sound of this cue.
     Start(Cue),
     /// It never happened: fade it out.
     Fade(CueId),
@@ -54,7 +54,8 @@ pub enum Heard {
 /// ```
 /// use gaggle_scene::{Cue, CueId, Heard, Hearing};
 ///
-/// let cue = Cue { id: CueId { frame: 10, kind: 1, who: 0 }, recipe: 0, pan: 0, own: true, apart: 0 };
+/// let id = CueId { frame: 10, kind: 1, who: 0 };
+/// let cue = Cue { id, recipe: 0, pan: 0, own: true, apart: 0 };
 /// let mut hearing = Hearing::default();
 /// let mut heard = Vec::new();
 /// hearing.listen(10, &[cue], |event| heard.push(event));

@@ -14,7 +14,7 @@ pub const LIGHTS: usize = 4;
 pub struct Tones {
     /// Under the moon.
     pub moon: Color,
-    /// In between.
+    /// Color between light and shadow.
     pub base: Color,
     /// In the shade.
     pub shade: Color,
@@ -81,7 +81,7 @@ pub struct Sprite {
     letters: Vec<char>,
 }
 
-/// Nothing.
+/// Character of a transparent pixel.
 const EMPTY: char = '.';
 /// The line under something that crosses the sprite, and seams drawn by hand.
 const LINE: char = 'k';

@@ -17,7 +17,7 @@ pub const MIST: [Color; 3] = [hex(0x375470), hex(0x587889), hex(0x8ba6aa)];
 pub const MOON: Color = hex(0xf3ecd2);
 /// The grey in it.
 pub const MOON_SHADE: Color = hex(0xcfc9b4);
-/// Stars.
+/// Color of stars.
 pub const STAR: Color = hex(0x9fb6cf);
 /// Near land against the fire.
 pub const PLUM: [Color; 3] = [hex(0x17132a), hex(0x261a35), hex(0x3a2039)];
@@ -28,7 +28,7 @@ pub const SEDGE: [Color; 5] = [hex(0x12211f), hex(0x203a33), hex(0x3c5f4a), hex(
 /// Fire, from its depth to its crest.
 pub const FIRE: [Color; 7] =
     [hex(0x35101a), hex(0x6e1a1c), hex(0xb8321d), hex(0xec6420), hex(0xffa636), hex(0xffe08a), hex(0xfff6d4)];
-/// Words.
+/// Color of text.
 pub const TEXT: Color = hex(0xeef1e6);
 /// Words of less weight.
 pub const DIM: Color = hex(0xa9b9c4);
@@ -36,11 +36,11 @@ pub const DIM: Color = hex(0xa9b9c4);
 pub const FAINT: Color = hex(0x849ca8);
 /// Bone and paper.
 pub const BONE: Color = hex(0xe9ddc2);
-/// Good news.
+/// Color of good news.
 pub const OK: Color = hex(0x7fd6a4);
-/// A warning.
+/// Color of warnings.
 pub const WARN: Color = hex(0xffb84d);
-/// Bad news.
+/// Color of bad news.
 pub const BAD: Color = hex(0xff7a5c);
 /// The seats: iris, flag, foxglove, mint. They part in grey and for every kind of colour vision.
 pub const SEAT: [Color; 4] = [hex(0x4a8cff), hex(0xffdf3a), hex(0xf26db4), hex(0x2ee68c)];

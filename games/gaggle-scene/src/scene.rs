@@ -8,7 +8,7 @@ use crate::{Color, Cue, ImageId};
 pub enum Item {
     /// An image. Fractions of a pixel are kept up to the screen's own pixels.
     Image {
-        /// Which.
+        /// Image to draw.
         image: ImageId,
         /// Its left edge.
         x: f32,
@@ -21,39 +21,39 @@ pub enum Item {
         /// Everything in one colour instead of its own.
         flash: Option<Color>,
     },
-    /// A rectangle.
+    /// A filled rectangle.
     Fill {
-        /// Left edge.
+        /// Left edge in world pixels.
         x: f32,
-        /// Top edge.
+        /// Top edge in world pixels.
         y: f32,
-        /// Pixels across.
+        /// Width in world pixels.
         width: f32,
-        /// Pixels down.
+        /// Height in world pixels.
         height: f32,
-        /// Its colour.
+        /// Color of the rectangle.
         color: Color,
         /// How much of it, in 256ths.
         share: u16,
     },
     /// A panel with chamfered corners, the one container of the whole arcade.
     Panel {
-        /// Left edge.
+        /// Left edge in screen pixels.
         x: i32,
-        /// Top edge.
+        /// Top edge in screen pixels.
         y: i32,
-        /// Pixels across.
+        /// Width in screen pixels.
         width: i32,
-        /// Pixels down.
+        /// Height in screen pixels.
         height: i32,
-        /// Its colour.
+        /// Color of the area.
         fill: Color,
         /// How much of that, in 256ths.
         share: u16,
         /// The line around it.
         edge: Option<Color>,
     },
-    /// Words.
+    /// One line of text.
     Text {
         /// Where they are in [`Scene::text_of`].
         words: Words,
@@ -61,7 +61,7 @@ pub enum Item {
         x: f32,
         /// The top of capitals.
         y: f32,
-        /// Their colour.
+        /// Color of the text.
         color: Color,
         /// What `x` is.
         align: Align,
@@ -91,7 +91,7 @@ pub enum Align {
     /// Its left edge.
     #[default]
     Left,
-    /// Its middle.
+    /// Anchor at the middle.
     Centre,
     /// Its right edge.
     Right,
@@ -111,7 +111,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Forgets everything.
+    /// Removes all commands.
     pub fn clear(&mut self) {
         self.art.clear();
         self.words.clear();
@@ -210,7 +210,7 @@ text_settings! {
     bold() => bold = true;
     /// So many more columns between letters.
     tracked(columns: i8) => track = columns;
-    /// Enlarged.
+    /// Scales by a whole number, at least 1.
     sized(times: u8) => size = times.max(1);
     /// With a line all around.
     outlined(color: Color) => outline = Some(color);

@@ -3,13 +3,13 @@
 /// The shape of a tone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wave {
-    /// Pure.
+    /// Sine wave, a pure tone.
     Sine,
-    /// Soft.
+    /// Triangle wave, soft.
     Triangle,
-    /// Hollow.
+    /// Square wave, hollow.
     Square,
-    /// Sharp.
+    /// Sawtooth wave, sharp.
     Saw,
     /// No tone: the frequencies do not count.
     Noise,
@@ -55,13 +55,13 @@ pub struct Envelope {
 /// One tone or noise of a recipe.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Voice {
-    /// Its shape.
+    /// Shape of the wave.
     pub wave: Wave,
     /// Hertz at the start.
     pub from: f32,
     /// Hertz at the end.
     pub to: f32,
-    /// Its loudness.
+    /// Loudness over time.
     pub envelope: Envelope,
     /// What takes the edge off it.
     pub filter: Option<Filter>,
@@ -101,9 +101,9 @@ impl Voice {
 /// A sound: some voices at once or after each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recipe {
-    /// Its name.
+    /// Name of the recipe.
     pub name: &'static str,
-    /// Its voices.
+    /// Voices that sound together.
     pub voices: &'static [Voice],
     /// How much the pitch differs from one cue to the next, 0.04 is four percent up or down.
     pub spread: f32,

@@ -57,12 +57,12 @@ impl View {
         }
     }
 
-    /// Words across.
+    /// Characters of text per line.
     pub const fn word_width(&self) -> i32 {
         self.width / self.word_scale
     }
 
-    /// Words down.
+    /// Lines of text per screen.
     pub const fn word_height(&self) -> i32 {
         self.height / self.word_scale
     }

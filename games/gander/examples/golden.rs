@@ -19,8 +19,8 @@ pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1115]
 
 static RESULT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
-/// One minute from wave 7, four seats, pads that change now and then, two who leave and come back,
-/// and instead of one of them somebody else.
+/// One minute from wave 7 with four slots: pads that change now and then, two players that leave
+/// and come back, and another player in one of their slots.
 pub(crate) fn fixed_minute() -> (u64, u64) {
     let mut game = Gander::new(Setup { mode: Mode::Versus, first_wave: 7, ..Setup::default() }, 1982);
     let mut random = Prng::new(2026);
@@ -48,7 +48,7 @@ fn main() {
     for (word, value) in RESULT.iter().zip([MARK[0], MARK[1], size, hash]) {
         word.store(value, Ordering::Relaxed);
     }
-    // Nobody here reads it again, but somebody outside does.
+    // Read from outside of the module.
     std::hint::black_box(&RESULT);
     println!("{size} bytes, {hash:#018x}");
 }

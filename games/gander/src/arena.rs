@@ -31,7 +31,7 @@ pub const Y_MAX: i32 = (HEIGHT + 64) * PX;
 pub struct Ledge {
     /// What it is called.
     pub name: &'static str,
-    /// Left end.
+    /// Left end in pixels.
     pub x: i32,
     /// The row feet stand on.
     pub top: i32,

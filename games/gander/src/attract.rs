@@ -50,7 +50,7 @@ impl Attract {
         &self.game
     }
 
-    /// One frame.
+    /// Advances by one frame.
     pub fn step(&mut self) {
         let over = self.game.wave.phase == Phase::Over && self.game.wave.left >= END_FRAMES;
         if over || self.game.frame >= FRAMES_MAX {

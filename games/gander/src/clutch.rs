@@ -48,11 +48,11 @@ pub enum ClutchPhase {
     Open,
     /// Closed around somebody.
     Grip,
-    /// Going down.
+    /// The hand goes down.
     Sinking,
 }
 
-/// The hand.
+/// State of the hand in the fire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Clutch {
     /// What it is doing.
@@ -77,9 +77,9 @@ impl Default for Clutch {
 /// What the hand did in one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClutchEvent {
-    /// Fingers showed.
+    /// The fingers became visible.
     Rose,
-    /// It closed.
+    /// The hand closed around a knight.
     Gripped,
     /// Its prey tore loose.
     Lost,
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pull_grows_with_the_waves_and_loses_patience_after_thirty_seconds() {
+    fn pull_grows_by_wave_and_after_thirty_seconds() {
         assert_eq!(pull(4, 0), 4);
         assert_eq!(pull(5, 0), 5);
         assert_eq!(pull(4, 1800), 4);

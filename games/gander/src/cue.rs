@@ -9,14 +9,14 @@ use gaggle_kit::State;
 
 use crate::arena::PX;
 
-/// What happened.
+/// Kind of an audible event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum Kind {
     /// Nothing: an entry never written.
     #[default]
     None,
-    /// Wings beat.
+    /// A goose beat its wings.
     Flap,
     /// A foot came down.
     Step,
@@ -84,9 +84,9 @@ pub const NOBODY: u8 = u8::MAX;
 /// One thing that happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mark {
-    /// When.
+    /// Frame of the event.
     pub frame: u32,
-    /// What.
+    /// Kind of the event.
     pub kind: Kind,
     /// To whom: unique among cues of one kind in one frame. Seats are 0 to 3, riders 4 and up.
     pub who: u8,
@@ -130,9 +130,9 @@ pub struct Marks {
 /// A small noise: wings, feet, bumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Murmur {
-    /// When.
+    /// Frame of the event.
     pub frame: u32,
-    /// What.
+    /// Kind of the event.
     pub kind: Kind,
     /// Whose: seats are 0 to 3, riders 4 and up, eggs after them.
     pub who: u8,

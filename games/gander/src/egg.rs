@@ -45,7 +45,7 @@ pub enum EggPhase {
     None,
     /// On its way down.
     Falling,
-    /// Lying.
+    /// Lies on a ledge.
     Resting,
     /// Hatched: a rider stands in half a shell and waits for a bird.
     Hatchling,
@@ -66,7 +66,7 @@ pub struct Fetcher {
     pub left: bool,
 }
 
-/// An egg.
+/// Egg of an unseated rider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Egg {
     /// What it is doing.
@@ -75,10 +75,10 @@ pub struct Egg {
     pub class: Class,
     /// Eggs he has left after this one.
     pub eggs: u8,
-    /// Its middle.
+    /// Horizontal middle in subpixels.
     #[state(range = 0..=SPAN - 1)]
     pub x: i32,
-    /// Its bottom.
+    /// Bottom edge in subpixels.
     #[state(range = Y_MIN..=Y_MAX)]
     pub y: i32,
     /// In sub-pixels a frame.
@@ -281,7 +281,7 @@ mod tests {
     const WHOLE: Ground = Ground { solid: u8::MAX, bridges: Bridges { burnt: 0 } };
 
     #[test]
-    fn an_egg_waits_about_nineteen_seconds_at_first_and_three_in_the_end() {
+    fn egg_waits_nineteen_seconds_at_first_and_three_in_end() {
         assert_eq!(wait_frames(1), 96 * 12);
         assert_eq!(wait_frames(2), 94 * 12);
         assert_eq!(wait_frames(41), 16 * 12);

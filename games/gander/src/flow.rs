@@ -38,7 +38,7 @@ pub enum Phase {
     Empty,
     /// The sign of a new wave is up.
     Intro,
-    /// Jousting.
+    /// The wave is being fought.
     Play,
     /// The wave is won.
     Clear,

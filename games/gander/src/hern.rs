@@ -51,7 +51,7 @@ pub enum HernPhase {
     Leaving,
 }
 
-/// A Hern.
+/// Hern that hunts slow knights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Hern {
     /// What it is doing.
@@ -78,7 +78,7 @@ pub struct Hern {
 pub enum Meeting {
     /// The lance found the throat.
     Killed,
-    /// Anything else.
+    /// Killed in another way.
     Struck,
 }
 

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_flies_climbs() {
+    fn flapping_goose_climbs() {
         let mut howto = HowTo::new(0);
         let highest = (0..200).map(|_| {
             howto.step();

@@ -14,7 +14,7 @@ pub const REMOVABLE: u8 = 1 << HIGH_SEDGE | 1 << LONG_EYOT | 1 << LOW_EYOT;
 /// What a ledge is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub enum LedgePhase {
-    /// It bears.
+    /// The ledge bears knights.
     #[default]
     There,
     /// It shakes and sheds dust, but still bears.
@@ -37,14 +37,14 @@ pub struct LedgeState {
 /// All ledges' doings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Ledges {
-    /// By number.
+    /// State by ledge number.
     pub state: [LedgeState; LEDGES],
 }
 
 /// Ledges that changed in one frame, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LedgeChanges {
-    /// These fell.
+    /// Ledges that fell, a bit each.
     pub dropped: u8,
     /// These bear again.
     pub returned: u8,
@@ -101,7 +101,7 @@ impl Ledges {
 pub struct Ground {
     /// The ledges that bear, one bit each.
     pub solid: u8,
-    /// The bridges.
+    /// State of the bridges.
     pub bridges: Bridges,
 }
 

@@ -92,7 +92,7 @@ pub struct Gander {
     pub ledges: Ledges,
     /// What is left of the bridges.
     pub bridges: Bridges,
-    /// The seats.
+    /// Players by slot.
     pub players: [Player; SEATS],
     /// Riders in the saddle.
     pub riders: [Rider; rider::RIDERS],
@@ -104,7 +104,7 @@ pub struct Gander {
     pub clutch: Clutch,
     /// What is worth seeing and hearing.
     pub marks: Marks,
-    /// Small noises.
+    /// Quiet sounds of the frame.
     pub murmurs: Murmurs,
 }
 

@@ -79,9 +79,9 @@ pub struct Mover {
 /// How long ago things happened to a goose, for the picture only, in frames up to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Since {
-    /// It turned.
+    /// Frames since it turned.
     pub turn: u8,
-    /// It landed.
+    /// Frames since it landed.
     pub land: u8,
     /// It bounced off something.
     pub bump: u8,

@@ -7,11 +7,11 @@ use gaggle_kit::{DecodeError, Input};
 /// itself when one goes down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Pad {
-    /// Lean left.
+    /// Left key is held.
     pub left: bool,
-    /// Lean right.
+    /// Right key is held.
     pub right: bool,
-    /// Wings down.
+    /// Flap key is held.
     pub flap: bool,
     /// Whoever sits here is new to this seat: what is kept in it is not his. Rooms say so when he
     /// has just sat down.
@@ -19,13 +19,13 @@ pub struct Pad {
 }
 
 impl Pad {
-    /// Hands off.
+    /// No key held.
     pub const NONE: Pad = Pad { left: false, right: false, flap: false, fresh: false };
-    /// Lean left.
+    /// Only left held.
     pub const LEFT: Pad = Pad { left: true, ..Pad::NONE };
-    /// Lean right.
+    /// Only right held.
     pub const RIGHT: Pad = Pad { right: true, ..Pad::NONE };
-    /// Flap.
+    /// Only flap held.
     pub const FLAP: Pad = Pad { flap: true, ..Pad::NONE };
 
     /// The pad that leans this way: −1, 0 or 1.

@@ -93,7 +93,7 @@ mod tests {
     const PILOT: Pilot = Pilot { gap: 6, top: 3 };
 
     #[test]
-    fn from_any_ledge_to_the_height_of_any_other_within_fifteen_seconds() {
+    fn pilot_reaches_height_of_any_ledge_in_fifteen_seconds() {
         for from in &LEDGE {
             for to in &LEDGE {
                 for dir in [-1, 1] {

@@ -4,7 +4,7 @@ use gaggle_kit::State;
 
 use crate::mover::Mover;
 
-/// Seats.
+/// Number of players at most.
 pub const SEATS: usize = 4;
 /// Frames between losing a saddle and appearing again.
 pub const WAIT_FRAMES: u16 = 120;
@@ -29,7 +29,7 @@ pub enum Seat {
     Out,
 }
 
-/// One seat.
+/// State of one slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Player {
     /// What it is doing.
@@ -41,9 +41,9 @@ pub struct Player {
     /// Frames during which nobody can touch him.
     #[state(range = 0..=SAFE_FRAMES)]
     pub safe: u16,
-    /// His goose.
+    /// Goose of the player.
     pub mover: Mover,
-    /// His points.
+    /// Score in points.
     pub score: u32,
     /// Geese left, the one he sits on included.
     pub mounts: u8,
@@ -60,11 +60,11 @@ pub struct Player {
 /// A match in numbers, for the table at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Tally {
-    /// Eggs taken.
+    /// Number of eggs taken.
     pub eggs: u16,
     /// Riders, Herns and knights beaten.
     pub jousts: u16,
-    /// Saddles lost.
+    /// Number of falls.
     pub falls: u16,
     /// Of those, in the fire.
     pub burns: u16,

@@ -61,13 +61,13 @@ impl Class {
 pub struct Rider {
     /// Whether there is one in this place.
     pub live: bool,
-    /// His class.
+    /// Class of the rider.
     pub class: Class,
     /// Eggs he still has.
     pub eggs: u8,
     /// Frames until he has appeared.
     pub emerging: u8,
-    /// His brent.
+    /// Bird of the rider.
     pub mover: Mover,
     /// What he is up to.
     pub mind: Mind,

@@ -16,7 +16,7 @@ pub const EGG_POINTS: [u16; 4] = [250, 500, 750, 1000];
 pub const MIDAIR_POINTS: u16 = 500;
 /// For unseating another knight.
 pub const KNIGHT_POINTS: u16 = 2000;
-/// Consolation.
+/// Points for a fall.
 pub const FALL_POINTS: u16 = 50;
 /// For surviving, for leaving each other alone, for the bounty.
 pub const BONUS_POINTS: u16 = 3000;
@@ -25,13 +25,13 @@ pub const BONUS_POINTS: u16 = 3000;
 /// be a cue of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// Another knight.
+    /// Unseated another knight.
     Knight = 0,
-    /// A rider.
+    /// Unseated a rider.
     Rider = 4,
-    /// A Hern.
+    /// Killed a Hern.
     Hern = 20,
-    /// A fall.
+    /// Fell from the saddle.
     Fall = 23,
     /// A bounty, for a knight.
     Bounty = 24,

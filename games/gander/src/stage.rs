@@ -219,7 +219,7 @@ struct Painter<'a> {
     well_flown: ImageId,
     well_flown_width: f32,
     between: f32,
-    /// In frames.
+    /// Time in frames.
     time: f32,
     calm: bool,
 }

@@ -28,9 +28,9 @@ pub enum WaveKind {
     Plain,
     /// A bonus for staying in the saddle, or for leaving each other in it.
     Together,
-    /// A bounty.
+    /// Wave with a bounty for unseating a rival.
     Gladiator,
-    /// Eggs everywhere.
+    /// Wave that begins with eggs on all ledges.
     Egg,
     /// With Herns from the start.
     Hern,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_player_beyond_the_second_brings_two_more_riders_of_the_best_class() {
+    fn player_beyond_second_adds_two_riders_of_best_class() {
         assert_eq!(plan(4, 2).riders, [3, 3, 0]);
         assert_eq!(plan(4, 3).riders, [3, 5, 0]);
         assert_eq!(plan(4, 4).riders, [3, 7, 0]);

@@ -28,7 +28,7 @@ fn near(target: fn(&[u8]), name: &str, every: usize) {
 }
 
 #[test]
-fn snapshots_and_everything_near_them_can_be_played_on_from_or_are_refused() {
+fn mutated_snapshot_plays_on_or_is_rejected() {
     near(targets::snapshot, "gander_snapshot", 3);
 }
 

@@ -41,7 +41,7 @@ fn play(bots: &mut [Bot], game: &Gander) -> Vec<Pad> {
 }
 
 #[test]
-fn straight_again_rolled_back_written_and_copied_it_is_the_same_match() {
+fn rerun_rollback_encoding_and_copy_give_same_match() {
     for seed in 0..4 {
         let (game, mut bots) = start(seed);
         // The bots follow a match of their own, which is the same one.

@@ -37,7 +37,7 @@ impl Attract {
         &self.pond
     }
 
-    /// One frame.
+    /// Advances by one frame.
     pub fn step(&mut self) {
         self.pond.frame = self.pond.frame.wrapping_add(1);
         for (seat, bot) in self.bots.iter_mut().enumerate() {

@@ -20,11 +20,11 @@ const ASIDE: Fixed16 = Fixed16::lit("0.88");
 /// Nothing a player rows is faster, in pixels a second.
 pub const SPEED_MAX: i32 = 92;
 
-/// A boat.
+/// Boat of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Kind)]
 #[kind(smoothing = 0.3, snap_distance = 90.0, priority = 12, idle_release_ms = 60000)]
 pub struct Boat {
-    /// Where.
+    /// Position of the middle.
     #[kind(range = 0.0..=1024.0, precision = 1.0 / 8.0, moved_by = velocity)]
     pub place: Vec2,
     /// How fast, in pixels a second.
@@ -33,7 +33,7 @@ pub struct Boat {
     /// Where its bow points.
     #[kind(angle = 8)]
     pub heading: Angle,
-    /// Whose.
+    /// Slot of its player.
     #[kind(constant)]
     pub seat: u8,
     /// Whether the oars are in the water.

@@ -8,11 +8,11 @@ use crate::water::{self, Vec2};
 /// Somebody on the shore who wants something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
-    /// Who.
+    /// Name of the customer.
     pub who: &'static str,
-    /// What.
+    /// Kind of thing wanted.
     pub sort: Sort,
-    /// How many.
+    /// Number of things wanted.
     pub count: u8,
     /// Where the jetty is.
     pub x: i32,

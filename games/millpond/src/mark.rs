@@ -4,7 +4,7 @@ use gaggle_kit::State;
 
 use crate::water::Vec2;
 
-/// What happened.
+/// Kind of an event in the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum What {
@@ -33,9 +33,9 @@ pub enum What {
     Sluice,
     /// Everything on the list is done.
     Day,
-    /// Somebody came.
+    /// A player joined.
     Join,
-    /// Somebody left.
+    /// A player left.
     Leave,
 }
 
@@ -45,9 +45,9 @@ pub const NOBODY: u8 = u8::MAX;
 /// One thing that happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mark {
-    /// When.
+    /// Frame of the event.
     pub frame: u32,
-    /// What.
+    /// Kind of the event.
     pub what: What,
     /// Who, by seat, or [`NOBODY`].
     pub who: u8,
@@ -66,7 +66,7 @@ impl Mark {
     }
 }
 
-/// Things remembered.
+/// Number of events remembered.
 const MARKS: usize = 64;
 
 /// What happened lately, newest overwriting oldest.

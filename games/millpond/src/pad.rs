@@ -9,16 +9,16 @@ pub struct Pad {
     pub left: bool,
     /// Turn right, and forward a little. Both at once: forward.
     pub right: bool,
-    /// Forward.
+    /// Row forward.
     pub up: bool,
-    /// Back.
+    /// Row backward.
     pub down: bool,
     /// Take what is behind the boat in tow, or let it go.
     pub hand: bool,
 }
 
 impl Pad {
-    /// Hands off.
+    /// No key held.
     pub const NONE: Pad = Pad { left: false, right: false, up: false, down: false, hand: false };
 
     /// −1, 0 or 1.

@@ -89,7 +89,7 @@ pub struct Floating {
     pub held: bool,
 }
 
-/// The pond.
+/// State of the whole pond.
 #[derive(Debug, Clone)]
 pub struct Pond {
     /// The frame this is the state of.
@@ -98,7 +98,7 @@ pub struct Pond {
     pub random: Prng,
     /// Everything afloat, in the order of its numbers.
     pub floating: Vec<Floating>,
-    /// The boats.
+    /// Boats by slot.
     pub boats: [Option<Boat>; SEATS],
     /// What is wanted and done.
     pub ledger: Ledger,

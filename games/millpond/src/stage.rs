@@ -174,7 +174,7 @@ struct Painter<'a> {
     day: ImageId,
     camera: (f32, f32),
     between: f32,
-    /// In frames.
+    /// Time in frames.
     time: f32,
     calm: bool,
 }

@@ -98,11 +98,11 @@ const REST: Fixed16 = Fixed16::lit("1.2");
 /// Nothing floats faster, in pixels a second.
 pub(crate) const SPEED_MAX: i32 = 110;
 
-/// Something afloat.
+/// Thing afloat on the pond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 0.2, snap_distance = 90.0, priority = 2, claim_cooldown_ms = 300, idle_release_ms = 600)]
 pub struct Thing {
-    /// Where.
+    /// Position of the middle.
     #[kind(range = 0.0..=1024.0, precision = 1.0 / 8.0, moved_by = velocity)]
     pub place: Vec2,
     /// How fast, in pixels a second.
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_pushed_comes_to_rest_and_what_is_in_the_race_does_not() {
+    fn pushed_thing_rests_except_in_race() {
         let mut log = Thing { velocity: water::at(60, 0), ..Thing::new(Sort::Log, water::at(300, 400)) };
         let mut frames = 0;
         while !log.rests() {

@@ -11,7 +11,7 @@ pub const WIDTH: i32 = 1_024;
 pub const HEIGHT: i32 = 576;
 /// Art pixels from the edge to the water.
 pub const SHORE: i32 = 26;
-/// Seats.
+/// Number of players at most.
 pub const SEATS: usize = 6;
 /// Frames in a second.
 pub const RATE: i32 = 60;

@@ -12,7 +12,7 @@ use millpond::ledger::{JETTY_REACH, PADDLE_REACH, PADDLES};
 use millpond::{Boat, Ledger, Pad, Sort, THINGS, Thing, WISHES, water};
 
 #[test]
-fn a_newcomer_sees_the_whole_pond_within_seconds() {
+fn joiner_sees_whole_pond_within_seconds() {
     let mut company = Cluster::of(2, 3, bad_wifi());
     let frames = company.run_until(|company| {
         let boats = company.pond(1).boats[0].is_some() && company.pond(0).boats[1].is_some();
@@ -68,7 +68,7 @@ fn holding_beats_touching() {
     (0..12).for_each(|_| company.frame());
     assert!(company.machine(0).session.claim(log).is_err());
     company.run_secs(2);
-    assert!(company.machine(0).session.claim(log).is_ok(), "what rests is anybody's");
+    assert!(company.machine(0).session.claim(log).is_ok(), "any player may claim what rests");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn what_leaps_to_a_jetty_is_not_brought() {
                     .set(id, &Thing { place: WISHES[0].place(), velocity: [Fixed16::ZERO; 2], ..crate_ });
             }
         }
-        // The ledger is not his to write, nor anybody else's boat his to row.
+        // Neither the ledger nor another player's boat is writable.
         assert!(session.set_value(Slot::at(0), &Ledger { day: 9, ..Ledger::default() }).is_err());
         let boats: Vec<_> =
             session.iter::<Boat>().filter(|(_, boat)| boat.seat == 0).map(|(id, _)| id).collect();
@@ -162,7 +162,7 @@ fn units(company: &Cluster, sort: Sort) -> u32 {
 }
 
 #[test]
-fn what_somebody_makes_at_a_jetty_is_not_brought_and_goes_again() {
+fn forged_thing_at_jetty_scores_nothing_and_is_removed() {
     let mut company = quiet(43);
     let (before, crates) = (company.pond(0).ledger, units(&company, Sort::Crate));
     company.cheat = Some((1, |session, _| {
@@ -203,8 +203,8 @@ fn hop(session: &mut Session, loot: &mut Loot, wish: usize, (count, far): (usize
     }
 }
 
-/// Runs while somebody cheats and then a while: how far from where it was whoever leads was told
-/// that something wanted at a jetty is, and how many of them there.
+/// Runs with a cheating player and then a while without: how far a wanted thing was reported from
+/// its true position, and how many of them at the jetty.
 fn told_while_cheated(company: &mut Cluster, wish: usize) -> (Fixed16, usize) {
     let wanted = |company: &Cluster| -> Loot {
         company.things(0).into_iter().filter(|(_, thing)| thing.sort == WISHES[wish].sort).collect()
@@ -300,7 +300,7 @@ fn boats_that_leap_to_the_paddles_open_no_sluice() {
     }));
     for _ in 0..10 * 60 {
         company.frame();
-        assert!(!company.pond(0).ledger.open, "nobody rowed there");
+        assert!(!company.pond(0).ledger.open, "no player rowed there");
     }
     for (seat, (x, y)) in [1, 2].into_iter().zip(PADDLES) {
         let boat = company.pond(0).boats[seat].unwrap();
@@ -317,14 +317,14 @@ fn what_honest_players_bring_counts_and_nothing_is_undone() {
         assert_eq!(company.undone(), 0);
         let (things, crates) = (company.things(0).len(), units(&company, Sort::Crate));
         assert!(things < THINGS + 20 && (59..64).contains(&crates), "{things} things, {crates} crates");
-        // By somebody other than who leads.
+        // Credit of players other than the leader.
         brought += company.pond(0).ledger.credit[1..4].iter().map(|credit| u32::from(*credit)).sum::<u32>();
     }
     assert!(brought >= 2, "{brought}");
 }
 
 #[test]
-fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
+fn flood_of_things_ends_only_link_of_its_sender() {
     let mut company = Cluster::of(3, 59, Conditions::latency_ms(20));
     company.run_until(|company| (1..3).all(|me| company.session(me).iter::<Thing>().count() >= THINGS));
     company.cheat = Some((2, |session, _| {

@@ -5,7 +5,7 @@ use gander::bots::{Bot, Strength};
 use gander::score::ENDLESS;
 use gander::{Gander, Mode, Pad, Phase, SEATS, Setup};
 
-/// Which match.
+/// Options that select a match.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct MatchOptions {
     /// What all chance of the match comes from

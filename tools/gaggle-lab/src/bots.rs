@@ -52,7 +52,7 @@ pub(crate) struct Options {
     /// What they play: drake and millpond are over shared objects
     #[arg(long, value_enum, default_value_t = Game::Gander)]
     game: Game,
-    /// Go into this room instead of looking for one, to play with whoever is there
+    /// Go into this room instead of looking for one, to play with its members
     #[arg(long, value_parser = parse_code)]
     room: Option<RoomCode>,
     /// How many rooms they fill
@@ -98,7 +98,7 @@ pub(crate) fn run(options: &Options) -> Result<String, String> {
     tally.verdict(options.path, options.game == Game::Gander)
 }
 
-/// Somebody comes in: plays alone at once, and looks for a room.
+/// A player that starts alone at once and looks for a room.
 fn come(options: &Options, number: usize) -> Result<Box<dyn Player>, String> {
     Ok(match options.game {
         Game::Gander => Box::new(Flyer::come(options, number)?),

@@ -41,8 +41,7 @@ pub(crate) struct Options {
     /// How many matches at once, 1 to 1024; one for every core if not given
     #[arg(long, value_parser = value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
-    /// In every match it takes a majority to go on without somebody, not only where the seed says
-    /// so
+    /// Require a majority to evict a peer in every match, not only where the seed says so
     #[arg(long)]
     majority: bool,
     #[command(flatten)]
@@ -87,8 +86,8 @@ struct Together {
     with_recovery: u64,
     with_chain: u64,
     stood_still: u64,
-    /// Matches in which a damaged state can be made good, and in which others go on whoever is
-    /// lost.
+    /// Matches in which a damaged state can be recovered, and in which the others go on whatever
+    /// peer is lost.
     can_recover: u64,
     go_on: u64,
     /// Matches that a peer with another build tried to join.
@@ -131,7 +130,7 @@ impl Together {
     fn too_little(&self, minutes: u64) -> Option<String> {
         let (tally, all_minutes) = (&self.sum.tally, self.matches * minutes);
         let went_on = self.go_on * minutes;
-        // Of two each has only one to miss, and who stands still misses nobody anew.
+        // In a match of two each peer can miss only one, and a stalled one reports no further loss.
         let returns_due = all_minutes - (self.matches - self.can_recover) * minutes / 2;
         let always = [
             ("rollbacks per machine and second", tally.rollbacks, self.sum.peer_seconds),
@@ -149,7 +148,7 @@ impl Together {
             ("watchers who came, one in two minutes", self.sum.watchers_came * 2, all_minutes),
             ("seconds watched", tally.watched / 60, all_minutes * 10),
             ("chains of watchers in a tenth of the matches", self.with_chain * 10, self.matches),
-            ("times somebody was away and came back, one a minute", tally.returns, returns_due),
+            ("times a peer was interrupted and resumed, one a minute", tally.returns, returns_due),
             ("compared states", tally.compared, all_minutes * 60),
             (
                 "joins of two players at one machine, one in four minutes",
@@ -185,7 +184,7 @@ impl Together {
         } = &self.sum;
         format!(
             "{} matches, {} machine-minutes: {} frames, {} rollbacks, {} joins and {} leaves, {} lead changes, {} views and {} \
-             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs, {} recoveries and {} of those who watch, {} starts over, {} times somebody was away and came back, {} refusals of another build; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
+             yields, {} of the joins with two players, {} came to watch and saw {} s, {} times from each other, {} desyncs, {} recoveries and {} of those who watch, {} starts over, {} times a peer was interrupted and resumed, {} refusals of another build; {} inputs and {} states checked; together again within {}; at most {} entries of a stream and {} KB held{}",
             self.matches,
             peer_seconds / 60,
             tally.frames,
@@ -312,27 +311,25 @@ mod tests {
         assert!(together.sum.strangers_refused > 50, "{}", together.sum.strangers_refused);
     }
 
-    /// In this one somebody who looks on asks one feeder after the other, and was told each time
-    /// that nothing has come yet.
+    /// In this one a spectator asks one donor after the other and reported no progress each time.
     #[test]
-    fn whoever_asks_somebody_else_is_told_once_that_it_begins() {
+    fn spectator_that_changes_donor_reports_start_once() {
         let options = Options::of((315, 316));
         let together = play_all(&options);
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
-    /// In this one somebody who looks on is brought more frames at once than a roster remembers
-    /// those who left.
+    /// In this one a spectator receives more frames at once than a roster remembers departures.
     #[test]
-    fn whoever_left_meanwhile_is_looked_for_with_those_who_saw_it() {
+    fn departure_missed_by_one_is_found_at_its_witnesses() {
         let together = play_all(&Options { peers: Some(8), ..Options::of((359, 360)) });
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
 
-    /// In this one somebody who was gone left with a history, and sat down in the next one before
-    /// anybody looked.
+    /// In this one a missing peer left with one branch and was a member of the next one before any
+    /// check.
     #[test]
-    fn nobody_is_back_who_left_meanwhile() {
+    fn peer_that_left_meanwhile_is_not_resumed() {
         let together = play_all(&Options::of((72_125, 72_126)));
         assert!(together.failures.is_empty(), "{:#?}", together.failures);
     }
@@ -357,13 +354,13 @@ mod tests {
             together.too_little(2)
         };
         assert_eq!(of(4, 3), None, "eight minutes say nothing");
-        assert_eq!(of(5, 10), None, "ten say how often somebody comes, but not what is rare");
+        assert_eq!(of(5, 10), None, "ten seeds show how often peers join, but nothing rare");
         assert_eq!(of(5, 9).as_deref(), Some("too few joins a minute: 9 where at least 10 are due"));
         assert!(of(20, 60).is_some_and(|missing| missing.contains("recoveries in a tenth")));
     }
 
     #[test]
-    fn a_majority_asked_for_is_in_every_match_and_in_the_command_that_repeats_it() {
+    fn majority_option_is_in_every_match_and_repeat_command() {
         let options = Options { majority: true, ..Options::of((0, 4)) };
         assert!((0..4).all(|seed| options.plan(seed).majority), "{}", options.plan(0));
         assert_eq!(options.again(3), "cargo xtask chaos --seeds 3..4 --minutes 2 --majority");
@@ -385,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_for_what_cannot_happen() {
+    fn targets_of_impossible_events_are_not_asked_for() {
         let all = missed(100, 2, true, true);
         for what in [
             "joins a minute",

@@ -32,7 +32,7 @@ pub(crate) struct Options {
     /// Pictures in a row
     #[arg(long, default_value_t = 4)]
     across: u32,
-    /// Where to
+    /// File to write
     #[arg(long, short, default_value = "sheet.png")]
     out: PathBuf,
 }

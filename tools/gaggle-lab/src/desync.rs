@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_of_a_game_that_is_not_known_shows_frames_inputs_and_hashes() {
+    fn bundle_of_unknown_game_shows_frames_inputs_and_hashes() {
         let shown = describe(&small(12, 0xfeed)).expect("it is a bundle");
         for said in
             ["000000000000feed", "not known here", "3 bytes, hash", "ab0b", "ab0c", "00cd", "2 frames"]
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_of_gander_shows_which_fields_differ_and_what_led_there() {
+    fn bundle_of_gander_shows_differing_fields_and_inputs() {
         let pads = |frame: u32| [Pad { flap: frame.is_multiple_of(9), ..Pad::default() }; SEATS];
         let mut game = Gander::new(Setup::default(), 7);
         let play = |game: &mut Gander, frames: std::ops::RangeInclusive<u32>| {

@@ -15,7 +15,7 @@ pub(crate) struct Options {
     /// Matches of each crew
     #[arg(long, default_value_t = 200)]
     matches: u64,
-    /// Waves shown
+    /// Number of waves shown
     #[arg(long, default_value_t = 20)]
     waves: u16,
     /// Where the picture goes
@@ -23,7 +23,7 @@ pub(crate) struct Options {
     out: PathBuf,
 }
 
-/// Who plays.
+/// Players of one curve.
 struct Crew {
     name: &'static str,
     players: u8,

@@ -69,7 +69,7 @@ impl Part for DrakePart {
 /// A fixed moment: two intervals, the delay and most of the jitter would ask for more.
 const BEHIND: Micros = Micros::from_millis(100);
 
-/// Where somebody is said to be, and since when that is known.
+/// Last received position of a player, and since when it is known.
 #[derive(Default)]
 struct Heard {
     words: VecDeque<(Micros, [f64; 2])>,
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_are_drawn_nearer_to_the_truth_than_by_snapping_or_waiting() {
+    fn smoothing_draws_nearer_to_truth_than_snapping_or_waiting() {
         let mut errors = measure(40, 3).unwrap();
         assert!(errors.shown.len() > 1_000, "they flew: {}", errors.shown.len());
         let [shown, snapped, between] =

@@ -1,5 +1,4 @@
-//! Pictures of drake: one frame of a match of bots, of what a screen shows while nobody plays, or
-//! of how to play.
+//! Pictures of drake: one frame of a match of bots, of attract mode, or of how to play.
 
 use std::path::PathBuf;
 
@@ -27,7 +26,7 @@ pub(crate) struct Options {
     /// The frame to draw
     #[arg(long, default_value_t = 900)]
     frame: u32,
-    /// What is shown while nobody plays, instead of a match
+    /// Attract mode instead of a match
     #[arg(long, conflicts_with = "howto")]
     attract: bool,
     /// A page of how to play, instead of a match
@@ -36,7 +35,7 @@ pub(crate) struct Options {
     /// Size of the screen in pixels
     #[arg(long, default_value = "1280x720", value_parser = size)]
     size: (i32, i32),
-    /// Where to
+    /// File to write
     #[arg(long, short, default_value = "drake.png")]
     out: PathBuf,
 }

@@ -18,7 +18,7 @@ pub(crate) struct Options {
     /// Frames at most; the match may end before
     #[arg(long, default_value_t = 7200)]
     frames: u32,
-    /// Where to
+    /// File to write
     #[arg(long, short, default_value = "match.replay")]
     out: PathBuf,
 }

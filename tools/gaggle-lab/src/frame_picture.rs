@@ -1,5 +1,4 @@
-//! One frame, as it looks on a screen: of a match of bots, of what a screen shows while nobody
-//! plays, or of how to play.
+//! One frame as a screen shows it: of a match of bots, of attract mode, or of how to play.
 
 use std::path::PathBuf;
 
@@ -25,7 +24,7 @@ pub(crate) struct Options {
     /// A replay, instead of a match of bots
     #[arg(long, conflicts_with_all = ["howto", "attract"])]
     replay: Option<PathBuf>,
-    /// What is shown while nobody plays, instead of a match
+    /// Attract mode instead of a match
     #[arg(long, conflicts_with = "howto")]
     attract: bool,
     /// A page of how to play, instead of a match
@@ -37,15 +36,15 @@ pub(crate) struct Options {
     /// How far between the frame before and this one, 0 to 1
     #[arg(long, default_value_t = 1.0)]
     between: f32,
-    /// Less motion
+    /// Draw with reduced motion
     #[arg(long)]
     calm: bool,
-    /// Where to
+    /// File to write
     #[arg(long, short, default_value = "frame.png")]
     out: PathBuf,
 }
 
-/// `1280x720`.
+/// Parses a size such as `1280x720`.
 pub(crate) fn size(text: &str) -> Result<(i32, i32), String> {
     let parts =
         text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));

@@ -11,7 +11,7 @@ use gander::{Gander, Phase};
 
 use crate::bot_match::{BotMatch, MatchOptions, Skill};
 
-/// Where to.
+/// Folder the seeds are written to.
 #[derive(Args)]
 pub(crate) struct Options {
     /// The folder of the fuzzers' corpora

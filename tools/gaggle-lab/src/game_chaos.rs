@@ -17,7 +17,7 @@ use crate::shared::{Cluster, Part};
 /// Which game, which seeds.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Which game
+    /// Game to play
     #[arg(long, value_enum, default_value_t = Game::Drake)]
     game: Game,
     /// Which seeds; the second number is the first that is left out
@@ -36,7 +36,7 @@ enum Game {
     Millpond,
 }
 
-/// Machines: as many as there are boats or seats with nobody of the lead's own among them.
+/// Number of peers: one per boat or slot, none of them the leader's own bot.
 const PEERS: usize = 4;
 /// Frames after healing within which all must be of one mind.
 const PATIENCE: u32 = 60 * 60;
@@ -89,7 +89,7 @@ impl Tally {
 trait Agreed: Part {
     /// All objects and values of a session.
     fn known(session: &Session) -> Vec<String>;
-    /// What whoever leads has in its game: so many objects of each kind there must be, and no more.
+    /// Number of objects of each kind that the leader's game has, exactly.
     fn played(&self) -> Vec<(&'static str, usize)>;
     /// The same as a session has it.
     fn counted(session: &Session) -> Vec<(&'static str, usize)>;

@@ -19,7 +19,7 @@ pub(crate) struct Options {
     /// Seconds of play
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Players
+    /// Number of players
     #[arg(long, default_value_t = 4)]
     players: usize,
     /// All chance of the run
@@ -49,7 +49,7 @@ impl Part for MillpondPart {
     }
 
     fn step(&mut self, session: &mut Session, still: bool) {
-        // Whoever begins fills the pond; who comes back as the same player does not.
+        // The first leader fills the pond; a player that returns does not.
         if self.first && !self.founded && session.is_leader() && session.iter::<Thing>().next().is_none() {
             self.mill.found(session);
         }

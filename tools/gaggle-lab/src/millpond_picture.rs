@@ -32,7 +32,7 @@ pub(crate) struct Options {
     /// Size of the screen in pixels
     #[arg(long, default_value = "1280x720", value_parser = size)]
     size: (i32, i32),
-    /// Where to
+    /// File to write
     #[arg(long, short, default_value = "millpond.png")]
     out: PathBuf,
 }

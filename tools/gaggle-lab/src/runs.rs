@@ -28,7 +28,7 @@ pub(crate) fn each_seed((first, end): (u64, u64), threads: Option<u16>, work: im
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.map_or_else(cores, usize::from);
     let waiting = Mutex::new(first..end);
-    // Apart, so that nobody waits for a seed while another is worked on.
+    // A statement of its own, so that no thread waits for a seed while another one runs.
     let next = || waiting.lock().ok()?.next();
     thread::scope(|scope| {
         for _ in 0..threads.min(usize::try_from(end - first).unwrap_or(threads)) {
@@ -73,8 +73,8 @@ mod tests {
     fn every_seed_has_its_turn_up_to_the_last_there_is() {
         for (seeds, threads) in [((3, 40), None), ((3, 40), Some(7)), ((u64::MAX - 2, u64::MAX), Some(9))] {
             let seen = Mutex::new(Vec::new());
-            each_seed(seeds, threads, |seed| seen.lock().expect("nobody panics").push(seed));
-            let seen = seen.into_inner().expect("nobody panics");
+            each_seed(seeds, threads, |seed| seen.lock().expect("no thread panics").push(seed));
+            let seen = seen.into_inner().expect("no thread panics");
             assert_eq!(seen.len() as u64, seeds.1 - seeds.0);
             assert_eq!(seen.into_iter().collect::<BTreeSet<_>>(), (seeds.0..seeds.1).collect());
         }

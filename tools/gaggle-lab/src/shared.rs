@@ -6,7 +6,7 @@ use gaggle_link::sim::{Conditions, SimCarrier, SimNet};
 use gaggle_link::{Endpoint, LinkConfig, Transport};
 use gaggle_replica::{Driver, JoinMode, Kinds, RemoteEvent, ReplicaConfig, Session, SessionEvent};
 
-/// A frame.
+/// Duration of one frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
 
 /// One machine's part in a game.
@@ -47,7 +47,7 @@ pub(crate) struct Cluster<P> {
     pub(crate) machines: Vec<Option<Machine<P>>>,
     lives: Vec<u64>,
     seed: u64,
-    /// Nobody presses anything.
+    /// No player presses a key.
     pub(crate) still: bool,
 }
 

@@ -18,7 +18,7 @@ use crate::pilot::Pilot;
 pub enum Strength {
     /// Slow to notice, poor judge of heights.
     Fledgling,
-    /// Decent company.
+    /// Average player, the default.
     #[default]
     Steady,
     /// Rarely below anybody.
@@ -58,7 +58,7 @@ const EGG_URGENT: i32 = 1400;
 struct Aim {
     /// The row for its feet.
     lane: i32,
-    /// Which way.
+    /// Direction it wants to move.
     dir: i8,
     /// How fast at most.
     top: i8,

@@ -24,7 +24,7 @@ pub enum Thing {
         /// It will be a rider soon, or is one.
         urgent: bool,
     },
-    /// A Hern.
+    /// A Hern that hunts.
     Hern {
         /// With its beak open.
         open: bool,
@@ -38,7 +38,7 @@ pub struct Seen {
     pub thing: Thing,
     /// Where, in sub-pixels: feet, bottom, or a Hern's throat.
     pub x: i32,
-    /// How high.
+    /// Height of the middle.
     pub y: i32,
     /// How it moves, in sub-pixels a frame.
     pub vx: i32,

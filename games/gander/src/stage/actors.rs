@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_end_those_who_are_left_are_gone_and_the_geese_stand_about() {
+    fn match_end_removes_riders_and_leaves_geese_standing() {
         assert_eq!(seen(0), (1, 0));
         assert_eq!(seen(END_FRAMES as u16 + 60), (0, 2), "one for each who played");
     }

@@ -28,7 +28,7 @@ pub(super) struct Creatures {
     pub(super) fist: ImageId,
     pub(super) fingers: ImageId,
     pub(super) arm: ImageId,
-    /// By seat.
+    /// Emblems by slot.
     pub(super) emblems: [ImageId; SEATS],
     pub(super) emblem_free: [ImageId; SEATS],
     pub(super) lives: [ImageId; SEATS],

@@ -16,7 +16,7 @@ fn burnt(players: usize, wave: u16) -> Fen {
 }
 
 #[test]
-fn the_fire_takes_whoever_sinks_seven_pixels_into_it() {
+fn fire_takes_knight_seven_pixels_deep() {
     let mut fen = burnt(1, 1);
     fen.fly(0, 30, DROWN - 1);
     fen.step(1);
@@ -36,7 +36,7 @@ fn a_rider_in_the_fire_leaves_no_egg_and_no_points() {
 }
 
 #[test]
-fn even_a_safe_newcomer_drowns() {
+fn new_player_with_protection_drowns() {
     let mut fen = burnt(1, 1);
     fen.safe_again(0);
     fen.fly(0, 30, DROWN + 2);
@@ -55,7 +55,7 @@ fn the_clutch_sleeps_until_wave_four() {
 }
 
 #[test]
-fn the_clutch_reaches_for_whoever_hovers_low_over_a_pit_and_holds_him() {
+fn clutch_holds_knight_hovering_low_over_pit() {
     let mut fen = burnt(1, 4);
     fen.fly(0, 30, FIRE - 10);
     for _ in 0..40 {
@@ -94,7 +94,7 @@ fn strong_wings_tear_loose_for_fifty_points() {
 }
 
 #[test]
-fn whoever_does_not_flap_is_pulled_under() {
+fn held_knight_without_flapping_is_pulled_under() {
     let mut fen = held(4);
     assert!(fen.until(90, |game| !game.players[0].riding()));
     assert_eq!(fen.game.players[0].tally.burns, 1);
@@ -103,7 +103,7 @@ fn whoever_does_not_flap_is_pulled_under() {
 }
 
 #[test]
-fn while_it_holds_nobody_moves_sideways() {
+fn held_knight_does_not_move_sideways() {
     let mut fen = held(4);
     fen.press(0, Pad::RIGHT.flapping(true)).step(3);
     assert_eq!(fen.game.players[0].mover.x, 30 * PX);

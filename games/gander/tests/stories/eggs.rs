@@ -90,7 +90,7 @@ fn an_egg_that_has_bounced_is_no_catch_in_mid_air() {
 }
 
 #[test]
-fn the_winner_of_a_joust_does_not_have_the_egg_in_his_hands_at_once() {
+fn joust_winner_does_not_collect_egg_at_once() {
     let mut fen = Fen::team(1);
     fen.fly(0, 90, 80);
     fen.rider(Class::Knave, 92, 90);
@@ -144,7 +144,7 @@ fn an_egg_that_falls_into_the_fire_is_gone() {
 }
 
 #[test]
-fn an_egg_cracks_after_three_quarters_of_its_time_and_hatches_one_class_higher() {
+fn egg_cracks_at_three_quarters_and_hatches_class_higher() {
     let mut fen = Fen::team(1);
     fen.stand(0, 100, HEARTHSTONE);
     let number = fen.egg(250, 193);
@@ -161,7 +161,7 @@ fn an_egg_cracks_after_three_quarters_of_its_time_and_hatches_one_class_higher()
 }
 
 #[test]
-fn a_bird_fetches_the_hatchling_who_is_then_a_rider_with_one_egg_less() {
+fn hatchling_fetched_by_bird_rides_with_one_egg_less() {
     let mut fen = Fen::team(1);
     fen.stand(0, 100, HEARTHSTONE);
     let number = fen.egg(300, 111);
@@ -245,7 +245,7 @@ fn an_egg_wave_lays_one_egg_on_each_level_and_six_anywhere() {
 }
 
 #[test]
-fn two_eggs_of_an_egg_wave_hatch_early_and_with_company_all_do_in_half_the_time() {
+fn egg_wave_hatches_two_early_and_faster_with_more_players() {
     let waits = |players| {
         let mut fen = Fen::starting(Setup { first_wave: 5, ..Setup::default() }, players);
         fen.step(2);

@@ -1,4 +1,4 @@
-//! A fen to tell stories in: somebody put here, something put there, and what comes of it.
+//! A match in which stories place knights, riders and eggs, and look at the outcome.
 
 use gander::arena::{LEDGE, PX};
 use gander::cue::{Kind, Mark};

@@ -53,7 +53,7 @@ fn quick_taps_climb_and_slow_taps_do_not() {
 }
 
 #[test]
-fn in_the_air_only_a_flap_changes_the_horizontal_speed_one_of_five_steps_at_a_time() {
+fn airborne_speed_changes_one_step_per_flap() {
     let mut fen = Fen::team(1);
     fen.fly(0, 20, 40);
     fen.press(0, Pad::RIGHT).step(20);
@@ -78,7 +78,7 @@ fn a_goose_in_the_air_looks_where_the_stick_points_at_once() {
 }
 
 #[test]
-fn a_runner_moves_at_once_and_is_at_full_speed_after_a_quarter_of_a_second() {
+fn runner_reaches_full_speed_after_quarter_second() {
     let mut fen = Fen::team(1);
     fen.stand(0, 100, HEARTHSTONE);
     fen.press(0, Pad::RIGHT).step(1);
@@ -115,7 +115,7 @@ fn a_runner_let_go_coasts_to_a_stop() {
 }
 
 #[test]
-fn whoever_runs_off_a_ledge_falls_and_keeps_his_speed() {
+fn runner_off_ledge_falls_and_keeps_speed() {
     let mut fen = Fen::team(1);
     let end = LEDGE[LONG_EYOT].x + LEDGE[LONG_EYOT].width;
     fen.stand(0, end, LONG_EYOT).speed = 4;

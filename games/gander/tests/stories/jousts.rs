@@ -1,5 +1,4 @@
-//! Who wins when two meet: the higher lance, and nobody has an advantage from being looked at
-//! first.
+//! Jousts: the higher lance wins, independent of the order of slots.
 
 use super::fen::Fen;
 use gander::arena::{HEARTHSTONE, MERE, PX, WIDTH};
@@ -87,7 +86,7 @@ fn riders_bounce_off_each_other_and_never_kill() {
 }
 
 #[test]
-fn two_who_hit_the_same_rider_in_one_frame_both_get_the_points_and_there_is_one_egg() {
+fn two_hits_on_rider_in_one_frame_score_twice_with_one_egg() {
     let mut fen = Fen::team(2);
     fen.fly(0, 80, 80);
     fen.fly(1, 104, 80);
@@ -98,7 +97,7 @@ fn two_who_hit_the_same_rider_in_one_frame_both_get_the_points_and_there_is_one_
 }
 
 #[test]
-fn a_rider_between_two_knights_loses_to_the_higher_and_beats_the_lower() {
+fn rider_between_knights_loses_to_higher_beats_lower() {
     let mut fen = Fen::team(2);
     fen.fly(0, 80, 80);
     fen.fly(1, 104, 100);
@@ -110,7 +109,7 @@ fn a_rider_between_two_knights_loses_to_the_higher_and_beats_the_lower() {
 }
 
 #[test]
-fn whoever_wins_and_loses_in_one_frame_does_both() {
+fn knight_wins_and_loses_in_one_frame() {
     let mut fen = Fen::team(1);
     fen.fly(0, 90, 90);
     fen.rider(Class::Knave, 80, 100);
@@ -179,7 +178,7 @@ fn those_who_do_not_touch_do_not_meet() {
 }
 
 #[test]
-fn a_loser_is_worth_fifty_points_to_himself_and_waits_two_seconds() {
+fn fallen_knight_gets_fifty_points_and_waits_two_seconds() {
     let mut fen = Fen::team(1);
     fen.fly(0, 90, 100);
     fen.rider(Class::Knave, 90, 88);

@@ -1,5 +1,4 @@
-//! The rules of gander, told as stories: somebody is put here, something there, and this comes of
-//! it.
+//! The rules of gander as stories: a set-up, some frames, an outcome.
 
 mod dangers;
 mod eggs;

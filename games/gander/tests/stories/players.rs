@@ -32,7 +32,7 @@ fn whose_pad_is_gone_appears_on_the_next() {
 }
 
 #[test]
-fn nobody_can_touch_a_newcomer_until_he_moves_and_half_a_second_longer() {
+fn new_player_is_protected_until_half_second_after_moving() {
     let mut fen = Fen::team(1);
     fen.safe_again(0);
     fen.step(u32::from(APPEAR_FRAMES) + 1);
@@ -49,7 +49,7 @@ fn nobody_can_touch_a_newcomer_until_he_moves_and_half_a_second_longer() {
 }
 
 #[test]
-fn whoever_holds_a_button_while_he_appears_does_not_lose_his_safety_unseen() {
+fn button_held_on_entry_keeps_protection() {
     let mut fen = Fen::team(1);
     fen.safe_again(0);
     fen.press(0, Pad::RIGHT).step(u32::from(APPEAR_FRAMES) - 1);
@@ -68,7 +68,7 @@ fn safety_ends_after_ten_seconds_even_for_a_statue() {
 }
 
 #[test]
-fn a_newcomer_joins_a_running_wave_with_five_geese_and_no_points() {
+fn new_player_joins_wave_with_five_geese_and_no_points() {
     let mut fen = Fen::team(1);
     fen.game.players[0].score = 4000;
     fen.present[3] = true;
@@ -76,7 +76,7 @@ fn a_newcomer_joins_a_running_wave_with_five_geese_and_no_points() {
     let player = &fen.game.players[3];
     assert!(player.riding() && player.safe > 0);
     assert_eq!((player.mounts, player.score), (5, 0));
-    assert_eq!(fen.score(0), 4000, "and nobody else notices");
+    assert_eq!(fen.score(0), 4000, "and no other score changes");
     assert_eq!(fen.marks(Kind::Join, 2).len(), 1);
 }
 
@@ -93,7 +93,7 @@ fn a_leavers_goose_flies_off_and_the_others_play_on() {
 }
 
 #[test]
-fn whoever_comes_back_within_half_a_minute_has_what_he_had() {
+fn return_within_half_minute_keeps_score_and_geese() {
     let mut fen = Fen::team(2);
     fen.hold = true;
     (fen.game.players[1].score, fen.game.players[1].mounts) = (9000, 2);
@@ -108,7 +108,7 @@ fn whoever_comes_back_within_half_a_minute_has_what_he_had() {
 }
 
 #[test]
-fn whoever_comes_back_later_starts_from_nothing() {
+fn return_after_half_minute_starts_anew() {
     let mut fen = Fen::team(2);
     (fen.game.players[1].score, fen.game.players[1].mounts) = (9000, 2);
     fen.present[1] = false;
@@ -119,7 +119,7 @@ fn whoever_comes_back_later_starts_from_nothing() {
 }
 
 #[test]
-fn nobody_gets_a_goose_by_going_out_and_coming_in() {
+fn leaving_and_returning_gives_no_goose() {
     let mut fen = Fen::team(2);
     (fen.game.players[1].seat, fen.game.players[1].mounts) = (Seat::Out, 0);
     fen.present[1] = false;
@@ -129,7 +129,7 @@ fn nobody_gets_a_goose_by_going_out_and_coming_in() {
     assert_eq!((fen.game.players[1].seat, fen.game.players[1].mounts), (Seat::Out, 0));
 }
 
-/// Somebody with points and few geese left a moment ago, and somebody sits down there.
+/// A player with this score and these geese left a moment ago, and a player takes the slot.
 fn seat_again(pad: Pad, (score, mounts): (u32, u8)) -> Fen {
     let mut fen = Fen::team(2);
     let player = &mut fen.game.players[1];
@@ -147,7 +147,7 @@ fn seat_again(pad: Pad, (score, mounts): (u32, u8)) -> Fen {
 const FRESH: Pad = Pad { fresh: true, ..Pad::NONE };
 
 #[test]
-fn whoever_is_new_to_a_seat_gets_nothing_that_is_kept_there() {
+fn new_player_inherits_nothing_of_slot() {
     for kept in [(9000, 2), (9000, 0), (0, 5)] {
         let mut fen = seat_again(FRESH, kept);
         assert_eq!((fen.score(1), fen.game.players[1].mounts), kept);
@@ -161,7 +161,7 @@ fn whoever_is_new_to_a_seat_gets_nothing_that_is_kept_there() {
 }
 
 #[test]
-fn whoever_is_new_when_a_match_is_over_has_no_part_in_its_result() {
+fn player_new_after_match_end_has_no_part_in_result() {
     let mut fen = Fen::team(2);
     fen.hold = false;
     fen.game.players[1].score = 9000;
@@ -183,7 +183,7 @@ fn to_be_new_counts_once_however_long_it_is_said() {
     (fen.game.players[1].score, fen.game.players[1].mounts) = (500, 4);
     fen.step(300);
     assert_eq!((fen.score(1), fen.game.players[1].mounts), (500, 4));
-    // Nor does it win anything after a fall, or for somebody who was never away.
+    // Nor does it win anything after a fall, or for a player that was never away.
     fen.press(0, FRESH);
     (fen.game.players[0].score, fen.game.players[0].mounts) = (700, 3);
     for seat in 0..2 {
@@ -199,13 +199,13 @@ fn to_be_new_counts_once_however_long_it_is_said() {
 }
 
 #[test]
-fn two_seconds_after_he_came_back_nobody_can_be_somebody_else() {
+fn new_player_flag_expires_two_seconds_after_return() {
     let mut fen = seat_again(Pad::NONE, (9000, 2));
     fen.step(120);
     assert_eq!(fen.game.players[1].wait, 0);
     fen.press(1, FRESH).step(10);
     assert_eq!((fen.score(1), fen.game.players[1].mounts), (9000, 2));
-    // Whoever had no goose left gets none by saying it too late.
+    // A player without a goose gets none by a late flag.
     let mut fen = seat_again(Pad::NONE, (9000, 0));
     fen.step(120);
     fen.press(1, FRESH).step(10);
@@ -213,7 +213,7 @@ fn two_seconds_after_he_came_back_nobody_can_be_somebody_else() {
 }
 
 #[test]
-fn whoever_falls_at_once_after_he_came_back_waits_like_anybody() {
+fn fall_right_after_return_waits_as_usual() {
     let mut fen = seat_again(Pad::NONE, (9000, 2));
     fen.game.players[1].safe = 0;
     fen.fly(1, 90, 110);
@@ -228,7 +228,7 @@ fn whoever_falls_at_once_after_he_came_back_waits_like_anybody() {
 }
 
 #[test]
-fn he_is_heard_while_he_may_say_that_he_is_new_and_does_nothing_else_meanwhile() {
+fn new_player_flag_is_read_before_other_input() {
     let fen = seat_again(Pad::NONE, (9000, 2));
     let tick = |pad: Pad| {
         let mut game = fen.game;
@@ -293,7 +293,7 @@ fn finish(fen: &mut Fen, seat: usize) {
 }
 
 #[test]
-fn the_match_goes_on_while_anybody_has_a_goose() {
+fn match_goes_on_while_any_player_has_goose() {
     let mut fen = Fen::team(2);
     finish(&mut fen, 0);
     fen.step(300);
@@ -336,7 +336,7 @@ fn a_guest_who_comes_at_the_end_plays_in_the_next_match() {
 }
 
 #[test]
-fn if_the_last_with_a_goose_leaves_the_match_is_over_for_the_others() {
+fn match_ends_when_last_player_with_goose_leaves() {
     let mut fen = Fen::team(2);
     finish(&mut fen, 0);
     fen.present[1] = false;
@@ -358,7 +358,7 @@ fn endless_geese_never_run_out() {
 }
 
 #[test]
-fn whoever_is_not_in_the_saddle_is_not_asked_what_he_presses() {
+fn player_out_of_saddle_has_no_input() {
     let mut fen = Fen::team(2);
     fen.game.players[1].seat = Seat::Waiting;
     fen.game.players[1].wait = 60;

@@ -34,7 +34,7 @@ fn lose(fen: &mut Fen, seat: usize) {
 }
 
 #[test]
-fn a_match_begins_with_three_knaves_who_appear_on_pads_one_by_one() {
+fn match_begins_with_three_knaves_on_pads_one_by_one() {
     let mut fen = Fen::starting(Setup::default(), 1);
     let mut most = 0;
     let mut appeared = vec![];
@@ -52,7 +52,7 @@ fn a_match_begins_with_three_knaves_who_appear_on_pads_one_by_one() {
 }
 
 #[test]
-fn a_wave_is_won_when_riders_eggs_and_queue_are_gone_and_the_next_follows() {
+fn wave_ends_without_riders_eggs_and_queue() {
     let mut fen = wave(1, Mode::Team, 1);
     win(&mut fen);
     assert!(fen.until(200, |game| game.wave.number == 2 && game.wave.phase == Phase::Intro));
@@ -71,7 +71,7 @@ fn an_egg_that_still_lies_about_keeps_the_wave_going() {
 }
 
 #[test]
-fn alone_whoever_stays_in_the_saddle_through_wave_two_gets_3000() {
+fn lone_knight_without_fall_in_wave_two_gets_3000() {
     for (falls, points) in [(false, 3000), (true, 50)] {
         let mut fen = wave(2, Mode::Team, 1);
         if falls {
@@ -83,7 +83,7 @@ fn alone_whoever_stays_in_the_saddle_through_wave_two_gets_3000() {
 }
 
 #[test]
-fn a_team_gets_3000_each_if_nobody_falls() {
+fn team_without_fall_gets_3000_each() {
     for (falls, points) in [(false, [3000, 3000]), (true, [0, 50])] {
         let mut fen = wave(2, Mode::Team, 2);
         if falls {
@@ -110,7 +110,7 @@ fn rivals_get_3000_each_if_neither_unseats_the_other() {
 }
 
 #[test]
-fn whoever_came_in_the_middle_of_a_wave_has_no_share_in_its_bonus() {
+fn player_that_joined_mid_wave_gets_no_bonus() {
     let mut fen = wave(2, Mode::Team, 2);
     fen.present[2] = true;
     fen.step(60);
@@ -119,7 +119,7 @@ fn whoever_came_in_the_middle_of_a_wave_has_no_share_in_its_bonus() {
 }
 
 #[test]
-fn the_first_to_unseat_a_rival_in_a_gladiator_wave_gets_the_bounty_once() {
+fn first_unseating_in_gladiator_wave_gets_bounty_once() {
     let mut fen = wave(4, Mode::Versus, 3);
     fen.hold = true;
     fen.game.riders = Default::default();
@@ -189,7 +189,7 @@ fn ledges_leave_and_return_as_the_table_says() {
 }
 
 #[test]
-fn whoever_stands_on_a_ledge_that_drops_falls() {
+fn knight_on_dropping_ledge_falls() {
     let mut fen = Fen::team(1);
     fen.stand(0, 160, LONG_EYOT);
     fen.game.ledges.arrange(1 << LONG_EYOT);
@@ -197,7 +197,7 @@ fn whoever_stands_on_a_ledge_that_drops_falls() {
 }
 
 #[test]
-fn whoever_is_in_the_way_of_a_returning_ledge_is_not_caught_in_it() {
+fn returning_ledge_does_not_trap_knight() {
     for y in 60..96 {
         let mut fen = Fen::team(1);
         fen.game.ledges.arrange(1 << LONG_EYOT);
@@ -266,7 +266,7 @@ fn more_players_meet_more_riders() {
         let mut fen = wave(4, Mode::Team, players);
         let mut seen = 0;
         for _ in 0..900 {
-            // Nobody meets anybody: all knights are waiting.
+            // No knights meet: all are waiting.
             for player in &mut fen.game.players[..players] {
                 player.seat = Seat::Waiting;
                 player.wait = 100;

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_is_not_believed_and_taken_away() {
+    fn unknown_thing_is_rejected_and_removed() {
         let mut watch = believing(&[said(1, Sort::Crate, 100, 1)]);
         let all = [said(1, Sort::Crate, 100, 1), said(2, Sort::Crate, 120, 4)];
         assert_eq!(believed(&mut watch, &all, 1), [true, false]);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_is_none_the_better_for_ending_before_the_bow_of_who_leads() {
+    fn leap_toward_bow_of_leader_is_rejected() {
         let (here, there) = (said(1, Sort::Crate, 100, 1), said(1, Sort::Crate, 700, 1));
         let mine = |said: Said| Said { here: true, ..said };
         // He bumps into it at once, or later.
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn stacking_and_unstacking_is_believed_in_whatever_order_it_is_told() {
+    fn stacking_is_believed_in_any_order_of_packets() {
         let apart = [said(1, Sort::Barrel, 100, 1), said(2, Sort::Barrel, 115, 2)];
         let stacked = [said(2, Sort::Barrel, 115, 3)];
         let mut watch = believing(&apart);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_makes_one_into_four_or_a_lily_into_a_crate_or_moves_one_by_making_another() {
+    fn forged_count_kind_or_copy_of_thing_is_rejected() {
         let lily = said(1, Sort::Lily, 100, 1);
         let crate_ = said(2, Sort::Crate, 150, 1);
         let mut watch = believing(&[lily, crate_]);

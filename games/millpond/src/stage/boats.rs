@@ -114,7 +114,7 @@ impl Painter<'_> {
         }
     }
 
-    /// It sags.
+    /// Draws the sagging rope.
     fn rope(&mut self, from: (f32, f32), to: (f32, f32)) {
         let steps = ((to.0 - from.0).abs().max((to.1 - from.1).abs()) as i32).clamp(1, 60);
         for step in 0..=steps {

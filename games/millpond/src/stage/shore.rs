@@ -6,7 +6,7 @@ use palette::{BONE, FIRE, INK, MIST, MOON, NIGHT, PEAT, PLUM, SEDGE};
 use crate::ledger::WISHES;
 use crate::water::{HEIGHT, RACE, RACE_HALF, SHORE, WHEEL, WIDTH};
 
-/// Paints it.
+/// Paints the shore.
 pub(super) fn paint() -> Bitmap {
     let mut out = Bitmap::new(WIDTH, HEIGHT);
     water(&mut out);

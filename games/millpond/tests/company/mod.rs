@@ -11,7 +11,7 @@ use millpond::bots::Bot;
 use millpond::net::{self, Mill};
 use millpond::{Pad, Pond, Thing};
 
-/// A frame.
+/// Duration of one frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
 /// Frames after which something that should happen has not.
 const PATIENCE: u32 = 60 * 90;
@@ -30,9 +30,8 @@ pub(crate) struct Machine {
     loot: Loot,
 }
 
-/// What somebody does to his own session in every frame, after the game has told what it has and
-/// before that is sent; and what he keeps of it for the next frame, since the game knows nothing of
-/// it and would tell its own again.
+/// What a cheating player does to its session in every frame, between the game's writes and the
+/// send; `Loot` is what it keeps for the next frame, because the game would overwrite it.
 pub(crate) type Cheat = fn(&mut Session, &mut Loot);
 /// Things as a cheat tells them.
 pub(crate) type Loot = BTreeMap<ObjectId, Thing>;
@@ -134,12 +133,12 @@ impl Cluster {
         self.machines[me].as_ref().expect("it is alive").mill.pond()
     }
 
-    /// Things that whoever leads put right.
+    /// Number of things the leader corrected.
     pub(crate) fn undone(&self) -> u32 {
         self.machines.iter().flatten().map(|machine| machine.mill.undone()).sum()
     }
 
-    /// Nobody hears anything of the other side, or everybody of everybody again.
+    /// Partitions the network into sides, or heals it.
     pub(crate) fn split(&mut self, sides: Option<Vec<Vec<usize>>>) {
         self.world.apply(&sides.map_or(NetChange::Heal, NetChange::Partition));
     }

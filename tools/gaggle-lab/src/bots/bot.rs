@@ -19,7 +19,7 @@ pub(super) struct Flyer {
     came: Instant,
     seed: u64,
     room: GameRoom<Gander, NativePlatform>,
-    /// Whoever flies the seat the room gave us.
+    /// Bot that plays the slot the room gave us.
     bot: Option<Bot>,
     told: Told,
 }

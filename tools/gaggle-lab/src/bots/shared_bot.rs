@@ -13,7 +13,7 @@ use millpond::net::Mill;
 use super::tally::Told;
 use super::{Options, Player};
 
-/// Somebody's hands in a game.
+/// Input of one bot in a game.
 pub(super) trait Hands {
     type World: World;
     fn config() -> SharedConfig;
@@ -23,7 +23,7 @@ pub(super) trait Hands {
     fn play(&mut self, world: &Self::World) -> <Self::World as World>::Input;
 }
 
-/// Plays drake.
+/// Bot that plays drake.
 pub(super) struct Brawler(drake::bots::Bot);
 
 impl Hands for Brawler {
@@ -46,7 +46,7 @@ impl Hands for Brawler {
     }
 }
 
-/// Plays millpond.
+/// Bot that plays millpond.
 pub(super) struct Rower(millpond::bots::Bot);
 
 impl Hands for Rower {
@@ -75,7 +75,7 @@ pub(super) struct Shared<H: Hands> {
     came: Instant,
     seed: u64,
     room: WorldRoom<H::World, NativePlatform>,
-    /// Whoever plays, and in which seat.
+    /// Slot and bot that plays it.
     hands: (usize, H),
     told: Told,
 }

@@ -10,11 +10,11 @@ use gaggle::{Frame, Micros, RoomCode};
 /// What one bot tells.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
-    /// Its room.
+    /// Code of its room.
     pub(super) code: Option<RoomCode>,
     /// Players it sees in its match, itself included; none while it is not in one.
     pub(super) present: usize,
-    /// How long after it came it played with somebody else.
+    /// Time from its start to the first frame with another player.
     pub(super) met_after: Option<Duration>,
     /// Frames it played.
     pub(super) frames: u64,

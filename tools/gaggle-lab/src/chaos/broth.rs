@@ -16,7 +16,7 @@ pub(super) struct Press {
     pub(super) count: u16,
 }
 
-/// The state.
+/// State of the mixing game.
 #[derive(Clone, Debug, PartialEq, Eq, State)]
 pub(super) struct MixGame {
     pub(super) frame: u32,
@@ -56,12 +56,12 @@ thread_local! {
     static FLIP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Damages the state of whoever ticks next.
+/// Damages the state of the peer that ticks next.
 pub(super) fn flip_a_bit() {
     FLIP.set(true);
 }
 
-/// Whether nobody ticked since.
+/// Whether no peer ticked since.
 pub(super) fn heal_the_bit() -> bool {
     FLIP.take()
 }

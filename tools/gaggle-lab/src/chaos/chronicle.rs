@@ -1,10 +1,9 @@
-//! What was confirmed in every history: who sat where in which frame, and the state a straight run
-//! comes to.
+//! What was confirmed in every branch: roster by frame, and the state a straight run comes to.
 //!
-//! Histories fork and are left behind, so frames form a tree: each knows the one before it. Whoever
-//! takes over a state stands where its donor stood, and in the end the history that survived is
-//! walked back to the very first frame and played once more, from nothing but what the harness saw
-//! players press.
+//! Branches fork and are abandoned, so frames form a tree: each knows the one before it. A joiner
+//! starts at the node of its donor. In the end the surviving branch is walked back to the first
+//! frame and played again from the inputs that the harness recorded.
+//! Absent: sessions, packets.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +38,7 @@ struct Confirmed {
 pub(super) struct Chronicle {
     all: Vec<Confirmed>,
     known: BTreeMap<(u64, Frame), Place>,
-    /// By history, the newest place anybody in it is at.
+    /// By branch, the newest node any of its peers confirmed.
     newest: BTreeMap<u64, Place>,
 }
 
@@ -72,8 +71,8 @@ impl Chronicle {
         self.at(place).map(|confirmed| confirmed.seating)
     }
 
-    /// A machine confirmed the frame after `before`. Whoever else did in this history must have
-    /// confirmed the same.
+    /// A peer confirmed the frame after `before`. Other peers of this branch must have confirmed
+    /// the same.
     pub(super) fn confirm(
         &mut self,
         by: usize,
@@ -105,13 +104,13 @@ impl Chronicle {
         }
     }
 
-    /// Whether anybody has been seen in a history.
+    /// Whether any peer was seen in a branch.
     pub(super) fn knows(&self, history: u64) -> bool {
         self.newest.contains_key(&history)
     }
 
-    /// Where a frame of a history is: in it, or in what it came from; for a history nobody was in,
-    /// where `own` came by.
+    /// Node of a frame of a branch: in the branch itself or in one it forked from; for a branch
+    /// without peers, on the way to `own`.
     pub(super) fn find(&self, history: u64, own: Place, frame: Frame) -> Option<Place> {
         self.before(self.newest.get(&history).copied().unwrap_or(own), frame)
     }
@@ -146,7 +145,7 @@ pub(super) fn row_of(seating: &Seating, frame: Frame, presses: &mut Presses) -> 
     seating.map(|page| presses.held(page, frame))
 }
 
-/// The slots somebody sits in.
+/// Occupied slots of a roster.
 pub(super) fn present(seating: &Seating) -> SlotSet {
     (0..SLOTS).filter(|slot| seating[*slot] > 0).map(Slot::at).collect()
 }

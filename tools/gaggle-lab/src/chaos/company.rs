@@ -25,7 +25,7 @@ const DAMAGE_LIMIT: Micros = Micros::from_secs(20);
 const UNDER_WAY: Micros = Micros::from_secs(5);
 /// So many frames everybody must have held at the end, to compare them whole.
 const COMMON_FRAMES_MIN: usize = 5;
-/// So often somebody comes to watch, or has seen enough.
+/// How often a spectator joins or leaves.
 const WATCH_INTERVAL: Micros = Micros::from_secs(9);
 /// A pair without a connection gets one after so long, as a lobby would see to.
 const MEND_INTERVAL: Micros = Micros::from_millis(700);
@@ -36,7 +36,7 @@ pub(super) struct Shown {
     pub(super) tally: Tally,
     pub(super) joins: u64,
     pub(super) leaves: u64,
-    /// Joins of machines with two players, and times somebody came to watch.
+    /// Joins of peers with two players, and of spectators.
     pub(super) joins_of_two: u64,
     pub(super) watchers_came: u64,
     pub(super) inputs_checked: u64,
@@ -48,10 +48,10 @@ pub(super) struct Shown {
     pub(super) bytes_held_most: u64,
     /// There were enough machines for one whose state is damaged to be made good.
     pub(super) can_recover: bool,
-    /// Others may go on whoever is lost. Of two who ask for a majority only one may without the
-    /// other.
+    /// The others may go on whatever peer is lost. Of two that need a majority only one may go on
+    /// without the other.
     pub(super) goes_on: bool,
-    /// A majority was lost for good, so nobody could go on.
+    /// A majority was lost for good, so no peer could go on.
     pub(super) stood_still: bool,
     /// A peer with another build tried to join, and how often it was refused.
     pub(super) with_stranger: bool,
@@ -84,7 +84,7 @@ pub(super) struct Cluster {
     /// Everything healed: what machines hold is written down.
     ending: bool,
     damaged_until: Micros,
-    /// Until then somebody may be given a wrong state.
+    /// Until then a joiner may be given a wrong state.
     wrong_until: Micros,
     stranger: Option<Stranger>,
 }
@@ -148,7 +148,7 @@ impl Cluster {
         Session::create(config, self.net.id(index), self.plan.players[index], name).expect("sound settings")
     }
 
-    /// Somebody who comes to play, or to watch.
+    /// Session of a peer that joins to play or to watch.
     fn joiner(&mut self, index: usize) -> Session<Press> {
         let (name, id, slots) = (self.name(), self.net.id(index), self.slots[index]);
         let config = self.plan.config();
@@ -170,8 +170,7 @@ impl Cluster {
                 next_watch = self.net.now() + WATCH_INTERVAL;
                 self.change_watchers();
             }
-            // Whoever came in meanwhile would take the damaged state for the right one, and so
-            // would we.
+            // A joiner would take the damaged state for the right one, and so would the harness.
             if self.net.now() >= next_fault && !self.is_damaged() {
                 let fault = self.plan.next_fault(&mut self.rng);
                 self.strike(fault);
@@ -186,21 +185,21 @@ impl Cluster {
         self.machines.iter_mut().for_each(|machine| machine.lately = Some(BTreeMap::new()));
         let mut healed_after = None;
         let mut stood_still = false;
-        // Everybody is in one match and it goes on: there are frames all of them were at. And
-        // everybody knows that all are back, also whoever watches without a link to those who play.
-        let misses = |machine: &Machine| machine.on && machine.misses_somebody();
+        // All peers are in one match and it goes on: there are frames all of them confirmed. All
+        // know that every peer is back, also spectators without a link to the players.
+        let misses = |machine: &Machine| machine.on && machine.misses_peer();
         while !self.is_together()
             || self.held_by_all()?.len() < COMMON_FRAMES_MIN
             || self.machines.iter().any(misses)
         {
             if self.net.now() >= healed_at + HEAL_LIMIT {
-                // Without a majority nobody may go on: that is what it was asked for.
+                // Without a majority no peer may go on, as configured.
                 stood_still = self.plan.majority && !self.majority_lives();
                 if stood_still {
                     break;
                 }
                 return Err(format!(
-                    "everything healed, and yet not all play together, or somebody is still missed:\n{}",
+                    "everything healed, and yet not all play together, or a peer is still missed:\n{}",
                     self.describe()
                 ));
             }
@@ -269,8 +268,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// A damaged machine that too few are left to outvote would pass its state on as the right one,
-    /// and nobody could tell: its owner switches it off.
+    /// Crashes a damaged peer that too few others are left to outvote: it would pass its state on
+    /// as the right one without detection.
     fn retire_lonely_damage(&mut self) {
         for index in 0..self.machines.len() {
             let machine = &self.machines[index];
@@ -310,8 +309,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Somebody is always there to play with, and everybody finds everybody, as a lobby would see
-    /// to.
+    /// Keeps players in the match and introduces all peers to each other, as a lobby would.
     fn mend(&mut self) {
         self.mended_at = self.net.now();
         let mut players = self.machines[..self.plan.machines].iter();
@@ -335,14 +333,14 @@ impl Cluster {
         }
     }
 
-    /// Whoever watches second knows nobody but the first who does.
+    /// The second spectator is linked only to the first one.
     fn may_meet(&self, a: usize, b: usize) -> bool {
         let first = self.plan.machines;
         let second = first + 1;
         a != second && b != second || a == first || b == first
     }
 
-    /// Somebody comes to watch, or has seen enough.
+    /// A spectator joins or leaves.
     fn change_watchers(&mut self) {
         let watchers: Vec<usize> = (self.plan.machines..self.machines.len()).collect();
         let Some(index) = self.rng.pick(&watchers).copied() else { return };
@@ -495,7 +493,7 @@ impl Cluster {
 
     /// Everybody who plays is in one match, and everybody who watches sees it.
     fn is_together(&self) -> bool {
-        // Those who watch are no match by themselves. Whoever plays comes first.
+        // Spectators are no match by themselves. Players come first.
         let mut on = self.machines.iter().filter(|machine| machine.on);
         let Some(first) = on.next().filter(|machine| machine.plays()) else { return false };
         let history = first.session().branch_id();
@@ -544,7 +542,7 @@ impl Cluster {
         let Books { presses, chronicle, .. } = &mut self.books;
         let Some((frame, hash)) = common.last_key_value() else { return Err("nothing in common".to_owned()) };
         let Some(place) = chronicle.before(newest, *frame) else {
-            return Err(format!("{frame} was held by everybody and confirmed by nobody"));
+            return Err(format!("{frame} was held by all peers and confirmed by none"));
         };
         let played = chronicle.play(place, MixGame::of(self.plan.state_bytes), presses);
         if state_hash(&played) != *hash {
@@ -560,7 +558,7 @@ impl Cluster {
         self.bytes_held_most = self.bytes_held_most.max(machine.dispose());
     }
 
-    /// However long it lasted and whatever happened, nobody held more than a match needs.
+    /// Memory stays bounded, however long the match lasted and whatever happened.
     fn expect_bounded(&self) -> Result<(), String> {
         let reach = self.plan.window_frames + 7;
         // What waits to be simulated, what is kept behind it, and one feed: to those who watch it

@@ -36,7 +36,7 @@ pub(super) struct Tally {
     pub(super) passed_on: u64,
     /// How often what these show was made good.
     pub(super) recoveries_watching: u64,
-    /// How often somebody was told to be away and then to be back.
+    /// How often a peer was reported interrupted and then resumed.
     pub(super) returns: u64,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Books {
     /// Who came at which frame, and who went: each counts once, however many saw it.
     pub(super) joins: BTreeSet<(PeerId, Frame)>,
     pub(super) leaves: BTreeSet<(PeerId, Frame)>,
-    /// Somebody's state is damaged, or was when it was given to somebody who may not have it yet.
+    /// A peer's state is damaged, or was when it was sent to a joiner that may not have it yet.
     pub(super) damaged: bool,
     /// Those of them with two players.
     pub(super) joins_of_two: BTreeSet<(PeerId, Frame)>,
@@ -253,7 +253,7 @@ impl Machine {
         }
         let session = self.timeline.session_mut();
         for (nth, slot) in session.local_slots().into_iter().enumerate() {
-            // A seat may be lost in this very tick; then nobody presses.
+            // A slot may be lost in this very tick; then its input is dropped.
             let _ = session.set_input(slot, held_by(self.held, nth));
         }
         own
@@ -267,7 +267,7 @@ impl Machine {
                 return Err(format!("machine {index} is told twice or for no reason: {event:?}"));
             }
             match &event {
-                // Where a stay begins it is told what is different there: nobody came or went.
+                // At the start of a stay differences are reported; no peer joined or left.
                 SessionEvent::Joined { .. } | SessionEvent::Left { .. } if self.told.stay_began => {}
                 SessionEvent::Joined { peer, first, slots } => {
                     books.joins.insert((*peer, *first));
@@ -285,12 +285,12 @@ impl Machine {
                 SessionEvent::DesyncDetected { .. } => self.tally.desyncs += 1,
                 SessionEvent::Rejected { peer, reason: RejectReason::Shape { .. } }
                     if Some(*peer) == books.stranger => {}
-                // Nobody here breaks any rule.
+                // No peer of this run breaks a rule.
                 SessionEvent::PeerFault { .. }
                 | SessionEvent::Rejected { .. }
                 | SessionEvent::InputsDiverged { .. }
                 | SessionEvent::StateNotDecodable { .. } => {
-                    return Err(format!("machine {index} blames somebody: {event:?}"));
+                    return Err(format!("machine {index} blames a peer: {event:?}"));
                 }
                 _ => {}
             }
@@ -310,9 +310,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether it was told that somebody who plays is away, and not that it is back.
-    pub(super) fn misses_somebody(&self) -> bool {
-        self.told.misses_somebody()
+    /// Whether a player was reported interrupted and not resumed.
+    pub(super) fn misses_peer(&self) -> bool {
+        self.told.misses_peer()
     }
 
     fn stay(&self) -> Stay {
@@ -339,8 +339,8 @@ impl Machine {
             };
             let mut seating = seating(session.roster(), frame, presses);
             if session.is_spectating() && inputs.present_slots() != chronicle::present(&seating) {
-                // So much may be brought at once that whoever left meanwhile is in no roster any
-                // more: others have seen it there.
+                // So many frames may arrive at once that a peer that left meanwhile is in no roster any
+                // more; other peers have seen it there.
                 let seen =
                     chronicle.find(history, self.place, frame).and_then(|place| chronicle.seating(place));
                 seating = seen.unwrap_or(seating);
@@ -367,7 +367,7 @@ impl Machine {
         self.compare(index, chronicle)
     }
 
-    /// A state was taken over: it must be one that somebody confirmed.
+    /// A state was imported: it must be one that a peer confirmed.
     fn begin_stay(&mut self, index: usize, books: &Books) -> Result<(), String> {
         let session = self.timeline.session();
         let stay = self.stay();
@@ -387,12 +387,11 @@ impl Machine {
         }
         let Some((frame, game)) = self.timeline.confirmed_game() else { return Ok(()) };
         let Some(place) = books.chronicle.find(session.branch_id(), self.place, frame) else {
-            return Err(format!("machine {index} took a state of {frame} over that nobody confirmed"));
+            return Err(format!("machine {index} imported a state of {frame} that no peer confirmed"));
         };
         if books.chronicle.digest(place).is_some_and(|digest| digest != game.digest()) {
             if session.is_spectating() && books.damaged {
-                // Nobody can tell a damaged state from a right one when it is given: it shows
-                // later.
+                // A damaged state cannot be told from a right one on import: it shows later.
                 self.misled = true;
                 self.straight_of = Some(stay);
                 self.lately.iter_mut().for_each(BTreeMap::clear);
@@ -424,7 +423,7 @@ impl Machine {
             None if !equal => {
                 return Err(format!("machine {index}: rolled back and straight run differ at {frame}"));
             }
-            // Simulated again without the damage, or made good with somebody else's state.
+            // Resimulated without the damage, or recovered with another peer's state.
             Some(at) if equal && frame > at => self.damaged = None,
             _ => {}
         }

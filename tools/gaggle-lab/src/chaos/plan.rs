@@ -12,7 +12,7 @@ use super::broth::SLOTS;
 /// What a machine may hold beside states, however long it plays.
 const BESIDE_STATES_BYTES: u64 = 1_000_000;
 
-/// With fewer who play nobody can tell a damaged state from a right one: states are left alone.
+/// Players needed to outvote a damaged state; with fewer, states are left alone.
 pub(super) const MACHINES_TO_RECOVER: usize = 3;
 
 /// What one match is played with.
@@ -22,8 +22,8 @@ pub(super) struct Plan {
     pub(super) machines: usize,
     /// How many players each of them brings.
     pub(super) players: Vec<usize>,
-    /// Machines that only watch, after those that play. The second one knows nobody but the first,
-    /// who passes on what it sees.
+    /// Spectators, after the players. The second one is linked only to the first, which forwards
+    /// what it sees.
     pub(super) watchers: usize,
     pub(super) minutes: u64,
     pub(super) latency_ms: u64,
@@ -36,7 +36,7 @@ pub(super) struct Plan {
     pub(super) drift_ppm: i32,
     /// Mean time between two faults.
     pub(super) calm: Micros,
-    /// Somebody with another build of the game knocks at every machine.
+    /// A peer with another build of the game tries to join at every peer.
     pub(super) stranger: bool,
 }
 
@@ -64,12 +64,11 @@ pub(super) enum Fault {
     BitFlip,
 }
 
-/// So many machines may play: each has a seat, some have two, and alone nobody has anything to
-/// agree about.
+/// Range of playing peers: each has one or two slots, and agreement needs at least two.
 pub(super) const MACHINES: RangeInclusive<i64> = 2..=8;
-/// So many play if nobody says how many.
+/// Range of playing peers drawn by default.
 pub(super) const MACHINES_DRAWN: RangeInclusive<u8> = 3..=6;
-/// In one of so many matches somebody with another build knocks.
+/// One match in so many has a peer with another build.
 const STRANGER_IN: u32 = 4;
 /// In one of so many the state is large: half of that many bytes can be packed.
 const LARGE_IN: u32 = 50;
@@ -173,7 +172,7 @@ impl Plan {
 
     pub(super) fn next_fault(&self, rng: &mut Prng) -> Fault {
         use Fault::*;
-        // Joins outweigh what takes people away, so that somebody is there to lose.
+        // Joins outweigh departures, so that there are peers to lose.
         let all = [
             Join, Join, Join, Join, Join, Leave, Leave, Crash, CrashLead, CrashTwo, Reload, Reload,
             Partition, Isolate, DeadLink, DeadLink, Disconnect, Nap, Nap, Sleep, Weather, Weather, Storm,
@@ -203,7 +202,7 @@ impl fmt::Display for Plan {
             self.drift_ppm,
             self.calm,
             if self.majority { ", majority" } else { "" },
-            if self.stranger { ", somebody with another build" } else { "" },
+            if self.stranger { ", a peer with another build" } else { "" },
         )
     }
 }

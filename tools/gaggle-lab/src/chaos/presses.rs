@@ -1,5 +1,5 @@
-//! Everything anybody pressed, and for which frame it was told to count: the harness's own book,
-//! against which everything a session confirms is held.
+//! Every press with the frame it counts for: the harness's record, against which all that sessions
+//! confirm is checked.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use gaggle_timeline::StreamId;
 
 use super::broth::Press;
 
-/// The number of a stream in the book; 0 is nobody.
+/// Number of a stream in the record; 0 is no player.
 pub(super) type Page = u16;
 
 /// The page of the second player of a stream is that of the first with this: what one holds the
@@ -52,7 +52,7 @@ impl Presses {
         page
     }
 
-    /// A player changes its mind: what it holds from now on is like nothing anybody ever held.
+    /// A player changes its input to a value no player ever held.
     pub(super) fn press(&mut self, page: Page) -> Press {
         let stay = &mut self.stays[usize::from(page) - 1];
         stay.pressed += 1;

@@ -1,5 +1,5 @@
-//! Somebody with another build of the game, who knocks at every machine again and again: refused by
-//! all, in nobody's way.
+//! A peer with another build of the game that tries to join at every peer again and again: rejected
+//! by all, without effect on the match.
 
 use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_link::sim::{NetChange, SimNet};
@@ -60,11 +60,11 @@ impl Stranger {
             match event {
                 SessionEvent::Rejected { reason: RejectReason::Shape { .. }, .. } => self.refused += 1,
                 SessionEvent::Synchronizing { .. } => {}
-                other => return Err(format!("somebody with another build is told {other:?}")),
+                other => return Err(format!("a peer with another build is told {other:?}")),
             }
         }
         let is_in = knocks.timeline.session().is_running();
-        if is_in { Err("somebody with another build is in the match".to_owned()) } else { Ok(()) }
+        if is_in { Err("a peer with another build is in the match".to_owned()) } else { Ok(()) }
     }
 
     fn knock(&mut self, net: &SimNet, config: &TimelineConfig, on: &[usize]) {

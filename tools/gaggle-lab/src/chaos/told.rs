@@ -1,5 +1,5 @@
-//! What one machine was told: everything once and in turn, and nothing left out. Whoever follows
-//! what it is told knows who plays, who leads and that another history goes on.
+//! Events of one peer: each once, in order, none missing. A reader of the events knows the players,
+//! the leader and that another branch goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use gaggle_timeline::{Session, SessionEvent};
 
 use super::broth::Press;
 
-/// What was last told of somebody who was not heard.
+/// Last event about a peer that was not heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Silence {
     Interrupted,
@@ -61,8 +61,7 @@ pub(super) struct Told {
     pub(super) stay_began: bool,
     /// Since then another history was told of.
     history_changed: bool,
-    /// What whoever was told everything knows; none until it begins to see a match: then it reads
-    /// who is there.
+    /// What a reader of all events knows; none until it sees a match, when it reads the roster.
     known: Option<Known>,
     happened: BTreeSet<(Happening, PeerId, Frame)>,
     /// By peer, differences of which it was not told yet where they come from.
@@ -73,7 +72,7 @@ pub(super) struct Told {
     started: bool,
     /// Who is missed.
     missed: BTreeMap<PeerId, Silence>,
-    /// How often somebody was missed and came back.
+    /// How often a peer was missed and came back.
     pub(super) back: u64,
     /// How often it was told that its own state was made good.
     recoveries: u64,
@@ -95,13 +94,13 @@ impl Told {
         self.percent = None;
     }
 
-    /// Whoever does not play any more is missed by nobody.
+    /// Stops missing peers that do not play any more.
     pub(super) fn forget_absent(&mut self, plays: impl Fn(PeerId) -> bool) {
         self.missed.retain(|peer, _| plays(*peer));
     }
 
-    /// Whether somebody who plays was told to be away, and not that it is back.
-    pub(super) fn misses_somebody(&self) -> bool {
+    /// Whether a player was reported interrupted and not resumed.
+    pub(super) fn misses_peer(&self) -> bool {
         !self.missed.is_empty()
     }
 
@@ -141,7 +140,7 @@ impl Told {
             SessionEvent::Started => !std::mem::replace(&mut self.started, true),
             SessionEvent::JoinProgress { percent } => {
                 let before = self.percent.replace(*percent);
-                // From the beginning again, if whoever helped could not.
+                // From zero again, if the donor failed.
                 before.is_none_or(|before| *percent > before || *percent == 0 && before > 0)
             }
             SessionEvent::DesyncDetected { peer, frame, .. } => {
@@ -231,7 +230,7 @@ mod tests {
         Some(Known { present, lead: Some(peer(lead)), history })
     }
 
-    /// Somebody who has been in a match with the first for a while.
+    /// Events of a peer that has been in a match with the first for a while.
     fn settled() -> Told {
         let mut told = Told::default();
         assert_eq!(told.expect(known(&[1], 1, 100), 0), Ok(()));
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_follows_what_it_is_told_knows_what_the_session_knows() {
+    fn reader_of_events_knows_what_session_knows() {
         let stories: [(&[SessionEvent], Option<Known>, bool); 9] = [
             (&[], known(&[1], 1, 100), true),
             (&[came(2)], known(&[1, 2], 1, 100), true),
@@ -325,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_in_reads_who_is_there() {
+    fn joiner_reads_roster() {
         let mut told = Told::default();
         assert_eq!(told.expect(None, 0), Ok(()), "it sees no match");
         assert!(is_news(&mut told, &came(2)), "all it is brought at once");
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_another_history_over_is_told_what_is_different_there() {
+    fn peer_that_changes_branch_hears_its_differences() {
         let next = Stay { origin: Frame::new(300), states_taken: 1 };
         for (events, right) in [
             (&[changed(true), went(1), came(2), leads(2)][..], true),
@@ -362,25 +361,25 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_made_good_is_told_so() {
+    fn recovered_peer_hears_it() {
         let (mut told, here) = (settled(), known(&[1], 1, 100));
         assert!(is_news(&mut told, &recovered(1, 60)));
-        assert_eq!(told.expect(here.clone(), 0), Ok(()), "it was somebody else");
+        assert_eq!(told.expect(here.clone(), 0), Ok(()), "it was another peer");
         assert!(is_news(&mut told, &recovered(OWN, 60)));
         assert_eq!(told.expect(here.clone(), 1), Ok(()));
         assert!(told.expect(here, 2).is_err());
     }
 
     #[test]
-    fn whoever_plays_no_more_is_not_missed() {
+    fn peer_that_left_is_not_missed() {
         let ([one, two], mut told) = ([1, 2].map(peer), Told::default());
         assert!(is_news(&mut told, &SessionEvent::Interrupted { peer: one }));
         assert!(is_news(&mut told, &SessionEvent::TimedOut { peer: two }));
         told.begin_stay(Stay { states_taken: 1, ..Stay::default() });
         told.forget_absent(|peer| peer == two);
-        assert!(told.misses_somebody(), "it plays in the next stay, too");
+        assert!(told.misses_peer(), "it plays in the next stay, too");
         assert!(!is_news(&mut told, &SessionEvent::Resumed { peer: one }));
-        assert!(is_news(&mut told, &SessionEvent::Resumed { peer: two }) && !told.misses_somebody());
+        assert!(is_news(&mut told, &SessionEvent::Resumed { peer: two }) && !told.misses_peer());
         assert_eq!(told.back, 1);
     }
 

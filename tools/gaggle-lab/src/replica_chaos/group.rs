@@ -305,7 +305,7 @@ impl Group {
             (objects, values)
         };
         let mut machines = self.machines.iter().flatten().enumerate();
-        let Some((_, first)) = machines.next() else { return Err("nobody is left".into()) };
+        let Some((_, first)) = machines.next() else { return Err("no peer is left".into()) };
         if first.session.roster().len() != self.plan.peers {
             return Err(format!("machine 0 sees {} of {}", first.session.roster().len(), self.plan.peers));
         }

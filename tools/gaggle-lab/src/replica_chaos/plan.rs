@@ -12,7 +12,7 @@ pub(super) const PEERS: RangeInclusive<i64> = 2..=32;
 /// So many objects.
 pub(super) const OBJECTS: RangeInclusive<i64> = 1..=10_000;
 
-/// One run.
+/// Plan of one run.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub(super) seed: u64,
