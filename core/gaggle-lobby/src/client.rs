@@ -1,8 +1,8 @@
-//! The client side of the lobby: says hello, keeps the seat, comes back by itself.
+//! Lobby client: identity, reservation, requests, reconnects.
 //!
-//! It opens no socket. Feed it with `handle_…`, then drain [`Client::poll_output`] (what the socket
-//! must do) and [`Client::poll_event`] (what the game should know). Losing the connection ends
-//! nothing: the room stays as it was last seen, requests wait, and events go on where they stopped.
+//! Opens no socket. A caller feeds `handle_…` and drains [`Client::poll_output`] (commands for the
+//! socket) and [`Client::poll_event`] (news for the game). After a lost connection the room stays
+//! as last seen, requests wait, and the client reconnects by itself.
 //!
 //! ```
 //! use gaggle_kit::Micros;
@@ -15,7 +15,7 @@
 //! // … the socket is open:
 //! client.handle_open(Micros::from_millis(5));
 //! assert!(matches!(client.poll_output(), Some(ClientOutput::Send(hello)) if hello.starts_with(r#"{"type":"hello""#)));
-//! // The request follows at once: nobody waits for the welcome before asking to play.
+//! // The request follows at once, without waiting for the welcome.
 //! assert!(matches!(client.poll_output(), Some(ClientOutput::Send(find)) if find.contains("gander")));
 //! # let _ = request;
 //! # Ok::<(), gaggle_lobby::ParseLabelError>(())
@@ -48,31 +48,31 @@ use crate::view::{LeaveReason, RawJson, RoomUpdate, RoomView};
 use pending::Pending;
 use reports::Reports;
 
-/// After so long without an answer it is said again whether our player looks away.
+/// Delay before an unanswered `rest` message is sent again.
 const RESTING_AGAIN: Micros = Micros::from_secs(2);
-/// Signals kept to be sent again after a reconnect.
+/// Sent signals kept for a resend after a reconnect.
 const SIGNALS_KEPT: usize = 64;
 
-/// What a client starts with.
+/// Settings of a new client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientConfig {
-    /// The guest's secret from the last time, or a new one; without one the server makes one up:
-    /// see [`ClientEvent::Connected`].
+    /// Secret that identifies a guest, kept from the last run. Without one the server creates one
+    /// and returns it in [`ClientEvent::Connected`].
     pub guest_key: Option<String>,
-    /// Which tab or machine of this person it is. Each has its own seat.
+    /// Tells devices and browser tabs of one player apart. Each has its own reservation.
     pub device_key: Option<String>,
-    /// The name to be shown by.
+    /// Name shown to other players.
     pub display_name: Option<String>,
-    /// A token from an outside issuer, instead of a key. One that the server refuses is dropped:
-    /// see [`ClientEvent::SignInRejected`].
+    /// Token of an external issuer, used instead of a key. A rejected token is dropped: see
+    /// [`ClientEvent::SignInRejected`].
     pub token: Option<String>,
-    /// The ticket and settings from the last time, to return even to a server that forgot the room.
+    /// Ticket and settings of the last run. They restore the room even on a server that lost it.
     pub ticket: Option<(String, RawJson)>,
-    /// How long to wait between attempts to connect.
+    /// Waits between connection attempts.
     pub backoff: Backoff,
-    /// How long the server may take to answer before the connection is given up.
+    /// Time the server has to answer before the client drops the connection.
     pub response_timeout: Micros,
-    /// How often to show life; more often if the server asks for it.
+    /// Longest silence before the client sends a keepalive; the server may ask for a shorter one.
     pub keepalive_interval: Micros,
 }
 
@@ -91,112 +91,112 @@ impl Default for ClientConfig {
     }
 }
 
-/// What the socket must do, in order.
+/// Commands for the socket, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum ClientOutput {
-    /// Connect; say [`Client::handle_open`] or [`Client::handle_closed`] when it is decided.
+    /// Connect; report the outcome with [`Client::handle_open`] or [`Client::handle_closed`].
     Connect,
-    /// Send this text.
+    /// Send this text as one message.
     Send(String),
-    /// Close; no [`Client::handle_closed`] is expected.
+    /// Close; [`Client::handle_closed`] need not follow.
     Disconnect,
 }
 
-/// What the game should know.
+/// News for the game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientEvent {
     /// Connected, for the first time or again.
     Connected {
-        /// Who we are, as a person.
+        /// Account of the local player.
         player: PlayerId,
-        /// Who we are, as a machine.
+        /// Id of this client.
         peer: PeerId,
-        /// A key the server made up: keep it, and give it the next time.
+        /// Key that the server created; store it for the next run.
         key: Option<String>,
-        /// The display name, after signing in the issuer's.
+        /// Display name; after a sign-in the one of the issuer.
         name: DisplayName,
-        /// A token was accepted.
+        /// Whether a token was accepted.
         signed_in: bool,
     },
-    /// The server refused the token. The player is connected as a guest instead.
+    /// The server rejected the token. The client is connected as a guest instead.
     SignInRejected(Rejection),
-    /// The connection is lost; another attempt follows by itself.
+    /// The connection is lost; the client retries by itself.
     Disconnected {
-        /// When.
+        /// Time of the next attempt.
         retry_at: Micros,
     },
-    /// Another tab or machine with the same key is connected. See [`Client::take_over`].
+    /// Another client with the same key and device key is connected. See [`Client::take_over`].
     OpenedElsewhere {
-        /// The room it is in.
+        /// Room of that client.
         code: Option<RoomCode>,
     },
-    /// The server ended it for good; nothing follows until [`Client::reconnect`].
+    /// The server closed the connection for good; nothing follows until [`Client::reconnect`].
     Closed(Rejection),
-    /// We have a seat: [`Client::room`] has the room.
+    /// The client is in a room: see [`Client::room`].
     RoomJoined {
-        /// The request that led to it; none if it is a seat we had before.
+        /// Request that led to it; none if the reservation existed before.
         request: Option<RequestId>,
-        /// The room was made for us.
+        /// The room was created for this request.
         created: bool,
-        /// We had the seat before.
+        /// The reservation existed before.
         returned: bool,
     },
     /// Something changed in the room.
     RoomUpdated(RoomUpdate),
-    /// We are not in the room any more.
+    /// The client is no longer in the room.
     RoomLeft {
-        /// Which room.
+        /// Room it was in.
         room: RoomId,
-        /// Why.
+        /// Why it left.
         reason: LeaveReason,
     },
-    /// Another member hands us something.
+    /// A signal from another member of the room.
     Signal {
-        /// Who.
+        /// Member that sent it.
         from: PeerId,
-        /// What.
+        /// Its content, not interpreted by the lobby.
         data: RawJson,
     },
-    /// After a reconnect: signals to and from us may be lost. Offer again.
+    /// Signals in both directions may be lost after a reconnect: negotiate again.
     SignalsLost,
-    /// There is a new ticket: [`Client::ticket`].
+    /// There is a new ticket: see [`Client::ticket`].
     TicketRenewed,
     /// The list of rooms changed: [`Client::room_list`].
     RoomListChanged,
-    /// A request is done.
+    /// A request succeeded.
     Replied {
-        /// Which.
+        /// The answered request.
         request: RequestId,
-        /// With this answer.
+        /// The server's answer.
         answer: ServerMessage,
     },
-    /// A request was refused.
+    /// A request was rejected.
     Rejected {
-        /// Which.
+        /// The rejected request.
         request: RequestId,
-        /// Why.
+        /// Why it was rejected.
         refusal: Rejection,
     },
-    /// The server told something else: it searches, it refuses what was no request.
+    /// A message that answers no request: search progress, or a rejection of an unnumbered message.
     Notice(ServerMessage),
 }
 
-/// Where the connection is.
+/// State of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Waiting until this time.
+    /// Waiting to reconnect at this time.
     Offline(Micros),
     Connecting,
-    /// Hello was said.
+    /// `hello` is sent, `welcome` has not arrived.
     Greeting,
     Online,
-    /// For good.
+    /// Closed until [`Client::reconnect`].
     Closed,
 }
 
-/// The seat we have.
+/// Reservation of this client.
 #[derive(Debug, Clone)]
 struct OwnSeat {
     slot: Option<Slot>,
@@ -206,26 +206,26 @@ struct OwnSeat {
     relay: Option<Relay>,
 }
 
-/// A lobby client.
+/// Lobby client, a state machine without socket.
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
     prng: Prng,
     state: State,
     attempts: u32,
-    /// When to give the connection up, because an answer is overdue.
+    /// When to drop the connection because an answer is overdue.
     overdue_at: Option<Micros>,
-    /// When to show life. What others say does not move it: to the server only our own words are a
-    /// sign of it.
+    /// When to send a keepalive. Received messages do not move it: the server counts only what this
+    /// client sends.
     touch_at: Option<Micros>,
-    /// How often, as this server asks for it.
+    /// Keepalive interval in force.
     touch_every: Micros,
     renew_at: Option<Micros>,
     identity: Option<(PlayerId, PeerId)>,
-    /// Where players sign in.
+    /// Address of the sign-in page.
     sign_in_url: Option<String>,
     resume: Option<String>,
-    /// What the server's clock shows more than ours, in Unix milliseconds.
+    /// Server clock minus local clock, in Unix milliseconds.
     clock_ahead_ms: i64,
     seat: Option<OwnSeat>,
     ticket: Option<String>,
@@ -233,23 +233,23 @@ pub struct Client {
     reports: Reports,
     listing: Option<SubscribeRooms>,
     listed: VecMap<RoomId, Listing>,
-    /// The connection was lost since the list was asked for.
+    /// The connection was lost after the room list was requested.
     listed_lost: bool,
     signals_sent: u64,
     signals_kept: VecDeque<Signal>,
     signals_seen: u64,
     wants_take_over: bool,
-    /// Our player looks away, and whether that was said for the seat we have.
+    /// Whether the local player is away from the game, and whether the server acknowledged that.
     resting: bool,
     resting_said: bool,
-    /// When to say it again, if the server has not taken it up by then.
+    /// When to send `rest` again if it is not acknowledged by then.
     resting_due: Option<Micros>,
     outputs: VecDeque<ClientOutput>,
     events: VecDeque<ClientEvent>,
 }
 
 impl Client {
-    /// A client that connects at once. The seed spreads its reconnects apart from those of others.
+    /// A client that connects at once. The seed spreads its reconnects from those of other clients.
     pub fn new(now: Micros, config: ClientConfig, seed: u64) -> Client {
         let mut client = Client {
             ticket: config.ticket.as_ref().map(|(ticket, _)| ticket.clone()),
@@ -285,7 +285,7 @@ impl Client {
         client
     }
 
-    /// The socket is open.
+    /// Call when the socket is open.
     pub fn handle_open(&mut self, now: Micros) {
         if self.state != State::Connecting {
             return;
@@ -299,8 +299,8 @@ impl Client {
         }
     }
 
-    /// The server said something. What cannot be understood is left aside: a later version may say
-    /// more.
+    /// Call with each received text. Unknown messages are ignored: a later server version may send
+    /// them.
     pub fn handle_text(&mut self, now: Micros, text: &str) {
         if !matches!(self.state, State::Greeting | State::Online) {
             return;
@@ -311,14 +311,14 @@ impl Client {
         }
     }
 
-    /// The socket is closed, or could not be opened.
+    /// Call when the socket is closed or could not be opened.
     pub fn handle_closed(&mut self, now: Micros) {
         if !matches!(self.state, State::Closed | State::Offline(_)) {
             self.go_offline(now, None);
         }
     }
 
-    /// Does what is due.
+    /// Performs what is due at `now`; call at [`Client::poll_timeout`] or later.
     pub fn handle_timeout(&mut self, now: Micros) {
         match self.state {
             State::Offline(at) if at <= now => self.connect(now),
@@ -356,88 +356,88 @@ impl Client {
         }
     }
 
-    /// Asks for a newer ticket now, if there is one: the relay has no place for the one there is.
+    /// Requests a new ticket now, if there is one: the relay rejected the current one.
     pub fn renew_ticket(&mut self, now: Micros) {
         if self.renew_at.is_some() {
             self.renew_at = Some(now);
         }
     }
 
-    /// What the socket must do.
+    /// Next command for the socket.
     pub fn poll_output(&mut self) -> Option<ClientOutput> {
         self.outputs.pop_front()
     }
 
-    /// What the game should know.
+    /// Next event for the game.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.events.pop_front()
     }
 
-    /// The room we are in, as last seen; it stays while the connection is lost.
+    /// The current room as last seen; kept while the connection is lost.
     pub fn room(&self) -> Option<&RoomView> {
         self.seat.as_ref().map(|seat| &seat.room)
     }
 
-    /// Our slot in that room; none if we only watch or are in no room.
+    /// Slot in that room; none for a spectator or outside a room.
     pub fn slot(&self) -> Option<Slot> {
         self.seat.as_ref().and_then(|seat| seat.slot)
     }
 
-    /// Those of our slots that were somebody else's when we last sat down there: what a game keeps
-    /// in them is not ours.
+    /// Own slots that another player had before this client joined: state a game keeps for them
+    /// belongs to that player.
     pub fn reused_slots(&self) -> SlotSet {
         self.seat.iter().flat_map(|seat| seat.reused_slots.iter().copied()).collect()
     }
 
-    /// Our ticket for that room.
+    /// Own ticket for that room.
     pub fn ticket(&self) -> Option<&str> {
         self.ticket.as_deref()
     }
 
-    /// Servers that help to make links.
+    /// STUN and TURN servers for direct links.
     pub fn ice_servers(&self) -> &[IceServer] {
         self.seat.as_ref().map_or(&[], |seat| &seat.ice_servers)
     }
 
-    /// The relay for members that cannot be reached, if there is one.
+    /// Relay for members without a direct link, if the server has one.
     pub fn relay(&self) -> Option<&Relay> {
         self.seat.as_ref().and_then(|seat| seat.relay.as_ref())
     }
 
-    /// Who we are, once the server has said so.
+    /// Own account and peer id, once the server has assigned them.
     pub fn identity(&self) -> Option<(PlayerId, PeerId)> {
         self.identity
     }
 
-    /// Whether the server can be talked to at the moment.
+    /// Whether the client is connected and welcomed.
     pub fn is_online(&self) -> bool {
         self.state == State::Online
     }
 
-    /// The rooms of the list that was asked for.
+    /// Rooms of the subscribed list.
     pub fn room_list(&self) -> impl Iterator<Item = &Listing> {
         self.listed.values()
     }
 
-    /// The server's clock in Unix seconds, to check tickets by.
+    /// Server clock in Unix seconds, used to check tickets.
     pub fn server_unix_seconds(&self, now: Micros) -> u64 {
         (now.as_millis() as i64).saturating_add(self.clock_ahead_ms).max(0) as u64 / 1_000
     }
 
-    /// When it is this time on the server, in Unix milliseconds, by the clock of `now`.
+    /// Local time at which the server clock shows `unix_millis`.
     pub fn local_time(&self, unix_millis: u64) -> Micros {
         let millis = (unix_millis as i64).saturating_sub(self.clock_ahead_ms).max(0);
         Micros::from_millis(millis as u64)
     }
 
-    /// Where players of this server sign in; none if it accepts no tokens. `{return}` stands for
-    /// the address to come back to and `{state}` for a random text that comes back with it.
+    /// Address of the sign-in page; none if the server accepts no tokens. `{return}` stands for the
+    /// return address and `{state}` for a random text that comes back with it.
     pub fn sign_in_url(&self) -> Option<&str> {
         self.sign_in_url.as_deref()
     }
 
-    /// Signs in with a token of the server's issuer, under the name in it, or out. That is another
-    /// player: the room is left first, and requests for another one follow the new connection.
+    /// Signs in with a token of the server's issuer, or out with `None`. Either changes the player:
+    /// the client leaves its room and reconnects, and pending requests follow the new connection.
     pub fn set_token(&mut self, now: Micros, token: Option<String>) {
         if self.seat.is_some() {
             self.leave(Leave::default());
@@ -451,7 +451,7 @@ impl Client {
         self.connect(now);
     }
 
-    /// Connects again after [`ClientEvent::Closed`], or sooner than planned after
+    /// Connects again after [`ClientEvent::Closed`], or at once after
     /// [`ClientEvent::Disconnected`].
     pub fn reconnect(&mut self, now: Micros) {
         if matches!(self.state, State::Closed | State::Offline(_)) {
@@ -459,7 +459,7 @@ impl Client {
         }
     }
 
-    /// Hangs up for good, until [`Client::reconnect`]: what was said before is still sent.
+    /// Disconnects until [`Client::reconnect`]; queued messages are sent first.
     pub fn close(&mut self) {
         self.outputs.push_back(ClientOutput::Disconnect);
         self.state = State::Closed;
@@ -468,7 +468,8 @@ impl Client {
         self.listed_lost = true;
     }
 
-    /// Takes the seat over from the tab or machine that has it.
+    /// Takes the reservation over from the client that uses it: see
+    /// [`ClientEvent::OpenedElsewhere`].
     pub fn take_over(&mut self, now: Micros) {
         self.wants_take_over = true;
         match self.state {
@@ -477,20 +478,20 @@ impl Client {
         }
     }
 
-    /// Leaves the room. The next seat does not rest.
+    /// Leaves the room. The next reservation starts as not resting.
     pub fn leave(&mut self, leave: Leave) -> RequestId {
         (self.resting, self.resting_said) = (false, false);
         self.request(leave)
     }
 
-    /// Our player looks away from the game, or is back at it. Said again for every seat that is not
-    /// known to rest.
+    /// Says whether the local player is away from the game. Repeated for every reservation until
+    /// the server acknowledges it.
     pub fn set_resting(&mut self, resting: bool) {
         self.resting = resting;
         self.say_resting();
     }
 
-    /// What was said too often is refused, and the room would have it wrong for good.
+    /// Sends `rest` again: the server may have rate limited it, and the room would stay wrong.
     fn say_resting_again(&mut self, now: Micros) {
         let own = self.identity.and_then(|(_, peer)| self.room()?.member(peer));
         let is_known = own.is_none_or(|member| member.slot.is_none() || member.resting == self.resting);
@@ -511,7 +512,7 @@ impl Client {
         }
     }
 
-    /// Hands something to another member of the room. Waits while the connection is lost.
+    /// Sends a signal to another member of the room. Waits while the connection is lost.
     pub fn send_signal(&mut self, to: PeerId, data: RawJson) {
         self.signals_sent += 1;
         let seen = (self.signals_seen > 0).then_some(self.signals_seen);
@@ -525,8 +526,8 @@ impl Client {
         }
     }
 
-    /// Shows the open rooms of a game: see [`Client::room_list`]. Goes on by itself after a
-    /// reconnect. A list that was asked for before and did not come yet does not come any more.
+    /// Subscribes to the open rooms of a game: see [`Client::room_list`]. Survives reconnects.
+    /// Replaces an earlier subscription.
     pub fn subscribe_rooms(&mut self, list: SubscribeRooms) -> RequestId {
         self.pending.forget_lists();
         self.listing = Some(list.clone());
@@ -534,7 +535,7 @@ impl Client {
         self.request(list)
     }
 
-    /// No more list.
+    /// Ends the subscription to the room list.
     pub fn unsubscribe_rooms(&mut self) -> RequestId {
         self.pending.forget_lists();
         self.listing = None;
@@ -551,7 +552,7 @@ impl Client {
             version: None,
             key: key.clone(),
             seat: seat.clone(),
-            // The issuer's name is the one of who signs in.
+            // With a token the issuer's name counts.
             name: name.clone().filter(|_| token.is_none()),
             token: token.clone(),
             resume: self.resume.clone(),
@@ -562,8 +563,9 @@ impl Client {
         .into()
     }
 
-    /// Requests may follow `hello` at once. A client that had a seat waits for the welcome, which
-    /// says whether it still stands; one with a token, which may be refused, for its answer.
+    /// Whether requests may follow `hello` before `welcome`. A client with a reservation waits,
+    /// because `welcome` says whether it still stands; one with a token waits, because the token
+    /// may be rejected.
     fn may_ask_early(&self) -> bool {
         self.seat.is_none() && self.resume.is_none() && self.config.token.is_none()
     }
@@ -619,8 +621,8 @@ impl Client {
 }
 
 impl Client {
-    /// Says our own score so far. Nothing waits for an answer, and none is told: the next one says
-    /// it better.
+    /// Sends the local player's score so far. The answer is ignored: the next score replaces this
+    /// one.
     pub fn tell_score(&mut self, score: OwnScore) {
         if self.state == State::Online {
             self.transmit(None, score.into());
@@ -628,8 +630,8 @@ impl Client {
     }
 }
 
-/// Everything one can ask for. The answer comes as [`ClientEvent::RoomJoined`],
-/// [`ClientEvent::Replied`] or [`ClientEvent::Rejected`].
+/// Requests with an answer, which arrives as [`ClientEvent::RoomJoined`], [`ClientEvent::Replied`]
+/// or [`ClientEvent::Rejected`].
 macro_rules! requests {
     ($($(#[$meta:meta])* $name:ident: $message:ty;)*) => {
         impl Client {
@@ -639,13 +641,13 @@ macro_rules! requests {
 }
 
 requests! {
-    /// Asks for a seat in the fullest open room, or in a new one.
+    /// Joins the fullest open room, or creates one.
     find: Find;
-    /// Asks for a room of our own.
+    /// Creates a room and joins it as host.
     create: Create;
-    /// Asks for a seat in this room.
+    /// Joins the named room.
     join: Join;
-    /// Says whether we are ready.
+    /// Says whether the local player is ready.
     ready: Ready;
     /// Host: starts a match.
     start: Start;
@@ -653,18 +655,18 @@ requests! {
     finish: Finish;
     /// Host: changes the game's settings.
     set_settings: Settings;
-    /// Host: changes who may come.
+    /// Host: changes who may join.
     set_access: Access;
-    /// Host: sends somebody away.
+    /// Host: removes a member for good.
     kick: Kick;
-    /// Host: makes somebody else host.
+    /// Host: makes another member host.
     hand_over: Host;
-    /// Changes our name or colours.
+    /// Changes the player's name or preferred slot.
     set_profile: Profile;
-    /// Asks for the best of a game.
+    /// Requests the leaderboard of a game.
     top: GetLeaderboard;
-    /// Asks for our own best.
+    /// Requests own best result, rating and last matches.
     mine: GetMyStats;
-    /// Asks for fresh servers that help to make links.
+    /// Requests ICE servers with fresh credentials.
     refresh_ice: Ice;
 }

@@ -1,8 +1,8 @@
 //! All rooms of a lobby; a peer is in at most one of them.
 //!
 //! Every node has a directory and applies the same [log entries](LogEntry) in the same order, so
-//! that all hold the same; a single process applies its own. Nodes hear of changes through
-//! [`Directory::poll_notice`]. Absent: connections, clocks, chance.
+//! that all directories are equal; a single process applies its own. Nodes learn of changes through
+//! [`Directory::poll_notice`]. Absent: connections, clocks, randomness.
 
 pub mod command;
 mod ended_rooms;
@@ -39,7 +39,7 @@ use mailboxes::Mailboxes;
 use matchmaking::Matchmaking;
 use unstored::UnstoredMatches;
 
-/// All rooms of a lobby.
+/// State of all rooms of a lobby.
 #[derive(Debug)]
 pub struct Directory {
     rules: Rules,
@@ -89,7 +89,7 @@ impl Directory {
         done.unwrap_or_else(Reply::Rejected)
     }
 
-    /// Answers a question that changes nothing.
+    /// Answers a query without changing anything.
     pub fn look_up(&self, lookup: &Lookup) -> Found {
         match lookup {
             Lookup::Room(room) => Found::Room(self.copy(*room)),
@@ -97,31 +97,30 @@ impl Directory {
         }
     }
 
-    /// What a node has to be told, and which. Notices about one room come in the order things
-    /// happened.
+    /// Next notice and the node it is for. Notices about one room are in order.
     pub fn poll_notice(&mut self) -> Option<(NodeId, Notice)> {
         self.notices.pop_front()
     }
 
-    /// A match that is decided and has to be stored; say [`MarkStored`] when it is. Nodes that share
-    /// their rooms each get it, in the same order. It comes once more if a node was lost before one
-    /// of them has said so: that node may have been the only one to store it.
+    /// A decided match to be stored; confirm with [`MarkStored`]. Every node of a shared lobby gets
+    /// it, in the same order. It is repeated if a node is lost before any node has confirmed: the
+    /// lost one may have been the only one to store it.
     pub fn poll_record(&mut self) -> Option<MatchRecord> {
         self.unstored.poll()
     }
 
-    /// Whether a match is decided and not known to be stored.
+    /// Whether a match is decided and not confirmed as stored.
     pub fn is_unstored(&self, room: RoomId, round: u32) -> bool {
         let waits = |known: &Room| known.verdict(round) == Verdict::Pending;
         self.unstored.contains(room, round) || self.rooms.get(&room).is_some_and(waits)
     }
 
-    /// When a [`Tick`](command::Tick) has something to do.
+    /// When a [`Tick`](command::Tick) is due.
     pub fn poll_timeout(&self) -> Option<Micros> {
         self.index.next_deadline().into_iter().chain(self.leases.next_deadline()).min()
     }
 
-    /// A room, for those who have to look at all of it: operators and tests.
+    /// A room with all its state, for operators and tests.
     pub fn room(&self, id: RoomId) -> Option<&Room> {
         self.rooms.get(&id)
     }
@@ -141,12 +140,12 @@ impl Directory {
         self.index.room_of(peer).and_then(|id| self.rooms.get(&id))
     }
 
-    /// Everything that is known. Notices and records that were not polled are not part of it.
+    /// All state, except notices and records that were not polled.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::of(self)
     }
 
-    /// The directory of which this is a snapshot.
+    /// Restores a directory from its snapshot.
     pub fn from_snapshot(rules: Rules, snapshot: Snapshot) -> Directory {
         snapshot.into_directory(rules)
     }
@@ -177,7 +176,7 @@ impl Directory {
         }
     }
 
-    /// Members connected through this life of a node are away now.
+    /// Marks members connected through this epoch of a node as away.
     fn expire_node(&mut self, now: Micros, node: NodeId, epoch: u32) {
         self.unstored.offer_again();
         for id in self.index.rooms_on(node) {
@@ -195,7 +194,7 @@ impl Directory {
             return Err(Rejection::new(RejectionCode::NotInRoom, "you are not in that room"));
         };
         if seat_link != Some(*link) {
-            return Err(Rejection::new(RejectionCode::Replaced, "another connection has this seat"));
+            return Err(Rejection::new(RejectionCode::Replaced, "you are playing on another device"));
         }
         room.act(now, &self.rules, *peer, action.clone())?;
         let verdict = match action {
@@ -217,7 +216,7 @@ impl Directory {
         Reply::Accepted
     }
 
-    /// A member that has come back meanwhile gets the signal at once.
+    /// A member that has returned meanwhile gets the signal at once.
     fn queue_signal(&mut self, queue: &QueueSignal) -> Reply {
         let QueueSignal { room, to, signal } = queue;
         let seat = self.rooms.get(room).and_then(|room| room.reservation_of(*to));
@@ -239,10 +238,10 @@ impl Directory {
         Reply::Accepted
     }
 
-    /// Tells the nodes what happened in a room, and brings the index up to date.
+    /// Notifies the nodes of changes in a room and updates the index.
     fn publish(&mut self, now: Micros, id: RoomId) {
         let Some(room) = self.rooms.get_mut(&id) else { return };
-        // However it comes to be open: created so, shown, unlocked, or left by those who filled it.
+        // Whatever opened it: creation, unlisting undone, unlocking, or members that left.
         if room.is_open() && !self.index.was_open(id) {
             let (founder, network) = room.founder();
             room.set_apart(room.is_mostly_of(network) && self.index.has_share(founder, network));

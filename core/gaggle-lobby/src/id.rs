@@ -1,4 +1,6 @@
-//! Who and where, as values: players, rooms, seeds, and how they are written in messages.
+//! Identifiers of players, rooms, nodes and networks, with their text forms.
+//!
+//! Used in messages, tickets and logs. Absent: JSON syntax, where ids come from.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +12,12 @@ use crate::MessageError;
 use crate::json::{Raw, Value};
 use crate::json::{write_hex, write_u64};
 
-/// A person: the same on every machine and in every tab. Ratings and results belong to a player,
-/// seats to a [`PeerId`].
+/// Account of a player, the same on all its devices. Ratings and results belong to a player,
+/// reservations to a [`PeerId`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlayerId([u8; 16]);
 
-/// A room, for as long as it lives and in its results for ever after.
+/// Identifies a room while it exists and in stored results.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoomId([u8; 16]);
 
@@ -27,12 +29,12 @@ pub struct ParseIdError;
 macro_rules! ids {
     ($($id:ident, $short:literal;)*) => {$(
         impl $id {
-            /// The id with these bytes.
+            /// Builds the id from its bytes.
             pub const fn from_bytes(bytes: [u8; 16]) -> $id {
                 $id(bytes)
             }
 
-            /// The bytes, as they travel in a ticket.
+            /// Bytes of the id, as in a ticket.
             pub const fn as_bytes(&self) -> &[u8; 16] {
                 &self.0
             }
@@ -96,7 +98,7 @@ impl Value for PeerId {
     }
 }
 
-/// In microseconds.
+/// Written in whole microseconds.
 impl Value for Micros {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<Micros, MessageError> {
         u64::read(raw, field).map(Micros::new)
@@ -127,25 +129,25 @@ impl Value for Slot {
     }
 }
 
-/// What a match's chance starts from.
+/// Seed of a match's random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seed(pub u64);
 
-/// One connection of a member. It can be shown: the resume token it is made from can not be found
-/// from it.
+/// Identifies one connection of a member. Public: the secret resume token cannot be derived from
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ResumeId(pub u64);
 
-/// One server process among several that share a directory.
+/// One server process of a shared lobby.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NodeId(pub u64);
 
-/// The network a member connects from, as a keyed hash of its address: it tells networks apart and
-/// names none.
+/// Network of a member, as a keyed hash of its address: it distinguishes networks without naming
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NetworkId(pub u64);
 
-/// Numbers written as 16 hexadecimal digits, because JSON numbers of many readers end at 2⁵³.
+/// Numbers written as 16 hexadecimal digits, because many JSON readers are exact only up to 2⁵³.
 macro_rules! hex_numbers {
     ($($number:ident, $short:literal;)*) => {$(
         impl fmt::Display for $number {
@@ -187,23 +189,23 @@ hex_numbers! {
 }
 
 fn parse_hex_number(text: &str) -> Option<u64> {
-    // from_str_radix alone would also take a sign.
+    // `from_str_radix` alone would accept a sign.
     let fits = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     u64::from_str_radix(text, 16).ok().filter(|_| fits)
 }
 
-/// The six letters a player reads out to a friend.
+/// The six letters that players share to meet in a room.
 ///
-/// There are no vowels in it, so that chance spells no words: 20⁶ = 64 million codes. Lower case is
-/// read as upper case.
+/// Without vowels, so that codes spell no words: 20⁶ = 64 million codes. Lower case is read as
+/// upper case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoomCode([u8; 6]);
 
 impl RoomCode {
-    /// The letters a code is made of.
+    /// Letters that codes consist of.
     pub const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
-    /// The code for a number; numbers 64 million apart give the same.
+    /// The code for a number, modulo 64 million.
     pub fn from_number(mut number: u64) -> RoomCode {
         RoomCode(std::array::from_fn(|_| {
             let letter = RoomCode::LETTERS[(number % 20) as usize];
@@ -212,13 +214,13 @@ impl RoomCode {
         }))
     }
 
-    /// The letters.
+    /// The code as text.
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.0).expect("codes are made of ASCII letters")
     }
 }
 
-/// The text is not six letters of those a code is made of.
+/// The text is not six of the letters in [`RoomCode::LETTERS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a room code is six letters of BCDFGHJKLMNPQRSTVWXZ")]
 pub struct ParseRoomCodeError;
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_print_short_for_logs_and_whole_for_wires() {
+    fn ids_print_short_in_logs_and_whole_on_wire() {
         let room: RoomId = "0123456789abcdef0011223344556677".parse().unwrap();
         assert_eq!(format!("{room:?}"), "room:01234567…");
         assert_eq!(room.to_string(), "0123456789abcdef0011223344556677");

@@ -1,7 +1,8 @@
-//! Words people chose: names of games and modes, and the names players are shown by.
+//! Names chosen by people: of games and modes, and display names of players.
 //!
-//! A player's name appears on other players' screens, in logs and on the operator's page, so what
-//! could break a line, hide or turn text around is refused here, once.
+//! A display name appears on other players' screens, in logs and on the operator's page, so
+//! characters that could break a line, hide text or change its direction are rejected here, once.
+//! Absent: sessions, rooms.
 
 mod marks;
 
@@ -14,7 +15,7 @@ use crate::MessageError;
 use crate::json::{Raw, Value};
 use marks::{Stack, is_mark};
 
-/// The name of a game, mode or build: up to 32 of `a-z 0-9 . _ -`, possibly none.
+/// Name of a game, mode or build: up to 32 of `a-z 0-9 . _ -`, possibly empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Label(Box<str>);
 
@@ -22,7 +23,7 @@ impl Label {
     /// Longest label, in bytes.
     pub const LENGTH_MAX: usize = 32;
 
-    /// The text.
+    /// The label as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -33,7 +34,7 @@ impl Label {
     }
 }
 
-/// The text is no label.
+/// The text is not a label.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{shown}` cannot be a name: at most 32 small letters a-z, digits, `.`, `_` and `-`")]
 pub struct ParseLabelError {
@@ -41,7 +42,7 @@ pub struct ParseLabelError {
 }
 
 impl ParseLabelError {
-    /// Longer texts are cut off: they may come from anybody, and be shown to somebody else.
+    /// Longer texts are cut off: they are untrusted and shown to other players.
     const SHOWN_MAX: usize = 48;
 
     fn new(text: &str) -> ParseLabelError {
@@ -79,7 +80,7 @@ impl fmt::Debug for Label {
     }
 }
 
-/// A label that is not given is the empty one.
+/// A missing label is the empty one.
 impl Value for Label {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<Label, MessageError> {
         let label = raw.string().and_then(|text| text.parse().ok());
@@ -105,7 +106,7 @@ impl Value for Label {
     }
 }
 
-/// The name a player is shown by: 1 to 24 visible characters.
+/// Display name of a player: 1 to 24 visible characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DisplayName(Box<str>);
 
@@ -113,33 +114,33 @@ impl DisplayName {
     /// Longest name, in characters.
     pub const LENGTH_MAX: usize = 24;
 
-    /// The text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What of a text can be a name, if anything: the rest is left out.
+    /// A valid name made of the permitted characters of `text`, if any are left.
     pub fn sanitized(text: &str) -> Option<DisplayName> {
         let mut stack = Stack::default();
         let fits = |character: &char| !is_forbidden(*character) && stack.admits(*character);
-        // Bounded before it is looked at.
+        // Bounds the work on untrusted text.
         let seen = text.trim_start_matches(' ').chars().take(16 * DisplayName::LENGTH_MAX);
         let kept: String = seen.filter(fits).take(DisplayName::LENGTH_MAX).collect();
         kept.parse().ok()
     }
 }
 
-/// Why a text cannot be a name.
+/// Why a text is not a display name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// Nothing, or nothing that can be seen.
+    /// No visible character.
     #[error("a name needs at least one visible character")]
     Empty,
     /// More than [`DisplayName::LENGTH_MAX`] characters.
     #[error("a name has at most 24 characters")]
     TooLong,
-    /// A character that breaks, hides or turns text.
+    /// A character that breaks, hides or reverses text.
     #[error("a name cannot contain U+{:04X}", *.0 as u32)]
     Forbidden(char),
     /// More marks on one letter than its script needs.
@@ -151,7 +152,7 @@ impl FromStr for DisplayName {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<DisplayName, NameError> {
-        // Bounded before it is looked at: a character has at most four bytes.
+        // Bounds the work on untrusted text: a character has at most four bytes.
         let text = text.trim_matches(' ');
         if text.len() > 4 * DisplayName::LENGTH_MAX || text.chars().count() > DisplayName::LENGTH_MAX {
             return Err(NameError::TooLong);
@@ -197,9 +198,9 @@ impl Value for DisplayName {
     }
 }
 
-/// Control, line-breaking, direction-changing, invisible, private and unassigned-by-design
-/// characters, those that enclose what follows them, and those as wide as a word: phrases in one
-/// character, long dashes, cuneiform, signs of Tamil and Javanese.
+/// Characters that names may not contain: control, line-breaking, direction-changing, invisible,
+/// private-use, noncharacters, enclosing marks, and characters as wide as a word (phrases in one
+/// character, long dashes, cuneiform, some Tamil and Javanese signs).
 fn is_forbidden(character: char) -> bool {
     character.is_control()
         || (character.is_whitespace() && character != ' ')
@@ -220,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_any_text_a_name_is_left_or_nothing() {
+    fn sanitized_text_is_valid_name_or_none() {
         let cleaned = |text: &str| DisplayName::sanitized(text).map(|name| name.to_string());
         assert_eq!(cleaned(" Nia ").as_deref(), Some("Nia"));
         assert_eq!(cleaned("N\u{202e}i\u{0}a\n").as_deref(), Some("Nia"));
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_could_fool_or_break_a_screen_are_refused() {
+    fn misleading_names_are_rejected() {
         for (name, why) in [
             ("", NameError::Empty),
             ("   ", NameError::Empty),

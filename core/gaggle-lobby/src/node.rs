@@ -1,8 +1,9 @@
-//! The server side of the lobby, as one process sees it: its connections, their limits, and copies
-//! of the rooms its members are in.
+//! One server process of a lobby: its connections, their limits, and copies of the rooms its
+//! members are in.
 //!
-//! Feed it with `handle_…`, drain [`Node::poll_output`], append its entries to the log and give them
-//! back once the directory has applied them. Absent: rules of rooms, sockets, clocks.
+//! The host of a node calls `handle_…`, drains [`Node::poll_output`], appends its entries to the
+//! log and returns them once the directory has applied them. Absent: rules of rooms, sockets,
+//! clocks.
 
 mod commands;
 mod config;
@@ -53,7 +54,7 @@ use outbox::Outbox;
 use room_copies::RoomCopies;
 use searches::Searches;
 
-/// A connection, as the caller numbers them. Numbers are not used again.
+/// Number of a connection, given by the host of the node and never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
@@ -67,21 +68,21 @@ pub struct Node {
     server_name: String,
     ice: Box<dyn IceProvider>,
     secrets: Secrets,
-    /// Makes ids of accounts and networks that tell nothing without it.
+    /// Keys the hashes that identify accounts and networks.
     id_key: [u8; 32],
     connections: Connections,
     rooms: RoomCopies,
     lists: Lists,
     searches: Searches,
     limits: ConnectionLimits,
-    /// Rooms counted for the address of a connection whose `find` is in the log.
+    /// Rooms charged to the address of a connection whose `find` is in the log.
     charges: BTreeMap<ConnectionId, Vec<RoomCharge>>,
     draining: Option<u64>,
     outbox: Outbox,
 }
 
 impl Node {
-    /// A node without connections. It asks the directory for a lease at once.
+    /// A node without connections. It appends its lease at once.
     pub fn new(now: Micros, rules: Rules, config: NodeConfig) -> Node {
         let NodeConfig { id, secret, signer, server_name, ice, lease } = config;
         let mut node = Node {
@@ -106,16 +107,20 @@ impl Node {
         node
     }
 
-    /// Somebody connected.
+    /// Call when a client has connected.
     pub fn handle_connected(&mut self, now: Micros, connection: ConnectionId, address: IpAddr) {
         if crowd::reaches_reserve(self.connections.len() + 1, &self.rules) {
             self.make_way(now, address, None);
         }
         let full = self.connections.len() >= self.rules.connections_max;
         let objection = if self.draining.is_some() {
-            Some(Rejection::new(RejectionCode::Draining, "this server is about to stop"))
+            Some(Rejection::new(
+                RejectionCode::Draining,
+                "the server is about to stop; reconnect in \
+             a moment",
+            ))
         } else if full {
-            Some(Rejection::new(RejectionCode::ServerFull, "as many as can be are connected"))
+            Some(Rejection::new(RejectionCode::ServerFull, "the server is full; try again later"))
         } else {
             self.limits.connect(now, address, &self.rules).err()
         };
@@ -127,13 +132,13 @@ impl Node {
         self.connections.check_at(now + self.rules.hello_timeout, connection);
     }
 
-    /// Somebody said something.
+    /// Call with each received text.
     pub fn handle_text(&mut self, now: Micros, connection: ConnectionId, text: &str) {
         self.handle_said(now, connection, Said::read(text));
     }
 
-    /// Handles a message decoded before: many connections decode at once, and one at a time talks
-    /// to a node.
+    /// Handles a decoded message. Decoding can run in parallel for many connections; a node handles
+    /// one message at a time.
     pub fn handle_said(&mut self, now: Micros, connection: ConnectionId, said: Said) {
         let Said { id, bytes, message } = said;
         self.outbox.stats.messages += 1;
@@ -158,11 +163,11 @@ impl Node {
         }
     }
 
-    /// A ping was answered.
+    /// Call when a connection has answered a ping.
     pub fn handle_pong(&mut self, now: Micros, connection: ConnectionId) {
         let Some(known) = self.connections.get_mut(connection) else { return };
         if known.beats.try_acquire(now, &BEATS, 1).is_err() {
-            let text = "more pings and pongs than anybody needs";
+            let text = "too many pings or pongs";
             self.disconnect(now, connection, Rejection::new(RejectionCode::TooFast, text));
             return;
         }
@@ -170,13 +175,12 @@ impl Node {
         self.answer_probe(now, connection);
     }
 
-    /// A connection is gone.
+    /// Call when a connection is closed.
     pub fn handle_closed(&mut self, now: Micros, connection: ConnectionId) {
         self.forget_connection(now, connection);
     }
 
-    /// Ends a connection that does not take what it is sent, or breaks the rules of the socket
-    /// below.
+    /// Closes a connection that reads too slowly or violates the WebSocket protocol.
     pub fn disconnect(&mut self, now: Micros, connection: ConnectionId, refusal: Rejection) {
         if self.connections.get(connection).is_some() {
             self.say_bye(connection, refusal, true);
@@ -184,7 +188,7 @@ impl Node {
         }
     }
 
-    /// Looks whether a connection is overdue with anything, and when to look again.
+    /// Checks the deadlines of a connection and schedules the next check.
     fn check_connection(&mut self, now: Micros, connection: ConnectionId) {
         let Some(known) = self.connections.get_mut(connection) else { return };
         if known.is_proof(now, &self.rules) {
@@ -212,7 +216,7 @@ impl Node {
         self.connections.check_at(again_at, connection);
     }
 
-    /// Removes a member from its room whose socket answers pings and that says nothing itself.
+    /// Removes a member from its room whose socket answers pings but whose client sends nothing.
     fn check_silence(&mut self, now: Micros, connection: ConnectionId) {
         let Some(session) = self.session(connection) else { return };
         if let Some(room) = session.room
@@ -223,7 +227,7 @@ impl Node {
         }
     }
 
-    /// Forgets a connection that ended. The reservation behind it stays.
+    /// Drops a closed connection. Its reservation stays.
     fn forget_connection(&mut self, now: Micros, connection: ConnectionId) {
         self.stop_search(connection, false);
         if self.session(connection).is_some_and(|session| session.room.is_some()) {
@@ -244,7 +248,7 @@ impl Node {
         known.probed_by.into_iter().for_each(|prober| self.tell_prober(now, prober, false));
     }
 
-    /// The directory has applied an entry. Those of other nodes change nothing here.
+    /// Call when the directory has applied an entry. Entries of other nodes change nothing here.
     pub fn handle_applied(&mut self, now: Micros, entry: &LogEntry, reply: Reply) {
         self.take_reply(now, entry, reply);
         if self.is_expected(entry) {
@@ -253,7 +257,7 @@ impl Node {
         }
     }
 
-    /// An entry could not be appended, or is lost.
+    /// Call when an entry could not be appended, or is lost.
     pub fn handle_rejected(&mut self, now: Micros, entry: &LogEntry, rejection: Rejection) {
         self.take_reply(now, entry, Reply::Rejected(rejection));
         if self.is_expected(entry) {
@@ -262,7 +266,7 @@ impl Node {
         }
     }
 
-    /// The directory answers a question.
+    /// Call with the directory's answer to a lookup.
     pub fn handle_found(&mut self, now: Micros, lookup: Lookup, found: Found) {
         match (lookup, found) {
             (Lookup::Room(room), Found::Room(copy)) => self.looked(now, room, copy.map(|copy| *copy)),
@@ -273,11 +277,11 @@ impl Node {
                 }
                 whole.into_iter().for_each(|(to, id, rooms)| self.send(to, id, rooms));
             }
-            _ => debug_assert!(false, "an answer to another question"),
+            _ => debug_assert!(false, "an answer to another lookup"),
         }
     }
 
-    /// The directory tells.
+    /// Call with each notice of the directory.
     pub fn handle_notice(&mut self, now: Micros, notice: Notice) {
         match notice {
             Notice::Changed { room, version, events, links } => {
@@ -297,7 +301,7 @@ impl Node {
         }
     }
 
-    /// Another node tells.
+    /// Call with each message of another node.
     pub fn handle_node_message(&mut self, now: Micros, message: NodeMessage) {
         match message {
             NodeMessage::QueueSignal(signal) => self.deliver(now, signal),
@@ -308,7 +312,7 @@ impl Node {
         }
     }
 
-    /// Storage answers.
+    /// Call with the storage's answer to a query.
     pub fn handle_answer(&mut self, now: Micros, purpose: Purpose, answer: Result<ServerMessage, Rejection>) {
         match (purpose, answer) {
             (Purpose::Search(connection), answer) => self.rated(now, connection, answer),
@@ -317,22 +321,21 @@ impl Node {
         }
     }
 
-    /// Says goodbye to everybody and lets nobody in any more. They are asked to come back after so
-    /// long.
+    /// Closes all connections and accepts no new ones. Clients are asked to reconnect after this
+    /// time.
     pub fn drain(&mut self, reconnect_ms: u64) {
         self.draining = Some(reconnect_ms);
         self.outbox.send_all(self.connections.ids(), Draining { reconnect_ms });
     }
 
-    /// The directory is another one, or has lost what it was told last: begins a new life, so that
-    /// what was asked in the old one and is still on its way counts for nothing. Whoever is
-    /// connected should be disconnected before.
+    /// Starts a new epoch, because the directory was replaced or lost recent entries; replies to
+    /// entries of the old epoch are ignored. Disconnect all clients before.
     pub fn restart(&mut self, now: Micros) {
         self.lease.restart();
         self.renew_lease(now);
     }
 
-    /// Does what time alone brings about.
+    /// Performs what is due at `now`; call at [`Node::poll_timeout`] or later.
     pub fn handle_timeout(&mut self, now: Micros) {
         if self.lease.due().is_some_and(|due| due <= now) {
             self.renew_lease(now);
@@ -351,7 +354,7 @@ impl Node {
         self.limits.forget_idle(now);
     }
 
-    /// Asks for every room again: any change may have been missed.
+    /// Requests all rooms again: any change may have been missed.
     pub fn resync(&mut self, now: Micros) {
         let rooms = self.rooms.look_for_all(now);
         self.look_up_rooms(rooms);
@@ -376,12 +379,12 @@ impl Node {
         .min()
     }
 
-    /// What the node wants done. Drain it after every call.
+    /// Next output for the host of the node. Drain it after every call.
     pub fn poll_output(&mut self) -> Option<NodeOutput> {
         self.outbox.poll()
     }
 
-    /// What happened so far.
+    /// Counters since the start.
     pub fn tally(&self) -> &NodeStats {
         &self.outbox.stats
     }
@@ -391,24 +394,23 @@ impl Node {
         self.connections.len()
     }
 
-    /// The rooms this node has a member of, as they see them.
+    /// Rooms with a member connected here, as their members see them.
     pub fn rooms(&self) -> impl Iterator<Item = &crate::view::RoomView> {
         self.rooms.values().map(|copy| &copy.view)
     }
 
-    /// Whether this machine is a member of the room, as far as this node knows: for relays, which
-    /// serve members of one room only and have checked a ticket before.
+    /// Whether a peer is a member of the room, as far as this node knows. Used by relays, which
+    /// serve the members of one room and have checked a ticket before.
     pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
         self.rooms.get(room).is_some_and(|copy| copy.view.member(peer).is_some())
     }
 
-    /// The epoch of a room, as far as this node knows the room: tickets of lower ones are worth
-    /// nothing.
+    /// Epoch of a room, if this node knows the room: tickets of lower epochs are invalid.
     pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
         self.rooms.get(room).map(|copy| copy.view.epoch)
     }
 
-    /// The machine that speaks on this connection, once it has said who it is.
+    /// Peer of a connection, once it has identified itself.
     pub fn peer_of(&self, connection: ConnectionId) -> Option<(PeerId, &DisplayName)> {
         self.session(connection).map(|session| (session.peer, &session.name))
     }
@@ -419,7 +421,7 @@ impl Node {
         }
     }
 
-    /// Appends a command to the log, for a request if there is one.
+    /// Appends a command to the log; the reply to it answers `origin`.
     fn append(&mut self, origin: Option<Origin>, command: impl Into<Command>) {
         let entry = LogEntry { origin, command: command.into() };
         if self.is_expected(&entry) {
@@ -428,7 +430,7 @@ impl Node {
         self.outbox.push(NodeOutput::Append(Box::new(entry)));
     }
 
-    /// Whether an entry is ours and may bring a copy of a room.
+    /// Whether an entry is from this node and may bring a copy of a room.
     fn is_expected(&self, entry: &LogEntry) -> bool {
         entry.command.may_join() && entry.origin.is_some_and(|origin| origin.node == self.lease.node())
     }
@@ -437,13 +439,13 @@ impl Node {
         Some(Origin { node: self.lease.node(), connection: connection.0, request })
     }
 
-    /// Notes something about the player behind a connection, in the room it is in.
+    /// Records an audit event about the player of a connection, in its current room.
     fn note(&mut self, connection: ConnectionId, happening: AuditEvent) {
         let room = self.session(connection).and_then(|session| session.room);
         self.note_in(connection, room, happening);
     }
 
-    /// The same in a room it is not in any more.
+    /// Records an audit event about the player of a connection, in the given room.
     fn note_in(&mut self, connection: ConnectionId, room: Option<RoomId>, happening: AuditEvent) {
         let player = self.session(connection).map(|session| session.player);
         let record = AuditRecord { connection, player, room, happening };
@@ -462,7 +464,7 @@ impl Node {
         self.outbox.send(connection, id, message);
     }
 
-    /// Says why something was not done. Who keeps doing what is refused is shown out.
+    /// Rejects a request. A client that keeps sending rejected requests is disconnected.
     fn refuse(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, refusal: Rejection) {
         *self.outbox.stats.rejected.entry(refusal.code).or_default() += 1;
         if self.connections.get(connection).is_none() {
@@ -488,6 +490,6 @@ impl Node {
 
 fn too_fast(wait: Micros) -> Rejection {
     let retry_ms = wait.as_millis() + 1;
-    let text = format!("too often: try again in {retry_ms} ms");
+    let text = format!("too many requests; try again in {retry_ms} ms");
     Rejection { code: RejectionCode::TooFast, text, retry_after_ms: Some(retry_ms), game: None }
 }

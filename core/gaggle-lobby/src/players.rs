@@ -1,19 +1,21 @@
-//! How many people play at one machine.
+//! Number of local players of one peer.
+//!
+//! Used in requests and members. Absent: who they are.
 
 use crate::MessageError;
 use crate::json::{Raw, Value};
 
-/// How many people play at one machine: one, unless somebody says otherwise.
+/// Number of local players, 1 to 8; 1 by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LocalPlayers(u8);
 
 impl LocalPlayers {
-    /// One person alone.
+    /// A single local player.
     pub const ONE: LocalPlayers = LocalPlayers(1);
-    /// As many as fit around one machine.
+    /// Most local players of one peer.
     pub const MAX: u8 = 8;
 
-    /// So many, if it is 1 to 8.
+    /// Checks that the count is 1 to 8.
     ///
     /// ```
     /// use gaggle_lobby::LocalPlayers;
@@ -24,7 +26,7 @@ impl LocalPlayers {
         (1..=LocalPlayers::MAX).contains(&count).then_some(LocalPlayers(count))
     }
 
-    /// How many.
+    /// The count as an integer.
     pub const fn count(self) -> u8 {
         self.0
     }

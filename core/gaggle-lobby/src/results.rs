@@ -1,9 +1,9 @@
-//! Whether a match's result counts: those who were there report it, and it does if they agree.
+//! Verdict on a match result from the reports of its players.
 //!
-//! A voice weighs as long as its owner has played, so that no player decides what it has not been
-//! through. Keys cost nothing to make: players of one network, and peers of one person, are one
-//! voice. One liar among three is outvoted; two who disagree: neither counts; what only one voice
-//! says is kept as a claim. What is done with a result afterwards is not known here.
+//! Called by `room/result_vote.rs`. Votes weigh as much as their players' time in the match. Keys
+//! are free, so players of one network and peers of one account share a vote. With three votes one
+//! liar is outvoted; of two that disagree neither counts; a single one is kept as a claim. Absent:
+//! what is done with a result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,58 +18,56 @@ use crate::room::Source;
 use crate::rules::ModeConfig;
 use crate::view::Verdict;
 
-/// Longest digest a report may carry.
+/// Longest digest a report may carry, in characters.
 const DIGEST_LENGTH_MAX: usize = 64;
 
 record! {
-    /// Somebody who played in a match, also if they left before its end.
+    /// A player of a match, kept also after it left.
     pub struct MatchPlayer {
-        /// The machine.
+        /// Peer of the player.
         peer: PeerId,
-        /// The person.
+        /// Account of the player.
         player: PlayerId,
-        /// What they were called.
+        /// Display name of the player.
         name: DisplayName,
-        /// Where they sat.
+        /// Slot of the player.
         slot: Slot,
-        /// Where they came from.
+        /// Network and sign-in of the player.
         source: Source,
-        /// Since when they have played in it.
+        /// Start of its current stay in the match.
         since: Micros,
-        /// When they came for the first time, if they left and came again: points won before count.
+        /// Start of its first stay, if it left and returned: points won then count.
         first: Option<Micros>,
-        /// When they were sent away, if they were: nobody else speaks for the time they have
-        /// played.
+        /// When the host removed it: its time played keeps its weight and supports no report.
         kicked_at: Option<Micros>,
     }
 }
 
 impl MatchPlayer {
-    /// For how long they may have won points in a match that began at `born`. Before they came,
-    /// only others won some.
+    /// Time in which the player may have won points in a match that started at `born`.
     pub(crate) fn played(&self, born: Micros, now: Micros) -> Micros {
         now.since(self.first.unwrap_or(self.since).max(born))
     }
 }
 
 record! {
-    /// One person's part in a decided match.
+    /// One player's part in a decided match.
     pub struct PlayerScore {
-        /// The machine.
+        /// Peer of the player.
         peer: PeerId,
-        /// The person.
+        /// Account of the player.
         player: PlayerId,
-        /// What they were called.
+        /// Display name of the player.
         name: DisplayName,
-        /// Where they sat.
+        /// Slot of the player.
         slot: Slot,
-        /// How many points.
+        /// Points, higher is better.
         score: i64,
-        /// First, second …; equal for a tie.
+        /// Rank from 1, equal for a tie.
         place: u8,
-        /// An issuer of tokens vouches for the person.
+        /// A token issuer has authenticated the player.
         signed_in: bool,
-        /// Only the player's own word: no report names it.
+        /// Only the player's own claim: no report names it.
         claimed: bool,
     }
 }
@@ -77,63 +75,63 @@ record! {
 record! {
     /// A decided match, to be stored.
     pub struct MatchRecord {
-        /// In which room.
+        /// Room of the match.
         room: RoomId,
-        /// Which of its matches. Room and round together name a match for ever.
+        /// Number of the match. Room and round together are unique forever.
         round: u32,
-        /// What was played.
+        /// Game that was played.
         game: Label,
-        /// In which of its ways.
+        /// Mode of the game.
         mode: Label,
-        /// What became of it.
+        /// Verdict on the result.
         verdict: Verdict,
-        /// Everybody's part; nobody's if it is disputed.
+        /// Parts of all players; empty if disputed.
         scores: Vec<PlayerScore>,
-        /// How far they came.
+        /// Last wave or level reached.
         level: Option<u32>,
-        /// A hash of the final state.
+        /// Hash of the final state.
         digest: Option<String>,
-        /// When it began, in Unix milliseconds.
+        /// Start of the match in Unix milliseconds.
         born: u64,
-        /// When it was decided, in Unix milliseconds.
+        /// Time of the decision in Unix milliseconds.
         ended: u64,
     }
 }
 
 record! {
-    /// One member's report, as it is kept until the match is decided.
+    /// One member's report, kept until the match is decided.
     pub struct ResultClaim {
-        /// Whose machine.
+        /// Reporting peer.
         peer: PeerId,
-        /// Which person.
+        /// Account of the peer.
         player: PlayerId,
-        /// What they say.
+        /// What it reported.
         report: Report,
-        /// When they said it.
+        /// When it reported.
         at: Micros,
     }
 }
 
 record! {
-    /// What a player said of its own score, which it may have left before the first report.
+    /// A player's claim about its own score, kept in case it leaves before the first report.
     #[derive(Copy)]
     pub struct Told {
-        /// The machine.
+        /// Claiming peer.
         peer: PeerId,
-        /// How many points.
+        /// Claimed points.
         score: i64,
-        /// How far it came.
+        /// Claimed level.
         level: Option<u32>,
-        /// When it said so; none in what earlier builds kept.
+        /// Time of the claim; none in data of earlier builds.
         at: Option<Micros>,
     }
 }
 
-/// One voice about a match: players who have a person or a network in common, by the first of them
-/// in the cast.
+/// A vote shared by players with an account or network in common, as the index of the first of
+/// them.
 type Voice = usize;
 
-/// Who speaks with which voice about a match, and how long each has played, in milliseconds.
+/// Vote of each player, and the weight of each vote in milliseconds played.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Voices {
     of: BTreeMap<PeerId, Voice>,
@@ -141,7 +139,7 @@ pub(crate) struct Voices {
 }
 
 impl Voices {
-    /// The voices of those who played, none of which weighs anything yet.
+    /// Votes of the players, all without weight.
     pub(crate) fn of(cast: &[MatchPlayer]) -> Voices {
         let mut voice: Vec<Voice> = (0..cast.len()).collect();
         for at in 0..cast.len() {
@@ -157,22 +155,20 @@ impl Voices {
         Voices { of, weights: BTreeMap::new() }
     }
 
-    /// Counts a player who was there for so long. Of several with one voice the one that was there
-    /// longest counts.
+    /// Adds a player's time. Of several players with one vote the longest time counts.
     pub(crate) fn add(&mut self, peer: PeerId, played: Micros) {
         let Some(voice) = self.of.get(&peer) else { return };
-        // A player who came this moment weighs something, too.
+        // A player who joined this moment has some weight, too.
         let weight = self.weights.entry(*voice).or_default();
         *weight = (*weight).max(played.as_millis() + 1);
     }
 
-    /// Whether these are enough to decide: three fifths. With half, anybody could tip a tie by
-    /// coming in.
+    /// Whether these suffice to decide: three fifths. With one half, any joiner could break a tie.
     pub(crate) fn are_enough(&self, peers: impl Iterator<Item = PeerId>) -> bool {
         self.carry(&peers.filter_map(|peer| self.of.get(&peer).copied()).collect())
     }
 
-    /// Whether two who played speak with one voice.
+    /// Whether two players share a vote.
     pub(crate) fn are_one(&self, peer: PeerId, other: PeerId) -> bool {
         self.of.get(&peer) == self.of.get(&other)
     }
@@ -183,7 +179,7 @@ impl Voices {
     }
 }
 
-/// Whether a report could be true, and in the one form that can be compared with others.
+/// Checks that a report can be true, and normalizes it for comparison.
 pub(crate) fn check(
     mut report: Report,
     cast: &[MatchPlayer],
@@ -193,7 +189,7 @@ pub(crate) fn check(
     let bad = |text: String| Rejection::new(RejectionCode::BadReport, text);
     let slots: BTreeSet<Slot> = report.scores.iter().map(|score| score.slot).collect();
     if slots.is_empty() || slots.len() != report.scores.len() {
-        return Err(bad("a report names each slot that played once".into()));
+        return Err(bad("a report must name each slot of the match once".into()));
     }
     if report.digest.as_ref().is_some_and(|digest| digest.len() > DIGEST_LENGTH_MAX) {
         return Err(bad(format!("a digest has at most {DIGEST_LENGTH_MAX} characters")));
@@ -209,35 +205,35 @@ pub(crate) fn check(
         }
         check_score(*score, rules, participant.played(born, now))?;
         if place.is_some_and(|place| place == 0 || usize::from(place) > report.scores.len()) {
-            return Err(bad(format!("a place is 1 to {}", report.scores.len())));
+            return Err(bad(format!("a rank must be 1 to {}", report.scores.len())));
         }
     }
     report.scores.sort_by_key(|score| score.slot);
     Ok(report)
 }
 
-/// Whether a score is one the mode allows after so much play.
+/// Whether the mode allows a score after this time.
 pub(crate) fn check_score(score: i64, rules: &ModeConfig, played: Micros) -> Result<(), Rejection> {
-    // A second more than the clock says: the match began before the server heard of it.
+    // One second of tolerance: the match began before the server knew.
     let seconds = played.get() / 1_000_000 + 1;
     let speed_max = rules.score_per_second_max.map(|points| i64::from(points).saturating_mul(seconds as i64));
     let score_max = rules.score_max.min(speed_max.unwrap_or(i64::MAX));
     if (rules.score_min..=score_max).contains(&score) {
         return Ok(());
     }
-    let text = format!("a score is {} to {score_max} after {seconds} s", rules.score_min);
+    let text = format!("a score after {seconds} s must be {} to {score_max}", rules.score_min);
     Err(Rejection::new(RejectionCode::BadReport, text))
 }
 
-/// Whether a level is one the mode allows.
+/// Whether the mode allows a level.
 pub(crate) fn check_level(level: Option<u32>, rules: &ModeConfig) -> Result<(), Rejection> {
     if level.is_none_or(|level| (1..=rules.level_max).contains(&level)) {
         return Ok(());
     }
-    Err(Rejection::new(RejectionCode::BadReport, format!("a level is 1 to {}", rules.level_max)))
+    Err(Rejection::new(RejectionCode::BadReport, format!("a level must be 1 to {}", rules.level_max)))
 }
 
-/// The lines of those who told their score and are in no report.
+/// Score lines of players who claimed a score and are in no report.
 pub(crate) fn claims(told: &[Told], cast: &[MatchPlayer], known: &[PlayerScore]) -> Vec<PlayerScore> {
     let line = |told: &Told| {
         let participant = cast.iter().find(|participant| participant.peer == told.peer)?;
@@ -255,7 +251,7 @@ pub(crate) fn claims(told: &[Told], cast: &[MatchPlayer], known: &[PlayerScore])
     };
     let mut claims: Vec<PlayerScore> = Vec::new();
     for claim in told.iter().filter_map(line) {
-        // Of several who sat in one place the best counts: a match has one line for each.
+        // Of several players of one slot the best counts: a match has one line per slot.
         match claims.iter_mut().find(|known| known.slot == claim.slot) {
             Some(known) if known.score < claim.score => *known = claim,
             Some(_) => {}
@@ -265,9 +261,9 @@ pub(crate) fn claims(told: &[Told], cast: &[MatchPlayer], known: &[PlayerScore])
     claims
 }
 
-/// What the reports amount to, and which one counts.
+/// Verdict on the reports, and the report that counts.
 pub(crate) fn judge<'a>(testimonies: &'a [ResultClaim], voices: &Voices) -> (Verdict, Option<&'a Report>) {
-    // Those with one voice have none if they disagree.
+    // Players that share a vote and disagree have none.
     let mut said: BTreeMap<Voice, Option<&Report>> = BTreeMap::new();
     for ResultClaim { peer, report, .. } in testimonies {
         let Some(voice) = voices.of.get(peer) else { continue };
@@ -281,7 +277,7 @@ pub(crate) fn judge<'a>(testimonies: &'a [ResultClaim], voices: &Voices) -> (Ver
         agree.map(|(voice, _)| *voice).collect::<BTreeSet<Voice>>()
     };
     let carries = |report: &&Report| voices.carry(&agreeing(report));
-    // Fewer than are needed may say it, if nobody says anything else.
+    // Fewer than required suffice if no vote says otherwise.
     let is_agreed = |report: &&Report| said.values().all(|voice| *voice == Some(*report));
     if let Some(report) = said.values().flatten().copied().find(carries) {
         let verdict = if agreeing(report).len() > 1 { Verdict::Agreed } else { Verdict::Claimed };
@@ -293,12 +289,11 @@ pub(crate) fn judge<'a>(testimonies: &'a [ResultClaim], voices: &Voices) -> (Ver
     }
 }
 
-/// Everybody's part with who they are and which place they took.
+/// Score lines of a report with identities and ranks.
 pub(crate) fn score_sheet(report: &Report, cast: &[MatchPlayer]) -> Vec<PlayerScore> {
     let better = |score: &Score| report.scores.iter().filter(|other| other.score > score.score).count() as u8;
     let line = |score: &Score| {
-        // The slot tells apart two local players of one machine; the machine must be right in any
-        // case.
+        // The slot distinguishes local players of one peer; the peer must match in any case.
         let here = cast.iter().filter(|participant| participant.peer == score.peer);
         let participant = here.max_by_key(|participant| participant.slot == score.slot)?;
         Some(PlayerScore {
@@ -321,64 +316,64 @@ mod tests {
     use crate::id::NetworkId;
 
     #[test]
-    fn those_who_agree_are_believed() {
+    fn agreeing_reports_decide() {
         expect(&[(1, 10), (2, 10)], &[9, 9], Verdict::Agreed, Some(10));
         expect(&[(1, 10), (2, 10), (3, 10), (4, 10)], &[9; 4], Verdict::Agreed, Some(10));
-        // However late one of them came.
+        // Whatever the time played.
         expect(&[(1, 10), (2, 10)], &[900, 1], Verdict::Agreed, Some(10));
     }
 
     #[test]
-    fn one_who_dissents_cannot_forge() {
+    fn single_dissenter_cannot_forge_result() {
         expect(&[(1, 10), (2, 99), (3, 10)], &[9; 3], Verdict::Agreed, Some(10));
     }
 
     #[test]
-    fn when_two_disagree_neither_counts() {
+    fn two_disagreeing_votes_decide_nothing() {
         expect(&[(1, 10), (2, 99)], &[9; 2], Verdict::Disputed, None);
         expect(&[(1, 10), (2, 99)], &[9, 8], Verdict::Disputed, None);
         expect(&[(1, 10), (2, 99), (3, 10), (4, 99)], &[9; 4], Verdict::Disputed, None);
         expect(&[(1, 10), (2, 99), (3, 50)], &[9; 3], Verdict::Disputed, None);
-        // And nobody who has just come tips it.
+        // A player who just joined does not break the tie.
         expect(&[(1, 10), (2, 99), (3, 99)], &[900, 900, 10], Verdict::Disputed, None);
     }
 
     #[test]
-    fn those_who_came_late_do_not_outvote_those_who_played() {
+    fn late_joiners_do_not_outvote_players() {
         expect(&[(1, 10), (2, 10), (3, 99), (4, 99)], &[900, 900, 5, 5], Verdict::Agreed, Some(10));
         expect(&[(1, 10), (3, 99), (4, 99)], &[900, 900, 5, 5], Verdict::Disputed, None);
         expect(&[(1, 10), (2, 99)], &[900, 5], Verdict::Claimed, Some(10));
     }
 
     #[test]
-    fn what_one_alone_says_is_a_claim() {
+    fn single_vote_is_claim() {
         expect(&[(1, 10)], &[9], Verdict::Claimed, Some(10));
-        // Also if others were there, as long as they say nothing.
+        // Also with other players present, as long as they report nothing.
         expect(&[(1, 10)], &[9; 4], Verdict::Claimed, Some(10));
     }
 
     #[test]
-    fn two_tabs_of_one_person_are_one_voice() {
+    fn two_peers_of_one_player_share_vote() {
         let mut testimonies = testimonies(&[(1, 10), (2, 10), (3, 99)]);
         let mut cast = cast(3);
         cast[1].player = cast[0].player;
         let voices = voices(&cast, &[9; 3]);
         assert_eq!(judge(&testimonies, &voices).0, Verdict::Disputed);
-        // Tabs that contradict each other make their owner no witness at all.
+        // If they contradict each other, their player has no vote.
         testimonies[1].report = report(11);
         testimonies[2].report = report(10);
         assert_eq!(judge(&testimonies, &voices).0, Verdict::Disputed);
     }
 
     #[test]
-    fn players_of_one_network_are_one_voice() {
+    fn players_of_one_network_share_vote() {
         let reports = testimonies(&[(1, 10), (2, 10), (3, 99)]);
         let mut cast = cast(4);
         cast[1].source = cast[0].source;
         assert_eq!(judge(&reports[..2], &voices(&cast[..2], &[9; 2])).0, Verdict::Claimed);
         assert_eq!(judge(&reports, &voices(&cast[..3], &[9; 3])).0, Verdict::Disputed);
-        // Also by way of a third: the first shares a network with the second, and that one's person
-        // is the last.
+        // Also transitively: the first shares a network with the second, the second an account with
+        // the last.
         cast[3].player = cast[1].player;
         let voices = Voices::of(&cast);
         assert_eq!(voices.of.values().copied().collect::<Vec<Voice>>(), [0, 0, 2, 0]);
@@ -409,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn places_follow_from_scores_and_ties_share() {
+    fn ranks_follow_from_scores_and_ties_share() {
         let mut report = report(10);
         for (slot, score) in [(1, 30), (2, 10), (3, 20)] {
             let peer = PeerId::from_u128(slot as u128 + 1);
@@ -419,7 +414,7 @@ mod tests {
         assert_eq!(places, [3, 1, 3, 2]);
     }
 
-    /// Who says what, after how many seconds of play of everybody there.
+    /// Checks the verdict on these reports, given each player's seconds played.
     fn expect(reports: &[(u8, i64)], played: &[u64], verdict: Verdict, score: Option<i64>) {
         let testimonies = testimonies(reports);
         let voices = voices(&cast(played.len() as u8), played);

@@ -1,7 +1,7 @@
-//! The rules of one room: who may do what, and what follows from it.
+//! Rules of one room: what members may do, and what follows.
 //!
-//! The directory calls it. Each call either changes nothing and says why, or leaves what happened
-//! in [`Room::take_change`] for those who keep copies. Absent: sockets, other rooms, clocks.
+//! Called by the directory. Each call either changes nothing and returns why, or records what
+//! happened for [`Room::take_change`]. Absent: sockets, other rooms, clocks.
 
 mod action;
 mod members;
@@ -30,24 +30,24 @@ use crate::results::{MatchPlayer, MatchRecord, ResultClaim, Told};
 use crate::rules::Rules;
 use crate::view::{AccessChanged, HostChanged, LeaveReason, Left, Member, RoomUpdate, RoomView, Status};
 
-/// For how long `find` prefers other rooms to one that was left.
+/// How long `find` avoids a room for a player who left it.
 const AVOIDED: Micros = Micros::from_secs(60);
 
-/// For how long `find` prefers other rooms to one that voted a player out.
+/// How long `find` avoids a room that voted a player out.
 const VOTED_OUT_AVOIDED: Micros = Micros::from_secs(600);
 
-/// What a call changed.
+/// Changes of a room since the last poll.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoomChange {
-    /// What members see, in order.
+    /// Updates for members, in order.
     pub events: Vec<RoomUpdate>,
-    /// Whose connection is where now.
+    /// Members whose connection changed.
     pub links: Vec<(PeerId, Option<Attachment>)>,
-    /// Matches to be stored.
+    /// Matches to store.
     pub records: Vec<MatchRecord>,
 }
 
-/// A room, as the server knows it.
+/// State of a room on the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     view: RoomView,
@@ -57,91 +57,90 @@ pub struct Room {
 }
 
 record! {
-    /// A seat somebody has left.
+    /// A slot that its player left.
     pub struct FreedSlot {
-        /// Which.
+        /// The freed slot.
         slot: Slot,
-        /// Who, as a machine.
+        /// Its last peer.
         peer: PeerId,
-        /// Who, as a person; none in what earlier builds kept.
+        /// Its last account; none in data of earlier builds.
         player: Option<PlayerId>,
-        /// When.
+        /// When it was left.
         at: Micros,
     }
 }
 
 record! {
-    /// A player's vote to remove another one.
+    /// A player's vote to remove another player.
     #[derive(Copy)]
     pub struct Vote {
-        /// Who votes.
+        /// Voting peer.
         by: PeerId,
-        /// Who is to be removed.
+        /// Peer to be removed.
         target: PeerId,
     }
 }
 
 record! {
-    /// Why somebody is host of a room that was made again.
+    /// Claim to be host of a restored room.
     #[derive(Copy)]
     pub struct HostClaim {
-        /// When the ticket was made that calls them host, in Unix seconds; 0 if none does.
+        /// Issue time of the ticket that names the host, in Unix seconds; 0 without one.
         issued: u64,
-        /// Until when a later one counts more.
+        /// Until when a later ticket overrides it.
         until: Micros,
     }
 }
 
 record! {
-    /// What a room keeps beside its members.
+    /// State of a room beside its members.
     pub struct RoomState {
-        /// The order of the next joiner.
+        /// Join order of the next joiner.
         next_order: u64,
-        /// Who has played in this match.
+        /// Players of the current match.
         cast: Vec<MatchPlayer>,
-        /// What was reported about it.
+        /// Reports about it.
         testimonies: Vec<ResultClaim>,
-        /// What players said of their own scores.
+        /// Score claims of players.
         told: Vec<Told>,
-        /// When the reports were counted last, the first time when the first one came.
+        /// When reports were last counted; first when the first one arrived.
         counted_at: Option<Micros>,
-        /// Decided matches that are not stored yet, and the last one that is.
+        /// Decided matches not stored yet, and the last stored one.
         decided: Vec<MatchRecord>,
-        /// The last match that is stored.
+        /// Number of the last stored match.
         stored_round: u32,
-        /// Who was sent away.
+        /// Accounts the host removed.
         banned: Vec<PlayerId>,
-        /// The networks they came from, where no other member does.
+        /// Networks of removed players, unless shared with another member.
         banned_networks: Vec<NetworkId>,
-        /// Who wants whom removed, each player one.
+        /// Votes to remove players, one per player.
         votes: Vec<Vote>,
-        /// When they removed one last.
+        /// When a vote last removed a player.
         voted_out_at: Option<Micros>,
-        /// Who made the room.
+        /// Account that created the room.
         founder: Option<PlayerId>,
-        /// From which network.
+        /// Network of its creator.
         founded_from: NetworkId,
-        /// Its network had its share of open rooms: `find` brings no player from another one.
+        /// Its network had its share of open rooms: `find` brings no player of another network.
         apart: bool,
-        /// Who has left a match nobody can drop into.
+        /// Peers that left a match without drop-in.
         left: Vec<PeerId>,
-        /// Seats somebody has left, each with who was the last.
+        /// Freed slots with their last players.
         vacated: Vec<FreedSlot>,
-        /// When the match was over.
+        /// When the match ended.
         finished_at: Option<Micros>,
-        /// The room was made again from a ticket: until when the others are waited for.
+        /// The room was restored from a ticket: until when it waits for its other members.
         reopened_until: Option<Micros>,
-        /// When the ticket was made whose word about the room counts, in Unix seconds; none once
-        /// the host has changed it.
+        /// Issue time of the ticket whose room settings count, in Unix seconds; none after a change
+        /// by the host.
         reopened_by: Option<u64>,
-        /// By what right somebody is host of a room that was made again, until the one who was
-        /// before is there.
+        /// Claim of the host of a restored room, until the previous host returns.
         host_claim: Option<HostClaim>,
     }
 }
 
 impl Room {
-    /// A new room with its founder in it.
+    /// A new room with its creator as the first member.
     pub fn create(now: Micros, new: NewRoom, founder: JoinRequest, link: Attachment) -> Room {
         let NewRoom { id, code, seed, game, mode, build, seats, private, drop_in, .. } = new;
         let NewRoom { host_starts, matched, settings, .. } = new;
@@ -211,31 +210,31 @@ impl Room {
         &self.view
     }
 
-    /// What the server knows about a member.
+    /// What the server knows about a member beyond the view.
     pub fn reservation_of(&self, peer: PeerId) -> Option<&Reservation> {
         self.seats.get(&peer)
     }
 
-    /// Everybody's connection.
+    /// Connections of all members.
     pub fn links(&self) -> impl Iterator<Item = (PeerId, Attachment)> {
         self.seats.iter().filter_map(|(peer, seat)| seat.link.map(|link| (*peer, link)))
     }
 
-    /// Whether nobody is left who could play.
+    /// Whether no member is left who could play.
     pub fn is_over(&self) -> bool {
         self.view.players().next().is_none()
     }
 
-    /// Whether `find` may put somebody here: there is a seat, it is not shut, and somebody is
-    /// really there.
+    /// Whether `find` may use the room: a slot is free, it is not closed to joiners, and a
+    /// connected player is in it.
     pub fn is_open(&self) -> bool {
         !self.view.private
             && self.objection_to_join(LocalPlayers::ONE).is_none()
             && self.links().next().is_some()
     }
 
-    /// The one network whose players `find` may bring, if others would only fill up seats among it:
-    /// it holds more than half of them, or has made more than its share of open rooms.
+    /// The one network whose players `find` may bring, because it has more than half of the
+    /// players, or more than its share of open rooms.
     pub fn reserved_for(&self) -> Option<NetworkId> {
         if self.state.apart {
             return Some(self.state.founded_from);
@@ -251,22 +250,22 @@ impl Room {
             .map(|(network, _)| network)
     }
 
-    /// Who made the room, and from which network.
+    /// Account and network that created the room.
     pub(crate) fn founder(&self) -> (Option<PlayerId>, NetworkId) {
         (self.state.founder, self.state.founded_from)
     }
 
-    /// Whether strangers are not brought here because its founder's network has its share of rooms.
+    /// Whether `find` brings only players of the creator's network.
     pub(crate) fn is_apart(&self) -> bool {
         self.state.apart
     }
 
-    /// Whether `find` brings no player of another network here from now on.
+    /// Sets whether `find` brings only players of the creator's network.
     pub(crate) fn set_apart(&mut self, apart: bool) {
         self.state.apart = apart;
     }
 
-    /// Whether at least half of those who play are of one network.
+    /// Whether at least half of the players are of one network.
     pub(crate) fn is_mostly_of(&self, network: NetworkId) -> bool {
         let is_of = |member: &&Member| {
             self.seats.get(&member.peer).is_some_and(|seat| seat.source.network == network)
@@ -274,12 +273,12 @@ impl Room {
         2 * self.view.players().filter(is_of).count() >= self.view.players().count()
     }
 
-    /// Whether players have removed one of them so lately that others are better brought elsewhere.
+    /// Whether a vote removed a player so recently that `find` should avoid the room.
     pub(crate) fn has_voted_out_lately(&self, now: Micros) -> bool {
         self.state.voted_out_at.is_some_and(|at| now.since(at) < VOTED_OUT_AVOIDED)
     }
 
-    /// `find` brings players here: none of them rules over the others.
+    /// Marks the room as matched: no player has privileges over strangers that `find` brings.
     pub(crate) fn set_matched(&mut self) {
         if !self.view.matched {
             let access = AccessChanged { matched: true, ..self.view.access() };
@@ -287,7 +286,7 @@ impl Room {
         }
     }
 
-    /// Whether this person left the room so lately that another one suits them better.
+    /// Whether this player left so recently that `find` should avoid the room.
     pub fn was_left_lately(&self, now: Micros, player: PlayerId) -> bool {
         let is_it = |vacated: &FreedSlot| {
             vacated.player == Some(player)
@@ -297,11 +296,11 @@ impl Room {
         self.state.vacated.iter().any(is_it)
     }
 
-    /// The room in the list; none for one that is not listed.
+    /// Entry in the room list; none if unlisted.
     pub fn listing(&self) -> Option<Listing> {
         let view = &self.view;
         let host = view.member(view.host).filter(|_| !view.private && self.links().next().is_some())?;
-        // Who has stepped out is no company, even if the seat is kept.
+        // A member that has left and only keeps its reservation does not count.
         let is_there = |member: &&Member| self.seats.get(&member.peer).is_none_or(|seat| !seat.stepped_out);
         let players = view.players().filter(is_there).map(|member| member.slots().len() as u8).sum();
         Some(Listing {
@@ -318,10 +317,10 @@ impl Room {
         })
     }
 
-    /// Does what a member wants, if it may.
+    /// Performs a member's action.
     ///
     /// # Errors
-    /// If it may not; nothing changed then.
+    /// If the member may not; nothing changed then.
     pub fn act(
         &mut self,
         now: Micros,
@@ -352,7 +351,7 @@ impl Room {
             RoomAction::Kick(kick) => return self.kick(now, kick.peer),
             RoomAction::TransferHost(host) => return self.hand_over(host.peer),
             act => {
-                // What the host says now counts more than any ticket from before.
+                // The host's current settings override any ticket.
                 self.state.reopened_by = None;
                 return self.act_on_room(now, rules, act);
             }
@@ -372,8 +371,7 @@ impl Room {
         }
     }
 
-    /// What the calls since the last time have changed. Raises the version if copies have to
-    /// change.
+    /// Changes since the last call. Raises the version if copies have to change.
     pub fn take_change(&mut self) -> RoomChange {
         if !self.change.events.is_empty() || !self.change.links.is_empty() {
             self.view.version += 1;
@@ -381,7 +379,7 @@ impl Room {
         std::mem::take(&mut self.change)
     }
 
-    /// Makes an event take effect and keeps it for others.
+    /// Applies an event and records it for copies.
     fn happen(&mut self, event: impl Into<RoomUpdate>) {
         let event = event.into();
         self.view.apply(&event);
@@ -398,7 +396,7 @@ impl Room {
         }
     }
 
-    /// Takes somebody out, whoever wanted it, and finds a new host if it was the host.
+    /// Removes a member and chooses a new host if it was the host.
     fn remove(&mut self, now: Micros, peer: PeerId, reason: LeaveReason) {
         self.set_link(peer, None);
         self.seats.remove(&peer);
@@ -408,13 +406,13 @@ impl Room {
         if self.is_over() {
             self.close(now);
         } else if self.view.host == peer {
-            let host = self.successor(|_| true).expect("somebody is left who could play");
+            let host = self.successor(|_| true).expect("a member is left who could play");
             self.make_host(host);
         }
         self.settle_if_complete(now);
     }
 
-    /// Sends everybody who is still here away.
+    /// Removes all remaining members.
     fn close(&mut self, now: Micros) {
         self.decide_early(now);
         let members: Vec<PeerId> = self.view.members.iter().map(|member| member.peer).collect();
@@ -430,8 +428,8 @@ impl Room {
         self.happen(HostChanged { peer });
     }
 
-    /// Who should be host: of the players asked for, those who are there before those who are away,
-    /// those who look before those who rest, and among them who has been here longest.
+    /// Next host among the players that fit: connected before away, attentive before resting, then
+    /// by join order.
     fn successor(&self, fits: impl Fn(&Member) -> bool) -> Option<PeerId> {
         let players = self.view.players().filter(|member| fits(member));
         let order = |member: &&Member| self.seats.get(&member.peer).map(|seat| seat.order);
@@ -441,19 +439,19 @@ impl Room {
 }
 
 record! {
-    /// A member as a store keeps it.
+    /// Stored form of a member.
     pub struct StoredMember {
-        /// What others see.
+        /// Public part of the member.
         member: Member,
-        /// What the server knows.
+        /// Private part of the member.
         seat: Reservation,
     }
 }
 
-/// A room taken apart into texts that can be kept outside: one for the room, one for each member.
-/// Joining adds one text and changes no other, so that a store can do it by itself.
+/// Text form of a room: one text for the room, one per member. A join adds one text and changes no
+/// other.
 impl Room {
-    /// The text of everything but the members.
+    /// Text of everything but the members.
     pub fn head_text(&self) -> String {
         let mut view = self.view.clone();
         view.members.clear();
@@ -465,7 +463,7 @@ impl Room {
         out
     }
 
-    /// The text of each member.
+    /// Text of each member.
     pub fn member_texts(&self) -> Vec<(PeerId, String)> {
         let text = |member: &Member| {
             let seat = self.seats.get(&member.peer)?.clone();
@@ -476,10 +474,10 @@ impl Room {
         self.view.members.iter().filter_map(text).collect()
     }
 
-    /// The room these texts are of.
+    /// Restores a room from its texts.
     ///
     /// # Errors
-    /// If they were not written by [`Room::head_text`] and [`Room::member_texts`].
+    /// If they were not made by [`Room::head_text`] and [`Room::member_texts`].
     pub fn from_texts<'a>(
         head: &str,
         version: u64,

@@ -1,4 +1,6 @@
-//! What an operator can set: times, bounds, rates, and the games that are played.
+//! Operator settings of a lobby: times, bounds, rate limits, and the games it offers.
+//!
+//! Given to every node and directory. Absent: how settings are written in files (`gaggle-server`).
 
 use std::collections::BTreeMap;
 
@@ -8,164 +10,161 @@ pub use gaggle_kit::rate_limit::RateLimit;
 use crate::label::Label;
 use crate::message::{Rejection, RejectionCode};
 
-/// Most seats a room can have.
+/// Most slots of a room.
 pub const PLAYERS_MAX: u8 = 64;
-/// Fewest seats a room can have.
+/// Fewest slots of a room.
 pub const PLAYERS_MIN: u8 = 2;
 
-/// Times, bounds, rates and games. The defaults suit one server for strangers on the open internet.
+/// Times, bounds, rate limits and games. The defaults suit one public server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    /// The games that are played, by name.
+    /// Games on offer, by name.
     pub games: BTreeMap<Label, GameRules>,
-    /// The rules for games that are not in the list; none: they are refused.
+    /// Rules for games that are not listed; none: such games are rejected.
     pub unlisted_games: Option<ModeConfig>,
 
-    /// How long the seat of somebody whose connection is lost is kept.
+    /// How long the reservation of a lost connection is kept.
     pub reconnect_grace: Micros,
-    /// How long the seat of somebody is kept who left and may be back in a moment: about as long as
-    /// a page takes to load again.
+    /// How long the reservation of a peer that left and may return is kept: about the time of a
+    /// page reload.
     pub reload_grace: Micros,
     /// How long a host may be away before another member becomes host.
     pub host_grace: Micros,
-    /// A connected member that says nothing for so long is taken out of its room.
+    /// A connected member that sends nothing for this long is removed from its room.
     pub idle_timeout: Micros,
-    /// A room whose match ended so long ago is closed.
+    /// How long a room stays open after its match ended.
     pub finished_ttl: Micros,
-    /// How long the others' reports of a result are waited for, from the first one on, before they
-    /// are counted.
+    /// How long to wait for further reports after the first one before votes are counted.
     pub report_timeout: Micros,
-    /// How long a ticket counts.
+    /// Lifetime of a ticket.
     pub ticket_ttl: Micros,
 
-    /// How long a new connection may take to say hello.
+    /// How long a new connection may take to send `hello`.
     pub hello_timeout: Micros,
-    /// A connection that was silent for so long is pinged.
+    /// A connection that sends nothing for this long is pinged.
     pub ping_interval: Micros,
-    /// A ping must be answered within this time.
+    /// A pong must arrive within this time.
     pub pong_timeout: Micros,
-    /// How long the older of two connections with one key has to show that it lives.
+    /// How long the older of two connections with one key has to prove that it is alive.
     pub probe_timeout: Micros,
-    /// How often a changed list of rooms is told.
+    /// Shortest time between two updates of a room list.
     pub list_interval: Micros,
 
-    /// How many may watch one room.
+    /// Spectators per room.
     pub spectators_max: usize,
     /// Rooms on all nodes together.
     pub rooms_max: usize,
-    /// Connections of this node.
+    /// Connections per node.
     pub connections_max: usize,
-    /// Connections from one address (of IPv6, from one /64).
+    /// Connections per address (IPv6: per /64).
     pub connections_per_address_max: usize,
-    /// Connections of one person, in all tabs together. More than there are seats: a lost
-    /// connection is not noticed at once.
+    /// Connections per player on all devices. More than rooms: a lost connection is not noticed at
+    /// once.
     pub connections_per_player_max: usize,
-    /// Seats one person can have at the same time, in all tabs together.
+    /// Rooms one player can be in at the same time, on all devices.
     pub rooms_per_player_max: usize,
     /// Longest settings of a room, in bytes.
     pub settings_bytes_max: usize,
     /// Longest signal, in bytes.
     pub signal_bytes_max: usize,
-    /// Signals kept for a member that is away.
+    /// Signals queued for a member that is away.
     pub queued_signals_max: usize,
-    /// Bytes of signals kept for a member that is away.
+    /// Bytes of signals queued for a member that is away.
     pub queued_signal_bytes_max: usize,
 
-    /// Where players sign in to get a token: an address with `{return}` and `{state}`, told to
-    /// clients.
+    /// Address of the sign-in page with `{return}` and `{state}`, sent to clients.
     pub sign_in: Option<String>,
-    /// How often things may be said.
+    /// Rate limits of requests.
     pub limits: Limits,
-    /// How the search for people of one's skill widens.
+    /// Parameters of the search for players of similar skill.
     pub search: SearchRules,
 }
 
-/// How often things may be said.
+/// Rate limits of requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// New connections from one address.
+    /// New connections per address.
     pub connect: RateLimit,
-    /// Any message on one connection.
+    /// Messages per connection.
     pub message: RateLimit,
-    /// Any message from one address, on all its connections together.
+    /// Messages per address, on all its connections.
     pub message_per_address: RateLimit,
-    /// Bytes of messages on one connection.
+    /// Bytes of messages per connection.
     pub message_bytes: RateLimit,
-    /// Bytes of messages from one address, on all its connections together.
+    /// Bytes of messages per address, on all its connections.
     pub message_bytes_per_address: RateLimit,
-    /// `find`, per person.
+    /// `find` per player.
     pub find: RateLimit,
-    /// `create`, per person.
+    /// `create` per player.
     pub create: RateLimit,
-    /// `create` and rooms made by `find`, per address.
+    /// `create` and rooms created by `find`, per address.
     pub create_per_address: RateLimit,
-    /// `join`, per person. Together with `join_per_address` it makes guessing codes hopeless.
+    /// `join` per player. Together with `join_per_address` it makes guessing codes hopeless.
     pub join: RateLimit,
-    /// `join`, per address.
+    /// `join` per address.
     pub join_per_address: RateLimit,
-    /// `take_over`, per person.
+    /// `take_over` per player.
     pub take_over: RateLimit,
-    /// What changes the room: `ready`, `start`, `settings`, `profile` and the like, per person.
+    /// Changes of the room per player: `ready`, `start`, `settings`, `profile` and similar.
     pub change: RateLimit,
-    /// `signal`, per person. A joiner in a room of 64 sends an offer and a dozen candidates to
-    /// each.
+    /// `signal` per player. A joiner in a room of 64 sends an offer and a dozen candidates to each
+    /// member.
     pub signal: RateLimit,
-    /// Bytes of signals, per person.
+    /// Bytes of signals per player.
     pub signal_bytes: RateLimit,
-    /// Bytes of signals from one member to another: one who is sent more than it takes loses its
-    /// connection.
+    /// Bytes of signals from one member to another: a member that receives more than it can read
+    /// loses its connection.
     pub signal_bytes_to_one: RateLimit,
-    /// `list`, `top`, `mine`, `look`, `ticket`, `ice`, `touch`, per person.
+    /// `list`, `top`, `mine`, `look`, `ticket`, `ice` and `touch` per player.
     pub look: RateLimit,
-    /// `report`, per person.
+    /// `report` per player.
     pub report: RateLimit,
-    /// `report`, per address: whoever plays alone has each of them stored.
+    /// `report` per address: reports of a single player are stored without confirmation.
     pub report_per_address: RateLimit,
 }
 
-/// How the search for people of one's skill widens with waiting.
+/// How the search for players of similar skill widens with time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRules {
-    /// How far ratings may be apart at first.
+    /// Largest rating difference at the start.
     pub range: u32,
-    /// How much further each second.
+    /// Widening per second.
     pub range_per_second: u32,
-    /// How far at most.
+    /// Largest rating difference in the end.
     pub range_max: u32,
-    /// After this time a match starts with fewer people than there are seats, if there are at least
-    /// two.
+    /// After this time a match with fewer players than slots is accepted, but at least two.
     pub patience: Micros,
-    /// The rating of somebody who has not played yet.
+    /// Rating of a player without rated matches.
     pub rating_start: i64,
 }
 
-/// The rules for one game.
+/// Settings of one game.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GameRules {
-    /// Its modes, by name. The empty name is the mode of a client that names none.
+    /// Modes by name. The empty name is the mode of a client that names none.
     pub modes: BTreeMap<Label, ModeConfig>,
 }
 
-/// The rules for one mode of a game.
+/// Settings of one mode of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModeConfig {
-    /// Fewest seats a room may be made with.
+    /// Fewest slots of a new room.
     pub players_min: u8,
-    /// Most seats a room may be made with.
+    /// Most slots of a new room.
     pub players_max: u8,
-    /// Seats, when nobody says how many.
+    /// Slots of a new room if the request names no number.
     pub players_default: u8,
-    /// Whether rooms made by `find` play at once and take people in while they run.
+    /// Whether rooms created by `find` play at once and admit joiners while they run.
     pub drop_in: bool,
-    /// Whether `find` looks for people of one's skill instead of the fullest room.
+    /// Whether `find` searches for players of similar skill instead of the fullest room.
     pub skill: bool,
-    /// Lowest score a report may name.
+    /// Lowest valid score.
     pub score_min: i64,
-    /// Highest score a report may name.
+    /// Highest valid score.
     pub score_max: i64,
-    /// Most points a second of play can bring; none: no bound but `score_max`.
+    /// Most points per second of play; none: bounded by `score_max` only.
     pub score_per_second_max: Option<u32>,
-    /// Highest level a report may name.
+    /// Highest valid level.
     pub level_max: u32,
 }
 
@@ -177,7 +176,7 @@ impl Default for ModeConfig {
             players_default: 4,
             drop_in: true,
             skill: false,
-            // Of a game that says nothing about its points: an hour of play is well within.
+            // For games without own bounds: covers an hour of ordinary play.
             score_min: -10_000,
             score_max: 10_000_000,
             score_per_second_max: Some(1_000),
@@ -225,11 +224,11 @@ impl Default for Limits {
         Limits {
             connect: RateLimit::every(Micros::from_millis(50), 200),
             message: RateLimit::every(Micros::from_millis(5), 2_000),
-            // As much as twenty connections may: more than two hundred people who play need.
+            // As much as twenty connections: more than two hundred players need.
             message_per_address: RateLimit::every(Micros::new(250), 40_000),
-            // Twice the signals one may send, and whatever else.
+            // Twice the bytes of permitted signals, with reserve for other messages.
             message_bytes: RateLimit::every(Micros::new(8), 1 << 21),
-            // As much as twenty connections may, except that a byte takes at least a microsecond.
+            // As much as twenty connections, except that the unit is at least one microsecond.
             message_bytes_per_address: RateLimit::every(Micros::new(1), 40 << 20),
             find: RateLimit::per_secs(5, 10),
             create: RateLimit::per_secs(5, 10),
@@ -239,22 +238,22 @@ impl Default for Limits {
             take_over: RateLimit::per_secs(3, 10),
             change: RateLimit::per_secs(20, 10),
             signal: RateLimit::every(Micros::from_millis(10), 1_500),
-            // In a room of 64 as much as an offer and a dozen candidates to each, three times over;
-            // then 62 kB a second.
+            // Burst: an offer and a dozen candidates to each member of a room of 64, three times.
+            // Then 62 kB a second.
             signal_bytes: RateLimit::every(Micros::new(16), 1 << 20),
-            // Several attempts at once, and then one a second. Four who mean it are needed to fill
-            // a socket's buffer.
+            // A few negotiations at once, then one a second. It takes four such senders to fill a
+            // socket's buffer.
             signal_bytes_to_one: RateLimit::every(Micros::new(64), 1 << 16),
             look: RateLimit::per_secs(20, 20),
             report: RateLimit::per_secs(10, 10),
-            // As many as may be connected from there, all at once.
+            // As many as the connections permitted per address, all at once.
             report_per_address: RateLimit::every(Micros::from_millis(500), 200),
         }
     }
 }
 
 impl Limits {
-    /// No limits at all: for tests and measurements.
+    /// Without any limits, for tests and measurements.
     pub fn unlimited() -> Limits {
         let unlimited = RateLimit::UNLIMITED;
         Limits {
@@ -293,10 +292,10 @@ impl Default for SearchRules {
 }
 
 impl Rules {
-    /// The rules for a mode of a game.
+    /// Settings of a mode of a game.
     ///
     /// # Errors
-    /// If it is not played here.
+    /// If it is not on offer.
     pub fn mode(&self, game: &Label, mode: &Label) -> Result<&ModeConfig, Rejection> {
         if game.is_empty() {
             return Err(Rejection::new(RejectionCode::BadGame, "field game is missing"));
@@ -307,8 +306,8 @@ impl Rules {
         };
         known.ok_or_else(|| {
             let text = match mode.as_str() {
-                "" => format!("{game} is not played here without naming a mode"),
-                mode => format!("{game} in mode {mode} is not played here"),
+                "" => format!("this server does not offer {game} without a mode"),
+                mode => format!("this server does not offer {game} in mode {mode}"),
             };
             Rejection::new(RejectionCode::BadGame, text)
         })
@@ -316,17 +315,17 @@ impl Rules {
 }
 
 impl ModeConfig {
-    /// The seats of a new room, if so many were asked for.
+    /// Slots of a new room, from the requested number.
     ///
     /// # Errors
-    /// If it cannot have so many.
+    /// If that is out of range.
     pub fn players(&self, wanted: Option<u8>) -> Result<u8, Rejection> {
         let seats = wanted.unwrap_or(self.players_default);
         if (self.players_min..=self.players_max).contains(&seats) {
             return Ok(seats);
         }
         let text =
-            format!("{seats} seats are not possible: {} to {} are", self.players_min, self.players_max);
+            format!("a room cannot have {seats} slots; choose {} to {}", self.players_min, self.players_max);
         Err(Rejection::new(RejectionCode::BadSettings, text))
     }
 }

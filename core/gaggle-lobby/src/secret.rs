@@ -1,8 +1,7 @@
-//! What must not be guessed, made from one secret: ids, codes, seeds, resume tokens. And who
-//! somebody is, made from what only they know.
+//! Unguessable values from one secret: ids, codes, seeds, resume tokens, and the ids of accounts.
 //!
-//! Entropy is an argument: 32 bytes when a server starts. Everything else follows from it and a
-//! counter.
+//! Entropy is an argument: 32 bytes when a server starts. Everything else derives from it and a
+//! counter. Absent: random sources, storage.
 
 use std::net::IpAddr;
 
@@ -12,12 +11,12 @@ use sha2::{Digest, Sha256};
 
 use crate::id::{NetworkId, PlayerId, ResumeId, RoomCode, RoomId, Seed};
 
-/// Shortest guest key: 16 random characters of 64 kinds are 96 bits.
+/// Shortest guest key: 16 random characters of 64 kinds have 96 bits.
 const KEY_LENGTH_MIN: usize = 16;
 const KEY_LENGTH_MAX: usize = 128;
 const SEAT_LENGTH_MAX: usize = 64;
 
-/// Draws what must not be guessed.
+/// Generator of unguessable values.
 #[derive(Debug)]
 pub(crate) struct Secrets {
     secret: [u8; 32],
@@ -41,7 +40,7 @@ impl Secrets {
         Seed(u64::from_le_bytes(self.draw()))
     }
 
-    /// A text of 128 bits: a guest's key, a resume token.
+    /// A text of 128 random bits: a guest's key or a resume token.
     pub(crate) fn token(&mut self) -> String {
         Base64UrlUnpadded::encode_string(&self.draw::<16>())
     }
@@ -53,22 +52,21 @@ impl Secrets {
     }
 }
 
-/// The person a guest's key stands for. The server keeps the person, never the key.
+/// Account of a guest's key. The server stores the account, never the key.
 pub(crate) fn guest(key: &str) -> Option<PlayerId> {
     let fits = (KEY_LENGTH_MIN..=KEY_LENGTH_MAX).contains(&key.len()) && key.bytes().all(is_key_byte);
     fits.then(|| PlayerId::from_bytes(first_half(hash(b"guest", &[key.as_bytes()]))))
 }
 
-/// The person an outside issuer vouches for. Subjects can be guessed, as addresses of mail are:
-/// only with the server's key can a guess be compared with the id that other players see.
+/// Account of a subject at an external issuer. Subjects such as e-mail addresses can be guessed:
+/// without the server's key a guess cannot be compared with the public id.
 pub(crate) fn account(key: &[u8; 32], issuer: &str, subject: &str) -> PlayerId {
     let length = (issuer.len() as u64).to_le_bytes();
     let parts: [&[u8]; 4] = [key, &length, issuer.as_bytes(), subject.as_bytes()];
     PlayerId::from_bytes(first_half(hash(b"account", &parts)))
 }
 
-/// The network an address is in: of IPv6 a site has a whole /48. Without the key an address cannot
-/// be found from it.
+/// Network of an address (IPv6: its /48). Without the key the address cannot be derived from it.
 pub(crate) fn network(key: &[u8; 32], address: IpAddr) -> NetworkId {
     let site = match address.to_canonical() {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
@@ -78,13 +76,13 @@ pub(crate) fn network(key: &[u8; 32], address: IpAddr) -> NetworkId {
     NetworkId(u64::from_le_bytes(std::array::from_fn(|at| hash[at])))
 }
 
-/// The machine or tab of a person that uses this seat key.
+/// Peer id of a player's device.
 pub(crate) fn seat(player: PlayerId, seat: &str) -> Option<PeerId> {
     let fits = seat.len() <= SEAT_LENGTH_MAX && seat.bytes().all(is_key_byte);
     fits.then(|| PeerId::from_bytes(first_half(hash(b"seat", &[player.as_bytes(), seat.as_bytes()]))))
 }
 
-/// What can be stored and shown of a resume token without giving it away.
+/// Public id of a resume token, from which the token cannot be derived.
 pub(crate) fn session(resume: &str) -> ResumeId {
     let hash = hash(b"session", &[resume.as_bytes()]);
     ResumeId(u64::from_le_bytes(std::array::from_fn(|at| hash[at])))
@@ -94,7 +92,8 @@ fn is_key_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Parts but the last have a fixed length or carry it, so that no two lists hash alike by accident.
+/// Hash of several parts. All parts but the last have a fixed length or contain it, so that no two
+/// lists collide.
 pub(crate) fn hash(purpose: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(b"gaggle ");
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_always_names_the_same_person_and_each_tab_its_own_seat() {
+    fn key_always_names_same_player_and_each_device_its_own_peer() {
         let player = guest("a-key-of-sixteen").unwrap();
         assert_eq!(guest("a-key-of-sixteen"), Some(player));
         assert_ne!(guest("a-key-of-sixteeN"), Some(player));
@@ -121,7 +120,7 @@ mod tests {
         assert_eq!(seat(player, "tab-1"), seat(player, "tab-1"));
         let key = [1; 32];
         assert_ne!(account(&key, "a", "bc"), account(&key, "ab", "c"));
-        // Without the server's key a guess at the subject confirms nothing.
+        // Without the server's key, a guessed subject cannot be confirmed.
         assert_ne!(account(&key, "a", "bc"), account(&[2; 32], "a", "bc"));
     }
 
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_too_short_or_odd_are_refused() {
+    fn malformed_keys_are_rejected() {
         for bad in ["", "fifteen-letters", "sixteen letters!", &"x".repeat(129)] {
             assert_eq!(guest(bad), None, "{bad}");
         }
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_differ_and_repeat_only_with_the_secret() {
+    fn draws_differ_and_repeat_only_with_same_secret() {
         let mut a = Secrets::new([1; 32]);
         let mut again = Secrets::new([1; 32]);
         let mut other = Secrets::new([2; 32]);

@@ -1,8 +1,8 @@
-//! Tickets: who may be in which room, in which slot, until when; signed, so that peers and relays
-//! check them without asking the server.
+//! Tickets: signed proof of who may be in which room, in which slot, until when.
 //!
-//! The layout is in PROTOCOL.md, "Tickets". A ticket also carries what a server needs to seat
-//! people again in a room it has forgotten, so that a crash of the server costs nobody their seat.
+//! Signed by nodes; checked by peers and relays without asking the server. The layout is in
+//! PROTOCOL.md, "Tickets". A ticket also contains what a server needs to restore a lost room and
+//! its reservations. Absent: transport of tickets, admission rules.
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
@@ -18,91 +18,91 @@ use crate::players::LocalPlayers;
 use crate::secret;
 use crate::view::{Member, RawJson, RoomView, Status};
 
-/// Signed in front of the ticket, so that no other signature of the same key can be taken for one.
+/// Signed in front of the ticket, so that no other signature of the same key can pass for one.
 const CONTEXT: &[u8] = b"gaggle ticket 1\0";
 const VERSION: u8 = 1;
 const SIGNATURE_BYTES: usize = 64;
-/// Claims have 106 bytes and three labels of up to 32 with a byte of length each.
+/// Claims have 106 bytes and three labels of up to 32 bytes with a length byte each.
 const TICKET_BYTES_MAX: usize = 106 + 3 * 33 + SIGNATURE_BYTES;
 const NO_SLOT: u8 = u8::MAX;
 
-/// What a ticket says.
+/// Content of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claims {
-    /// The room it is for.
+    /// Room the ticket is valid for.
     pub room: RoomId,
-    /// The person it is for.
+    /// Account of the holder.
     pub player: PlayerId,
-    /// The machine it is for.
+    /// Peer id of the holder.
     pub peer: PeerId,
-    /// The seat; none for somebody who only watches.
+    /// Slot of the holder; none for a spectator.
     pub slot: Option<Slot>,
-    /// Tickets of one epoch belong together. It rises when somebody is sent away and when a match
-    /// starts.
+    /// Raised when a member is removed and when a match starts; tickets of earlier epochs are
+    /// invalid.
     pub epoch: u32,
-    /// Which match of the room.
+    /// Number of the match in its room.
     pub round: u32,
-    /// The match's seed.
+    /// Seed of the match.
     pub seed: Seed,
-    /// When the match began, in Unix milliseconds.
+    /// Start of the match in Unix milliseconds.
     pub born: u64,
-    /// When the ticket was made, in Unix seconds.
+    /// Issue time in Unix seconds.
     pub issued: u64,
-    /// From when on it does not count any more, in Unix seconds.
+    /// Expiry in Unix seconds.
     pub expires: u64,
-    /// The room's code.
+    /// Code of the room.
     pub code: RoomCode,
-    /// How many may play.
+    /// Number of slots of the room.
     pub seats: u8,
-    /// The room is not in the list.
+    /// The room is kept out of the list.
     pub private: bool,
-    /// Nobody may join the room.
+    /// The room admits no joiners.
     pub locked: bool,
-    /// One may join while a match is running.
+    /// The room admits joiners while a match runs.
     pub drop_in: bool,
-    /// The host starts matches, although one may join while they run.
+    /// The host starts matches, although joiners are admitted while they run.
     pub host_starts: bool,
     /// A match is running.
     pub playing: bool,
-    /// The holder is the room's host.
+    /// The holder is host.
     pub host: bool,
-    /// How many play at the machine.
+    /// Local players of the holder.
     pub players: LocalPlayers,
-    /// What is played.
+    /// Game of the room.
     pub game: Label,
-    /// In which of its ways.
+    /// Mode of the game.
     pub mode: Label,
-    /// By which build.
+    /// Build of the game.
     pub build: Label,
-    /// The first bytes of the SHA-256 of the room's settings.
+    /// First bytes of the SHA-256 of the room's settings.
     pub settings: [u8; 8],
 }
 
-/// Why a ticket does not count.
+/// Why a ticket is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TicketError {
-    /// It is not base64url, too long, or not laid out as a ticket.
-    #[error("the ticket cannot be read")]
+    /// Not base64url, too long, or not in the layout of a ticket.
+    #[error("the ticket is malformed")]
     Malformed,
-    /// It was not signed with the server's key, or changed since.
+    /// Not signed with the server's key, or altered.
     #[error("the ticket's signature is wrong")]
     BadSignature,
-    /// Its time is over.
+    /// Past its expiry.
     #[error("the ticket expired {seconds} seconds ago")]
     Expired {
-        /// How long ago.
+        /// Seconds since expiry.
         seconds: u64,
     },
-    /// It is for another room.
+    /// Valid for another room.
     #[error("the ticket is for another room")]
     WrongRoom,
-    /// It is of an earlier epoch: somebody was sent away since, or a new match began.
+    /// Of an earlier epoch: a member was removed since, or a match started.
     #[error("the ticket is of epoch {epoch}, but the room is in {current}")]
     StaleEpoch {
-        /// The ticket's.
+        /// Epoch of the ticket.
         epoch: u32,
-        /// The room's.
+        /// Epoch of the room.
         current: u32,
     },
 }
@@ -113,28 +113,27 @@ impl From<DecodeError> for TicketError {
     }
 }
 
-/// The key a server signs tickets with.
+/// Key that signs tickets.
 #[derive(Debug)]
 pub struct TicketSigner(SigningKey);
 
 impl TicketSigner {
-    /// The signer with this secret, which the server keeps. Equal secrets on several nodes make
-    /// them one server.
+    /// Signer with this secret, which stays on the server. Nodes of one lobby share it.
     pub fn from_secret(secret: &[u8; 32]) -> TicketSigner {
         TicketSigner(SigningKey::from_bytes(secret))
     }
 
-    /// What others check tickets with.
+    /// Public key that checks the tickets of this signer.
     pub fn key(&self) -> TicketKey {
         TicketKey(self.0.verifying_key())
     }
 
-    /// A key for another purpose, the same on all nodes and of no use to sign tickets.
+    /// A key for another purpose, equal on all nodes; it cannot sign tickets.
     pub(crate) fn derive(&self, purpose: &[u8]) -> [u8; 32] {
         secret::hash(b"derive", &[self.0.as_bytes(), purpose])
     }
 
-    /// Makes a ticket.
+    /// Signs a ticket and returns its text.
     pub fn sign(&self, claims: &Claims) -> String {
         let mut bytes = Vec::with_capacity(CONTEXT.len() + TICKET_BYTES_MAX);
         bytes.put(CONTEXT);
@@ -145,40 +144,40 @@ impl TicketSigner {
     }
 }
 
-/// The key tickets are checked with: public, told in `welcome`.
+/// Public key that checks tickets, sent in `welcome`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TicketKey(VerifyingKey);
 
 impl TicketKey {
-    /// The key with these bytes, if they are one.
+    /// Reads 32 bytes; none if they are not a valid key.
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<TicketKey> {
         VerifyingKey::from_bytes(bytes).ok().map(TicketKey)
     }
 
-    /// The key by its text, as `welcome` gives it.
+    /// Reads the text form used in `welcome`.
     pub fn from_text(text: &str) -> Option<TicketKey> {
         let mut bytes = [0; 32];
         let decoded = Base64UrlUnpadded::decode(text, &mut bytes).ok()?;
         TicketKey::from_bytes(decoded.try_into().ok()?)
     }
 
-    /// The bytes.
+    /// Bytes of the public key.
     pub fn as_bytes(&self) -> &[u8; 32] {
         self.0.as_bytes()
     }
 
-    /// The text `welcome` gives.
+    /// Text form used in `welcome`.
     pub fn to_text(&self) -> String {
         Base64UrlUnpadded::encode_string(self.0.as_bytes())
     }
 
-    /// Reads a ticket, checks the signature and the time.
+    /// Decodes a ticket and checks its signature and expiry.
     ///
     /// # Errors
-    /// If it cannot be read, is forged, or expired. Which room and epoch it is for is the caller's
-    /// to check: see [`Claims::admit`].
+    /// If it is malformed, forged or expired. The caller checks room and epoch: see
+    /// [`Claims::admit`].
     pub fn open(&self, ticket: &str, now_unix_seconds: u64) -> Result<Claims, TicketError> {
-        // Four characters stand for three bytes.
+        // Four characters encode three bytes.
         if ticket.len() > TICKET_BYTES_MAX.div_ceil(3) * 4 {
             return Err(TicketError::Malformed);
         }
@@ -188,8 +187,7 @@ impl TicketKey {
         let claims = Claims::read(body)?;
         let signature = Signature::from_slice(signature).map_err(|_| TicketError::Malformed)?;
         let signed = [CONTEXT, body].concat();
-        // Strict: of the many signatures that other checks let through for one text, only one
-        // counts here.
+        // Strict: lenient checks accept several signatures for one text, this one exactly one.
         self.0.verify_strict(&signed, &signature).map_err(|_| TicketError::BadSignature)?;
         if now_unix_seconds >= claims.expires {
             return Err(TicketError::Expired { seconds: now_unix_seconds - claims.expires });
@@ -199,7 +197,7 @@ impl TicketKey {
 }
 
 impl Claims {
-    /// What the ticket of a member says, from now on for so long.
+    /// Claims of a member's ticket, valid for `ttl` from now.
     pub(crate) fn of_member(now: Micros, ttl: Micros, view: &RoomView, member: &Member) -> Claims {
         let issued = now.get() / 1_000_000;
         Claims {
@@ -229,8 +227,8 @@ impl Claims {
         }
     }
 
-    /// Claims of a member of a running room for four, where only room, peer, epoch and end matter:
-    /// for relays that no lobby stands behind, as in tests and measurements.
+    /// Claims of a member of a running room for four, in which only room, peer, epoch and expiry
+    /// matter. For relays without a lobby, as in tests and measurements.
     pub fn bare(room: u64, peer: PeerId, epoch: u32, expires: u64) -> Claims {
         let mut id = [0; 16];
         id[..8].copy_from_slice(&room.to_le_bytes());
@@ -261,7 +259,7 @@ impl Claims {
         }
     }
 
-    /// Whether the ticket lets its holder into this room as it is now.
+    /// Checks that the ticket is valid for this room and epoch.
     ///
     /// # Errors
     /// If it is for another room, or of an earlier epoch.
@@ -275,7 +273,7 @@ impl Claims {
         Ok(())
     }
 
-    /// What stands for settings in a ticket.
+    /// Digest of settings, as stored in tickets.
     pub fn digest(settings: &RawJson) -> [u8; 8] {
         let hash = Sha256::digest(settings.as_str().as_bytes());
         std::array::from_fn(|at| hash[at])
@@ -363,7 +361,7 @@ impl Claims {
     }
 }
 
-/// Claims that were checked already, as nodes pass them on to each other.
+/// Checked claims, as nodes exchange them.
 impl Value for Claims {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<Claims, MessageError> {
         let bytes = raw.string().and_then(|text| Base64UrlUnpadded::decode_vec(&text).ok());
@@ -411,7 +409,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_says_what_was_signed() {
+    fn opened_ticket_contains_signed_claims() {
         let watcher = Claims { slot: None, private: true, playing: false, ..claims() };
         let crowd = Claims { players: LocalPlayers::new(LocalPlayers::MAX).unwrap(), host: true, ..claims() };
         for claims in [claims(), watcher, crowd] {
@@ -421,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn every_altered_character_is_noticed() {
+    fn every_altered_character_is_detected() {
         let ticket = signer().sign(&claims());
         for at in 0..ticket.len() {
             let mut altered = ticket.clone().into_bytes();
@@ -433,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_and_extension_is_noticed() {
+    fn every_truncation_and_extension_is_detected() {
         let ticket = signer().sign(&claims());
         for length in 0..ticket.len() {
             assert!(signer().key().open(&ticket[..length], 1_000).is_err(), "{length}");
@@ -443,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_keys_and_old_tickets_do_not_count() {
+    fn foreign_keys_and_expired_tickets_are_rejected() {
         let ticket = signer().sign(&claims());
         let stranger = TicketSigner::from_secret(&[8; 32]).key();
         assert_eq!(stranger.open(&ticket, 1_000), Err(TicketError::BadSignature));
@@ -452,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_admits_to_its_room_and_not_to_a_later_epoch() {
+    fn ticket_admits_to_its_room_until_next_epoch() {
         let ticket = claims();
         assert_eq!(ticket.admit(ticket.room, 3), Ok(()));
         assert_eq!(ticket.admit(ticket.room, 4), Err(TicketError::StaleEpoch { epoch: 3, current: 4 }));
@@ -460,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_has_a_text() {
+    fn key_reads_back_from_text() {
         let key = signer().key();
         assert_eq!(TicketKey::from_text(&key.to_text()), Some(key));
         assert_eq!(TicketKey::from_text("short"), None);

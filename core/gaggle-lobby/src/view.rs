@@ -1,8 +1,7 @@
-//! A room as its members see it, and the changes that keep every copy of it right.
+//! A room as its members see it, and the updates that keep every copy equal.
 //!
-//! The same [`RoomView::apply`] runs where rooms are decided, on every server node that has members
-//! of the room, and in the client. What may happen is decided in `room.rs`; here it only takes
-//! effect.
+//! [`RoomView::apply`] runs in the directory, on every node with a member of the room, and in
+//! clients. Absent: which updates may happen (`room.rs`).
 
 use gaggle_kit::{PeerId, Slot, SlotSet};
 
@@ -13,9 +12,9 @@ use crate::label::{DisplayName, Label};
 use crate::word::words;
 
 words! {
-    /// Where a room is in its life.
+    /// Phase of a room.
     pub enum Status: "waiting, starting, playing or finished" {
-        /// People gather; nothing runs yet.
+        /// Members gather; no match runs yet.
         Waiting = "waiting",
         /// The host has started a countdown.
         Starting = "starting",
@@ -27,15 +26,15 @@ words! {
 }
 
 words! {
-    /// Why somebody is no longer in a room.
+    /// Why a member has left a room.
     pub enum LeaveReason: "left, kicked, lost, silent or closed" {
-        /// By their own wish.
+        /// The member left by itself.
         Left = "left",
-        /// The host sent them away.
+        /// The host removed the member.
         Kicked = "kicked",
-        /// The connection was lost and did not come back within the grace time.
+        /// The connection was lost and did not return within the grace time.
         ConnectionLost = "lost",
-        /// Connected, but nothing was heard for too long.
+        /// The member was connected but sent nothing for too long.
         IdleTimeout = "silent",
         /// The room was closed.
         Closed = "closed",
@@ -43,13 +42,13 @@ words! {
 }
 
 words! {
-    /// What became of a match's result.
+    /// Verdict on a match result.
     pub enum Verdict: "pending, disputed, claimed, agreed or refereed" {
-        /// Waiting for the reports of the others.
+        /// More reports are expected.
         Pending = "pending",
-        /// The players disagree. It counts nowhere.
+        /// The players disagree; the result counts nowhere.
         Disputed = "disputed",
-        /// Reported by players of one network: no other one was there to confirm it.
+        /// Reported by players of one network only.
         Claimed = "claimed",
         /// Players of different networks report the same.
         Agreed = "agreed",
@@ -59,27 +58,26 @@ words! {
 }
 
 record! {
-    /// Somebody in a room.
+    /// A member of a room.
     pub struct Member {
-        /// The machine, which is what others exchange packets and signals with.
+        /// Peer id, the address of packets and signals.
         peer: PeerId,
-        /// The person.
+        /// Account of the player.
         player: PlayerId,
-        /// What others see them called.
+        /// Display name in this room.
         name: DisplayName,
-        /// Their seat; none for somebody who only watches.
+        /// Slot; none for a spectator.
         slot: Option<Slot>,
-        /// The seats of those who play at the same machine.
+        /// Slots of further local players of the same peer.
         also: Vec<Slot>,
-        /// The colours they wear. No two players of a room have the same.
+        /// Color of the player, unique among the players of a room.
         palette: u8,
-        /// Whether they said they are ready for the next match.
+        /// Whether the player is ready for the next match.
         ready: bool,
-        /// Whether their connection to the server is lost at the moment. Their links may well be
-        /// alive.
+        /// Whether the connection to the server is lost. Links to other peers may be alive.
         away: bool,
-        /// Whether the player does not look at the game: its machine may answer slowly or not at
-        /// all, and has no part in the match.
+        /// Whether the player is away from the game: its peer may respond slowly or not at all, and
+        /// takes no part in the match.
         resting: bool,
     }
 }
@@ -87,125 +85,124 @@ record! {
 record! {
     /// A room as its members see it.
     pub struct RoomView {
-        /// The room's id.
+        /// Id of the room.
         id: RoomId,
-        /// The six letters to join by.
+        /// Six letters to join by.
         code: RoomCode,
-        /// What is played.
+        /// Game of the room.
         game: Label,
-        /// In which of its ways.
+        /// Mode of the game.
         mode: Label,
-        /// Which build of the game; peers with different builds never meet.
+        /// Build of the game; peers with different builds never meet.
         build: Label,
-        /// How many may play.
+        /// Number of slots.
         seats: u8,
-        /// Not in the list of open rooms, found by code or link only.
+        /// Kept out of the list: joined by code or link only.
         private: bool,
-        /// Nobody may join.
+        /// Admits no joiners.
         locked: bool,
-        /// Whether one may join while a match is running.
+        /// Whether joiners are admitted while a match runs.
         drop_in: bool,
         /// Matches begin when the host starts them, for all members together. Always so without
         /// `drop_in`.
         host_starts: bool,
-        /// `find` brought players here: removing one takes a vote, and the host cannot shut the
-        /// room.
+        /// Filled by `find`: removing a player takes a vote, and the host cannot lock the room.
         matched: bool,
-        /// Where the room is in its life.
+        /// Phase of the room.
         status: Status,
-        /// Which match of this room, counted from 1; 0 before the first.
+        /// Number of the current match, from 1; 0 before the first.
         round: u32,
-        /// The seed of the match.
+        /// Seed of the match.
         seed: Seed,
-        /// Rises when old tickets must not count any more. See PROTOCOL.md, "Tickets".
+        /// Rises when older tickets become invalid. See PROTOCOL.md, "Tickets".
         epoch: u32,
-        /// When the match began, in Unix milliseconds.
+        /// Start of the match in Unix milliseconds.
         born: u64,
-        /// When the countdown ends, in Unix milliseconds.
+        /// End of the countdown in Unix milliseconds.
         starts_at: Option<u64>,
-        /// Who may change the room. Always a player of the room.
+        /// Member that may change the room; always a player.
         host: PeerId,
-        /// What the game keeps about this room: a JSON object only the game understands.
+        /// The game's settings: a JSON object that only the game interprets.
         settings: RawJson,
-        /// Counts the changes.
+        /// Number of changes so far.
         version: u64,
-        /// Who is here: players by slot, then watchers.
+        /// Members: players by slot, then spectators.
         members: Vec<Member>,
     }
 }
 
 record! {
-    /// Somebody came.
+    /// A member joined.
     pub struct Joined {
-        /// Who.
+        /// The new member.
         member: Member,
     }
 }
 
 record! {
-    /// Somebody is gone for good.
+    /// A member left for good.
     pub struct Left {
-        /// Who.
+        /// Member that left.
         peer: PeerId,
-        /// Why.
+        /// Reason of leaving.
         reason: LeaveReason,
     }
 }
 
 record! {
-    /// Somebody's connection to the server is lost; the seat is kept for the grace time.
+    /// A member lost its connection to the server; its reservation is kept for the grace time.
     pub struct Away {
-        /// Who.
+        /// Member that is away.
         peer: PeerId,
-        /// They went by their own wish and may be back in a moment: their links are gone, too.
+        /// It left by itself and may return in a moment; its links are closed, too.
         left: bool,
     }
 }
 
 record! {
-    /// Somebody is back in their seat. Signals sent meanwhile may be lost: offer again.
+    /// A member is connected again. Signals sent meanwhile may be lost: negotiate again.
     pub struct Returned {
-        /// Who.
+        /// Member that returned.
         peer: PeerId,
     }
 }
 
 record! {
-    /// Somebody else is host now.
+    /// Another member is host.
     pub struct HostChanged {
-        /// Who.
+        /// The new host.
         peer: PeerId,
     }
 }
 
 record! {
-    /// Somebody is ready, or not any more.
+    /// A member is ready or not.
     pub struct ReadyChanged {
-        /// Who.
+        /// Member that changed.
         peer: PeerId,
-        /// Whether.
+        /// True if ready.
         ready: bool,
     }
 }
 
 record! {
-    /// A player looks away from the game, or is back at it.
+    /// A player went away from the game or returned.
     pub struct RestChanged {
-        /// The machine of the player.
+        /// Peer of the player.
         peer: PeerId,
-        /// Whether it rests now.
+        /// Whether it is resting now.
         resting: bool,
     }
 }
 
 record! {
-    /// Somebody changed name or colours.
+    /// A member changed name or color.
     pub struct ProfileChanged {
-        /// Who.
+        /// Member that changed.
         peer: PeerId,
-        /// The name now.
+        /// Name after the change.
         name: DisplayName,
-        /// The colours now.
+        /// Color after the change.
         palette: u8,
     }
 }
@@ -213,35 +210,35 @@ record! {
 record! {
     /// The host changed the game's settings.
     pub struct SettingsChanged {
-        /// All of them, as they are now.
+        /// The settings, complete.
         settings: RawJson,
     }
 }
 
 record! {
-    /// The host changed who may come.
+    /// The host changed who may join.
     pub struct AccessChanged {
-        /// Nobody may join.
+        /// Admits no joiners.
         locked: bool,
-        /// Not in the list.
+        /// Kept out of the list.
         private: bool,
-        /// How many may play.
+        /// Number of slots.
         seats: u8,
-        /// `find` brought players here.
+        /// Filled by `find`.
         matched: bool,
     }
 }
 
 record! {
-    /// A player of a matched room wants another one removed.
+    /// A player of a matched room voted to remove another one.
     pub struct VoteCast {
-        /// The player to be removed.
+        /// Player to be removed.
         peer: PeerId,
-        /// The player who voted.
+        /// Player that voted.
         by: PeerId,
-        /// Networks that voted so far.
+        /// Votes so far, one per network.
         votes: u8,
-        /// Networks that must vote.
+        /// Votes that are needed.
         needed: u8,
     }
 }
@@ -249,47 +246,47 @@ record! {
 record! {
     /// The room's status changed.
     pub struct StatusChanged {
-        /// The status now.
+        /// Status after the change.
         status: Status,
-        /// Which match.
+        /// Number of the match.
         round: u32,
-        /// Its seed.
+        /// Seed of the match.
         seed: Seed,
-        /// When it began, in Unix milliseconds.
+        /// Start of the match in Unix milliseconds.
         born: u64,
-        /// When the countdown ends, in Unix milliseconds.
+        /// End of the countdown in Unix milliseconds.
         starts_at: Option<u64>,
     }
 }
 
 record! {
-    /// Old tickets do not count any more; new ones follow.
+    /// Older tickets are invalid; new ones follow.
     pub struct EpochChanged {
-        /// The epoch now.
+        /// Epoch after the change.
         epoch: u32,
     }
 }
 
 record! {
-    /// How a rating moved.
+    /// Rating change of one player.
     pub struct RatingChange {
-        /// Whose.
+        /// Peer of the player.
         peer: PeerId,
-        /// Before.
+        /// Rating before the match.
         before: i64,
-        /// After.
+        /// Rating after the match.
         after: i64,
     }
 }
 
 record! {
-    /// A match's result is decided and stored.
+    /// A match result is decided and stored.
     pub struct ResultDecided {
-        /// Which match.
+        /// Number of the match.
         round: u32,
-        /// What became of it.
+        /// Verdict on the result.
         verdict: Verdict,
-        /// How the ratings moved.
+        /// Rating changes of its players.
         ratings: Vec<RatingChange>,
     }
 }
@@ -297,56 +294,56 @@ record! {
 tagged! {
     /// One change of a room.
     pub enum RoomUpdate by "event" {
-        /// Somebody came.
+        /// A member joined.
         "joined" => Joined,
-        /// Somebody is gone for good.
+        /// A member left.
         "left" => Left,
-        /// Somebody's connection to the server is lost.
+        /// A member lost its connection.
         "away" => Away,
-        /// Somebody is back.
+        /// A member returned.
         "returned" => Returned,
-        /// Somebody else is host.
+        /// Another member is host.
         "host" => HostChanged,
-        /// Somebody is ready or not.
+        /// A member is ready or not.
         "ready" => ReadyChanged,
-        /// A player looks away, or is back.
+        /// A player went away or returned.
         "rest" => RestChanged,
-        /// Name or colours changed.
+        /// A member changed name or color.
         "profile" => ProfileChanged,
         /// The game's settings changed.
         "settings" => SettingsChanged,
-        /// Who may come changed.
+        /// Who may join changed.
         "access" => AccessChanged,
-        /// A player wants another one removed.
+        /// A vote to remove a player.
         "vote" => VoteCast,
         /// A match starts, runs or ends.
         "status" => StatusChanged,
         /// Tickets are renewed.
         "epoch" => EpochChanged,
-        /// A result is in.
+        /// A result is stored.
         "result" => ResultDecided,
     }
 }
 
 impl Member {
-    /// All seats of this machine.
+    /// All slots of this member.
     pub fn slots(&self) -> SlotSet {
         self.slot.into_iter().chain(self.also.iter().copied()).collect()
     }
 }
 
 impl RoomView {
-    /// The member on this machine.
+    /// Member with this peer id.
     pub fn member(&self, peer: PeerId) -> Option<&Member> {
         self.members.iter().find(|member| member.peer == peer)
     }
 
-    /// Those who play, by slot: one for each machine.
+    /// Members with slots, by slot: one for each peer.
     pub fn players(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.slot.is_some())
     }
 
-    /// Those who only watch.
+    /// Members without slots.
     pub fn spectators(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.slot.is_none())
     }
@@ -356,17 +353,17 @@ impl RoomView {
         self.host_starts || !self.drop_in
     }
 
-    /// Seats somebody has.
+    /// Slots of all players.
     pub fn occupied_slots(&self) -> SlotSet {
         self.members.iter().fold(SlotSet::EMPTY, |slots, member| slots.union(member.slots()))
     }
 
-    /// Seats nobody has.
+    /// Number of unoccupied slots.
     pub fn free_slots(&self) -> u8 {
         self.seats.saturating_sub(self.occupied_slots().len() as u8)
     }
 
-    /// Makes one change take effect. A change about somebody who is not here changes nothing.
+    /// Applies an update. An update about an unknown member changes nothing.
     pub fn apply(&mut self, event: &RoomUpdate) {
         match event {
             RoomUpdate::Joined(Joined { member }) => {
@@ -402,11 +399,11 @@ impl RoomView {
         }
     }
 
-    /// The changes that turn this view into a later one of the same room, for whoever missed them.
-    /// Somebody who came and went in between is not mentioned, nor is a result.
+    /// Updates that turn this view into a later one of the same room. They omit members that joined
+    /// and left in between, and results.
     pub fn changes_to(&self, later: &RoomView) -> Vec<RoomUpdate> {
         let mut events = Vec::new();
-        // First, because a new match makes everybody unready.
+        // First, because a new match makes all members unready.
         let status = later.status_change();
         let round_changed = self.round != later.round;
         if self.status_change() != status {
@@ -414,7 +411,7 @@ impl RoomView {
         }
         for member in &self.members {
             match later.member(member.peer) {
-                // Another slot or person behind the same machine: left and came again.
+                // Another slot or player of the same peer: it left and joined again.
                 Some(known) if known.slots() == member.slots() && known.player == member.player => {}
                 _ => events.push(Left { peer: member.peer, reason: LeaveReason::Left }.into()),
             }
@@ -460,20 +457,20 @@ impl RoomView {
         events
     }
 
-    /// Who may come, as a change that leads to it.
+    /// Access rules as an update that sets them.
     pub(crate) fn access(&self) -> AccessChanged {
         let RoomView { locked, private, seats, matched, .. } = *self;
         AccessChanged { locked, private, seats, matched }
     }
 
-    /// The status as a change that leads to it.
+    /// Status as an update that sets it.
     pub(crate) fn status_change(&self) -> StatusChanged {
         let RoomView { status, round, seed, born, starts_at, .. } = *self;
         StatusChanged { status, round, seed, born, starts_at }
     }
 
     fn change_status(&mut self, change: &StatusChanged) {
-        // A new match starts with nobody ready for the one after it.
+        // No member is ready for the next match when one starts.
         if change.round != self.round {
             self.members.iter_mut().for_each(|member| member.ready = false);
         }
@@ -489,26 +486,26 @@ impl RoomView {
     }
 }
 
-/// A JSON value that passes through unread: a game's settings, what peers signal to each other.
+/// A JSON value that the lobby does not interpret: settings of a game, signals between peers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawJson(Box<str>);
 
 impl RawJson {
-    /// Checks that the text is one JSON value, and leaves white space out.
+    /// Checks that the text is one JSON value, and removes white space.
     ///
     /// # Errors
-    /// If it is not, or has more than 12 levels.
+    /// If it is not, or is nested more than 12 levels deep.
     pub fn new(text: &str) -> Result<RawJson, MessageError> {
         compact(Raw::parse(text)?, "value").map(RawJson)
     }
 
-    /// A string as a JSON value.
+    /// Encodes a string as a JSON value.
     ///
     /// ```
     /// use gaggle_lobby::view::RawJson;
-    /// let said = RawJson::string("a \"word\"\n");
-    /// assert_eq!(said.as_str(), r#""a \"word\"\n""#);
-    /// assert_eq!(said.to_text().as_deref(), Some("a \"word\"\n"));
+    /// let json = RawJson::string("a \"word\"\n");
+    /// assert_eq!(json.as_str(), r#""a \"word\"\n""#);
+    /// assert_eq!(json.to_text().as_deref(), Some("a \"word\"\n"));
     /// ```
     pub fn string(text: &str) -> RawJson {
         let mut out = String::with_capacity(text.len() + 2);
@@ -521,7 +518,7 @@ impl RawJson {
         Raw::parse(&self.0).ok()?.string().map(|text| text.into_owned())
     }
 
-    /// The text, without white space between its parts.
+    /// JSON text without white space between its parts.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -532,14 +529,14 @@ impl RawJson {
     }
 }
 
-/// An empty object.
+/// The empty object.
 impl Default for RawJson {
     fn default() -> RawJson {
         RawJson("{}".into())
     }
 }
 
-/// Missing means an empty object.
+/// A missing value is the empty object.
 impl Value for RawJson {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<RawJson, MessageError> {
         compact(raw, field).map(RawJson)
@@ -570,18 +567,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_changes_between_two_views_lead_from_one_to_the_other(before in view(), after in view()) {
+        fn changes_between_views_lead_from_one_to_other(before in view(), after in view()) {
             let mut copy = before.clone();
             let changes = before.changes_to(&after);
             changes.iter().for_each(|event| copy.apply(event));
             copy.version = after.version;
-            // A change of a match tells its seed; nothing else about a room's beginning ever
-            // changes.
+            // Updates carry the seed of a match; nothing else about its start ever changes.
             prop_assert_eq!(copy, after);
         }
 
         #[test]
-        fn a_view_reads_back_as_it_was_written(view in view()) {
+        fn view_reads_back_as_written(view in view()) {
             let mut text = String::new();
             view.write(&mut text);
             prop_assert_eq!(RoomView::read(Raw::parse(&text).unwrap(), "room").unwrap(), view);

@@ -1,6 +1,8 @@
-//! Enums that travel as one word.
+//! Macro for enums that travel as one word.
+//!
+//! Used by statuses, verdicts and rejection codes. Absent: JSON syntax.
 
-/// Declares an enum whose values are words on the wire.
+/// Declares an enum whose values are words in messages.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident: $expected:literal {
         $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)*
@@ -11,15 +13,15 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_meta])* $variant,)* }
 
         impl $name {
-            /// Every value there is.
+            /// All values in order.
             pub const ALL: &[$name] = &[$($name::$variant,)*];
 
-            /// The word on the wire.
+            /// The word in messages.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word,)* }
             }
 
-            /// The value with this word.
+            /// The value of a word.
             pub fn from_word(word: &str) -> Option<$name> {
                 match word { $($word => Some($name::$variant),)* _ => None }
             }

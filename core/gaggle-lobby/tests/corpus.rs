@@ -1,7 +1,7 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry
-//! cut at every byte and with every single bit flipped.
+//! Replays the fuzzers' corpus through the fuzz targets, with every entry cut at each byte and with
+//! each single bit flipped.
 
-#![allow(clippy::unwrap_used, reason = "a failing test says enough")]
+#![allow(clippy::unwrap_used, reason = "test failures are explained by their messages")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 pub mod lobby;
 
 #[test]
-fn every_entry_and_everything_near_it_holds() {
+fn every_corpus_entry_and_its_mutations_hold() {
     for (name, target) in lobby::TARGETS {
         let entries = entries(name);
         assert!(entries.len() >= 3, "the corpus of {name} is missing");
         for entry in entries {
             let bytes = fs::read(&entry).unwrap();
             target(&bytes);
-            // Long entries by steps, so that this stays a matter of seconds; the steps hit every
-            // kind of byte.
+            // Long entries are sampled, so that this takes seconds; the step reaches every kind of
+            // byte.
             let step = bytes.len() / 1_000 + 1;
             (0..bytes.len()).step_by(step).for_each(|cut| target(&bytes[..cut]));
             for bit in (0..bytes.len() * 8).step_by(step * 4 - 1) {

@@ -1,7 +1,7 @@
-//! PROTOCOL.md, section 5, is true: every example is read and written as it stands, and every
-//! message, event and code is there. And nothing that resembles an example can do harm.
+//! PROTOCOL.md, section 5, against the code: every example reads and writes unchanged, every
+//! message, event and code is listed. Damaged examples do no harm.
 
-#![allow(clippy::unwrap_used, reason = "a failing test says enough")]
+#![allow(clippy::unwrap_used, reason = "test failures are explained by their messages")]
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use gaggle_lobby::{ClientMessage, Envelope, MessageError, RejectionCode, ServerM
 const PROTOCOL: &str = include_str!("../../../PROTOCOL.md");
 
 #[test]
-fn every_example_of_a_client_is_read_and_written_as_it_stands() {
+fn every_client_example_reads_and_writes_unchanged() {
     let mut kinds = BTreeSet::new();
     for example in examples("client") {
         let envelope =
@@ -24,7 +24,7 @@ fn every_example_of_a_client_is_read_and_written_as_it_stands() {
 }
 
 #[test]
-fn every_example_of_a_server_is_read_and_written_as_it_stands() {
+fn every_server_example_reads_and_writes_unchanged() {
     let (mut kinds, mut events) = (BTreeSet::new(), BTreeSet::new());
     for example in examples("server") {
         let envelope =
@@ -48,7 +48,7 @@ fn every_code_is_explained() {
 }
 
 #[test]
-fn a_text_cut_short_anywhere_is_refused() {
+fn truncated_text_is_rejected() {
     for example in examples("client").chain(examples("server")) {
         for end in (0..example.len()).filter(|end| example.is_char_boundary(*end)) {
             let cut = &example[..end];
@@ -59,7 +59,7 @@ fn a_text_cut_short_anywhere_is_refused() {
 }
 
 #[test]
-fn damaged_texts_are_refused_or_read_but_never_do_harm() {
+fn damaged_text_is_rejected_or_read_without_harm() {
     let mut prng = Prng::new(5);
     let (mut read, mut refused) = (0, 0);
     for example in examples("client").chain(examples("server")) {
@@ -78,7 +78,7 @@ fn damaged_texts_are_refused_or_read_but_never_do_harm() {
             let server = Envelope::<ServerMessage>::decode(text).map(|envelope| envelope.encode());
             for again in [client, server] {
                 match again {
-                    // What is read is written in a form that is read as the same.
+                    // A text that is read must be written in a form that reads back as the same.
                     Ok(again) => {
                         let both = (
                             Envelope::<ClientMessage>::decode(&again),
@@ -102,7 +102,7 @@ fn damaged_texts_are_refused_or_read_but_never_do_harm() {
 }
 
 #[test]
-fn too_much_of_anything_is_refused_before_it_costs_anything() {
+fn excess_of_anything_is_rejected_before_it_costs() {
     let long = format!(r#"{{"type":"hello","name":"{}"}}"#, "x".repeat(70_000));
     assert!(matches!(
         Envelope::<ClientMessage>::decode(&long),
@@ -121,7 +121,7 @@ fn too_much_of_anything_is_refused_before_it_costs_anything() {
     assert!(matches!(Envelope::<ClientMessage>::decode(&deep), Err(MessageError::NotJson { .. })));
 }
 
-/// The lines of the blocks marked ```json client or ```json server.
+/// Lines of the blocks marked ```json client or ```json server.
 fn examples(side: &str) -> impl Iterator<Item = &'static str> {
     let marker = format!("```json {side}");
     let mut inside = false;

@@ -1,14 +1,16 @@
-//! How long to wait between attempts to connect.
+//! Waits between connection attempts.
+//!
+//! Used by [`Client`](super::Client) and its reports. Absent: clocks, what is attempted.
 
 use gaggle_kit::{Micros, Prng};
 
-/// Waits that double up to a bound, each shortened by chance so that those who lost a server
-/// together do not all come back together.
+/// Waits that double up to a bound. Each is shortened at random, so that clients that lost a server
+/// together do not return together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// Before the second attempt.
+    /// Wait before the second attempt.
     pub initial: Micros,
-    /// The longest.
+    /// Longest wait between attempts.
     pub max: Micros,
 }
 
@@ -19,12 +21,12 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// How long to wait after so many attempts in a row.
+    /// Wait after `attempts` failed attempts in a row.
     pub(super) fn wait(&self, attempts: u32, prng: &mut Prng) -> Micros {
         let doublings = attempts.saturating_sub(1).min(20);
         let longest = self.initial.get().saturating_mul(1 << doublings).min(self.max.get());
         let half = longest / 2;
-        // Between half and all of it. Waits are far below 2³² µs, so the cast loses nothing.
+        // Between half and all of it. Waits are far below 2³² µs, so the cast is lossless.
         Micros::new(half + u64::from(prng.below((longest - half + 1).min(u64::from(u32::MAX)) as u32)))
     }
 }
@@ -34,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_the_bound_and_are_never_equal_for_all() {
+    fn waits_double_up_to_bound_and_vary() {
         let backoff = Backoff::default();
         let mut prng = Prng::new(1);
         for (attempts, longest_ms) in [(1, 250), (2, 500), (3, 1_000), (6, 8_000), (100, 8_000)] {

@@ -1,4 +1,6 @@
-//! What the client makes of what the server says.
+//! Handling of server messages.
+//!
+//! Called by [`Client::handle_text`](super::Client::handle_text). Absent: timers, sockets.
 
 use gaggle_kit::Micros;
 
@@ -7,7 +9,7 @@ use crate::message::server::{Closing, Done, JoinedRoom, MembershipState, Rooms, 
 use crate::message::{ClientMessage, Envelope, Rejection, RejectionCode, ServerMessage};
 use crate::view::{LeaveReason, RoomUpdate};
 
-/// Shortest time between two signs of life, whatever a server asks for.
+/// Shortest keepalive interval in milliseconds, whatever a server asks for.
 const TOUCH_MS_MIN: u64 = 500;
 
 impl Client {
@@ -38,13 +40,11 @@ impl Client {
                 if self.seat.as_ref().is_some_and(|seat| seat.room.id == removed.room) {
                     self.lose_seat(removed.reason);
                 }
-                // A seat that was promised and lost before it could be told is waited for no
-                // longer.
+                // A promised reservation that was lost before `joined`: stop waiting for it.
                 self.send_rest();
             }
             ServerMessage::SignalReceived(signal) => {
-                // After a resume the server may repeat what was on its way when the connection
-                // broke.
+                // After a resume the server may repeat signals that were on their way.
                 if signal.n > self.signals_seen {
                     self.signals_seen = signal.n;
                     self.events.push_back(ClientEvent::Signal { from: signal.from, data: signal.data });
@@ -55,7 +55,7 @@ impl Client {
                 self.events.push_back(ClientEvent::TicketRenewed);
             }
             ServerMessage::Rooms(rooms) => {
-                // What was on its way when the list was given up is nothing to be shown.
+                // Updates sent before the subscription ended are ignored.
                 if self.listing.is_some() {
                     self.take_rooms(rooms.clone());
                     self.events.push_back(ClientEvent::RoomListChanged);
@@ -71,12 +71,13 @@ impl Client {
                     self.events
                         .push_back(ClientEvent::Rejected { request: RequestId(id), refusal: refused.into() });
                 }
-                // An answered request cannot be refused any more; what was no request is only told.
+                // An answered request is no longer pending; an unnumbered message becomes a notice.
                 None if id.is_none() => self.events.push_back(ClientEvent::Notice(refused.into())),
                 None => {}
             },
             ServerMessage::Draining(drain) => {
-                // Everybody hears this at the same moment: spread the returns over the time given.
+                // Every client receives this at the same moment: spread the reconnects over the
+                // time given.
                 let spread = drain.reconnect_ms.min(u64::from(u32::MAX)) as u32;
                 let wait = Micros::from_millis(u64::from(self.prng.below(spread.max(1))));
                 self.outputs.push_back(super::ClientOutput::Disconnect);
@@ -91,7 +92,7 @@ impl Client {
                 self.answer(id, servers.into());
             }
             ServerMessage::MatchResult(result) => self.reported(now, id, result),
-            // No answer yet: the seat is.
+            // Progress only; the answer is the reservation.
             ServerMessage::Searching(searching) => {
                 self.events.push_back(ClientEvent::Notice(searching.into()));
             }
@@ -145,7 +146,7 @@ impl Client {
             }
         }
         match welcome.seat {
-            // `joined` follows, and then everything else.
+            // `joined` follows; the queued messages are sent then.
             MembershipState::Yours => return,
             MembershipState::None => {
                 if self.seat.is_some() {
@@ -194,7 +195,7 @@ impl Client {
         self.send_rest();
     }
 
-    /// Sends what waited for the welcome.
+    /// Sends what waited for `welcome`.
     fn send_rest(&mut self) {
         if self.state != State::Online {
             return;
@@ -253,7 +254,7 @@ impl Client {
                     self.events.push_back(ClientEvent::Replied { request: RequestId(id), answer });
                 }
             }
-            // The answer to our own sign of life is nobody's business.
+            // Answers to own keepalives and to list updates are no news for the game.
             None if matches!(answer, ServerMessage::Done(_) | ServerMessage::Rooms(_)) => {}
             None => self.events.push_back(ClientEvent::Notice(answer)),
         }

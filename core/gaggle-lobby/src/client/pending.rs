@@ -1,12 +1,14 @@
-//! Requests the server has not answered yet. They survive a lost connection: what asks for a seat
-//! is answered by the seat, the rest is asked again.
+//! Requests without an answer, which survive a lost connection.
+//!
+//! Used by [`Client`](super::Client). A joined room answers the requests for one; all others are
+//! sent again. Absent: sockets, timers.
 
 use crate::message::{ClientMessage, Envelope};
 
-/// More requests than a game has open at a time; beyond that the oldest is forgotten.
+/// Pending requests, more than a game has open at a time; beyond that the oldest is dropped.
 const PENDING_MAX: usize = 64;
 
-/// A request, to recognise its answer by.
+/// Number of a request, repeated in its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
@@ -14,7 +16,7 @@ pub struct RequestId(pub u64);
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     next: u64,
-    /// In order: numbers only grow.
+    /// Sorted by number: numbers only grow.
     requests: Vec<Request>,
 }
 
@@ -26,7 +28,7 @@ struct Request {
 }
 
 impl Pending {
-    /// Numbers a request and remembers it.
+    /// Numbers a request and stores it.
     pub(super) fn add(&mut self, message: ClientMessage, is_sent: bool) -> Envelope<ClientMessage> {
         self.next += 1;
         self.requests.push(Request { id: self.next, message: message.clone(), is_sent });
@@ -36,7 +38,7 @@ impl Pending {
         Envelope { id: Some(self.next), message }
     }
 
-    /// What is still to be sent, in order. It counts as sent from now on.
+    /// Requests still to be sent, in order. Marks them as sent.
     pub(super) fn unsent(&mut self) -> Vec<Envelope<ClientMessage>> {
         let unsent = self.requests.iter_mut().filter(|request| !request.is_sent);
         let send = |request: &mut Request| {
@@ -46,24 +48,24 @@ impl Pending {
         unsent.map(send).collect()
     }
 
-    /// The connection is lost: nobody knows what arrived.
+    /// Marks all as unsent: after a lost connection it is unknown which arrived.
     pub(super) fn set_unsent(&mut self) {
         self.requests.iter_mut().for_each(|request| request.is_sent = false);
     }
 
-    /// Whether a request has no answer yet.
+    /// Whether this request has no answer yet.
     pub(super) fn has(&self, id: u64) -> bool {
         self.requests.iter().any(|request| request.id == id)
     }
 
-    /// A request is answered.
+    /// Removes and returns an answered request.
     pub(super) fn take(&mut self, id: u64) -> Option<ClientMessage> {
         let nth = self.requests.iter().position(|request| request.id == id)?;
         Some(self.requests.remove(nth).message)
     }
 
-    /// Requests that a seat we turn out to have answers: those that ask for one and do not want
-    /// another.
+    /// Removes the requests that an existing reservation answers: those that ask for a room and do
+    /// not ask to switch.
     pub(super) fn take_entering(&mut self) -> Vec<RequestId> {
         let is_entering = |request: &Request| match &request.message {
             ClientMessage::Find(find) => !find.switch,
@@ -75,13 +77,13 @@ impl Pending {
         self.take_all(is_entering)
     }
 
-    /// Requests that have been answered by the connection itself: there is no room to leave.
+    /// Removes requests to leave: there is no room to leave.
     pub(super) fn take_leaving(&mut self) -> Vec<RequestId> {
         self.take_all(|request| matches!(request.message, ClientMessage::Leave(_)))
     }
 
-    /// Another list is wanted, or none: whoever asked again for these after a lost connection would
-    /// be shown the wrong one.
+    /// Removes list requests. Sent again after a lost connection, they would subscribe to the wrong
+    /// list.
     pub(super) fn forget_lists(&mut self) {
         self.take_all(|request| {
             matches!(request.message, ClientMessage::SubscribeRooms(_) | ClientMessage::UnsubscribeRooms(_))

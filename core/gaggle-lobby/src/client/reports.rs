@@ -1,8 +1,8 @@
-//! Reports the server has not said to be stored.
+//! Match reports until the server confirms that the result is stored.
 //!
-//! It answers `pending` first, and what waits there is lost with the server. Until the result is
-//! told a report is said again: after a while, after a refusal that passes, and to a server that
-//! has come back without its memory.
+//! Driven by [`Client`](super::Client). The server first answers `pending`, and a pending report is
+//! lost with the server: so a report is repeated after a while, after a temporary rejection, and to
+//! a server that lost its memory. Absent: what results mean.
 
 use gaggle_kit::{Micros, Prng};
 
@@ -15,18 +15,17 @@ use crate::message::server::MatchResult;
 use crate::message::{Rejection, RejectionCode};
 use crate::view::Verdict;
 
-/// More matches than a room has waiting to be decided.
+/// Unconfirmed reports kept; a room has fewer undecided matches.
 const KEPT_MAX: usize = 4;
-/// How often a report is said again on one connection: with the waits below about five minutes, as
-/// long as a room whose match is over stays, and well beyond the time a server that lost its memory
-/// waits for everybody.
+/// Repeats of a report per connection. With the waits below that is about five minutes: as long as
+/// a finished room stays, and longer than a restarted server waits for reports.
 const AGAIN_MAX: u32 = 6;
-/// After a refusal that passes.
+/// Waits after a temporary rejection.
 const AFTER_REFUSAL: Backoff = Backoff { initial: Micros::from_secs(1), max: Micros::from_secs(60) };
-/// After `pending`: in 10 s the others have reported, or are waited for no longer.
+/// Waits after `pending`: the server waits at most 10 s for other reports.
 const AFTER_PENDING: Backoff = Backoff { initial: Micros::from_secs(20), max: Micros::from_secs(60) };
 
-/// Reports without a result.
+/// Reports without a stored result.
 #[derive(Debug, Default)]
 pub(super) struct Reports(Vec<Kept>);
 
@@ -35,7 +34,7 @@ struct Kept {
     request: u64,
     room: RoomId,
     report: Report,
-    /// When to say it again; none while the server has yet to answer.
+    /// When to repeat it; none while an answer is outstanding.
     due: Option<Micros>,
     again: u32,
     /// The server has answered `pending` once.
@@ -47,7 +46,7 @@ impl Reports {
         self.0.iter().filter_map(|kept| kept.due).min()
     }
 
-    /// A report was made. It takes the place of an earlier one about the same match.
+    /// Adds a report. It replaces an earlier one about the same match.
     fn keep(&mut self, request: u64, room: RoomId, report: Report) {
         self.0.retain(|kept| (kept.room, kept.report.round) != (room, report.round));
         self.0.push(Kept { request, room, report, due: None, again: 0, is_taken: false });
@@ -55,18 +54,17 @@ impl Reports {
         self.0.drain(..excess);
     }
 
-    /// A result is told: it is stored.
+    /// Removes the report of a match whose result is stored.
     pub(super) fn decided(&mut self, round: u32) {
         self.0.retain(|kept| kept.report.round != round);
     }
 
-    /// Those of other rooms are nobody's business any more.
+    /// Drops reports about other rooms.
     pub(super) fn keep_only(&mut self, room: Option<RoomId>) {
         self.0.retain(|kept| Some(kept.room) == room);
     }
 
-    /// On a new connection everything is said again that is not asked for again anyhow, and as
-    /// often as on any.
+    /// Restarts the repeats on a new connection, except for reports that [`Pending`] sends again.
     pub(super) fn begin_again(&mut self, now: Micros, pending: &Pending) {
         for kept in &mut self.0 {
             kept.again = 0;
@@ -78,7 +76,7 @@ impl Reports {
         self.0.iter().position(|kept| kept.request == request)
     }
 
-    /// What is due, in the order it was reported.
+    /// Due reports, in the order they were made.
     fn take_due(&mut self, now: Micros) -> Vec<(u64, Report)> {
         let due = self.0.iter_mut().filter(|kept| kept.due.is_some_and(|at| at <= now));
         let say = |kept: &mut Kept| {
@@ -91,7 +89,7 @@ impl Reports {
 }
 
 impl Kept {
-    /// Plans to say it again, if it was not said often enough.
+    /// Schedules the next repeat, if any are left.
     fn plan(&mut self, now: Micros, backoff: Backoff, at_least: Micros, prng: &mut Prng) -> bool {
         let wait = backoff.wait(self.again + 1, prng).max(at_least);
         self.due = (self.again < AGAIN_MAX).then(|| now + wait);
@@ -100,8 +98,8 @@ impl Kept {
 }
 
 impl Client {
-    /// Reports how the match ended. Until the result is told it is said again by itself, as long as
-    /// we are in the room.
+    /// Reports how the match ended. Repeated until the result is stored, as long as the client
+    /// stays in the room.
     pub fn report(&mut self, report: Report) -> RequestId {
         let request = self.request(report.clone());
         if let Some(room) = self.room().map(|room| room.id) {
@@ -110,19 +108,18 @@ impl Client {
         request
     }
 
-    /// Says again what is due.
+    /// Repeats the reports that are due.
     pub(super) fn say_reports_again(&mut self, now: Micros) {
         for (id, report) in self.reports.take_due(now) {
             self.transmit(Some(id), report.into());
         }
     }
 
-    /// The server has answered a report. The game hears the first answer, and the one that is
-    /// final.
+    /// Handles the answer to a report. The game sees the first answer and the final one.
     pub(super) fn reported(&mut self, now: Micros, id: Option<u64>, result: MatchResult) {
         let is_final = result.verdict != Verdict::Pending;
         let kept = id.and_then(|id| self.reports.position(id));
-        // What was refused and said again waits here alone.
+        // A repeated report is no longer in `pending`.
         let is_first = id.is_some_and(|id| self.pending.take(id).is_some())
             || kept.is_some_and(|kept| !self.reports.0[kept].is_taken);
         if let Some(kept) = kept {
@@ -143,8 +140,8 @@ impl Client {
         }
     }
 
-    /// Something was refused. True if it was a report: the game hears of it when it is not said
-    /// again and was not taken before.
+    /// Handles a rejection. True if it was for a report that is repeated or was accepted before:
+    /// the game does not see it then.
     pub(super) fn report_refused(&mut self, now: Micros, id: Option<u64>, refusal: &Rejection) -> bool {
         use RejectionCode::{Draining, TooFast, Unavailable};
         let Some((id, at)) = id.and_then(|id| Some((id, self.reports.position(id)?))) else { return false };
@@ -178,12 +175,12 @@ mod tests {
     const ACCEPTED: &str = r#"{"type":"result","id":1,"round":1,"verdict":"agreed"}"#;
 
     #[test]
-    fn a_report_is_said_again_after_a_refusal_that_passes_and_the_game_hears_nothing_of_it() {
+    fn report_after_temporary_rejection_is_repeated_silently() {
         let mut world = World::new();
         let request = world.report();
         assert_eq!(world.sent(), [1]);
         assert_eq!(world.hear(REFUSED), []);
-        assert_eq!(world.sent_until(Micros::from_millis(4_900)), [0; 0], "it was told to wait");
+        assert_eq!(world.sent_until(Micros::from_millis(4_900)), [0; 0], "rate limited");
         assert_eq!(world.sent_until(Micros::from_secs(6)), [1]);
         let pending = world.hear(PENDING);
         assert!(
@@ -199,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_said_again_until_its_result_is_told() {
+    fn report_without_result_is_repeated() {
         let mut world = World::new();
         world.report();
         world.hear(PENDING);
         world.sent();
         assert_eq!(world.sent_until(Micros::from_secs(30)), [1]);
-        assert_eq!(world.hear(PENDING), [], "nothing new for the game");
+        assert_eq!(world.hear(PENDING), [], "no second event");
         let told =
             r#"{"type":"change","version":9,"events":[{"event":"result","round":1,"verdict":"agreed"}]}"#;
         assert_eq!(world.hear(told).len(), 1);
@@ -213,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_refused_for_ever_gives_up_and_says_so() {
+    fn report_rejected_repeatedly_is_given_up_with_event() {
         let mut world = World::new();
         let request = world.report();
         let mut said = 0;
@@ -230,7 +227,7 @@ mod tests {
             "{told:?}"
         );
         assert_eq!(world.sent_until(Micros::from_secs(3_000)), [0; 0]);
-        // What cannot be true is not said again at all.
+        // A report that can never be right is not repeated at all.
         world.report();
         world.sent();
         let bad = REFUSED.replace("unavailable", "bad-report").replace("\"id\":1", "\"id\":2");
@@ -239,23 +236,23 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_lost_its_memory_is_told_again() {
+    fn server_without_memory_gets_report_again() {
         let mut world = World::new();
         world.report();
         world.sent();
         world.hear(PENDING);
         world.come_back();
         assert_eq!(world.sent(), [1]);
-        // Also if the connection is lost again before it answers.
+        // Also when the connection is lost again before it answers.
         world.come_back();
         assert_eq!(world.sent(), [1]);
-        // Whose answer was lost with the connection is said once, not twice.
+        // A report whose answer was lost with the connection is sent once, not twice.
         let mut world = World::new();
         world.report();
         world.sent();
         world.come_back();
         assert_eq!(world.sent(), [1]);
-        // And nobody is told of another room's matches.
+        // A report about another room is dropped.
         let mut world = World::new();
         world.report();
         world.sent();
@@ -265,7 +262,7 @@ mod tests {
         assert_eq!(world.sent_until(Micros::from_secs(600)), [0; 0]);
     }
 
-    /// A client in a room, and what it says of reports.
+    /// A client in a room, and the reports it sends.
     struct World {
         now: Micros,
         client: Client,
@@ -303,7 +300,7 @@ mod tests {
             self.client.report(Report { round: 1, scores: vec![score], level: None, digest: None })
         }
 
-        /// The numbers of the reports that are said now.
+        /// Numbers of the reports sent now.
         fn sent(&mut self) -> Vec<u64> {
             self.client.handle_timeout(self.now);
             let said = std::iter::from_fn(|| self.client.poll_output()).filter_map(|output| match output {
@@ -314,11 +311,11 @@ mod tests {
             reports.filter_map(|said| said.id).collect()
         }
 
-        /// The same until then, with a server that answers signs of life.
+        /// Numbers of the reports sent until `end`, with a server that answers keepalives.
         fn sent_until(&mut self, end: Micros) -> Vec<u64> {
             let mut sent = self.sent();
             while let Some(at) = self.client.poll_timeout().filter(|at| *at <= end) {
-                assert!(at > self.now, "what was due is done");
+                assert!(at > self.now, "nothing is overdue");
                 self.now = at;
                 sent.extend(self.sent());
                 self.hear(r#"{"type":"ok"}"#);
@@ -328,7 +325,7 @@ mod tests {
         }
 
         fn hear(&mut self, text: &str) -> Vec<ClientEvent> {
-            Envelope::<crate::message::ServerMessage>::decode(text).expect("the server speaks properly");
+            Envelope::<crate::message::ServerMessage>::decode(text).expect("server text is valid");
             self.client.handle_text(self.now, text);
             std::iter::from_fn(|| self.client.poll_event()).collect()
         }

@@ -1,76 +1,78 @@
-//! A client with a socket: the loop around the machine, the same for every kind of socket.
+//! A client with its socket, for every kind of socket.
+//!
+//! Implemented for natively and in the browser through [`LobbySocket`]. Absent: what messages mean.
 
 use gaggle_kit::Micros;
 
 use super::{Client, ClientConfig, ClientEvent, ClientOutput};
 
-/// A WebSocket to a lobby, as the client needs it. It never waits.
+/// WebSocket to a lobby server. No method blocks.
 pub trait LobbySocket {
-    /// Begins to connect and gives up what was there before: nothing of that is told any more.
+    /// Starts a new connection and drops the current one without further events of it.
     fn connect(&mut self);
 
-    /// Sends a text. If that cannot be done the connection is told to be closed.
+    /// Sends a text. On failure the socket reports [`SocketEvent::Closed`].
     fn send(&mut self, text: &str);
 
-    /// Ends the connection. Nothing of it is told any more.
+    /// Closes the connection. No further events of it follow.
     fn disconnect(&mut self);
 
-    /// What happened.
+    /// Next event of the socket.
     fn poll(&mut self) -> Option<SocketEvent>;
 }
 
-/// What happens to a socket.
+/// Event of a socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SocketEvent {
-    /// It is open.
+    /// The connection is open.
     Opened,
-    /// The server said something.
+    /// A received text message.
     Text(String),
-    /// It is closed, or could not be opened.
+    /// The connection is closed or could not be opened.
     Closed,
 }
 
-/// A lobby client with its socket. Ask through [`SocketClient::client`], then poll it: once a frame
-/// is often enough.
+/// A lobby client with its socket. Make requests through [`SocketClient::client`], then poll; once
+/// per displayed frame is enough.
 ///
 /// ```
 /// # use gaggle_kit::Micros;
 /// # use gaggle_lobby::client::{ClientConfig, ClientEvent, SocketClient, LobbySocket, SocketEvent};
 /// # use gaggle_lobby::message::client::Find;
-/// # struct Nowhere;
-/// # impl LobbySocket for Nowhere {
+/// # struct NoSocket;
+/// # impl LobbySocket for NoSocket {
 /// #     fn connect(&mut self) {}
 /// #     fn send(&mut self, _text: &str) {}
 /// #     fn disconnect(&mut self) {}
 /// #     fn poll(&mut self) -> Option<SocketEvent> { None }
 /// # }
-/// # let (now, seed, socket) = (Micros::ZERO, 7, Nowhere);
+/// # let (now, seed, socket) = (Micros::ZERO, 7, NoSocket);
 /// let mut lobby = SocketClient::new(now, ClientConfig::default(), seed, socket);
 /// lobby.client.find(Find { game: "gander".parse()?, ..Find::default() });
 /// // Every frame:
 /// while let Some(event) = lobby.poll(now) {
 ///     if let ClientEvent::RoomJoined { .. } = event {
-///         println!("room {}", lobby.client.room().expect("seated in one").code);
+///         println!("room {}", lobby.client.room().expect("joined").code);
 ///     }
 /// }
 /// # Ok::<(), gaggle_lobby::ParseLabelError>(())
 /// ```
 #[derive(Debug)]
 pub struct SocketClient<S> {
-    /// The machine: what one asks for, and what is known.
+    /// The state machine: requests go in here.
     pub client: Client,
     socket: S,
 }
 
 impl<S: LobbySocket> SocketClient<S> {
-    /// A client that connects with the first poll. The seed spreads its reconnects apart from those
-    /// of others.
+    /// A client that connects with the first poll. The seed spreads its reconnects from those of
+    /// other clients.
     pub fn new(now: Micros, config: ClientConfig, seed: u64, socket: S) -> SocketClient<S> {
         SocketClient { client: Client::new(now, config, seed), socket }
     }
 
-    /// Passes on what goes in and out, and gives back what the game should know. Call it until
-    /// there is nothing more.
+    /// Moves messages between client and socket and returns the next event for the game. Call until
+    /// it returns `None`.
     pub fn poll(&mut self, now: Micros) -> Option<ClientEvent> {
         loop {
             if self.client.poll_timeout().is_some_and(|at| at <= now) {
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_goes_out_and_a_lost_connection_comes_back_by_itself() {
+    fn requests_are_sent_and_lost_connection_returns() {
         let script = Script::default();
         let config = ClientConfig { guest_key: Some("0123456789abcdef".into()), ..ClientConfig::default() };
         let mut lobby = SocketClient::new(Micros::ZERO, config, 1, script.clone());
@@ -148,11 +150,11 @@ mod tests {
         assert_eq!(script.0.borrow().done, expected);
         script.0.borrow_mut().events.push_back(SocketEvent::Closed);
         let Some(ClientEvent::Disconnected { retry_at }) = lobby.poll(Micros::ZERO) else {
-            panic!("not told")
+            panic!("no event")
         };
         assert_eq!(lobby.poll(retry_at), None);
         assert_eq!(script.0.borrow().done.last().unwrap(), "connect");
-        // Nobody answers: the connection is given up, and the next attempt is announced.
+        // The server is silent: the client drops the connection and announces the next attempt.
         let overdue = lobby.client.poll_timeout().unwrap();
         assert!(matches!(lobby.poll(overdue), Some(ClientEvent::Disconnected { .. })));
         assert_eq!(script.0.borrow().done.last().unwrap(), "disconnect");

@@ -1,8 +1,8 @@
-//! Commands to a directory, what it replies, and what it tells nodes unasked.
+//! Commands to a directory, its replies, and its notices to nodes.
 //!
-//! A node turns a client's message into a command once, validated and authenticated; the command
-//! is what the log carries and what [`Directory::apply`](super::Directory::apply) takes.
-//! Absent: connections, clocks (times are durations), chance (ids and seeds are in the command).
+//! A node turns a client's message into a command once, validated and authenticated; the command is
+//! what the log carries and what [`Directory::apply`](super::Directory::apply) takes. Absent:
+//! connections, clocks (times are durations), randomness (ids and seeds are in the command).
 
 use gaggle_kit::{Micros, PeerId, Slot};
 
@@ -17,7 +17,7 @@ use crate::ticket::Claims;
 use crate::view::{RatingChange, RawJson, RoomUpdate, RoomView, Verdict};
 
 record! {
-    /// The request an entry answers: its reply goes to this connection.
+    /// The request that an entry answers: its reply goes to this connection.
     #[derive(Copy)]
     pub struct Origin {
         /// Node of the connection.
@@ -32,9 +32,9 @@ record! {
 /// What the log carries: every directory applies the same entries in the same order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
-    /// The request to be answered, if there is one.
+    /// Request to be answered; none for entries a node made by itself.
     pub origin: Option<Origin>,
-    /// What is to be done.
+    /// Change to apply to the directory.
     pub command: Command,
 }
 
@@ -44,7 +44,7 @@ impl LogEntry {
         LogEntry { origin: None, command: command.into() }
     }
 
-    /// The text a log keeps.
+    /// The entry as the log stores it.
     pub fn to_text(&self) -> String {
         let mut out = String::with_capacity(256);
         let mut object = ObjectWriter::new(&mut out);
@@ -55,10 +55,10 @@ impl LogEntry {
         out
     }
 
-    /// Reads what [`LogEntry::to_text`] wrote.
+    /// Reads the text of [`LogEntry::to_text`].
     ///
     /// # Errors
-    /// If it is no such text.
+    /// If the text is not an entry.
     pub fn from_text(text: &str) -> Result<LogEntry, MessageError> {
         let mut object = Object::empty();
         object.fill(text)?;
@@ -68,17 +68,17 @@ impl LogEntry {
 }
 
 record! {
-    /// Time passed: leases, reservations and countdowns end.
+    /// Time passes: expires leases, reservations and countdowns.
     pub struct Tick {}
 }
 
 record! {
-    /// A node is alive.
+    /// Renews the lease of a node that is alive.
     #[derive(Copy)]
     pub struct Lease {
         /// Node that is alive.
         node: NodeId,
-        /// Which of its lives.
+        /// Counts the restarts of the node.
         epoch: u32,
         /// How long the directory waits for the next lease.
         ttl: Micros,
@@ -86,14 +86,14 @@ record! {
 }
 
 record! {
-    /// A peer that said hello, and the connection it did so on.
+    /// A peer that sent `hello`, and its connection.
     #[derive(Copy)]
     pub struct Caller {
-        /// Peer that is meant.
+        /// Id of the peer.
         peer: PeerId,
         /// The account of its player.
         player: PlayerId,
-        /// Connection it did so on.
+        /// Connection that sent `hello`.
         link: Attachment,
         /// Network of the peer.
         source: Source,
@@ -103,7 +103,7 @@ record! {
 record! {
     /// A ticket whose signature was checked.
     pub struct ShownTicket {
-        /// What it says.
+        /// Content of the ticket.
         claims: Claims,
         /// The settings it was signed with; empty if the peer does not have them.
         settings: RawJson,
@@ -111,23 +111,23 @@ record! {
 }
 
 record! {
-    /// Gives a peer the reservation it has.
+    /// Attaches a connection to the reservation of its peer.
     pub struct Attach {
-        /// Peer that is meant.
+        /// Peer that connected.
         caller: Caller,
         /// Display name of the peer.
         name: DisplayName,
-        /// The connection it says it had before.
+        /// Its previous connection, as the peer claims.
         resume: Option<ResumeId>,
-        /// Whose connection may lose the reservation.
+        /// Which connections may lose the reservation to this one.
         displace: Displace,
-        /// The ticket it showed.
+        /// Ticket shown with `hello`.
         ticket: Option<ShownTicket>,
     }
 }
 
 record! {
-    /// Puts a peer into the fullest open room, or into a new one.
+    /// Joins the fullest open room, or creates one.
     pub struct Find {
         /// Peer that joins.
         joiner: JoinRequest,
@@ -135,22 +135,22 @@ record! {
         link: Attachment,
         /// The room to be created if none fits.
         new: NewRoom,
-        /// Whether it may be created.
+        /// Whether a room may be created.
         may_create: bool,
-        /// Players of one's skill are wanted, not the fullest room.
+        /// Search for players of similar skill instead of the fullest room.
         skill: Option<Skill>,
     }
 }
 
 record! {
-    /// A peer no longer searches for players of its skill.
+    /// Ends a search for players of similar skill.
     #[derive(Copy)]
     pub struct StopSearch {
-        /// Peer that is meant.
+        /// Peer that searched.
         peer: PeerId,
         /// Connection of the peer.
         link: Attachment,
-        /// Also gives up a reservation that was found meanwhile.
+        /// Also give up a reservation found meanwhile.
         leave: bool,
     }
 }
@@ -158,7 +158,7 @@ record! {
 record! {
     /// Creates a room.
     pub struct Create {
-        /// The peer that comes in first.
+        /// Peer that joins first and becomes host.
         joiner: JoinRequest,
         /// Connection of the peer.
         link: Attachment,
@@ -168,7 +168,7 @@ record! {
 }
 
 record! {
-    /// Puts a peer into this room, named by code or by id; the code counts if both are given.
+    /// Joins a room named by code or by id; the code counts if both are given.
     pub struct Join {
         /// Peer that joins.
         joiner: JoinRequest,
@@ -178,7 +178,7 @@ record! {
         code: Option<RoomCode>,
         /// Id of the room.
         room: Option<RoomId>,
-        /// Build of the peer's game.
+        /// Build of the joiner's game.
         build: Label,
     }
 }
@@ -188,11 +188,11 @@ record! {
     pub struct Act {
         /// Room of the member.
         room: RoomId,
-        /// Peer that is meant.
+        /// Member that acts.
         peer: PeerId,
         /// Connection of the peer.
         link: Attachment,
-        /// What it does.
+        /// What the member does.
         action: RoomAction,
     }
 }
@@ -202,7 +202,7 @@ record! {
     pub struct Detach {
         /// Room of the member.
         room: RoomId,
-        /// Peer that is meant.
+        /// Member whose connection is lost.
         peer: PeerId,
         /// The lost connection.
         link: Attachment,
@@ -210,7 +210,7 @@ record! {
         next_signal: u64,
         /// Number of the last signal from the member.
         got: Option<u64>,
-        /// Signals sent lately that may not have arrived.
+        /// Recently sent signals that may not have arrived.
         mail: Vec<QueuedSignal>,
     }
 }
@@ -220,29 +220,29 @@ record! {
     pub struct QueueSignal {
         /// Room of the member.
         room: RoomId,
-        /// Peer that is meant.
+        /// Member that receives the signal.
         to: PeerId,
-        /// What it is sent.
+        /// The signal to queue.
         signal: QueuedSignal,
     }
 }
 
 record! {
-    /// A match is stored.
+    /// Confirms that a match is stored.
     pub struct MarkStored {
-        /// Room of the member.
+        /// Room of the match.
         room: RoomId,
-        /// Which of its matches.
+        /// Number of the match in its room.
         round: u32,
-        /// What was stored first; none if the storage did not say.
+        /// Verdict stored first; none if the storage did not return one.
         verdict: Option<Verdict>,
-        /// How ratings moved.
+        /// Rating changes the match caused.
         ratings: Vec<RatingChange>,
     }
 }
 
 tagged! {
-    /// What a directory is told to do.
+    /// Every change to a directory.
     #[allow(missing_docs, reason = "each variant is the record of its name")]
     pub enum Command by "command" {
         "tick" => Tick,
@@ -260,48 +260,47 @@ tagged! {
 }
 
 impl Command {
-    /// Whether the reply may bring a room its node has no copy of.
+    /// Whether the reply may contain a room of which the node has no copy.
     pub fn may_join(&self) -> bool {
         matches!(self, Command::Attach(_) | Command::Find(_) | Command::Create(_) | Command::Join(_))
     }
 
-    /// Whether a client asked for it, who can be told to try again.
+    /// Whether a client requested it and can be asked to retry.
     pub fn is_client_request(&self) -> bool {
         !matches!(self, Command::Tick(_) | Command::Lease(_) | Command::Detach(_) | Command::MarkStored(_))
     }
 }
 
 record! {
-    /// A signal on its way.
+    /// A signal that is not delivered yet.
     pub struct QueuedSignal {
         /// Peer that sent it.
         from: PeerId,
-        /// The number it was sent with over a connection that broke; none if it was never sent.
+        /// Number under which it was sent on a connection that broke; none if never sent.
         n: Option<u64>,
-        /// What it says.
+        /// Content of the signal, not interpreted.
         data: RawJson,
     }
 }
 
-/// A question to a directory. It changes nothing, so that each node asks its own directory and no
-/// log carries it.
+/// A query that changes nothing. Each node asks its own directory, outside the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
-    /// One whole room.
+    /// One room with all its state.
     Room(RoomId),
     /// The list of rooms of a game.
     List {
-        /// Which list it is.
+        /// Selects the rooms of the list.
         key: ListKey,
-        /// The stamp of the list one has.
+        /// Stamp of the list the caller has.
         stamp: u64,
     },
 }
 
-/// Which rooms a list has.
+/// Selects the rooms of a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListKey {
-    /// Rooms of this game.
+    /// Rooms of this game only.
     pub game: Label,
     /// Only this mode, unless empty.
     pub mode: Label,
@@ -311,124 +310,124 @@ pub struct ListKey {
     pub all: bool,
 }
 
-/// The answer to a [`Lookup`].
+/// Answer to a [`Lookup`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// A room, or none.
+    /// A room; none if it does not exist.
     Room(Option<Box<RoomCopy>>),
     /// The list of rooms.
     List {
-        /// To be given when asked again.
+        /// Stamp to pass with the next lookup.
         stamp: u64,
-        /// The rooms; none if nothing changed since the stamp that was given.
+        /// The rooms; none if unchanged since the given stamp.
         rooms: Option<Vec<crate::message::server::Listing>>,
     },
 }
 
-/// A room as nodes keep it.
+/// A room as nodes cache it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomCopy {
-    /// What members see.
+    /// Room as its members see it.
     pub view: RoomView,
-    /// Where their connections are.
+    /// Connections of the members.
     pub links: Vec<(PeerId, Attachment)>,
 }
 
-/// How somebody was seated.
+/// How a peer joined a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinedReply {
-    /// The room was made for them.
+    /// The room was created for this peer.
     pub created: bool,
-    /// They had the seat before.
+    /// The peer had the reservation before.
     pub returned: bool,
-    /// Those of their seats that were somebody else's last.
+    /// Slots of the peer that another player had before.
     pub inherited: Vec<Slot>,
-    /// Whether signals go on where they stopped.
+    /// Whether signal numbering continues on this connection.
     pub attached: Attached,
-    /// Signals that waited for them.
+    /// Signals queued while the peer was away.
     pub mail: Vec<QueuedSignal>,
 }
 
 impl JoinedReply {
-    /// For somebody who has the seat already.
+    /// For a peer that had the reservation before.
     pub fn kept(attached: Attached, mail: Vec<QueuedSignal>) -> JoinedReply {
         JoinedReply { created: false, returned: true, inherited: Vec::new(), attached, mail }
     }
 }
 
-/// What a directory answers.
+/// Answer of a directory to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// The lease goes on.
+    /// The lease is renewed.
     Leased,
-    /// The lease begins: nobody is connected through it yet.
+    /// The lease starts: no peer is connected through it yet.
     LeaseStarted,
-    /// This life of the node was taken for dead: whoever was connected through it is away now.
-    /// Begin another.
+    /// The lease of this epoch had expired and its members are away now. The node must start a new
+    /// epoch.
     LeaseExpired,
-    /// They have a seat.
+    /// The peer has a reservation.
     Joined {
-        /// The room, right after.
+        /// The room after the command.
         room: Box<RoomCopy>,
-        /// How.
+        /// How the peer joined it.
         seated: JoinedReply,
     },
-    /// They have none.
+    /// The peer has no reservation.
     NotInRoom {
-        /// Why a ticket they showed brings them none.
+        /// Why the shown ticket restored none.
         why: Option<Rejection>,
     },
-    /// They look for people of their skill: ask again in a second.
+    /// The search goes on: repeat it in a second.
     Searching {
-        /// How many do.
+        /// Players searching at the moment.
         waiting: u32,
     },
-    /// They have one, and another connection is using it.
+    /// The peer has a reservation that another connection uses.
     Elsewhere {
         /// That connection.
         link: Attachment,
-        /// In which room.
+        /// Room of the reservation.
         code: RoomCode,
     },
-    /// It is done.
+    /// The command was applied.
     Done {
-        /// After a report: where the match stands.
+        /// State of the match after a report.
         verdict: Option<Verdict>,
     },
-    /// It is noted.
+    /// Accepted; no client waits for an answer.
     Accepted,
-    /// It was not done.
+    /// The command was not applied.
     Rejected(Rejection),
 }
 
-/// What a directory tells a node.
+/// News from a directory to a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// Something happened in a room that has, or had, a member connected here.
+    /// A room changed that has or had a member connected to this node.
     Changed {
-        /// Which room.
+        /// The changed room.
         room: RoomId,
-        /// Its version after it.
+        /// Version of the room after the change.
         version: u64,
-        /// What members see.
+        /// Updates for its members.
         events: Vec<RoomUpdate>,
-        /// Whose connection is where now.
+        /// Members whose connection changed.
         links: Vec<(PeerId, Option<Attachment>)>,
     },
-    /// Another connection took this one's seat.
+    /// Another connection took over a reservation.
     Displaced {
-        /// Whose.
+        /// Peer of the reservation.
         peer: PeerId,
         /// The connection that lost it.
         session: ResumeId,
     },
-    /// A player connected here who looks for others has a seat with them.
+    /// A search found a room for a player connected to this node.
     Found {
-        /// Who.
+        /// Peer that searched.
         peer: PeerId,
-        /// The connection that looks.
+        /// Connection that searched.
         session: ResumeId,
     },
-    /// A signal for a member connected here.
+    /// A signal for a member connected to this node.
     Signal(QueueSignal),
 }

@@ -1,7 +1,7 @@
-//! Rooms that ended: no ticket creates them again.
+//! Rooms that ended: no ticket restores them.
 //!
-//! A player removed from a room could otherwise have it alone once it is over.
-//! Absent: what the rooms were.
+//! Otherwise a player removed from a room could restore it alone after it ended. Called by
+//! [`Directory`](super::Directory). Absent: what the rooms were.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,10 +9,10 @@ use gaggle_kit::Micros;
 
 use crate::id::RoomId;
 
-/// Rooms that are remembered: as many as one address can create in a day.
+/// Ended rooms kept: as many as one address can create in a day.
 const ENDED_MAX: usize = 1 << 17;
 
-/// Rooms that ended, in that order, and until when tickets for them count.
+/// Ended rooms in order, with the time their last ticket expires.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct EndedRooms {
     order: VecDeque<(Micros, RoomId)>,
@@ -20,7 +20,7 @@ pub(super) struct EndedRooms {
 }
 
 impl EndedRooms {
-    /// Remembers a room until its tickets are over.
+    /// Remembers a room until its last ticket has expired.
     pub(super) fn insert(&mut self, now: Micros, until: Micros, room: RoomId) {
         self.order.push_back((until, room));
         self.known.insert(room);
@@ -36,7 +36,7 @@ impl EndedRooms {
         self.known.contains(&room)
     }
 
-    /// All of them, in order.
+    /// All ended rooms, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Micros, RoomId)> {
         self.order.iter().copied()
     }

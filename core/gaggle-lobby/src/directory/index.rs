@@ -1,7 +1,7 @@
-//! Ways to a room: by code, by member, by what is looked for, by node, by deadline.
+//! Indexes of the rooms: by code, member, find key, node, deadline.
 //!
-//! Everything here follows from the rooms themselves; [`Index::update`] is called after each
-//! change.
+//! Derived from the rooms alone; [`Directory`](super::Directory) calls [`Index::update`] after each
+//! change. Absent: rules of joining.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +15,20 @@ use crate::players::LocalPlayers;
 use crate::room::Room;
 use crate::rules::Rules;
 
-/// Rooms in one list. More than anybody scrolls through.
+/// Rooms in one list.
 const LISTINGS_MAX: usize = 100;
-/// Attempts to find a free code. With 50,000 rooms one in 1,280 is taken.
+/// Attempts to find a free code. With 50,000 rooms, one code in 1,280 is taken.
 const CODE_ATTEMPTS: u64 = 64;
 
-/// Rooms of one size that `find` looks at, with those that do not admit the player: more than
-/// remove one player, or are filled to hide others.
+/// Rooms of one size that `find` examines, including those that do not admit the player: filling
+/// that many with rooms that reject a player is not worth it.
 const LOOK: usize = 1_024;
-/// A person or a network makes one of so many open rooms, and a few in any case.
+/// One account or network may have created at most one in this many open rooms, or a few in any
+/// case.
 const SHARE: usize = 4;
 const SHARE_MIN: usize = 4;
 
-/// What must be the same for people to be put into one room.
+/// What must be equal for `find` to put players into one room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FindKey {
     game: Label,
@@ -36,12 +37,12 @@ pub struct FindKey {
 }
 
 impl FindKey {
-    /// Game, mode and build.
+    /// Key of a game, mode and build.
     pub fn of(game: &Label, mode: &Label, build: &Label) -> FindKey {
         FindKey { game: game.clone(), mode: mode.clone(), build: build.clone() }
     }
 
-    /// What finds this: any mode, any build, any of both, and itself.
+    /// Keys that match this one: any mode, any build, both, and itself.
     fn looked_for(&self) -> BTreeSet<FindKey> {
         let any = Label::default();
         let modes = [&any, &self.mode];
@@ -50,7 +51,7 @@ impl FindKey {
     }
 }
 
-/// Ways to a room.
+/// Indexes of the rooms.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     entries: BTreeMap<RoomId, Entry>,
@@ -59,41 +60,40 @@ pub(super) struct Index {
     seats_of: BTreeMap<PlayerId, usize>,
     by_node: BTreeMap<NodeId, BTreeSet<RoomId>>,
     deadlines: BTreeSet<(Micros, RoomId)>,
-    /// Fewest free seats first: people are put where most people are. Rooms for one network alone
-    /// are apart, and so are those of each size: a player is not put into one smaller than it asks
-    /// for.
+    /// Fewest free slots first, so that `find` fills rooms. Separate per room size, because a
+    /// player is not put into a room smaller than requested, and per network for rooms of one
+    /// network.
     open: BTreeMap<FindKey, BTreeMap<Place, BTreeSet<(u8, RoomId)>>>,
-    /// How many open rooms for everybody there are, and who made them.
+    /// Open rooms for every network, and who created them.
     open_count: usize,
     made_by_network: BTreeMap<NetworkId, usize>,
     made_by_player: BTreeMap<PlayerId, usize>,
     listings: BTreeMap<RoomId, Listing>,
-    /// The list for everything one can look for, where an empty mode or build is any. So a list is
-    /// as much work as it is long, however many rooms there are and whatever somebody makes up to
-    /// look for.
+    /// One list per find key; an empty mode or build matches any. The cost of a query is the length
+    /// of its list, however many rooms or invented keys there are.
     lists: BTreeMap<FindKey, List>,
     stamp: u64,
-    /// Rooms that were looked at to make lists.
+    /// Rooms examined to build lists; counts work in tests.
     #[cfg(test)]
     listed_count: std::cell::Cell<usize>,
 }
 
-/// One list.
+/// Rooms of one list.
 #[derive(Debug, Default)]
 struct List {
     rooms: BTreeSet<Rank>,
-    /// When it changed last. A list that is empty is forgotten, and new when it is not any more.
+    /// Time of the last change. An empty list is dropped and gets a new stamp when it returns.
     stamp: u64,
 }
 
-/// The network an open room is kept for, if it is, and how many seats it has.
+/// Network an open room is limited to, if any, and the number of its slots.
 type Place = (Option<NetworkId>, u8);
 
-/// Those one can join first, and among them those with most people.
+/// Joinable rooms first, among them those with most players.
 type Rank = (IsShut, u8, RoomId);
 type IsShut = bool;
 
-/// What the index holds about one room.
+/// What the index stores about one room.
 #[derive(Debug)]
 struct Entry {
     key: FindKey,
@@ -102,7 +102,7 @@ struct Entry {
     nodes: BTreeSet<NodeId>,
     deadline: Option<Micros>,
     open: Option<(Place, u8)>,
-    /// Who made it and from where, if it counts as one of theirs.
+    /// Creator and its network, if the room counts towards their share.
     made_by: Option<(Option<PlayerId>, NetworkId)>,
 }
 
@@ -119,10 +119,9 @@ impl Index {
         self.by_code.contains_key(&code)
     }
 
-    /// A code nobody uses, starting the search from a number.
+    /// A code no room uses, searched from `number` on.
     pub(super) fn free_code(&self, number: u64) -> Option<RoomCode> {
-        // The golden ratio's step visits numbers far apart, so that codes in use cannot sit side by
-        // side.
+        // The golden ratio's step visits distant numbers, so that codes in use do not cluster.
         let step = |attempt: u64| number.wrapping_add(attempt.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         (1..=CODE_ATTEMPTS)
             .map(|attempt| RoomCode::from_number(step(attempt)))
@@ -133,7 +132,7 @@ impl Index {
         self.seats_of.get(&player).copied().unwrap_or(0)
     }
 
-    /// The open room of at least so many seats, with free ones for so many, that ranks lowest, and
+    /// The open room with at least `players_max` slots and enough free ones that ranks lowest, and
     /// of these the fullest. Rooms without a rank do not admit the player.
     pub(super) fn open_room<R: Ord + Default>(
         &self,
@@ -150,7 +149,7 @@ impl Index {
             for (_, open) in places.range((kept_for, seats)..=(kept_for, u8::MAX)) {
                 for place in open.range(first..).take(LOOK) {
                     let Some(rank) = rank(place.1) else { continue };
-                    // The places of one size are in order: none after it is better.
+                    // Rooms of one size are sorted: none after it is better.
                     let is_lowest = rank == R::default();
                     let ranked = (rank, *place);
                     if best.as_ref().is_none_or(|best| ranked < *best) {
@@ -165,8 +164,8 @@ impl Index {
         best.map(|(_, (_, id))| id)
     }
 
-    /// Whether a person, or a network, has made as many of the open rooms as one may. Further ones
-    /// are not found by others.
+    /// Whether an account or network has created its share of the open rooms. `find` does not
+    /// return further ones to other players.
     pub(super) fn has_share(&self, player: Option<PlayerId>, network: NetworkId) -> bool {
         let share = (self.open_count / SHARE).max(SHARE_MIN);
         let made = |count: Option<&usize>| count.copied().unwrap_or(0) >= share;
@@ -174,7 +173,7 @@ impl Index {
             || made(self.made_by_network.get(&network))
     }
 
-    /// Whether the room was open when it was looked at last.
+    /// Whether the room was open at its last update.
     pub(super) fn was_open(&self, id: RoomId) -> bool {
         self.entries.get(&id).is_some_and(|entry| entry.open.is_some())
     }
@@ -192,7 +191,7 @@ impl Index {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
-    /// A room whose deadline is over. It is not named again until it is updated.
+    /// A room whose deadline has passed. It is returned again only after an update.
     pub(super) fn due(&mut self, now: Micros) -> Option<RoomId> {
         let first = self.deadlines.first().copied().filter(|(at, _)| *at <= now)?;
         self.deadlines.remove(&first);
@@ -217,7 +216,7 @@ impl Index {
         Found::List { stamp: current, rooms: Some(rooms) }
     }
 
-    /// Brings everything in line with a room that is new or has changed.
+    /// Indexes a room that is new or has changed.
     pub(super) fn update(&mut self, room: &Room, rules: &Rules) {
         let view = room.view();
         let id = view.id;
@@ -241,9 +240,8 @@ impl Index {
         self.by_code.insert(entry.code, id);
         for (peer, player) in &entry.members {
             let before = self.by_peer.insert(*peer, id);
-            // Where it is not true after all it is one person's trouble, and should not be
-            // everybody's.
-            debug_assert_eq!(before, None, "nobody is in two rooms");
+            // In a release build a violation harms this one peer instead of the whole server.
+            debug_assert_eq!(before, None, "a peer is in one room");
             *self.seats_of.entry(*player).or_default() += 1;
         }
         for node in &entry.nodes {
@@ -262,14 +260,14 @@ impl Index {
         self.entries.insert(id, entry);
     }
 
-    /// Forgets a room that is over.
+    /// Removes a room that ended.
     pub(super) fn forget(&mut self, id: RoomId) {
         let Some(entry) = self.entries.remove(&id) else { return };
         self.take_out(id, &entry);
         self.relist(&entry.key, id, None);
     }
 
-    /// Brings the lists a room is in up to date.
+    /// Updates the lists that contain the room.
     fn relist(&mut self, key: &FindKey, id: RoomId, listing: Option<Listing>) {
         if self.listings.get(&id) == listing.as_ref() {
             return;
@@ -325,7 +323,7 @@ fn rank(listing: &Listing) -> Rank {
     (!listing.open, listing.seats.saturating_sub(listing.players), listing.id)
 }
 
-/// Counts one less under a key, which goes with the last.
+/// Decrements the count of a key and removes the key at zero.
 fn count_down<K: Ord>(counts: &mut BTreeMap<K, usize>, key: &K) {
     match counts.get_mut(key) {
         Some(count) if *count > 1 => *count -= 1,
@@ -333,7 +331,7 @@ fn count_down<K: Ord>(counts: &mut BTreeMap<K, usize>, key: &K) {
     }
 }
 
-/// Takes an item out of the set under a key, and the set with its last item.
+/// Removes an item from the set of a key, and the key with its last item.
 fn remove_from<K: Ord, T: Ord>(sets: &mut BTreeMap<K, BTreeSet<T>>, key: &K, item: &T) {
     if let Some(set) = sets.get_mut(key) {
         set.remove(item);
@@ -351,12 +349,12 @@ mod tests {
     use crate::view::RawJson;
 
     #[test]
-    fn a_list_is_as_much_work_as_it_is_long() {
+    fn list_query_costs_its_length() {
         let mut index = Index::default();
         for number in 0..5_000 {
             index.update(&room(number, if number % 2 == 0 { "duel" } else { "team" }), &Rules::default());
         }
-        // With one that nobody plays, and one that is not there.
+        // One mode without rooms, and one that does not exist.
         for (mode, build, length) in
             [("", "", 100), ("duel", "", 100), ("duel", "b1", 100), ("x", "", 0), ("", "y", 0)]
         {
@@ -372,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn only_lists_a_room_is_in_change_with_it() {
+    fn room_change_touches_only_its_lists() {
         let mut index = Index::default();
         index.update(&room(1, "duel"), &Rules::default());
         index.update(&room(2, "team"), &Rules::default());
@@ -382,7 +380,7 @@ mod tests {
         assert_eq!(list(&index, "duel", "", duel), (duel, None));
         assert_eq!(list(&index, "", "b1", any).1.map(|rooms| rooms.len()), Some(3));
         index.forget(room(1, "duel").view().id);
-        assert_eq!(list(&index, "duel", "", duel), (0, Some(Vec::new())), "it is empty, and nobody keeps it");
+        assert_eq!(list(&index, "duel", "", duel), (0, Some(Vec::new())), "an empty list is dropped");
         assert_eq!(list(&index, "", "", any).1.map(|rooms| rooms.len()), Some(2));
     }
 

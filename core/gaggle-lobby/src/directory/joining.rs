@@ -1,7 +1,7 @@
-//! Ways into a room: by a reservation, a ticket, `find`, a new room, a code.
+//! Joining a room: by reservation, ticket, `find`, creation, or code.
 //!
-//! Called by [`Directory::apply`]. Each way either changes nothing and says why, or gives the peer
-//! up in the room it was in and seats it in another. Absent: whom a room takes (`room/members.rs`).
+//! Called by [`Directory::apply`]. Each either changes nothing and returns why, or removes the peer
+//! from its room and adds it to another. Absent: whom a room admits (`room/members.rs`).
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -26,13 +26,13 @@ impl Directory {
             let joiner =
                 JoinRequest { peer, player, name, palette: 0, watch, players, switch: false, source };
             return Ok(self.restore(now, joiner, link, ticket).unwrap_or_else(|refusal| {
-                let text = format!("the ticket brings no seat: {}", refusal.text);
+                let text = format!("the ticket is not valid for a room: {}", refusal.text);
                 Reply::NotInRoom { why: Some(Rejection::new(RejectionCode::BadTicket, text)) }
             }));
         };
-        let room = self.rooms.get_mut(&id).expect("the index names rooms that exist");
+        let room = self.rooms.get_mut(&id).expect("the index names existing rooms");
         let before = room.reservation_of(peer).and_then(|seat| seat.link);
-        // What a dead node holds is free, even before its lease ends.
+        // A dead node's connections are free to take over, even before its lease expires.
         let displace = match before {
             Some(old) if !self.leases.is_alive(old) => Displace::Always,
             _ => *displace,
@@ -51,7 +51,7 @@ impl Directory {
         }
     }
 
-    /// Seats a peer by its ticket, in a room that is created again if the server has lost it.
+    /// Joins a peer by its ticket, restoring the room if the server has lost it.
     fn restore(
         &mut self,
         now: Micros,
@@ -61,15 +61,15 @@ impl Directory {
     ) -> Result<Reply, Rejection> {
         let ShownTicket { claims, settings } = ticket;
         let peer = joiner.peer;
-        // Players who left keep their tickets: a collection of them brings no more rooms than
-        // others have.
+        // Tickets outlive reservations: a collection of them must not allow more rooms than a
+        // player may have.
         self.check_joiner(&joiner, link)?;
         if let Some(room) = self.rooms.get_mut(&claims.room) {
             room.restore_member(now, &self.rules, (claims, settings.clone()), joiner, link)?;
         } else if self.ended.contains(claims.room) {
             return Err(Rejection::new(RejectionCode::NoSuchRoom, "the room has ended"));
         } else if claims.slot.is_none() {
-            // A spectator alone is no room.
+            // A room of one spectator is not restored.
             return Ok(Reply::NotInRoom { why: None });
         } else {
             let mut new = NewRoom::of_ticket(claims, settings.clone());
@@ -85,7 +85,7 @@ impl Directory {
         let Find { joiner, link, new, may_create, skill } = find;
         let peer = joiner.peer;
         if let Some(skill) = skill {
-            // A player who left and searches does not come back.
+            // A player who left and searches elsewhere is not attached again.
             if self.room_of(peer).is_some_and(|room| room.has_stepped_out(peer)) {
                 self.leave_for_another(now, peer);
             }
@@ -106,7 +106,7 @@ impl Directory {
             self.publish(now, id);
             return self.joined_anew(id, peer, false, false);
         }
-        // There is no better room than the one it is in.
+        // No room is better than its own.
         if let Some(id) = own {
             return self.joined(id, JoinedReply::kept(Attached::Fresh, Vec::new()));
         }
@@ -116,9 +116,9 @@ impl Directory {
         self.create(now, joiner.clone(), *link, new.clone())
     }
 
-    /// The fullest open room that takes a player in, other than the one it is in. Those it left a
-    /// moment ago come last, and so do those that voted a player out lately: two networks that
-    /// remove all others would collect them one by one.
+    /// The fullest open room that admits a player, other than its own. Rooms the player left a
+    /// moment ago rank last, and so do rooms that voted a player out lately: otherwise two networks
+    /// that remove all others would attract every player.
     fn fullest_room(&self, now: Micros, joiner: &JoinRequest, new: &NewRoom) -> Option<RoomId> {
         let key = FindKey::of(&new.game, &new.mode, &new.build);
         let admits = |room: &Room| match room.view().member(joiner.peer) {
@@ -141,7 +141,8 @@ impl Directory {
     ) -> Result<Reply, Rejection> {
         self.check_joiner(&joiner, link)?;
         if joiner.players.count() > new.seats {
-            let text = format!("a room of {} seats is too small for all at your machine", new.seats);
+            let text =
+                format!("a room for {} players is too small for all players on your device", new.seats);
             return Err(Rejection::new(RejectionCode::RoomFull, text));
         }
         new.code = self.check_new_room(&new)?;
@@ -152,15 +153,15 @@ impl Directory {
         self.joined_anew(id, peer, true, false)
     }
 
-    /// Whether a room can be created, and the code it gets.
+    /// Whether a room can be created, and its code.
     fn check_new_room(&self, new: &NewRoom) -> Result<RoomCode, Rejection> {
         let server_full = |text| Rejection::new(RejectionCode::ServerFull, text);
         if self.rooms.len() >= self.rules.rooms_max {
-            return Err(server_full("there are as many rooms as this server can hold"));
+            return Err(server_full("the server has as many rooms as it can hold; try again later"));
         }
         let code = Some(new.code).filter(|code| !self.index.has_code(*code));
         let code = code.or_else(|| self.index.free_code(new.seed.0));
-        code.ok_or_else(|| server_full("no room code is free"))
+        code.ok_or_else(|| server_full("no room code is free; try again later"))
     }
 
     pub(super) fn join(&mut self, now: Micros, join: &Join) -> Result<Reply, Rejection> {
@@ -182,50 +183,53 @@ impl Directory {
         self.joined_anew(id, joiner.peer, false, false)
     }
 
-    /// Whether a room will take a peer in once it has left the one it is in.
+    /// Whether a room will admit a peer once the peer has left its current one.
     fn check_entry(&self, now: Micros, room: &Room, joiner: &JoinRequest) -> Result<(), Rejection> {
         if room.view().member(joiner.peer).is_none() {
             return room.seats_if_admitted(&self.rules, joiner).map(drop);
         }
-        // It is the same room, in another slot.
+        // The same room: checked as if the peer had left it.
         let mut without = room.clone();
         without.give_up(now, joiner.peer);
         if without.is_over() {
-            let text = "you are the only one who plays in this room";
+            let text = "you cannot watch this room: you are its only player";
             return Err(Rejection::new(RejectionCode::NoSuchRoom, text));
         }
         without.seats_if_admitted(&self.rules, joiner).map(drop)
     }
 
-    /// Whether a peer may be in another room than it is, wherever that is.
+    /// Whether a peer may join another room than the one it is in.
     pub(super) fn check_joiner(&self, joiner: &JoinRequest, link: Attachment) -> Result<(), Rejection> {
         if !self.leases.is_alive(link) {
             return Err(node_out_of_date());
         }
         let seat = self.room_of(joiner.peer).and_then(|room| Some((room, room.reservation_of(joiner.peer)?)));
         match seat {
-            // A player who left and wants to be somewhere else does not come back.
+            // A player who left and joins another room is not attached again.
             Some((_, seat)) if seat.stepped_out => {}
             Some((_, seat)) if joiner.switch && seat.link == Some(link) => {}
             Some(_) if joiner.switch => {
-                return Err(Rejection::new(RejectionCode::Replaced, "another connection has this seat"));
+                return Err(Rejection::new(RejectionCode::Replaced, "you are playing on another device"));
             }
             Some((room, _)) => {
-                let text = format!("you are in room {}", room.view().code);
+                let text = format!("you are in room {} already", room.view().code);
                 return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
             }
             None => {}
         }
-        // A player who signed in since has it under another account.
+        // The reservation may belong to another account: the player signed in since.
         let kept = self.index.seats_of(joiner.player).saturating_sub(usize::from(seat.is_some()));
         if kept >= self.rules.rooms_per_player_max {
-            let text = format!("you have {} seats in rooms already", self.rules.rooms_per_player_max);
+            let text = format!(
+                "you are in {} rooms already; leave one of them first",
+                self.rules.rooms_per_player_max
+            );
             return Err(Rejection::new(RejectionCode::TooMany, text));
         }
         Ok(())
     }
 
-    /// Gives up the reservation of a peer that is certain to get another.
+    /// Removes a peer from its room when it is certain to join another.
     fn leave_for_another(&mut self, now: Micros, peer: PeerId) {
         let Some(id) = self.index.room_of(peer) else { return };
         if let Some(room) = self.rooms.get_mut(&id) {
@@ -234,7 +238,7 @@ impl Directory {
         }
     }
 
-    /// For a peer that had no reservation there a moment ago.
+    /// Reply to a peer that had no reservation in this room.
     pub(super) fn joined_anew(
         &self,
         id: RoomId,
@@ -247,10 +251,10 @@ impl Directory {
         self.joined(id, JoinedReply { created, returned, inherited, attached, mail })
     }
 
-    /// The reply to a peer that has a reservation, unless that has ended the room.
+    /// Reply to a peer with a reservation, unless joining ended the room.
     fn joined(&self, id: RoomId, seated: JoinedReply) -> Result<Reply, Rejection> {
         let room = self.copy(id);
-        let room = room.ok_or_else(|| Rejection::new(RejectionCode::NoSuchRoom, "the room was closed"))?;
+        let room = room.ok_or_else(|| Rejection::new(RejectionCode::NoSuchRoom, "the room has ended"))?;
         Ok(Reply::Joined { room, seated })
     }
 }
@@ -260,16 +264,24 @@ fn no_such_room() -> Rejection {
 }
 
 fn too_many_rooms_made() -> Rejection {
-    let refusal = Rejection::new(RejectionCode::TooFast, "too many rooms were made from your address lately");
+    let refusal = Rejection::new(
+        RejectionCode::TooFast,
+        "too many rooms were created from your \
+     network; try again later",
+    );
     Rejection { retry_after_ms: Some(10_000), ..refusal }
 }
 
 fn node_out_of_date() -> Rejection {
-    Rejection::new(RejectionCode::Unavailable, "this server was out of touch for too long: try again")
+    Rejection::new(
+        RejectionCode::Unavailable,
+        "the server lost contact with the lobby for a moment; \
+     try again",
+    )
 }
 
-/// Says that a room plays another build, by the versions if they differ. A build is a version, a
-/// dash and a number that means nothing to people.
+/// Explains a build mismatch, by the versions if they differ. A build is a version, a dash and a
+/// number without meaning for players.
 fn other_build(game: &str, theirs: &Label, ours: &Label) -> String {
     let version =
         |build: &Label| build.as_str().rsplit_once('-').unwrap_or((build.as_str(), "")).0.to_string();
@@ -286,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_build_is_told_by_version_where_it_differs() {
+    fn build_mismatch_is_explained_by_version() {
         let told = |theirs: &str, ours: &str| {
             other_build("drake", &theirs.parse().expect("a label"), &ours.parse().expect("a label"))
         };

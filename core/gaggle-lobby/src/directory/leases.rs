@@ -1,7 +1,7 @@
-//! Leases of nodes: which nodes are alive, and which of their lives are over.
+//! Leases of nodes: which nodes are alive, in which epoch.
 //!
-//! [`Directory`](super::Directory) asks before it gives a connection anything.
-//! Absent: rooms, clocks.
+//! [`Directory`](super::Directory) checks them before it attaches a connection. Absent: rooms,
+//! clocks.
 
 use std::collections::BTreeMap;
 
@@ -14,26 +14,26 @@ use crate::room::Attachment;
 /// Leases of all nodes.
 #[derive(Debug, Default)]
 pub(super) struct Leases {
-    /// Life and end of the lease of each node that is alive.
+    /// Epoch and lease end of each node that is alive.
     alive: BTreeMap<NodeId, (u32, Micros)>,
-    /// The last life of each node that was taken for dead.
+    /// Last expired epoch of each node.
     dead: BTreeMap<NodeId, u32>,
 }
 
-/// What became of a lease.
+/// Result of a renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Renewal {
-    /// It goes on.
+    /// The lease is extended.
     Continued,
-    /// It starts; the life before, if there was one, is over.
+    /// A new epoch starts and ends the previous one, if there was one.
     Started { ended: Option<u32> },
-    /// That life was taken for dead.
+    /// This epoch had expired before.
     Expired,
 }
 
 impl Leases {
-    /// Starts or prolongs a lease.
+    /// Starts or extends a lease.
     pub(super) fn renew(&mut self, now: Micros, lease: Lease) -> Renewal {
         let Lease { node, epoch, ttl } = lease;
         let known = self.alive.get(&node).map(|(epoch, _)| *epoch);
@@ -49,12 +49,12 @@ impl Leases {
         if known == Some(epoch) { Renewal::Continued } else { Renewal::Started { ended } }
     }
 
-    /// Whether the node of a connection lives the life the connection was made in.
+    /// Whether the node of a connection is still in the epoch in which the connection was made.
     pub(super) fn is_alive(&self, link: Attachment) -> bool {
         self.alive.get(&link.node).is_some_and(|(epoch, _)| *epoch == link.epoch)
     }
 
-    /// Takes a node for dead whose lease is over.
+    /// Expires one node whose lease has ended.
     pub(super) fn expire(&mut self, now: Micros) -> Option<(NodeId, u32)> {
         let over = self.alive.iter().find(|(_, (_, until))| *until <= now);
         let (node, epoch) = over.map(|(node, (epoch, _))| (*node, *epoch))?;
@@ -68,13 +68,13 @@ impl Leases {
         self.alive.values().map(|(_, until)| *until).min().filter(|until| *until < Micros::MAX)
     }
 
-    /// Every life that is known, and the end of its lease; none if it was taken for dead.
+    /// Every known epoch with the end of its lease; none if expired.
     pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, u32, Option<Micros>)> {
         let alive = self.alive.iter().map(|(node, (epoch, until))| (*node, *epoch, Some(*until)));
         alive.chain(self.dead.iter().map(|(node, epoch)| (*node, *epoch, None)))
     }
 
-    /// Puts back what [`Leases::iter`] gave.
+    /// Restores an item of [`Leases::iter`].
     pub(super) fn insert(&mut self, node: NodeId, epoch: u32, until: Option<Micros>) {
         match until {
             Some(until) => drop(self.alive.insert(node, (epoch, until))),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn expired_life_never_returns() {
+    fn expired_epoch_never_returns() {
         let mut leases = Leases::default();
         let _ = leases.renew(Micros::ZERO, lease(1));
         assert_eq!(leases.expire(SECOND), Some((NodeId(1), 1)));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn later_life_ends_the_one_before() {
+    fn later_epoch_ends_the_one_before() {
         let mut leases = Leases::default();
         let _ = leases.renew(Micros::ZERO, lease(1));
         assert_eq!(leases.renew(Micros::ZERO, lease(2)), Renewal::Started { ended: Some(1) });

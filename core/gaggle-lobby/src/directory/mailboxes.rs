@@ -1,7 +1,7 @@
-//! Signals that wait for members that are away.
+//! Signals queued for members that are away.
 //!
-//! [`Directory`](super::Directory) fills them and hands them out when the member returns.
-//! Absent: rooms, connections.
+//! [`Directory`](super::Directory) fills them and delivers them when the member returns. Absent:
+//! rooms, connections.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,12 +11,12 @@ use super::command::QueuedSignal;
 use crate::room::Attached;
 use crate::rules::Rules;
 
-/// The mailbox of each member that has one.
+/// Queue of each member that has one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Mailboxes(BTreeMap<PeerId, VecDeque<QueuedSignal>>);
 
 impl Mailboxes {
-    /// Queues a signal. The oldest ones make way.
+    /// Queues a signal; drops the oldest ones beyond the limits.
     pub(super) fn push(&mut self, to: PeerId, signal: QueuedSignal, rules: &Rules) {
         let mailbox = self.0.entry(to).or_default();
         mailbox.push_back(signal);
@@ -28,15 +28,15 @@ impl Mailboxes {
         }
     }
 
-    /// What waited for a member that is back. One that does not resume cannot use signals numbered
-    /// for its connection before.
+    /// Queued signals of a returned member. Without a resume, signals numbered for its old
+    /// connection are dropped.
     pub(super) fn take(&mut self, peer: PeerId, attached: Attached) -> Vec<QueuedSignal> {
         let is_useful =
             |signal: &QueuedSignal| signal.n.is_none() || matches!(attached, Attached::Resumed { .. });
         self.0.remove(&peer).unwrap_or_default().into_iter().filter(is_useful).collect()
     }
 
-    /// Drops what waits for a member that left.
+    /// Drops the queue of a member that left.
     pub(super) fn remove(&mut self, peer: PeerId) {
         self.0.remove(&peer);
     }
@@ -46,7 +46,7 @@ impl Mailboxes {
         self.0.iter().map(|(peer, signals)| (*peer, signals))
     }
 
-    /// Puts back what [`Mailboxes::iter`] gave.
+    /// Restores an item of [`Mailboxes::iter`].
     pub(super) fn insert(&mut self, peer: PeerId, signals: Vec<QueuedSignal>) {
         self.0.insert(peer, signals.into());
     }

@@ -1,9 +1,9 @@
-//! People who look for others of their skill, until enough of them are found for a room.
+//! Search for players of similar skill, until a room can be filled.
 //!
-//! A player who looks asks again every few seconds with a range that has widened meanwhile, and is
-//! forgotten otherwise. A match is made when one of them asks; the nodes of the others are told,
-//! and ask at once. They lie in order of their rating, so that a question costs as much as the
-//! players near it, however many look.
+//! Called by [`Directory::apply`]. A searching player repeats its request every few seconds with a
+//! wider range, and expires otherwise. A request can complete a match; the nodes of the other
+//! players are notified. Tickets are sorted by rating, so that a request costs as much as there are
+//! players near it. Absent: ratings, clocks.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
@@ -19,91 +19,91 @@ use crate::json::record;
 use crate::message::Rejection;
 use crate::room::{Attachment, JoinRequest, Leave, NewRoom, Room};
 
-/// Who has not asked again after this time does not look any more.
+/// A ticket expires this long after its last request.
 const FORGOTTEN_AFTER: Micros = Micros::from_secs(15);
-/// Players that are looked at for one question. Several tabs of one person count each.
+/// Tickets examined per request. Several devices of one player count each.
 const EXAMINED_MAX: usize = 256;
-/// Of these, the nearest in skill. The others follow where the question before ended, so that
-/// players without a match hide those behind them for a few questions at most.
+/// Of these, the nearest in skill. The rest continues where the previous request stopped, so that
+/// players who match no one hide those behind them for a few requests at most.
 const NEAREST: usize = 64;
 
 record! {
-    /// Whom somebody wants to play with.
+    /// Requested skill of fellow players.
     #[derive(Copy)]
     pub struct Skill {
-        /// One's own rating.
+        /// Own rating of the player.
         rating: i64,
-        /// How far from it the others may be.
+        /// Largest accepted rating difference.
         range: u32,
-        /// Fewer people than there are seats would do, too.
+        /// Accepts fewer players than the room has slots.
         patient: bool,
     }
 }
 
 record! {
-    /// Somebody who looks for others.
+    /// A searching player.
     pub struct SearchTicket {
-        /// Who.
+        /// Peer that searches.
         joiner: JoinRequest,
-        /// On which connection.
+        /// Connection that searches.
         link: Attachment,
-        /// What room would be made for them.
+        /// The room to create for a match.
         new: NewRoom,
-        /// Whom they look for.
+        /// Skill it searches for.
         skill: Skill,
-        /// When they are forgotten.
+        /// When the ticket expires.
         until: Micros,
-        /// Up to where its last question looked; none if it looked at all who are near.
+        /// Range examined so far; none once all tickets in range were examined.
         passed: Option<Passed>,
     }
 }
 
 record! {
-    /// A part of those who look, around a rating: all between two of them, who belong to it.
+    /// An examined interval of tickets around a rating, both ends included.
     #[derive(Copy)]
     pub struct Passed {
-        /// The rating of the lowest.
+        /// Rating of the lowest ticket.
         low: i64,
-        /// The machine of the lowest.
+        /// Peer of the lowest ticket.
         lowest: PeerId,
-        /// The rating of the highest.
+        /// Rating of the highest ticket.
         high: i64,
-        /// The machine of the highest.
+        /// Peer of the highest ticket.
         highest: PeerId,
     }
 }
 
 impl Passed {
-    /// The part around a rating before the first is passed.
+    /// The empty interval around a rating.
     fn none(rating: i64) -> Passed {
         let peer = PeerId::from_bytes([0; 16]);
         Passed { low: rating, lowest: peer, high: rating, highest: peer }
     }
 }
 
-/// Who fills the seats beside a player.
+/// Tickets that fill the slots beside a player.
 struct Company {
     others: Vec<PeerId>,
     seats_free: u8,
     passed: Option<Passed>,
 }
 
-/// All who look.
+/// All searching players.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Matchmaking {
     all: BTreeMap<PeerId, SearchTicket>,
-    /// Those who can be matched with each other, by rating.
+    /// Tickets that can match each other, by rating.
     pools: BTreeMap<(FindKey, u8), BTreeSet<(i64, PeerId)>>,
     expiry: BTreeSet<(Micros, PeerId)>,
 }
 
 impl Matchmaking {
-    /// Everybody who looks.
+    /// All tickets, by peer.
     pub(super) fn iter(&self) -> impl Iterator<Item = &SearchTicket> {
         self.all.values()
     }
 
-    /// Adds a player, in the place of what it asked before.
+    /// Adds a ticket; replaces the earlier one of the same peer.
     pub(super) fn insert(&mut self, seeker: SearchTicket) {
         let peer = seeker.joiner.peer;
         self.remove(peer);
@@ -125,15 +125,15 @@ impl Matchmaking {
         Some(seeker)
     }
 
-    /// Forgets those who have not asked again.
+    /// Removes expired tickets.
     fn expire(&mut self, now: Micros) {
         while let Some((_, peer)) = self.expiry.first().copied().filter(|(until, _)| *until <= now) {
             self.remove(peer);
         }
     }
 
-    /// Those who fill the seats beside a player, the nearest in skill first: of several at one
-    /// machine all or none.
+    /// Tickets that fill the slots beside a player, the nearest in skill first; a ticket for
+    /// several local players is taken whole or not at all.
     fn company(&self, seeker: &SearchTicket, may_enter: impl Fn(&SearchTicket) -> bool) -> Company {
         let Skill { rating, range, .. } = seeker.skill;
         let seats_free = seeker.new.seats.saturating_sub(seeker.joiner.players.count());
@@ -146,7 +146,7 @@ impl Matchmaking {
             let mut near = outward(pool, rating, at);
             for _ in 0..count {
                 let next = near.next().filter(|(other, ..)| other.abs_diff(rating) <= u64::from(range));
-                // All who are near were looked at: the next question begins anew.
+                // All tickets in range were examined: the next request starts over.
                 let Some((other, peer, passed)) = next else { return company };
                 at = passed;
                 let Some(known) = self.all.get(&peer).filter(|_| company.seats_free > 0) else {
@@ -154,7 +154,7 @@ impl Matchmaking {
                 };
                 let players = known.joiner.players.count();
                 let is_near = other.abs_diff(rating) <= u64::from(known.skill.range);
-                // Two tabs of one person are no match.
+                // Two devices of one player are no match.
                 if is_near
                     && players <= company.seats_free
                     && may_enter(known)
@@ -176,12 +176,12 @@ impl Matchmaking {
 }
 
 impl Directory {
-    /// Searches for players of one's skill. A player who may not create a room goes on searching,
-    /// and may be found by others.
+    /// Searches for players of similar skill. A player who may not create a room keeps searching
+    /// and can be found by others.
     pub(super) fn search(&mut self, now: Micros, find: &Find, skill: Skill) -> Result<Reply, Rejection> {
         let Find { joiner, link, new, may_create, .. } = find;
         let peer = joiner.peer;
-        // Another player's search may have brought a reservation since the last one of this.
+        // Another player's search may have matched this one meanwhile.
         let own = self.room_of(peer).and_then(|room| Some((room.view().id, room.reservation_of(peer)?)));
         if let Some((id, _)) = own.filter(|(_, seat)| seat.link == Some(*link)) {
             return self.joined_anew(id, peer, false, false);
@@ -195,7 +195,7 @@ impl Directory {
         let until = now + FORGOTTEN_AFTER;
         let (joiner, new) = (joiner.clone(), new.clone());
         let mut seeker = SearchTicket { joiner, link: *link, new, skill, until, passed };
-        // Those who searched a moment ago may have a reservation, or too many, by now.
+        // A ticket may be outdated: its player may have joined rooms since.
         let may_enter = |other: &SearchTicket| self.check_joiner(&other.joiner, other.link).is_ok();
         let may_create = *may_create && self.rooms.len() < self.rules.rooms_max;
         let company = may_create.then(|| self.matchmaking.company(&seeker, may_enter));
@@ -213,7 +213,7 @@ impl Directory {
         for peer in others {
             let Some(SearchTicket { joiner, link, .. }) = self.matchmaking.remove(peer) else { continue };
             if let Some(room) = self.rooms.get_mut(&id) {
-                // There is a slot for each; a player who cannot have it goes on searching.
+                // There is a slot for each; a player who cannot take it keeps searching.
                 let _ = room.enter(now, &self.rules, joiner, link);
                 self.notices.push_back((link.node, Notice::Found { peer, session: link.session }));
             }
@@ -222,8 +222,8 @@ impl Directory {
         self.joined_anew(id, peer, true, false)
     }
 
-    /// A peer no longer searches. A reservation found meanwhile is given up, or kept for a peer that
-    /// lost the connection.
+    /// Ends a search. A reservation found meanwhile is given up, or kept for a peer that lost its
+    /// connection.
     pub(super) fn stop_search(&mut self, now: Micros, stop: StopSearch) -> Reply {
         let StopSearch { peer, link, leave } = stop;
         if self.matchmaking.all.get(&peer).is_some_and(|seeker| seeker.link == link) {
@@ -241,7 +241,7 @@ impl Directory {
     }
 }
 
-/// Those beyond some who were passed, the nearest first, each with who is passed then.
+/// Tickets outside the examined interval, nearest first, each with the interval extended to it.
 fn outward(
     pool: &BTreeSet<(i64, PeerId)>,
     rating: i64,

@@ -1,4 +1,6 @@
-//! A whole directory as a text: a node that starts reads it instead of the log from its beginning.
+//! Text form of a whole directory.
+//!
+//! A starting node reads it instead of the whole log. Absent: log, storage.
 
 #![allow(unreachable_pub, reason = "records declare themselves public")]
 
@@ -21,24 +23,24 @@ use crate::room::Room;
 use crate::rules::Rules;
 
 record! {
-    /// A node that is alive, or was.
+    /// A node that is alive, or whose epoch expired.
     pub struct StoredNode {
         node: NodeId,
         epoch: u32,
-        /// None: it was taken for dead.
+        /// End of the lease; none if expired.
         until: Option<Micros>,
     }
 }
 
 record! {
-    /// What waits for somebody who is away.
+    /// A signal queued for a member that is away.
     pub struct StoredSignal {
         peer: PeerId,
         mail: Vec<QueuedSignal>,
     }
 }
 
-/// Everything a directory knows, at one moment.
+/// All state of a directory at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     rooms: BTreeMap<RoomId, Room>,
@@ -50,17 +52,16 @@ pub struct Snapshot {
 }
 
 record! {
-    /// A room that ended.
+    /// An ended room.
     pub struct StoredEnd {
         room: RoomId,
-        /// Until when tickets for it count.
+        /// When its last ticket expires.
         until: Micros,
     }
 }
 
 impl Snapshot {
-    /// The text: a line for each node, room, seeker, mailbox, match that is not stored, and room
-    /// that ended.
+    /// One line for each node, room, search ticket, mailbox, unstored match and ended room.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for node in &self.nodes {
@@ -102,10 +103,10 @@ impl Snapshot {
         out
     }
 
-    /// What was written.
+    /// Reads the text of [`Snapshot::to_text`].
     ///
     /// # Errors
-    /// If it is no such text.
+    /// If the text is not a snapshot.
     pub fn from_text(text: &str) -> Result<Snapshot, MessageError> {
         let mut snapshot = Snapshot {
             rooms: BTreeMap::new(),
@@ -119,7 +120,7 @@ impl Snapshot {
             let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
             match kind {
                 "node" => snapshot.nodes.push(StoredNode::read(Raw::parse(rest)?, "node")?),
-                // JSON has no bare tab: it can stand between texts.
+                // JSON contains no bare tab: it can separate texts.
                 "room" => {
                     let mut parts = rest.split('\t');
                     let head = parts.next().unwrap_or_default();
@@ -147,7 +148,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Everything a directory knows.
+    /// Copies the state of a directory.
     pub(super) fn of(directory: &Directory) -> Snapshot {
         let nodes = directory.leases.iter().map(|(node, epoch, until)| StoredNode { node, epoch, until });
         Snapshot {
@@ -160,7 +161,7 @@ impl Snapshot {
         }
     }
 
-    /// A directory that knows this.
+    /// The directory with this state.
     pub(super) fn into_directory(self, rules: Rules) -> Directory {
         let mut index = Index::default();
         self.rooms.values().for_each(|room| index.update(room, &rules));

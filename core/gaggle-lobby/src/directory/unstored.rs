@@ -1,31 +1,31 @@
-//! Decided matches until storage has them.
+//! Decided matches until they are stored.
 //!
-//! Rooms hand them in; nodes poll and store them. Absent: storage, verdicts.
+//! Rooms add them; nodes poll and store them. Absent: storage, verdicts.
 
 use std::collections::VecDeque;
 
 use crate::id::RoomId;
 use crate::results::MatchRecord;
 
-/// Decided matches that are remembered, also when their rooms are gone.
+/// Unstored matches kept, including those of ended rooms.
 const UNSTORED_MAX: usize = 1_024;
 
-/// Decided matches.
+/// Decided matches to be stored.
 #[derive(Debug, Default)]
 pub(super) struct UnstoredMatches {
-    /// Those to be polled.
+    /// Matches not polled yet.
     due: VecDeque<MatchRecord>,
-    /// Those that nothing is known to have stored.
+    /// Matches not confirmed as stored.
     all: VecDeque<MatchRecord>,
 }
 
 impl UnstoredMatches {
-    /// The same after a restart: nothing is due until a node is lost.
+    /// After a restart nothing is due until a node is lost.
     pub(super) fn restored(all: VecDeque<MatchRecord>) -> UnstoredMatches {
         UnstoredMatches { due: VecDeque::new(), all }
     }
 
-    /// Takes a match to be stored, also one that is stored again because it was reported again.
+    /// Adds a decided match, also one that was reported and decided again.
     pub(super) fn push(&mut self, record: MatchRecord) {
         if !self.contains(record.room, record.round) {
             self.all.push_back(record.clone());
@@ -35,17 +35,17 @@ impl UnstoredMatches {
         self.all.drain(..excess);
     }
 
-    /// The next match to be stored.
+    /// Next match to store.
     pub(super) fn poll(&mut self) -> Option<MatchRecord> {
         self.due.pop_front()
     }
 
-    /// A node is lost that may have been the only one to store them: all are due again.
+    /// Makes all due again: a lost node may have been the only one to store them.
     pub(super) fn offer_again(&mut self) {
         self.due.extend(self.all.iter().cloned());
     }
 
-    /// A match is stored.
+    /// Removes a match that is stored.
     pub(super) fn remove(&mut self, room: RoomId, round: u32) {
         self.all.retain(|record| (record.room, record.round) != (room, round));
     }
@@ -55,7 +55,7 @@ impl UnstoredMatches {
         self.all.iter().any(|record| (record.room, record.round) == (room, round))
     }
 
-    /// All that wait.
+    /// All unstored matches.
     pub(super) fn all(&self) -> &VecDeque<MatchRecord> {
         &self.all
     }

@@ -1,25 +1,26 @@
-//! Values that pass through: kept without white space and not too deep, so that they can stand
-//! wherever the server puts them. A log of lines, an entry inside an entry and a message of events
-//! wrap them in levels of their own.
+//! Values that pass through the server: white space removed, depth bounded.
+//!
+//! Used for settings and signals, which are then embedded in messages and log entries. Absent: what
+//! the values mean.
 
 use super::read::{DEPTH_MAX, Raw, plain_length};
 use super::{MessageError, part};
 
-/// Levels a value that passes through may have.
+/// Deepest nesting of a value that passes through.
 pub(crate) const PASSED_DEPTH_MAX: usize = 12;
-/// Levels that the server itself puts around such a value, at most: a mail in a list in an entry,
-/// settings in an event in a list in a message.
+/// Levels the server adds around such a value at most: a signal in a list in an entry, settings in
+/// an event in a list in a message.
 const WRAPPED_DEPTH_MAX: usize = 4;
 const _: () = assert!(PASSED_DEPTH_MAX + WRAPPED_DEPTH_MAX <= DEPTH_MAX);
 
-/// The text of a value, without the white space between its parts.
+/// Text of a value without white space between its parts.
 ///
 /// # Errors
-/// If it has too many levels.
+/// If it is nested too deep.
 pub(crate) fn compact(raw: Raw<'_>, field: &'static str) -> Result<Box<str>, MessageError> {
     let text = raw.text();
     let bytes = text.as_bytes();
-    // Nothing in a string is between parts, and most of what passes through is one.
+    // Strings contain no white space between parts, and most such values are one string.
     if bytes.first() == Some(&b'"') {
         return Ok(text.into());
     }
@@ -49,14 +50,14 @@ pub(crate) fn compact(raw: Raw<'_>, field: &'static str) -> Result<Box<str>, Mes
     Ok(out.into())
 }
 
-/// Where a string that begins here is over. It is known to be well-formed.
+/// Position after the string that starts at `start`. The string is known to be well-formed.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     loop {
         at += plain_length(&bytes[at..]);
         match bytes[at] {
             b'"' => return at + 1,
-            // Whatever is escaped, the byte after the backslash does not end the string.
+            // The byte after a backslash never ends the string.
             _ => at += 2,
         }
     }
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_between_parts_is_left_out_and_in_strings_it_stays() {
+    fn white_space_is_removed_outside_strings_only() {
         check("{ \"a b\" :\n\t[ 1 , \"\\\" \\\\\" ] }", r#"{"a b":[1,"\" \\"]}"#);
         check("[\r\n]", "[]");
         check(r#""a \" b""#, r#""a \" b""#);
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_wrapped_is_refused() {
+    fn value_too_deep_to_wrap_is_rejected() {
         let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         check(&deep(12), &deep(12));
         let expected = "a value of at most 12 levels";

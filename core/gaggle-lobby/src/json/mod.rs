@@ -1,10 +1,8 @@
-//! JSON as the lobby needs it: checked in one pass, read by borrowing, written straight into a
-//! string.
+//! JSON for the lobby: checked in one pass, read by borrowing, written straight into a string.
 //!
-//! Values a message carries for others (settings, signals) pass through without white space, never
-//! built into a tree. Depth, fields and items are bounded before anything is allocated.
-//!
-//! What it does not do: floating-point numbers (they pass through unread), trees, streaming.
+//! Used by messages, the log and snapshots. Settings and signals pass through without white space
+//! and are never built into a tree. Depth, fields and items are bounded before anything is
+//! allocated. Absent: floating-point numbers, trees, streaming.
 
 mod compact;
 mod read;
@@ -20,12 +18,12 @@ use std::slice::SliceIndex;
 
 use thiserror::Error;
 
-/// Why a text was refused as a message.
+/// Why a text is not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// The text is longer than any message may be; it was not looked at.
-    #[error("{length} bytes are too long for a message, at most {max} are allowed")]
+    /// The text is longer than a message may be; it was not parsed.
+    #[error("the message has {length} bytes, at most {max} are allowed")]
     TooLong {
         /// Bytes received.
         length: usize,
@@ -35,35 +33,35 @@ pub enum MessageError {
     /// The text is not JSON.
     #[error("not JSON: {expected} expected at byte {at}")]
     NotJson {
-        /// What would have been right there.
+        /// What was expected at this position.
         expected: &'static str,
-        /// Where, in bytes from the start.
+        /// Position in bytes from the start.
         at: usize,
     },
-    /// The `type` (or `event`) names nothing we know.
-    #[error("{field} names nothing known")]
+    /// The `type` (or `event`) is unknown.
+    #[error("{field} is unknown")]
     UnknownKind {
-        /// The field that tells the kind.
+        /// Field that names the kind.
         field: &'static str,
     },
-    /// A field is not there.
+    /// A required field is missing.
     #[error("field {field} is missing")]
     Missing {
-        /// Its name.
+        /// Name of the field.
         field: &'static str,
     },
-    /// A field is there and holds something else than it should.
+    /// A field has a wrong value.
     #[error("field {field} must be {expected}")]
     Invalid {
-        /// Its name.
+        /// Name of the field.
         field: &'static str,
-        /// What it should be.
+        /// What the field must be.
         expected: &'static str,
     },
 }
 
-/// A part of a text, of which every caller knows that it is there. A range in brackets would drag
-/// the words for a part that is not into every page, tables of what can be printed included.
+/// A slice that every caller knows to be in range. Indexing with `[]` would add panic messages and
+/// formatting code to every page.
 fn part(text: &str, range: impl SliceIndex<str, Output = str>) -> &str {
     text.get(range).unwrap_or_default()
 }

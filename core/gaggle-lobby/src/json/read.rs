@@ -1,5 +1,7 @@
-//! Reads JSON in place. A [`Raw`] is a piece of text that is known to be one well-formed value, so
-//! taking it apart cannot fail for syntax any more.
+//! JSON reader. A [`Raw`] is a slice of text known to be one well-formed value, so reading its
+//! parts cannot fail on syntax.
+//!
+//! Used by `record.rs`. Absent: meaning of fields.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -7,12 +9,12 @@ use std::cell::Cell;
 use super::record::Value;
 use super::{MessageError, part};
 
-/// Deeper values are refused: the scanner recurses, and no message needs more.
+/// Deepest nesting: the scanner recurses, and no message needs more.
 pub(super) const DEPTH_MAX: usize = 16;
-/// More fields than any object of the protocol has, with room for those of later versions.
+/// Most fields of one object, with reserve for later versions.
 const FIELDS_MAX: usize = 32;
 
-/// One well-formed JSON value, as it stands in the text, without white space around it.
+/// One well-formed JSON value as it stands in the text, without surrounding white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Raw<'a>(&'a str);
 
@@ -29,7 +31,7 @@ impl<'a> Raw<'a> {
         Ok(value)
     }
 
-    /// The text of the value.
+    /// The value as JSON text.
     pub(crate) fn text(self) -> &'a str {
         self.0
     }
@@ -60,7 +62,7 @@ impl<'a> Raw<'a> {
         self.0.parse().ok()
     }
 
-    /// The string with its escapes resolved; borrowed when there are none.
+    /// The string with escapes resolved; borrowed if there are none.
     pub(crate) fn string(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
         if !inner.contains('\\') {
@@ -69,7 +71,7 @@ impl<'a> Raw<'a> {
         unescape(inner).map(Cow::Owned)
     }
 
-    /// The fields, if it is an object with not too many of them and none twice.
+    /// The fields, if it is an object within [`FIELDS_MAX`] and without duplicates.
     pub(crate) fn object(self, field: &'static str) -> Result<Object<'a>, MessageError> {
         if !self.is_object() {
             return Err(MessageError::Invalid { field, expected: "an object" });
@@ -107,28 +109,28 @@ impl<'a> Iterator for Items<'a> {
         if matches!(self.scanner.peek(), Some(b']')) {
             return None;
         }
-        // The array was checked as a whole before, so this does not fail.
+        // The whole array was checked before, so this does not fail.
         self.scanner.value(0).ok()
     }
 }
 
-/// The fields of an object, each a name and the value as it stands.
+/// Fields of an object, as names and raw values.
 #[derive(Debug)]
 pub(crate) struct Object<'a> {
     fields: [(&'a str, Raw<'a>); FIELDS_MAX],
     count: usize,
-    /// The first thing found wrong with a field.
+    /// First error found in a field.
     error: Cell<Option<MessageError>>,
 }
 
 impl<'a> Object<'a> {
-    /// One without fields, to be filled: it is large, and moving it about takes as long as reading
-    /// most messages.
+    /// An object to be filled by [`Object::fill`]: it is large, and moving it takes as long as
+    /// parsing most messages.
     pub(crate) fn empty() -> Object<'a> {
         Object { fields: [("", Raw("")); FIELDS_MAX], count: 0, error: Cell::new(None) }
     }
 
-    /// Checks that the text is one JSON object and nothing else, and finds its fields.
+    /// Parses the text as one JSON object and stores its fields.
     pub(crate) fn fill(&mut self, text: &'a str) -> Result<(), MessageError> {
         let mut scanner = Scanner::new(text);
         scanner.skip_space();
@@ -143,14 +145,14 @@ impl<'a> Object<'a> {
         Ok(())
     }
 
-    /// The value of a field; a field that is `null` is not there.
+    /// The value of a field; `null` counts as missing.
     pub(crate) fn get(&self, name: &str) -> Option<Raw<'a>> {
         let (_, value) = self.fields[..self.count].iter().find(|(known, _)| *known == name)?;
         Some(*value).filter(|value| !value.is_null())
     }
 
-    /// A field read as what it must be; something else if it is not, see [`Object::finish`]. A
-    /// field that may be missing has a type that says so.
+    /// Reads a field. On a wrong type it returns a placeholder and stores the error for
+    /// [`Object::finish`]. An optional field has an optional type.
     pub(crate) fn read<T: Value>(&self, field: &'static str) -> T {
         let value = match self.get(field) {
             Some(raw) => T::read(raw, field),
@@ -162,8 +164,8 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The string in a field that must be there, borrowed where it can be; empty if it is not, see
-    /// [`Object::finish`].
+    /// The string of a required field, borrowed if possible; empty on error, which
+    /// [`Object::finish`] reports.
     pub(crate) fn word(&self, field: &'static str) -> Cow<'a, str> {
         let word = match self.get(field) {
             Some(raw) => raw.string().ok_or(MessageError::Invalid { field, expected: "a string" }),
@@ -175,12 +177,12 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Notes what is wrong, unless something was wrong before.
+    /// Stores an error, unless there is one already.
     pub(crate) fn fail(&self, error: MessageError) {
         self.error.set(self.error.get().or(Some(error)));
     }
 
-    /// What was read from the object, unless anything was wrong.
+    /// The record, or the first error of its fields.
     pub(crate) fn finish<T>(&self, record: T) -> Result<T, MessageError> {
         match self.error.get() {
             Some(error) => Err(error),
@@ -193,8 +195,7 @@ impl<'a> Object<'a> {
         scanner.fields(0, |scanner, key, value| {
             let key = key.0;
             let key = part(key, 1..key.len() - 1);
-            // Nobody writes `type` as `\u0074ype` but to be read as something else by somebody
-            // else.
+            // Escaped names such as `\u0074ype` only serve to be read differently by two parsers.
             if key.contains('\\') {
                 return Err(scanner.wrong("names without escapes"));
             }
@@ -211,7 +212,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Walks over a text and finds where values end.
+/// Finds where values end, checking their syntax.
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
@@ -376,9 +377,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes from here on mean themselves inside a string. Most of what passes through a
-/// server is the inside of strings, so that many bytes are looked at together, which compilers know
-/// how to do.
+/// Number of bytes from here that need no unescaping. Most traffic is the inside of strings, so
+/// this works on chunks that compilers vectorize.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
     let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     let (blocks, _) = bytes.as_chunks::<64>();
@@ -414,7 +414,7 @@ fn unescape(inner: &str) -> Option<String> {
     Some(out)
 }
 
-/// Reads what follows `\u`: four digits, and the second half of a pair if the first is one.
+/// Reads the digits after `\u`, and the second half of a surrogate pair if the first is one.
 fn unescape_unicode(text: &str) -> Option<(char, &str)> {
     let unit = |text: &str| u32::from_str_radix(text.get(..4)?, 16).ok();
     let first = unit(text)?;
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_texts_name_the_place() {
+    fn malformed_text_names_position() {
         check("", "a value", 0);
         check("{", "a string", 1);
         check("{\"a\" 1}", "a colon", 5);
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_stops_before_the_stack_does() {
+    fn deep_nesting_is_rejected_before_stack_overflow() {
         let deep = "[".repeat(100_000);
         check(&deep, "at most 16 levels", 17);
         let fine = format!("{}{}", "[".repeat(16), "]".repeat(16));
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_resolve_escapes_and_refuse_half_characters() {
+    fn strings_resolve_escapes_and_reject_lone_surrogates() {
         let read = |text| Raw::parse(text).unwrap().string().map(Cow::into_owned);
         assert_eq!(read(r#""plain""#), Some("plain".into()));
         assert_eq!(read(r#""a\"\\\/\b\f\n\r\t""#), Some("a\"\\/\u{8}\u{c}\n\r\t".into()));
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_refuse_a_field_given_twice_and_too_many() {
+    fn object_with_duplicate_or_excess_fields_is_rejected() {
         assert!(Object::empty().fill(r#"{"a":1,"a":2}"#).is_err());
         assert!(Object::empty().fill(r#"{"\u0061":2}"#).is_err());
         let many: Vec<String> = (0..33).map(|n| format!("\"f{n}\":{n}")).collect();
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_every_length_end_where_they_end() {
+    fn string_of_every_length_ends_at_its_quote() {
         for length in 0..40 {
             for special in ["\"", "\\", "\n", "\u{1f}", ""] {
                 let plain: String = "aé~ \u{7f}🪿z".chars().cycle().take(length).collect();
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_hand_out_their_items() {
+    fn array_yields_its_items() {
         let items: Vec<&str> =
             Raw::parse("[ 1,{\"a\":[2]} , \"]\"]").unwrap().items().unwrap().map(Raw::text).collect();
         assert_eq!(items, ["1", "{\"a\":[2]}", "\"]\""]);

@@ -1,29 +1,30 @@
-//! One declaration per message gives its type, its reader and its writer, so that they cannot
-//! differ.
+//! Macros that declare a message's type, reader and writer at once, so that they cannot differ.
+//!
+//! Used by messages, commands and snapshots. Absent: what the fields mean.
 
 use super::MessageError;
 use super::read::{Object, Raw};
 use super::write::{ObjectWriter, write_string, write_u64};
 
-/// More items than any list of the protocol has.
+/// Items per list.
 const ITEMS_MAX: usize = 256;
 
-/// What can stand in a field.
+/// A type that can be a field.
 pub(crate) trait Value: Sized {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<Self, MessageError>;
 
-    /// Stands in where reading failed, until the whole message is thrown away. It spares every
-    /// field of every message a way out of its own, which halves the code in a page.
+    /// Placeholder after a failed read, until the message is discarded. One error exit per message
+    /// instead of one per field halves the code in a page.
     fn blank() -> Self;
 
     fn write(&self, out: &mut String);
 
-    /// What it means when the field is not there; none if it must be.
+    /// Value of a missing field; none if the field is required.
     fn missing() -> Option<Self> {
         None
     }
 
-    /// Whether the field can be left out because that means the same.
+    /// Whether the field may be omitted because a missing one means the same.
     fn is_missing(&self) -> bool {
         false
     }
@@ -31,14 +32,14 @@ pub(crate) trait Value: Sized {
 
 /// A group of fields: a message without its kind, or a part of one.
 pub(crate) trait Record: Sized {
-    /// Reads the fields. What is wrong is noted in the object: see [`Object::finish`].
+    /// Reads the fields. Errors are stored in the object: see [`Object::finish`].
     fn read_fields(object: &Object<'_>) -> Self;
 
     fn write_fields(&self, out: &mut ObjectWriter<'_>);
 }
 
-/// Declares a struct of fields and how it is read and written. The names on the wire are the field
-/// names.
+/// Declares a struct with its reader and writer. Field names are the JSON names, unless `as` gives
+/// another.
 macro_rules! record {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$meta])*
@@ -49,7 +50,7 @@ macro_rules! record {
     };
 }
 
-/// How a struct of public fields that is declared elsewhere is read and written.
+/// Reader and writer of a struct that is declared elsewhere.
 macro_rules! record_of {
     ($name:ident { $($field:ident),* }) => {
         impl $crate::json::Record for $name {
@@ -86,7 +87,7 @@ macro_rules! record_of {
     };
 }
 
-/// Declares an enum of records that are told apart by one field.
+/// Declares an enum of records that one field distinguishes.
 macro_rules! tagged {
     ($(#[$meta:meta])* pub enum $name:ident by $tag:literal {
         $(#[$first_meta:meta])* $first_word:literal => $first:ident,
@@ -97,11 +98,11 @@ macro_rules! tagged {
         pub enum $name { $(#[$first_meta])* $first($first), $($(#[$variant_meta])* $variant($variant),)* }
 
         impl $name {
-            /// Every kind's name on the wire.
+            /// JSON names of all kinds.
             #[allow(dead_code, reason = "for tests and documents")]
             pub const KINDS: &[&str] = &[$first_word, $($word,)*];
 
-            /// The kind's name on the wire.
+            /// JSON name of the kind.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $name::$first(_) => $first_word,

@@ -1,9 +1,11 @@
-//! Writes JSON into a string, field after field, with no tree in between.
+//! JSON writer: fields go straight into a string.
+//!
+//! Used by `record.rs`. Absent: trees, pretty printing.
 
 use super::part;
 use super::record::Value;
 
-/// Writes one object. Fields appear in the order they are given.
+/// Writes one object. Fields appear in the order of the calls.
 pub(crate) struct ObjectWriter<'a> {
     out: &'a mut String,
     empty: bool,
@@ -15,7 +17,7 @@ impl<'a> ObjectWriter<'a> {
         ObjectWriter { out, empty: true }
     }
 
-    /// Writes a field, unless its value is one that a missing field means too.
+    /// Writes a field, unless a missing field means the same.
     pub(crate) fn field<T: Value>(&mut self, name: &'static str, value: &T) {
         if value.is_missing() {
             return;
@@ -24,7 +26,7 @@ impl<'a> ObjectWriter<'a> {
         value.write(self.out);
     }
 
-    /// Writes a field whose value is a string that needs no escaping.
+    /// Writes a string field that needs no escaping.
     pub(crate) fn word(&mut self, name: &'static str, word: &str) {
         self.name(name);
         self.out.push('"');
@@ -47,7 +49,7 @@ impl<'a> ObjectWriter<'a> {
     }
 }
 
-/// Writes a string with what must be escaped escaped.
+/// Writes a string, escaped where necessary.
 pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
@@ -84,7 +86,7 @@ pub(crate) fn write_u64(mut number: u64, out: &mut String) {
     push_ascii(&digits[at..], out);
 }
 
-/// Writes the lowest so many hexadecimal digits of a number, at most 32.
+/// Writes the lowest `digits` hexadecimal digits of a number, at most 32.
 pub(crate) fn write_hex(number: u128, digits: usize, out: &mut String) {
     let mut text = [0; 32];
     for (at, byte) in number.to_be_bytes().into_iter().enumerate() {
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn written_object_reads_back() {
         for text in ["", "plain", "\"\\/\n\r\t\u{0}\u{1f}\u{7f}", "é🪿"] {
             let mut out = String::new();
             write_string(text, &mut out);

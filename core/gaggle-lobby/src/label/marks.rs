@@ -1,12 +1,13 @@
-//! Marks that are drawn onto the letter before them, and how many of them a letter takes.
+//! Combining marks, and how many of them a letter takes.
 //!
-//! Called where a name is read. Absent: characters no name may contain, which are in `label.rs`.
+//! Called where a display name is read. Absent: characters no name may contain, which are in
+//! `label.rs`.
 
-/// How many letters of the scripts of India and its neighbours are joined to one at most: the
-/// longest clusters of Sanskrit have five letters.
+/// Letters of Indic scripts joined to one letter at most: the longest Sanskrit clusters have five
+/// letters.
 const JOINS_MAX: usize = 4;
 
-/// What lies on the letter that was read last.
+/// Marks on the last letter read.
 #[derive(Debug, Default)]
 pub(super) struct Stack {
     marks: usize,
@@ -15,7 +16,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// Whether the next character leaves the stack as high as its script needs at most.
+    /// Whether the next character keeps the stack within what its script needs.
     pub(super) fn admits(&mut self, character: char) -> bool {
         let most = marks_max(character);
         if most == 0 {
@@ -38,8 +39,8 @@ pub(super) fn is_mark(character: char) -> bool {
     MARKS.get(at).is_some_and(|(first, _)| *first <= character as u32)
 }
 
-/// How many marks may follow each other up to this one: none if it is no mark. Scripts of India and
-/// its neighbours write a dot, a vowel and a nasal onto one letter, and Tibetan two more letters.
+/// Marks that may follow each other up to this one; none if it is no mark. Indic scripts put a dot,
+/// a vowel and a nasal onto one letter, Tibetan two more letters.
 fn marks_max(character: char) -> usize {
     if !is_mark(character) {
         return 0;
@@ -51,10 +52,9 @@ fn marks_max(character: char) -> usize {
     }
 }
 
-/// Viramas that draw the letter after them onto the one before: of Unicode's class 9 those that
-/// join.
+/// Viramas that join the next letter to the previous one: those of Unicode's class 9 that do.
 fn is_joiner(character: char) -> bool {
-    // A page leaves this to the server.
+    // Pages leave this to the server.
     #[cfg(any(feature = "confusables", test))]
     #[rustfmt::skip]
     let joins = matches!(character as u32,
@@ -69,9 +69,8 @@ fn is_joiner(character: char) -> bool {
     joins
 }
 
-/// First and last of each run of marks: Unicode's categories Mn, Mc and Me, and the vowels and
-/// finals of Hangul, which are drawn into one syllable. Characters without a meaning so far do not
-/// end a run.
+/// First and last of each range of marks: Unicode's categories Mn, Mc and Me, and the vowels and
+/// finals of Hangul, which form one syllable. Unassigned characters do not end a range.
 #[cfg(any(feature = "confusables", test))]
 #[rustfmt::skip]
 const MARKS: &[(u32, u32)] = &[
@@ -124,8 +123,7 @@ const MARKS: &[(u32, u32)] = &[
     (0x1e8d0, 0x1e8d6), (0x1e944, 0x1e94a),
 ];
 
-/// What a client knows of them: it is not to load the whole table, and the server has the last
-/// word.
+/// Shorter table for pages, which need not load the whole one; the server checks again.
 #[cfg(not(any(feature = "confusables", test)))]
 const MARKS: &[(u32, u32)] = &[
     (0x300, 0x36f),
@@ -144,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_marks_are_in_order() {
+    fn mark_ranges_are_sorted() {
         let runs = || MARKS.iter();
         assert!(runs().all(|(first, last)| first <= last));
         assert!(runs().zip(runs().skip(1)).all(|((_, last), (first, _))| last < first));

@@ -1,4 +1,7 @@
-//! What a client says.
+//! Messages from client to server.
+//!
+//! Encoded by [`Client`](crate::client::Client), validated by [`Node`](crate::node::Node). Absent:
+//! rules of rooms, which are in `room`.
 
 use gaggle_kit::{PeerId, Slot};
 
@@ -9,376 +12,373 @@ use crate::players::LocalPlayers;
 use crate::view::RawJson;
 
 record! {
-    /// The first message on a connection: who I am. Everything in it may be left out.
+    /// First message on a connection. Every field is optional.
     #[derive(Default)]
     pub struct Hello {
-        /// The protocol version the client speaks; 1 if not given.
+        /// Protocol version of the client; 1 if missing.
         version: Option<u32>,
-        /// The guest's secret: 16 to 128 of `A-Z a-z 0-9 _ -`, chosen at random and kept by the
-        /// client. Without one the server chooses one and tells it in `welcome`.
+        /// Secret of a guest: 16 to 128 of `A-Z a-z 0-9 _ -`, random, kept by the client. Without
+        /// one the server creates one and returns it in `welcome`.
         key: Option<String>,
-        /// Which of this person's tabs or machines it is: up to 64 of the same characters. Each has
-        /// its own seat.
+        /// Distinguishes devices and browser tabs of one player: up to 64 of the same characters.
+        /// Each has its own reservation.
         seat: Option<String>,
-        /// The name to be shown by.
+        /// Display name of the player.
         name: Option<String>,
-        /// A token from an outside issuer, instead of a guest's key.
+        /// Token of an external issuer, instead of a guest's key.
         token: Option<String>,
-        /// From the last `welcome`: proves that this is the same client and no second one.
+        /// From the last `welcome`: proves that this is the same client.
         resume: Option<String>,
         /// With `resume`: the number of the last signal received.
         seen: Option<u64>,
-        /// The last ticket, so that a server that forgot the room can seat its members again.
+        /// Last ticket, so that a server that lost the room can restore its members.
         ticket: Option<String>,
-        /// The room's settings that go with the ticket.
+        /// Settings of the room that the ticket was signed with.
         settings: RawJson,
     }
 }
 
 record! {
-    /// Take my seat over from the tab or machine that has it now.
+    /// Takes the reservation over from the connection that uses it.
     pub struct TakeOver {}
 }
 
 record! {
-    /// Seat me in the fullest open room of this game and mode, or in a new one.
+    /// Joins the fullest open room of this game and mode, or creates one.
     #[derive(Default)]
     pub struct Find {
-        /// Which game.
+        /// Name of the game.
         game: Label,
-        /// Which of its modes.
+        /// Mode of the game.
         mode: Label,
-        /// Which build: only peers with the same meet.
+        /// Build of the game: only peers with the same build meet.
         build: Label,
-        /// Seats of the room, should one have to be made and the server leaves it open.
+        /// Slots of a room created for this request; the server's default if missing.
         seats: Option<u8>,
-        /// How many play at this machine. Each takes a seat.
+        /// Local players of this peer. Each takes a slot.
         players: LocalPlayers,
-        /// The colours wished for.
+        /// Preferred slot of the first player, which decides its colors.
         palette: Option<u8>,
-        /// Leave the room I am in, if any, instead of being refused.
+        /// Leave the current room instead of being rejected.
         switch: bool,
-        /// The game's settings, should a room have to be made.
+        /// Settings of a room created for this request.
         settings: RawJson,
     }
 }
 
 record! {
-    /// Make a room and seat me in it as host.
+    /// Creates a room and joins it as host.
     #[derive(Default)]
     pub struct Create {
-        /// Which game.
+        /// Name of the game.
         game: Label,
-        /// Which of its modes.
+        /// Mode of the game.
         mode: Label,
-        /// Which build.
+        /// Build of the game.
         build: Label,
-        /// How many may play.
+        /// Number of slots.
         seats: Option<u8>,
-        /// How many play at this machine. Each takes a seat.
+        /// Local players of this peer. Each takes a slot.
         players: LocalPlayers,
-        /// Keep it out of the list and of `find`.
+        /// Keep the room out of the list and of `find`.
         private: bool,
         /// Start playing at once and let others join while it runs.
         drop_in: bool,
         /// Wait for the host to start a match, although members may join while it runs.
         host_starts: bool,
-        /// The colours wished for.
+        /// Preferred slot of the first player.
         palette: Option<u8>,
-        /// Leave the room I am in, if any.
+        /// Leave the current room, if any.
         switch: bool,
-        /// The game's settings.
+        /// The game's settings for the room.
         settings: RawJson,
     }
 }
 
 record! {
-    /// Seat me in this room, by its code or its id.
+    /// Joins a room named by its code or its id.
     #[derive(Default)]
     pub struct Join {
-        /// The six letters.
+        /// Code of six letters.
         code: Option<RoomCode>,
-        /// The id, as the list of open rooms gives it.
+        /// Id, as in the list of open rooms.
         room: Option<RoomId>,
-        /// The build of my game. A room of another build refuses me.
+        /// Build of the joiner's game. A room of another build rejects it.
         build: Label,
-        /// How many play at this machine. Each takes a seat.
+        /// Local players of this peer. Each takes a slot.
         players: LocalPlayers,
-        /// The colours wished for.
+        /// Preferred slot of the first player.
         palette: Option<u8>,
-        /// Only watch, without a seat.
+        /// Join as a spectator, without a slot.
         watch: bool,
-        /// Leave the room I am in, if any.
+        /// Leave the current room, if any.
         switch: bool,
     }
 }
 
 record! {
-    /// Leave the room, or stop searching for one.
+    /// Leaves the room, or stops a search.
     #[derive(Default)]
     pub struct Leave {
-        /// I may be back in a moment, because the page is perhaps only loaded again: keep my seat
-        /// until then.
+        /// Keep the reservation for a moment: the page may only be reloading.
         back: bool,
     }
 }
 
 record! {
-    /// I am still here.
+    /// Shows that the client is alive.
     pub struct KeepAlive {}
 }
 
 record! {
-    /// I am ready for the next match, or not any more.
+    /// Says whether the player is ready for the next match.
     pub struct Ready {
-        /// Which.
+        /// True if ready.
         ready: bool,
     }
 }
 
 record! {
-    /// This peer's player looks away from the game, or is back at it: no peer should wait for it
-    /// meanwhile.
+    /// Says whether the player is away from the game: other peers do not wait for it meanwhile.
     pub struct Rest {
-        /// Which of the two.
+        /// True if away.
         resting: bool,
     }
 }
 
 record! {
-    /// Host: start a match.
+    /// Host: starts a match.
     #[derive(Default)]
     pub struct Start {
-        /// After so many milliseconds; at once if not given.
+        /// Countdown in milliseconds; 0 if missing.
         countdown_ms: Option<u32>,
     }
 }
 
 record! {
-    /// Host: the match is over.
+    /// Host: ends the match.
     pub struct Finish {}
 }
 
 record! {
-    /// Host: change the game's settings.
+    /// Host: changes the game's settings.
     pub struct Settings {
-        /// All of them.
+        /// New settings, complete.
         settings: RawJson,
     }
 }
 
 record! {
-    /// Host: change who may come. What is not given stays.
+    /// Host: changes who may join. Missing fields stay as they are.
     #[derive(Default)]
     pub struct Access {
-        /// Nobody may join.
+        /// Whether joining is blocked.
         locked: Option<bool>,
-        /// Not in the list.
+        /// Whether the room is kept out of the list.
         private: Option<bool>,
-        /// How many may play.
+        /// Number of slots.
         seats: Option<u8>,
     }
 }
 
 record! {
-    /// Host: send somebody away. They cannot come back into this room.
+    /// Host: removes a member, who cannot join this room again.
     pub struct Kick {
-        /// Whom.
+        /// Member to remove.
         peer: PeerId,
     }
 }
 
 record! {
-    /// Host: make somebody else host.
+    /// Host: makes another member host.
     pub struct Host {
-        /// Whom.
+        /// Member to make host.
         peer: PeerId,
     }
 }
 
 record! {
-    /// Change my name or colours. What is not given stays.
+    /// Changes name or preferred slot. Missing fields stay as they are.
     #[derive(Default)]
     pub struct Profile {
-        /// The name to be shown by.
+        /// Display name of the player.
         name: Option<String>,
-        /// The colours.
+        /// Preferred slot of the player.
         palette: Option<u8>,
     }
 }
 
 record! {
-    /// Hand this to another member of my room: an offer, an answer, a candidate, an address.
+    /// Sends WebRTC signalling data or an address to another member of the room.
     pub struct Signal {
-        /// To whom.
+        /// Member to receive it.
         to: PeerId,
         /// Counts the signals of this client from 1, so that none is delivered twice after a
         /// reconnect.
         n: Option<u64>,
-        /// The number of the last signal that came: what came needs not be remembered for me any
-        /// longer.
+        /// Number of the last received signal; the server need not keep earlier ones.
         seen: Option<u64>,
-        /// What only the two understand.
+        /// Content, not interpreted by the lobby.
         data: RawJson,
     }
 }
 
 record! {
-    /// Give me a fresh ticket.
+    /// Requests a fresh ticket.
     pub struct RenewTicket {}
 }
 
 record! {
-    /// Give me the servers that help to make links, with fresh credentials.
+    /// Requests ICE servers with fresh credentials.
     pub struct Ice {}
 }
 
 record! {
-    /// Tell me the whole room again.
+    /// Requests the whole room again.
     pub struct GetRoom {}
 }
 
 record! {
-    /// Show me the open rooms of a game, and go on telling me how they change.
+    /// Subscribes to the open rooms of a game.
     #[derive(Default)]
     pub struct SubscribeRooms {
-        /// Which game.
+        /// Name of the game.
         game: Label,
-        /// Only this mode.
+        /// Only this mode, unless empty.
         mode: Label,
-        /// Only this build.
+        /// Only this build, unless empty.
         build: Label,
-        /// Also rooms that are full, locked or finished: to watch.
+        /// Also rooms that are full, locked or finished, for spectators.
         all: bool,
     }
 }
 
 record! {
-    /// No more open rooms, please.
+    /// Ends the subscription to open rooms.
     pub struct UnsubscribeRooms {}
 }
 
 record! {
-    /// One player's part in a result.
+    /// One player's score in a report.
     pub struct Score {
-        /// Whose.
+        /// Peer of the player.
         peer: PeerId,
-        /// In which slot they played.
+        /// Slot the player had.
         slot: Slot,
-        /// How many points.
+        /// Points, higher is better.
         score: i64,
-        /// First, second …; equal for a tie. Without it the score decides.
+        /// Rank from 1, equal for a tie. Derived from the score if missing.
         place: Option<u8>,
     }
 }
 
 record! {
-    /// This is how the match ended. Every member says so; it counts when they agree.
+    /// Reports how the match ended. Every member reports; the result counts when they agree.
     pub struct Report {
-        /// Which match of the room.
+        /// Number of the match in its room.
         round: u32,
-        /// Everybody's part.
+        /// Scores of all players.
         scores: Vec<Score>,
-        /// How far they came: the last wave or level.
+        /// Last wave or level reached.
         level: Option<u32>,
-        /// A hash of the final state, if the game has one.
+        /// Hash of the final state, if the game has one.
         digest: Option<String>,
     }
 }
 
 record! {
-    /// One's own score so far: said every 15 s and before leaving, and kept as a claim if no report
-    /// names it.
+    /// Own score so far, sent every 15 s and before leaving; stored as a claim if no report names
+    /// the player.
     pub struct OwnScore {
-        /// Which match of the room.
+        /// Number of the match in its room.
         round: u32,
-        /// How many points.
+        /// Points, higher is better.
         score: i64,
-        /// How far one came.
+        /// Last wave or level reached.
         level: Option<u32>,
     }
 }
 
 record! {
-    /// Who are the best of this game and mode?
+    /// Requests the best results of a game and mode.
     #[derive(Default)]
     pub struct GetLeaderboard {
-        /// Which game.
+        /// Name of the game.
         game: Label,
-        /// Which of its modes.
+        /// Mode of the game.
         mode: Label,
-        /// Only results somebody else confirmed.
+        /// Only results that another player confirmed.
         verified: bool,
-        /// At most so many; 10 if not given.
+        /// Number of entries at most; 10 if missing.
         count: Option<u8>,
     }
 }
 
 record! {
-    /// What is my own best, my rating, and how did my last matches end?
+    /// Requests own best result, rating and last matches.
     #[derive(Default)]
     pub struct GetMyStats {
-        /// Which game.
+        /// Name of the game.
         game: Label,
-        /// Which of its modes.
+        /// Mode of the game.
         mode: Label,
     }
 }
 
 tagged! {
-    /// What a client says.
+    /// Every message of a client.
     pub enum ClientMessage by "type" {
-        /// Who I am.
+        /// Identifies the client.
         "hello" => Hello,
-        /// Take my seat over.
+        /// Takes the reservation over.
         "take_over" => TakeOver,
-        /// Find or create.
+        /// Joins a room or creates one.
         "find" => Find,
-        /// Make a room.
+        /// Creates a room.
         "create" => Create,
-        /// Join by code or id.
+        /// Joins by code or id.
         "join" => Join,
-        /// Leave.
+        /// Leaves the room.
         "leave" => Leave,
-        /// Still here.
+        /// Shows that the client is alive.
         "touch" => KeepAlive,
-        /// Ready or not.
+        /// Sets whether the player is ready.
         "ready" => Ready,
-        /// Looks away, or is back.
+        /// Sets whether the player is away.
         "rest" => Rest,
-        /// Start a match.
+        /// Starts a match.
         "start" => Start,
-        /// End a match.
+        /// Ends a match.
         "finish" => Finish,
-        /// Change the game's settings.
+        /// Changes the game's settings.
         "settings" => Settings,
-        /// Change who may come.
+        /// Changes who may join.
         "access" => Access,
-        /// Send somebody away.
+        /// Removes a member.
         "kick" => Kick,
-        /// Make somebody else host.
+        /// Makes another member host.
         "host" => Host,
-        /// Change name or colours.
+        /// Changes name or preferred slot.
         "profile" => Profile,
-        /// Hand something to another member.
+        /// Sends to another member.
         "signal" => Signal,
-        /// A fresh ticket.
+        /// Requests a fresh ticket.
         "ticket" => RenewTicket,
-        /// Servers that help to make links.
+        /// Requests ICE servers.
         "ice" => Ice,
-        /// The whole room again.
+        /// Requests the whole room.
         "look" => GetRoom,
-        /// Watch the open rooms.
+        /// Subscribes to open rooms.
         "list" => SubscribeRooms,
-        /// Stop watching them.
+        /// Ends that subscription.
         "unlist" => UnsubscribeRooms,
-        /// How the match ended.
+        /// Reports a match result.
         "report" => Report,
-        /// One's own score so far.
+        /// Own score so far.
         "score" => OwnScore,
-        /// The best of a game.
+        /// Requests the leaderboard.
         "top" => GetLeaderboard,
-        /// My own best.
+        /// Requests own statistics.
         "mine" => GetMyStats,
     }
 }

@@ -1,7 +1,8 @@
-//! What client and server say to each other: JSON texts, one message each. PROTOCOL.md, section 5,
-//! shows every one of them.
+//! Messages between client and server: JSON texts, specified with examples in PROTOCOL.md, section
+//! 5.
 //!
-//! A client may put an `id` on what it sends; the answer carries the same `id`.
+//! A client may put an `id` on a request; the answer repeats it. Absent: connections, rules of
+//! rooms.
 
 pub mod client;
 mod rejection;
@@ -21,17 +22,17 @@ pub const PROTOCOL_VERSION: u32 = 1;
 /// about 8,000; a full room of 64 with long names has about 16,000.
 pub const MESSAGE_BYTES_MAX: usize = 65_536;
 
-/// A message and the number that ties an answer to its question.
+/// A message with the number that links an answer to its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope<M> {
     /// Chosen by the client, repeated in the answer.
     pub id: Option<u64>,
-    /// What is said.
+    /// The message itself.
     pub message: M,
 }
 
 impl Envelope<ClientMessage> {
-    /// Reads what a client sent.
+    /// Reads a client's text.
     ///
     /// # Errors
     /// If it is too long, not JSON, of an unknown kind, or a field is missing or wrong.
@@ -39,14 +40,14 @@ impl Envelope<ClientMessage> {
         decode(text)
     }
 
-    /// The text to send.
+    /// JSON text to send.
     pub fn encode(&self) -> String {
         encode(self.message.kind(), self.id, &self.message)
     }
 }
 
 impl Envelope<ServerMessage> {
-    /// Reads what a server sent.
+    /// Reads a server's text.
     ///
     /// # Errors
     /// If it is too long, not JSON, of an unknown kind, or a field is missing or wrong.
@@ -54,19 +55,18 @@ impl Envelope<ServerMessage> {
         decode(text)
     }
 
-    /// The text to send.
+    /// JSON text to send.
     pub fn encode(&self) -> String {
         encode(self.message.kind(), self.id, &self.message)
     }
 
-    /// The same, behind what is there already.
+    /// Appends the JSON text to `out`.
     pub(crate) fn encode_into(&self, out: &mut String) {
         write(self.message.kind(), self.id, &self.message, out);
     }
 }
 
-/// The `id` of a message that could not be read otherwise, so that even its refusal can be tied to
-/// it.
+/// The `id` of an unreadable message, so that its rejection can carry it.
 pub(crate) fn id_of(text: &str) -> Option<u64> {
     let mut object = Object::empty();
     object.fill(text).ok()?;

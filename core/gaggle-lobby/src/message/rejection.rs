@@ -1,4 +1,6 @@
-//! Why something was not done: a code for programs, a text for people.
+//! Rejections: a code for programs, a text for players.
+//!
+//! Made by `room`, `directory` and `node`; sent by nodes. Absent: when requests are rejected.
 
 use thiserror::Error;
 
@@ -8,91 +10,91 @@ use crate::label::Label;
 use crate::word::words;
 
 words! {
-    /// Why something was not done. PROTOCOL.md lists what a client should make of each.
+    /// Reason of a rejection. PROTOCOL.md says how clients should react to each.
     pub enum RejectionCode: "a known code" {
         /// Not JSON, or not a message.
         BadMessage = "bad-message",
         /// Longer than any message may be.
         TooLarge = "too-large",
-        /// More often than allowed.
+        /// Rate limit exceeded; see `retry_ms`.
         TooFast = "too-fast",
-        /// The protocol version is not spoken here.
+        /// The server does not support the protocol version.
         BadVersion = "bad-version",
-        /// Something else was said before `hello`, or `hello` twice.
+        /// A message before `hello`, or a second `hello`.
         OutOfOrder = "out-of-order",
-        /// The key or seat is too short, too long, or has characters it may not have.
+        /// The key or device key has a wrong length or wrong characters.
         BadKey = "bad-key",
-        /// The token is expired, altered, or from somebody we don't know.
+        /// The token is expired, altered, or of an unknown issuer.
         BadToken = "bad-token",
-        /// The name cannot be shown.
+        /// The name contains forbidden characters or has a wrong length.
         BadName = "bad-name",
-        /// The game or mode is not played here.
+        /// The server does not offer this game or mode.
         BadGame = "bad-game",
-        /// The settings are no object or too large; the seats are out of range.
+        /// The settings are not an object or too large, or the number of slots is out of range.
         BadSettings = "bad-settings",
-        /// Another tab or machine with the same key has the seat.
+        /// Another connection with the same key uses the reservation.
         AlreadyPlaying = "already-playing",
-        /// Already in a room.
+        /// The peer is in a room already.
         AlreadyInRoom = "already-in-room",
-        /// Not in a room.
+        /// The peer is in no room.
         NotInRoom = "not-in-room",
         /// There is no such room.
         NoSuchRoom = "no-such-room",
-        /// There is no such member in the room.
+        /// The room has no such member.
         NoSuchMember = "no-such-member",
-        /// No seat is free.
+        /// No slot is free.
         RoomFull = "room-full",
-        /// The host let nobody in.
+        /// The host has locked the room.
         RoomLocked = "room-locked",
-        /// It is not possible to join while the match runs.
+        /// The match runs and does not admit joiners.
         RoomStarted = "room-started",
         /// The match is over.
         RoomFinished = "room-finished",
-        /// Sent away by the host earlier.
+        /// The host removed the player earlier.
         Kicked = "kicked",
-        /// Only the host may do that.
+        /// Only the host may do this.
         NotHost = "not-host",
-        /// Somebody is not ready yet.
+        /// A member is not ready yet.
         NotReady = "not-ready",
-        /// It cannot be done at this point of the room's life.
+        /// The room's status does not allow it.
         WrongStatus = "wrong-status",
         /// The ticket is expired, altered, or for another room.
         BadTicket = "bad-ticket",
-        /// The report names people who were not there, or scores that cannot be.
+        /// The report names players that took no part, or impossible scores.
         BadReport = "bad-report",
-        /// Too many connections, rooms or seats from one place.
+        /// Too many connections, rooms or reservations of one network or player.
         TooMany = "too-many",
-        /// The server has no room for more.
+        /// The server has reached its capacity.
         ServerFull = "server-full",
         /// The server is about to stop.
         Draining = "draining",
         /// Another connection with the same key took over.
         Replaced = "replaced",
-        /// Nothing was heard for too long.
+        /// The server received nothing for too long.
         Silent = "silent",
-        /// What was sent was not taken fast enough.
+        /// The client does not read fast enough.
         TooSlow = "too-slow",
-        /// The directory, the storage or the issuer of tokens does not answer.
+        /// The directory, the storage or the token issuer does not answer.
         Unavailable = "unavailable",
     }
 }
 
-/// Why something was not done.
+/// A rejected request, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{code}: {text}")]
 pub struct Rejection {
-    /// For programs.
+    /// Reason for programs.
     pub code: RejectionCode,
-    /// For people.
+    /// Explanation for players.
     pub text: String,
-    /// Try again after so many milliseconds.
+    /// Retry after this many milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// What is played in the room that was asked for, if it is another game or build.
+    /// Game of the requested room, if game or build differ.
     pub game: Option<Label>,
 }
 
 impl Rejection {
-    /// A refusal with nothing to wait for.
+    /// A rejection without retry time.
     pub fn new(code: RejectionCode, text: impl Into<String>) -> Rejection {
         Rejection { code, text: text.into(), retry_after_ms: None, game: None }
     }

@@ -1,4 +1,7 @@
-//! What a server says.
+//! Messages from server to client.
+//!
+//! Encoded by [`Node`](crate::node::Node), read by [`Client`](crate::client::Client). Absent: when
+//! they are sent.
 
 pub use gaggle_kit::IceServer;
 use gaggle_kit::{PeerId, Slot};
@@ -11,77 +14,77 @@ use crate::view::{LeaveReason, RawJson, RoomUpdate, RoomView, Status, Verdict};
 use crate::word::words;
 
 words! {
-    /// What a connection finds when it says hello.
+    /// Whether the peer of a new connection has a reservation.
     pub enum MembershipState: "none, yours or elsewhere" {
-        /// No seat anywhere.
+        /// No reservation in any room.
         None = "none",
-        /// A seat; `joined` follows.
+        /// A reservation; `joined` follows.
         Yours = "yours",
-        /// A seat or at least a connection that another tab or machine with the same key is using:
-        /// see `take_over`.
+        /// Another connection with the same key is in use, possibly with a reservation: see
+        /// `take_over`.
         Elsewhere = "elsewhere",
     }
 }
 
 record! {
-    /// The answer to `hello`.
+    /// Answer to `hello`.
     pub struct Welcome {
         /// The protocol version the server speaks.
         version: u32,
-        /// The server's name and version.
+        /// Name and version of the server.
         server: String,
-        /// The server's clock, in Unix milliseconds.
+        /// Server clock in Unix milliseconds.
         now: u64,
-        /// Who you are, as a person.
+        /// Account of the player.
         player: PlayerId,
-        /// Who you are, as a machine.
+        /// Id of this client.
         peer: PeerId,
-        /// What you are called.
+        /// Display name in force.
         name: DisplayName,
-        /// Your secret, if you did not bring one: keep it.
+        /// Secret created for a client without one; the client stores it.
         key: Option<String>,
-        /// To be given with the next `hello` after a lost connection.
+        /// Secret for the next `hello` after a lost connection.
         resume: String,
-        /// Signals in both directions go on where the last connection stopped.
+        /// Signal numbering continues from the last connection.
         resumed: bool,
-        /// With `resumed`: the number of the last signal of yours that arrived.
+        /// With `resumed`: the number of the last signal that arrived from this client.
         got: Option<u64>,
-        /// Whether you have a seat.
+        /// Whether the peer has a reservation.
         seat: MembershipState,
-        /// The code of the room that seat is in, if it is elsewhere.
+        /// Room of a reservation that is in use elsewhere.
         code: Option<RoomCode>,
-        /// The key tickets are signed with, in base64url: 32 bytes.
+        /// Public key of tickets, in base64url: 32 bytes.
         ticket_key: String,
-        /// Send `touch` at least this often, in milliseconds.
+        /// Longest interval between messages of the client, in milliseconds.
         touch_ms: u64,
-        /// Where players sign in, with `{return}` and `{state}` to be filled in.
+        /// Address of the sign-in page, with `{return}` and `{state}` to be filled in.
         sign_in: Option<String>,
     }
 }
 
 record! {
-    /// You have a seat in this room now.
+    /// The client is in a room.
     pub struct JoinedRoom {
-        /// The room was made for you.
+        /// The room was created for this request.
         created: bool,
-        /// You had this seat before.
+        /// The reservation existed before.
         returned: bool,
-        /// Your machine.
+        /// Id of this client.
         peer: PeerId,
-        /// Your slot; none if you only watch.
+        /// Slot of the client; none for a spectator.
         slot: Option<Slot>,
-        /// Those of your slots that were somebody else's last: what a game keeps in them is not
-        /// yours.
+        /// Own slots that another player had before: state a game keeps for them belongs to that
+        /// player.
         inherited: Vec<Slot>,
-        /// Proves to peers and relays that you may be here.
+        /// Proves to peers and relays that the client may be in the room.
         ticket: String,
-        /// Until when the ticket counts, in Unix seconds.
+        /// Expiry of the ticket in Unix seconds.
         expires: u64,
-        /// The whole room.
+        /// State of the room.
         room: RoomView,
-        /// The servers that help to make links.
+        /// STUN and TURN servers.
         ice: Vec<IceServer>,
-        /// The relay for members that cannot reach each other, if there is one.
+        /// Relay for members without a direct link, if there is one.
         relay: Option<Relay>,
     }
 }
@@ -89,76 +92,75 @@ record! {
 record_of! { IceServer { urls, username, credential } }
 
 record! {
-    /// What passes packets on between members that cannot reach each other. Tickets open it.
+    /// Forwards packets between members without a direct link. Tickets open it.
     pub struct Relay {
-        /// The path of its WebSocket on the server that says so, or a whole `wss:` address
-        /// elsewhere.
+        /// Path of its WebSocket on this server, or a whole `wss:` address.
         socket: String,
-        /// Where it takes datagrams, as `192.0.2.7:8081`; empty if it has only the socket.
+        /// UDP addresses such as `192.0.2.7:8081`; empty if it has only the WebSocket.
         udp: Vec<String>,
-        /// Its certificate's fingerprint, as in SDP: `sha-256 AB:CD:…`.
+        /// Fingerprint of its certificate, as in SDP: `sha-256 AB:CD:…`.
         fingerprint: Option<String>,
     }
 }
 
 record! {
-    /// The whole room.
+    /// State of the whole room.
     pub struct Room {
-        /// As it is now.
+        /// The room as it is now.
         room: RoomView,
     }
 }
 
 record! {
-    /// What changed in your room, in order.
+    /// Changes in the client's room, in order.
     pub struct Change {
-        /// The room's version after it.
+        /// Version of the room after the changes.
         version: u64,
-        /// What happened.
+        /// The changes themselves.
         events: Vec<RoomUpdate>,
     }
 }
 
 record! {
-    /// You are not in this room any more.
+    /// The client is no longer in the room.
     pub struct Removed {
-        /// Which room.
+        /// Room it was in.
         room: RoomId,
-        /// Why.
+        /// Why it left.
         reason: LeaveReason,
     }
 }
 
 record! {
-    /// Another member of your room hands you this.
+    /// A signal from another member.
     pub struct SignalReceived {
-        /// From whom.
+        /// Member that sent it.
         from: PeerId,
         /// Counts the signals to this client from 1.
         n: u64,
-        /// What only the two of you understand.
+        /// Content, not interpreted by the lobby.
         data: RawJson,
     }
 }
 
 record! {
-    /// A fresh ticket; the one before counts no longer than it says.
+    /// A fresh ticket; the previous one stays valid until it expires.
     pub struct TicketRenewed {
-        /// The ticket.
+        /// The signed ticket.
         ticket: String,
-        /// Until when it counts, in Unix seconds.
+        /// Expiry in Unix seconds.
         expires: u64,
     }
 }
 
 record! {
-    /// The servers that help to make links.
+    /// Fresh STUN and TURN servers.
     pub struct IceServers {
-        /// All of them.
+        /// All ICE servers.
         servers: Vec<IceServer>,
-        /// How long the credentials count, in seconds.
+        /// Lifetime of the credentials in seconds.
         ttl: u64,
-        /// The relay, if there is one.
+        /// Relay, if there is one.
         relay: Option<Relay>,
     }
 }
@@ -166,89 +168,89 @@ record! {
 record! {
     /// A room in the list.
     pub struct Listing {
-        /// Its id.
+        /// Id of the room.
         id: RoomId,
-        /// Its code.
+        /// Code of the room.
         code: RoomCode,
-        /// Its mode.
+        /// Mode of the game.
         mode: Label,
-        /// Its build.
+        /// Build of the game.
         build: Label,
-        /// Its status.
+        /// Status of the room.
         status: Status,
-        /// How many play.
+        /// Occupied slots.
         players: u8,
-        /// How many may play.
+        /// Number of slots.
         seats: u8,
-        /// How many watch.
+        /// Number of spectators.
         watchers: u8,
-        /// Whether one may join now.
+        /// Whether a player may join now.
         open: bool,
-        /// What its host is called.
+        /// Display name of the host.
         host: DisplayName,
     }
 }
 
 record! {
-    /// The list of rooms, or what changed in it.
+    /// The list of rooms, or changes of it.
     pub struct Rooms {
-        /// Of which game.
+        /// Game of the list.
         game: Label,
-        /// Whether this is the whole list, replacing what was known.
+        /// Whether this is the whole list and replaces the known one.
         whole: bool,
         /// Rooms that are new or changed.
         rooms: Vec<Listing>,
-        /// Rooms that are not in the list any more.
+        /// Rooms no longer in the list.
         gone: Vec<RoomId>,
     }
 }
 
 record! {
-    /// Looking for people of your skill; `joined` follows when they are found.
+    /// A search for players of similar skill goes on; `joined` ends it.
     pub struct Searching {
-        /// Your rating.
+        /// Rating of the player.
         rating: i64,
-        /// How far from it the others may be at the moment.
+        /// Accepted rating difference at the moment.
         range: u32,
-        /// How many are looking.
+        /// Number of searching players.
         waiting: u32,
     }
 }
 
 record! {
-    /// Where a match's result stands.
+    /// State of a match's result.
     pub struct MatchResult {
-        /// Which match of the room.
+        /// Number of the match in its room.
         round: u32,
-        /// What became of it so far.
+        /// Verdict so far.
         verdict: Verdict,
     }
 }
 
 record! {
-    /// One line of the best.
+    /// One entry of a leaderboard.
     pub struct LeaderboardEntry {
-        /// Who.
+        /// Account of the player.
         player: PlayerId,
-        /// Called so when it happened.
+        /// Display name at the time of the match.
         name: DisplayName,
-        /// How many points.
+        /// Points, higher is better.
         score: i64,
-        /// How far they came.
+        /// Last wave or level reached.
         level: Option<u32>,
-        /// How it was found.
+        /// How the result was verified.
         verdict: Verdict,
-        /// When, in Unix milliseconds.
+        /// Time of the match in Unix milliseconds.
         at: u64,
     }
 }
 
 record! {
-    /// The best of a game and mode.
+    /// Best results of a game and mode.
     pub struct Leaderboard {
-        /// Which game.
+        /// Name of the game.
         game: Label,
-        /// Which mode.
+        /// Mode of the game.
         mode: Label,
         /// Best first.
         entries: Vec<LeaderboardEntry>,
@@ -256,116 +258,116 @@ record! {
 }
 
 record! {
-    /// One of your last matches.
+    /// One of the player's last matches.
     pub struct MatchSummary {
-        /// In which room.
+        /// Room of the match.
         room: RoomId,
-        /// Which of its matches.
+        /// Number of the match in its room.
         round: u32,
-        /// Your points.
+        /// Points of the player.
         score: i64,
-        /// Your place.
+        /// Rank of the player, from 1.
         place: u8,
-        /// How many played.
+        /// Number of players.
         players: u8,
-        /// What became of it.
+        /// How the result was verified.
         verdict: Verdict,
-        /// When, in Unix milliseconds.
+        /// Time of the match in Unix milliseconds.
         at: u64,
     }
 }
 
 record! {
-    /// Your own best and your last matches.
+    /// Best result, rating and last matches of the player.
     pub struct MyStats {
-        /// Which game.
+        /// Name of the game.
         game: Label,
-        /// Which mode.
+        /// Mode of the game.
         mode: Label,
-        /// Your best.
+        /// Best result of the player.
         best: Option<LeaderboardEntry>,
-        /// Your rating, if you have played for one.
+        /// Rating; none before the first rated match.
         rating: Option<i64>,
-        /// Your last matches, the latest first.
+        /// Last matches, the latest first.
         matches: Vec<MatchSummary>,
     }
 }
 
 record! {
-    /// Done.
+    /// The request succeeded.
     pub struct Done {}
 }
 
 record! {
-    /// It was not done, and why.
+    /// The request was rejected.
     pub struct Refused {
-        /// For programs.
+        /// Reason for programs.
         code: RejectionCode,
-        /// For people.
+        /// Explanation for players.
         text: String,
-        /// Try again after so many milliseconds.
+        /// Retry after this many milliseconds.
         retry_ms: Option<u64>,
-        /// What is played where one wanted to be, if it is another game or build.
+        /// Game of the requested room, if game or build differ.
         game: Option<Label>,
     }
 }
 
 record! {
-    /// The server is going to stop: finish what you are saying and come back after this time.
+    /// The server will stop: finish what is running and reconnect after this time.
     pub struct Draining {
-        /// In milliseconds.
+        /// Reconnect delay in milliseconds.
         reconnect_ms: u64,
     }
 }
 
 record! {
-    /// The last message on a connection.
+    /// Last message on a connection.
     pub struct Closing {
-        /// For programs.
+        /// Reason for programs.
         code: RejectionCode,
-        /// For people.
+        /// Explanation for players.
         text: String,
-        /// Whether it makes sense to come back.
+        /// Whether reconnecting makes sense.
         reconnect: bool,
     }
 }
 
 tagged! {
-    /// What a server says.
+    /// Every message of a server.
     pub enum ServerMessage by "type" {
-        /// The answer to `hello`.
+        /// Answer to `hello`.
         "welcome" => Welcome,
-        /// You have a seat.
+        /// The client is in a room.
         "joined" => JoinedRoom,
-        /// The whole room.
+        /// State of the whole room.
         "room" => Room,
-        /// What changed in it.
+        /// Changes in the room.
         "change" => Change,
-        /// You are out of it.
+        /// The client left the room.
         "left" => Removed,
-        /// Something from another member.
+        /// Signal from a member.
         "signal" => SignalReceived,
         /// A fresh ticket.
         "ticket" => TicketRenewed,
-        /// Servers that help to make links.
+        /// Fresh ICE servers.
         "ice" => IceServers,
-        /// Open rooms.
+        /// Open rooms, or changes.
         "rooms" => Rooms,
-        /// Looking for people of your skill.
+        /// A search goes on.
         "searching" => Searching,
-        /// Where a result stands.
+        /// State of a result.
         "result" => MatchResult,
-        /// The best.
+        /// Best results of a game.
         "top" => Leaderboard,
-        /// Your own best.
+        /// Statistics of the player.
         "mine" => MyStats,
-        /// Done.
+        /// The request succeeded.
         "ok" => Done,
-        /// Not done.
+        /// The request was rejected.
         "error" => Refused,
-        /// The server is going to stop.
+        /// The server will stop.
         "drain" => Draining,
-        /// The end.
+        /// The connection ends.
         "bye" => Closing,
     }
 }

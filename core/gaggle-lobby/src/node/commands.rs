@@ -1,4 +1,4 @@
-//! Requests of clients that said hello: each is checked as far as it needs no room and becomes one
+//! Requests of identified clients: each is checked as far as that needs no room, and becomes one
 //! command for the log.
 //!
 //! Called with every message. Absent: replies (`replies.rs`), rules of rooms.
@@ -45,8 +45,8 @@ impl Node {
         let out_of_order = |text| Err(Rejection::new(RejectionCode::OutOfOrder, text));
         let done = match (&known.phase, message) {
             (Phase::New, ClientMessage::Hello(hello)) => return self.hello(now, connection, id, hello),
-            (Phase::New, _) => out_of_order("say hello first"),
-            (_, ClientMessage::Hello(_)) => out_of_order("you have said hello already"),
+            (Phase::New, _) => out_of_order("send `hello` first"),
+            (_, ClientMessage::Hello(_)) => out_of_order("`hello` was sent already"),
             (_, message) => self.command(now, connection, id, message),
         };
         if let Err(rejection) = done {
@@ -54,7 +54,7 @@ impl Node {
         }
     }
 
-    /// Takes up what was said, until something has to be waited for again.
+    /// Handles waiting messages until one starts a new procedure.
     pub(super) fn take_up_waiting(&mut self, now: Micros, connection: ConnectionId) {
         while let Some(known) = self.connections.get_mut(connection).filter(|known| !known.must_wait())
             && let Some(Waiting { envelope, bytes }) = known.waiting.pop_front()
@@ -164,7 +164,7 @@ impl Node {
         Ok(())
     }
 
-    /// Passes a signal on to a member of the same room.
+    /// Forwards a signal to a member of the same room.
     fn signal(&mut self, now: Micros, connection: ConnectionId, signal: Signal) -> Result<(), Rejection> {
         let Node { rules, limits, rooms, connections, .. } = self;
         let Some(known) = connections.get_mut(connection) else { return Ok(()) };
@@ -194,8 +194,7 @@ impl Node {
         Ok(())
     }
 
-    /// TURN credentials cost the operator something: only members of a room, who have links to
-    /// make, get them.
+    /// TURN credentials cost the operator money: only members of a room, who need links, get them.
     fn send_ice(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
         self.meter(now, connection, LimitedAction::Look)?;
         self.own_room(connection)?;
@@ -206,7 +205,7 @@ impl Node {
         Ok(())
     }
 
-    /// A client asks to be in a room.
+    /// Handles a request to be in a room.
     fn ask_for_room(
         &mut self,
         now: Micros,
@@ -227,8 +226,8 @@ impl Node {
         id: Option<u64>,
         join: Join,
     ) -> Result<(), Rejection> {
-        // A page that was loaded again asks for its room before it hears that its reservation was
-        // kept: nothing changes.
+        // A reloaded page requests its room before it learns that its reservation was kept: nothing
+        // changes.
         if let Some(room) = self.own_place(connection, &join).filter(|_| join.switch) {
             self.meter(now, connection, LimitedAction::Join)?;
             self.tell_seat(now, connection, id, room, (false, true), Vec::new());
@@ -237,7 +236,7 @@ impl Node {
         self.ask_for_room(now, connection, id, RoomRequest::join(join)?)
     }
 
-    /// Appends the command that brings a peer into a room, or what has to be done before.
+    /// Appends the command that lets a peer join a room, or what must happen before.
     pub(super) fn enter(
         &mut self,
         now: Micros,
@@ -248,13 +247,13 @@ impl Node {
         let Some(session) = self.session(connection) else { return };
         let (peer, link) = (session.peer, session.link);
         if session.stage == Stage::Elsewhere {
-            // The other connection may be gone by now.
+            // The other connection may be closed by now.
             let attach = session.attach(Displace::Never);
             let then = Some(Box::new(entering));
             return self.begin(connection, id, Procedure::TakeOver { then }, attach);
         }
         if let (Goal::Search(_), Some(room)) = (&entering.goal, session.room) {
-            // When others will be found is not known: the reservation is given up first.
+            // A search may take long: the reservation is given up first.
             let leave = command::Act { room, peer, link, action: Leave {}.into() };
             return self.begin(connection, id, Procedure::LeaveThenSearch(Box::new(entering)), leave);
         }
@@ -267,7 +266,7 @@ impl Node {
         }
     }
 
-    /// Asks the directory for players for a search.
+    /// Repeats a search in the directory.
     pub(super) fn ask_for_others(&mut self, now: Micros, connection: ConnectionId) {
         if self.session(connection).is_none() || !self.searches.contains(connection) {
             return;
@@ -283,19 +282,19 @@ impl Node {
         self.append(self.origin(connection, id), find);
     }
 
-    /// Ends a search because the client says so. False if there is none.
+    /// Ends a search on the client's request. False if there is none.
     fn leave_search(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> bool {
         let Some(asked) = self.stop_search(connection, true) else { return false };
         if asked.is_some() {
-            let refusal = Rejection::new(RejectionCode::NotInRoom, "you stopped looking");
+            let refusal = Rejection::new(RejectionCode::NotInRoom, "the search was ended");
             self.refuse(now, connection, asked, refusal);
         }
         self.send(connection, id, Done {});
         true
     }
 
-    /// Ends a search, and gives back the request it answers. Without `leave` a reservation that was
-    /// found meanwhile waits for the peer, which lost the connection.
+    /// Ends a search and returns the request it answers. Without `leave`, for a lost connection, a
+    /// reservation found meanwhile is kept for the peer.
     pub(super) fn stop_search(&mut self, connection: ConnectionId, leave: bool) -> Option<Option<u64>> {
         let id = self.searches.remove(connection)?;
         if let Some(session) = self.session(connection) {
@@ -305,7 +304,7 @@ impl Node {
         Some(id)
     }
 
-    /// Counts a room for the address of a connection that may need one. False if it may not.
+    /// Charges a room to the address of a connection that may create one. False if it may not.
     pub(super) fn charge_room(&mut self, now: Micros, connection: ConnectionId) -> bool {
         let Some(known) = self.connections.get(connection) else { return false };
         let charge = self.limits.set_room_aside(now, known.address);
@@ -316,7 +315,8 @@ impl Node {
         may_create
     }
 
-    /// A room that was counted is created, or was not needed. Those of one connection are alike.
+    /// Settles a charged room, which was created or not needed. Charges of one connection are
+    /// interchangeable.
     pub(super) fn settle_charge(&mut self, connection: ConnectionId, is_created: bool) {
         let Some(charges) = self.charges.get_mut(&connection) else { return };
         let charge = charges.pop();
@@ -328,7 +328,7 @@ impl Node {
         }
     }
 
-    /// The room that is asked for, if it is the one this connection has such a place in.
+    /// The requested room, if this connection is in it in the requested role.
     fn own_place(&self, connection: ConnectionId, join: &Join) -> Option<RoomView> {
         let session = self.home(connection).ok()?;
         let view = &self.rooms.get(session.room?)?.view;
@@ -338,12 +338,12 @@ impl Node {
         (is_meant && view.build == join.build && is_such).then(|| view.clone())
     }
 
-    /// Takes the seat, or just the right to speak for the machine, from the connection that has it.
+    /// Takes over the reservation, or the role of speaking for the peer, from another connection.
     fn take_over(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) -> Result<(), Rejection> {
         self.meter(now, connection, LimitedAction::TakeOver)?;
         let Some(session) = self.session(connection) else { return Ok(()) };
         if session.stage == Stage::Home {
-            let text = "no other tab or machine has this seat; there is nothing to take over";
+            let text = "no other device of yours is in a room; there is nothing to take over";
             return Err(Rejection::new(RejectionCode::NotInRoom, text));
         }
         let attach = session.attach(Displace::Always);
@@ -373,7 +373,7 @@ impl Node {
         Ok(())
     }
 
-    /// Lets a member act in its room.
+    /// Performs a member's action in its room.
     fn act(
         &mut self,
         now: Micros,
@@ -383,7 +383,7 @@ impl Node {
     ) -> Result<(), Rejection> {
         let action = action.into();
         match action {
-            // Leaving is never too often.
+            // Leaving is never rate limited.
             RoomAction::Leave(_) | RoomAction::LeaveKeepingSlot(_) => {}
             RoomAction::Report(_) | RoomAction::OwnScore(_) => {
                 self.meter(now, connection, LimitedAction::Report)?;
@@ -398,8 +398,8 @@ impl Node {
         Ok(())
     }
 
-    /// Counts what a host does for the room as well: all members get a new ticket for most of it,
-    /// and members who hand the role round would have as many made as all together may ask for.
+    /// Charges a host's action to its room as well: most actions give all members a new ticket, and
+    /// members could pass the role around to multiply their own limits.
     fn meter_room(&mut self, now: Micros, connection: ConnectionId) -> Result<(), Rejection> {
         let (room, peer, _) = self.own_room(connection)?;
         let rate = self.rules.limits.change;
@@ -414,14 +414,14 @@ impl Node {
         self.outbox.push(NodeOutput::Query { purpose, query });
     }
 
-    /// The peer behind a connection that may come into a room.
+    /// The join request of the peer behind a connection.
     fn joiner(&self, connection: ConnectionId, request: &RoomRequest) -> Result<JoinRequest, Rejection> {
         let RoomRequest { palette, players, may_switch, watch, .. } = *request;
         let session = self.session(connection).ok_or_else(already_playing)?;
         let (peer, player, source, name) =
             (session.peer, session.player, session.source, session.name.clone());
         if self.searches.contains(connection) {
-            let text = "you are looking for others already: leave first";
+            let text = "you are searching already; stop the search first";
             return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
         }
         if session.stage == Stage::Elsewhere && self.connections.speaker(peer).is_some() {
@@ -429,7 +429,7 @@ impl Node {
         }
         if let Some(room) = session.room.filter(|_| !may_switch) {
             let code = self.rooms.get(room).map_or(String::new(), |copy| copy.view.code.to_string());
-            let text = format!("you are in room {code}: leave it first, or ask to switch");
+            let text = format!("you are in room {code} already; leave it first");
             return Err(Rejection::new(RejectionCode::AlreadyInRoom, text));
         }
         let switch = session.room.is_some();
@@ -439,7 +439,7 @@ impl Node {
     fn may_enter(&self) -> Result<(), Rejection> {
         match self.draining {
             Some(reconnect_ms) => {
-                let text = "this server is about to stop: come back and you will be sent to another";
+                let text = "the server is about to stop; reconnect to reach another one";
                 Err(Rejection {
                     retry_after_ms: Some(reconnect_ms),
                     ..Rejection::new(RejectionCode::Draining, text)
@@ -489,6 +489,6 @@ impl Node {
 }
 
 fn already_playing() -> Rejection {
-    let text = "another tab or machine with the same key is connected: take over or close it";
+    let text = "you are playing on another device; take over here or close it there";
     Rejection::new(RejectionCode::AlreadyPlaying, text)
 }

@@ -1,6 +1,6 @@
-//! What a node is made from, and what it is fed with.
+//! Settings and inputs of a node.
 //!
-//! Absent: what it does with it.
+//! Supplied by the host of the node. Absent: their effect.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ use crate::message::server::{IceServer, Relay};
 use crate::message::{ClientMessage, Envelope, id_of};
 use crate::ticket::TicketSigner;
 
-/// Lends the servers that help to make links, with fresh credentials.
+/// Provides ICE servers with fresh credentials.
 pub trait IceProvider: fmt::Debug + Send {
-    /// For this person, from now on.
+    /// Servers with credentials for this player, valid from now on.
     fn servers(&self, now: Micros, player: PlayerId) -> Vec<IceServer>;
-    /// How long the credentials count, in seconds.
+    /// Lifetime of the credentials in seconds.
     fn ttl_seconds(&self) -> u64;
-    /// The relay, if there is one.
+    /// Relay, if there is one.
     fn relay(&self) -> Option<Relay> {
         None
     }
 }
 
-/// No such servers.
+/// A provider without ICE servers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoIce;
 
@@ -38,25 +38,24 @@ impl IceProvider for NoIce {
     }
 }
 
-/// What must be chosen for a node.
+/// Settings of a node; none has a default.
 #[derive(Debug)]
 pub struct NodeConfig {
-    /// Its name among the nodes that share a directory.
+    /// Unique among the nodes that share a directory.
     pub id: NodeId,
-    /// 32 random bytes, never used for anything else.
+    /// 32 random bytes, used for nothing else.
     pub secret: [u8; 32],
     /// Signs tickets. The same on all nodes.
     pub signer: TicketSigner,
-    /// What is told in `welcome`.
+    /// Name and version shown in `welcome`.
     pub server_name: String,
-    /// Servers that help to make links.
+    /// Provider of ICE servers.
     pub ice: Box<dyn IceProvider>,
-    /// How long the directory waits for a sign of life of this node; `Micros::MAX` if it is the
-    /// only one.
+    /// Lifetime of this node's lease in the directory; `Micros::MAX` for a single node.
     pub lease: Micros,
 }
 
-/// A client's message, decoded.
+/// A decoded message of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub(super) id: Option<u64>,
@@ -65,7 +64,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// Reads a text.
+    /// Decodes a received text.
     pub fn read(text: &str) -> Said {
         let bytes = text.len();
         match Envelope::<ClientMessage>::decode(text) {

@@ -1,6 +1,6 @@
-//! One connection: the peer behind it, what is under way for it, and whether it still lives.
+//! State of one connection: its peer, its current procedure, its liveness.
 //!
-//! Absent: other connections, sending, what messages mean.
+//! Owned by [`Node`](super::Node). Absent: other connections, sending, what messages mean.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -19,21 +19,20 @@ use crate::message::{ClientMessage, Envelope, MESSAGE_BYTES_MAX, Rejection, Reje
 use crate::room::{Attachment, Displace, Source};
 use crate::rules::Rules;
 
-/// Messages that wait while the directory is asked for the one before, and their bytes: two of the
-/// longest.
+/// Messages that wait behind a running procedure; their bytes are limited to two of the longest.
 const WAITING_MAX: usize = 32;
 const WAITING_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
-/// What nobody does by accident, so often in a row, ends a connection.
+/// Offenses per time that no correct client commits; more end the connection.
 const STRIKES: RateLimit = RateLimit::every(Micros::from_millis(500), 20);
 
-/// Pings and pongs: some clients send one a second, none a hundred.
+/// Pings and pongs per time: some clients send one a second, none a hundred.
 pub(super) const BEATS: RateLimit = RateLimit::every(Micros::from_millis(100), 100);
 
-/// One connection.
+/// State of one connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) address: IpAddr,
-    /// It has one of the last places.
+    /// It uses one of the reserved connections.
     pub(super) in_reserve: bool,
     since: Micros,
     pub(super) phase: Phase,
@@ -42,58 +41,58 @@ pub(super) struct Connection {
     pub(super) messages: RateLimiter,
     pub(super) bytes: RateLimiter,
     strikes: RateLimiter,
-    /// Pings and pongs.
+    /// Limits pings and pongs.
     pub(super) beats: RateLimiter,
-    /// What is under way for this connection; what it says meanwhile waits.
+    /// Running procedure; messages wait until it ends.
     pub(super) procedure: Procedure,
     pub(super) waiting: VecDeque<Waiting>,
-    /// Who wants to know whether this connection lives.
+    /// Connections that wait to learn whether this one is alive.
     pub(super) probed_by: Vec<Prober>,
 }
 
-/// Something that was said, and how long it was.
+/// A waiting message and its length in bytes.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) envelope: Envelope<ClientMessage>,
     pub(super) bytes: usize,
 }
 
-/// What a connection waits for, and what follows from it.
+/// What a connection waits for, and what follows.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Procedure {
-    /// Nothing.
+    /// Waits for nothing.
     Idle,
-    /// Its reservation, after `hello`.
+    /// Waits for its reservation after `hello`.
     Greet,
-    /// The reply to a command, after which nothing follows.
+    /// Waits for the reply to a command; nothing follows.
     Command,
-    /// The reservation of another connection of its peer, perhaps to be in a room afterwards.
+    /// Waits to take the reservation over, then perhaps joins another room.
     TakeOver { then: Option<Box<Entering>> },
-    /// To be out of its room, to search for players of its skill afterwards.
+    /// Waits to leave its room, then searches for players of similar skill.
     LeaveThenSearch(Box<Entering>),
 }
 
-/// Somebody with the same key as a connection that may be dead.
+/// A connection that probes another one of the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prober {
-    /// A connection here.
+    /// A connection of this node.
     Here(ConnectionId),
-    /// A connection at another node.
+    /// A connection of another node.
     There(NodeId, ConnectionId),
 }
 
-/// How far a connection has come.
+/// Progress of a connection's identification.
 #[derive(Debug)]
 pub(super) enum Phase {
-    /// It has not said hello.
+    /// `hello` has not arrived.
     New,
-    /// It has, with a token that is being checked.
+    /// `hello` has arrived; its token is being checked.
     Verifying(Option<u64>, Box<Hello>),
-    /// It is known who it is.
+    /// The peer is identified.
     Known(Box<Session>),
 }
 
-/// Who is behind a connection.
+/// The peer behind a connection.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) player: PlayerId,
@@ -105,12 +104,12 @@ pub(super) struct Session {
     pub(super) stage: Stage,
     pub(super) room: Option<RoomId>,
     pub(super) signals: Signals,
-    /// When it last said something itself, be it only `touch`.
+    /// When the client last sent a message; pongs do not count.
     pub(super) touched_at: Micros,
 }
 
 impl Session {
-    /// The command for the reservation of its peer.
+    /// The command that requests the peer's reservation.
     pub(super) fn attach(&self, displace: Displace) -> Attach {
         let caller = Caller { peer: self.peer, player: self.player, link: self.link, source: self.source };
         let (resume, ticket) = match &self.stage {
@@ -121,33 +120,33 @@ impl Session {
     }
 }
 
-/// How far a session has come.
+/// Progress of a session after identification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// On the way to `welcome`.
+    /// `welcome` is not sent yet.
     Greeting(Box<Greeting>),
-    /// It speaks for its machine.
+    /// It speaks for its peer.
     Home,
-    /// Another connection speaks for its machine.
+    /// Another connection speaks for its peer.
     Elsewhere,
 }
 
-/// What a `hello` brought that is needed until `welcome`.
+/// Data of a `hello` that is needed until `welcome`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Greeting {
     pub(super) id: Option<u64>,
-    /// It said what to be called.
+    /// The client sent a display name.
     pub(super) is_named: bool,
-    /// A key made for somebody who had none.
+    /// Key created for a guest without one.
     pub(super) key: Option<String>,
     pub(super) resume: Option<ResumeId>,
     pub(super) seen: Option<u64>,
     pub(super) ticket: Option<ShownTicket>,
-    /// Until when an older connection may show that it lives.
+    /// Until when an older connection may prove that it is alive.
     pub(super) probe_until: Option<Micros>,
-    /// That connection, if it is at another node.
+    /// The older connection, if it is at another node.
     pub(super) probed: Option<ResumeId>,
-    /// The signals of the connection before go on.
+    /// Signal numbering continues from the previous connection.
     pub(super) resumed: bool,
 }
 
@@ -170,25 +169,24 @@ impl Connection {
         }
     }
 
-    /// Counts something refused. True if it was one too many.
+    /// Counts a rejection. True if the connection must be closed.
     pub(super) fn strike(&mut self, now: Micros, code: RejectionCode) -> bool {
         use RejectionCode::{BadMessage, OutOfOrder, TooFast, TooLarge};
-        // What happens to honest clients is no offence: a room is full, a host has changed.
+        // Rejections that correct clients can meet do not count, such as a full room.
         let is_offence = matches!(code, BadMessage | OutOfOrder | TooFast | TooLarge);
         is_offence && self.strikes.try_acquire(now, &STRIKES, 1).is_err()
     }
 
-    /// Whether what it says has to wait, because something it said before is not decided yet.
+    /// Whether new messages wait behind a running procedure.
     pub(super) fn must_wait(&self) -> bool {
         self.procedure != Procedure::Idle || matches!(self.phase, Phase::Verifying(..))
     }
 
-    /// Keeps a message until the one before is done.
+    /// Queues a message until the procedure ends.
     pub(super) fn wait(&mut self, envelope: Envelope<ClientMessage>, bytes: usize) -> Result<(), Rejection> {
         let waiting_bytes: usize = self.waiting.iter().map(|waiting| waiting.bytes).sum();
         if self.waiting.len() >= WAITING_MAX || waiting_bytes + bytes > WAITING_BYTES_MAX {
-            let text =
-                format!("more than {WAITING_MAX} messages, or long ones, are waiting for an answer already");
+            let text = format!("more than {WAITING_MAX} messages, or long ones, are waiting for an answer");
             return Err(Rejection {
                 retry_after_ms: Some(100),
                 ..Rejection::new(RejectionCode::TooFast, text)
@@ -198,10 +196,10 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether the connection is overdue with anything.
+    /// Checks the deadlines of the connection.
     pub(super) fn check(&mut self, now: Micros, rules: &Rules) -> Check {
         match &self.phase {
-            Phase::New | Phase::Verifying(..) => return Check::Dead("nobody said hello"),
+            Phase::New | Phase::Verifying(..) => return Check::Dead("no `hello` was received"),
             Phase::Known(session) => match &session.stage {
                 Stage::Greeting(greeting) => match greeting.probe_until {
                     Some(until) if until <= now => return Check::ProbeOver,
@@ -212,7 +210,10 @@ impl Connection {
             },
         }
         match self.pinged_at.filter(|at| self.heard_at < *at) {
-            Some(at) if at + rules.pong_timeout <= now => Check::Dead("no sign of life"),
+            Some(at) if at + rules.pong_timeout <= now => Check::Dead(
+                "nothing was received for too \
+             long",
+            ),
             Some(at) => Check::Wait(at + rules.pong_timeout),
             None if self.heard_at + rules.ping_interval <= now => {
                 self.pinged_at = Some(now);
@@ -222,33 +223,33 @@ impl Connection {
         }
     }
 
-    /// Whether a member of a room is there: one that comes for a slot and goes at once proves
-    /// nothing.
+    /// Whether the connection has been a member long enough to prove its network: a peer that joins
+    /// and leaves at once proves nothing.
     pub(super) fn is_proof(&self, now: Micros, rules: &Rules) -> bool {
         let has_room = matches!(&self.phase, Phase::Known(session) if session.room.is_some());
         has_room && now.since(self.since) >= rules.ping_interval && self.heard_at > self.since
     }
 
-    /// It is asked for a sign of life, because another one claims to be the same peer.
+    /// Records a probe by a connection that claims to be the same peer.
     pub(super) fn probe(&mut self, now: Micros, prober: Prober) {
         self.probed_by.push(prober);
         self.pinged_at = Some(now);
     }
 }
 
-/// What a check of a connection says, and when to check again.
+/// Result of a check, with the time of the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Check {
-    /// It is to be ended, and why.
+    /// Close it, for this reason.
     Dead(&'static str),
-    /// The older connection of its peer has not shown that it lives.
+    /// The older connection of its peer has not proven that it is alive.
     ProbeOver,
-    /// It has until then.
+    /// Wait until this time.
     Wait(Micros),
-    /// It is to be pinged, and has until then.
+    /// Send a ping and wait until this time.
     Ping(Micros),
-    /// It was heard lately.
+    /// Alive; check again at this time.
     Alive(Micros),
 }
 
@@ -259,7 +260,7 @@ mod tests {
 
     fn known(rules: &Rules) -> Connection {
         let mut connection = Connection::new(Micros::ZERO, "10.0.0.1".parse().unwrap());
-        assert_eq!(connection.check(rules.hello_timeout, rules), Check::Dead("nobody said hello"));
+        assert_eq!(connection.check(rules.hello_timeout, rules), Check::Dead("no `hello` was received"));
         connection.phase = Phase::Known(Box::new(Session {
             player: PlayerId::from_bytes([1; 16]),
             source: Source { network: crate::id::NetworkId(1), signed_in: false },
@@ -284,7 +285,7 @@ mod tests {
         assert_eq!(connection.check(Micros::from_secs(1), &rules), Check::Alive(at));
         assert_eq!(connection.check(at, &rules), Check::Ping(until));
         assert_eq!(connection.check(at + Micros::new(1), &rules), Check::Wait(until));
-        assert_eq!(connection.check(until, &rules), Check::Dead("no sign of life"));
+        assert_eq!(connection.check(until, &rules), Check::Dead("nothing was received for too long"));
         connection.heard_at = until;
         assert_eq!(connection.check(until, &rules), Check::Alive(until + rules.ping_interval));
     }

@@ -1,6 +1,6 @@
-//! All connections of a node, which of them speaks for each peer, and when to check each.
+//! All connections of a node: which of them speaks for each peer, and when each is checked.
 //!
-//! Absent: what is said on them, and what follows from a check.
+//! Owned by [`Node`](super::Node). Absent: messages, consequences of a check.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::connection::{Connection, Phase, Session};
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     all: BTreeMap<ConnectionId, Connection>,
-    /// The connection that speaks for each peer.
+    /// Connection that speaks for each peer.
     speakers: BTreeMap<PeerId, ConnectionId>,
     deadlines: BTreeSet<(Micros, ConnectionId)>,
 }
@@ -23,7 +23,7 @@ impl Connections {
         self.all.insert(id, connection);
     }
 
-    /// Forgets a connection, also as the speaker of its peer.
+    /// Removes a connection, also as the speaker of its peer.
     pub(super) fn remove(&mut self, id: ConnectionId) -> Option<Connection> {
         let connection = self.all.remove(&id)?;
         if let Phase::Known(session) = &connection.phase {
@@ -52,7 +52,7 @@ impl Connections {
         self.all.iter().map(|(id, connection)| (*id, connection))
     }
 
-    /// The session of a connection that said hello.
+    /// Session of an identified connection.
     pub(super) fn session(&self, id: ConnectionId) -> Option<&Session> {
         match &self.all.get(&id)?.phase {
             Phase::Known(session) => Some(session),
@@ -60,7 +60,7 @@ impl Connections {
         }
     }
 
-    /// The same, to be changed.
+    /// Mutable session of an identified connection.
     pub(super) fn session_mut(&mut self, id: ConnectionId) -> Option<&mut Session> {
         match &mut self.all.get_mut(&id)?.phase {
             Phase::Known(session) => Some(session),
@@ -68,7 +68,7 @@ impl Connections {
         }
     }
 
-    /// The connection that speaks for a peer.
+    /// Connection that speaks for a peer.
     pub(super) fn speaker(&self, peer: PeerId) -> Option<ConnectionId> {
         self.speakers.get(&peer).copied()
     }
@@ -77,14 +77,14 @@ impl Connections {
         self.speakers.insert(peer, id);
     }
 
-    /// A connection does not speak for its peer any more, if it did.
+    /// Ends the speaker role of a connection, if it has it.
     pub(super) fn remove_speaker(&mut self, peer: PeerId, id: ConnectionId) {
         if self.speaker(peer) == Some(id) {
             self.speakers.remove(&peer);
         }
     }
 
-    /// Has a connection checked at this time.
+    /// Schedules a check of a connection.
     pub(super) fn check_at(&mut self, at: Micros, id: ConnectionId) {
         self.deadlines.insert((at, id));
     }
@@ -94,7 +94,7 @@ impl Connections {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
-    /// The next connection to be checked.
+    /// Next connection whose check is due.
     #[must_use]
     pub(super) fn take_due(&mut self, now: Micros) -> Option<ConnectionId> {
         let first = self.deadlines.first().copied().filter(|(at, _)| *at <= now)?;

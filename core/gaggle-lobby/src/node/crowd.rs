@@ -1,5 +1,7 @@
-//! A full node: who makes way, and who has the last places. Absent: how many connections one
-//! network may have (`limits.rs`).
+//! Admission when a node is nearly full: which connections are closed, and which may use the
+//! reserve.
+//!
+//! Called by `hello.rs`. Absent: connections per network (`limits.rs`).
 
 use std::net::IpAddr;
 
@@ -11,23 +13,23 @@ use super::connections::Connections;
 use super::limits::ConnectionLimits;
 use crate::rules::Rules;
 
-/// One part in so many of all places is the reserve. The first half of it is for networks that are
-/// proven and for members who show a ticket, the second half for tickets alone: a network can be
-/// proven before an attack, a ticket needs a room. As many connections make way at once: looking
-/// for them takes a look at every connection.
+/// The reserve is 1/32 of all connections. Its first half is for proven networks and for members
+/// with a ticket, its second half for tickets only: networks can be proven before an attack, a
+/// ticket needs a room. The same number of connections is closed at once, because choosing them
+/// scans all connections.
 const RESERVE: usize = 32;
-/// A network has one part in so many of the reserve: one that has collected tickets does not shut
-/// out the members of others.
+/// One network may use 1/8 of the reserve: a network that collected tickets cannot shut out the
+/// members of others.
 const RESERVE_SHARE: usize = 8;
-/// As many in any case, on small servers.
+/// Smallest share of a network, for small servers.
 const RESERVE_SHARE_MIN: usize = 2;
 
-/// Whether with so many connections only the reserve is left.
+/// Whether only the reserve is left at this number of connections.
 pub(super) fn reaches_reserve(count: usize, rules: &Rules) -> bool {
     count > rules.connections_max - rules.connections_max / RESERVE
 }
 
-/// Gives a connection a place of the reserve, if it may have one.
+/// Admits a connection to the reserve, if it may use it.
 pub(super) fn take_reserve(
     now: Micros,
     connection: ConnectionId,
@@ -45,9 +47,9 @@ pub(super) fn take_reserve(
     known.in_reserve
 }
 
-/// Connections without a room that make way for one from this address, which is counted already if
-/// it has a number: of networks that have many first, then those that said nothing for longest.
-/// Members of rooms stay.
+/// Connections outside rooms to close for one from this address, which is counted already if
+/// `joiner` is given: first of networks with many connections, then the longest silent. Members of
+/// rooms stay.
 #[must_use]
 pub(super) fn making_way(
     address: IpAddr,

@@ -1,6 +1,6 @@
-//! Requests to be in a room: a client's message becomes a checked goal once.
+//! Checked requests to be in a room, made from a client's message once.
 //!
-//! `commands.rs` adds who asks and appends the command. Absent: connections, which rooms there are.
+//! `commands.rs` adds the peer and appends the command. Absent: connections, which rooms exist.
 
 use super::limits::LimitedAction;
 use crate::directory::{Command, command};
@@ -17,30 +17,30 @@ use crate::view::RawJson;
 /// A checked request to be in a room.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RoomRequest {
-    /// What it counts as.
+    /// Limit it counts against.
     pub(super) action: LimitedAction,
     pub(super) palette: u8,
     pub(super) players: LocalPlayers,
-    /// Whether the peer gives up the room it is in.
+    /// Whether the peer may leave its current room for it.
     pub(super) may_switch: bool,
     pub(super) watch: bool,
     pub(super) goal: Goal,
 }
 
-/// Which room it is.
+/// Which room is requested.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// The fullest open one, or this one.
+    /// The fullest open room, or this new one.
     Find(NewRoom),
-    /// One with players of its skill, which is this one.
+    /// A room with players of similar skill, created as this one.
     Search(NewRoom),
-    /// This new one.
+    /// This new room.
     Create(NewRoom),
-    /// The one of this code or id.
+    /// The room with this code or id.
     Join { code: Option<RoomCode>, room: Option<RoomId>, build: Label },
 }
 
-/// A peer that may come into a room. Its attachment is added when the command is appended.
+/// A peer that may join. Its attachment is added when the command is appended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entering {
     pub(super) joiner: JoinRequest,
@@ -95,7 +95,7 @@ impl RoomRequest {
 }
 
 impl Entering {
-    /// The command, for a peer connected here; none for a search, which asks again and again.
+    /// The command, for a peer connected here; none for a search, which is repeated.
     pub(super) fn command(self, link: Attachment, may_create: bool) -> Option<Command> {
         let Entering { joiner, goal } = self;
         Some(match goal {

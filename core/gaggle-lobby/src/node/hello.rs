@@ -1,5 +1,7 @@
-//! Who somebody is: from `hello` to `welcome`, and what happens when two connections are the same
-//! machine.
+//! Identification of a client, from `hello` to `welcome`, and conflicts of two connections of one
+//! peer.
+//!
+//! Called by [`Node`](super::Node). Absent: joining rooms, token checks.
 
 use std::net::IpAddr;
 
@@ -21,14 +23,14 @@ use crate::secret;
 use crate::ticket::Claims;
 use crate::view::RawJson;
 
-/// Who said hello.
+/// Identified player of a `hello`.
 struct Known {
     player: PlayerId,
-    /// An issuer vouches for them.
+    /// A token issuer has authenticated the player.
     signed_in: bool,
-    /// What the issuer calls them.
+    /// Name given by the issuer.
     name: Option<String>,
-    /// A key made for a guest who had none.
+    /// Key created for a guest without one.
     made_key: Option<String>,
 }
 
@@ -36,7 +38,10 @@ impl Node {
     pub(super) fn hello(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>, mut hello: Hello) {
         let version = hello.version.unwrap_or(PROTOCOL_VERSION);
         if version != PROTOCOL_VERSION {
-            let text = format!("version {version} is not spoken here, {PROTOCOL_VERSION} is");
+            let text = format!(
+                "protocol version {version} is not supported; this server uses \
+             {PROTOCOL_VERSION}"
+            );
             return self.refuse(now, connection, id, Rejection::new(RejectionCode::BadVersion, text));
         }
         if let Some(token) = hello.token.take() {
@@ -54,13 +59,13 @@ impl Node {
                 self.identified(now, connection, id, hello, who);
             }
             None => {
-                let text = "a key has 16 to 128 of A-Z a-z 0-9 _ -";
+                let text = "a key must be 16 to 128 of A-Z a-z 0-9 _ -";
                 self.refuse(now, connection, id, Rejection::new(RejectionCode::BadKey, text));
             }
         }
     }
 
-    /// A token was checked.
+    /// Call with the result of a token check.
     pub fn handle_verified(
         &mut self,
         now: Micros,
@@ -75,18 +80,17 @@ impl Node {
                 let who = Known { player, signed_in: true, name: identity.name, made_key: None };
                 self.identified(now, connection, id, *hello, who);
             }
-            // Nothing is wrong with the token: they come back by themselves, and show it again.
+            // The token is not at fault: the client reconnects and shows it again.
             Err(refusal) if refusal.code == RejectionCode::Unavailable => {
                 self.disconnect(now, connection, refusal);
             }
             Err(refusal) => self.refuse(now, connection, id, refusal),
         }
-        // Whoever is known now has to wait for a seat; whoever was refused may have said hello
-        // again.
+        // The check is over either way: handle the messages that waited.
         self.take_up_waiting(now, connection);
     }
 
-    /// It is known which person it is: finds out which machine, and takes up the greeting.
+    /// Continues with a known player: derives the peer and prepares the welcome.
     fn identified(
         &mut self,
         now: Micros,
@@ -98,7 +102,7 @@ impl Node {
         let Some(address) = self.connections.get(connection).map(|known| known.address) else { return };
         let Known { player, signed_in, name: known_name, made_key } = who;
         let Some(peer) = secret::seat(player, hello.seat.as_deref().unwrap_or_default()) else {
-            let text = "a seat has at most 64 of A-Z a-z 0-9 _ -";
+            let text = "a device key has at most 64 of A-Z a-z 0-9 _ -";
             return self.refuse(now, connection, id, Rejection::new(RejectionCode::BadKey, text));
         };
         let is_named = hello.name.is_some();
@@ -108,14 +112,13 @@ impl Node {
                 let refusal = Rejection::new(RejectionCode::BadName, error.to_string());
                 return self.refuse(now, connection, id, refusal);
             }
-            // What the issuer calls somebody may be unfit to be shown; then they are a guest like
-            // others.
+            // An unusable name of the issuer is replaced by a guest name.
             None => known_name.and_then(|name| name.parse().ok()).unwrap_or_else(|| guest_name(peer)),
         };
         let ticket = hello
             .ticket
             .and_then(|ticket| self.check_ticket(now, connection, &ticket, player, peer, hello.settings));
-        // The last places are for members of rooms, and for networks where some were before.
+        // The reserve is for members of rooms and for proven networks.
         if crowd::reaches_reserve(self.connections.len(), &self.rules) {
             self.make_way(now, address, Some(connection));
             let Node { connections, limits, rules, .. } = self;
@@ -123,7 +126,11 @@ impl Node {
             if crowd::reaches_reserve(connections.len(), rules)
                 && !crowd::take_reserve(now, connection, has_ticket, connections, limits, rules)
             {
-                let refusal = Rejection::new(RejectionCode::ServerFull, "as many as can be are connected");
+                let refusal = Rejection::new(
+                    RejectionCode::ServerFull,
+                    "the server is full; try again \
+                 later",
+                );
                 return self.disconnect(now, connection, refusal);
             }
         }
@@ -164,8 +171,7 @@ impl Node {
         self.greet(now, connection);
     }
 
-    /// A ticket that does not count is no reason to turn somebody away; they are told, and have no
-    /// seat by it.
+    /// Checks the shown ticket. An invalid one is reported to the client and otherwise ignored.
     fn check_ticket(
         &mut self,
         now: Micros,
@@ -178,20 +184,21 @@ impl Node {
         let opened = self.signer.key().open(ticket, now.get() / 1_000_000);
         let text = match opened {
             Ok(claims) if (claims.player, claims.peer) == (player, peer) => {
-                // Settings are the holder's word, unless they are what the ticket was signed with.
+                // Settings are trusted only if the ticket was signed with them.
                 let fits = settings.as_str().len() <= self.rules.settings_bytes_max
                     && Claims::digest(&settings) == claims.settings;
                 let settings = if fits { settings } else { RawJson::default() };
                 return Some(ShownTicket { claims, settings });
             }
-            Ok(_) => "the ticket is somebody else's".to_string(),
+            Ok(_) => "the ticket belongs to another player".to_string(),
             Err(error) => error.to_string(),
         };
         self.refuse(now, connection, None, Rejection::new(RejectionCode::BadTicket, text));
         None
     }
 
-    /// Makes sure that no other connection here is the same machine, then asks for its seat.
+    /// Resolves conflicts with other connections of the same peer here, then requests the
+    /// reservation.
     fn greet(&mut self, now: Micros, connection: ConnectionId) {
         let Some(session) = self.session(connection) else { return };
         let Stage::Greeting(greeting) = &session.stage else { return };
@@ -208,7 +215,7 @@ impl Node {
         }
         let max = self.rules.connections_per_player_max;
         if self.limits.connections_of(player) > max {
-            let text = format!("{max} connections with one key are enough");
+            let text = format!("{max} connections use this key already; close one of them");
             return self.disconnect(now, connection, Rejection::new(RejectionCode::TooMany, text));
         }
         let Some(older) = older else { return self.ask_for_seat(connection, Displace::Never) };
@@ -224,7 +231,7 @@ impl Node {
         self.outbox.push(NodeOutput::Ping { connection });
     }
 
-    /// A connection that was asked whether it lives has shown that it does.
+    /// A probed connection has proven that it is alive.
     pub(super) fn answer_probe(&mut self, now: Micros, connection: ConnectionId) {
         let Some(known) = self.connections.get_mut(connection) else { return };
         for prober in std::mem::take(&mut known.probed_by) {
@@ -242,11 +249,11 @@ impl Node {
         }
     }
 
-    /// Ends some connections without a room for one from this address.
+    /// Closes connections outside rooms for one from this address.
     pub(super) fn make_way(&mut self, now: Micros, address: IpAddr, joiner: Option<ConnectionId>) {
         let chosen = crowd::making_way(address, joiner, &self.connections, &self.limits, &self.rules);
         for connection in chosen {
-            let text = "the server is full, and you are in no room";
+            let text = "the server is full and you are in no room; try again later";
             self.disconnect(now, connection, Rejection::new(RejectionCode::ServerFull, text));
         }
     }
@@ -260,7 +267,7 @@ impl Node {
         }
     }
 
-    /// The new connection of a client takes the place of the one it lost before the server noticed.
+    /// Replaces a lost connection of a client whose loss the server has not noticed.
     fn carry_over(&mut self, now: Micros, older: ConnectionId, connection: ConnectionId) {
         let Some(session) = self.session_mut(older) else { return };
         let room = session.room.take();
@@ -277,13 +284,13 @@ impl Node {
             session.signals = signals;
         }
         self.keep_name(connection, &name);
-        let text = "a newer connection of the same client is here";
+        let text = "replaced by a newer connection of the same client";
         self.say_bye(older, Rejection::new(RejectionCode::Replaced, text), false);
-        // It has no room any more, so that nothing is detached.
+        // It has no room any more, so nothing is detached.
         self.forget_connection(now, older);
     }
 
-    /// A client that does not say its name again is still called the same.
+    /// Keeps the name of a client that sends none with this `hello`.
     pub(super) fn keep_name(&mut self, connection: ConnectionId, name: &DisplayName) {
         if let Some(session) = self.session_mut(connection)
             && matches!(&session.stage, Stage::Greeting(greeting) if !greeting.is_named)
@@ -292,14 +299,14 @@ impl Node {
         }
     }
 
-    /// Asks the directory whether this machine has a seat, and to have it.
+    /// Asks the directory for the peer's reservation.
     pub(super) fn ask_for_seat(&mut self, connection: ConnectionId, displace: Displace) {
         let Some(session) = self.session(connection) else { return };
         let attach = session.attach(displace);
         self.append(self.origin(connection, None), attach);
     }
 
-    /// The other connection with the same key has shown that it lives, or has not.
+    /// Handles the result of a probe: whether the other connection of the same key is alive.
     pub(super) fn probed(&mut self, now: Micros, connection: ConnectionId, alive: bool) {
         let Some(session) = self.session_mut(connection) else { return };
         let peer = session.peer;
@@ -317,11 +324,11 @@ impl Node {
         }
         match self.connections.speaker(peer) {
             Some(older) => {
-                // Nobody is there to ask any more: not even this prober.
+                // Its probers are answered; do not notify them again.
                 if let Some(known) = self.connections.get_mut(older) {
                     known.probed_by.clear();
                 }
-                let text = "no sign of life, and another connection with the same key is here";
+                let text = "it did not answer, and another device with the same key connected";
                 self.disconnect(now, older, Rejection::new(RejectionCode::Replaced, text));
                 self.ask_for_seat(connection, Displace::Never);
             }
@@ -329,7 +336,7 @@ impl Node {
         }
     }
 
-    /// Another node's connection claims to be the same machine as one of ours.
+    /// Probes one of our connections for a connection of another node.
     pub(super) fn probe_for(&mut self, now: Micros, probe: Probe) {
         let Probe { peer, session, from, connection } = probe;
         let ours = self.connections.speaker(peer);
@@ -343,7 +350,7 @@ impl Node {
         }
     }
 
-    /// The seat is in use by a connection elsewhere: asks whether it lives.
+    /// The reservation is used by another connection: probes whether it is alive.
     pub(super) fn probe_elsewhere(
         &mut self,
         now: Micros,
@@ -355,13 +362,13 @@ impl Node {
             self.session(connection).is_some_and(|session| matches!(session.stage, Stage::Greeting(_)));
         let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
         if current.node == self.lease.node() && self.connections.speaker(peer).is_none() {
-            // Ours, and gone: the directory has yet to hear of it.
+            // Ours, and closed: the directory has not applied that yet.
             return self.ask_for_seat(connection, Displace::OnlyFrom(current.session));
         }
         if current.node == self.lease.node() || !is_greeting {
             return self.welcome(now, connection, MembershipState::Elsewhere, Some(code));
         }
-        // Twice the time a node of its own takes, for the way there and back.
+        // Twice the local timeout, for the round trip between nodes.
         let until = now + Micros::new(self.rules.probe_timeout.get() * 2);
         self.wait_for_probe(connection, until);
         if let Some(session) = self.session_mut(connection)
@@ -416,7 +423,7 @@ impl Node {
         }
     }
 
-    /// Another connection took this one's seat.
+    /// Another connection took this one's reservation over.
     pub(super) fn displace(&mut self, now: Micros, peer: PeerId, session: ResumeId) {
         let Some(connection) = self.connections.speaker(peer) else { return };
         let Some(known) = self.session_mut(connection).filter(|known| known.link.session == session) else {
@@ -425,7 +432,7 @@ impl Node {
         if let Some(room) = known.room.take() {
             self.rooms.remove_local(room, peer, connection);
         }
-        let text = "another tab or machine with the same key took the seat over";
+        let text = "another device of yours took over";
         self.say_bye(connection, Rejection::new(RejectionCode::Replaced, text), false);
         self.forget_connection(now, connection);
     }
@@ -435,7 +442,7 @@ impl Node {
         self.rooms.get(room).map(|copy| copy.view.code)
     }
 
-    /// Looks for players of the same skill, once what they have is known.
+    /// Starts a search for players of similar skill, after asking storage for the rating.
     pub(super) fn begin_search(
         &mut self,
         now: Micros,
@@ -452,9 +459,8 @@ impl Node {
     }
 }
 
-/// What somebody is called who did not say: every tab of theirs something else, the same after it
-/// was reloaded.
+/// Name of a guest who sent none: different per peer, stable over reloads.
 fn guest_name(peer: PeerId) -> DisplayName {
     let [a, b, ..] = peer.as_bytes();
-    format!("Goose {a:02X}{b:02X}").parse().expect("a plain name")
+    format!("Goose {a:02X}{b:02X}").parse().expect("a valid name")
 }

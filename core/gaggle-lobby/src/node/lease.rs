@@ -1,6 +1,6 @@
-//! The node's own lease: which life it lives, and when to renew it.
+//! The node's own lease: its epoch, and when to renew it.
 //!
-//! Absent: the directory that grants it.
+//! Owned by [`Node`](super::Node). Absent: the directory that grants it.
 
 use gaggle_kit::Micros;
 
@@ -14,8 +14,7 @@ pub(super) struct OwnLease {
     epoch: u32,
     ttl: Micros,
     due: Option<Micros>,
-    /// One is in the log and has not been applied: a second one would be for a life that may be
-    /// over.
+    /// A renewal is in the log and not applied: a second one could be for an epoch that has ended.
     is_pending: bool,
 }
 
@@ -28,7 +27,7 @@ impl OwnLease {
         self.node
     }
 
-    /// Which life the node lives.
+    /// Epoch of this node.
     pub(super) fn epoch(&self) -> u32 {
         self.epoch
     }
@@ -38,7 +37,7 @@ impl OwnLease {
         self.due
     }
 
-    /// The lease to be appended, unless one is on its way.
+    /// The renewal to append, unless one is pending.
     #[must_use]
     pub(super) fn renew(&mut self, now: Micros) -> Option<Lease> {
         self.due = (self.ttl < Micros::MAX).then(|| now + Micros::new(self.ttl.get() / 3));
@@ -46,7 +45,7 @@ impl OwnLease {
         (!std::mem::replace(&mut self.is_pending, true)).then_some(lease)
     }
 
-    /// Whether this is the reply to the lease on its way.
+    /// Whether this is the reply to the pending renewal.
     #[must_use]
     pub(super) fn is_answered(&mut self, lease: &Lease) -> bool {
         let is_ours = (lease.node, lease.epoch) == (self.node, self.epoch);
@@ -54,7 +53,7 @@ impl OwnLease {
         is_ours
     }
 
-    /// Begins another life.
+    /// Starts the next epoch.
     pub(super) fn restart(&mut self) {
         self.epoch += 1;
         self.is_pending = false;
@@ -68,7 +67,7 @@ mod tests {
     const TTL: Micros = Micros::from_secs(6);
 
     #[test]
-    fn lease_on_its_way_is_not_doubled() {
+    fn pending_lease_is_not_doubled() {
         let mut own = OwnLease::new(NodeId(1), TTL);
         let lease = own.renew(Micros::ZERO).unwrap();
         assert_eq!(own.due(), Some(Micros::from_secs(2)));
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn lease_of_earlier_life_answers_nothing() {
+    fn lease_of_earlier_epoch_answers_nothing() {
         let mut own = OwnLease::new(NodeId(1), TTL);
         let earlier = own.renew(Micros::ZERO).unwrap();
         own.restart();

@@ -1,7 +1,7 @@
-//! Limits of one network and one player, over all their connections.
+//! Rate and connection limits of networks and players, over all their connections.
 //!
-//! The node asks before it does something. A guest's identity costs nothing to make, so that what
-//! matters is counted per network as well. Absent: rooms, messages, what a client is told.
+//! The node asks before it acts. A guest's identity is free, so that what matters is limited per
+//! network as well. Absent: rooms, messages, texts for clients.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::once;
@@ -17,10 +17,10 @@ use crate::id::PlayerId;
 use crate::message::{Rejection, RejectionCode};
 use crate::rules::Rules;
 
-/// How often idle players and networks are forgotten.
+/// How often idle players and networks are dropped.
 const FORGET_EVERY: Micros = Micros::from_secs(30);
 
-/// What is counted.
+/// An action with a limit of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LimitedAction {
     Find,
@@ -33,11 +33,11 @@ pub(super) enum LimitedAction {
     Report,
 }
 
-/// Index of a player's bytes of signals, after the actions.
+/// Index of the limit on a player's signal bytes, after the actions.
 const SIGNAL_BYTES: usize = LimitedAction::Report as usize + 1;
 const PLAYER_LIMITS: usize = SIGNAL_BYTES + 1;
 
-/// What is counted by network.
+/// What is limited per network.
 #[derive(Debug, Clone, Copy)]
 enum Counted {
     Connect,
@@ -49,42 +49,40 @@ enum Counted {
 }
 
 const COUNTED: usize = Counted::Room as usize + 1;
-/// Prefixes counted at a time: three for each of as many networks of IPv6 as have connections by
-/// default.
+/// Network prefixes tracked: three for each IPv6 network of a full server with default limits.
 const PREFIXES_MAX: usize = 65_536;
-/// Players counted at a time: several for each connection there is by default.
+/// Players tracked: several for each connection of a full server with default limits.
 const PLAYERS_MAX: usize = 131_072;
-/// Networks remembered as proven. The one proven longest ago makes way.
+/// Proven networks remembered; the oldest is dropped first.
 const PROVEN_MAX: usize = 16_384;
-/// A network is proven for this long after a member of a room was seen there.
+/// Time a network stays proven after a member of a room connected from it.
 const PROVEN_TTL: Micros = Micros::from_secs(24 * 3_600);
 
-/// Entries of a leaderboard by default.
+/// Default number of leaderboard entries.
 pub(super) const TOP_COUNT: u8 = 10;
-/// Entries of a leaderboard at most.
+/// Largest number of leaderboard entries.
 pub(super) const TOP_COUNT_MAX: u8 = 100;
 
 impl LimitKey for PlayerId {}
 
-/// What networks and players have done lately.
+/// Recent activity of networks and players.
 #[derive(Debug)]
 pub(super) struct ConnectionLimits {
     rates: KeyedRateLimiter<Prefix, COUNTED>,
-    /// Connections by network, and by the prefixes networks lie in.
+    /// Connections by network and by its wider prefixes.
     places: ConcurrencyLimit<Prefix>,
-    /// Those of them that were given from the reserve.
+    /// Connections from the reserve.
     reserve: ConcurrencyLimit<Prefix>,
     players: KeyedRateLimiter<PlayerId, PLAYER_LIMITS>,
     /// Connections of each player.
     connected: ConcurrencyLimit<PlayerId>,
-    /// Networks from which a member of a room was connected for a while, and when one was seen
-    /// last.
+    /// Networks from which a member of a room was connected for a while, with the last time.
     proven: BTreeMap<u64, Micros>,
     proven_order: BTreeSet<(Micros, u64)>,
     forget_at: Option<Micros>,
 }
 
-/// A room that was counted for an address and may turn out not to be needed.
+/// A room charged to an address that may turn out not to be needed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RoomCharge(u64);
 
@@ -123,14 +121,17 @@ impl ConnectionLimits {
         }
     }
 
-    /// Counts a connection, if there may be one more.
+    /// Counts a connection, if one more is allowed.
     pub(super) fn connect(&mut self, now: Micros, address: IpAddr, rules: &Rules) -> Result<(), Rejection> {
         self.forget_at.get_or_insert(now + FORGET_EVERY);
         let (network, max) = (network(address), rules.connections_per_address_max);
         if !self.places.try_acquire(prefixes(network), usize::MAX, max) {
             let text = match self.places.held_by(network) {
-                held if held >= max => format!("{held} connections from your address are enough"),
-                _ => "there are enough connections from your provider's network".into(),
+                held if held >= max => format!(
+                    "{held} connections from your network are open \
+                 already; close one of them"
+                ),
+                _ => "too many connections from your provider's network are open; try again later".into(),
             };
             return Err(Rejection::new(RejectionCode::TooMany, text));
         }
@@ -149,7 +150,7 @@ impl ConnectionLimits {
         self.rates.try_acquire(now, prefixes(network), &[(counted as usize, 1)])
     }
 
-    /// Remembers that a member of a room is connected from this address.
+    /// Records that a member of a room is connected from this address.
     pub(super) fn prove(&mut self, now: Micros, address: IpAddr) {
         let network = network(address);
         if self.proven.len() >= PROVEN_MAX && !self.proven.contains_key(&network) {
@@ -165,17 +166,17 @@ impl ConnectionLimits {
         self.forget_at.get_or_insert(now + FORGET_EVERY);
     }
 
-    /// Whether a member of a room was connected from this address lately.
+    /// Whether this address was proven lately.
     pub(super) fn is_proven(&self, now: Micros, address: IpAddr) -> bool {
         self.proven.get(&network(address)).is_some_and(|at| now.since(*at) < PROVEN_TTL)
     }
 
-    /// How many connections the provider's network of this address has.
+    /// Number of connections from the provider's network of this address.
     pub(super) fn weight(&self, address: IpAddr) -> usize {
         self.places.weight(network(address))
     }
 
-    /// Which of these connections make way: see [`choose_evicted`].
+    /// Which of these connections to close: see [`choose_evicted`].
     pub(super) fn making_way<T: Ord + Copy>(
         &self,
         weight_min: usize,
@@ -186,7 +187,7 @@ impl ConnectionLimits {
         choose_evicted(&self.places, weight_min, held, count)
     }
 
-    /// Gives back what [`ConnectionLimits::connect`] counted.
+    /// Reverts [`ConnectionLimits::connect`].
     pub(super) fn disconnect(&mut self, address: IpAddr, in_reserve: bool) {
         if in_reserve {
             self.reserve.release(prefixes(network(address)));
@@ -194,12 +195,12 @@ impl ConnectionLimits {
         self.places.release(prefixes(network(address)));
     }
 
-    /// Counts a connection whose player is known now.
+    /// Counts a connection for its identified player.
     pub(super) fn identify(&mut self, player: PlayerId) {
         let _ = self.connected.try_acquire(once(player), usize::MAX, usize::MAX);
     }
 
-    /// Gives back what [`ConnectionLimits::identify`] counted.
+    /// Reverts [`ConnectionLimits::identify`].
     pub(super) fn forget_identity(&mut self, player: PlayerId) {
         self.connected.release(once(player));
     }
@@ -209,13 +210,13 @@ impl ConnectionLimits {
         self.connected.held(player)
     }
 
-    /// Counts a message of any kind, or says how long to wait until one more is allowed.
+    /// Counts a message of any kind, or returns how long to wait.
     pub(super) fn take_message(&mut self, now: Micros, address: IpAddr, bytes: u64) -> Result<(), Micros> {
         let charges = [(Counted::Message as usize, 1), (Counted::Bytes as usize, bytes)];
         self.rates.try_acquire(now, prefixes(network(address)), &charges)
     }
 
-    /// Counts an action of a player, if it is not too often.
+    /// Counts an action of a player, or returns how long to wait.
     pub(super) fn take(
         &mut self,
         now: Micros,
@@ -224,7 +225,7 @@ impl ConnectionLimits {
         address: IpAddr,
     ) -> Result<(), Rejection> {
         self.players.try_acquire(now, once(player), &[(action as usize, 1)]).map_err(too_fast)?;
-        // Signals, of which there are most, need no look at their address.
+        // Signals are the most frequent action and have no limit per network.
         let counted = match action {
             LimitedAction::Create => Counted::Room,
             LimitedAction::Join => Counted::Join,
@@ -234,20 +235,19 @@ impl ConnectionLimits {
         self.count(now, network(address), counted).map_err(too_fast)
     }
 
-    /// Counts the bytes of a signal, if they are not too many.
+    /// Counts the bytes of a signal, or returns how long to wait.
     pub(super) fn take_signal(&mut self, now: Micros, player: PlayerId, bytes: u32) -> Result<(), Rejection> {
         self.players.try_acquire(now, once(player), &[(SIGNAL_BYTES, bytes.into())]).map_err(too_fast)
     }
 
-    /// Counts a room that a searching player may need, if one more may be made from this address.
-    /// It is counted before the directory is asked: many may search at once, and its answers take
-    /// their time.
+    /// Charges a room that a search may create, if this address may create one more. Charged before
+    /// the directory answers: many players may search at once.
     pub(super) fn set_room_aside(&mut self, now: Micros, address: IpAddr) -> Option<RoomCharge> {
         let network = network(address);
         self.count(now, network, Counted::Room).ok().map(|()| RoomCharge(network))
     }
 
-    /// The room was not needed.
+    /// Refunds a room that was not needed.
     pub(super) fn give_room_back(&mut self, RoomCharge(network): RoomCharge) {
         self.rates.refund(prefixes(network), (Counted::Room as usize, 1));
     }
@@ -256,7 +256,7 @@ impl ConnectionLimits {
         self.forget_at
     }
 
-    /// Throws away what makes no difference any more.
+    /// Drops entries that no longer limit anything.
     pub(super) fn forget_idle(&mut self, now: Micros) {
         if self.forget_at.is_none_or(|at| at > now) {
             return;
@@ -274,7 +274,7 @@ impl ConnectionLimits {
     }
 }
 
-/// Addresses that belong to one place: of IPv6, a household has a whole /64.
+/// Groups addresses that belong together: an IPv6 household has a whole /64.
 pub(super) fn place(address: IpAddr) -> u128 {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_household_of_ipv6_is_one_place() {
+    fn ipv6_household_is_one_group() {
         let place = |text: &str| place(text.parse().unwrap());
         assert_eq!(place("2001:db8::1"), place("2001:db8::ffff:2"));
         assert_ne!(place("2001:db8::1"), place("2001:db8:0:1::1"));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_nothing_any_more_is_thrown_away() {
+    fn idle_entries_are_dropped() {
         let rules = Rules::default();
         let mut limits = ConnectionLimits::new(&rules);
         let here = "10.0.0.1".parse().unwrap();

@@ -1,7 +1,7 @@
-//! Lists of rooms that connections watch, and what they have been shown of them.
+//! Room lists that connections subscribe to, and what each was sent.
 //!
-//! A list is asked for again a moment after a change, not each time: a storm of joins makes one
-//! message, not thousands. Of many lists it is a few at a time, so that no join waits for all.
+//! Owned by [`Node`](super::Node). A list is queried a moment after a change, so that a burst of
+//! joins causes one message, and only a few lists at a time, so that no join waits for all of them.
 //! Absent: rooms, sending.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,34 +15,32 @@ use crate::label::Label;
 use crate::message::server::{Listing, Rooms};
 use crate::message::{Rejection, RejectionCode};
 
-/// Lists that are asked for at once, and how long it is until the next ones are, where there are
-/// more.
+/// Lists queried at once; further ones follow in the next batch.
 const AT_ONCE: usize = 16;
 const TURN: Micros = Micros::from_millis(50);
-/// Different lists that are watched from one address (of IPv6, from one /64). Anybody can make up
-/// modes and builds.
+/// Different lists per address (IPv6: per /64). Modes and builds in a query can be invented freely.
 const PER_ADDRESS_MAX: usize = 32;
 
-/// Who watches what.
+/// Subscriptions of all connections.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     watched: BTreeMap<ListKey, Watched>,
     by_connection: BTreeMap<ConnectionId, (ListKey, u128)>,
-    /// How many connections of each place watch what.
+    /// Connections per address group and list.
     by_place: BTreeMap<u128, BTreeMap<ListKey, usize>>,
     refresh_at: Option<Micros>,
-    /// With which the next turn begins, if this is not the last one.
+    /// First list of the next batch, if this one is not the last.
     next: Option<ListKey>,
 }
 
-/// One list.
+/// One subscribed list.
 #[derive(Debug, Default)]
 struct Watched {
     watchers: BTreeSet<ConnectionId>,
     stamp: u64,
     rooms: Vec<Listing>,
     is_asked: bool,
-    /// Connections that have been shown nothing yet, and the `id` they asked with.
+    /// Connections that were sent nothing yet, with the `id` of their request.
     new: BTreeMap<ConnectionId, Option<u64>>,
 }
 
@@ -76,7 +74,8 @@ impl Lists {
 }
 
 impl Lists {
-    /// Whether a connection of this place may watch this instead of what it watches.
+    /// Whether a connection of this address group may subscribe to this list instead of its current
+    /// one.
     fn may_watch(&self, connection: ConnectionId, place: u128, key: &ListKey) -> bool {
         let Some(counts) = self.by_place.get(&place) else { return true };
         let own = self.by_connection.get(&connection).map(|(own, _)| own);
@@ -84,11 +83,11 @@ impl Lists {
         counts.contains_key(key) || counts.len() - usize::from(is_freed) < PER_ADDRESS_MAX
     }
 
-    /// A connection watches this list from now on, instead of another. Gives back the question to be
-    /// asked, unless it is under way.
+    /// Subscribes a connection to a list instead of its current one. Returns the lookup to make,
+    /// unless one is pending.
     ///
     /// # Errors
-    /// If as many different lists are watched from its place as may be.
+    /// If its address group has [`PER_ADDRESS_MAX`] different lists.
     pub(super) fn watch(
         &mut self,
         connection: ConnectionId,
@@ -98,7 +97,10 @@ impl Lists {
         refresh_at: Micros,
     ) -> Result<Option<Lookup>, Rejection> {
         if !self.may_watch(connection, place, key) {
-            let text = format!("{PER_ADDRESS_MAX} different lists are watched from your address already");
+            let text = format!(
+                "{PER_ADDRESS_MAX} different room lists are in use from your network; \
+             try again later"
+            );
             return Err(Rejection::new(RejectionCode::TooMany, text));
         }
         self.remove(connection);
@@ -111,7 +113,7 @@ impl Lists {
         Ok(self.ask(key))
     }
 
-    /// The questions that are due.
+    /// Lookups that are due.
     #[must_use]
     pub(super) fn refresh(&mut self, now: Micros, interval: Micros) -> Vec<Lookup> {
         if self.refresh_at.is_none_or(|at| at > now) {
@@ -129,12 +131,12 @@ impl Lists {
     fn ask(&mut self, key: &ListKey) -> Option<Lookup> {
         let watched = self.watched.get_mut(key).filter(|watched| !watched.is_asked)?;
         watched.is_asked = true;
-        // A new connection needs the whole list, changed or not.
+        // A new subscriber needs the whole list, changed or not.
         let stamp = if watched.new.is_empty() { watched.stamp } else { 0 };
         Some(Lookup::List { key: key.clone(), stamp })
     }
 
-    /// The list as it is now, or that it has not changed.
+    /// Takes the answer to a lookup; none if unchanged.
     pub(super) fn take(&mut self, key: &ListKey, stamp: u64, rooms: Option<Vec<Listing>>) -> ListUpdate {
         let Some(watched) = self.watched.get_mut(key) else { return ListUpdate::default() };
         watched.is_asked = false;
@@ -150,13 +152,13 @@ impl Lists {
     }
 }
 
-/// Who is to be sent what of a list.
+/// What to send about a list, and to which connections.
 #[derive(Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub(super) struct ListUpdate {
-    /// What changed, for those who have the list.
+    /// Changes, for connections that have the list.
     pub(super) change: Option<(Vec<ConnectionId>, Rooms)>,
-    /// The whole list, for those who asked for it.
+    /// The whole list, for new subscribers with their request.
     pub(super) whole: Vec<(ConnectionId, Option<u64>, Rooms)>,
 }
 
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn list_under_way_is_asked_for_once() {
+    fn pending_list_is_queried_once() {
         let mut lists = Lists::default();
         let asked = lists.watch(ConnectionId(1), HERE, Some(5), &key(1), SOON).unwrap();
         assert_eq!(asked, Some(Lookup::List { key: key(1), stamp: 0 }));
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn many_lists_are_asked_for_in_turns() {
+    fn many_lists_are_queried_in_batches() {
         let mut lists = Lists::default();
         for number in 0..AT_ONCE + 4 {
             let place = number as u128;
@@ -209,15 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn place_watches_few_different_lists() {
+    fn address_group_watches_few_different_lists() {
         let mut lists = Lists::default();
         let mut watch = |connection: usize, number: usize| {
             lists.watch(ConnectionId(connection as u64), HERE, None, &key(number), SOON).is_ok()
         };
         assert!((0..PER_ADDRESS_MAX).all(|number| watch(number, number)));
         assert!(!watch(PER_ADDRESS_MAX, PER_ADDRESS_MAX));
-        assert!(watch(PER_ADDRESS_MAX, 0), "a list that is watched already");
-        assert!(watch(1, PER_ADDRESS_MAX), "instead of the one it watched");
+        assert!(watch(PER_ADDRESS_MAX, 0), "a list that is in use already");
+        assert!(watch(1, PER_ADDRESS_MAX), "instead of its current list");
     }
 
     #[test]

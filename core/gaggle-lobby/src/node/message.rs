@@ -1,4 +1,4 @@
-//! Messages between nodes. They may be lost: nothing that has to happen depends on one.
+//! Messages between nodes. They may be lost; nothing that must happen depends on one.
 //!
 //! Carried by the host of a node, as texts. Absent: how they travel.
 
@@ -15,30 +15,30 @@ record! {
     /// Asks whether a connection is alive.
     #[derive(Copy)]
     pub struct Probe {
-        /// The peer both connections speak for.
+        /// Peer of both connections.
         peer: PeerId,
-        /// The connection in question.
+        /// Connection to probe.
         session: ResumeId,
         /// Node that asks.
         from: NodeId,
-        /// Connection there that waits for the result.
+        /// Connection of that node that waits for the result.
         connection: u64,
     }
 }
 
 record! {
-    /// Whether a probed connection is alive.
+    /// Result of a probe.
     #[derive(Copy)]
     pub struct ProbeResult {
         /// Connection that waits for the result.
         connection: u64,
-        /// Whether the other one answered.
+        /// Whether the probed connection is alive.
         alive: bool,
     }
 }
 
 tagged! {
-    /// What one node tells another. A signal is for a member connected there.
+    /// Message from node to node. A signal is for a member connected there.
     #[allow(missing_docs, reason = "each variant is the record of its name")]
     pub enum NodeMessage by "tell" {
         "signal" => QueueSignal,
@@ -48,17 +48,17 @@ tagged! {
 }
 
 impl NodeMessage {
-    /// The text to send to another node.
+    /// The message as text.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
         out
     }
 
-    /// Reads what [`NodeMessage::to_text`] wrote.
+    /// Reads the text of [`NodeMessage::to_text`].
     ///
     /// # Errors
-    /// If it is no such text.
+    /// If the text is not a node message.
     pub fn from_text(text: &str) -> Result<NodeMessage, MessageError> {
         NodeMessage::read(Raw::parse(text)?, "message")
     }

@@ -1,42 +1,43 @@
-//! What an operator may want to read about later: who came, who went, and who was refused what.
-//! Each is noted by the node the person is connected to, and by no other.
+//! Audit records for operators: joins, departures, rejections.
+//!
+//! Each is made by the node of the connection only. Absent: where they are logged.
 
 use super::ConnectionId;
 use crate::id::{PlayerId, RoomId};
 use crate::message::Rejection;
 use crate::view::LeaveReason;
 
-/// Something that happened to whoever is behind a connection.
+/// An audit event about the player of one connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRecord {
-    /// The connection.
+    /// Connection it is about.
     pub connection: ConnectionId,
-    /// Who it is, once they have said so.
+    /// Account, once identified.
     pub player: Option<PlayerId>,
-    /// The room, if they are in one.
+    /// Room of the peer, if it is in one.
     pub room: Option<RoomId>,
-    /// What happened.
+    /// The recorded event.
     pub happening: AuditEvent,
 }
 
-/// What happened to somebody.
+/// An event worth recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditEvent {
-    /// They have a seat.
+    /// The peer joined a room.
     Joined {
-        /// In a room that was made for them.
+        /// The room was created for it.
         created: bool,
-        /// One they had before.
+        /// It had the reservation before.
         returned: bool,
     },
-    /// They are not in the room any more.
+    /// The peer left its room.
     Left(LeaveReason),
-    /// The connection is gone, and the seat waits for them.
+    /// The connection is lost and the reservation is kept.
     Away,
-    /// They are the host now.
+    /// The peer became host.
     BecameHost,
-    /// Something was not done for them.
+    /// A request was rejected.
     Rejected(Rejection),
-    /// The server ends the connection.
+    /// The server closes the connection.
     RoomClosed(Rejection),
 }

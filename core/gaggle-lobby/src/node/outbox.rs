@@ -1,6 +1,6 @@
-//! Queue of what a node wants done, in order, and the counts of what happened.
+//! Queue of a node's outputs, in order, and its counters.
 //!
-//! Absent: connections and what they are; it only names them.
+//! Owned by [`Node`](super::Node). Absent: state of connections; it only names them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::message::server::SignalReceived;
 use crate::message::{Envelope, ServerMessage};
 use crate::view::RawJson;
 
-/// What a node wants done.
+/// Queued outputs and counters.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     queue: VecDeque<NodeOutput>,
-    /// Where signals are written before their length is known.
+    /// Buffer for a signal's text before its length is known.
     scratch: String,
     pub(super) stats: NodeStats,
 }
@@ -30,7 +30,7 @@ impl Outbox {
         self.queue.pop_front()
     }
 
-    /// Sends a message, as the answer to a request if there is one.
+    /// Queues a message, as the answer to a request if `id` is given.
     pub(super) fn send(
         &mut self,
         connection: ConnectionId,
@@ -41,7 +41,7 @@ impl Outbox {
         self.push(NodeOutput::Send { connection, text });
     }
 
-    /// Sends the same to several, written once.
+    /// Queues one text for several connections, encoded once.
     pub(super) fn send_all(
         &mut self,
         connections: impl Iterator<Item = ConnectionId>,
@@ -56,7 +56,7 @@ impl Outbox {
         }
     }
 
-    /// Sends a signal and gives its data back: written before it is remembered, so that nothing is
+    /// Queues a signal and returns its data: encoded before it is stored, so that nothing is
     /// copied.
     #[must_use]
     pub(super) fn send_signal(

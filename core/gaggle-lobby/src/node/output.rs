@@ -1,7 +1,7 @@
-//! What a node wants done, and what it counts.
+//! Outputs and counters of a node.
 //!
-//! The host of a node drains `Node::poll_output`(super::Node::poll_output).
-//! Absent: who does it, and how.
+//! The host of a node drains [`Node::poll_output`](super::Node::poll_output). Absent: how outputs
+//! are carried out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::id::{NodeId, PlayerId};
 use crate::label::Label;
 use crate::message::RejectionCode;
 
-/// What a [`Query`] is for; comes back with its answer.
+/// Purpose of a [`Query`], returned with its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A client asked.
+    /// Answers a client's request.
     Request {
-        /// On this connection.
+        /// Connection of the client.
         connection: ConnectionId,
         /// The `id` of its message.
         id: Option<u64>,
@@ -26,113 +26,112 @@ pub enum Purpose {
     Search(ConnectionId),
 }
 
-/// What a node wants done, in order.
+/// Action for the host of the node, to be done in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum NodeOutput {
     /// Send this text.
     Send {
-        /// On which connection.
+        /// Receiving connection.
         connection: ConnectionId,
-        /// What.
+        /// Text of the message.
         text: Arc<str>,
     },
-    /// Send a ping that the other side must answer.
+    /// Send a ping that requires a pong.
     Ping {
-        /// On which connection.
+        /// Connection to ping.
         connection: ConnectionId,
     },
-    /// Close, after everything sent before has gone out. `Node::handle_closed` is not expected
-    /// any more.
+    /// Close after everything queued before is sent. `Node::handle_closed` need not follow.
     Close {
-        /// Which connection.
+        /// Connection to close.
         connection: ConnectionId,
-        /// Why.
+        /// Reason of the close.
         code: RejectionCode,
     },
-    /// Append this to the log. Once the directory has applied it, give both to
-    /// `Node::handle_applied`; if it cannot be appended, to `Node::handle_rejected`.
+    /// Append this to the log. Once the directory has applied it, call `Node::handle_applied`; if
+    /// it cannot be appended, `Node::handle_rejected`.
     Append(Box<LogEntry>),
-    /// Ask the directory and give the answer to `Node::handle_found`.
+    /// Ask the directory and call `Node::handle_found`.
     LookUp(Lookup),
-    /// Tell another node.
+    /// Send a message to another node.
     Tell {
-        /// Which.
+        /// Receiving node.
         node: NodeId,
-        /// What.
+        /// Message to send.
         message: NodeMessage,
     },
-    /// Check a token from an outside issuer and say so with `Node::handle_verified`.
+    /// Check a token of an external issuer and call `Node::handle_verified`.
     Verify {
-        /// Whose.
+        /// Connection that showed it.
         connection: ConnectionId,
-        /// The token.
+        /// Token to check.
         token: String,
     },
-    /// Look something up in storage and say so with `Node::handle_answer`.
+    /// Query the storage and call `Node::handle_answer`.
     Query {
-        /// To be given back.
+        /// To be returned with the answer.
         purpose: Purpose,
-        /// The question.
+        /// Query to make.
         query: Query,
     },
-    /// Something for the log. Nothing has to be done.
+    /// Write an audit record to the log.
     AuditRecord(Box<AuditRecord>),
 }
 
-/// What a client wants to know from storage.
+/// Question to the storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
-    /// The best of a game and mode.
+    /// Best results of a game and mode.
     Leaderboard {
-        /// Which game.
+        /// Game of the results.
         game: Label,
-        /// Which mode.
+        /// Mode of the results.
         mode: Label,
-        /// Only confirmed results.
+        /// Only results that another player confirmed.
         verified: bool,
-        /// At most so many.
+        /// Number of entries at most.
         count: u8,
     },
-    /// One's own best, rating and last matches.
+    /// Best result, rating and last matches of one player.
     PlayerStats {
-        /// Who.
+        /// Account of the player.
         player: PlayerId,
-        /// Which game.
+        /// Game of the results.
         game: Label,
-        /// Which mode.
+        /// Mode of the results.
         mode: Label,
     },
 }
 
-/// Who an outside issuer says somebody is.
+/// A player as authenticated by an external issuer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The issuer.
+    /// Name of the issuer.
     pub issuer: String,
-    /// Whom it means.
+    /// Id of the player at the issuer.
     pub subject: String,
-    /// What they are called there.
+    /// Display name at the issuer.
     pub name: Option<String>,
 }
 
-/// What happened so far, for whoever watches over a server.
+/// Counters since the start, for operators.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NodeStats {
     /// Messages received.
     pub messages: u64,
-    /// Connections that said hello.
+    /// Identified connections.
     pub authenticated: u64,
-    /// Seats given to joiners.
+    /// Reservations given to joiners.
     pub joined: u64,
-    /// Rooms made.
+    /// Rooms created.
     pub rooms_created: u64,
-    /// Seats given back to those who had them.
+    /// Reservations resumed.
     pub returned: u64,
-    /// Signals handed over.
+    /// Signals delivered.
     pub signals: u64,
-    /// Things refused, by why.
+    /// Rejected requests by reason.
     pub rejected: BTreeMap<RejectionCode, u64>,
-    /// Connections ended by the server, by why.
+    /// Connections closed by the server, by reason.
     pub closed: BTreeMap<RejectionCode, u64>,
 }

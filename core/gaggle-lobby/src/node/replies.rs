@@ -1,7 +1,7 @@
-//! Replies to commands: what a connection is told once its command is applied.
+//! Replies to commands: what a connection is sent once its command is applied.
 //!
 //! The origin of an entry names the connection and its request; the command and the procedure of
-//! the connection say what the reply means. Absent: how commands come about (`commands.rs`).
+//! the connection say what the reply means. Absent: how commands are made (`commands.rs`).
 
 use gaggle_kit::{Micros, PeerId, Slot};
 
@@ -56,7 +56,7 @@ impl Node {
             }
             Command::Act(act) => {
                 match (self.end_procedure(connection), reply) {
-                    // Leaving is not tried again: while the log is full that would never end.
+                    // Leaving is not retried: with a full log that would never end.
                     (Procedure::LeaveThenSearch(then), reply) if !matches!(reply, Reply::Rejected(_)) => {
                         self.begin_search(now, connection, id, *then);
                     }
@@ -68,7 +68,7 @@ impl Node {
         }
     }
 
-    /// What was under way for a connection is done.
+    /// Ends the procedure of a connection.
     pub(super) fn end_procedure(&mut self, connection: ConnectionId) -> Procedure {
         let known = self.connections.get_mut(connection);
         known.map_or(Procedure::Idle, |known| std::mem::replace(&mut known.procedure, Procedure::Idle))
@@ -96,7 +96,7 @@ impl Node {
     ) {
         let member = (attach.caller.peer, attach.caller.link);
         let Some(session) = self.session(connection) else {
-            // Gone meanwhile: the reservation waits as for any peer whose connection broke.
+            // Closed meanwhile: the reservation is kept as after any lost connection.
             if let Reply::Joined { room, seated } = reply {
                 self.seat(now, connection, id, member, *room, seated);
             }
@@ -117,7 +117,7 @@ impl Node {
         }
     }
 
-    /// Storage knows the rating of a player who searches, or does not.
+    /// Takes a searching player's rating from storage, if there is one.
     pub(super) fn rated(
         &mut self,
         now: Micros,
@@ -138,8 +138,8 @@ impl Node {
         }
     }
 
-    /// The directory has found a room for a search, or not yet. A search that ended has told the
-    /// directory so, which gives back what it found meanwhile.
+    /// Handles a reply to a search. If the search has ended, the directory knows and takes back
+    /// what it found.
     fn searched(
         &mut self,
         now: Micros,
@@ -168,12 +168,12 @@ impl Node {
         }
     }
 
-    /// A signal from another node for a member connected here.
+    /// Delivers a signal of another node to a member connected here.
     pub(super) fn deliver(&mut self, now: Micros, queue: QueueSignal) {
         let copy = self.rooms.get(queue.room);
         match copy.and_then(|copy| copy.local(queue.to)) {
             Some(target) => self.send_signal(now, target, queue.signal.from, queue.signal.data),
-            // Gone a moment ago: it waits where all signals for members that are away wait.
+            // Disconnected a moment ago: queued like all signals for members that are away.
             None if copy.is_none_or(|copy| !copy.links.contains_key(&queue.to)) => self.append(None, queue),
             None => {}
         }
@@ -186,8 +186,8 @@ impl Node {
         session.signals.remember(now, from, data);
     }
 
-    /// The seat waits for another connection: this one has none any more, and does not speak for
-    /// the machine.
+    /// The reservation is kept for another connection: this one loses it and does not speak for the
+    /// peer.
     fn stepped_out(&mut self, connection: ConnectionId, id: Option<u64>, room: RoomId) {
         let Some(session) = self.session_mut(connection) else { return };
         let peer = session.peer;
@@ -201,8 +201,7 @@ impl Node {
         self.send(connection, id, Done {});
     }
 
-    /// Somebody has left the room they are in as far as is known here: they are told, and so is the
-    /// log.
+    /// Removes a peer from the local copy of its room, with a message and an audit record.
     fn leave_copy(&mut self, connection: ConnectionId, peer: PeerId) {
         let Some(room) = self.session_mut(connection).and_then(|session| session.room.take()) else { return };
         self.rooms.remove_local(room, peer, connection);
@@ -242,11 +241,11 @@ impl Node {
             }
             Reply::Elsewhere { link: current, code } => self.probe_elsewhere(now, connection, current, code),
             Reply::Rejected(refusal) => {
-                // The directory cannot be asked at the moment: nobody can be let in.
+                // The directory is unreachable: no client can be admitted.
                 self.disconnect(now, connection, refusal);
             }
             reply => {
-                // Who has no seat by their ticket is told, and welcome all the same.
+                // An invalid ticket is reported; the client is welcomed all the same.
                 if let Reply::NotInRoom { why: Some(refusal) } = reply {
                     self.refuse(now, connection, None, refusal);
                 }
@@ -255,8 +254,7 @@ impl Node {
         }
     }
 
-    /// Puts somebody into the copy of a room and tells them. Gives back the signals that waited for
-    /// them.
+    /// Adds a peer to the copy of a room and sends it the room. Returns the signals queued for it.
     pub(super) fn seat(
         &mut self,
         now: Micros,
@@ -270,25 +268,25 @@ impl Node {
         let room_id = room.view.id;
         let is_current = self.session(connection).is_some_and(|session| session.link == link);
         if !is_current {
-            // Gone while the directory was asked: the seat waits for them as for anybody whose
-            // connection broke.
+            // Closed while the directory was asked: the reservation is kept as after any lost
+            // connection.
             self.append(None, Detach { room: room_id, peer, link, next_signal: 1, got: None, mail });
             return Vec::new();
         }
         self.connections.set_speaker(peer, connection);
-        // Whoever switched has left before, whether or not the news of that have come.
+        // A peer that switched has left its old room, whether or not that change has arrived here.
         if self.session(connection).is_some_and(|session| session.room != Some(room_id)) {
             self.leave_copy(connection, peer);
         }
         let passed = self.rooms.absorb(now, room);
         self.pass_on(now, passed);
         let Some(view) = self.rooms.add_local(room_id, peer, connection).cloned() else {
-            // What took it again is known here already, and was not passed on to them.
+            // The removal is known here already and was not passed on to this connection.
             if returned {
                 self.send(connection, None, Removed { room: room_id, reason: LeaveReason::Closed });
             }
             if id.is_some() {
-                let text = "the seat was lost again at once";
+                let text = "the reservation was lost again at once; try again";
                 self.refuse(now, connection, id, Rejection::new(RejectionCode::NotInRoom, text));
             }
             return Vec::new();
@@ -300,14 +298,14 @@ impl Node {
         *(if returned { &mut self.outbox.stats.returned } else { &mut self.outbox.stats.joined }) += 1;
         self.note(connection, AuditEvent::Joined { created, returned });
         self.tell_seat(now, connection, id, view, (created, returned), inherited);
-        // What came before its turn may have it now.
+        // Early changes may apply to the copy now.
         let early = self.rooms.take_early(room_id);
         self.pass_on(now, early);
         self.rooms.drop_unused(room_id);
         mail
     }
 
-    /// The directory says that something happened in a room.
+    /// Handles the directory's notice of a change in a room.
     pub(super) fn room_changed(&mut self, now: Micros, room: RoomId, version: u64, step: Step) {
         if let Some(passed) = self.rooms.change(now, room, version, step) {
             self.pass_on(now, Some(passed));
@@ -315,7 +313,7 @@ impl Node {
         }
     }
 
-    /// The whole room, or that there is none any more.
+    /// Takes a whole room, or its absence.
     pub(super) fn looked(&mut self, now: Micros, room: RoomId, copy: Option<RoomCopy>) {
         if let Some(copy) = copy {
             self.rooms.has_whole(room, copy.view.version);
@@ -330,7 +328,7 @@ impl Node {
         }
     }
 
-    /// Tells members here of a change, and of those that waited for it.
+    /// Sends members here an applied change and those that waited for it.
     fn pass_on(&mut self, now: Micros, mut passed: Option<Passed>) {
         while let Some(Passed { room, members, change, gone, hosts, changes_tickets }) = passed {
             if !change.events.is_empty() {
@@ -348,7 +346,7 @@ impl Node {
         }
     }
 
-    /// Tells a connection that it is not in a room any more.
+    /// Tells a connection that it has left a room.
     fn leave_room(&mut self, connection: ConnectionId, room: RoomId, reason: LeaveReason) {
         if let Some(session) = self.session_mut(connection).filter(|session| session.room == Some(room)) {
             session.room = None;
@@ -356,14 +354,14 @@ impl Node {
         self.send(connection, None, Removed { room, reason });
     }
 
-    /// Gives a member a fresh ticket.
+    /// Sends a member a fresh ticket.
     pub(super) fn send_ticket(&mut self, now: Micros, connection: ConnectionId, id: Option<u64>) {
         if let Some((ticket, expires)) = self.ticket_for(now, connection) {
             self.send(connection, id, TicketRenewed { ticket, expires });
         }
     }
 
-    /// A ticket for the member behind this connection, and until when it counts.
+    /// A ticket for the member of this connection, with its expiry.
     fn ticket_for(&self, now: Micros, connection: ConnectionId) -> Option<(String, u64)> {
         let session = self.session(connection)?;
         let view = &self.rooms.get(session.room?)?.view;
@@ -371,7 +369,7 @@ impl Node {
         Some((self.signer.sign(&claims), claims.expires))
     }
 
-    /// Tells somebody which seat they have.
+    /// Sends a peer its reservation and room.
     pub(super) fn tell_seat(
         &mut self,
         now: Micros,
@@ -391,7 +389,7 @@ impl Node {
         self.send(connection, id, seated);
     }
 
-    /// Sends what was sent to an earlier connection and not seen, then what waited meanwhile.
+    /// Sends unacknowledged signals of the previous connection, then the queued ones.
     fn send_unseen(&mut self, now: Micros, connection: ConnectionId, seen: u64, mail: Vec<QueuedSignal>) {
         let remembered = self.session(connection).map(|session| session.signals.unseen(seen));
         for (n, from, data) in remembered.unwrap_or_default() {
@@ -417,14 +415,14 @@ impl Node {
     ) {
         match reply {
             Reply::Elsewhere { .. } => {
-                let text = "another tab or machine with the same key has the seat: take over or close it";
+                let text = "you are playing on another device; take over here or close it there";
                 self.refuse(now, connection, id, Rejection::new(RejectionCode::AlreadyPlaying, text));
             }
             Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
             reply => {
-                // Another connection without a seat may still speak for the machine.
+                // Another connection without a reservation may still speak for the peer.
                 if let Some(older) = self.connections.speaker(peer).filter(|older| *older != connection) {
-                    let text = "another tab or machine with the same key took over";
+                    let text = "another device of yours took over";
                     self.say_bye(older, Rejection::new(RejectionCode::Replaced, text), false);
                     self.forget_connection(now, older);
                 }
@@ -444,8 +442,7 @@ impl Node {
         }
     }
 
-    /// The directory took this node for dead: begins a new life and asks for everybody's seat
-    /// again.
+    /// The lease had expired: starts a new epoch and requests all reservations again.
     fn leased(&mut self, now: Micros, reply: &Reply) {
         match reply {
             Reply::LeaseExpired => {
@@ -487,7 +484,7 @@ impl Node {
                 self.send_unseen(now, connection, 0, mail);
             }
             Reply::Elsewhere { .. } => {
-                let text = "another tab or machine with the same key took the seat over";
+                let text = "another device of yours took over";
                 self.say_bye(connection, Rejection::new(RejectionCode::Replaced, text), false);
                 self.forget_connection(now, connection);
             }

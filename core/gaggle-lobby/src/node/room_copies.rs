@@ -1,8 +1,8 @@
 //! Copies of the rooms that have members connected here.
 //!
-//! Every connection is told of every change once and in order: a change is passed on when it
-//! follows the version of the copy; if one is missing, the whole room is asked for and compared.
-//! Absent: connections beyond their numbers, sending.
+//! Owned by [`Node`](super::Node). Every connection receives every change once and in order: a
+//! change is passed on when it follows the version of the copy; if one is missing, the whole room
+//! is requested and compared. Absent: connections beyond their numbers, sending.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +17,11 @@ use crate::message::server::Change;
 use crate::room::Attachment;
 use crate::view::{LeaveReason, RoomUpdate, RoomView};
 
-/// How long a change that came before its predecessor waits for it.
+/// How long an early change waits for its predecessor.
 const PATIENCE: Micros = Micros::from_millis(200);
-/// How long an answer to the question for a whole room may take.
+/// Timeout of a lookup of a whole room.
 const LOOK_TIMEOUT: Micros = Micros::from_secs(1);
-/// Changes that wait for their predecessor.
+/// Early changes kept.
 const EARLY_MAX: usize = 64;
 
 /// A room with members connected here.
@@ -31,14 +31,14 @@ pub(super) struct LocalRoom {
     pub(super) links: BTreeMap<PeerId, Attachment>,
     locals: BTreeMap<PeerId, ConnectionId>,
     early: BTreeMap<u64, Step>,
-    /// When to ask for the whole room because a change is missing.
+    /// When to request the whole room because a change is missing.
     missing_at: Option<Micros>,
-    /// What its hosts have done lately.
+    /// Limits the actions of its hosts.
     pub(super) acts: RateLimiter,
 }
 
 impl LocalRoom {
-    /// The connection of a member that is connected here.
+    /// Connection of a member that is connected here.
     pub(super) fn local(&self, peer: PeerId) -> Option<ConnectionId> {
         self.locals.get(&peer).copied()
     }
@@ -48,24 +48,24 @@ impl LocalRoom {
 #[derive(Debug, Default)]
 pub(super) struct RoomCopies {
     rooms: BTreeMap<RoomId, LocalRoom>,
-    /// When to look whether each of them is still missing a change.
+    /// When to check whether each of them still misses a change.
     missing: BTreeSet<(Micros, RoomId)>,
     pub(super) strays: Strays,
 }
 
-/// A change that took effect in a copy, and who has to hear of it.
+/// An applied change, and the connections it concerns.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) struct Passed {
     pub(super) room: RoomId,
-    /// Members here, and what they are told.
+    /// Members here that receive the change.
     pub(super) members: Vec<ConnectionId>,
     pub(super) change: Change,
-    /// Who is not a member any more.
+    /// Members here that left, with the reason.
     pub(super) gone: Vec<(ConnectionId, LeaveReason)>,
-    /// Who is host now.
+    /// Members here that became host.
     pub(super) hosts: Vec<ConnectionId>,
-    /// Whether tickets say something else now.
+    /// Whether members need new tickets.
     pub(super) changes_tickets: bool,
 }
 
@@ -82,7 +82,7 @@ impl RoomCopies {
         self.rooms.values()
     }
 
-    /// Notes that a member is connected here, unless its membership is over already.
+    /// Adds a member connected here, unless it has left already.
     #[must_use]
     pub(super) fn add_local(
         &mut self,
@@ -100,7 +100,7 @@ impl RoomCopies {
         Some(&known.view)
     }
 
-    /// Takes a room that is newer than the copy. [`RoomCopies::take_early`] follows.
+    /// Takes a room that is newer than the copy. Call [`RoomCopies::take_early`] next.
     pub(super) fn absorb(&mut self, now: Micros, copy: RoomCopy) -> Option<Passed> {
         let RoomCopy { view, links } = copy;
         let room = view.id;
@@ -125,7 +125,8 @@ impl RoomCopies {
         Some(known.pass_on(version, events))
     }
 
-    /// Takes a change, unless it has to wait for one before it. [`RoomCopies::take_early`] follows.
+    /// Applies a change, or keeps it until its predecessor arrives. Call [`RoomCopies::take_early`]
+    /// next.
     pub(super) fn change(&mut self, now: Micros, room: RoomId, version: u64, step: Step) -> Option<Passed> {
         let Some(known) = self.rooms.get_mut(&room) else {
             self.strays.keep(room, version, step);
@@ -145,7 +146,7 @@ impl RoomCopies {
         None
     }
 
-    /// The next change that came before its turn and has it now.
+    /// Applies the next early change whose turn it is.
     pub(super) fn take_early(&mut self, room: RoomId) -> Option<Passed> {
         let known = self.rooms.get_mut(&room)?;
         let version = known.view.version + 1;
@@ -156,7 +157,7 @@ impl RoomCopies {
         Some(known.take(version, step))
     }
 
-    /// A member here is connected no longer. The last one takes the copy along.
+    /// Removes a member that is no longer connected here, and the copy with the last one.
     pub(super) fn remove_local(&mut self, room: RoomId, peer: PeerId, connection: ConnectionId) {
         let Some(known) = self.rooms.get_mut(&room) else { return };
         if known.locals.get(&peer) == Some(&connection) {
@@ -173,7 +174,7 @@ impl RoomCopies {
         }
     }
 
-    /// Drops copies that were kept for a reply, unless a peer here is a member now.
+    /// Drops copies kept for a reply, unless they have a member here now.
     pub(super) fn drop_over(&mut self, over: &[RoomId]) {
         for room in over {
             if self.rooms.get(room).is_some_and(|known| known.locals.is_empty()) {
@@ -182,12 +183,12 @@ impl RoomCopies {
         }
     }
 
-    /// When a room may be missing a change.
+    /// When a missing change is due.
     pub(super) fn due(&self) -> Option<Micros> {
         self.missing.first().map(|(at, _)| *at)
     }
 
-    /// The rooms to be asked for because a change did not arrive; again later if none comes.
+    /// Rooms to request because a change is missing; each is due again later if no answer arrives.
     #[must_use]
     pub(super) fn look_for_missing(&mut self, now: Micros) -> Vec<RoomId> {
         let mut rooms = Vec::new();
@@ -202,7 +203,7 @@ impl RoomCopies {
         rooms
     }
 
-    /// All rooms, to be asked for because any change may be missing.
+    /// All rooms, to request because any change may be missing.
     #[must_use]
     pub(super) fn look_for_all(&mut self, now: Micros) -> Vec<RoomId> {
         let rooms: Vec<RoomId> = self.rooms.keys().copied().collect();
@@ -218,7 +219,7 @@ impl RoomCopies {
         }
     }
 
-    /// A room that was asked for has come: nothing is missing unless a change came before its turn.
+    /// A requested room has arrived: nothing is missing unless an early change waits.
     pub(super) fn has_whole(&mut self, room: RoomId, version: u64) {
         if let Some(known) = self.rooms.get_mut(&room)
             && !known.early.keys().any(|early| *early > version)
@@ -227,7 +228,7 @@ impl RoomCopies {
         }
     }
 
-    /// A room is over. Gives back its members here.
+    /// Removes a room that ended. Returns its members here.
     #[must_use]
     pub(super) fn remove(&mut self, room: RoomId) -> Vec<ConnectionId> {
         self.rooms.remove(&room).map(|known| known.locals.into_values().collect()).unwrap_or_default()
@@ -245,7 +246,7 @@ impl LocalRoom {
         self.pass_on(version, events)
     }
 
-    /// Makes changes take effect.
+    /// Applies changes to the copy.
     fn pass_on(&mut self, version: u64, events: Vec<RoomUpdate>) -> Passed {
         events.iter().for_each(|event| self.view.apply(event));
         self.view.version = version;
@@ -272,7 +273,8 @@ impl LocalRoom {
     }
 }
 
-/// Whether tickets say what changed: a server that loses its memory makes the room again by them.
+/// Whether the change is part of tickets, from which a server that lost its memory restores the
+/// room.
 fn is_in_tickets(event: &RoomUpdate) -> bool {
     matches!(
         event,
@@ -284,7 +286,7 @@ fn is_in_tickets(event: &RoomUpdate) -> bool {
     )
 }
 
-/// Why somebody is not in the room any more, as far as these events tell.
+/// Why a peer has left the room, according to these events.
 fn departure(events: &[RoomUpdate], peer: PeerId) -> LeaveReason {
     let reason = events.iter().find_map(|event| match event {
         RoomUpdate::Left(left) if left.peer == peer => Some(left.reason),
@@ -368,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_change_asks_for_the_whole_room_until_it_comes() {
+    fn missing_change_requests_whole_room_until_it_arrives() {
         let mut copies = copies();
         assert_eq!(copies.change(Micros::ZERO, ROOM, 3, step(HostChanged { peer: NIA })), None);
         assert_eq!(copies.look_for_missing(PATIENCE), [ROOM]);

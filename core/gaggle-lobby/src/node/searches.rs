@@ -1,6 +1,8 @@
-//! Searches for players of one's skill: when to ask the directory for each, and with which range.
+//! Searches for players of similar skill: when each is repeated in the directory, and with which
+//! range.
 //!
-//! The range widens with time. Absent: ratings (storage knows them), who is found.
+//! Owned by [`Node`](super::Node). The range widens with time. Absent: ratings (storage has them),
+//! matching.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,30 +15,30 @@ use crate::players::LocalPlayers;
 use crate::room::{JoinRequest, NewRoom};
 use crate::rules::SearchRules;
 
-/// How often the directory is asked for one player: more rarely the more players look. It tells by
-/// itself when others are found, so that only the range widens later.
+/// Interval between repeats for one player; longer when many search. A match by another player's
+/// request is notified, so repeats only widen the range.
 const ASK_EVERY: Micros = Micros::from_millis(1_000);
 const ASK_EVERY_MAX: Micros = Micros::from_millis(5_000);
-/// Players asked for at one go: others have to wait meanwhile. What is left is due at once.
+/// Searches repeated at once, so that others need not wait; the rest is due at once.
 const ASK_MAX: usize = 8;
 
 /// The search of one connection.
 #[derive(Debug)]
 struct Search {
-    /// The request it answers.
+    /// Request it answers.
     id: Option<u64>,
     new: NewRoom,
     palette: u8,
     players: LocalPlayers,
     rating: i64,
     since: Micros,
-    /// None while the directory, or before that storage, is being asked.
+    /// When to repeat it; none while the storage or the directory is asked.
     ask_at: Option<Micros>,
-    /// What the client was told last.
+    /// Progress last sent to the client.
     told: Option<(u32, u32)>,
 }
 
-/// What the directory is asked for one search.
+/// Parameters of a repeated search.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Asking {
     pub(super) id: Option<u64>,
@@ -46,16 +48,16 @@ pub(super) struct Asking {
     pub(super) skill: Skill,
 }
 
-/// The searches of a node, at most one for a connection.
+/// Searches of a node, at most one per connection.
 #[derive(Debug, Default)]
 pub(super) struct Searches {
     all: BTreeMap<ConnectionId, Search>,
-    /// When to ask for each of them.
+    /// Due time of each search.
     due: BTreeSet<(Micros, ConnectionId)>,
 }
 
 impl Searches {
-    /// Begins a search, with a rating that counts until storage says another.
+    /// Starts a search with a default rating, until storage returns another.
     pub(super) fn begin(
         &mut self,
         now: Micros,
@@ -74,29 +76,29 @@ impl Searches {
         self.all.contains_key(&connection)
     }
 
-    /// Whether a connection searches, by this request.
+    /// Whether a connection searches because of this request.
     pub(super) fn is_of(&self, connection: ConnectionId, id: Option<u64>) -> bool {
         self.all.get(&connection).is_some_and(|search| search.id == id)
     }
 
-    /// Ends a search. Gives back the request it answers.
+    /// Ends a search. Returns the request it answers.
     pub(super) fn remove(&mut self, connection: ConnectionId) -> Option<Option<u64>> {
         self.all.remove(&connection).map(|search| search.id)
     }
 
-    /// Storage knows the rating.
+    /// Sets the rating from storage.
     pub(super) fn set_rating(&mut self, connection: ConnectionId, rating: Option<i64>) {
         if let Some(search) = self.all.get_mut(&connection) {
             search.rating = rating.unwrap_or(search.rating);
         }
     }
 
-    /// When the directory is asked next.
+    /// When the next search is due.
     pub(super) fn due(&self) -> Option<Micros> {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// Some of the searches for which the directory is to be asked now.
+    /// A few of the searches that are due.
     #[must_use]
     pub(super) fn take_due(&mut self, now: Micros) -> Vec<ConnectionId> {
         let mut taken = Vec::new();
@@ -110,7 +112,7 @@ impl Searches {
         taken
     }
 
-    /// What the directory is asked now.
+    /// Parameters for the directory now.
     #[must_use]
     pub(super) fn ask(
         &mut self,
@@ -126,8 +128,8 @@ impl Searches {
         Some(Asking { id: search.id, new: search.new.clone(), palette, players, skill })
     }
 
-    /// So many search and none fits: asks again later. Gives back what the client is told, if that
-    /// is new.
+    /// No match among the players searching: schedules a repeat. Returns the progress to send, if
+    /// it changed.
     #[must_use]
     pub(super) fn wait(
         &mut self,
@@ -145,8 +147,8 @@ impl Searches {
         is_new.then_some(Searching { rating, range, waiting })
     }
 
-    /// How long until the directory is asked again. Those who began together do not ask together
-    /// for ever.
+    /// Time until the next repeat; varies per connection, so that searches that started together
+    /// drift apart.
     fn ask_again_after(&self, connection: ConnectionId) -> Micros {
         let many = Micros::from_millis(self.all.len() as u64);
         let spread = Micros::from_millis(if many > ASK_EVERY { connection.0 % 64 * 4 } else { 0 });
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn client_is_told_what_is_new_and_asked_for_again() {
+    fn client_receives_new_progress_and_search_repeats() {
         let (mut searches, rules) = (Searches::default(), Rules::default().search);
         begin(&mut searches, 1);
         searches.set_rating(ConnectionId(1), Some(1_600));
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn ended_search_is_not_asked_for() {
+    fn ended_search_is_not_repeated() {
         let (mut searches, rules) = (Searches::default(), Rules::default().search);
         begin(&mut searches, 1);
         let _ = searches.wait(Micros::ZERO, ConnectionId(1), 1, &rules);
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn few_searches_are_asked_for_at_once() {
+    fn few_searches_are_repeated_at_once() {
         let (mut searches, rules) = (Searches::default(), Rules::default().search);
         for connection in 0..ASK_MAX as u64 + 1 {
             begin(&mut searches, connection);

@@ -1,8 +1,8 @@
-//! What members of a room hand to each other through the server, and how none of it is lost or
-//! doubled when a connection breaks.
+//! Signals between members of a room, delivered once despite broken connections.
 //!
-//! Both ways are numbered. The server remembers what it sent lately and the client has not said it
-//! has seen; a client that resumes says what it has seen and gets the rest.
+//! Called by `commands.rs` and `replies.rs`. Both directions are numbered. The server keeps recent
+//! signals until the client acknowledges them; a client that resumes receives the rest. Absent:
+//! content of signals, rooms.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,23 +21,23 @@ use crate::room::Attachment;
 use crate::rules::Rules;
 use crate::view::RawJson;
 
-/// A broken connection is noticed within this time; what was sent before that has arrived.
+/// Time to keep unacknowledged signals: a broken connection is noticed sooner.
 const REMEMBER: Micros = Micros::from_secs(45);
 const REMEMBER_MAX: usize = 64;
 const REMEMBER_BYTES_MAX: usize = 65_536;
-/// What a signal costs beside its data.
+/// Size of a queued signal beyond its data, in bytes.
 const SIGNAL_OVERHEAD: usize = 64;
-/// Receivers one sender is metered for. More than are in a room: some may be gone.
+/// Receivers with a limit per sender. More than a room has: some may have left.
 const METERS_MAX: usize = 128;
 
-/// What went over one connection.
+/// Signal state of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
     sent: u64,
     got: Option<u64>,
     recent: VecDeque<Recent>,
     recent_bytes: usize,
-    /// How much went to whom lately.
+    /// Recent bytes per receiver.
     to: BTreeMap<PeerId, RateLimiter>,
 }
 
@@ -50,23 +50,23 @@ struct Recent {
 }
 
 impl Signals {
-    /// Goes on where an earlier connection stopped.
+    /// Continues the numbering of an earlier connection.
     pub(super) fn resumed(next: u64, got: Option<u64>) -> Signals {
         Signals { sent: next.saturating_sub(1), got, ..Signals::default() }
     }
 
-    /// The number of the last signal that came.
+    /// Number of the last signal received.
     pub(super) fn got(&self) -> Option<u64> {
         self.got
     }
 
-    /// The number of the next signal.
+    /// Number for the next signal sent.
     pub(super) fn number(&mut self) -> u64 {
         self.sent += 1;
         self.sent
     }
 
-    /// Remembers the signal that was numbered last.
+    /// Keeps the signal that was numbered last.
     pub(super) fn remember(&mut self, now: Micros, from: PeerId, data: RawJson) {
         self.recent_bytes += data.as_str().len();
         self.recent.push_back(Recent { n: self.sent, at: now, from, data });
@@ -78,7 +78,7 @@ impl Signals {
         }
     }
 
-    /// The client has seen everything up to this number.
+    /// Drops signals that the client has acknowledged.
     fn forget(&mut self, seen: u64) {
         while self.recent.front().is_some_and(|recent| recent.n <= seen) {
             self.forget_oldest();
@@ -91,7 +91,7 @@ impl Signals {
         }
     }
 
-    /// Counts bytes to a member, if they are not too many.
+    /// Counts bytes to a member, or returns how long to wait.
     fn meter(&mut self, now: Micros, to: PeerId, rate: RateLimit, bytes: u32) -> Result<(), Rejection> {
         if rate == RateLimit::UNLIMITED {
             return Ok(());
@@ -102,7 +102,7 @@ impl Signals {
         self.to.entry(to).or_default().try_acquire(now, &rate, bytes.into()).map_err(too_fast)
     }
 
-    /// Whether a numbered signal from the client is new.
+    /// Whether a numbered signal of the client is new.
     fn take(&mut self, n: Option<u64>) -> bool {
         let Some(n) = n else { return true };
         let is_new = self.got.is_none_or(|got| n > got);
@@ -112,13 +112,13 @@ impl Signals {
         is_new
     }
 
-    /// What a client that resumes has not seen.
+    /// Signals that a resuming client has not acknowledged.
     pub(super) fn unseen(&self, seen: u64) -> Vec<(u64, PeerId, RawJson)> {
         let unseen = self.recent.iter().filter(|recent| recent.n > seen);
         unseen.map(|recent| (recent.n, recent.from, recent.data.clone())).collect()
     }
 
-    /// What may not have arrived when the connection broke.
+    /// Signals that may not have arrived when the connection broke.
     pub(super) fn into_mail(self, now: Micros) -> (u64, Option<u64>, Vec<QueuedSignal>) {
         let recent = self.recent.into_iter().filter(|recent| recent.at + REMEMBER >= now);
         let mail =
@@ -127,18 +127,18 @@ impl Signals {
     }
 }
 
-/// Where a signal that may be passed on goes.
+/// Destination of a permitted signal.
 pub(super) struct Route {
     pub(super) from: PeerId,
     pub(super) room: RoomId,
-    /// The connection of its receiver, if that is here.
+    /// Connection of the receiver, if it is here.
     pub(super) local: Option<ConnectionId>,
-    /// Where its receiver is connected otherwise, if anywhere.
+    /// Attachment of the receiver at another node, if any.
     pub(super) link: Option<Attachment>,
 }
 
-/// Whether and where a signal is passed on; nowhere if it was before. There are more signals than
-/// messages of any other kind, so that everything is looked up once.
+/// Checks a signal and returns its destination; none for a repeated one. Signals are the most
+/// frequent message, so everything is looked up once.
 pub(super) fn route(
     now: Micros,
     connection: &mut Connection,
@@ -166,7 +166,7 @@ pub(super) fn route(
         session.signals.meter(now, *to, rules.limits.signal_bytes_to_one, bytes)?;
     }
     let Some(room) = session.room else {
-        let text = "signals go between members of a room";
+        let text = "signals can only be sent to members of your room";
         return Err(Rejection::new(RejectionCode::NotInRoom, text));
     };
     session.signals.forget(seen.unwrap_or(0));
@@ -174,7 +174,7 @@ pub(super) fn route(
         return Ok(None);
     }
     let Some(copy) = to_member.filter(|_| *to != from) else {
-        let text = "there is no such other member in your room";
+        let text = "your room has no such other member";
         return Err(Rejection::new(RejectionCode::NoSuchMember, text));
     };
     let link = if local.is_some() { None } else { copy.links.get(to).copied() };
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_lately_is_remembered_within_bounds() {
+    fn recent_signals_are_kept_within_bounds() {
         let mut signals = Signals::default();
         let from = PeerId::from_u128(1);
         let data = RawJson::new(&format!("\"{}\"", "x".repeat(1_022))).unwrap();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_remembered_no_longer() {
+    fn acknowledged_signals_are_dropped() {
         let mut signals = Signals::default();
         let data = RawJson::new("\"ten bytes\"").unwrap();
         for _ in 0..5 {
@@ -215,13 +215,13 @@ mod tests {
         signals.forget(3);
         assert_eq!((signals.recent.len(), signals.recent_bytes), (2, 22));
         assert_eq!(signals.unseen(0).iter().map(|(n, ..)| *n).collect::<Vec<_>>(), [4, 5]);
-        // Whoever claims to have seen what was never sent has nothing of it.
+        // Acknowledging unsent signals has no effect.
         signals.forget(u64::MAX);
         assert_eq!((signals.recent.len(), signals.recent_bytes, signals.number()), (0, 0, 6));
     }
 
     #[test]
-    fn a_numbered_signal_counts_once() {
+    fn repeated_signal_counts_once() {
         let mut signals = Signals::default();
         assert!(signals.take(Some(1)));
         assert!(!signals.take(Some(1)));

@@ -1,8 +1,8 @@
-//! Changes of rooms without a copy here, while a reply that brings the copy is on its way.
+//! Changes of rooms without a copy here, kept while a reply that brings the copy is pending.
 //!
-//! The news of what happened right after a peer joined may be here before the reply that it did.
-//! Replies come in the order of the log: a later one has all of it. So everything is kept with the
-//! last entry under way, and no longer than that. Absent: what the changes are.
+//! A change right after a join may arrive before the reply to it. Replies come in log order, and a
+//! later one contains all of it, so each change is kept until the entry that was last when it
+//! arrived is answered. Absent: content of changes.
 
 use std::collections::BTreeMap;
 
@@ -12,36 +12,36 @@ use crate::id::RoomId;
 use crate::room::Attachment;
 use crate::view::RoomUpdate;
 
-/// What happened in one step of a room.
+/// Events and connection changes of one step of a room.
 pub(super) type Step = (Vec<RoomUpdate>, Vec<(PeerId, Option<Attachment>)>);
 
 /// Changes and copies that wait for a reply.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
-    /// Entries appended that may bring a copy, ever.
+    /// Entries appended so far that may bring a copy.
     expected: u64,
-    /// Those of them that are applied.
+    /// How many of them are answered.
     answered: u64,
-    /// Copies without members here, which may be newer than the one to come, and the last entry
-    /// they are kept for.
+    /// Copies without members here, possibly newer than the expected one, and the last entry they
+    /// are kept for.
     unused: BTreeMap<RoomId, u64>,
     steps: BTreeMap<RoomId, (u64, BTreeMap<u64, Step>)>,
 }
 
 impl Strays {
-    /// An entry was appended that may bring a copy.
+    /// An entry that may bring a copy was appended.
     pub(super) fn expect(&mut self) {
         self.expected += 1;
     }
 
-    /// The oldest of those entries was applied. Gives back which copies nothing can need any more.
+    /// The oldest pending entry was applied. Returns copies that are no longer needed.
     #[must_use]
     pub(super) fn answered(&mut self) -> Vec<RoomId> {
         self.answered += 1;
         self.drop_over()
     }
 
-    /// One of those entries will not be applied.
+    /// A pending entry will not be applied.
     #[must_use]
     pub(super) fn retracted(&mut self) -> Vec<RoomId> {
         self.expected = self.expected.saturating_sub(1);
@@ -68,12 +68,12 @@ impl Strays {
         }
     }
 
-    /// The changes kept for a room whose copy has come.
+    /// Returns the changes kept for a room whose copy arrived.
     pub(super) fn take(&mut self, room: RoomId) -> BTreeMap<u64, Step> {
         self.steps.remove(&room).map_or(BTreeMap::new(), |(_, steps)| steps)
     }
 
-    /// Keeps a copy without members here, if a reply may need it. False if none can.
+    /// Keeps a copy without members here. False if no pending reply can need it.
     #[must_use]
     pub(super) fn keep_copy(&mut self, room: RoomId) -> bool {
         let is_expected = self.expected > self.answered;
@@ -83,7 +83,7 @@ impl Strays {
         is_expected
     }
 
-    /// A copy has members here again.
+    /// The copy has members here again.
     pub(super) fn use_copy(&mut self, room: RoomId) {
         self.unused.remove(&room);
     }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn change_without_reply_under_way_is_dropped() {
+    fn change_without_pending_reply_is_dropped() {
         let mut strays = Strays::default();
         strays.keep(ROOM, 2, step());
         assert!(strays.take(ROOM).is_empty() && !strays.keep_copy(ROOM));

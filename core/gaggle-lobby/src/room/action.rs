@@ -15,12 +15,12 @@ record! {
 }
 
 record! {
-    /// The member leaves and may be back in a moment: the page is perhaps only loaded again.
+    /// The member leaves and may return: its page may only be reloading.
     pub struct LeaveKeepingSlot {}
 }
 
 record! {
-    /// The server removes the member because nothing is heard of it.
+    /// The server removes a silent member.
     pub struct IdleTimeout {}
 }
 
@@ -30,24 +30,24 @@ record! {
     pub struct StartMatch {
         /// Milliseconds until it starts.
         countdown_ms: u32,
-        /// The seed of the match.
+        /// Seed of the match.
         seed: Seed,
     }
 }
 
 record! {
-    /// The member changes name or colors.
+    /// The member changes name or preferred slot.
     pub struct SetProfile {
         /// The name, if it changes.
         name: Option<DisplayName>,
-        /// The colors, if they change.
+        /// The preferred slot, if it changes.
         palette: Option<u8>,
     }
 }
 
 tagged! {
-    /// What a member does in its room. Actions that need no check before the room are the records
-    /// clients send.
+    /// Action of a member. Actions that need no check before the room are the messages clients
+    /// send.
     #[allow(missing_docs, reason = "each variant is the record of its name")]
     pub enum RoomAction by "action" {
         "leave" => Leave,
@@ -68,7 +68,7 @@ tagged! {
 }
 
 impl RoomAction {
-    /// Whether only a host may do it.
+    /// Whether only the host may do it.
     pub fn needs_host(&self) -> bool {
         match self {
             RoomAction::StartMatch(_)

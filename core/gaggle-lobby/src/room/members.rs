@@ -1,4 +1,7 @@
-//! How people come into a room, vanish, return, and are given up.
+//! Members of a room: joining, losing and resuming connections, removal.
+//!
+//! Called by the directory. Absent: which room a peer joins (`directory/joining.rs`), votes and
+//! host rights (`roles.rs`).
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
@@ -16,13 +19,13 @@ use crate::view::{
     Status,
 };
 
-/// More people than ever leave one match nobody can drop into.
+/// Departures remembered per match without drop-in; more than such a match has.
 const LEFT_MAX: usize = 128;
 
-/// Whoever leaves sooner has most likely not come into the match.
+/// A player who leaves sooner than this has most likely not reached the match.
 const PASSING: Micros = Micros::from_secs(2);
 
-/// Where a ticket says that the room is in its life.
+/// Status of the room according to a ticket.
 fn status_by(claims: &Claims) -> Status {
     match (claims.playing, claims.round) {
         (true, _) => Status::Playing,
@@ -32,7 +35,7 @@ fn status_by(claims: &Claims) -> Status {
 }
 
 impl Reservation {
-    /// Until when it waits for its owner; none while they are there.
+    /// Until when the reservation of an absent member is kept; none while it is connected.
     fn kept_until(&self, rules: &Rules) -> Option<Micros> {
         let grace = if self.stepped_out {
             rules.reload_grace.min(rules.reconnect_grace)
@@ -44,10 +47,10 @@ impl Reservation {
 }
 
 impl Room {
-    /// Gives a joiner a seat, or a place to watch from.
+    /// Adds a joiner as player or spectator.
     ///
     /// # Errors
-    /// If there is none, or they may not have it.
+    /// If the room is full or does not admit it.
     pub fn enter(
         &mut self,
         now: Micros,
@@ -60,10 +63,10 @@ impl Room {
         Ok(())
     }
 
-    /// The seats a joiner would get, none of them to watch.
+    /// Slots a joiner would get; none for a spectator.
     ///
     /// # Errors
-    /// If there is none, or they may not have it.
+    /// If the room is full or does not admit it.
     pub(crate) fn seats_if_admitted(
         &self,
         rules: &Rules,
@@ -83,11 +86,11 @@ impl Room {
         match self.objection_to_join(joiner.players) {
             Some(objection) => Err(objection),
             None => Ok(slots::slots_for(&self.view, &self.state.vacated, joiner)
-                .expect("a room that takes people in has free seats")),
+                .expect("an admitting room has free slots")),
         }
     }
 
-    /// A room made again from the ticket of its first member to return.
+    /// Restores a room from the ticket of its first member to return.
     pub(crate) fn restore(
         now: Micros,
         rules: &Rules,
@@ -112,11 +115,11 @@ impl Room {
         room
     }
 
-    /// Seats somebody again whom the room does not know, but who has a ticket for it.
+    /// Adds a member by its ticket after the room lost it.
     ///
     /// # Errors
-    /// If the ticket is too old, they left a match nobody may drop into, the host has sent them
-    /// away or locked the room, or no seat is free.
+    /// If the ticket is too old, the member left a match without drop-in, was removed by the host,
+    /// the room is locked, or no slot is free.
     pub fn restore_member(
         &mut self,
         now: Micros,
@@ -129,13 +132,13 @@ impl Room {
             .admit(self.view.id, self.view.epoch)
             .map_err(|error| Rejection::new(RejectionCode::BadTicket, error.to_string()))?;
         self.check_banned(&joiner)?;
-        // Those who were here when the server lost its memory come back past the lock, as long as
-        // their seats would have been kept. Whoever comes later has left, or was given up.
+        // Members from before the server lost its memory pass the lock while their reservations
+        // would have been kept. Later ones had left or were removed.
         if self.view.locked && !self.is_reopened(now) {
             return Err(room_locked());
         }
-        // Whoever said goodbye to a match comes back as a joiner or not at all; whoever was lost
-        // just comes back.
+        // A player who left a match returns as a joiner or not at all; one whose connection was
+        // lost resumes.
         if claims.slot.is_some()
             && self.state.left.contains(&joiner.peer)
             && let Some(objection) = self.objection_to_join(joiner.players)
@@ -154,8 +157,8 @@ impl Room {
             }
         };
         let (peer, plays) = (joiner.peer, !slots.is_empty());
-        // A newer ticket than those the room was made again by: whoever came with an older one may
-        // have been sent away since. Only a player's: without players there is no room.
+        // A newer ticket than the one the room was restored from: a member with an older one may
+        // have been removed since. Only a player's counts: a room needs players.
         if claims.epoch > self.view.epoch && plays {
             let outdated = |seat: &Reservation| seat.restored.is_some_and(|epoch| epoch < claims.epoch);
             let outdated: Vec<PeerId> =
@@ -175,13 +178,12 @@ impl Room {
         Ok(())
     }
 
-    /// Whether the room was made again lately, and not everybody may be back.
+    /// Whether the room was restored lately, so that members may be missing.
     pub(super) fn is_reopened(&self, now: Micros) -> bool {
         self.state.reopened_until.is_some_and(|until| now < until)
     }
 
-    /// Takes the word of a ticket about who may come and how it is played, if it is the latest one
-    /// shown.
+    /// Takes lock and settings from a ticket, if it is the latest one shown.
     fn believe(&mut self, now: Micros, claims: &Claims, settings: RawJson) {
         let is_latest = self.state.reopened_by.is_some_and(|issued| claims.issued >= issued);
         if !self.is_reopened(now) || !is_latest || claims.epoch < self.view.epoch {
@@ -199,13 +201,13 @@ impl Room {
         if (status_by(claims), self.view.status) == (Status::Finished, Status::Playing) {
             self.set_finished(now);
         }
-        // Settings that are not the ticket's are nobody's word.
+        // Settings that the ticket was not signed with are ignored.
         if self.view.settings != settings && Claims::digest(&settings) == claims.settings {
             self.happen(SettingsChanged { settings });
         }
     }
 
-    /// Whoever comes back first is host, until the one comes back who was.
+    /// Makes the first member to return host, until the previous host returns.
     fn give_back_host(&mut self, now: Micros, claims: &Claims, peer: PeerId) {
         let claim = self.state.host_claim.filter(|claim| now < claim.until && claims.issued > claim.issued);
         let Some(claim) = claim.filter(|_| claims.host) else { return };
@@ -217,7 +219,11 @@ impl Room {
 
     fn check_watchers(&self, rules: &Rules) -> Result<(), Rejection> {
         if self.view.spectators().count() >= rules.spectators_max {
-            return Err(Rejection::new(RejectionCode::RoomFull, "as many as may are watching already"));
+            return Err(Rejection::new(
+                RejectionCode::RoomFull,
+                "the room has as many spectators as \
+             it admits",
+            ));
         }
         Ok(())
     }
@@ -229,7 +235,7 @@ impl Room {
         self.view.status = status_by(claims);
     }
 
-    /// Why so many cannot join as players at the moment, if so.
+    /// Why `players` cannot join at the moment, if so.
     pub(super) fn objection_to_join(&self, players: LocalPlayers) -> Option<Rejection> {
         let refuse = |code, text: &str| Some(Rejection::new(code, text));
         if self.view.locked {
@@ -245,7 +251,7 @@ impl Room {
         }
     }
 
-    /// Puts somebody into seats that are known to be free, or into none to watch.
+    /// Adds a member to slots known to be free, or as spectator.
     pub(super) fn seat(
         &mut self,
         now: Micros,
@@ -282,14 +288,13 @@ impl Room {
             slot,
             source,
             since: now,
-            // What it won before the server lost its memory is not known.
+            // What it won before the server lost its memory is unknown.
             first: restored.filter(|_| self.is_reopened(now)).map(|_| Micros::from_millis(self.view.born)),
             kicked_at: None,
         });
         self.happen(Joined { member });
         self.set_link(peer, Some(link));
-        // Those who come back by a ticket have played the match that was over when the server lost
-        // its memory.
+        // Members restored by ticket took part in the match that had ended by then.
         let plays = matches!(self.view.status, Status::Playing | Status::Starting)
             || (self.view.status == Status::Finished && restored.is_some());
         if plays {
@@ -297,13 +302,13 @@ impl Room {
         }
     }
 
-    /// Gives a member its seat on a new connection. `resume` is the connection it had before, as it
-    /// says. From now on it counts for the network it returns from; in the match it plays, for the
-    /// one it came from, so that two keys of one network do not become two by a change of network.
+    /// Attaches a member to a new connection. `resume` is the connection it had before, as it
+    /// claims. Its network changes to that of the new connection; in the match it keeps the one it
+    /// joined from, so that two keys of one network do not become two votes by changing networks.
     ///
     /// # Errors
-    /// The connection that has the seat now, if it is another one, alive as far as the room knows,
-    /// and may not be displaced.
+    /// The current connection, if it is another one, alive as far as the room knows, and may not be
+    /// displaced.
     pub fn attach(
         &mut self,
         peer: PeerId,
@@ -312,7 +317,7 @@ impl Room {
         resume: Option<ResumeId>,
         displace: Displace,
     ) -> Result<Attached, Attachment> {
-        let seat = self.seats.get_mut(&peer).expect("the directory asks a room about its members only");
+        let seat = self.seats.get_mut(&peer).expect("the directory passes members only");
         if seat.link == Some(link) {
             return Ok(Attached::Fresh);
         }
@@ -324,8 +329,7 @@ impl Room {
         };
         match seat.link {
             Some(current) if !is_same && !yields(current) => return Err(current),
-            // One connection right after another at the same node: nothing was lost and nobody
-            // needs to know.
+            // Two connections in a row at one node: nothing was lost, other members need not know.
             Some(current) if is_same && current.node == link.node => {
                 let attached = Attached::Resumed { next_signal: seat.next_signal, got: seat.got };
                 seat.source = source;
@@ -335,7 +339,7 @@ impl Room {
             Some(_) => self.happen(Away { peer, left: false }),
             None => {}
         }
-        let seat = self.seats.get_mut(&peer).expect("it was there before");
+        let seat = self.seats.get_mut(&peer).expect("the reservation exists");
         let attached = if is_same && seat.link.is_none() {
             Attached::Resumed { next_signal: seat.next_signal, got: seat.got }
         } else {
@@ -348,13 +352,13 @@ impl Room {
         self.set_link(peer, Some(link));
         self.happen(Returned { peer });
         if attached == Attached::Fresh {
-            // Another page has the seat: it says for itself whether its player looks away.
+            // Another page has the reservation now and says itself whether its player is away.
             self.set_resting(peer, None);
         }
         Ok(attached)
     }
 
-    /// Notes that a connection is lost. A connection that had been replaced before does not matter.
+    /// Records that a connection is lost. Ignores one that was replaced before.
     pub fn detach(
         &mut self,
         now: Micros,
@@ -370,8 +374,7 @@ impl Room {
         self.happen(Away { peer, left: false });
     }
 
-    /// Keeps the seat of somebody who goes and may be back in a moment. Who only watches has none
-    /// to be kept.
+    /// Keeps the reservation of a member that leaves and may return. A spectator has none.
     pub(super) fn step_out(&mut self, now: Micros, peer: PeerId) {
         let plays = self.view.member(peer).is_some_and(|member| member.slot.is_some());
         match self.seats.get_mut(&peer).filter(|_| plays) {
@@ -384,35 +387,33 @@ impl Room {
         }
     }
 
-    /// Whether somebody has left and might have come back: as a member still, but not as one who
-    /// plays elsewhere.
+    /// Whether a peer has left and may return, still as a member and in no other room.
     pub(crate) fn has_stepped_out(&self, peer: PeerId) -> bool {
         self.seats.get(&peer).is_some_and(|seat| seat.stepped_out)
     }
 
-    /// Somebody goes for good, also who stepped out and does not come back.
+    /// Removes a member for good, also one that left and did not return.
     pub(crate) fn give_up(&mut self, now: Micros, peer: PeerId) {
         self.remember_leaving(peer);
         self.remove(now, peer, LeaveReason::Left);
     }
 
-    /// Notes that a node is gone with everybody's connection on it. Their signals in flight are
-    /// lost.
+    /// Detaches all members of a lost node. Their signals in flight are lost.
     pub fn expire_node(&mut self, now: Micros, node: NodeId, epoch: u32) {
         let on_node = |link: Attachment| link.node == node && link.epoch <= epoch;
         let lost: Vec<PeerId> =
             self.links().filter(|(_, link)| on_node(*link)).map(|(peer, _)| peer).collect();
         for peer in lost {
-            let seat = self.seats.get_mut(&peer).expect("it was there before");
+            let seat = self.seats.get_mut(&peer).expect("the reservation exists");
             seat.away_since = Some(now);
-            // No next connection can be the one after this one as far as signals go.
+            // No next connection can continue its signals.
             seat.session = ResumeId(0);
             self.set_link(peer, None);
             self.happen(Away { peer, left: false });
         }
     }
 
-    /// When [`Room::expire`] has something to do.
+    /// When [`Room::expire`] is due.
     pub fn deadline(&self, rules: &Rules) -> Option<Micros> {
         let seats = self.seats.values().filter_map(|seat| seat.kept_until(rules));
         let host = self.host_gives_way_at(rules);
@@ -423,9 +424,8 @@ impl Room {
         seats.chain(host).chain(start).chain(report).chain(finish).chain(reopened).min()
     }
 
-    /// Does what time alone brings about: gives up those who are away too long, moves the host on,
-    /// starts a match whose countdown is over, decides a result nobody else will report, closes a
-    /// room that is over.
+    /// Performs what is due: removes members away too long, changes the host, starts a match after
+    /// its countdown, decides a result, closes the room.
     pub fn expire(&mut self, now: Micros, rules: &Rules) {
         if self.state.reopened_until.is_some_and(|until| until <= now) {
             self.state.reopened_until = None;
@@ -443,7 +443,7 @@ impl Room {
         let given_up: Vec<PeerId> =
             self.seats.iter().filter(|(_, seat)| given_up(seat)).map(|(peer, _)| *peer).collect();
         for peer in given_up {
-            // Taking the last player out may have closed the room meanwhile.
+            // Removing the last player may have closed the room.
             match self.seats.get(&peer).map(|seat| seat.stepped_out) {
                 Some(true) => self.give_up(now, peer),
                 Some(false) => self.remove(now, peer, LeaveReason::ConnectionLost),
@@ -460,8 +460,8 @@ impl Room {
         }
     }
 
-    /// Notes that a member's slots become free. A player who leaves that soon has most likely not
-    /// come into the match.
+    /// Records that a member's slots become free. A player who leaves very soon has most likely not
+    /// reached the match.
     pub(super) fn note_freed_slots(&mut self, now: Micros, peer: PeerId) {
         let Some(member) = self.view.member(peer) else { return };
         let part = self.state.cast.iter().find(|known| known.peer == peer);
@@ -469,15 +469,14 @@ impl Room {
         slots::note_freed(&mut self.state.vacated, now, member, passed_by);
     }
 
-    /// Those of a member's slots that were another player's last.
+    /// Slots of a member that another player had before.
     pub(crate) fn inherited(&self, peer: PeerId) -> Vec<Slot> {
         let member = self.view.member(peer);
         member.map(|member| slots::reused(&self.state.vacated, member)).unwrap_or_default()
     }
 
-    /// Notes that somebody who plays goes and could not come as a joiner. Only those who were
-    /// there at the start can, so there are never many of them; should there be, the earliest are
-    /// forgotten.
+    /// Remembers a player that leaves and could not rejoin as a joiner. Only players from the start
+    /// can, so there are few; beyond the limit the oldest is dropped.
     pub(super) fn remember_leaving(&mut self, peer: PeerId) {
         let is_shut = !self.view.drop_in && self.view.status != Status::Waiting;
         let plays = self.view.member(peer).is_some_and(|member| member.slot.is_some());
@@ -494,5 +493,5 @@ fn room_locked() -> Rejection {
 }
 
 fn room_full() -> Rejection {
-    Rejection::new(RejectionCode::RoomFull, "no seat is free in this room")
+    Rejection::new(RejectionCode::RoomFull, "no slot is free in this room")
 }

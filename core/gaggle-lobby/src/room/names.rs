@@ -1,6 +1,6 @@
-//! Names in a room: no two members are shown by names that look alike.
+//! Display names in a room: no two members have names that look alike.
 //!
-//! Called where a member comes or renames itself. Absent: what a name may consist of, which is in
+//! Called where a member joins or changes its name. Absent: permitted characters, which are in
 //! `label.rs`.
 
 use gaggle_kit::PeerId;
@@ -8,8 +8,7 @@ use gaggle_kit::PeerId;
 use crate::label::DisplayName;
 use crate::view::Member;
 
-/// The name as the others see it: with a number behind it if another member has one that looks
-/// the same.
+/// The name to display: with a number behind it if another member's name looks the same.
 pub(super) fn distinct_name(members: &[Member], peer: PeerId, name: DisplayName) -> DisplayName {
     let taken: Vec<String> = members
         .iter()
@@ -20,7 +19,7 @@ pub(super) fn distinct_name(members: &[Member], peer: PeerId, name: DisplayName)
     if is_free(&name) {
         return name;
     }
-    // One more than there are others, so that one of them is free.
+    // One more number than other members, so that one of them is free.
     let numbered = (2..taken.len() + 3).filter_map(|number| {
         let ending = format!(" {number}");
         let room = DisplayName::LENGTH_MAX - ending.len();
@@ -31,15 +30,14 @@ pub(super) fn distinct_name(members: &[Member], peer: PeerId, name: DisplayName)
     numbered.into_iter().find(is_free).unwrap_or(name)
 }
 
-/// What names that look the same have in common: by Unicode's table of characters that are mistaken
-/// for each other (UTS 39), in either case.
+/// Key that is equal for names that look the same: Unicode's confusables (UTS 39), in lower case.
 #[cfg(feature = "confusables")]
 fn likeness(name: &str) -> String {
     let shape = |text: &str| unicode_security::skeleton(text).collect::<String>();
     shape(&shape(name).to_lowercase()).to_lowercase()
 }
 
-/// What names that look the same have in common: letters in either case. Servers compare more.
+/// Key that is equal for names that look the same, in lower case. Servers compare confusables, too.
 #[cfg(not(feature = "confusables"))]
 fn likeness(name: &str) -> String {
     name.to_lowercase()
@@ -50,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_look_alike_have_one_likeness() {
+    fn similar_names_have_one_likeness() {
         for (one, other) in [("Nia", "nia"), ("Nia", "Ν\u{131}а"), ("paypal", "раураl"), ("Bill", "BiII")]
         {
             assert_eq!(likeness(one), likeness(other), "{one} {other}");

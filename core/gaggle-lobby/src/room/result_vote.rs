@@ -1,5 +1,6 @@
-//! How a room collects reports of a match until it can be decided. Whether they agree is judged in
-//! `results.rs`.
+//! Reports of a match, collected until it can be decided.
+//!
+//! Part of [`Room`](super::Room). Absent: whether reports agree (`results.rs`).
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -13,25 +14,25 @@ use crate::results::{
 use crate::rules::Rules;
 use crate::view::{RatingChange, ResultDecided, Status, Verdict};
 
-/// Decided matches a room waits for storage to take. A fifth means storage has been down for five
+/// Decided matches waiting for storage. A further one means that storage has been down for as many
 /// matches.
 const DECIDED_MAX: usize = 4;
 
-/// More players than ever play in one match, and twice as many as are in a room at once.
+/// Players remembered per match, twice as many as a room has at once.
 const CAST_MAX: usize = 128;
 
-/// Scores told by players, as many as a match remembers players.
+/// Score claims per match, as many as remembered players.
 const TOLD_MAX: usize = 128;
 
-/// A player who told its score within this time plays on. Clients tell it every 15 s.
+/// A player who sent a score within this time is still playing. Clients send one every 15 s.
 const PLAYS_ON: Micros = Micros::from_secs(40);
 
-/// How long to wait before a report is tried again that names people who are on their way back.
+/// Retry time of a report that names players who have not returned.
 const RETURN_MS: u64 = 5_000;
 
 impl Room {
-    /// Takes a member's report. Repeating it is harmless, and makes a match that could not be
-    /// stored before be stored now.
+    /// Takes a member's report. Repeating it is harmless, and stores a match that could not be
+    /// stored before.
     pub(super) fn report(
         &mut self,
         now: Micros,
@@ -52,7 +53,7 @@ impl Room {
         }
         let played = |peer: PeerId| self.state.cast.iter().any(|participant| participant.peer == peer);
         if self.is_reopened(now) && !report.scores.iter().all(|score| played(score.peer)) {
-            let text = "not everybody who played is back since the server lost its memory";
+            let text = "the server restarted and waits for players to return; try again in a moment";
             let refusal = Rejection::new(RejectionCode::Unavailable, text);
             return Err(Rejection { retry_after_ms: Some(RETURN_MS), ..refusal });
         }
@@ -70,7 +71,7 @@ impl Room {
         Ok(())
     }
 
-    /// Takes a player's word about its own score.
+    /// Takes a player's claim about its own score.
     pub(super) fn tell(
         &mut self,
         now: Micros,
@@ -83,7 +84,7 @@ impl Room {
         let is_open = round == self.view.round && self.view.status == Status::Playing && !is_decided;
         let participant = self.state.cast.iter().find(|participant| participant.peer == peer);
         let Some(participant) = participant.filter(|_| is_open) else {
-            return Err(Rejection::new(RejectionCode::BadReport, "you do not play that match"));
+            return Err(Rejection::new(RejectionCode::BadReport, "you are not playing that match"));
         };
         let mode = rules.mode(&self.view.game, &self.view.mode)?;
         check_score(score, mode, participant.played(Micros::from_millis(self.view.born), now))?;
@@ -95,8 +96,8 @@ impl Room {
         Ok(())
     }
 
-    /// Whether the host may end the match now. In a room `find` fills it does not do so alone while
-    /// others play on, whose results would be lost: reports of others end it.
+    /// Whether the host may end the match. In a matched room it may not while other players send
+    /// scores, whose results would be lost: their reports end it.
     pub(super) fn check_end(&self, now: Micros) -> Result<(), Rejection> {
         let voices = self.voices(now);
         let is_other = |peer: PeerId| !voices.are_one(peer, self.view.host);
@@ -111,21 +112,24 @@ impl Room {
             return Ok(());
         }
         match self.state.told.iter().find(|told| is_other(told.peer) && plays_on(told)) {
-            Some(_) => Err(Rejection::new(RejectionCode::WrongStatus, "others still play this match")),
+            Some(_) => Err(Rejection::new(
+                RejectionCode::WrongStatus,
+                "other players are still \
+             playing this match",
+            )),
             None => Ok(()),
         }
     }
 
-    /// Where a match stands.
+    /// Verdict on a match so far.
     pub fn verdict(&self, round: u32) -> Verdict {
         let record = self.state.decided.iter().find(|record| record.round == round);
         let stored = record.filter(|record| record.round <= self.state.stored_round);
         stored.map_or(Verdict::Pending, |record| record.verdict)
     }
 
-    /// Tells everybody that a match is stored, once, and what it counts as: a room that was made
-    /// again may have decided anew what had been stored before. Of several who have stored it the
-    /// first counts.
+    /// Announces a stored match once, with its verdict: a restored room may have decided a match
+    /// again that was stored before. The first stored verdict counts.
     pub fn set_stored(&mut self, round: u32, verdict: Option<Verdict>, ratings: Vec<RatingChange>) {
         if round <= self.state.stored_round {
             return;
@@ -138,10 +142,11 @@ impl Room {
         self.happen(ResultDecided { round, verdict, ratings });
     }
 
-    /// Notes that a player is in the match, once however often it comes. When too many are, of those
-    /// who left the one is forgotten that has least to say about it.
+    /// Adds a player to the match, once however often it joins. Beyond the limit the departed
+    /// player with the least weight is dropped.
     pub(super) fn add_to_cast(&mut self, mut participant: MatchPlayer) {
-        // A seat is kept for its person, at another machine as well, with the points won in it.
+        // A reservation belongs to its account, on another device as well, with the points won in
+        // it.
         let is_same = |known: &&MatchPlayer| {
             known.peer == participant.peer
                 || (known.player, known.slot) == (participant.player, participant.slot)
@@ -165,8 +170,7 @@ impl Room {
         self.state.cast.push(participant);
     }
 
-    /// Decides, if everybody who plays has reported. Those whose connection is lost may come back
-    /// to.
+    /// Decides if all players have reported. Members that are away may still do so.
     pub(super) fn settle_if_complete(&mut self, now: Micros) {
         if self.state.testimonies.is_empty() || self.may_lack_players(now) {
             return;
@@ -178,8 +182,8 @@ impl Room {
         }
     }
 
-    /// Decides, if those who have reported are enough, or else waits for others once more: a match
-    /// goes on for those who play it, whoever says that it is over.
+    /// Decides if the reports suffice, or waits for others once more: a match goes on for its
+    /// players, even if one says that it has ended.
     pub(super) fn settle_if_enough(&mut self, now: Micros) {
         let reported = self.state.testimonies.iter().map(|testimony| testimony.peer);
         if !self.may_lack_players(now) && self.voices(now).are_enough(reported) {
@@ -189,8 +193,8 @@ impl Room {
         }
     }
 
-    /// Decides with what there is, because nothing more will be said about the match. Those who
-    /// first come back to a server that lost its memory do not say it for everybody.
+    /// Decides early, because no more reports can come. The first members to return to a restored
+    /// room do not decide for all.
     pub(super) fn decide_early(&mut self, now: Micros) {
         if self.may_lack_players(now) {
             self.state.testimonies.clear();
@@ -201,17 +205,16 @@ impl Room {
         }
     }
 
-    /// Whether somebody may have played who is not back since the server lost its memory: for a
-    /// while, unless those who are back by their tickets have all seats there are.
+    /// Whether players may be missing since the room was restored: for a while, unless returned
+    /// members fill all slots.
     fn may_lack_players(&self, now: Micros) -> bool {
         let is_back = |peer: PeerId| self.seats.get(&peer).is_some_and(|seat| seat.restored.is_some());
         let is_full = self.view.free_slots() == 0 && self.view.players().all(|member| is_back(member.peer));
         self.is_reopened(now) && !is_full
     }
 
-    /// Who has a say: everybody who plays, and who has reported before leaving. Who was sent away
-    /// says nothing and weighs all the same, or a host would decide alone by sending everybody away
-    /// first.
+    /// Votes of all players, and of those who reported before leaving. A removed player has no vote
+    /// and keeps its weight, or a host could decide alone by removing all others.
     fn voices(&self, now: Micros) -> Voices {
         let mut voices = Voices::of(&self.state.cast);
         for participant in &self.state.cast {
@@ -228,7 +231,7 @@ impl Room {
         voices
     }
 
-    /// Decides with what was reported so far.
+    /// Decides with the reports so far.
     pub(super) fn decide(&mut self, now: Micros) {
         let voices = self.voices(now);
         let testimonies = std::mem::take(&mut self.state.testimonies);

@@ -1,4 +1,6 @@
-//! What members may change about themselves, and what only the host may change.
+//! Actions of members on themselves, and privileges of the host.
+//!
+//! Part of [`Room`](super::Room). Absent: joining and leaving (`members.rs`).
 
 use std::collections::BTreeSet;
 
@@ -15,9 +17,9 @@ use crate::view::{
     SettingsChanged, Status, StatusChanged, VoteCast,
 };
 
-/// Longest countdown a host can start.
+/// Longest countdown of a match start, in milliseconds.
 const COUNTDOWN_MS_MAX: u32 = 60_000;
-/// More people than a host sends away in earnest; beyond that the earliest may come back.
+/// Removed accounts and networks kept; beyond that the oldest may return.
 const BANNED_MAX: usize = 64;
 
 impl Room {
@@ -26,14 +28,16 @@ impl Room {
             return Err(wrong_status("the match has started"));
         }
         let member = self.view.member(peer).filter(|member| member.slot.is_some());
-        let member = member.ok_or_else(|| Rejection::new(RejectionCode::WrongStatus, "you only watch"))?;
+        let member =
+            member.ok_or_else(|| Rejection::new(RejectionCode::WrongStatus, "spectators cannot do this"))?;
         if member.ready != ready {
             self.happen(ReadyChanged { peer, ready });
         }
         Ok(())
     }
 
-    /// Watchers have no part in a match that others could wait for.
+    /// Sets since when a member is away from the game. Ignored for spectators, whom no match waits
+    /// for.
     pub(super) fn set_resting(&mut self, peer: PeerId, since: Option<Micros>) {
         let resting = since.is_some();
         let member = self.view.member(peer).filter(|member| member.slot.is_some());
@@ -66,7 +70,7 @@ impl Room {
         if !matches!(self.view.status, Status::Waiting | Status::Finished) {
             return Err(wrong_status("the match has started already"));
         }
-        // Whoever is away cannot be asked, and whoever starts is ready.
+        // A disconnected player cannot get ready, and starting implies that the host is.
         let host = self.view.host;
         let unready = self.view.players().find(|member| !member.ready && !member.away && member.peer != host);
         if let Some(member) = unready.filter(|_| !self.view.drop_in) {
@@ -139,11 +143,15 @@ impl Room {
             None => self.view.seats,
         };
         if !self.view.occupied_slots().difference(SlotSet::first(seats.into())).is_empty() {
-            return Err(Rejection::new(RejectionCode::BadSettings, "somebody sits on one of those seats"));
+            return Err(Rejection::new(
+                RejectionCode::BadSettings,
+                "a player has one of the slots to \
+             be removed",
+            ));
         }
-        // Who met others by `find` is not shut in with one of them, nor they out.
+        // Players whom `find` brought together can neither be locked in nor out by one of them.
         if self.view.matched && self.view.players().count() > 1 {
-            return Err(wrong_status("players found this room; it cannot be shut"));
+            return Err(wrong_status("a room of matched players cannot be locked"));
         }
         let private = private.unwrap_or(self.view.private);
         let change = AccessChanged {
@@ -165,8 +173,8 @@ impl Room {
         Ok(())
     }
 
-    /// A player of a matched room wants another one removed. Votes count by network: keys of one
-    /// person are one vote. Where all are of one network, as at home, they count by player.
+    /// A player of a matched room votes to remove another one. Votes count per network, because
+    /// keys are free; if all players share a network, as at home, they count per player.
     pub(super) fn vote(&mut self, now: Micros, by: PeerId, target: PeerId) -> Result<(), Rejection> {
         let plays = |peer: PeerId| self.view.member(peer).is_some_and(|member| member.slot.is_some());
         if !plays(by) {
@@ -199,13 +207,13 @@ impl Room {
         Ok(())
     }
 
-    /// Removes a member for good, and its network unless another member is there, too.
+    /// Removes a member for good, with its network unless another member shares it.
     fn send_away(&mut self, now: Micros, target: PeerId) {
         let network = |peer: PeerId| self.seats.get(&peer).map(|seat| seat.source.network);
         let others = || self.view.members.iter().filter(|member| member.peer != target);
         if let Some(member) = self.view.member(target) {
             let (player, home) = (member.player, network(target));
-            // A host that sends another tab of its own away does not shut itself out.
+            // A host that removes its own second peer does not ban itself.
             let is_alone = others().all(|other| other.player != player);
             let is_apart = others().all(|other| network(other.peer) != home);
             if is_alone {
@@ -222,13 +230,13 @@ impl Room {
         let cast = self.state.cast.iter_mut().filter(|participant| participant.peer == target);
         cast.for_each(|participant| participant.kicked_at = Some(now));
         self.remove(now, target, LeaveReason::Kicked);
-        // Their ticket is still valid. In the next epoch it is not.
+        // The ticket of the removed player is valid until the epoch changes.
         self.happen(EpochChanged { epoch: self.view.epoch + 1 });
     }
 
-    /// When a host that is away, or that rests, loses the role; never, if no other player is there
-    /// to take it. A host that rests is connected and may look again at any time: it keeps the role
-    /// as long as a lost seat is kept.
+    /// When a host that is away or resting loses its role; never without another player to take it.
+    /// A resting host is connected and may return at any time: it keeps the role as long as a lost
+    /// reservation is kept.
     pub(super) fn host_gives_way_at(&self, rules: &Rules) -> Option<Micros> {
         let seat = self.seats.get(&self.view.host)?;
         let away = seat.away_since.filter(|_| self.successor(|member| !member.away).is_some());
@@ -238,7 +246,7 @@ impl Room {
         away.into_iter().chain(resting.map(|since| since + rules.reconnect_grace)).min()
     }
 
-    /// A guest's key costs nothing to make, so that a removed player's network is shut out as well.
+    /// Rejects removed players, and their networks: a guest's key is free.
     pub(super) fn check_banned(&self, joiner: &JoinRequest) -> Result<(), Rejection> {
         let is_known = self.state.banned.contains(&joiner.player);
         if is_known || self.state.banned_networks.contains(&joiner.source.network) {
@@ -260,7 +268,7 @@ impl Room {
     }
 }
 
-/// Whether these can be a room's settings.
+/// Checks size and form of a room's settings.
 pub(crate) fn check_settings(rules: &Rules, settings: &RawJson) -> Result<(), Rejection> {
     let refuse = |text: String| Err(Rejection::new(RejectionCode::BadSettings, text));
     if !settings.is_object() {
@@ -268,7 +276,7 @@ pub(crate) fn check_settings(rules: &Rules, settings: &RawJson) -> Result<(), Re
     }
     let (length, max) = (settings.as_str().len(), rules.settings_bytes_max);
     if length > max {
-        return refuse(format!("settings of {length} bytes are too long, at most {max} are allowed"));
+        return refuse(format!("settings have {length} bytes, at most {max} are allowed"));
     }
     Ok(())
 }
@@ -278,5 +286,5 @@ fn wrong_status(text: &str) -> Rejection {
 }
 
 fn no_such_member() -> Rejection {
-    Rejection::new(RejectionCode::NoSuchMember, "there is no such other player in this room")
+    Rejection::new(RejectionCode::NoSuchMember, "this room has no such other player")
 }

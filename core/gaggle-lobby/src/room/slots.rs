@@ -1,7 +1,7 @@
 //! Slots and colors of a room: which ones a joiner gets, and which of them another player left.
 //!
-//! Games keep for a while what was won in a slot, and that is not for the next who comes.
-//! Absent: who may join.
+//! Called by `members.rs`. Games keep state per slot for a while, which does not belong to the next
+//! player. Absent: who may join.
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
@@ -9,9 +9,8 @@ use super::{FreedSlot, JoinRequest};
 use crate::players::LocalPlayers;
 use crate::view::{Member, RoomView};
 
-/// Free slots for a joiner: those it had before, then those no player had, then those that were
-/// left longest ago. Among those no player had, the one of the colors it prefers comes first: to
-/// many games a slot is a color.
+/// Free slots for a joiner: first those it had before, then those no player had, then those freed
+/// longest ago. Among unused ones the preferred slot comes first: many games color players by slot.
 pub(super) fn slots_for(view: &RoomView, freed: &[FreedSlot], joiner: &JoinRequest) -> Option<SlotSet> {
     let rank = |slot: Slot| match freed.iter().find(|freed| freed.slot == slot) {
         Some(freed) if freed.peer == joiner.peer => (0, Micros::ZERO),
@@ -24,8 +23,8 @@ pub(super) fn slots_for(view: &RoomView, freed: &[FreedSlot], joiner: &JoinReque
     take(&free, joiner.players)
 }
 
-/// The slots of a peer whose first one was this, if that is free. Where the others were no ticket
-/// says, most likely right behind it.
+/// Slots of a peer whose first one was `first`, if free. Tickets do not name the others, which most
+/// likely follow directly.
 pub(super) fn slots_from(view: &RoomView, first: Slot, players: LocalPlayers) -> Option<SlotSet> {
     let free = free_slots(view);
     let mut slots: Vec<Slot> = free.iter().collect();
@@ -33,8 +32,8 @@ pub(super) fn slots_from(view: &RoomView, first: Slot, players: LocalPlayers) ->
     free.contains(first).then(|| take(&slots, players)).flatten()
 }
 
-/// Notes that a member's slots become free. What a game keeps in them is the member's, unless it
-/// only passed by: then it is still that of the player before.
+/// Records that a member's slots become free. Game state in them belongs to the member, unless it
+/// stayed only briefly: then to the player before.
 pub(super) fn note_freed(freed: &mut Vec<FreedSlot>, now: Micros, member: &Member, passed_by: bool) {
     let (slots, peer, player) = (member.slots(), member.peer, Some(member.player));
     freed.retain(|freed| passed_by || !slots.contains(freed.slot));
@@ -45,8 +44,8 @@ pub(super) fn note_freed(freed: &mut Vec<FreedSlot>, now: Micros, member: &Membe
     }
 }
 
-/// Those of a member's slots that were another player's last: what a game keeps in them is not the
-/// member's.
+/// Slots of a member that another player had before: game state in them does not belong to the
+/// member.
 pub(super) fn reused(freed: &[FreedSlot], member: &Member) -> Vec<Slot> {
     let is_other = |freed: &FreedSlot| {
         freed.peer != member.peer && freed.player.is_none_or(|player| player != member.player)
@@ -55,7 +54,7 @@ pub(super) fn reused(freed: &[FreedSlot], member: &Member) -> Vec<Slot> {
     member.slots().iter().filter(left_by_other).collect()
 }
 
-/// The preferred palette, or the lowest that no other player wears.
+/// The preferred palette, or the lowest unused one.
 pub(super) fn free_palette(view: &RoomView, peer: PeerId, preferred: u8) -> u8 {
     let taken = |palette: u8| view.players().any(|member| member.palette == palette && member.peer != peer);
     if !taken(preferred) {

@@ -1,6 +1,6 @@
-//! Words of a room: who joins, what is kept for a member, what a new room is like.
+//! Data of a room: join requests, reservations, settings of a new room.
 //!
-//! They travel in commands of the log and in snapshots. Absent: rules.
+//! Part of log commands and snapshots. Absent: rules.
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -13,102 +13,102 @@ use crate::ticket::Claims;
 use crate::view::RawJson;
 
 record! {
-    /// Where a member's connection is: node, which life of that node, and which connection there.
+    /// Connection of a member: node, epoch of the node, and connection there.
     #[derive(Copy, PartialOrd, Ord)]
     pub struct Attachment {
-        /// The node.
+        /// Node of the connection.
         node: NodeId,
-        /// Which life of the node: after a crash, or when it was taken for dead, it gets a new one.
+        /// Epoch of the node; a new one starts after a crash or an expired lease.
         epoch: u32,
-        /// The connection.
+        /// Public id of the connection.
         session: ResumeId,
     }
 }
 
 record! {
-    /// Where a member comes from, as far as the server has to know.
+    /// Network and sign-in of a member.
     #[derive(Copy, PartialOrd, Ord)]
     pub struct Source {
-        /// The network it connected from last; of a participant in a match, when it came.
+        /// Network of its last connection; for a player in a match, of the connection it joined
+        /// from.
         network: NetworkId,
-        /// An issuer of tokens vouches for the person; a guest's key costs nothing to make.
+        /// A token issuer has authenticated the player; a guest's key is free.
         signed_in: bool,
     }
 }
 
 record! {
-    /// What the server knows about a member and others need not.
+    /// What only the server knows about a member.
     pub struct Reservation {
-        /// Where the member comes from.
+        /// Network and sign-in of the member.
         source: Source,
-        /// The connection, if there is one.
+        /// Connection, if there is one.
         link: Option<Attachment>,
-        /// The last connection there was.
+        /// Last connection there was.
         session: ResumeId,
         /// When the connection was lost, if it is.
         away_since: Option<Micros>,
-        /// It was not lost: they left, and may be back in a moment.
+        /// The member left by itself and may return in a moment.
         stepped_out: bool,
-        /// When the player looked away, if they did.
+        /// When the player went away from the game, if it did.
         resting_since: Option<Micros>,
-        /// Rises with each joiner: who has been here longest has the lowest.
+        /// Join order: the lowest joined first.
         order: u64,
-        /// The number of the next signal to this member.
+        /// Number of the next signal to this member.
         next_signal: u64,
-        /// The number of the last signal from this member, if it numbers them.
+        /// Number of the last signal from this member, if it numbers them.
         got: Option<u64>,
-        /// The epoch of the ticket this member was seated again by, after the server had forgotten
-        /// the room.
+        /// Epoch of the ticket that restored this member after the server lost the room.
         restored: Option<u32>,
     }
 }
 
 record! {
-    /// Somebody about to be seated.
+    /// A peer about to join.
     pub struct JoinRequest {
-        /// The machine.
+        /// Id of the peer.
         peer: PeerId,
-        /// The person.
+        /// Account of its player.
         player: PlayerId,
-        /// What they are called.
+        /// Display name of its player.
         name: DisplayName,
-        /// The colours they wish for.
+        /// Preferred slot, which decides its color.
         palette: u8,
-        /// Only to watch.
+        /// Joins as a spectator.
         watch: bool,
-        /// How many play at the machine.
+        /// Local players of the peer.
         players: LocalPlayers,
-        /// Gives up the seat they have elsewhere, once it is certain that they get this one.
+        /// Gives up another reservation once this one is certain.
         switch: bool,
-        /// Where they come from.
+        /// Network and sign-in of the peer.
         source: Source,
     }
 }
 
 record! {
-    /// A room about to be made.
+    /// A room about to be created.
     pub struct NewRoom {
-        /// Its id.
+        /// Id of the room.
         id: RoomId,
-        /// Its code.
+        /// Code of the room.
         code: RoomCode,
-        /// The seed of its first match.
+        /// Seed of its first match.
         seed: Seed,
-        /// What is played.
+        /// Game to play.
         game: Label,
-        /// In which of its ways.
+        /// Mode of the game.
         mode: Label,
-        /// By which build.
+        /// Build of the game.
         build: Label,
-        /// How many may play.
+        /// Number of slots.
         seats: u8,
-        /// Not in the list.
+        /// Kept out of the list and of `find`.
         private: bool,
-        /// Playing at once, joinable while it does.
+        /// Plays at once and admits joiners while it does.
         drop_in: bool,
-        /// Waiting for the host to start a match, although joinable while it runs.
+        /// Waits for the host to start a match, although joiners are admitted while it runs.
         host_starts: bool,
-        /// Made by `find`, for players who meet there.
+        /// Created by `find`, for players who do not know each other.
         matched: bool,
         /// The game's settings.
         settings: RawJson,
@@ -116,7 +116,7 @@ record! {
 }
 
 impl NewRoom {
-    /// The room a ticket is for, to be created again.
+    /// The room of a ticket, to be restored.
     pub(crate) fn of_ticket(claims: &Claims, settings: RawJson) -> NewRoom {
         NewRoom {
             id: claims.room,
@@ -136,18 +136,18 @@ impl NewRoom {
     }
 }
 
-/// Whose connection may lose a seat to the one that claims it.
+/// Which connection may lose a reservation to a claiming one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Displace {
-    /// Nobody's that is alive.
+    /// No connection that is alive.
     Never,
-    /// This one's, which was found dead. Not that of one who came after it.
+    /// This connection, which was found dead, and no later one.
     OnlyFrom(ResumeId),
-    /// Whoever's: the owner wants it here.
+    /// Any connection: the player asked for it.
     Always,
 }
 
-/// Written as `"always"` or as the connection; left out if it is never.
+/// Written as `"always"` or as the connection; omitted for [`Displace::Never`].
 impl Value for Displace {
     fn read(raw: Raw<'_>, field: &'static str) -> Result<Displace, MessageError> {
         match raw.string().as_deref() {
@@ -176,18 +176,17 @@ impl Value for Displace {
     }
 }
 
-/// How somebody got their seat back.
+/// How a peer resumed its reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attached {
-    /// On the connection after the one that was lost: signals go on where they stopped.
+    /// On the connection after the lost one: signal numbering continues.
     Resumed {
-        /// The number of the next signal to the member.
+        /// Number of the next signal to the member.
         next_signal: u64,
-        /// The number of the last signal that came from it.
+        /// Number of the last signal that arrived from it.
         got: Option<u64>,
     },
-    /// As somebody who knows nothing any more: after a reload, from another tab, through another
-    /// node.
+    /// Without memory of signals: after a reload, on another device, through another node.
     Fresh,
 }
 

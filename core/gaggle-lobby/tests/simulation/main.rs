@@ -1,7 +1,7 @@
-//! Thousands of clients, reconnects and crashing nodes in virtual time, with everything that must
-//! hold checked after every step.
+//! Thousands of clients, reconnects and crashing nodes in virtual time, with all invariants checked
+//! after every step.
 
-#![allow(clippy::unwrap_used, reason = "a failing test says enough")]
+#![allow(clippy::unwrap_used, reason = "test failures are explained by their messages")]
 
 mod silence;
 mod world;
@@ -23,7 +23,7 @@ use world::rude::RudeTally;
 use world::{Delays, SECOND, World, guest};
 
 #[test]
-fn packing_is_exact_for_a_hundred_thousand_joins() {
+fn packing_is_exact_for_hundred_thousand_joins() {
     let mut directory = Directory::new(world::generous());
     let link = link(1);
     let lease = Lease { node: link.node, epoch: 1, ttl: Micros::MAX };
@@ -43,8 +43,8 @@ fn packing_is_exact_for_a_hundred_thousand_joins() {
 }
 
 #[test]
-fn a_storm_of_clients_and_crashing_nodes_breaks_no_promise() {
-    // LOBBY_SEEDS=1..200 looks further.
+fn storm_of_clients_and_crashes_breaks_no_invariant() {
+    // LOBBY_SEEDS=1..200 runs more seeds.
     let seeds = std::env::var("LOBBY_SEEDS").unwrap_or("1..7".into());
     let (first, end) = seeds.split_once("..").expect("LOBBY_SEEDS is FIRST..END");
     for seed in first.parse().unwrap()..end.parse().unwrap() {
@@ -59,11 +59,11 @@ fn thousands_of_clients_survive_the_crash_of_every_node() {
     assert!(world.crashes.iter().all(|crashes| *crashes > 0), "{:?}", world.crashes);
 }
 
-/// So many misbehave.
+/// Number of misbehaving clients.
 const RUDE: usize = 12;
 
-/// People come, go, vanish and return; nodes crash and start again; then all is well and must be
-/// right.
+/// Clients join, leave, vanish and return while nodes crash and restart; then everything settles
+/// and must be right.
 fn storm(seed: u64, clients: usize, rounds: usize) -> World {
     let delays = Delays { socket: Micros::from_millis(80), directory: Micros::from_millis(10) };
     let mut world = World::new(seed, 3, delays);
@@ -79,14 +79,14 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
         (0..RUDE).for_each(|number| world.misbehave(number));
         Checker::check_bounds(&world.directory, &world.rules);
         if round % 10 == 5 {
-            // Each in its turn, so that all of them do.
+            // In turn, so that every node crashes.
             let slot = (round / 10 + seed as usize) % 3;
             if world.is_node_up(slot) {
                 world.crash_node(slot);
             }
         }
         if round % 10 == 3 {
-            // Longer than a node may be silent: it is taken for dead, and comes back.
+            // Longer than the lease of a node: it expires, and the node comes back.
             let slot = world.prng.below(3) as usize;
             world.partition_node(slot, Micros::from_secs(9));
         }
@@ -104,13 +104,14 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
         }
     }
     world.send_rude_away();
-    // Longer than any grace time, backoff or missing pong.
+    // Longer than any grace time, backoff or pong timeout.
     world.run_for(Micros::from_secs(150));
     let machines: Vec<_> = world.running_clients();
     world.checker.settled(&world.directory, &machines);
     let seated = machines.iter().filter(|(_, machine)| machine.room().is_some()).count();
     println!(
-        "seed {seed}: {} steps, {seated} seated in {} rooms, {} rooms made, {} returns, {} seats given up, {} hosts",
+        "seed {seed}: {} steps, {seated} members in {} rooms, {} rooms created, {} returns, {} \
+         reservations expired, {} hosts",
         world.steps,
         world.directory.rooms().count(),
         world.checker.rooms_created,
@@ -118,12 +119,12 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
         world.checker.seats_given_up,
         world.checker.host_changes,
     );
-    // It must have been a storm, or it proves nothing.
+    // The run must have exercised all of it.
     assert!(machines.iter().all(|(_, machine)| machine.is_online()));
     assert!(seated > clients / 4);
     assert!(world.checker.returns > clients as u64 / 4);
-    assert!(world.checker.kept > clients as u64 / 8, "{} came back to their seats", world.checker.kept);
-    assert!(world.checker.list_count() > clients / 20, "{} see a list", world.checker.list_count());
+    assert!(world.checker.kept > clients as u64 / 8, "{} resumed their reservations", world.checker.kept);
+    assert!(world.checker.list_count() > clients / 20, "{} subscribe to a list", world.checker.list_count());
     assert!(world.checker.seats_given_up > 10);
     assert!(world.checker.host_changes > 10);
     assert!(world.checker.records.len() > 3, "{} matches were decided", world.checker.records.len());
@@ -131,7 +132,7 @@ fn storm(seed: u64, clients: usize, rounds: usize) -> World {
     let RudeTally { seats, seats_by_ticket, tokens, searches, refused } = &world.rude_tally;
     assert!(*seats > 10 && *seats_by_ticket > 3 && *tokens > 10 && *searches > 3);
     for code in [RejectionCode::BadToken, RejectionCode::BadTicket, RejectionCode::BadMessage] {
-        assert!(refused.contains_key(&code), "nobody was refused for {code}: {refused:?}");
+        assert!(refused.contains_key(&code), "no client was rejected with {code}: {refused:?}");
     }
     world
 }
@@ -175,7 +176,7 @@ fn disturb(world: &mut World, client: usize) {
     }
 }
 
-/// Watches a list of rooms, another one than before, or none any more.
+/// Subscribes to a list of rooms, to another one, or to none.
 fn look_at_rooms(world: &mut World, client: usize) {
     let mode = ["", "team", "versus"][world.prng.below(3) as usize].parse().unwrap();
     let list = SubscribeRooms {
@@ -192,7 +193,7 @@ fn look_at_rooms(world: &mut World, client: usize) {
     });
 }
 
-/// What a match brings: it starts, ends, is reported, and now and then somebody is sent away.
+/// Events of a match: start, end, reports, and sometimes a removed member.
 fn play_on(world: &mut World, client: usize) {
     let (choice, score) = (world.prng.below(8), i64::from(world.prng.below(3)));
     let Some(room) = world.clients[client].machine.room().cloned() else { return };
@@ -209,7 +210,7 @@ fn play_on(world: &mut World, client: usize) {
 }
 
 #[test]
-fn a_server_that_forgot_its_rooms_seats_everybody_again_by_their_tickets() {
+fn server_without_memory_restores_members_by_tickets() {
     let delays = Delays { socket: Micros::from_millis(20), directory: Micros::ZERO };
     let mut world = World::new(5, 1, delays);
     for _ in 0..40 {
@@ -230,10 +231,10 @@ fn a_server_that_forgot_its_rooms_seats_everybody_again_by_their_tickets() {
     world.checker.settled(&world.directory, &world.running_clients());
 }
 
-/// A room, a slot in it, and the match that is played.
+/// Room, slot, and the current match of a client.
 type Place = (RoomId, Option<u16>, Seed, u32);
 
-/// Everybody's place.
+/// Room and slot of every client.
 fn seats(world: &World) -> Vec<Option<Place>> {
     let seat = |client: &world::SimClient| {
         let room = client.machine.room()?;

@@ -1,6 +1,5 @@
-//! A hundred thousand join, and half of them fall silent in one way or another while the others go
-//! on coming: whoever is silent is taken out, whoever is not keeps seat and room, and nothing is
-//! left behind.
+//! A hundred thousand clients join and half of them fall silent while others keep joining: silent
+//! ones are removed, others keep slot and room, and no state is left behind.
 
 use std::collections::VecDeque;
 
@@ -14,21 +13,21 @@ use gaggle_lobby::{NodeId, RoomId, TicketSigner};
 use crate::world::generous;
 
 const JOINS: u64 = 100_000;
-/// Five thousand a second.
+/// Time between two joins: five thousand a second.
 const BETWEEN: Micros = Micros::new(200);
-/// How often time passes for the machines, in joins.
+/// Joins between two timer calls.
 const TICK: u64 = 1_000;
 
-/// What becomes of somebody who joined.
+/// Behavior of a client after it joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Habit {
-    /// Answers, and says something now and then.
+    /// Answers pings and sends a message now and then.
     Stays,
-    /// The socket answers, nobody says anything.
+    /// The socket answers pings, the client sends nothing.
     Mute,
-    /// The socket answers no more, and nobody closes it.
+    /// The socket answers no more and is not closed.
     Vanishes,
-    /// The socket closes, and nobody comes back.
+    /// The socket closes and the client does not return.
     Breaks,
 }
 
@@ -36,9 +35,9 @@ struct Crowd {
     now: Micros,
     node: Node,
     directory: Directory,
-    /// By the number of their connection.
+    /// Behavior by connection number.
     habits: Vec<Habit>,
-    /// Those who stay, and the room they were given.
+    /// Clients that stay, with the room they joined.
     stay: Vec<(ConnectionId, PeerId, RoomId)>,
 }
 
@@ -83,7 +82,7 @@ impl Crowd {
         self.settle();
     }
 
-    /// Time passes, and whoever stays says so.
+    /// Runs timers; clients that stay send a message.
     fn tick(&mut self, nth: u64) {
         self.node.handle_timeout(self.now);
         self.settle();
@@ -132,7 +131,7 @@ impl Crowd {
 }
 
 #[test]
-fn the_silent_are_taken_out_of_a_storm_of_joins_and_nobody_else_is() {
+fn silent_members_alone_are_removed_in_storm_of_joins() {
     let rules = Rules {
         reconnect_grace: Micros::from_secs(10),
         idle_timeout: Micros::from_secs(20),
@@ -168,8 +167,7 @@ fn the_silent_are_taken_out_of_a_storm_of_joins_and_nobody_else_is() {
         }
     }
     let most = crowd.directory.rooms().count();
-    // Longer than the longest silence, the time a socket has to answer, and the time a seat is
-    // kept, together.
+    // Longer than idle timeout, pong timeout and grace time together.
     for nth in 0..300 {
         crowd.now += Micros::new(BETWEEN.get() * TICK);
         breaking.drain(..).for_each(|(_, connection)| crowd.node.handle_closed(crowd.now, connection));
@@ -181,9 +179,9 @@ fn the_silent_are_taken_out_of_a_storm_of_joins_and_nobody_else_is() {
         assert_eq!(crowd.directory.room_of(*peer).map(|now| now.view().id), Some(*room), "{peer}");
     }
     let members: usize = crowd.directory.rooms().map(|room| room.view().members.len()).sum();
-    assert_eq!(members, count(Habit::Stays), "somebody sits there who is gone");
+    assert_eq!(members, count(Habit::Stays), "a member is left that is gone");
     let rooms = crowd.directory.rooms().count();
-    assert!(rooms < most, "{rooms} of {most} rooms: some had nobody left");
-    assert_eq!(crowd.node.rooms().count(), rooms, "copies are kept of rooms nobody is in");
+    assert!(rooms < most, "{rooms} of {most} rooms: some have no member left");
+    assert_eq!(crowd.node.rooms().count(), rooms, "copies are kept of rooms without members");
     assert_eq!(crowd.node.connection_count(), count(Habit::Stays) + count(Habit::Mute));
 }

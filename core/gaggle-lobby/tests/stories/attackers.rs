@@ -1,5 +1,4 @@
-//! Stories about people who do what no client of ours does, to get what is not theirs or to bring
-//! the server down.
+//! Attacks on other players' reservations, on results, and on the server's resources.
 
 use std::collections::VecDeque;
 
@@ -17,7 +16,7 @@ const FIND_DUEL: &str = r#"{"type":"find","id":5,"game":"ranked","mode":"duel"}"
 const START: &str = r#"{"type":"start"}"#;
 
 #[test]
-fn hellos_sent_all_at_once_are_taken_one_after_another() {
+fn hellos_sent_at_once_are_handled_one_by_one() {
     let mut server = Server::new();
     let connection = server.connect();
     let token = r#"{"type":"hello","token":"x"}"#;
@@ -27,7 +26,7 @@ fn hellos_sent_all_at_once_are_taken_one_after_another() {
     let refused = || Err(Rejection::new(RejectionCode::BadToken, "no"));
     server.verified(connection, refused());
     assert_eq!(code(&server.hear(connection)), RejectionCode::BadToken);
-    // The second was taken up and is being checked, and the rest goes on waiting.
+    // The second one is being verified, and the rest still waits.
     server.verified(connection, refused());
     let heard = server.hear(connection);
     assert!(
@@ -41,7 +40,7 @@ fn hellos_sent_all_at_once_are_taken_one_after_another() {
 }
 
 #[test]
-fn from_one_address_only_so_many_different_lists_are_watched() {
+fn different_lists_per_address_are_limited() {
     let mut server = Server::new();
     let list = |build: usize| format!(r#"{{"type":"list","game":"gander","build":"b{build}"}}"#);
     let mut watchers = Vec::new();
@@ -57,35 +56,41 @@ fn from_one_address_only_so_many_different_lists_are_watched() {
             _ => assert_eq!(code(&heard), RejectionCode::TooMany, "{number}"),
         }
     }
-    // What others there watch may be watched, and by who watches something of their own, another.
+    // A list that is subscribed to already stays available, also to a connection that gives up its
+    // own.
     let is_shown = |heard: Vec<ServerMessage>| matches!(&heard[..], [ServerMessage::Rooms(_)]);
     assert!(is_shown(server.say(watchers[39], &list(0))));
     assert!(is_shown(server.say(watchers[1], &list(99))));
-    assert_eq!(code(&server.say(watchers[0], &list(100))), RejectionCode::TooMany, "two watch that one");
-    // Who is gone, or watches no more, makes room.
+    assert_eq!(
+        code(&server.say(watchers[0], &list(100))),
+        RejectionCode::TooMany,
+        "two connections share that \
+     list"
+    );
+    // Closed and unsubscribed connections free their share.
     server.close(watchers[2]);
     assert!(is_shown(server.say(watchers[38], &list(38))));
     server.say(watchers[3], r#"{"type":"unlist"}"#);
     assert!(is_shown(server.say(watchers[37], &list(37))));
     assert_eq!(code(&server.say(watchers[36], &list(36))), RejectionCode::TooMany);
-    // Elsewhere nobody notices.
+    // Other addresses are not affected.
     let elsewhere = server.guest(100);
     assert!(is_shown(server.say(elsewhere, &list(36))));
 }
 
 #[test]
-fn what_waits_for_an_answer_is_bounded_in_bytes() {
+fn waiting_messages_are_bounded_in_bytes() {
     let mut server = Server::new();
     let connection = server.connect();
     server.say(connection, r#"{"type":"hello","token":"x"}"#);
     let long = format!(r#"{{"type":"find","game":"gander","settings":{{"a":"{}"}}}}"#, "x".repeat(60_000));
     assert!(server.say(connection, &long).is_empty() && server.say(connection, &long).is_empty());
     assert_eq!(code(&server.say(connection, &long)), RejectionCode::TooFast);
-    assert!(server.say(connection, r#"{"type":"touch"}"#).is_empty(), "there is room for short ones");
+    assert!(server.say(connection, r#"{"type":"touch"}"#).is_empty(), "short ones fit");
 }
 
 #[test]
-fn handing_the_role_of_host_round_makes_no_more_tickets_than_one_host_does() {
+fn passing_host_role_around_renews_no_more_tickets() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.change = Limits::default().change;
     let mut server = Server::with_rules(rules);
@@ -115,7 +120,7 @@ fn handing_the_role_of_host_round_makes_no_more_tickets_than_one_host_does() {
     let heard = server.hear(watcher);
     let tickets = heard.iter().filter(|message| matches!(message, ServerMessage::TicketRenewed(_))).count();
     assert_eq!((tickets, refused), (20, 10));
-    // Who is no host uses nothing up that the host may need.
+    // Rejected requests of other members cost the host nothing.
     server.wait_secs(11);
     for _ in 0..20 {
         assert_eq!(code(&server.say(watcher, START)), RejectionCode::NotHost);
@@ -125,7 +130,7 @@ fn handing_the_role_of_host_round_makes_no_more_tickets_than_one_host_does() {
 }
 
 #[test]
-fn from_one_address_only_so_many_results_are_stored() {
+fn stored_results_per_address_are_limited() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.report_per_address = Limits::default().report_per_address;
     let mut server = Server::with_rules(rules);
@@ -143,7 +148,7 @@ fn from_one_address_only_so_many_results_are_stored() {
 }
 
 #[test]
-fn a_watcher_s_newer_ticket_ends_no_room() {
+fn spectators_newer_ticket_ends_no_room() {
     let mut server = Server::new();
     let player = server.guest(1);
     let made = seat(&server.say(player, CREATE));
@@ -163,7 +168,7 @@ fn a_watcher_s_newer_ticket_ends_no_room() {
 }
 
 #[test]
-fn who_left_comes_back_by_ticket_only_where_others_may_come_too() {
+fn departed_player_returns_by_ticket_only_where_joiners_may() {
     let mut server = Server::new();
     let host = server.guest(1);
     let code = seat(&server.say(host, CREATE)).room.code;
@@ -181,7 +186,7 @@ fn who_left_comes_back_by_ticket_only_where_others_may_come_too() {
 }
 
 #[test]
-fn who_talks_all_the_time_keeps_nobody_else_from_showing_life() {
+fn flooding_client_keeps_no_other_from_staying_alive() {
     for silent_after in [Micros::from_secs(300), Micros::from_secs(8)] {
         let mut server = Server::with_rules(Rules {
             limits: Limits::unlimited(),
@@ -209,7 +214,7 @@ fn who_talks_all_the_time_keeps_nobody_else_from_showing_life() {
 }
 
 #[test]
-fn however_many_watch_a_match_and_go_the_room_can_be_kept() {
+fn room_of_many_spectators_can_be_stored() {
     let mut server = Server::new();
     let host = server.guest(1);
     let room = seat(&server.say(host, CREATE)).room;
@@ -228,7 +233,7 @@ fn however_many_watch_a_match_and_go_the_room_can_be_kept() {
 }
 
 #[test]
-fn who_left_a_match_that_runs_is_out_of_it_and_who_was_lost_is_not() {
+fn leaving_match_is_final_and_losing_connection_is_not() {
     let mut server = Server::new();
     let host = server.guest(1);
     let door = seat(&server.say(host, CREATE)).room.code;
@@ -249,17 +254,17 @@ fn who_left_a_match_that_runs_is_out_of_it_and_who_was_lost_is_not() {
 
     let left = server.connect();
     let refused = ticket_refusal(&server.say(left, &with_ticket(2, "", &tickets[0])));
-    assert_eq!(refused, "the ticket brings no seat: the match has started");
+    assert_eq!(refused, "the ticket is not valid for a room: the match has started");
     let lost = server.connect();
     let back = seat(&server.say(lost, &with_ticket(3, "", &tickets[1])));
     assert!(back.returned && back.room.members.len() == 2);
-    // In the next match they are welcome again, if it takes newcomers.
+    // In the next match they are admitted again, if it admits joiners.
     server.say(host, r#"{"type":"finish"}"#);
     assert_eq!(code(&server.say(left, &join(door))), RejectionCode::RoomFinished);
 }
 
 #[test]
-fn settings_a_ticket_was_not_signed_with_are_passed_on_to_nobody() {
+fn settings_not_signed_with_ticket_are_ignored() {
     let mut server = Server::new();
     let host = server.guest(1);
     let create = CREATE.replace('}', r#","settings":{"lava":true}}"#);
@@ -284,10 +289,10 @@ fn settings_a_ticket_was_not_signed_with_are_passed_on_to_nobody() {
     assert_eq!(come(&mut server, r#"{ "lava": true }"#), r#"{"lava":true}"#);
 }
 
-const LOCKED: &str = "the ticket brings no seat: the host has locked this room";
+const LOCKED: &str = "the ticket is not valid for a room: the host has locked this room";
 
 #[test]
-fn a_room_that_was_locked_when_the_server_forgot_it_takes_its_members_back_for_a_while() {
+fn locked_room_readmits_members_for_while_after_restart() {
     let mut server = Server::new();
     let host = server.guest(1);
     let code = seat(&server.say(host, CREATE)).room.code;
@@ -310,7 +315,7 @@ fn a_room_that_was_locked_when_the_server_forgot_it_takes_its_members_back_for_a
 }
 
 #[test]
-fn tickets_bring_no_more_watchers_than_may_watch() {
+fn tickets_restore_no_excess_spectators() {
     let mut server = Server::new();
     let host = server.guest(0);
     let code = seat(&server.say(host, CREATE)).room.code;
@@ -335,7 +340,7 @@ fn tickets_bring_no_more_watchers_than_may_watch() {
 }
 
 #[test]
-fn tickets_bring_nobody_more_seats_than_one_may_have() {
+fn tickets_restore_no_more_rooms_than_player_may_have() {
     let mut server = Server::new();
     let tickets: Vec<String> = (0..12)
         .map(|tab| {
@@ -358,12 +363,16 @@ fn tickets_bring_nobody_more_seats_than_one_may_have() {
         .filter(|heard| matches!(heard[0], ServerMessage::Refused(_)))
         .map(|heard| ticket_refusal(&heard))
         .collect();
-    assert_eq!(refusals, ["the ticket brings no seat: you have 8 seats in rooms already"; 4]);
+    assert_eq!(
+        refusals,
+        ["the ticket is not valid for a room: you are in 8 rooms already; leave one \
+     of them first"; 4]
+    );
     assert_eq!(server.directory.room_count(), 8);
 }
 
 #[test]
-fn who_was_refused_while_looking_is_put_into_no_second_room() {
+fn rejected_searching_player_joins_no_second_room() {
     let mut server = Server::with_rules(ranked());
     let seeker = tab(&mut server, 1, 0);
     assert!(matches!(server.say(seeker, FIND_DUEL)[..], [ServerMessage::Searching(_)]));
@@ -381,7 +390,7 @@ fn who_was_refused_while_looking_is_put_into_no_second_room() {
 }
 
 #[test]
-fn who_has_as_many_seats_as_one_may_have_is_matched_with_nobody() {
+fn player_with_all_rooms_taken_is_not_matched() {
     let mut server = Server::with_rules(ranked());
     let seeker = tab(&mut server, 1, 0);
     assert!(matches!(server.say(seeker, FIND_DUEL)[..], [ServerMessage::Searching(_)]));
@@ -389,13 +398,13 @@ fn who_has_as_many_seats_as_one_may_have_is_matched_with_nobody() {
         let other = tab(&mut server, 1, number);
         seat(&server.say(other, CREATE));
     }
-    // Before the one who looks has asked again.
+    // Before the searching one repeats its request.
     let other = tab(&mut server, 2, 0);
     assert!(matches!(server.say(other, FIND_DUEL)[..], [ServerMessage::Searching(_)]));
 }
 
 #[test]
-fn looking_for_skill_makes_no_more_rooms_from_one_address_than_may_be_made() {
+fn skill_search_creates_no_excess_rooms_per_address() {
     let mut rules = ranked();
     rules.limits.create_per_address = RateLimit::per_secs(3, 3_000);
     let mut server = Server::with_rules(rules);
@@ -412,7 +421,7 @@ fn looking_for_skill_makes_no_more_rooms_from_one_address_than_may_be_made() {
         pair.iter().for_each(|who| server.close(*who));
     }
     assert_eq!(server.directory.room_count(), 3);
-    // Whoever may make none is found by those who may.
+    // A player who may not create rooms is found by those who may.
     let (limited, other) = (look(&mut server, 100, "10.9.9.9"), look(&mut server, 101, "10.8.8.8"));
     server.wait_secs(2);
     assert_eq!(server.directory.room_count(), 4);
@@ -420,7 +429,7 @@ fn looking_for_skill_makes_no_more_rooms_from_one_address_than_may_be_made() {
 }
 
 #[test]
-fn many_who_look_at_once_make_no_more_rooms_from_one_address_than_may_be_made() {
+fn simultaneous_searches_create_no_excess_rooms_per_address() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.create_per_address = RateLimit::per_secs(3, 3_000);
     let mut server = Server::with_rules(rules);
@@ -429,15 +438,15 @@ fn many_who_look_at_once_make_no_more_rooms_from_one_address_than_may_be_made() 
         let connection = server.connect_from("10.9.9.9");
         server.say(connection, &hello(number));
         let find = format!(r#"{{"type":"find","game":"gander","mode":"team","build":"{build}"}}"#);
-        assert!(server.say(connection, &find).is_empty(), "the directory takes its time");
+        assert!(server.say(connection, &find).is_empty(), "the directory's replies are held back");
         connection
     };
-    // Three of one build need one room, and give back what was set aside for the other two.
+    // Three of one build need one room and refund the other two charges.
     let first: Vec<_> = (0..3).map(|number| look(&mut server, number, 0)).collect();
     first.iter().for_each(|_| server.answer_held());
     first.iter().for_each(|who| drop(seat(&server.hear(*who))));
     assert_eq!(server.directory.room_count(), 1);
-    // Whoever is gone before the answer has made a room all the same.
+    // A connection closed before the reply has created a room all the same.
     let others: Vec<_> = (1..20).map(|number| look(&mut server, 100 + number, number)).collect();
     server.close(others[0]);
     others.iter().for_each(|_| server.answer_held());
@@ -450,13 +459,13 @@ fn many_who_look_at_once_make_no_more_rooms_from_one_address_than_may_be_made() 
 }
 
 #[test]
-fn rooms_that_everybody_left_are_forgotten_however_busy_it_is() {
+fn rooms_left_by_all_are_forgotten_under_load() {
     let mut server = Server::new();
     server.held = Some(VecDeque::new());
     let mut creator = server.guest(0);
     server.say(creator, CREATE);
     for number in 1..50 {
-        // There is never a moment in which no question is under way.
+        // There is never a moment without a pending command.
         let next = server.guest(number);
         server.say(next, CREATE);
         server.answer_held();
@@ -472,7 +481,7 @@ fn rooms_that_everybody_left_are_forgotten_however_busy_it_is() {
 }
 
 #[test]
-fn settings_and_signals_can_be_written_into_a_log_and_read_again_however_they_look() {
+fn any_settings_and_signals_survive_log() {
     let mut server = Server::new();
     let host = server.guest(1);
     let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
@@ -500,14 +509,14 @@ fn settings_and_signals_can_be_written_into_a_log_and_read_again_however_they_lo
     assert_eq!(Snapshot::from_text(&snapshot.to_text()).as_ref(), Ok(&snapshot));
     let restored = Directory::from_snapshot(Rules::default(), snapshot.clone());
     assert_eq!(restored.snapshot(), snapshot);
-    assert!(server.asked.len() > 5, "requests are looked at");
+    assert!(server.asked.len() > 5, "requests are recorded");
     for entry in &server.asked {
         assert_eq!(LogEntry::from_text(&entry.to_text()).as_ref(), Ok(entry));
     }
 }
 
 #[test]
-fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
+fn flood_of_large_signals_is_limited_before_socket_fills() {
     let mut server = Server::with_rules(Rules::default());
     let (victim, other) = (server.player(1), server.player(2));
     let rude = server.player(3);
@@ -519,9 +528,9 @@ fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
     assert_eq!(refusals.len(), 2, "four fit: {refusals:?}");
     let ServerMessage::Refused(refused) = &refusals[0] else { panic!("{refusals:?}") };
     assert_eq!(refused.code, RejectionCode::TooFast);
-    let wait = refused.retry_ms.expect("a time to wait");
+    let wait = refused.retry_ms.expect("a retry time");
     assert!((900..1_100).contains(&wait), "{wait}");
-    // Others can be sent something, and after that time so can this one.
+    // Other receivers are not affected; after that time the same one works, too.
     assert!(server.say(rude, &signal(to_other)).is_empty());
     server.wait(Micros::from_millis(wait));
     assert!(server.say(rude, &signal(to)).is_empty());
@@ -532,7 +541,7 @@ fn a_flood_of_large_signals_is_cut_before_it_fills_somebody_s_socket() {
 }
 
 #[test]
-fn a_newcomer_in_a_full_room_can_send_everybody_all_it_takes() {
+fn joiner_of_full_room_can_signal_all_members() {
     let mut server = Server::with_rules(Rules::default());
     let host = server.guest(0);
     let create = CREATE.replace('}', r#","seats":64,"drop_in":true}"#);
@@ -554,7 +563,7 @@ fn a_newcomer_in_a_full_room_can_send_everybody_all_it_takes() {
     }
 }
 
-/// Rules with a mode in which two of like skill are looked for.
+/// Rules with a ranked mode for two.
 fn ranked() -> Rules {
     let mode = ModeConfig { players_default: 2, players_max: 2, skill: true, ..ModeConfig::default() };
     let mut game = GameRules::default();
@@ -564,7 +573,7 @@ fn ranked() -> Rules {
     rules
 }
 
-/// A tab of somebody, all of whom are of the same skill.
+/// A device of a player; all have the same rating.
 fn tab(server: &mut Server, number: u32, tab: u32) -> ConnectionId {
     let connection = server.connect();
     let player = welcome(&server.say(connection, &with_ticket(number, &format!("tab-{tab}"), ""))).player;
@@ -572,7 +581,7 @@ fn tab(server: &mut Server, number: u32, tab: u32) -> ConnectionId {
     connection
 }
 
-/// A `hello` with what is given of a seat and a ticket.
+/// A `hello` with optional device key and ticket.
 fn with_ticket(number: u32, tab: &str, ticket: &str) -> String {
     let mut text = hello(number);
     text.pop();
@@ -598,7 +607,7 @@ fn new_ticket(server: &mut Server, connection: ConnectionId) -> String {
     ticket_in(&server.say(connection, r#"{"type":"ticket"}"#))
 }
 
-/// Why a ticket brings no seat, to somebody who is welcome all the same.
+/// Why a ticket restored no reservation, for a client that is welcomed all the same.
 fn ticket_refusal(heard: &[ServerMessage]) -> String {
     match heard {
         [ServerMessage::Refused(refused), ServerMessage::Welcome(_)]
@@ -606,6 +615,6 @@ fn ticket_refusal(heard: &[ServerMessage]) -> String {
         {
             refused.text.clone()
         }
-        other => panic!("the ticket was not refused: {other:?}"),
+        other => panic!("the ticket was not rejected: {other:?}"),
     }
 }

@@ -1,5 +1,5 @@
-//! Stories about seats that somebody left: games keep for a while what was won there, and whoever
-//! sits down hears whether it can be theirs.
+//! Reused slots: games keep state per slot for a while, and a player learns whether it belongs to
+//! another one.
 
 use gaggle_kit::Slot;
 use gaggle_lobby::RoomCode;
@@ -9,7 +9,7 @@ use gaggle_lobby::node::ConnectionId;
 use crate::restarts::ticket;
 use crate::server::{CREATE, FIND, LEAVE, STEP_OUT, Server, hello, join, seat, welcome};
 
-/// Four who have played for a while, and the code of their room.
+/// Four players who played for a while, and the code of their room.
 fn full_room() -> (Server, Vec<ConnectionId>, RoomCode) {
     let mut server = Server::new();
     let players: Vec<_> = (0..4).map(|number| server.player(number)).collect();
@@ -30,12 +30,12 @@ fn leave(server: &mut Server, connection: ConnectionId) {
 }
 
 #[test]
-fn a_stranger_hears_that_the_seat_was_somebody_elses_and_who_comes_back_does_not() {
+fn stranger_learns_that_slot_is_reused_and_returner_does_not() {
     let (mut server, players, code) = full_room();
     leave(&mut server, players[2]);
     let (stranger, seated) = come(&mut server, 9, code);
     assert_eq!((seated.slot, &seated.inherited[..]), (Some(Slot::at(2)), &[Slot::at(2)][..]));
-    // Played in for a while, it is the stranger's, and what was there before is nobody's any more.
+    // After playing there for a while the slot is the stranger's.
     server.wait_secs(5);
     leave(&mut server, stranger);
     let (owner, seated) = come(&mut server, 2, code);
@@ -47,7 +47,7 @@ fn a_stranger_hears_that_the_seat_was_somebody_elses_and_who_comes_back_does_not
 }
 
 #[test]
-fn a_seat_nobody_had_is_nobody_elses() {
+fn unused_slot_is_not_reported_as_reused() {
     let mut server = Server::new();
     for number in 0..4 {
         let guest = server.guest(number);
@@ -56,12 +56,12 @@ fn a_seat_nobody_had_is_nobody_elses() {
 }
 
 #[test]
-fn after_a_reload_a_crash_and_a_broken_connection_a_seat_is_ones_own() {
+fn own_slot_after_reload_crash_or_reconnect_is_not_reused() {
     let (mut server, players, code) = full_room();
     leave(&mut server, players[2]);
     let (heir, seated) = come(&mut server, 9, code);
     assert_eq!(seated.inherited, [Slot::at(2)]);
-    // Whatever happens to the heir from now on, what is kept is the heir's.
+    // From now on the slot's state belongs to the new player, whatever happens.
     server.say(heir, STEP_OUT);
     server.close(heir);
     let reloaded = server.connect();
@@ -81,7 +81,7 @@ fn after_a_reload_a_crash_and_a_broken_connection_a_seat_is_ones_own() {
 }
 
 #[test]
-fn whoever_closes_a_tab_and_opens_another_is_still_the_same_person() {
+fn new_tab_of_same_player_keeps_its_slot_state() {
     let (mut server, players, code) = full_room();
     leave(&mut server, players[2]);
     let tab = server.connect();
@@ -91,7 +91,7 @@ fn whoever_closes_a_tab_and_opens_another_is_still_the_same_person() {
 }
 
 #[test]
-fn whoever_only_looks_in_does_not_take_what_is_kept_from_who_comes_back() {
+fn brief_visitor_takes_no_slot_state() {
     let (mut server, players, code) = full_room();
     leave(&mut server, players[2]);
     server.wait_secs(3);
@@ -104,7 +104,7 @@ fn whoever_only_looks_in_does_not_take_what_is_kept_from_who_comes_back() {
 }
 
 #[test]
-fn of_two_at_one_machine_each_hears_about_their_own_seat() {
+fn local_players_learn_about_their_own_slots() {
     const TWO: &str = r#","players":2}"#;
     let mut server = Server::new();
     let couch = server.guest(1);
@@ -116,12 +116,12 @@ fn of_two_at_one_machine_each_hears_about_their_own_seat() {
     leave(&mut server, couch);
     let back = server.guest(1);
     let both = join(made.room.code).replace('}', TWO);
-    assert_eq!(seat(&server.say(back, &both)).inherited, [], "both are theirs");
+    assert_eq!(seat(&server.say(back, &both)).inherited, [], "both slots are their own");
     server.wait_secs(5);
     leave(&mut server, back);
     leave(&mut server, single);
-    // One of the two is taken by somebody who had the third: the couch gets its other one, and the
-    // third.
+    // One of the two slots was taken by the player of the third: the pair gets its other one, and
+    // the third.
     let (_, taken) = come(&mut server, 9, made.room.code);
     assert_eq!((taken.slot, &taken.inherited[..]), (Some(Slot::at(0)), &[Slot::at(0)][..]));
     let back = server.guest(1);
@@ -131,7 +131,7 @@ fn of_two_at_one_machine_each_hears_about_their_own_seat() {
 }
 
 #[test]
-fn a_server_that_lost_its_memory_calls_no_seat_somebody_elses() {
+fn restarted_server_reports_no_slot_as_reused() {
     let tickets: Vec<String> = {
         let (mut server, players, _) = full_room();
         players.iter().map(|player| ticket(&mut server, *player)).collect()
@@ -160,7 +160,7 @@ fn resting_host_gives_way_to_awake_player() {
             }
         }
     };
-    // While no other player looks, and for a minute in any case, the host stays.
+    // While no other player is attentive, and for a minute in any case, the host stays.
     for connection in [host, other] {
         server.say(connection, &rest(true));
     }
@@ -173,7 +173,7 @@ fn resting_host_gives_way_to_awake_player() {
     assert_eq!(server.room_of(host).host, made.peer);
     wait(&mut server, 2);
     assert_eq!(server.room_of(host).host, joined.peer);
-    // Who looks again is a member like others.
+    // A host that returns is an ordinary member.
     server.say(host, &rest(false));
     wait(&mut server, 1);
     assert_eq!(server.room_of(host).host, joined.peer);

@@ -1,4 +1,4 @@
-//! Stories about those who come where they were shut out, and about what many at once cost.
+//! Excluded players that try to return, and the cost of many requests at once.
 
 use gaggle_lobby::directory::Command;
 use gaggle_lobby::rules::{GameRules, Limits, ModeConfig, Rules};
@@ -39,7 +39,7 @@ fn removed_player_returns_neither_by_new_key_nor_to_watch() {
         server.say(back, &hello(number).replace('}', r#","seat":"new"}"#));
         assert_eq!(code(&server.say(back, wish)), RejectionCode::Kicked, "key {number}");
     }
-    // A network the host or another member shares is not shut out with it.
+    // A network shared with the host or another member is not banned.
     let sibling = server.connect_from("10.1.0.1");
     server.say(sibling, &hello(5));
     seat(&server.say(sibling, &join(made.room.code)));
@@ -70,13 +70,13 @@ fn ended_room_is_not_revived_by_a_ticket() {
         "{heard:?}"
     );
     assert_eq!(server.directory.rooms().count(), 0);
-    // It is remembered in what other nodes start from, too.
+    // Snapshots contain it, too, for nodes that start from one.
     let text = server.directory.snapshot().to_text();
     assert!(text.contains(&made.room.id.to_string()), "{text}");
 }
 
 #[test]
-fn many_searching_players_ask_the_directory_rarely() {
+fn many_searching_players_ask_directory_rarely() {
     let mut game = GameRules::default();
     let mode = ModeConfig {
         players_default: 2,
@@ -99,7 +99,7 @@ fn many_searching_players_ask_the_directory_rarely() {
     let count = 4_000;
     for number in 0..count {
         let connection = server.connect();
-        // Tabs of one person are never matched, and search on.
+        // Devices of one player never match, and keep searching.
         let said = hello(1).replace('}', &format!(r#","seat":"tab-{number}"}}"#));
         let player = crate::server::welcome(&server.say(connection, &said)).player;
         server.ratings.insert(player, 1_500);
@@ -108,5 +108,5 @@ fn many_searching_players_ask_the_directory_rarely() {
     server.asked.clear();
     server.wait_secs(10);
     let asked = server.asked.iter().filter(|entry| matches!(entry.command, Command::Find(_))).count();
-    assert!((count..=3 * count).contains(&asked), "{asked} questions in 10 s");
+    assert!((count..=3 * count).contains(&asked), "{asked} lookups in 10 s");
 }

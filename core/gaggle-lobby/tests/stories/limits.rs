@@ -1,5 +1,5 @@
-//! Every limit, lowered until somebody runs into it: they are told which kind it is, and whoever
-//! else is there is served.
+//! Every limit, lowered until a client reaches it: the client learns which one it is, and all other
+//! clients are served.
 
 use gaggle_kit::Micros;
 use gaggle_lobby::message::server::MembershipState;
@@ -10,15 +10,15 @@ use gaggle_lobby::{RejectionCode, ServerMessage};
 use crate::server::{CREATE, LEAVE, Server, hello, join, seat, welcome};
 use crate::signals_and_results::peer;
 
-/// Everybody who does harm here comes from this address.
+/// Address of every offending client.
 const THERE: &str = "10.66.6.6";
-/// So many, and for as long as a story takes no more.
+/// Two at once, and none again within a test.
 const TWO: RateLimit = RateLimit::per_secs(2, 2_000);
 const TOUCH: &str = r#"{"type":"touch"}"#;
 const GUESS: &str = r#"{"type":"join","code":"BCDFGH"}"#;
 const REPORT: &str = r#"{"type":"report","round":1,"scores":[]}"#;
 
-/// A limit: its name, how it is lowered, what is done until it is reached, and what is said then.
+/// A limit: name, how it is lowered, what reaches it, and the expected rejection.
 type Limit = (&'static str, fn(&mut Rules), fn(&mut Server) -> Option<RejectionCode>, RejectionCode);
 
 #[rustfmt::skip]
@@ -50,13 +50,13 @@ const LIMITS: &[Limit] = &[
 ];
 
 #[test]
-fn last_places_are_for_those_with_a_ticket() {
+fn reserve_is_for_clients_with_tickets() {
     let rules = Rules { connections_max: 64, limits: Limits::unlimited(), ..Rules::default() };
     let mut server = Server::with_rules(rules);
     let away = server.guest(1);
     let ticket = seat(&server.say(away, CREATE)).ticket;
     server.close(away);
-    // Players in rooms make way for no one.
+    // Players in rooms are not closed for others.
     let players: Vec<ConnectionId> = (2..64).map(|number| server.guest(number)).collect();
     players.iter().for_each(|player| drop(seat(&server.say(*player, CREATE))));
     let stranger = server.connect();
@@ -73,8 +73,8 @@ fn last_places_are_for_those_with_a_ticket() {
 }
 
 #[test]
-fn proven_address_has_place_in_reserve_without_ticket() {
-    // Four places in reserve, two of them for proven addresses.
+fn proven_address_uses_reserve_without_ticket() {
+    // A reserve of four, two of them for proven addresses.
     let rules = Rules { connections_max: 128, limits: Limits::unlimited(), ..Rules::default() };
     let mut server = Server::with_rules(rules);
     let (home, passing) = ("192.0.2.1", "192.0.2.2");
@@ -86,7 +86,7 @@ fn proven_address_has_place_in_reserve_without_ticket() {
         server.say(played, TOUCH);
     }
     server.close(played);
-    // A seat that is left at once proves nothing.
+    // A reservation given up at once proves nothing.
     let brief = server.connect_from(passing);
     server.say(brief, &hello(2));
     seat(&server.say(brief, CREATE));
@@ -109,7 +109,12 @@ fn proven_address_has_place_in_reserve_without_ticket() {
     assert_eq!((come(300), come(301)), (None, None));
     let last = server.connect_from(home);
     server.say(last, &hello(302));
-    assert_eq!(server.closed(last), Some(RejectionCode::ServerFull), "the rest is for tickets");
+    assert_eq!(
+        server.closed(last),
+        Some(RejectionCode::ServerFull),
+        "the rest is for clients with \
+     tickets"
+    );
 }
 
 #[test]
@@ -135,7 +140,7 @@ fn tickets_of_one_network_leave_reserve_to_others() {
     };
     let first = come(0, collector);
     assert_eq!((first.0, come(1, collector).0), (None, None));
-    assert_eq!(come(2, collector).0, Some(RejectionCode::ServerFull), "two of four places");
+    assert_eq!(come(2, collector).0, Some(RejectionCode::ServerFull), "two of four in the reserve");
     assert_eq!((come(3, home).0, come(4, home).0), (None, None));
 }
 
@@ -145,7 +150,7 @@ fn prefix_of_one_customer_shares_every_rate() {
     let cases: [Case; 4] = [
         ("join", |rules| rules.limits.join_per_address = TWO, GUESS),
         ("report", |rules| rules.limits.report_per_address = TWO, REPORT),
-        // Each says two: hello, and to be there.
+        // Each sends two: `hello` and a keepalive.
         ("message", |rules| rules.limits.message_per_address = RateLimit::per_secs(4, 4_000), TOUCH),
         ("connect", |rules| rules.limits.connect = TWO, TOUCH),
     ];
@@ -163,7 +168,7 @@ fn prefix_of_one_customer_shares_every_rate() {
             let is_limited = |message: &ServerMessage| matches!(message, ServerMessage::Refused(refused) if refused.code == RejectionCode::TooFast);
             !greeted.iter().chain(&heard).any(is_limited)
         };
-        // 64 networks of one /56, then as many of one /48.
+        // 64 networks of one /56, then 64 of one /48.
         let of_56 = (0..64).filter(|nth| act(format!("2001:db8:0:{nth:x}::1"), *nth)).count();
         let of_48 = (1..64).filter(|nth| act(format!("2001:db8:0:{:x}::1", nth << 8), 100 + nth)).count();
         assert_eq!((of_56, of_48), (4, 4), "{name}");
@@ -172,7 +177,7 @@ fn prefix_of_one_customer_shares_every_rate() {
 }
 
 #[test]
-fn prefix_of_one_customer_makes_few_rooms() {
+fn prefix_of_one_customer_creates_few_rooms() {
     let mut rates = Limits::unlimited();
     rates.create_per_address = TWO;
     let mut server = Server::with_rules(Rules { limits: rates, ..Rules::default() });
@@ -189,7 +194,7 @@ fn prefix_of_one_customer_makes_few_rooms() {
 }
 
 #[test]
-fn idle_of_heaviest_network_make_way_first() {
+fn idle_connections_of_heaviest_network_close_first() {
     let rules = Rules {
         connections_max: 64,
         connections_per_address_max: 20,
@@ -200,7 +205,7 @@ fn idle_of_heaviest_network_make_way_first() {
     let player = server.guest(1);
     seat(&server.say(player, CREATE));
     let lone: Vec<ConnectionId> = (0..20).map(|_| server.connect()).collect();
-    // One customer with a /56 has as many as two addresses, not as many as 256.
+    // A customer with a /56 counts as two addresses, not as 256.
     let greedy: Vec<ConnectionId> =
         (0..256).map(|nth| server.connect_from(&format!("2001:db8:0:{nth:x}::1"))).collect();
     let stays =
@@ -215,7 +220,7 @@ fn idle_of_heaviest_network_make_way_first() {
 }
 
 #[test]
-fn whoever_reaches_a_limit_is_told_so_and_nobody_else_is_bothered() {
+fn client_at_limit_is_told_and_others_are_served() {
     for (name, lower, offend, expected) in LIMITS {
         let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
         lower(&mut rules);
@@ -227,7 +232,7 @@ fn whoever_reaches_a_limit_is_told_so_and_nobody_else_is_bothered() {
         let touched = server.say(bystander, TOUCH);
         assert!(matches!(touched[..], [ServerMessage::Done(_)]), "{name}: {touched:?}");
         assert_eq!(server.room_of(bystander).id, made.room.id, "{name}");
-        // Also who comes only now, from elsewhere, as somebody else.
+        // Also a later client from another address with another key.
         if is_room_for_more {
             let newcomer = server.guest(2);
             assert_eq!(seat(&server.say(newcomer, &join(made.room.code))).room.id, made.room.id, "{name}");
@@ -236,23 +241,23 @@ fn whoever_reaches_a_limit_is_told_so_and_nobody_else_is_bothered() {
 }
 
 #[test]
-fn a_limit_is_none_for_whoever_stays_below_it() {
+fn limit_does_not_affect_clients_below_it() {
     for (name, _, offend, _) in LIMITS {
         let mut server = Server::new();
         let refused = offend(&mut server);
-        // What was wrong about it is told as ever.
+        // Other errors of the request are still reported.
         let is_wrong = matches!(refused, Some(RejectionCode::NoSuchRoom | RejectionCode::NotInRoom));
         assert!(refused.is_none() || is_wrong, "{name}: {refused:?}");
     }
 }
 
 #[test]
-fn a_client_that_resumes_takes_the_place_of_its_older_connection() {
+fn resuming_client_replaces_its_older_connection() {
     let rules = Rules { connections_per_player_max: 1, limits: Limits::unlimited(), ..Rules::default() };
     let mut server = Server::with_rules(rules);
     let older = server.connect();
     let resume = welcome(&server.say(older, &hello(1))).resume;
-    // Whoever does not show that it is the same has to wait until the older one is gone.
+    // Without proof of identity it must wait until the older connection is closed.
     let other = server.connect();
     server.say(other, &hello(1));
     assert_eq!((server.closed(other), server.closed(older)), (Some(RejectionCode::TooMany), None));
@@ -265,14 +270,14 @@ fn a_client_that_resumes_takes_the_place_of_its_older_connection() {
     assert_eq!(welcome(&server.say(again, &hello(1))).seat, MembershipState::None);
 }
 
-/// Somebody there, who has said hello.
+/// An identified client at the offending address.
 fn offender(server: &mut Server, number: u32) -> ConnectionId {
     let connection = server.connect_from(THERE);
     server.say(connection, &hello(100 + number));
     connection
 }
 
-/// Why somebody was refused or shown out, if they were.
+/// Why a client was rejected or closed, if it was.
 fn objection(server: &Server, connection: ConnectionId, heard: &[ServerMessage]) -> Option<RejectionCode> {
     let refused = heard.iter().find_map(|message| match message {
         ServerMessage::Refused(refused) => Some(refused.code),
@@ -281,8 +286,8 @@ fn objection(server: &Server, connection: ConnectionId, heard: &[ServerMessage])
     refused.or(server.closed(connection))
 }
 
-/// What the third is told. The first two have nothing to complain about but what the third would
-/// hear in any case.
+/// Rejection of the third request; the first two may only be rejected for the same unrelated
+/// reason.
 fn third(mut told: impl FnMut(u32) -> Option<RejectionCode>) -> Option<RejectionCode> {
     let told = [0, 1, 2].map(&mut told);
     assert_eq!(told[0], told[1]);
@@ -290,7 +295,7 @@ fn third(mut told: impl FnMut(u32) -> Option<RejectionCode>) -> Option<Rejection
     told[2]
 }
 
-/// One connection says three things, after its hello.
+/// One connection sends three messages after `hello`.
 fn one_says(server: &mut Server, what: &dyn Fn(u32) -> String) -> Option<RejectionCode> {
     let connection = offender(server, 0);
     third(|nth| {
@@ -299,7 +304,7 @@ fn one_says(server: &mut Server, what: &dyn Fn(u32) -> String) -> Option<Rejecti
     })
 }
 
-/// One connection says four things, after its hello.
+/// One connection sends four messages after `hello`.
 fn one_talks(server: &mut Server) -> Option<RejectionCode> {
     let connection = offender(server, 0);
     server.say(connection, TOUCH);
@@ -309,7 +314,7 @@ fn one_talks(server: &mut Server) -> Option<RejectionCode> {
     })
 }
 
-/// Three people say one thing each, after their hello.
+/// Three players send one message each after `hello`.
 fn each_says(server: &mut Server, what: &str) -> Option<RejectionCode> {
     third(|nth| {
         let connection = offender(server, nth);
@@ -325,7 +330,7 @@ fn three_connect(server: &mut Server) -> Option<RejectionCode> {
     })
 }
 
-/// A tab of one and the same person.
+/// One of several devices of the same player.
 fn tab(server: &mut Server, nth: u32) -> (ConnectionId, Vec<ServerMessage>) {
     let connection = server.connect_from(THERE);
     let heard = server.say(connection, &hello(100).replace('}', &format!(r#","seat":"tab-{nth}"}}"#)));
@@ -360,7 +365,7 @@ fn settings_grow(server: &mut Server) -> Option<RejectionCode> {
     })
 }
 
-/// Three signals to another member, each longer than the one before: of 100, 200 and 300 bytes.
+/// Three signals to another member, of 100, 200 and 300 bytes.
 fn signals_grow(server: &mut Server) -> Option<RejectionCode> {
     let (host, guest) = (offender(server, 10), offender(server, 11));
     let code = seat(&server.say(host, CREATE)).room.code;
@@ -373,13 +378,13 @@ fn signals_grow(server: &mut Server) -> Option<RejectionCode> {
     })
 }
 
-/// A wish for another room than the one before.
+/// A request for another room than the previous one.
 fn switching(kind: &str, nth: u32) -> String {
     format!(r#"{{"type":"{kind}","game":"gander","mode":"m{nth}","switch":true}}"#)
 }
 
 #[test]
-fn bytes_of_messages_are_limited_for_connection_and_address() {
+fn message_bytes_are_limited_per_connection_and_address() {
     let few = RateLimit::every(Micros::new(8), 200_000);
     let long = format!(r#"{{"type":"touch","id":1,"more":"{}"}}"#, "x".repeat(50_000));
     for is_of_address in [false, true] {
@@ -399,6 +404,6 @@ fn bytes_of_messages_are_limited_for_connection_and_address() {
             let passes = |_: &u32| !matches!(server.say(connection, &long)[..], [ServerMessage::Refused(_)]);
             passed += (0..10).filter(passes).count();
         }
-        assert_eq!(passed, if is_of_address { 3 } else { 6 }, "of one address: {is_of_address}");
+        assert_eq!(passed, if is_of_address { 3 } else { 6 }, "per address: {is_of_address}");
     }
 }

@@ -1,7 +1,6 @@
-//! What the lobby does, told in its own messages: one sentence per test, spoken in JSON to one
-//! server.
+//! Behavior of the lobby in its own messages: each test speaks JSON to one server.
 
-#![allow(clippy::unwrap_used, reason = "a failing test says enough")]
+#![allow(clippy::unwrap_used, reason = "test failures are explained by their messages")]
 
 mod attackers;
 mod heirs;

@@ -1,4 +1,4 @@
-//! Stories about results that players of one network make up among themselves.
+//! Results that players of one network report to each other's advantage.
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::{RejectionCode, ServerMessage};
@@ -10,7 +10,7 @@ const ONE_PLACE: &str = "10.66.66.66";
 const PRIVATE: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true,"private":true}"#;
 
 #[test]
-fn two_keys_of_one_network_only_claim_a_result() {
+fn two_keys_of_one_network_only_claim_result() {
     let mut server = Server::new();
     let players = from_one_place(&mut server, 2);
     server.wait_secs(30);
@@ -118,17 +118,17 @@ fn expect(server: &Server, verdict: &str, scores: &[i64]) {
 }
 
 #[test]
-fn score_told_before_leaving_is_kept_as_claim() {
+fn score_sent_before_leaving_is_kept_as_claim() {
     let mut server = Server::new();
     let players = [server.player(1), server.player(2), server.player(3)];
     server.wait_secs(30);
     server.say(players[2], r#"{"type":"score","round":1,"score":900,"level":2}"#);
     server.say(players[2], r#"{"type":"score","round":1,"score":1200,"level":3}"#);
     server.say(players[2], LEAVE);
-    // What cannot be is refused as in a report.
+    // An impossible score is rejected as in a report.
     let absurd = r#"{"type":"score","round":1,"score":9000000}"#;
     assert_eq!(code(&server.say(players[0], absurd)), RejectionCode::BadReport);
-    // A level, too: 1 to 1,000 unless the mode's rules say otherwise.
+    // A level as well: 1 to 1,000 unless the mode's rules say otherwise.
     for (level, is_refused) in [(0, true), (1, false), (1_000, false), (1_001, true)] {
         let said = format!(r#"{{"type":"score","round":1,"score":1,"level":{level}}}"#);
         let heard = server.say(players[0], &said);
@@ -146,7 +146,7 @@ fn score_told_before_leaving_is_kept_as_claim() {
 }
 
 #[test]
-fn room_left_without_report_keeps_what_was_told() {
+fn room_left_without_report_keeps_sent_scores() {
     let mut server = Server::new();
     let alone = server.player(1);
     server.wait_secs(30);
@@ -157,7 +157,7 @@ fn room_left_without_report_keeps_what_was_told() {
 }
 
 #[test]
-fn one_name_in_a_room_is_worn_once() {
+fn name_is_used_once_per_room() {
     let mut server = Server::new();
     let mut names = Vec::new();
     for number in 0..3 {

@@ -1,4 +1,4 @@
-//! Stories about who somebody is: keys, tabs, reloads, crashes, take-overs, tickets, tokens.
+//! Identity of clients: keys, devices, reloads, crashes, take-overs, tickets, tokens.
 
 use gaggle_kit::Micros;
 use gaggle_lobby::message::server::MembershipState;
@@ -13,7 +13,7 @@ use crate::server::{
 use crate::signals_and_results::peer;
 
 #[test]
-fn a_reloaded_page_has_its_seat_again_at_once() {
+fn reloaded_page_resumes_its_slot_at_once() {
     let mut server = Server::new();
     let other = server.player(1);
     let page = server.player(2);
@@ -30,7 +30,7 @@ fn a_reloaded_page_has_its_seat_again_at_once() {
 }
 
 #[test]
-fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
+fn reloaded_page_gets_its_own_slot_not_lowest() {
     let mut server = Server::new();
     let first = server.player(1);
     let other = server.player(2);
@@ -41,7 +41,7 @@ fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
     let heard = server.say(page, STEP_OUT);
     assert!(matches!(&heard[..], [.., ServerMessage::Removed(_), ServerMessage::Done(_)]), "{heard:?}");
     assert!(matches!(&events(&server.hear(other))[..], [RoomUpdate::Away(away)] if away.left));
-    // Its socket may live a little longer than the page, and others come meanwhile.
+    // Its socket may outlive the page a little, while others join.
     let third = server.player(4);
     assert_ne!(seat_of(&mut server, third).1, before.1);
     server.wait_secs(5);
@@ -56,7 +56,7 @@ fn a_page_that_is_loaded_again_has_its_own_seat_and_not_the_lowest() {
 }
 
 #[test]
-fn a_page_that_was_closed_keeps_its_seat_for_a_moment_and_is_shown_to_nobody() {
+fn closed_page_keeps_hidden_slot_for_moment() {
     let mut server = Server::new();
     let (page, other) = (server.player(1), server.player(2));
     server.hear(other);
@@ -78,7 +78,7 @@ fn a_page_that_was_closed_keeps_its_seat_for_a_moment_and_is_shown_to_nobody() {
 }
 
 #[test]
-fn a_room_whose_only_page_is_loaded_again_is_still_there_but_nobody_is_sent_to_it() {
+fn room_of_reloading_page_stays_but_is_not_found() {
     let mut server = Server::new();
     let page = server.player(1);
     let room = server.room_of(page).id;
@@ -88,7 +88,7 @@ fn a_room_whose_only_page_is_loaded_again_is_still_there_but_nobody_is_sent_to_i
     assert_ne!(server.room_of(stranger).id, room);
     let again = server.connect();
     assert_eq!(seat(&server.say(again, &hello(1))).room.id, room);
-    // Without a page that comes back it is closed.
+    // It is closed if the page does not return.
     server.say(again, STEP_OUT);
     server.close(again);
     server.wait_secs(11);
@@ -96,7 +96,7 @@ fn a_room_whose_only_page_is_loaded_again_is_still_there_but_nobody_is_sent_to_i
 }
 
 #[test]
-fn whoever_stepped_out_and_plays_elsewhere_does_not_come_back() {
+fn player_who_left_and_plays_elsewhere_does_not_return() {
     let mut server = Server::new();
     let (page, other) = (server.player(1), server.player(2));
     let room = server.room_of(other).id;
@@ -104,7 +104,7 @@ fn whoever_stepped_out_and_plays_elsewhere_does_not_come_back() {
     assert_eq!(code(&server.say(page, STEP_OUT)), RejectionCode::NotInRoom);
     assert_ne!(seat(&server.say(page, CREATE)).room.id, room);
     assert_eq!(server.room_of(other).members.len(), 1);
-    // Whoever only watches has nothing to be kept.
+    // A spectator has no reservation to keep.
     let watcher = server.guest(3);
     let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, server.room_of(other).code);
     seat(&server.say(watcher, &watch));
@@ -113,7 +113,7 @@ fn whoever_stepped_out_and_plays_elsewhere_does_not_come_back() {
 }
 
 #[test]
-fn two_at_one_machine_return_to_a_server_that_forgot_them_and_take_two_seats() {
+fn two_local_players_return_to_restarted_server_with_two_slots() {
     let mut server = Server::new();
     let page = server.guest(1);
     let for_two = r#"{"type":"find","game":"gander","mode":"team","players":2}"#;
@@ -132,11 +132,11 @@ fn two_at_one_machine_return_to_a_server_that_forgot_them_and_take_two_seats() {
 }
 
 #[test]
-fn a_crashed_page_has_its_seat_again_as_soon_as_its_old_connection_is_found_dead() {
+fn crashed_page_resumes_once_old_connection_is_dead() {
     let mut server = Server::new();
     let page = server.player(1);
     let before = seat_of(&mut server, page);
-    // Nobody told the server that the page is gone.
+    // The server does not know yet that the page is gone.
     let again = server.connect();
     assert!(server.say(again, &hello(1)).is_empty());
     assert_eq!(server.pings, [page]);
@@ -148,7 +148,7 @@ fn a_crashed_page_has_its_seat_again_as_soon_as_its_old_connection_is_found_dead
 }
 
 #[test]
-fn a_duplicated_tab_is_asked_before_it_takes_over() {
+fn duplicated_tab_is_asked_before_it_takes_over() {
     let mut server = Server::new();
     let tab = server.player(1);
     let before = seat_of(&mut server, tab);
@@ -172,7 +172,7 @@ fn a_duplicated_tab_is_asked_before_it_takes_over() {
 }
 
 #[test]
-fn a_duplicated_tab_plays_once_the_other_is_closed() {
+fn duplicated_tab_plays_once_other_is_closed() {
     let mut server = Server::new();
     let tab = server.guest(1);
     let copy = server.connect();
@@ -181,7 +181,7 @@ fn a_duplicated_tab_plays_once_the_other_is_closed() {
     assert_eq!(welcome(&server.hear(copy)).seat, MembershipState::Elsewhere);
     server.close(tab);
     assert!(seat(&server.say(copy, FIND)).created);
-    // And a tab without a room can be taken over too.
+    // A device without a room can be taken over, too.
     let third = server.connect();
     server.say(third, &hello(2));
     let fourth = server.connect();
@@ -193,11 +193,11 @@ fn a_duplicated_tab_plays_once_the_other_is_closed() {
 }
 
 #[test]
-fn take_over_with_nothing_to_take_is_refused() {
+fn take_over_without_other_connection_is_rejected() {
     let mut server = Server::new();
     let alone = server.guest(1);
     assert_eq!(code(&server.say(alone, r#"{"type":"take_over"}"#)), RejectionCode::NotInRoom);
-    // Nor has anybody else the seat one has.
+    // Also for a client with a reservation of its own.
     let before = seat(&server.say(alone, FIND)).room.id;
     assert_eq!(code(&server.say(alone, r#"{"type":"take_over"}"#)), RejectionCode::NotInRoom);
     assert_eq!(server.room_of(alone).id, before);
@@ -216,7 +216,7 @@ fn resumed_client_without_name_keeps_its_name() {
         let room = server.room_of(page);
         room.players().next().map(|member| member.name.to_string())
     };
-    // While the server still has the older connection, and when it knows that it is lost.
+    // While the server still has the older connection, and after it was lost.
     let again = server.connect();
     let greeting = welcome(&server.say(again, &resume(&token)));
     assert_eq!((greeting.name.as_str(), own_name(&mut server, again).as_deref()), ("Nia", Some("Nia")));
@@ -224,7 +224,7 @@ fn resumed_client_without_name_keeps_its_name() {
     let third = server.connect();
     let greeting = welcome(&server.say(third, &resume(&greeting.resume)));
     assert_eq!((greeting.name.as_str(), own_name(&mut server, third).as_deref()), ("Nia", Some("Nia")));
-    // Whoever says another name is called by that in both places or in none.
+    // A new name changes in both records or in none.
     server.say(third, r#"{"type":"profile","name":"Nia the Bold"}"#);
     server.close(third);
     let fourth = server.connect();
@@ -234,7 +234,7 @@ fn resumed_client_without_name_keeps_its_name() {
 }
 
 #[test]
-fn two_tabs_of_one_browser_are_two_players_of_one_person() {
+fn two_tabs_of_one_browser_are_two_peers_of_one_player() {
     let mut server = Server::new();
     let mut tab = |seat: &str| {
         let connection = server.connect();
@@ -251,7 +251,7 @@ fn two_tabs_of_one_browser_are_two_players_of_one_person() {
 }
 
 #[test]
-fn one_person_cannot_take_all_the_seats() {
+fn rooms_per_player_are_limited() {
     let mut server = Server::new();
     for tab in 0..9 {
         let connection = server.connect();
@@ -267,14 +267,14 @@ fn one_person_cannot_take_all_the_seats() {
 }
 
 #[test]
-fn a_client_that_resumes_takes_its_place_without_anybody_noticing() {
+fn resuming_client_returns_unnoticed_by_members() {
     let mut server = Server::new();
     let other = server.player(1);
     let phone = server.connect();
     let token = welcome(&server.say(phone, &hello(2))).resume;
     server.say(phone, FIND);
     server.hear(other);
-    // From one network to another: the old socket is dead, the server does not know yet.
+    // The client changed networks: the old socket is dead, the server does not know yet.
     let again = server.connect();
     let resume = format!(r#"{{"type":"hello","key":"key-of-guest-number-2","resume":"{token}"}}"#);
     let greeting = welcome(&server.say(again, &resume));
@@ -282,14 +282,14 @@ fn a_client_that_resumes_takes_its_place_without_anybody_noticing() {
     assert_eq!(greeting.seat, MembershipState::Yours);
     assert!(server.hear(other).is_empty());
     assert_eq!(server.closed(phone), Some(RejectionCode::Replaced));
-    // A token that is not the last one resumes nothing.
+    // Only the last resume token is valid.
     let forged = server.connect();
     let heard = server.say(forged, &resume);
-    assert!(heard.is_empty(), "it is probed like any stranger with the key: {heard:?}");
+    assert!(heard.is_empty(), "it is probed like any client with the key: {heard:?}");
 }
 
 #[test]
-fn whoever_has_not_the_key_has_not_the_seat() {
+fn client_without_key_gets_no_reservation() {
     let mut server = Server::new();
     let owner = server.player(1);
     let room = server.room_of(owner);
@@ -300,14 +300,14 @@ fn whoever_has_not_the_key_has_not_the_seat() {
     let ticket = ticket_of(&mut server, owner);
     let with_ticket = server.connect();
     let stolen = format!(r#"{{"type":"hello","key":"key-of-guest-number-666","ticket":"{ticket}"}}"#);
-    // The thief has a connection already: let it be found dead first.
+    // The attacker is connected already: its connection must be found dead first.
     server.close(thief);
     let heard = server.say(with_ticket, &stolen);
     let refused = heard.iter().find_map(|message| match message {
         ServerMessage::Refused(refused) => Some((refused.code, refused.text.clone())),
         _ => None,
     });
-    assert_eq!(refused, Some((RejectionCode::BadTicket, "the ticket is somebody else's".into())));
+    assert_eq!(refused, Some((RejectionCode::BadTicket, "the ticket belongs to another player".into())));
     assert!(
         heard
             .iter()
@@ -317,7 +317,7 @@ fn whoever_has_not_the_key_has_not_the_seat() {
 }
 
 #[test]
-fn a_ticket_that_is_altered_or_expired_brings_no_seat_and_says_so() {
+fn altered_or_expired_ticket_is_reported_and_restores_nothing() {
     let mut server = Server::new();
     let player = server.player(1);
     let ticket = ticket_of(&mut server, player);
@@ -340,7 +340,7 @@ fn a_ticket_that_is_altered_or_expired_brings_no_seat_and_says_so() {
     };
     assert!(try_ticket(&mut server, &flipped).starts_with("bad-ticket"));
     assert!(try_ticket(&mut server, "nonsense").starts_with("bad-ticket"));
-    // The right one recreates the room of somebody whom the server has forgotten.
+    // The valid one restores the room on a server that lost it.
     let mut server = server.restarted();
     assert_eq!(try_ticket(&mut server, &ticket), "Welcome");
     server.wait(Micros::from_secs(7_200));
@@ -348,12 +348,12 @@ fn a_ticket_that_is_altered_or_expired_brings_no_seat_and_says_so() {
 }
 
 #[test]
-fn a_token_from_outside_makes_a_person_that_is_the_same_everywhere() {
+fn external_token_names_same_player_everywhere() {
     let mut server = Server::new();
     let mut login = |subject: &str| {
         let connection = server.connect();
         assert!(server.say(connection, r#"{"type":"hello","token":"a.b.c"}"#).is_empty());
-        // Said before the token is checked: it waits.
+        // Sent before the token is checked: it waits.
         assert!(server.say(connection, FIND).is_empty());
         let identity = Identity {
             issuer: "https://id.example".into(),
@@ -375,7 +375,7 @@ fn a_token_from_outside_makes_a_person_that_is_the_same_everywhere() {
 }
 
 #[test]
-fn a_bad_token_is_refused_and_another_hello_may_follow() {
+fn bad_token_is_rejected_and_another_hello_may_follow() {
     let mut server = Server::new();
     let connection = server.connect();
     server.say(connection, r#"{"type":"hello","token":"a.b.c"}"#);
@@ -385,7 +385,7 @@ fn a_bad_token_is_refused_and_another_hello_may_follow() {
 }
 
 #[test]
-fn hello_comes_first_and_once_and_properly() {
+fn hello_must_be_first_single_and_well_formed() {
     let mut server = Server::new();
     let connection = server.connect();
     assert_eq!(code(&server.say(connection, FIND)), RejectionCode::OutOfOrder);
@@ -405,7 +405,7 @@ fn hello_comes_first_and_once_and_properly() {
 }
 
 #[test]
-fn a_connection_that_says_nothing_is_closed() {
+fn silent_connection_is_closed() {
     let mut server = Server::new();
     let lurker = server.connect();
     server.wait_secs(11);
@@ -421,7 +421,7 @@ fn a_connection_that_says_nothing_is_closed() {
 }
 
 #[test]
-fn what_is_done_too_often_is_refused_with_the_time_to_wait() {
+fn rate_limited_request_is_rejected_with_retry_time() {
     let mut server = Server::with_rules(Rules::default());
     let guest = server.guest(1);
     for _ in 0..5 {
@@ -430,9 +430,9 @@ fn what_is_done_too_often_is_refused_with_the_time_to_wait() {
     }
     let refused = refusal(&server.say(guest, FIND));
     assert_eq!(refused.code, RejectionCode::TooFast);
-    let wait = refused.retry_ms.expect("a time to wait");
+    let wait = refused.retry_ms.expect("a retry time");
     assert!((1..=2_001).contains(&wait), "{wait}");
-    // Another connection of the same person does not help.
+    // Another connection of the same player shares the limit.
     server.close(guest);
     let again = server.guest(1);
     assert_eq!(code(&server.say(again, FIND)), RejectionCode::TooFast);
@@ -441,7 +441,7 @@ fn what_is_done_too_often_is_refused_with_the_time_to_wait() {
 }
 
 #[test]
-fn who_keeps_talking_nonsense_is_shown_out() {
+fn client_that_keeps_sending_nonsense_is_closed() {
     let mut server = Server::new();
     let guest = server.guest(1);
     let bystander = server.player(2);
@@ -449,7 +449,7 @@ fn who_keeps_talking_nonsense_is_shown_out() {
     while server.closed(guest).is_none() {
         server.say(guest, "{\"type\":\"find\",");
         refused += 1;
-        assert!(refused < 50, "never shown out");
+        assert!(refused < 50, "never closed");
     }
     assert_eq!(refused, 21);
     assert_eq!(server.closed(bystander), None);
@@ -457,7 +457,7 @@ fn who_keeps_talking_nonsense_is_shown_out() {
 }
 
 #[test]
-fn a_thousand_rooms_by_one_guest_do_not_happen() {
+fn one_guest_cannot_create_thousand_rooms() {
     let mut server = Server::with_rules(Rules { connections_per_address_max: 2_000, ..Rules::default() });
     let mut made = 0;
     for number in 0..1_000 {
@@ -466,19 +466,19 @@ fn a_thousand_rooms_by_one_guest_do_not_happen() {
             continue;
         }
         server.say(connection, &hello(number));
-        // A mode of its own each time, so that no room can be shared.
+        // A different mode each time, so that no room can be shared.
         let find = format!(r#"{{"type":"find","game":"gander","mode":"m{number}"}}"#);
         let heard = server.say(connection, &find);
         made += usize::from(matches!(heard.first(), Some(ServerMessage::JoinedRoom(_))));
     }
     assert!((50..=70).contains(&made), "{made}");
-    // Somebody else is not bothered.
+    // Another client is not affected.
     let other = server.guest(5_000);
     seat(&server.say(other, FIND));
 }
 
 #[test]
-fn too_many_connections_from_one_place_are_refused_elsewhere_they_are_not() {
+fn excess_connections_per_address_are_rejected() {
     let mut server = Server::with_rules(Rules {
         limits: Limits::unlimited(),
         connections_per_address_max: 3,
@@ -496,7 +496,7 @@ fn too_many_connections_from_one_place_are_refused_elsewhere_they_are_not() {
 }
 
 #[test]
-fn a_server_that_drains_says_so_and_lets_nobody_in() {
+fn draining_server_says_so_and_admits_no_client() {
     let mut server = Server::new();
     let player = server.player(1);
     let guest = server.guest(2);
@@ -507,7 +507,7 @@ fn a_server_that_drains_says_so_and_lets_nobody_in() {
     assert_eq!(code(&server.say(guest, FIND)), RejectionCode::Draining);
     let late = server.connect();
     assert_eq!(server.closed(late), Some(RejectionCode::Draining));
-    // Those who play can go on saying things.
+    // Players can still send messages.
     assert!(matches!(server.say(player, LEAVE)[..], [ServerMessage::Removed(_), ServerMessage::Done(_)]));
 }
 
@@ -529,7 +529,7 @@ fn seat_of(
     connection: ConnectionId,
 ) -> (gaggle_kit::PeerId, Option<gaggle_kit::Slot>, gaggle_lobby::RoomId) {
     let room = server.room_of(connection);
-    let (peer, _) = server.node.peer_of(connection).expect("it has said hello");
+    let (peer, _) = server.node.peer_of(connection).expect("it is identified");
     (peer, room.member(peer).expect("it is in its room").slot, room.id)
 }
 
@@ -558,8 +558,8 @@ fn equal_names_in_room_get_numbers() {
             .name
             .to_string()
     };
-    // In either case, to watch as well, by joining and by renaming. No letter of these looks like
-    // another one.
+    // In either case, for spectators too, by joining and by renaming. No letters of these look
+    // alike.
     for (number, wished, shown) in [(1, "Eva", "Eva"), (2, "eva", "eva 2"), (3, "EVA", "EVA 3")] {
         let member = server.connect();
         server.say(member, &hello(number).replace(&format!("Guest {number}"), wished));
@@ -567,7 +567,7 @@ fn equal_names_in_room_get_numbers() {
         seat(&server.say(member, &join(made.room.code).replace('}', watch)));
         assert_eq!(name(&mut server, member), shown);
         server.say(member, &rename(wished));
-        assert_eq!(name(&mut server, member), shown, "it keeps what it has");
+        assert_eq!(name(&mut server, member), shown, "it keeps its name");
     }
     server.say(host, &rename("Eva"));
     assert_eq!(name(&mut server, host), "Eva 4");
@@ -579,7 +579,7 @@ fn equal_names_in_room_get_numbers() {
 }
 
 #[test]
-fn every_tab_of_a_guest_has_a_name_of_its_own_and_keeps_it() {
+fn every_device_of_guest_has_own_stable_name() {
     let name = |server: &mut Server, seat: &str| {
         let tab = server.connect();
         let hello = format!(r#"{{"type":"hello","key":"a-secret-of-some-length","seat":"{seat}"}}"#);

@@ -1,4 +1,4 @@
-//! Stories about `find` while an attacker holds idle sockets in open rooms.
+//! `find` while an attacker holds idle connections in open rooms.
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::{RoomView, Status};
@@ -14,18 +14,18 @@ const CREATE_OF_TWO: &str = r#"{"type":"create","game":"gander","mode":"team","d
 const FIND_OF_TWO: &str = r#"{"type":"find","game":"gander","mode":"team","seats":2}"#;
 
 #[test]
-fn hosts_of_eight_idle_rooms_keep_nobody_from_meeting() {
+fn hosts_of_eight_idle_rooms_keep_no_players_apart() {
     let mut server = Server::new();
     let idle: Vec<ConnectionId> =
         (0..8).map(|number| attacker(&mut server, 900 + number, CREATE_FOR_TWO)).collect();
     let honest: Vec<ConnectionId> = (0..6).map(|number| server.guest(number)).collect();
     for _ in 0..10 {
         for player in &honest {
-            // A player who was removed looks again, as a client does.
+            // A removed player searches again, as clients do.
             if no_room(&mut server, *player) {
                 seat(&server.say(*player, FIND));
             }
-            // Every host sends away all it can.
+            // Every host removes all it can.
             for host in &idle {
                 for member in server.room_of(*host).members {
                     server.say(*host, &kick(member.peer));
@@ -37,7 +37,7 @@ fn hosts_of_eight_idle_rooms_keep_nobody_from_meeting() {
 }
 
 #[test]
-fn host_of_matched_room_cannot_shut_it() {
+fn host_of_matched_room_cannot_lock_it() {
     let mut server = Server::new();
     let host = attacker(&mut server, 900, CREATE_OPEN);
     let guest = server.player(1);
@@ -59,7 +59,7 @@ fn players_of_matched_room_vote_one_out() {
     let players: Vec<ConnectionId> = (0..4).map(|number| server.player(number)).collect();
     let rude = peer(&server, players[3]);
     players.iter().for_each(|player| drop(server.hear(*player)));
-    // The host alone does not decide, however often it says so.
+    // The host alone does not decide, however often it votes.
     for _ in 0..3 {
         server.say(players[0], &kick(&rude));
     }
@@ -84,9 +84,9 @@ fn votes_from_one_network_count_once() {
 }
 
 #[test]
-fn rooms_filled_by_one_network_draw_no_strangers() {
+fn rooms_filled_by_one_network_attract_no_strangers() {
     let mut server = Server::new();
-    // Two rooms with one free seat each, and one of two seats: traps for one player at a time.
+    // Two rooms with one free slot each, and one with two slots: traps for a single player.
     for room in 0..2 {
         let first = attacker(&mut server, 900 + 10 * room, CREATE_OPEN);
         let code = server_code(&mut server, first);
@@ -99,7 +99,7 @@ fn rooms_filled_by_one_network_draw_no_strangers() {
     let room = server.room_of(honest[0]);
     assert_eq!(room.members.len(), 4);
     assert!(honest.iter().all(|player| server.room_of(*player).id == room.id));
-    // Those who come from there still find each other.
+    // Players of that network still find each other.
     let friend = attacker(&mut server, 999, FIND);
     assert_eq!(server.room_of(friend).members.len(), 4);
 }
@@ -110,7 +110,7 @@ fn one_network_owns_few_of_the_rooms_found() {
     for number in 0..12 {
         attacker(&mut server, 900 + number, CREATE_OPEN);
     }
-    // Each stranger leaves an idle room for another one, and is not sent back to it.
+    // A stranger who leaves an idle room for another one is not sent back to it.
     let player = server.guest(1);
     let mut visited = Vec::new();
     for _ in 0..12 {
@@ -183,7 +183,7 @@ fn room_that_voted_player_out_is_found_last() {
     let made = seat(&server.say(honest, CREATE_OPEN));
     let next = server.player(3);
     assert_eq!(server.room_of(next).id, made.room.id);
-    // Where there is no other it is found all the same.
+    // Without an alternative it is found all the same.
     server.say(next, LEAVE);
     server.say(honest, LEAVE);
     let other = server.player(4);
@@ -192,7 +192,7 @@ fn room_that_voted_player_out_is_found_last() {
 
 #[test]
 fn returning_members_count_for_network_they_return_from() {
-    // As after a lost connection, and right after another one at the same node.
+    // After a lost connection, and after another connection at the same node.
     for is_lost in [true, false] {
         let mut server = Server::new();
         let members: Vec<ConnectionId> = (0..3).map(|_| server.connect()).collect();
@@ -212,12 +212,12 @@ fn returning_members_count_for_network_they_return_from() {
             assert_eq!(server.room_of(back).id, trap);
         }
         let stranger = server.player(7);
-        assert_ne!(server.room_of(stranger).id, trap, "one network holds three of four seats");
+        assert_ne!(server.room_of(stranger).id, trap, "one network has three of four slots");
     }
 }
 
 #[test]
-fn host_of_matched_room_ends_no_match_others_play() {
+fn host_of_matched_room_cannot_end_match_in_progress() {
     let mut server = Server::new();
     let players: Vec<ConnectionId> = (0..3).map(|number| server.player(number)).collect();
     let (finish, start) = (r#"{"type":"finish"}"#, r#"{"type":"start"}"#);
@@ -230,7 +230,7 @@ fn host_of_matched_room_ends_no_match_others_play() {
         assert_eq!(code(&server.say(players[0], end)), RejectionCode::WrongStatus, "{end}");
     }
     assert_eq!(server.records, []);
-    // When those who played say that it is over, it is, and one who says nothing holds up none.
+    // It ends when those who played report it; a silent player delays none.
     let honest = report(&server, &players, &[500, 500, 500]);
     players[..2].iter().for_each(|player| drop(server.say(*player, &honest)));
     for end in [finish, start] {
@@ -238,7 +238,7 @@ fn host_of_matched_room_ends_no_match_others_play() {
         assert!(!heard.iter().any(|message| matches!(message, ServerMessage::Refused(_))), "{heard:?}");
     }
     assert_eq!(server.room_of(players[0]).round, 2);
-    // Who tells nothing any more does not play on.
+    // A player that stops sending scores is not playing.
     players.iter().for_each(|player| drop(server.say(*player, &own.replace("1,", "2,"))));
     assert_eq!(code(&server.say(players[0], finish)), RejectionCode::WrongStatus);
     for _ in 0..9 {
@@ -249,7 +249,7 @@ fn host_of_matched_room_ends_no_match_others_play() {
     assert_eq!(server.room_of(players[0]).status, Status::Finished);
 }
 
-/// How many rooms a stranger is brought to who leaves each of them.
+/// Number of rooms a stranger joins that leaves each of them.
 fn rooms_visited(server: &mut Server, times: usize) -> usize {
     let player = server.guest(1);
     let mut visited = Vec::new();
@@ -263,7 +263,7 @@ fn rooms_visited(server: &mut Server, times: usize) -> usize {
 }
 
 #[test]
-fn find_with_switch_keeps_role_of_host_in_own_room() {
+fn find_with_switch_keeps_host_role_in_own_room() {
     let mut server = Server::new();
     let host = server.player(1);
     let guest = server.player(2);
@@ -273,7 +273,7 @@ fn find_with_switch_keeps_role_of_host_in_own_room() {
     assert_eq!((again.room.id, again.room.host, again.created), (before.id, before.host, false));
     let heard = server.hear(guest);
     assert!(!event_kinds(&heard).contains(&"host"), "{heard:?}");
-    // Where there is another room, that one is found.
+    // If there is another room, that one is found.
     let other = server.guest(3);
     let made = seat(&server.say(other, CREATE_OPEN));
     assert_eq!(seat(&server.say(host, &switch)).room.id, made.room.id);
@@ -299,10 +299,13 @@ fn no_room(server: &mut Server, connection: ConnectionId) -> bool {
     !heard.iter().any(|message| matches!(message, ServerMessage::Room(_)))
 }
 
-/// Everybody plays with another honest player.
+/// Every given player shares a room with another one.
 fn expect_company(server: &mut Server, honest: &[ConnectionId]) {
     let rooms: Vec<RoomView> = honest.iter().map(|player| server.room_of(*player)).collect();
     for room in &rooms {
-        assert!(rooms.iter().filter(|other| other.id == room.id).count() > 1, "one is alone: {rooms:?}");
+        assert!(
+            rooms.iter().filter(|other| other.id == room.id).count() > 1,
+            "one player is alone: {rooms:?}"
+        );
     }
 }

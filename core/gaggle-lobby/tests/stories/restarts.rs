@@ -1,5 +1,5 @@
-//! Stories about a server that lost its memory: rooms come back as they were, and nobody gains by
-//! being first.
+//! A server that lost its memory: rooms are restored as they were, and returning first brings no
+//! advantage.
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::{RoomView, Status, Verdict};
@@ -9,7 +9,7 @@ use crate::server::{CREATE, LEAVE, Server, code, event_kinds, hello, join, refus
 use crate::signals_and_results::{peer, report};
 
 #[test]
-fn tickets_are_renewed_with_everything_they_say_about_a_room() {
+fn tickets_are_renewed_with_every_change_they_contain() {
     let mut server = Server::new();
     let [host, guest] = server.gathered(1..3).try_into().unwrap();
     let guest_peer = peer(&server, guest);
@@ -30,7 +30,7 @@ fn tickets_are_renewed_with_everything_they_say_about_a_room() {
 }
 
 #[test]
-fn a_room_comes_back_as_the_latest_ticket_has_it_whoever_is_first() {
+fn room_is_restored_by_latest_ticket_whoever_returns_first() {
     let (before, tickets) = {
         let mut server = Server::new();
         let host = server.guest(1);
@@ -56,7 +56,7 @@ fn a_room_comes_back_as_the_latest_ticket_has_it_whoever_is_first() {
         let order = if first_is_host { [0, 1] } else { [1, 0] };
         let here = order.map(&mut come);
         assert_eq!(look(&server.room_of(here[0])), look(&before), "host first: {first_is_host}");
-        // What the host changes now is newer than any ticket.
+        // Changes by the host override any ticket.
         let host = here[if first_is_host { 0 } else { 1 }];
         server.say(host, r#"{"type":"access","locked":false}"#);
         let guest = here[if first_is_host { 1 } else { 0 }];
@@ -67,7 +67,7 @@ fn a_room_comes_back_as_the_latest_ticket_has_it_whoever_is_first() {
 }
 
 #[test]
-fn whoever_comes_back_first_is_host_only_until_the_host_is_back() {
+fn first_to_return_is_host_until_host_returns() {
     let tickets = tickets_of(3);
     let mut server = Server::new();
     let first = back(&mut server, 1, &tickets[1], "{}");
@@ -78,7 +78,7 @@ fn whoever_comes_back_first_is_host_only_until_the_host_is_back() {
     let host = back(&mut server, 0, &tickets[0], "{}");
     assert_eq!(server.room_of(host).host.to_string(), peer(&server, host));
     assert!(event_kinds(&server.hear(first)).contains(&"host"));
-    // And not for ever.
+    // And only for a limited time.
     let mut server = Server::new();
     let first = back(&mut server, 1, &tickets[1], "{}");
     server.wait_secs(11);
@@ -87,9 +87,9 @@ fn whoever_comes_back_first_is_host_only_until_the_host_is_back() {
 }
 
 #[test]
-fn nobody_decides_a_match_before_the_others_can_be_back() {
+fn match_is_not_decided_before_players_can_return() {
     let tickets = tickets_of(3);
-    // One who is alone says how it ended, and ends the room.
+    // A single returned player cannot decide by ending the room.
     for end in [LEAVE, r#"{"type":"start"}"#, r#"{"type":"finish"}"#] {
         let mut server = Server::new();
         let first = back(&mut server, 1, &tickets[1], "{}");
@@ -112,7 +112,7 @@ fn nobody_decides_a_match_before_the_others_can_be_back() {
 }
 
 #[test]
-fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
+fn match_that_ended_before_crash_is_reported_to_next_server() {
     for end in [r#"{"type":"touch"}"#, r#"{"type":"finish"}"#] {
         let mut before = Server::new();
         let players: Vec<ConnectionId> = (0..2).map(|number| before.player(number)).collect();
@@ -120,10 +120,10 @@ fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
         let honest = report(&before, &players, &[10, 20]);
         let tickets: Vec<String> = players.iter().map(|player| ticket(&mut before, *player)).collect();
         before.say(players[0], &honest);
-        assert_eq!(before.records, [], "one has said it, and it is nowhere but in memory");
+        assert_eq!(before.records, [], "one reported it, and it is only in memory");
         let mut server = Server::new();
         let first = back(&mut server, 0, &tickets[0], "{}");
-        // Who is on the way back is nobody the server knows.
+        // The server does not know a player that has not returned yet.
         let refused = refusal(&server.say(first, &honest));
         assert_eq!((refused.code, refused.retry_ms), (RejectionCode::Unavailable, Some(5_000)), "{end}");
         let second = back(&mut server, 1, &tickets[1], "{}");
@@ -134,7 +134,7 @@ fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
         stay(&mut server, &[first, second], 70);
         let verdicts: Vec<Verdict> = server.records.iter().map(|record| record.verdict).collect();
         assert_eq!(verdicts, [Verdict::Agreed], "{end}");
-        // Who never comes back was not there, in the end.
+        // A player that does not return at all is left out in the end.
         let mut server = Server::new();
         let first = back(&mut server, 0, &tickets[0], "{}");
         stay(&mut server, &[first], 70);
@@ -143,7 +143,7 @@ fn a_match_that_ended_before_its_server_did_is_reported_to_the_next() {
 }
 
 #[test]
-fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
+fn match_counts_once_no_player_can_be_missing() {
     let tickets = tickets_of(4);
     let next = r#"{"type":"start"}"#;
     let mut server = Server::new();
@@ -151,11 +151,11 @@ fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
         (0..4).map(|number| back(&mut server, number, &tickets[number as usize], "{}")).collect();
     let honest = report(&server, &players, &[10, 20, 30, 40]);
     players[..3].iter().for_each(|player| drop(server.say(*player, &honest)));
-    assert_eq!(server.records, [], "one has not said it");
+    assert_eq!(server.records, [], "one has not reported");
     server.say(players[3], &honest);
     assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Agreed]);
 
-    // Nor is it lost when the next begins before everybody has spoken.
+    // Nor is it lost when the next match begins before all have reported.
     let mut server = Server::new();
     let players: Vec<ConnectionId> =
         (0..4).map(|number| back(&mut server, number, &tickets[number as usize], "{}")).collect();
@@ -164,7 +164,7 @@ fn a_match_counts_as_soon_as_nobody_can_be_missing_and_has_said_nothing() {
     server.say(players[0], next);
     assert_eq!(server.records.iter().map(|record| record.verdict).collect::<Vec<_>>(), [Verdict::Agreed]);
 
-    // A friend on the last seat does not stand for whoever is not back.
+    // A friend on the last slot does not stand in for a missing player.
     let mut server = Server::new();
     let players: Vec<ConnectionId> =
         (0..3).map(|number| back(&mut server, number, &tickets[number as usize], "{}")).collect();
@@ -183,7 +183,7 @@ fn tickets_of(count: u32) -> Vec<String> {
     players.into_iter().map(|player| ticket(&mut server, player)).collect()
 }
 
-/// Somebody comes back with a ticket.
+/// Returns to the server with a ticket.
 fn back(server: &mut Server, number: u32, ticket: &str, settings: &str) -> ConnectionId {
     let connection = server.connect();
     let extra = format!(r#","ticket":"{ticket}","settings":{settings}}}"#);
@@ -224,7 +224,7 @@ fn host_started_room_waits_admits_late_and_survives_restart() {
         assert_eq!((made.status, made.round, made.starts_together()), (Status::Waiting, 0, true));
         let guest = server.guest(2);
         server.say(guest, &join(made.code));
-        // No readiness is needed where players may join late.
+        // Players may join late, so none needs to be ready.
         server.say(host, r#"{"type":"start"}"#);
         assert_eq!(server.room_of(guest).status, Status::Playing);
         let late = server.guest(3);

@@ -1,4 +1,4 @@
-//! Stories about rooms: finding, joining, hosting, starting, leaving.
+//! Rooms: finding, joining, hosting, starting, leaving.
 
 use gaggle_kit::{Micros, Slot};
 use gaggle_lobby::directory::Lookup;
@@ -12,7 +12,7 @@ use crate::server::{
 };
 
 #[test]
-fn strangers_who_look_for_the_same_game_meet() {
+fn strangers_who_search_same_game_meet() {
     let mut server = Server::new();
     let first = server.guest(1);
     let made = seat(&server.say(first, FIND));
@@ -27,7 +27,7 @@ fn strangers_who_look_for_the_same_game_meet() {
 }
 
 #[test]
-fn the_fullest_room_with_space_comes_first() {
+fn fullest_room_with_free_slot_comes_first() {
     let mut server = Server::new();
     let full: Vec<_> = (0..4).map(|number| server.player(number)).collect();
     let roomy: Vec<_> = (4..8).map(|number| server.player(number)).collect();
@@ -61,12 +61,12 @@ fn other_modes_builds_and_games_are_other_rooms() {
 }
 
 #[test]
-fn a_friend_joins_by_the_six_letters() {
+fn friend_joins_by_room_code() {
     let mut server = Server::new();
     let host = server.guest(1);
     let made = seat(&server.say(host, r#"{"type":"create","game":"gander","private":true,"seats":2}"#));
     assert_eq!((made.room.status, made.room.private), (Status::Waiting, true));
-    // Nobody finds it by chance.
+    // `find` does not return it.
     let stranger = server.guest(2);
     assert_ne!(seat(&server.say(stranger, r#"{"type":"find","game":"gander"}"#)).room.id, made.room.id);
     let friend = server.guest(3);
@@ -92,7 +92,7 @@ fn room_of_another_build_refuses_with_both_versions_named() {
 }
 
 #[test]
-fn nobody_is_in_two_rooms_unless_they_switch() {
+fn switching_is_required_to_change_rooms() {
     let mut server = Server::new();
     let first = server.player(1);
     let before = server.room_of(first).id;
@@ -106,7 +106,7 @@ fn nobody_is_in_two_rooms_unless_they_switch() {
 }
 
 #[test]
-fn whoever_switches_to_the_room_they_are_in_stays_where_they_are() {
+fn switching_to_own_room_changes_nothing() {
     let mut server = Server::new();
     let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let room = server.room_of(players[1]);
@@ -116,15 +116,15 @@ fn whoever_switches_to_the_room_they_are_in_stays_where_they_are() {
     let [ServerMessage::JoinedRoom(seat)] = &heard[..] else { panic!("{heard:?}") };
     assert!(seat.returned && !seat.created);
     assert_eq!((seat.room.id, seat.slot), (room.id, room.members[1].slot));
-    assert_eq!(event_kinds(&server.hear(players[0])), [""; 0], "nobody left and nobody came");
-    // To look on is another place than to play.
+    assert_eq!(event_kinds(&server.hear(players[0])), [""; 0], "no member left or joined");
+    // Spectating is a different role, so it is a change.
     let watch = again.replace("\"switch\"", "\"watch\":true,\"switch\"");
     let heard = server.say(players[1], &watch);
     assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == room.id));
 }
 
 #[test]
-fn whoever_cannot_switch_keeps_the_seat_they_have() {
+fn failed_switch_keeps_reservation() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.create_per_address = RateLimit::every(Micros::from_secs(1_000), 1);
     let mut server = Server::with_rules(rules);
@@ -153,7 +153,7 @@ fn whoever_cannot_switch_keeps_the_seat_they_have() {
     refused(&mut server, &to_made, RejectionCode::RoomFull);
     let crowd = r#"{"type":"create","game":"gander","seats":2,"players":3,"switch":true}"#;
     refused(&mut server, crowd, RejectionCode::RoomFull);
-    // Nobody may make rooms from here for a while, and there is none to be found.
+    // This network may not create rooms for a while, and there is none to be found.
     let maker = server.connect_from("10.9.9.9");
     server.say(maker, &hello(5));
     server.say(maker, CREATE);
@@ -165,7 +165,7 @@ fn whoever_cannot_switch_keeps_the_seat_they_have() {
     );
     assert_eq!(server.room_of(maker).id, before.id);
     server.say(maker, LEAVE);
-    // Into a room that takes them in.
+    // Into a room that admits it.
     let before = server.room_of(guest);
     server.say(full, LEAVE);
     let heard = server.say(guest, &to_made);
@@ -174,7 +174,7 @@ fn whoever_cannot_switch_keeps_the_seat_they_have() {
 }
 
 #[test]
-fn whoever_is_too_fast_or_alone_in_the_room_asked_for_keeps_the_seat() {
+fn rate_limited_or_lone_player_keeps_reservation() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.join = RateLimit::every(Micros::from_secs(1_000), 2);
     let mut server = Server::with_rules(rules);
@@ -183,7 +183,7 @@ fn whoever_is_too_fast_or_alone_in_the_room_asked_for_keeps_the_seat() {
     let watch = join(room.code).replace('}', r#","watch":true,"switch":true}"#);
     assert_eq!(code(&server.say(alone, &watch)), RejectionCode::NoSuchRoom);
     assert_eq!(server.room_of(alone), room);
-    // With somebody else in it one may look on, and play again.
+    // With another player in it, one may watch and play again.
     server.player(2);
     let heard = server.say(alone, &watch);
     assert!(matches!(&heard[0], ServerMessage::Removed(left) if left.room == room.id));
@@ -194,21 +194,21 @@ fn whoever_is_too_fast_or_alone_in_the_room_asked_for_keeps_the_seat() {
 }
 
 #[test]
-fn whoever_stepped_out_and_mistypes_finds_the_seat_kept() {
+fn player_who_left_and_mistypes_finds_slot_kept() {
     let mut server = Server::new();
     let (host, guest) = (server.player(1), server.player(2));
     let before = server.room_of(guest).members[1].slot;
     server.say(guest, STEP_OUT);
     let room = server.room_of(host);
     assert_eq!(code(&server.say(guest, &join("ZZZZZZ"))), RejectionCode::NoSuchRoom);
-    assert_eq!(server.room_of(host), room, "the seat waits");
+    assert_eq!(server.room_of(host), room, "the slot is kept");
     let again = server.connect();
     let seat = seat(&server.say(again, &hello(2)));
     assert_eq!((seat.returned, seat.slot), (true, before));
 }
 
 #[test]
-fn stepping_out_is_in_the_log_like_any_other_way_to_leave() {
+fn leaving_with_reservation_kept_is_audited() {
     let mut server = Server::new();
     let (_, guest) = (server.player(1), server.player(2));
     let room = server.room_of(guest).id;
@@ -219,7 +219,7 @@ fn stepping_out_is_in_the_log_like_any_other_way_to_leave() {
 }
 
 #[test]
-fn the_host_s_role_passes_to_who_has_been_there_longest() {
+fn host_role_passes_to_longest_present_member() {
     let mut server = Server::new();
     let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     let room = server.room_of(players[0]);
@@ -234,14 +234,14 @@ fn the_host_s_role_passes_to_who_has_been_there_longest() {
     );
     assert_eq!(event_kinds(&server.hear(players[2])), ["left", "host"]);
     assert_eq!(server.room_of(players[2]).host, second);
-    // A newcomer takes the free seat but not the role.
+    // A joiner takes the free slot but not the role.
     let newcomer = server.player(9);
     let room = server.room_of(newcomer);
     assert_eq!((room.members[2].name.as_str(), room.host), ("Guest 9", second));
 }
 
 #[test]
-fn a_host_who_vanishes_keeps_the_seat_and_loses_the_role() {
+fn vanished_host_keeps_slot_and_loses_role() {
     let mut server = Server::new();
     let host = server.player(1);
     let other = server.player(2);
@@ -253,7 +253,7 @@ fn a_host_who_vanishes_keeps_the_seat_and_loses_the_role() {
     assert_eq!(server.room_of(other).host, room.host);
     server.wait_secs(2);
     assert_eq!(event_kinds(&server.hear(other)), ["host"]);
-    // Back within the grace time: the same seat, without the role.
+    // Back within the grace time: the same slot, without the role.
     let again = server.guest(1);
     let room = server.room_of(again);
     assert_eq!(room.players().count(), 2);
@@ -261,7 +261,7 @@ fn a_host_who_vanishes_keeps_the_seat_and_loses_the_role() {
 }
 
 #[test]
-fn who_does_not_return_within_the_grace_time_loses_the_seat() {
+fn absent_member_loses_slot_after_grace_time() {
     let mut server = Server::new();
     let gone = server.player(1);
     let other = server.player(2);
@@ -282,7 +282,7 @@ fn who_does_not_return_within_the_grace_time_loses_the_seat() {
 }
 
 #[test]
-fn a_room_ends_with_its_last_player_and_sends_watchers_home() {
+fn room_ends_with_last_player_and_removes_spectators() {
     let mut server = Server::new();
     let player = server.player(1);
     let room = server.room_of(player);
@@ -317,7 +317,7 @@ fn resting_player_is_marked_until_back_or_replaced() {
         assert_eq!(event_kinds(&server.hear(first)), told);
         assert_eq!(rests(&mut server, peer, first), Some(resting));
     }
-    // Another page in the same seat is looked at.
+    // Another page with the same reservation is not resting.
     server.close(second);
     server.hear(first);
     let again = server.connect();
@@ -327,7 +327,7 @@ fn resting_player_is_marked_until_back_or_replaced() {
 }
 
 #[test]
-fn a_match_starts_when_all_are_ready_and_another_follows() {
+fn match_starts_when_all_are_ready_and_another_follows() {
     let mut server = Server::new();
     let host = server.guest(1);
     let made = seat(&server.say(host, CREATE));
@@ -348,7 +348,7 @@ fn a_match_starts_when_all_are_ready_and_another_follows() {
     server.wait(Micros::from_millis(3_100));
     assert_eq!(event_kinds(&server.hear(other)), ["status"]);
     assert_eq!(server.room_of(other).status, Status::Playing);
-    // Not a drop-in room: nobody else can come now.
+    // Without drop-in: joiners are rejected now.
     let late = server.guest(3);
     assert_eq!(code(&server.say(late, &join(made.room.code))), RejectionCode::RoomStarted);
     server.say(host, r#"{"type":"finish"}"#);
@@ -361,7 +361,7 @@ fn a_match_starts_when_all_are_ready_and_another_follows() {
 }
 
 #[test]
-fn everybody_gets_a_new_ticket_when_a_match_starts() {
+fn all_members_get_new_ticket_when_match_starts() {
     let mut server = Server::new();
     let host = server.guest(1);
     let old = seat(&server.say(host, CREATE)).ticket;
@@ -375,7 +375,7 @@ fn everybody_gets_a_new_ticket_when_a_match_starts() {
 }
 
 #[test]
-fn a_host_can_lock_hide_and_resize_the_room() {
+fn host_can_lock_hide_and_resize_room() {
     let mut server = Server::new();
     let host = server.player(1);
     let room = server.room_of(host);
@@ -396,7 +396,7 @@ fn a_host_can_lock_hide_and_resize_the_room() {
 }
 
 #[test]
-fn nobody_s_seat_is_cut_away() {
+fn resizing_removes_no_occupied_slot() {
     let mut server = Server::new();
     let players = server.gathered(0..3);
     assert_eq!(code(&server.say(players[0], r#"{"type":"access","seats":2}"#)), RejectionCode::BadSettings);
@@ -408,7 +408,7 @@ fn nobody_s_seat_is_cut_away() {
 }
 
 #[test]
-fn who_is_kicked_stays_out() {
+fn kicked_player_stays_out() {
     let mut server = Server::new();
     let [host, rude] = server.gathered(1..3).try_into().unwrap();
     let room = server.room_of(host);
@@ -426,7 +426,7 @@ fn who_is_kicked_stays_out() {
     assert_eq!(code(&server.say(rude, &join(room.code))), RejectionCode::Kicked);
     let watch = format!(r#"{{"type":"join","code":"{}","watch":true}}"#, room.code);
     assert_eq!(code(&server.say(rude, &watch)), RejectionCode::Kicked);
-    // Neither does `find` bring them back, nor the ticket they still hold.
+    // Neither by `find` nor by the ticket it still has.
     assert_ne!(seat(&server.say(rude, FIND)).room.id, room.id);
     let claims = server.ticket_key().open(&ticket, 1_800_000_000).unwrap();
     assert!(claims.admit(room.id, server.room_of(host).epoch).is_err());
@@ -435,7 +435,7 @@ fn who_is_kicked_stays_out() {
 }
 
 #[test]
-fn however_many_lists_are_watched_only_some_are_made_at_once_and_all_in_time() {
+fn few_lists_are_made_at_once_and_all_in_time() {
     let mut server = Server::new();
     let watchers: Vec<_> = (0..100)
         .map(|number| {
@@ -458,11 +458,11 @@ fn however_many_lists_are_watched_only_some_are_made_at_once_and_all_in_time() {
         let heard = |watcher: &_| server.hear(*watcher).len();
         told += watchers.iter().map(heard).sum::<usize>();
     }
-    assert_eq!(told, 100, "everybody is told of one room, once");
+    assert_eq!(told, 100, "every subscriber gets one room once");
 }
 
 #[test]
-fn what_happens_to_people_is_noted_with_connection_person_and_room() {
+fn audit_records_name_connection_player_and_room() {
     let mut server = Server::new();
     let [host, rude, other] = server.gathered(1..4).try_into().unwrap();
     let room = server.room_of(host);
@@ -489,7 +489,7 @@ fn what_happens_to_people_is_noted_with_connection_person_and_room() {
 }
 
 #[test]
-fn a_host_can_hand_the_role_on_but_not_to_a_watcher() {
+fn host_role_can_pass_to_player_but_not_spectator() {
     let mut server = Server::new();
     let host = server.player(1);
     let other = server.player(2);
@@ -505,7 +505,7 @@ fn a_host_can_hand_the_role_on_but_not_to_a_watcher() {
 }
 
 #[test]
-fn settings_are_the_game_s_own_and_reach_everybody() {
+fn settings_are_uninterpreted_and_reach_all_members() {
     let mut server = Server::new();
     let host = server.player(1);
     let other = server.player(2);
@@ -517,7 +517,7 @@ fn settings_are_the_game_s_own_and_reach_everybody() {
 }
 
 #[test]
-fn no_two_players_wear_the_same() {
+fn no_two_players_have_same_color() {
     let mut server = Server::new();
     let wish = r#"{"type":"find","game":"gander","mode":"team","palette":2}"#;
     let palettes: Vec<u8> = (0..3)
@@ -531,7 +531,7 @@ fn no_two_players_wear_the_same() {
 }
 
 #[test]
-fn a_new_name_is_seen_by_all() {
+fn new_name_is_seen_by_all() {
     let mut server = Server::new();
     let first = server.player(1);
     let second = server.player(2);
@@ -548,7 +548,7 @@ fn a_new_name_is_seen_by_all() {
 }
 
 #[test]
-fn rooms_have_two_to_sixty_four_seats() {
+fn rooms_have_two_to_sixty_four_slots() {
     let mut server = Server::new();
     let create = |seats: u32| format!(r#"{{"type":"create","game":"skein","seats":{seats},"drop_in":true}}"#);
     let host = server.guest(1_000);
@@ -567,7 +567,7 @@ fn rooms_have_two_to_sixty_four_seats() {
 }
 
 #[test]
-fn only_games_the_operator_listed_are_played_if_there_is_a_list() {
+fn unlisted_games_are_rejected_if_there_is_list() {
     let mut rules = Rules { unlisted_games: None, ..Rules::default() };
     let modes = [("team", 4), ("duel", 2)].map(|(name, seats)| {
         (
@@ -598,7 +598,7 @@ fn only_games_the_operator_listed_are_played_if_there_is_a_list() {
 const FIND_FOR_TWO: &str = r#"{"type":"find","game":"gander","mode":"team","players":2}"#;
 
 #[test]
-fn all_who_play_at_one_machine_have_a_seat_each_and_nobody_is_sent_where_none_is_free() {
+fn local_players_get_slot_each_or_other_room() {
     let mut server = Server::new();
     let couch = |server: &mut Server, number| {
         let connection = server.guest(number);
@@ -617,7 +617,7 @@ fn all_who_play_at_one_machine_have_a_seat_each_and_nobody_is_sent_where_none_is
     assert_eq!(code(&server.say(looker, &join(made.room.code))), RejectionCode::RoomFull);
     let third = server.player(3);
     assert_ne!(server.room_of(third).id, made.room.id);
-    // One seat is not enough for two, and is for one.
+    // One slot is not enough for two, but for one.
     server.say(first, LEAVE);
     let fourth = server.guest(4);
     seat(&server.say(fourth, &join(made.room.code)));
@@ -630,7 +630,7 @@ fn all_who_play_at_one_machine_have_a_seat_each_and_nobody_is_sent_where_none_is
 }
 
 #[test]
-fn no_room_is_made_that_is_too_small_for_all_at_one_machine() {
+fn no_room_too_small_for_local_players_is_created() {
     let mut server = Server::new();
     let crowd = server.guest(1);
     for text in [FIND_FOR_TWO, CREATE] {
@@ -643,7 +643,7 @@ fn no_room_is_made_that_is_too_small_for_all_at_one_machine() {
 }
 
 #[test]
-fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_own() {
+fn joiner_gets_longest_free_slot_and_returner_its_own() {
     let mut server = Server::new();
     let players: Vec<_> = (0..4).map(|number| server.player(number)).collect();
     let door = server.room_of(players[0]).code;
@@ -657,12 +657,12 @@ fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_o
         server.close(players[left]);
     }
     let (stranger, slot) = come(&mut server, 10);
-    assert_eq!(slot, Some(2), "left before the lower one");
+    assert_eq!(slot, Some(2), "freed before the lower one");
     assert_eq!(come(&mut server, 1).1, Some(1));
     server.say(stranger, LEAVE);
     assert_eq!(come(&mut server, 2).1, Some(2));
 
-    // A seat nobody had is better than any.
+    // An unused slot is better than any.
     let mut server = Server::new();
     let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     server.say(players[0], LEAVE);
@@ -672,7 +672,7 @@ fn a_newcomer_gets_the_seat_that_was_left_longest_ago_and_who_comes_back_their_o
 }
 
 #[test]
-fn of_seats_nobody_had_one_gets_that_of_the_colours_one_likes() {
+fn among_unused_slots_joiner_gets_preferred_color() {
     let mut server = Server::new();
     let likes = |text: &str, palette: u8| text.replace('}', &format!(r#","palette":{palette}}}"#));
     let host = server.guest(0);
@@ -686,16 +686,16 @@ fn of_seats_nobody_had_one_gets_that_of_the_colours_one_likes() {
     assert_eq!(come(&mut server, 1, 2).1, Some(0), "that one is taken");
     let (third, slot) = come(&mut server, 2, 3);
     assert_eq!(slot, Some(3));
-    // What somebody left is not liked for its colour: what was won there is not for the next.
+    // A freed slot is not preferred for its color: its state belongs to its last player.
     server.wait_secs(1);
     server.say(third, LEAVE);
     server.close(third);
     assert_eq!(come(&mut server, 4, 3).1, Some(1));
-    assert_eq!(come(&mut server, 2, 0).1, Some(3), "and one's own is one's own");
+    assert_eq!(come(&mut server, 2, 0).1, Some(3), "and the own slot is kept");
 }
 
 #[test]
-fn a_finished_room_is_closed_after_a_while() {
+fn finished_room_is_closed_after_while() {
     let mut server = Server::new();
     let host = server.player(1);
     server.say(host, r#"{"type":"finish"}"#);
@@ -707,14 +707,14 @@ fn a_finished_room_is_closed_after_a_while() {
 }
 
 #[test]
-fn a_member_that_says_nothing_is_taken_out() {
+fn silent_member_is_removed() {
     let mut server = Server::new();
     let silent = server.player(1);
     let alive = server.player(2);
     for _ in 0..40 {
         server.wait_secs(10);
         server.say(alive, r#"{"type":"touch"}"#);
-        // The socket lives and answers pings; the program behind it does not.
+        // The socket is alive and answers pings; the client behind it is not.
         server.pong(silent);
     }
     let heard = server.hear(silent);
@@ -726,7 +726,7 @@ fn a_member_that_says_nothing_is_taken_out() {
 }
 
 #[test]
-fn the_list_of_open_rooms_follows_what_happens() {
+fn list_of_open_rooms_follows_changes() {
     let mut server = Server::new();
     let host = server.gathered(1..2)[0];
     let room = server.room_of(host);
@@ -736,19 +736,19 @@ fn the_list_of_open_rooms_follows_what_happens() {
     assert!(rooms.whole && rooms.rooms.len() == 1);
     assert_eq!((rooms.rooms[0].code, rooms.rooms[0].players), (room.code, 1));
     assert_eq!(rooms.rooms[0].host.as_str(), "Guest 1");
-    // Somebody joins: one change, a moment later.
+    // A player joins: one update, a moment later.
     let other = server.guest(3);
     seat(&server.say(other, &join(room.code)));
     server.wait_secs(1);
     let heard = server.hear(watcher);
     let [ServerMessage::Rooms(change)] = &heard[..] else { panic!("{heard:?}") };
     assert!(!change.whole && change.rooms[0].players == 2);
-    // Private: it is gone from the list.
+    // Private: removed from the list.
     server.say(host, r#"{"type":"access","private":true}"#);
     server.wait_secs(1);
     let heard = server.hear(watcher);
     assert!(matches!(&heard[..], [ServerMessage::Rooms(change)] if change.gone == [room.id]), "{heard:?}");
-    // Nothing changes, nothing is told; and after `unlist` nothing at all.
+    // No change, no update; and none after `unlist`.
     server.wait_secs(5);
     assert!(server.hear(watcher).is_empty());
     server.say(watcher, r#"{"type":"unlist"}"#);
@@ -759,7 +759,7 @@ fn the_list_of_open_rooms_follows_what_happens() {
 }
 
 #[test]
-fn full_rooms_are_listed_for_those_who_want_to_watch() {
+fn full_rooms_are_listed_for_spectators() {
     let mut server = Server::new();
     for number in 0..4 {
         server.player(number);
@@ -774,7 +774,7 @@ fn full_rooms_are_listed_for_those_who_want_to_watch() {
 }
 
 #[test]
-fn a_newcomer_with_nothing_but_a_socket_is_playing_after_two_lines() {
+fn new_client_plays_after_two_lines_of_json() {
     let mut server = Server::new();
     let guest = server.connect();
     let welcome = crate::server::welcome(&server.say(guest, r#"{"type":"hello"}"#));

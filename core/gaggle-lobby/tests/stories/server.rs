@@ -1,5 +1,5 @@
-//! One node and its directory without any delay, spoken to in JSON, as a newcomer with a WebSocket
-//! command-line client would.
+//! One node and its directory without delays, addressed in JSON, as from a WebSocket command-line
+//! client.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,19 +22,19 @@ pub(crate) struct Server {
     pub(crate) directory: Directory,
     pub(crate) records: Vec<MatchRecord>,
     pub(crate) queries: Vec<Query>,
-    /// What an operator could read.
+    /// Audit records so far.
     pub(crate) notes: Vec<AuditRecord>,
-    /// What was appended to the log.
+    /// Entries appended to the log.
     pub(crate) asked: Vec<LogEntry>,
-    /// What the directory was asked beside that.
+    /// Lookups made.
     pub(crate) lookups: Vec<Lookup>,
-    /// What storage knows of people's skill; questions wait while it knows nobody.
+    /// Ratings in storage; queries wait while it is empty.
     pub(crate) ratings: BTreeMap<PlayerId, i64>,
-    /// Rooms to be made that wait for the directory, if it takes its time.
+    /// Held back entries that create rooms, if the directory is to be slow.
     pub(crate) held: Option<VecDeque<LogEntry>>,
-    /// Whether matches get stored.
+    /// Whether matches are stored.
     pub(crate) storage_works: bool,
-    /// What storage has had of them before, if it has.
+    /// Verdict that storage has from before, if any.
     pub(crate) stored_before: Option<Verdict>,
     heard: BTreeMap<ConnectionId, Vec<ServerMessage>>,
     pub(crate) pings: Vec<ConnectionId>,
@@ -43,7 +43,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server without limits on how often.
+    /// A server without rate limits.
     pub(crate) fn new() -> Server {
         Server::with_rules(Rules { limits: Limits::unlimited(), ..Rules::default() })
     }
@@ -81,7 +81,7 @@ impl Server {
         server
     }
 
-    /// The same server without its memory and without connections.
+    /// The same server without its memory and connections.
     pub(crate) fn restarted(&self) -> Server {
         Server { now: self.now, next: self.next, ..Server::with_rules(self.rules.clone()) }
     }
@@ -104,7 +104,7 @@ impl Server {
         connection
     }
 
-    /// Says something and gives back what is heard on the same connection from then on.
+    /// Sends a text and returns what the same connection then receives.
     pub(crate) fn say(&mut self, connection: ConnectionId, text: &str) -> Vec<ServerMessage> {
         self.heard.remove(&connection);
         self.node.handle_text(self.now, connection, text);
@@ -112,7 +112,7 @@ impl Server {
         self.hear(connection)
     }
 
-    /// What was heard since the last time.
+    /// Messages received since the last call.
     pub(crate) fn hear(&mut self, connection: ConnectionId) -> Vec<ServerMessage> {
         self.heard.remove(&connection).unwrap_or_default()
     }
@@ -137,13 +137,13 @@ impl Server {
         self.drain();
     }
 
-    /// Lets time pass, a tenth of a second at a time.
+    /// Advances time in steps of a tenth of a second.
     pub(crate) fn wait(&mut self, span: Micros) {
         let end = self.now + span;
         while self.now < end {
             self.now = (self.now + Micros::from_millis(100)).min(end);
             self.node.handle_timeout(self.now);
-            // Thousands of searches are gone through piece by piece.
+            // Thousands of searches are worked off in batches.
             while self.node.poll_timeout().is_some_and(|at| at <= self.now) {
                 self.drain();
                 self.node.handle_timeout(self.now);
@@ -191,7 +191,7 @@ impl Server {
     fn take(&mut self, output: NodeOutput) {
         match output {
             NodeOutput::Send { connection, text } => {
-                let message = Envelope::<ServerMessage>::decode(&text).expect("servers speak properly");
+                let message = Envelope::<ServerMessage>::decode(&text).expect("server texts are valid");
                 self.heard.entry(connection).or_default().push(message.message);
             }
             NodeOutput::Ping { connection } => self.pings.push(connection),
@@ -234,14 +234,14 @@ impl Server {
         self.node.handle_applied(self.now, entry, reply);
     }
 
-    /// Lets the directory make the room that has waited longest.
+    /// Applies the oldest held back entry.
     pub(crate) fn answer_held(&mut self) {
-        let entry = self.held.as_mut().and_then(VecDeque::pop_front).expect("something waits");
+        let entry = self.held.as_mut().and_then(VecDeque::pop_front).expect("an entry is held back");
         self.answer(&entry);
         self.drain();
     }
 
-    /// Somebody who said hello with a key of this number.
+    /// An identified client with a key of this number.
     pub(crate) fn guest(&mut self, number: u32) -> ConnectionId {
         let connection = self.connect();
         let heard = self.say(connection, &hello(number));
@@ -249,7 +249,7 @@ impl Server {
         connection
     }
 
-    /// The first makes a public room, and the others join it by its code.
+    /// The first client creates a public room, and the others join it by its code.
     pub(crate) fn gathered(&mut self, numbers: std::ops::Range<u32>) -> Vec<ConnectionId> {
         let create = CREATE.replace('}', r#","drop_in":true}"#);
         let mut room = None;
@@ -262,7 +262,7 @@ impl Server {
         numbers.map(&mut come).collect()
     }
 
-    /// Somebody who found a seat.
+    /// A client that joined a room by `find`.
     pub(crate) fn player(&mut self, number: u32) -> ConnectionId {
         let connection = self.guest(number);
         let heard = self.say(connection, FIND);
@@ -279,7 +279,7 @@ impl Server {
     }
 }
 
-/// A client of ours on a connection to the server, with a socket that answers pings.
+/// A [`Client`] connected to the server, with a socket that answers pings.
 pub(crate) struct Ours {
     pub(crate) client: Client,
     pub(crate) connection: ConnectionId,
@@ -296,7 +296,7 @@ impl Ours {
         Ours { client, connection, told: Vec::new() }
     }
 
-    /// Says what it has to say and hears what was said to it.
+    /// Moves messages in both directions.
     pub(crate) fn pump(&mut self, server: &mut Server) {
         self.client.handle_timeout(server.now);
         loop {
@@ -332,28 +332,28 @@ pub(crate) fn join(code: impl std::fmt::Display) -> String {
     format!(r#"{{"type":"join","code":"{code}"}}"#)
 }
 
-/// The seat in what was heard.
+/// The `joined` message among these.
 pub(crate) fn seat(heard: &[ServerMessage]) -> JoinedRoom {
     let seat = heard.iter().find_map(|message| match message {
         ServerMessage::JoinedRoom(seated) => Some(seated.clone()),
         _ => None,
     });
-    seat.unwrap_or_else(|| panic!("no seat: {heard:?}"))
+    seat.unwrap_or_else(|| panic!("no `joined`: {heard:?}"))
 }
 
-/// The welcome in what was heard.
+/// The `welcome` message among these.
 pub(crate) fn welcome(heard: &[ServerMessage]) -> Welcome {
     match &heard[0] {
         ServerMessage::Welcome(welcome) => welcome.clone(),
-        other => panic!("not welcome: {other:?}"),
+        other => panic!("no `welcome`: {other:?}"),
     }
 }
 
-/// The refusal that is all there is.
+/// The single rejection.
 pub(crate) fn refusal(heard: &[ServerMessage]) -> Refused {
     match heard {
         [ServerMessage::Refused(refused)] => refused.clone(),
-        other => panic!("not refused: {other:?}"),
+        other => panic!("not rejected: {other:?}"),
     }
 }
 
@@ -361,12 +361,12 @@ pub(crate) fn code(heard: &[ServerMessage]) -> RejectionCode {
     refusal(heard).code
 }
 
-/// The kinds of events in what was heard, in order.
+/// Kinds of the events received, in order.
 pub(crate) fn event_kinds(heard: &[ServerMessage]) -> Vec<&'static str> {
     events(heard).iter().map(RoomUpdate::kind).collect()
 }
 
-/// The events in what was heard, in order.
+/// Events received, in order.
 pub(crate) fn events(heard: &[ServerMessage]) -> Vec<RoomUpdate> {
     let changes = heard.iter().filter_map(|message| match message {
         ServerMessage::Change(change) => Some(change.events.clone()),

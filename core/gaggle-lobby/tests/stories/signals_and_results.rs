@@ -1,4 +1,4 @@
-//! Stories about what members hand to each other, and about how a match ended.
+//! Signals between members, and results of matches.
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::command::{Lease, MarkStored, Tick};
@@ -11,7 +11,7 @@ use gaggle_lobby::{MatchRecord, NodeId, RejectionCode, ServerMessage};
 use crate::server::{FIND, LEAVE, Server, code, events, hello, welcome};
 
 #[test]
-fn signals_reach_the_member_they_are_for_in_order() {
+fn signals_reach_their_receiver_in_order() {
     let mut server = Server::new();
     let (a, b) = (server.player(1), server.player(2));
     let (peer_a, peer_b) = (peer(&server, a), peer(&server, b));
@@ -45,7 +45,7 @@ fn signals_stay_inside_the_room() {
 }
 
 #[test]
-fn a_flood_of_signals_is_stopped() {
+fn flood_of_signals_is_stopped() {
     let mut rules = Rules { limits: Limits::unlimited(), ..Rules::default() };
     rules.limits.signal = Limits::default().signal;
     let mut server = Server::with_rules(rules);
@@ -56,7 +56,7 @@ fn a_flood_of_signals_is_stopped() {
 }
 
 #[test]
-fn signals_for_somebody_who_is_away_wait_for_them() {
+fn signals_for_absent_member_are_queued() {
     let mut server = Server::new();
     let (a, b) = (server.player(1), server.player(2));
     let to_b = peer(&server, b);
@@ -67,12 +67,12 @@ fn signals_for_somebody_who_is_away_wait_for_them() {
     let b = server.connect();
     let heard = server.say(b, &hello(2));
     let waited: Vec<String> = signals(&heard).into_iter().map(|(_, data)| data).collect();
-    // The last 64 of them: there is a bound to what is kept.
+    // The last 64 of them: the queue is bounded.
     assert_eq!(waited, (36..100).map(|n: i32| n.to_string()).collect::<Vec<_>>());
 }
 
 #[test]
-fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
+fn signals_survive_broken_connection_exactly_once() {
     let mut server = Server::new();
     let a = server.player(1);
     let b = server.connect();
@@ -84,7 +84,7 @@ fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
     for n in 1..=4 {
         server.say(a, &signal(&to_b, &n.to_string()));
     }
-    // b sent two, of which the server got one; and it saw two of the four before the connection
+    // b sent two, of which the server got one, and received two of four before the connection
     // broke.
     server.say(b, &format!(r#"{{"type":"signal","to":"{to_a}","n":1,"data":"first"}}"#));
     server.close(b);
@@ -101,7 +101,7 @@ fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
         server.say(b, &format!(r#"{{"type":"signal","to":"{to_a}","n":{n},"data":"{data}"}}"#));
     }
     assert_eq!(signals(&server.hear(a)), [(2, "\"second\"".into())]);
-    // The same when the new connection is there before the old one is known to be dead.
+    // The same when the new connection opens before the old one is known to be dead.
     let token = greeting.resume;
     server.say(a, &signal(&to_b, "6"));
     let again = server.connect();
@@ -110,7 +110,7 @@ fn over_a_broken_connection_no_signal_is_lost_or_doubled() {
 }
 
 #[test]
-fn a_reloaded_page_does_not_get_what_was_meant_for_the_one_before() {
+fn reloaded_page_gets_no_signals_of_previous_page() {
     let mut server = Server::new();
     let (a, b) = (server.player(1), server.player(2));
     let to_b = peer(&server, b);
@@ -122,7 +122,7 @@ fn a_reloaded_page_does_not_get_what_was_meant_for_the_one_before() {
 }
 
 #[test]
-fn a_result_counts_when_those_who_were_there_agree() {
+fn result_counts_when_players_agree() {
     let mut server = Server::new();
     let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[300, 100, 200]);
@@ -138,24 +138,24 @@ fn a_result_counts_when_those_who_were_there_agree() {
     assert_eq!(record.verdict, Verdict::Agreed);
     let sheet: Vec<(i64, u8)> = record.scores.iter().map(|line| (line.score, line.place)).collect();
     assert_eq!(sheet, [(300, 1), (100, 3), (200, 2)]);
-    // Everybody hears of it, once, and that the match is over.
+    // All members receive it once, and that the match is over.
     let told = events(&server.hear(players[0]));
     let results = told.iter().filter(|event| matches!(event, RoomUpdate::ResultDecided(_)));
     assert_eq!(results.count(), 1);
-    // Whoever says it again hears the same and changes nothing.
+    // A repeated report gets the same answer and changes nothing.
     let again = server.say(players[1], &report);
     assert!(matches!(&again[..], [ServerMessage::MatchResult(result)] if result.verdict == Verdict::Agreed));
     assert_eq!(server.records.len(), 1);
 }
 
 #[test]
-fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
+fn unstored_result_of_lost_node_is_offered_again() {
     let mut server = Server::new();
     server.storage_works = false;
     let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[300, 100]);
     players.iter().for_each(|player| drop(server.say(*player, &report)));
-    // The room is gone, too: everybody has left it.
+    // The room has ended, too: all members have left.
     players.iter().for_each(|player| drop(server.say(*player, LEAVE)));
     assert_eq!((server.records.len(), server.directory.room_count()), (1, 0));
     let lose_a_node = |directory: &mut Directory, number: u64, now: Micros| {
@@ -166,7 +166,7 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
     };
     let now = server.now;
     assert_eq!(lose_a_node(&mut server.directory, 8, now), server.records);
-    // Whoever came late knows it from the snapshot.
+    // A node that starts later knows it from the snapshot.
     let snapshot = Snapshot::from_text(&server.directory.snapshot().to_text()).unwrap();
     let mut late = Directory::from_snapshot(Rules::default(), snapshot);
     assert_eq!(lose_a_node(&mut late, 9, now), server.records);
@@ -177,7 +177,7 @@ fn a_result_that_is_not_stored_when_a_node_is_lost_is_given_to_somebody_else() {
 }
 
 #[test]
-fn a_match_that_was_stored_before_counts_as_it_was_stored() {
+fn match_stored_before_keeps_stored_verdict() {
     let mut server = Server::new();
     server.stored_before = Some(Verdict::Agreed);
     let (player, other) = (server.player(1), server.player(2));
@@ -185,7 +185,7 @@ fn a_match_that_was_stored_before_counts_as_it_was_stored() {
     server.say(other, LEAVE);
     server.hear(player);
     server.say(player, &report);
-    assert_eq!(server.records[0].verdict, Verdict::Claimed, "nobody else is there any more");
+    assert_eq!(server.records[0].verdict, Verdict::Claimed, "no other member is left");
     let heard = server.say(player, &report);
     let answers: Vec<Verdict> = heard
         .iter()
@@ -198,7 +198,7 @@ fn a_match_that_was_stored_before_counts_as_it_was_stored() {
 }
 
 #[test]
-fn one_of_three_who_lies_changes_nothing_and_two_who_disagree_count_for_nothing() {
+fn one_liar_among_three_is_outvoted_and_two_cancel_out() {
     for (count, verdict) in [(3, Verdict::Agreed), (2, Verdict::Disputed)] {
         let mut server = Server::new();
         let players: Vec<_> = (0..count).map(|number| server.player(number)).collect();
@@ -212,7 +212,7 @@ fn one_of_three_who_lies_changes_nothing_and_two_who_disagree_count_for_nothing(
 }
 
 #[test]
-fn a_solo_result_is_kept_as_a_claim() {
+fn solo_result_is_kept_as_claim() {
     let mut server = Server::new();
     let player = server.player(1);
     let report = report(&server, &[player], &[500]);
@@ -223,7 +223,7 @@ fn a_solo_result_is_kept_as_a_claim() {
 }
 
 #[test]
-fn a_silent_witness_is_not_waited_for_for_ever() {
+fn silent_player_delays_result_for_limited_time() {
     let mut server = Server::new();
     let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[1, 2, 3]);
@@ -236,7 +236,7 @@ fn a_silent_witness_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn whoever_leaves_after_reporting_has_still_been_heard() {
+fn report_counts_after_its_player_left() {
     let mut server = Server::new();
     let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[1, 2]);
@@ -248,7 +248,7 @@ fn whoever_leaves_after_reporting_has_still_been_heard() {
 }
 
 #[test]
-fn the_last_to_leave_closes_the_books() {
+fn last_player_to_leave_decides_match() {
     let mut server = Server::new();
     let players: Vec<_> = (0..3).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[1, 2, 3]);
@@ -260,7 +260,7 @@ fn the_last_to_leave_closes_the_books() {
 }
 
 #[test]
-fn a_match_that_could_not_be_stored_is_stored_when_somebody_says_it_again() {
+fn unstored_match_is_stored_when_reported_again() {
     let mut server = Server::new();
     let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let report = report(&server, &players, &[1, 2]);
@@ -280,7 +280,7 @@ fn a_match_that_could_not_be_stored_is_stored_when_somebody_says_it_again() {
 }
 
 #[test]
-fn reports_from_or_about_strangers_and_of_other_matches_are_refused() {
+fn reports_by_or_about_strangers_are_rejected() {
     let mut server = Server::new();
     let players: Vec<_> = (0..2).map(|number| server.player(number)).collect();
     let stranger = server.guest(9);
@@ -299,7 +299,7 @@ fn reports_from_or_about_strangers_and_of_other_matches_are_refused() {
 }
 
 pub(crate) fn peer(server: &Server, connection: ConnectionId) -> String {
-    server.node.peer_of(connection).expect("it has said hello").0.to_string()
+    server.node.peer_of(connection).expect("it is identified").0.to_string()
 }
 
 fn signal(to: &str, data: &str) -> String {

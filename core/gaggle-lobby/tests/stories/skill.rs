@@ -1,4 +1,4 @@
-//! Modes in which people are matched by skill.
+//! Modes that match players by skill.
 
 use gaggle_lobby::message::server::Searching;
 use gaggle_lobby::node::ConnectionId;
@@ -10,7 +10,7 @@ use crate::server::{LEAVE, Server, code, hello, seat, welcome};
 const FIND: &str = r#"{"type":"find","id":5,"game":"gander","mode":"duel"}"#;
 
 #[test]
-fn people_of_like_skill_are_put_together_and_others_wait() {
+fn players_of_similar_skill_meet_and_others_wait() {
     let mut server = ranked(2);
     let strong = search(&mut server, 1, 2_000);
     let weak = search(&mut server, 2, 1_200);
@@ -18,7 +18,7 @@ fn people_of_like_skill_are_put_together_and_others_wait() {
     let made = seat(&server.say(also_strong, FIND));
     assert!(made.created);
     assert_eq!(made.room.members.len(), 2);
-    // The other of the two hears of it when its node asks next.
+    // The other one learns of it when its node asks next.
     server.wait_secs(1);
     let found = seat(&server.hear(strong));
     assert_eq!((found.room.id, found.returned), (made.room.id, false));
@@ -27,11 +27,11 @@ fn people_of_like_skill_are_put_together_and_others_wait() {
 }
 
 #[test]
-fn the_search_widens_until_somebody_is_found() {
+fn search_widens_until_player_is_found() {
     let mut server = ranked(2);
     let strong = search(&mut server, 1, 1_900);
     let weak = search(&mut server, 2, 1_500);
-    // 400 apart, 100 at first and 20 more each second.
+    // 400 apart; the range is 100 at first and grows by 20 a second.
     server.wait_secs(14);
     let ranges: Vec<u32> = told(&server.hear(strong)).iter().map(|told| told.range).collect();
     assert!(ranges.is_sorted() && ranges.len() > 10, "{ranges:?}");
@@ -41,7 +41,7 @@ fn the_search_widens_until_somebody_is_found() {
 }
 
 #[test]
-fn patience_makes_do_with_fewer() {
+fn patient_search_accepts_fewer_players() {
     let mut server = ranked(4);
     let all: Vec<ConnectionId> = (1..=3).map(|number| search(&mut server, number, 1_500)).collect();
     server.wait_secs(18);
@@ -56,12 +56,12 @@ fn patience_makes_do_with_fewer() {
 }
 
 #[test]
-fn who_stops_looking_is_matched_with_nobody() {
+fn ended_search_matches_no_player() {
     let mut server = ranked(2);
     let left = search(&mut server, 1, 1_500);
     let heard = server.say(left, r#"{"type":"join","id":6,"code":"BCDFGH"}"#);
     assert_eq!(code(&heard), RejectionCode::AlreadyInRoom);
-    // The request is answered after all, so that a client does not repeat it.
+    // The request is answered, so that a client does not repeat it.
     let heard = server.say(left, LEAVE);
     assert!(
         matches!(&heard[..], [ServerMessage::Refused(no), ServerMessage::Done(_)] if no.code == RejectionCode::NotInRoom)
@@ -69,7 +69,7 @@ fn who_stops_looking_is_matched_with_nobody() {
     let closed = search(&mut server, 2, 1_500);
     server.close(closed);
     search(&mut server, 3, 1_500);
-    // And two tabs of one person are no match.
+    // Two devices of one player do not match.
     let tab = server.connect();
     server.say(tab, &hello(3).replace('}', r#","seat":"tab-2"}"#));
     assert!(matches!(server.say(tab, FIND)[0], ServerMessage::Searching(_)));
@@ -78,18 +78,18 @@ fn who_stops_looking_is_matched_with_nobody() {
 }
 
 #[test]
-fn a_seat_found_for_somebody_who_is_just_gone_waits_for_them() {
+fn reservation_found_for_lost_connection_is_kept() {
     let mut server = ranked(2);
     let gone = search(&mut server, 1, 1_500);
     let found = seeker(&mut server, 2, 1_500);
     let room = seat(&server.say(found, FIND)).room;
-    // The room is made, and the first does not know yet.
+    // The room is created before the first one is notified.
     server.close(gone);
     assert!(server.room_of(found).members.iter().any(|member| member.away));
     let back = server.connect();
     let heard = server.say(back, &hello(1));
     assert_eq!(seat(&heard).room.id, room.id);
-    // Who says that they leave in the same moment gives the seat up.
+    // A player who leaves at that moment gives the reservation up.
     let mut server = ranked(2);
     let leaving = search(&mut server, 1, 1_500);
     let found = seeker(&mut server, 2, 1_500);
@@ -101,7 +101,7 @@ fn a_seat_found_for_somebody_who_is_just_gone_waits_for_them() {
 #[test]
 fn players_without_match_hide_no_others() {
     let mut server = ranked(4);
-    // Four at one machine fill a room alone and are never matched; so are tabs of one person.
+    // Four local players fill a room alone and never match; neither do devices of one player.
     let idle = r#"{"type":"find","game":"gander","mode":"duel","players":4}"#;
     for number in 0..600 {
         let connection = seeker(&mut server, 1_000 + number, 1_510);
@@ -117,7 +117,7 @@ fn players_without_match_hide_no_others() {
     assert!(rooms.iter().all(|room| *room == rooms[0]), "{rooms:?}");
 }
 
-/// A server with a ranked mode of so many seats.
+/// A server with a ranked mode of this many slots.
 fn ranked(seats: u8) -> Server {
     let mode = ModeConfig {
         players_default: seats,
@@ -133,7 +133,7 @@ fn ranked(seats: u8) -> Server {
     Server::with_rules(rules)
 }
 
-/// Somebody of this skill who said hello.
+/// An identified client with this rating.
 fn seeker(server: &mut Server, number: u32, rating: i64) -> ConnectionId {
     let connection = server.connect();
     let player = welcome(&server.say(connection, &hello(number))).player;
@@ -141,7 +141,7 @@ fn seeker(server: &mut Server, number: u32, rating: i64) -> ConnectionId {
     connection
 }
 
-/// Somebody of this skill who looks for others and does not find any yet.
+/// A client with this rating that searches and finds no match yet.
 fn search(server: &mut Server, number: u32, rating: i64) -> ConnectionId {
     let connection = seeker(server, number, rating);
     let heard = server.say(connection, FIND);

@@ -1,4 +1,4 @@
-//! Stories about who has a say in how a match ended: those who played it, however many come by.
+//! Weight of votes on a result: players of the match decide, however many visitors pass through.
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::{Status, Verdict};
@@ -10,7 +10,7 @@ const HONEST: [i64; 2] = [10, 20];
 const FORGED: [i64; 2] = [-1_000, 999];
 
 #[test]
-fn guests_who_came_a_moment_ago_decide_no_match() {
+fn guests_who_just_joined_decide_no_match() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
     let guests = [server.player(10), server.player(11)];
@@ -25,7 +25,7 @@ fn guests_who_came_a_moment_ago_decide_no_match() {
 }
 
 #[test]
-fn one_guest_who_reports_ends_nobody_s_match() {
+fn report_of_one_guest_ends_no_match() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
     let guest = server.player(10);
@@ -41,7 +41,7 @@ fn one_guest_who_reports_ends_nobody_s_match() {
 }
 
 #[test]
-fn guests_who_pass_through_one_after_another_are_no_more_than_their_time() {
+fn passing_guests_weigh_no_more_than_their_time() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
     let forged = report(&server, &players, &FORGED);
@@ -57,12 +57,12 @@ fn guests_who_pass_through_one_after_another_are_no_more_than_their_time() {
 }
 
 #[test]
-fn a_host_who_sends_the_others_away_before_reporting_has_confirmed_nothing() {
+fn host_who_removes_others_before_reporting_confirms_nothing() {
     for (count, kicked, verdict) in
         [(2, 1, Verdict::Claimed), (3, 2, Verdict::Claimed), (3, 1, Verdict::Agreed)]
     {
         let mut server = Server::new();
-        // Where players meet by `find` no host sends them away.
+        // In matched rooms the host cannot remove players.
         let players = server.gathered(0..count);
         stay(&mut server, &players, 60);
         let forged = report(&server, &players[..2], &FORGED);
@@ -78,7 +78,7 @@ fn a_host_who_sends_the_others_away_before_reporting_has_confirmed_nothing() {
 }
 
 #[test]
-fn when_two_disagree_a_friend_who_came_at_the_end_does_not_tip_it() {
+fn late_friend_does_not_break_tie() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
     let friend = server.player(10);
@@ -91,7 +91,7 @@ fn when_two_disagree_a_friend_who_came_at_the_end_does_not_tip_it() {
 }
 
 #[test]
-fn guests_decide_nothing_while_those_who_play_have_lost_their_connection() {
+fn guests_decide_nothing_while_players_are_disconnected() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
     let guests = [server.player(10), server.player(11)];
@@ -113,20 +113,20 @@ fn guests_decide_nothing_while_those_who_play_have_lost_their_connection() {
 }
 
 #[test]
-fn who_is_left_alone_by_a_crash_is_believed_without_being_confirmed() {
+fn last_player_after_crash_is_believed_unconfirmed() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
     let honest = report(&server, &players, &HONEST);
     server.close(players[1]);
     server.say(players[0], &honest);
     stay(&mut server, &players[..1], 30);
-    assert_eq!(server.records, [], "they may come back and say it, too");
+    assert_eq!(server.records, [], "others may return and report, too");
     stay(&mut server, &players[..1], 31);
     expect(&server, Verdict::Claimed, &HONEST);
 }
 
 #[test]
-fn the_word_of_one_who_crashed_is_not_needed_when_most_have_spoken() {
+fn crashed_players_vote_is_not_needed_for_majority() {
     let mut server = Server::new();
     let players = play(&mut server, 3, 60);
     let honest = report(&server, &players, &[1, 2, 3]);
@@ -138,7 +138,7 @@ fn the_word_of_one_who_crashed_is_not_needed_when_most_have_spoken() {
 }
 
 #[test]
-fn a_guest_cannot_void_what_somebody_played_alone() {
+fn guest_cannot_void_solo_match() {
     let mut server = Server::new();
     let players = play(&mut server, 1, 60);
     let guest = server.player(10);
@@ -150,7 +150,7 @@ fn a_guest_cannot_void_what_somebody_played_alone() {
 }
 
 #[test]
-fn who_came_late_confirms_what_the_others_say() {
+fn late_joiner_confirms_what_others_report() {
     let mut server = Server::new();
     let first = play(&mut server, 1, 60);
     let second = server.player(1);
@@ -162,7 +162,7 @@ fn who_came_late_confirms_what_the_others_say() {
 }
 
 #[test]
-fn coming_and_going_pushes_nobody_out_of_the_match() {
+fn joining_and_leaving_pushes_no_player_out_of_match() {
     let mut server = Server::new();
     let players = play(&mut server, 2, 60);
     let restless = server.player(10);
@@ -172,7 +172,7 @@ fn coming_and_going_pushes_nobody_out_of_the_match() {
     }
     server.say(restless, LEAVE);
     let (honest, forged) = (report(&server, &players, &HONEST), report(&server, &players, &FORGED));
-    // One has said it and left before a crowd comes through.
+    // One reports and leaves before a crowd passes through.
     server.say(players[0], &honest);
     server.say(players[0], LEAVE);
     for number in 20..320 {
@@ -185,14 +185,14 @@ fn coming_and_going_pushes_nobody_out_of_the_match() {
     expect(&server, Verdict::Agreed, &HONEST);
 }
 
-/// So many who have played for so long.
+/// Players who have played for this many seconds.
 fn play(server: &mut Server, count: u32, secs: u64) -> Vec<ConnectionId> {
     let players: Vec<ConnectionId> = (0..count).map(|number| server.player(number)).collect();
     stay(server, &players, secs);
     players
 }
 
-/// Lets time pass in which these show that they are there.
+/// Advances time while these clients stay alive.
 fn stay(server: &mut Server, connections: &[ConnectionId], secs: u64) {
     for second in 0..secs {
         server.wait_secs(1);

@@ -1,4 +1,4 @@
-//! What must hold after every step, judged from outside.
+//! Invariants that must hold after every step, checked from outside with separate bookkeeping.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,39 +12,39 @@ use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::{LeaveReason, RoomUpdate};
 use gaggle_lobby::{MatchRecord, PlayerId, RejectionCode, RoomId};
 
-/// Rooms in a list, at most.
+/// Most rooms of a list.
 const LISTINGS_MAX: usize = 100;
 
-/// A place somebody was given, and since when nobody is in it.
+/// A reservation, and since when its member is away.
 struct Place {
     room: RoomId,
     slots: SlotSet,
     lost_at: Option<Micros>,
 }
 
-/// Books kept apart from the code they check.
+/// Bookkeeping separate from the code it checks.
 #[derive(Default)]
 pub(crate) struct Checker {
     room_of: BTreeMap<PeerId, RoomId>,
     members: BTreeMap<RoomId, BTreeSet<PeerId>>,
-    /// Places that are somebody's until they leave, are sent away, or are not back in time.
+    /// Reservations until their peers leave, are removed, or stay away too long.
     places: BTreeMap<PeerId, Place>,
-    /// What each client wants to see a list of.
+    /// List each client is subscribed to.
     lists: BTreeMap<usize, SubscribeRooms>,
-    /// Who each client believes to be in its room, from nothing but the events it was told.
+    /// Members each client knows of from the events it received alone.
     believed: BTreeMap<usize, BTreeSet<PeerId>>,
     believed_host: BTreeMap<usize, PeerId>,
     pub(crate) records: Vec<MatchRecord>,
     pub(crate) rooms_created: u64,
     pub(crate) seats_given_up: u64,
     pub(crate) returns: u64,
-    /// Returns to a place that was kept.
+    /// Number of resumed reservations.
     pub(crate) kept: u64,
     pub(crate) host_changes: u64,
 }
 
 impl Checker {
-    /// What must hold of an answer.
+    /// Checks a reply.
     pub(crate) fn answered(
         &mut self,
         now: Micros,
@@ -62,7 +62,7 @@ impl Checker {
                 Command::Find(find) => find.joiner.peer,
                 Command::Create(create) => create.joiner.peer,
                 Command::Join(join) => join.joiner.peer,
-                other => panic!("nobody is seated by {other:?}"),
+                other => panic!("{other:?} reserves no slot"),
             };
             if seated.created {
                 self.rooms_created += 1;
@@ -70,8 +70,7 @@ impl Checker {
             if let (Command::Find(Find { joiner, link, new, skill, .. }), true) = (command, seated.created)
                 && skill.is_none()
             {
-                // Whoever was sent away from an open room, or has company it has no seats for, gets
-                // a new one.
+                // A removed player, or several local players without enough slots, need a new room.
                 let takes = |open: &gaggle_lobby::room::Room| {
                     let (now, rules) = (Micros::ZERO, Rules::default());
                     open.clone().enter(now, &rules, joiner.clone(), *link).is_ok()
@@ -87,16 +86,16 @@ impl Checker {
                         && takes(open)
                 };
                 let open = directory.rooms().find(same);
-                assert!(open.is_none(), "{:?} had space, and {:?} was made", open, room.view);
+                assert!(open.is_none(), "{:?} had free slots, and {:?} was created", open, room.view);
             }
             self.check_room(directory, room.view.id);
             assert_eq!(self.room_of.get(&peer), Some(&room.view.id));
-            let slots = room.view.member(peer).expect("who is seated is a member").slots();
+            let slots = room.view.member(peer).expect("a joined peer is a member").slots();
             self.take_place(peer, room.view.id, slots);
         }
     }
 
-    /// Somebody has a place. Who only watches has none to be kept: a room without players ends.
+    /// Records a reservation. Spectators have none: a room without players ends.
     fn take_place(&mut self, peer: PeerId, room: RoomId, slots: SlotSet) {
         if slots.is_empty() {
             self.places.remove(&peer);
@@ -105,8 +104,7 @@ impl Checker {
         }
     }
 
-    /// Whoever comes back while their place is kept has it, or hears that another connection of
-    /// theirs does.
+    /// A peer that returns in time gets its reservation, or learns that another connection has it.
     fn check_return(
         &mut self,
         now: Micros,
@@ -122,15 +120,18 @@ impl Checker {
         match reply {
             Reply::Joined { room, .. } => {
                 let given = room.view.member(peer).map(|member| (room.view.id, member.slots()));
-                assert_eq!(given, Some((*id, *slots)), "{peer:?} is back in another place");
+                assert_eq!(given, Some((*id, *slots)), "{peer:?} returned to another slot");
                 self.kept += u64::from(lost_at.is_some());
             }
             Reply::Elsewhere { code, .. } => {
                 assert_eq!(directory.room(*id).map(|room| room.view().code), Some(*code));
             }
-            // The node that asks is out of date, and will ask again.
+            // The node's epoch is outdated, and it will ask again.
             Reply::Rejected(refusal) if refusal.code == RejectionCode::Unavailable => {}
-            other => panic!("{peer:?} lost {slots:?} in {id:?}, left at {lost_at:?}, by {now:?}: {other:?}"),
+            other => panic!(
+                "{peer:?} lost {slots:?} in {id:?}, away since {lost_at:?}, at {now:?}: \
+             {other:?}"
+            ),
         }
     }
 
@@ -141,7 +142,7 @@ impl Checker {
                 RoomUpdate::Joined(joined) => {
                     self.take_place(joined.member.peer, *room, joined.member.slots());
                 }
-                // Who goes by their own wish is promised less.
+                // Peers that leave by themselves have a shorter grace time.
                 RoomUpdate::Away(away) if away.left => drop(self.places.remove(&away.peer)),
                 RoomUpdate::Away(away) => {
                     if let Some(place) = self.places.get_mut(&away.peer) {
@@ -155,7 +156,7 @@ impl Checker {
                     self.returns += 1;
                 }
                 RoomUpdate::Left(left) => {
-                    // Whoever left for another room has a place there already.
+                    // A peer that switched rooms has its next reservation already.
                     let is_here = self.places.get(&left.peer).is_some_and(|place| place.room == *room);
                     let place = is_here.then(|| self.places.remove(&left.peer)).flatten();
                     if left.reason == LeaveReason::ConnectionLost
@@ -164,7 +165,7 @@ impl Checker {
                         self.seats_given_up += 1;
                         assert!(
                             since + rules.reconnect_grace <= now,
-                            "{:?} was given up after {}",
+                            "{:?} was removed after {}",
                             left.peer,
                             now.since(since)
                         );
@@ -177,7 +178,7 @@ impl Checker {
         self.check_room(directory, *room);
     }
 
-    /// That nobody has more seats than one may have, and no room more watchers.
+    /// Rooms per player and spectators per room are within bounds.
     pub(crate) fn check_bounds(directory: &Directory, rules: &Rules) {
         let mut seats: BTreeMap<PlayerId, usize> = BTreeMap::new();
         for room in directory.rooms() {
@@ -185,10 +186,10 @@ impl Checker {
             room.view().members.iter().for_each(|member| *seats.entry(member.player).or_default() += 1);
         }
         let most = seats.values().max().copied().unwrap_or(0);
-        assert!(most <= rules.rooms_per_player_max, "somebody has {most} seats");
+        assert!(most <= rules.rooms_per_player_max, "one player is in {most} rooms");
     }
 
-    /// Capacity, slots, host, and that nobody is in two rooms.
+    /// Capacity, slots and host of a room; no peer is in two rooms.
     fn check_room(&mut self, directory: &Directory, id: RoomId) {
         for peer in self.members.remove(&id).unwrap_or_default() {
             if self.room_of.get(&peer) == Some(&id) {
@@ -199,35 +200,36 @@ impl Checker {
         let view = room.view();
         let slots: Vec<Slot> = view.members.iter().flat_map(|member| member.slots().iter()).collect();
         let distinct: BTreeSet<Slot> = slots.iter().copied().collect();
-        assert_eq!(slots.len(), distinct.len(), "two on one seat: {view:?}");
-        assert!(slots.len() <= usize::from(view.seats), "more people than seats: {view:?}");
+        assert_eq!(slots.len(), distinct.len(), "one slot taken twice: {view:?}");
+        assert!(slots.len() <= usize::from(view.seats), "more players than slots: {view:?}");
         assert!(
             slots.iter().all(|slot| slot.index() < usize::from(view.seats)),
-            "a seat that is not there: {view:?}"
+            "a slot out of range: {view:?}"
         );
-        let host = view.member(view.host).expect("the host is in the room");
-        assert!(host.slot.is_some(), "the host plays: {view:?}");
+        let host = view.member(view.host).expect("the host is a member");
+        assert!(host.slot.is_some(), "the host is a player: {view:?}");
         let palettes: BTreeSet<u8> = view.players().map(|member| member.palette).collect();
-        assert_eq!(palettes.len(), view.players().count(), "two wear the same: {view:?}");
+        assert_eq!(palettes.len(), view.players().count(), "two players have the same color: {view:?}");
         for member in &view.members {
             assert_eq!(member.away, room.reservation_of(member.peer).unwrap().link.is_none());
             let other = self.room_of.insert(member.peer, id).and_then(|other| directory.room(other));
-            // A room that ended with nobody connected tells nobody, so the books may name it still.
+            // A room that ended without connected members notifies no client, so the records may
+            // still contain it.
             let other = other.filter(|other| other.view().member(member.peer).is_some());
             assert!(other.is_none(), "{:?} is in two rooms", member.peer);
         }
         self.members.insert(id, view.members.iter().map(|member| member.peer).collect());
     }
 
-    /// Each client is told of each coming and going once, in an order that makes sense.
+    /// Each client learns of each join and departure once, in a consistent order.
     pub(crate) fn told(&mut self, client: usize, machine: &Client, event: &ClientEvent) {
         let believed = self.believed.entry(client).or_default();
         match event {
             ClientEvent::RoomJoined { returned, .. } => {
-                let room = machine.room().expect("who is seated has a room");
+                let room = machine.room().expect("a joined client has a room");
                 let (_, me) = machine.identity().unwrap();
                 assert!(room.member(me).is_some());
-                // Back in the room one knew: what is different is told as events that follow.
+                // Back in a known room: differences follow as events.
                 if !returned || believed.is_empty() {
                     *believed = room.members.iter().map(|member| member.peer).collect();
                     self.believed_host.insert(client, room.host);
@@ -249,7 +251,7 @@ impl Checker {
             }
             ClientEvent::RoomUpdated(RoomUpdate::HostChanged(host)) => {
                 let before = self.believed_host.insert(client, host.peer);
-                assert_ne!(before, Some(host.peer), "client {client}: told of the same host twice");
+                assert_ne!(before, Some(host.peer), "client {client}: the same host was announced twice");
             }
             _ => {}
         }
@@ -261,7 +263,7 @@ impl Checker {
         self.lists.remove(&client);
     }
 
-    /// A client wants to see this list from now on, or none.
+    /// A client subscribes to this list, or to none.
     pub(crate) fn room_list(&mut self, client: usize, list: Option<SubscribeRooms>) {
         match list {
             Some(list) => drop(self.lists.insert(client, list)),
@@ -269,17 +271,17 @@ impl Checker {
         }
     }
 
-    /// How many clients see a list of rooms.
+    /// Number of clients subscribed to a list.
     pub(crate) fn list_count(&self) -> usize {
         self.lists.len()
     }
 
-    /// A match is decided once, and names people once who played in it.
+    /// A match is decided once and names each player once.
     pub(crate) fn recorded(&mut self, record: MatchRecord) {
         let same = |known: &&MatchRecord| (known.room, known.round) == (record.room, record.round);
         assert_eq!(self.records.iter().find(same), None, "decided twice: {record:?}");
         let people: BTreeSet<PeerId> = record.scores.iter().map(|line| line.peer).collect();
-        assert_eq!(people.len(), record.scores.len(), "somebody is named twice: {record:?}");
+        assert_eq!(people.len(), record.scores.len(), "one player is named twice: {record:?}");
         self.records.push(record);
     }
 
@@ -289,12 +291,12 @@ impl Checker {
         self.places.clear();
     }
 
-    /// The list a client shows is of the rooms there are, and of as many as it can have.
+    /// A client's list contains existing rooms, and as many as it may contain.
     fn check_list(&self, directory: &Directory, number: usize, client: &Client) {
         let shown: BTreeMap<RoomId, &Listing> =
             client.room_list().map(|listing| (listing.id, listing)).collect();
         let Some(SubscribeRooms { game, mode, build, all }) = self.lists.get(&number) else {
-            assert!(shown.is_empty(), "client {number} shows a list it does not want");
+            assert!(shown.is_empty(), "client {number} has a list without subscription");
             return;
         };
         let rooms = directory.rooms().filter(|room| {
@@ -306,33 +308,41 @@ impl Checker {
         let listings = rooms.filter_map(|room| room.listing()).filter(|listing| *all || listing.open);
         let truth: BTreeMap<RoomId, Listing> = listings.map(|listing| (listing.id, listing)).collect();
         for (id, listing) in &shown {
-            assert_eq!(truth.get(id), Some(*listing), "client {number} shows a room as it is not");
+            assert_eq!(truth.get(id), Some(*listing), "client {number} has an outdated room in its list");
         }
-        assert_eq!(shown.len(), truth.len().min(LISTINGS_MAX), "client {number} does not show all rooms");
+        assert_eq!(
+            shown.len(),
+            truth.len().min(LISTINGS_MAX),
+            "client {number} does not have all \
+         rooms in its list"
+        );
     }
 
-    /// After a time without trouble: nobody is away who did not come back, every client's copy is
-    /// the directory's room, what it believes from events alone is who is there, and the list it
-    /// shows is right.
+    /// After a quiet time: no member is away, every client's copy equals the directory's room,
+    /// events alone led to the same members, and every list is right.
     pub(crate) fn settled(&self, directory: &Directory, clients: &[(usize, &Client)]) {
         for room in directory.rooms() {
             let away = room.view().members.iter().find(|member| member.away);
-            assert_eq!(away, None, "a ghost in {:?}", room.view());
+            assert_eq!(away, None, "a departed member is left in {:?}", room.view());
         }
         for (number, client) in clients {
             self.check_list(directory, *number, client);
             let Some((_, peer)) = client.identity() else { continue };
             let mut truth = directory.room_of(peer).map(|room| room.view().clone());
             if let (Some(truth), Some(seen)) = (&mut truth, client.room()) {
-                // Where a connection is concerns nodes only: such a change raises the version
-                // unseen.
+                // Connection changes concern nodes only and raise the version unseen.
                 assert!(seen.version <= truth.version);
                 truth.version = seen.version;
             }
-            assert_eq!(client.room(), truth.as_ref(), "client {number} sees another room than there is");
+            assert_eq!(client.room(), truth.as_ref(), "client {number} has a different copy of its room");
             if let Some(room) = truth {
                 let members: BTreeSet<PeerId> = room.members.iter().map(|member| member.peer).collect();
-                assert_eq!(self.believed.get(number), Some(&members), "client {number} believes others");
+                assert_eq!(
+                    self.believed.get(number),
+                    Some(&members),
+                    "client {number} derived \
+                 different members from events"
+                );
                 assert_eq!(self.believed_host.get(number), Some(&room.host));
             }
         }

@@ -1,8 +1,8 @@
-//! Whole lobbies in virtual time: clients, nodes and a directory, with delays in between, from one
+//! A whole lobby in virtual time: clients, nodes and a directory with delays in between, from one
 //! seed.
 //!
-//! The machines are the real ones; only sockets and clocks are made up. What must always hold is
-//! checked in `checker.rs`, which keeps its own books.
+//! Clients and nodes are the real ones; only sockets and clocks are simulated. `checker.rs` checks
+//! the invariants.
 
 pub(crate) mod checker;
 pub(crate) mod rude;
@@ -23,16 +23,16 @@ use checker::Checker;
 use rude::{Rude, RudeTally};
 use twin::Twin;
 
-/// 2027-01-15, so that tickets have believable times.
+/// 2027-01-15, so that tickets have plausible times.
 const EPOCH: Micros = Micros::from_secs(1_800_000_000);
 pub(crate) const SECOND: Micros = Micros::from_secs(1);
 
-/// How long things take on their way.
+/// Longest delays of messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Delays {
-    /// Between client and node, at most.
+    /// Between client and node.
     pub(crate) socket: Micros,
-    /// Between node and directory, at most.
+    /// Between node and directory.
     pub(crate) directory: Micros,
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct Delays {
 pub(crate) struct SimClient {
     pub(crate) machine: Client,
     pub(crate) events: Vec<ClientEvent>,
-    /// The connection it has or is opening.
+    /// Its current connection, possibly still opening.
     connection: Option<(usize, ConnectionId)>,
-    /// Its program was ended; nothing happens until it is started again.
+    /// Whether the process runs; events are ignored until it is restarted.
     pub(crate) running: bool,
     wake_at: Option<Micros>,
 }
@@ -80,13 +80,13 @@ pub(crate) struct World {
     pub(crate) now: Micros,
     pub(crate) rules: Rules,
     pub(crate) directory: Directory,
-    /// Another one that is fed the same, as texts.
+    /// A second directory that is fed the same entries as texts.
     twin: Twin,
     pub(crate) clients: Vec<SimClient>,
     pub(crate) prng: Prng,
     pub(crate) checker: Checker,
     pub(crate) steps: u64,
-    /// How often each node was ended.
+    /// Crashes of each node so far.
     pub(crate) crashes: Vec<u32>,
     rude: Vec<Rude>,
     pub(crate) rude_tally: RudeTally,
@@ -95,7 +95,8 @@ pub(crate) struct World {
     directory_wake_at: Option<Micros>,
     nodes: Vec<Option<SimNode>>,
     queue: BTreeMap<(Micros, u64), Happening>,
-    /// Texts on one connection, and answers to one node, never overtake each other.
+    /// Earliest arrival per lane: messages of one connection, or replies to one node, stay in
+    /// order.
     lanes: BTreeMap<(u8, u64), Micros>,
     owners: BTreeMap<ConnectionId, (usize, usize)>,
     next_sequence: u64,
@@ -154,7 +155,7 @@ impl World {
         self.drain_node(slot);
     }
 
-    /// Ends a node without a word. Clients notice at once or only when nothing answers any more.
+    /// Crashes a node. Clients notice at once, or only by missing pongs.
     pub(crate) fn crash_node(&mut self, slot: usize) {
         self.nodes[slot] = None;
         self.crashes[slot] += 1;
@@ -169,8 +170,7 @@ impl World {
         }
     }
 
-    /// Keeps a node and the directory from hearing of each other for a while. Nothing is lost, all
-    /// is late.
+    /// Delays everything between a node and the directory for a while. Nothing is lost.
     pub(crate) fn partition_node(&mut self, slot: usize, span: Micros) {
         let Some(id) = self.nodes[slot].as_ref().map(|node| node.id) else { return };
         for lane in 2..=5 {
@@ -182,7 +182,7 @@ impl World {
         self.nodes[slot].is_some()
     }
 
-    /// Forgets all rooms, as a server does that keeps them in memory and is started again.
+    /// Loses all rooms, as a restarted server does that keeps them in memory.
     pub(crate) fn forget_rooms(&mut self) {
         self.directory = Directory::new(self.rules.clone());
         self.twin = Twin::new(self.rules.clone());
@@ -204,13 +204,13 @@ impl World {
         client
     }
 
-    /// A guest with a key and seat of its own.
+    /// Adds a guest with its own key and device key.
     pub(crate) fn add_guest(&mut self) -> usize {
         let number = self.clients.len();
         self.add_client(guest(number))
     }
 
-    /// Ends a client's program without a word and starts it again with what it had stored.
+    /// Crashes a client and restarts it with its stored state.
     pub(crate) fn reload_client(&mut self, client: usize, config: ClientConfig) {
         self.cut_connection(client);
         let seed = self.prng.next_u64();
@@ -221,15 +221,15 @@ impl World {
         self.drain_client(client);
     }
 
-    /// Ends a client's program without a word.
+    /// Crashes a client.
     pub(crate) fn stop_client(&mut self, client: usize) {
         self.cut_connection(client);
         self.clients[client].running = false;
         self.checker.client_reloaded(client);
     }
 
-    /// Breaks a client's connection: its own end notices at once, the node's end now or by a
-    /// missing pong.
+    /// Breaks a client's connection: the client notices at once, the node at once or by a missing
+    /// pong.
     pub(crate) fn cut_connection(&mut self, client: usize) {
         if let Some((slot, connection)) = self.clients[client].connection.take() {
             self.owners.remove(&connection);
@@ -259,7 +259,7 @@ impl World {
     pub(crate) fn run_for(&mut self, span: Micros) {
         let end = self.now + span;
         while let Some((&(at, _), _)) = self.queue.first_key_value().filter(|((at, _), _)| *at <= end) {
-            let (_, happening) = self.queue.pop_first().expect("it was just looked at");
+            let (_, happening) = self.queue.pop_first().expect("the first event was peeked");
             self.now = self.now.max(at);
             self.steps += 1;
             self.happen(happening);
@@ -289,7 +289,7 @@ impl World {
                 }
             }
             Happening::Ping { client, slot, connection } => {
-                // A browser answers pings by itself, whatever the page does.
+                // Browsers answer pings by themselves.
                 if self.is_current(client, connection) && self.clients[client].running {
                     self.later(self.delays.socket, (0, connection.0), Happening::Pong { slot, connection });
                 }
@@ -375,8 +375,7 @@ impl World {
         let reply = self.directory.apply(self.now, &entry);
         self.checker.answered(self.now, &self.directory, &self.rules, &entry.command, &reply);
         self.twin.take(self.now, &entry, &reply);
-        // In this order, as a directory inside the process would do it; the lanes may still differ
-        // in delay.
+        // In this order, as within one process; delays still differ per lane.
         self.drain_directory();
         let happening = Happening::Applied { slot, node, entry, reply };
         self.later(self.delays.directory, (3, node.0), happening);
@@ -408,7 +407,7 @@ impl World {
         }
     }
 
-    /// What comes for a node that is not there any more reaches nobody.
+    /// Calls a node; messages to a crashed one are dropped.
     fn with_node(&mut self, slot: usize, id: NodeId, call: impl FnOnce(&mut Node, Micros)) {
         if self.slot_of(id) == Some(slot) {
             self.with_live_node(slot, call);
@@ -488,7 +487,7 @@ impl World {
                 ClientOutput::Connect => {
                     let up: Vec<usize> =
                         (0..self.nodes.len()).filter(|slot| self.nodes[*slot].is_some()).collect();
-                    // With no node up, the attempt fails a moment later.
+                    // With no node running, the attempt fails a moment later.
                     let slot = self.prng.pick(&up).copied().unwrap_or(0);
                     self.next_connection += 1;
                     let connection = ConnectionId(self.next_connection);
@@ -548,7 +547,7 @@ impl World {
     }
 }
 
-/// The client that always has this number.
+/// Client settings derived from a number.
 pub(crate) fn guest(number: usize) -> ClientConfig {
     ClientConfig {
         guest_key: Some(format!("key-of-guest-number-{number}")),
@@ -557,8 +556,8 @@ pub(crate) fn guest(number: usize) -> ClientConfig {
     }
 }
 
-/// Rules without rates: in these worlds everybody is busy. And with few seats for one person, so
-/// that it is noticed if somebody gets more.
+/// Rules without rate limits, because these clients are busy, and with few rooms per player, so
+/// that exceeding that is noticed.
 pub(crate) fn generous() -> Rules {
     let duel = ModeConfig { players_default: 2, players_max: 2, skill: true, ..ModeConfig::default() };
     let mut ranked = GameRules::default();

@@ -1,6 +1,5 @@
-//! People who know the protocol and say what no client of ours says: hellos by the dozen, tickets
-//! they should have thrown away, values nested as deep as they go, everything at once and in any
-//! order. What they get is theirs; what must hold for all others is checked as ever.
+//! Clients that abuse the protocol: many hellos, outdated tickets, deeply nested values, everything
+//! at once and in any order. The invariants must hold for all other clients.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +10,24 @@ use gaggle_lobby::{Envelope, NodeId, Rejection, RejectionCode, ServerMessage};
 
 use super::{Happening, World};
 
-/// How many people all of them are: few, so that they reach the bounds of what one person may have.
+/// Accounts they share: few, so that they reach the limits per player.
 const PEOPLE: usize = 4;
 const TABS: u32 = 12;
 const TICKETS_MAX: usize = 40;
 
-/// One of them.
+/// One abusive client.
 #[derive(Default)]
 pub(crate) struct Rude {
     connection: Option<(usize, ConnectionId)>,
-    /// The tab it last said to be.
+    /// Device it last claimed to be.
     tab: u32,
-    /// Every ticket it ever got, and in which tab.
+    /// Every ticket received, with its device.
     tickets: Vec<(u32, String)>,
-    /// Whom it has met.
+    /// Peers it has met.
     peers: Vec<PeerId>,
 }
 
-/// What came of it.
+/// Counters of abusive clients.
 #[derive(Debug, Default)]
 pub(crate) struct RudeTally {
     pub(crate) seats: u64,
@@ -43,7 +42,7 @@ impl World {
         self.rude.push(Rude::default());
     }
 
-    /// One of them says a few things, all at once.
+    /// Sends a few messages of one client at once.
     pub(crate) fn misbehave(&mut self, number: usize) {
         if self.rude[number].connection.is_none() || self.prng.chance(1, 6) {
             self.connect_rude(number);
@@ -56,7 +55,7 @@ impl World {
         }
     }
 
-    /// All of them go, without a word.
+    /// Closes all their connections.
     pub(crate) fn send_rude_away(&mut self) {
         for number in 0..self.rude.len() {
             self.cut_rude(number);
@@ -64,8 +63,7 @@ impl World {
     }
 
     pub(super) fn rude_hears(&mut self, number: usize, text: &str) {
-        let envelope =
-            Envelope::<ServerMessage>::decode(text).expect("whatever is said, servers speak properly");
+        let envelope = Envelope::<ServerMessage>::decode(text).expect("server texts are valid");
         let rude = &mut self.rude[number];
         match envelope.message {
             ServerMessage::JoinedRoom(seated) => {
@@ -90,21 +88,21 @@ impl World {
         rude.connection = rude.connection.filter(|(_, current)| *current != connection);
     }
 
-    /// An outside issuer has looked at a token: some are good.
+    /// Answers a token check: some tokens are valid.
     pub(super) fn verify(&mut self, slot: usize, node: NodeId, connection: ConnectionId) {
         self.rude_tally.tokens += 1;
         let subject = format!("account {}", self.prng.below(PEOPLE as u32));
         let identity = Identity { issuer: "https://id.example".into(), subject, name: None };
-        let refusal = Rejection::new(RejectionCode::BadToken, "the token is a fake");
+        let refusal = Rejection::new(RejectionCode::BadToken, "the token is forged");
         let identity = if self.prng.chance(1, 3) { Ok(identity) } else { Err(refusal) };
         let happening = Happening::Verified { slot, node, connection, identity };
         self.later(self.delays.directory, (6, connection.0), happening);
     }
 
-    /// Storage knows everybody to be of the same skill.
+    /// Answers storage queries: all players have the same rating.
     pub(super) fn query(&mut self, slot: usize, node: NodeId, purpose: Purpose, query: Query) {
         let Query::PlayerStats { game, mode, .. } = query else {
-            panic!("nobody in this world asks for that")
+            panic!("no client of this world asks for that")
         };
         let answer = MyStats { game, mode, best: None, rating: Some(1_500), matches: Vec::new() };
         let happening = Happening::Answered { slot, node, purpose, answer: Box::new(answer) };
@@ -174,7 +172,7 @@ impl World {
         }
     }
 
-    /// A value of any depth, with white space of any kind.
+    /// A value of any depth, with any white space.
     fn rude_value(&mut self) -> String {
         let depth = 1 + self.prng.below(16) as usize;
         let space = ["", " ", "\n", "\t", "\r\n"][self.prng.below(5) as usize];

@@ -1,11 +1,11 @@
-//! A second directory that is told everything as texts, and now and then made again from a
-//! snapshot: it must answer as the first does, and be the same as the first.
+//! A second directory that receives every entry as text and is sometimes restored from a snapshot:
+//! it must reply like the first and stay equal to it.
 
 use gaggle_kit::Micros;
 use gaggle_lobby::directory::{Directory, LogEntry, Reply, Snapshot};
 use gaggle_lobby::rules::Rules;
 
-/// Comparing whole directories takes long.
+/// Entries between two comparisons of whole directories, which are slow.
 const COMPARE_EVERY: u64 = 997;
 
 pub(crate) struct Twin {
@@ -20,7 +20,7 @@ impl Twin {
         Twin { directory: Directory::new(rules.clone()), rules, taken: 0, compared_at: 0 }
     }
 
-    /// Takes what the first took, and answers as it did.
+    /// Applies an entry and compares the reply.
     pub(crate) fn take(&mut self, now: Micros, entry: &LogEntry, expected: &Reply) {
         let written = entry.to_text();
         let read = LogEntry::from_text(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
@@ -32,17 +32,17 @@ impl Twin {
         self.taken += 1;
     }
 
-    /// Is the same as the first, and goes on from its text.
+    /// Compares both directories and continues from the snapshot's text.
     pub(crate) fn compare(&mut self, first: &Directory) {
         if self.taken - self.compared_at < COMPARE_EVERY {
             return;
         }
         self.compared_at = self.taken;
         let snapshot = first.snapshot();
-        assert!(self.directory.snapshot() == snapshot, "directories that were told the same differ");
+        assert!(self.directory.snapshot() == snapshot, "directories with equal entries differ");
         let text = snapshot.to_text();
-        let read = Snapshot::from_text(&text).expect("written by the same program");
-        assert!(read == snapshot, "a snapshot is not what was written");
+        let read = Snapshot::from_text(&text).expect("the text is from the same build");
+        assert!(read == snapshot, "the snapshot does not read back as written");
         self.directory = Directory::from_snapshot(self.rules.clone(), read);
     }
 }
