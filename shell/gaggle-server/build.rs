@@ -1,4 +1,4 @@
-//! Puts a page into the binary: the files of the folder that `GAGGLE_PAGE` names. Without it the
+//! Embeds a page into the binary: the files of the folder that `GAGGLE_PAGE` names. Without it the
 //! binary has none.
 
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ fn main() {
     files.sort();
     let entry = |(name, path): &(String, PathBuf)| format!("({name:?}, include_bytes!({path:?})),\n");
     let table: String = files.iter().map(entry).collect();
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write")).join("page.rs");
-    fs::write(out, format!("&[{table}]")).expect("cargo's own folder can be written to");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("page.rs");
+    fs::write(out, format!("&[{table}]")).expect("OUT_DIR is writable");
 }
 
-/// All files below a folder, with the names they are asked for by.
+/// All files below a folder, with the paths they are served at.
 fn collect(folder: &Path, above: &str, files: &mut Vec<(String, PathBuf)>) {
     let entries =
         fs::read_dir(folder).unwrap_or_else(|error| panic!("GAGGLE_PAGE: {}: {error}", folder.display()));

@@ -1,8 +1,7 @@
-//! Files served under `/`: from a folder, or whatever else has them, such as a page built into the
-//! binary.
+//! Files served under `/`, from a folder or another source such as a page built into the binary.
 //!
-//! Finding a file looks at its name, length and age only; what is in it is read by `body.rs`, piece
-//! by piece.
+//! Called by `http.rs`. Finding a file reads its name, length and age; `body.rs` reads its content
+//! piece by piece. Absent: sending, caching in memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,44 +14,42 @@ use bytes::Bytes;
 
 use crate::page_policy::inline_scripts;
 
-/// Longest page whose scripts are looked for. A longer one is served with a policy that allows no
-/// inline scripts.
+/// Longest page whose scripts are hashed. A longer one gets a policy without inline scripts.
 const PAGE_BYTES_MAX: u64 = 1 << 20;
-/// Pages whose scripts are remembered.
+/// Pages whose script hashes are cached.
 const PAGES_MAX: usize = 256;
 
 /// A file to be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
-    /// What is in it, or where that is.
+    /// Its bytes, or where they are.
     pub content: Content,
-    /// What it is, as `text/html; charset=utf-8`.
+    /// MIME type such as `text/html; charset=utf-8`.
     pub content_type: &'static str,
-    /// How it is compressed, as `gzip`; only for clients that accept it.
+    /// Compression such as `gzip`; only for clients that accept it.
     pub encoding: Option<&'static str>,
-    /// Changes when the bytes change: for caches.
+    /// Changes whenever the bytes change; for caches.
     pub etag: Option<String>,
-    /// Of a page, the hashes of the scripts that are written in it (see [`inline_scripts`]): no
-    /// others are run.
+    /// Hashes of the inline scripts of a page (see [`inline_scripts`]): browsers run no others.
     pub scripts: Arc<[String]>,
 }
 
-/// What is in a file.
+/// Bytes of a file, or where they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// The bytes themselves, shared by all who are sent them.
+    /// In memory, shared by all requests.
     Bytes(Bytes),
-    /// A file on disk: read while it is sent, a piece at a time.
+    /// On disk: read piece by piece while it is sent.
     File {
-        /// Where it lies.
+        /// Path of the file.
         path: PathBuf,
-        /// So many bytes of it are sent.
+        /// Bytes to send.
         length: u64,
     },
 }
 
 impl Content {
-    /// How many bytes there are.
+    /// Total length in bytes.
     pub fn length(&self) -> u64 {
         match self {
             Content::Bytes(bytes) => bytes.len() as u64,
@@ -61,17 +58,17 @@ impl Content {
     }
 }
 
-/// What a client can unpack.
+/// Compressions a client accepts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Accepts {
-    /// Brotli.
+    /// Brotli, as `br`.
     pub brotli: bool,
-    /// gzip.
+    /// Gzip, as `gzip`.
     pub gzip: bool,
 }
 
 impl Accepts {
-    /// From the header `Accept-Encoding`.
+    /// Reads the header `Accept-Encoding`.
     pub fn read(header: &str) -> Accepts {
         let has = |wanted: &str| {
             header.split(',').any(|part| {
@@ -84,18 +81,18 @@ impl Accepts {
     }
 }
 
-/// Where files come from.
+/// Source of files.
 pub trait Assets: fmt::Debug + Send + Sync {
-    /// The file at this path, which begins with `/`.
+    /// File at this path, which begins with `/`.
     fn get(&self, path: &str, accepts: Accepts) -> Option<Asset>;
 
-    /// Whether `get` may wait for a disk. Then it is called where nothing else waits for it.
+    /// Whether `get` may wait for a disk. It is then called on a thread of its own.
     fn may_wait(&self) -> bool {
         true
     }
 }
 
-/// No files.
+/// A source without files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoAssets;
 
@@ -109,20 +106,20 @@ impl Assets for NoAssets {
     }
 }
 
-/// The files in a folder, as they are when they are asked for. Where `page.js.br` or `page.js.gz`
-/// lies beside `page.js` and is not older, it is sent instead to who can unpack it. Links that lead
-/// out of the folder lead nowhere.
+/// Files of a folder, read at each request. If `page.js.br` or `page.js.gz` exists beside `page.js`
+/// and is not older, clients that accept it get it instead. Links that lead out of the folder are
+/// ignored.
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
-    /// The scripts of pages, as long as the pages stay what they are.
+    /// Script hashes of pages, valid until a page changes.
     pages: Mutex<BTreeMap<PathBuf, Scripts>>,
 }
 
-/// What a page was like, and the scripts in it.
+/// Stamp of a page, and its script hashes.
 type Scripts = (Stamp, Arc<[String]>);
 
-/// What changes when a file does.
+/// Properties that change when a file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     modified: SystemTime,
@@ -141,15 +138,15 @@ impl Stamp {
 }
 
 impl Folder {
-    /// The files in this folder.
+    /// Serves the files of this folder.
     pub fn new(path: impl Into<PathBuf>) -> Folder {
         Folder { root: path.into(), pages: Mutex::default() }
     }
 
-    /// The file or its packed form.
+    /// Finds a file, or its compressed form.
     fn find(&self, path: &str, accepts: Accepts) -> Option<Found> {
         let relative = Path::new(path.trim_start_matches('/'));
-        // Nothing outside the folder, and nothing hidden.
+        // Nothing outside the folder, and no hidden files.
         let is_inside = relative.components().all(|part| match part {
             Component::Normal(name) => !name.to_string_lossy().starts_with('.'),
             _ => false,
@@ -175,7 +172,7 @@ impl Folder {
         Some(Found { file, source: plain.clone(), plain, stamp, sent: stamp, encoding: None })
     }
 
-    /// The scripts in a page.
+    /// Script hashes of a page.
     fn scripts(&self, page: &Path, stamp: Stamp) -> Arc<[String]> {
         if let Ok(pages) = self.pages.lock()
             && let Some((_, scripts)) = pages.get(page).filter(|(known, _)| *known == stamp)
@@ -195,20 +192,20 @@ impl Folder {
     }
 }
 
-/// A file that was found.
+/// A file that exists.
 struct Found {
-    /// As it was asked for.
+    /// Path as requested.
     file: PathBuf,
-    /// Where it lies, and what it is.
+    /// Path without compression, which determines the type.
     plain: PathBuf,
     stamp: Stamp,
-    /// What is sent of it.
+    /// Path that is sent.
     source: PathBuf,
     sent: Stamp,
     encoding: Option<&'static str>,
 }
 
-/// Where a file of this folder really lies.
+/// Path of a file after resolving links, if it is inside the folder.
 fn inside(root: &Path, file: &Path) -> Option<(PathBuf, Stamp)> {
     let real = file.canonicalize().ok().filter(|real| real.starts_with(root))?;
     let stamp = Stamp::of(&real.metadata().ok().filter(Metadata::is_file)?);
@@ -225,12 +222,12 @@ impl Assets for Folder {
     }
 }
 
-/// Whether a browser shows it and runs what is in it.
+/// Whether browsers display this type and run its scripts.
 pub(crate) fn is_page(content_type: &str) -> bool {
     content_type.starts_with("text/html") || content_type == "image/svg+xml"
 }
 
-/// What a file is, by its ending.
+/// MIME type of a file, by its extension.
 pub fn content_type(path: &Path) -> &'static str {
     match path.extension().and_then(|ending| ending.to_str()).unwrap_or_default() {
         "html" => "text/html; charset=utf-8",
@@ -260,7 +257,7 @@ mod tests {
     const NOTHING: Accepts = Accepts { brotli: false, gzip: false };
 
     #[test]
-    fn a_folder_serves_what_is_in_it_and_nothing_else() {
+    fn folder_serves_its_files_and_nothing_else() {
         let root = folder("inside");
         std::fs::create_dir_all(root.join("site/sub")).unwrap();
         std::fs::write(root.join("secret.txt"), "secret").unwrap();
@@ -287,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_file_is_read_again_and_packed_ones_are_sent_unless_they_are_old() {
+    fn changed_file_is_read_again_and_stale_packed_one_ignored() {
         let root = folder("packed");
         std::fs::create_dir_all(&root).unwrap();
         let write = |name: &str, text: &str, seconds: u64| {
@@ -312,13 +309,18 @@ mod tests {
         assert_eq!(get(Accepts { brotli: false, gzip: true }).1, Some("gzip"));
         assert_eq!(get(NOTHING), first);
         write("a.js", "two", 1);
-        assert_eq!((get(both).0.as_str(), get(both).1), ("two", None), "the packed ones are of yesterday");
+        assert_eq!(
+            (get(both).0.as_str(), get(both).1),
+            ("two", None),
+            "the compressed files are a \
+         day old"
+        );
         assert_ne!(get(both).2, first.2);
         std::fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
-    fn what_a_client_accepts_is_read_as_browsers_write_it() {
+    fn accept_encoding_is_read_as_browsers_write_it() {
         assert_eq!(Accepts::read("gzip, deflate, br, zstd"), Accepts { brotli: true, gzip: true });
         assert_eq!(Accepts::read("br;q=0, GZIP;q=0.5"), Accepts { brotli: false, gzip: true });
         assert_eq!(Accepts::read("bread"), NOTHING);
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_of_a_page_are_those_it_has_now() {
+    fn scripts_of_page_are_those_it_has_now() {
         let root = folder("scripts");
         std::fs::create_dir_all(&root).unwrap();
         let served = Folder::new(&root);

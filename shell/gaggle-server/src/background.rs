@@ -1,4 +1,6 @@
-//! A server in threads of its own, for programs and tests that do not wait on anything.
+//! A server on its own threads, for programs and tests without an async runtime.
+//!
+//! Absent: what the server does (`server.rs`).
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +11,7 @@ use crate::config::Config;
 use crate::extensions::{Extensions, Lobby};
 use crate::server::{Server, StartError};
 
-/// A server that runs in threads of its own until this is dropped or stopped.
+/// A server that runs on its own threads until this is stopped or dropped.
 ///
 /// ```no_run
 /// # fn example() -> Result<(), gaggle_server::StartError> {
@@ -38,7 +40,7 @@ impl BackgroundServer {
         BackgroundServer::start_with(config, |_| Extensions::default())
     }
 
-    /// Starts serving, with what others add to it, which is made inside the server's runtime.
+    /// Starts serving with extensions, which are created inside the server's runtime.
     ///
     /// # Errors
     /// If the address, the data folder or another setting cannot be used.
@@ -59,17 +61,17 @@ impl BackgroundServer {
         Ok(BackgroundServer { server: Some(server), runtime: Some(runtime), address, lobby })
     }
 
-    /// Where it serves.
+    /// Address it serves on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What a relay needs to know about the lobby.
+    /// Access to lobby state, for a relay.
     pub fn lobby(&self) -> &Lobby {
         &self.lobby
     }
 
-    /// Says goodbye to everybody, and ends.
+    /// Closes all connections and stops.
     pub fn stop(mut self) {
         if let (Some(runtime), Some(server)) = (&self.runtime, self.server.take()) {
             runtime.block_on(server.stop());

@@ -1,8 +1,7 @@
-//! What is sent in answer to a request: bytes, or a file that is read piece by piece while it is
-//! sent.
+//! Response bodies: bytes, or a file that is read piece by piece while it is sent.
 //!
-//! Nothing is read before the piece before it was taken, and no disk is waited for on a thread that
-//! serves others.
+//! Used by `http.rs`. A piece is read once the previous one was taken, and never on a thread that
+//! serves connections. Absent: which file is sent (`assets.rs`).
 
 use std::fs::File;
 use std::io;
@@ -19,12 +18,12 @@ use tokio::sync::Semaphore;
 use crate::assets::Content;
 use crate::handshake_limit::Serving;
 
-/// What is read at once: a connection holds two of these at most, besides what the kernel has.
+/// Bytes per read: a connection holds two of these at most, besides kernel buffers.
 const PIECE: u64 = 32 << 10;
-/// Disks are asked so many things at a time; more only waits in them.
+/// Disk operations at a time; more would only queue in the disk.
 const READS_MAX: usize = 8;
 
-/// Where files are looked for and read.
+/// Access to the disk.
 #[derive(Debug, Clone)]
 pub(crate) struct Disk {
     reads: Arc<Semaphore>,
@@ -37,7 +36,7 @@ impl Default for Disk {
 }
 
 impl Disk {
-    /// Does something that may wait for a disk, on a thread nothing else waits for.
+    /// Runs a disk operation on a blocking thread.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -54,11 +53,11 @@ impl Disk {
 
 type Reading = Pin<Box<dyn Future<Output = io::Result<(Arc<File>, Bytes)>> + Send>>;
 
-/// What is sent.
+/// Body of a response.
 #[derive(Default)]
 pub(crate) struct Answered {
     content: Source,
-    /// Counts as a request under way until all is handed to the kernel.
+    /// Counts as a running request until the body is handed to the kernel.
     serving: Option<Serving>,
 }
 
@@ -103,7 +102,7 @@ impl From<Bytes> for Answered {
 }
 
 impl FileSource {
-    /// Reads the next piece.
+    /// Starts reading the next piece.
     fn read(&self) -> Reading {
         let (disk, path, file, at) = (self.disk.clone(), self.path.clone(), self.file.clone(), self.at);
         let count = (self.length - at).min(PIECE) as usize;

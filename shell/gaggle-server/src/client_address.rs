@@ -1,6 +1,6 @@
-//! Whose request it is: what proxies say about clients, and what of it is believed.
+//! Address of the client behind a request: what proxies report, and what of it is trusted.
 //!
-//! Absent: what clients may do (`doorkeeper.rs`, `pace.rs`).
+//! Called by `http.rs`. Absent: what clients may do (`handshake_limit.rs`, `pace.rs`).
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 use hyper::header::{self, HeaderMap};
 
-/// Entries of `X-Forwarded-For` that are looked at, from the last.
+/// Entries of `X-Forwarded-For` examined, from the last.
 const HOPS_MAX: usize = 16;
 
-/// An address, or all addresses that begin like it, as `10.0.0.0/8`.
+/// An address, or all addresses of a prefix such as `10.0.0.0/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
     address: IpAddr,
@@ -19,7 +19,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// Whether this address begins like it.
+    /// Whether this address is in the prefix.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(a), IpAddr::V4(b)) => {
@@ -40,7 +40,7 @@ impl From<IpAddr> for Prefix {
     }
 }
 
-/// Text that is neither an address nor a prefix.
+/// The text is neither an address nor a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an address, as 10.0.0.1, or a prefix, as 10.0.0.0/8")]
 pub struct ParsePrefixError;
@@ -72,14 +72,14 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// For whom our own proxies ask. Each adds the address it was asked from at the end, so that the
-/// last one that is no proxy of ours counts; those before it are whatever the client claimed.
+/// The client behind trusted proxies. Each proxy appends the address it was called from, so the
+/// last address that is no trusted proxy counts; earlier ones are claims of the client.
 pub(crate) fn forwarded_for(headers: &HeaderMap, is_proxy: impl Fn(IpAddr) -> bool) -> Option<IpAddr> {
     let lines = headers.get_all("x-forwarded-for").iter().rev();
     let entries = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
     let mut client = None;
     for entry in entries.take(HOPS_MAX) {
-        // What cannot be read was not written by a proxy of ours: the one before it stands.
+        // A trusted proxy writes valid addresses: this entry and all before it are claims.
         let Some(address) = address(entry.trim()) else { break };
         client = Some(address);
         if !is_proxy(address) {
@@ -89,22 +89,22 @@ pub(crate) fn forwarded_for(headers: &HeaderMap, is_proxy: impl Fn(IpAddr) -> bo
     client
 }
 
-/// An address as proxies write it: with a port or without, in brackets or without.
+/// Parses an address as proxies write it: with or without port and brackets.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|socket| socket.ip()))?;
     Some(IpAddr::to_canonical(&address))
 }
 
-/// Whether a proxy says that it asks for another.
+/// Whether a proxy says that it forwards a request.
 pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
     let names = ["forwarded", "via", "x-real-ip", "true-client-ip", "cf-connecting-ip"];
     names.iter().any(|name| headers.contains_key(*name))
         || headers.keys().any(|name| name.as_str().starts_with("x-forwarded-"))
 }
 
-/// Whether it was asked for under a name a machine has for itself. A page that was led here by its
-/// own name is not.
+/// Whether the request names this host by a local name. A page that reached this server through its
+/// own name does not.
 pub(crate) fn is_local_host(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
     let name = match host.rsplit_once(':') {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_our_own_proxies_wrote_is_believed() {
+    fn only_entries_of_trusted_proxies_are_believed() {
         let ours: Vec<Prefix> = ["10.0.0.0/8", "fd00::/8"].map(|text| text.parse().unwrap()).to_vec();
         let said = |lines: &[&'static str]| {
             let is_ours = |address| ours.iter().any(|prefix| prefix.contains(address));
@@ -139,23 +139,28 @@ mod tests {
         let real = Some("192.0.2.7".to_string());
         assert_eq!(said(&["192.0.2.7"]), real);
         assert_eq!(said(&["203.0.113.1, 192.0.2.7"]), real);
-        // Some proxies add a line of their own after the client's.
+        // Some proxies add a header line after the client's.
         assert_eq!(said(&["203.0.113.1", "192.0.2.7"]), real);
-        // Two of ours, one behind the other.
+        // Two trusted proxies in a row.
         assert_eq!(said(&["203.0.113.1, 192.0.2.7, 10.1.2.3"]), real);
         assert_eq!(said(&["203.0.113.1, 192.0.2.7", "10.1.2.3, fd00::1"]), real);
-        // With ports.
+        // With port numbers.
         assert_eq!(said(&["192.0.2.7:4711"]), real);
         assert_eq!(said(&["::ffff:192.0.2.7"]), real);
         assert_eq!(said(&["[2001:db8::1]:443"]), Some("2001:db8::1".into()));
         assert_eq!(said(&["[2001:db8::1]"]), Some("2001:db8::1".into()));
         assert_eq!(said(&["203.0.113.1", "nonsense"]), None);
-        assert_eq!(said(&["nonsense, 10.1.2.3"]), Some("10.1.2.3".into()), "a client of our own network");
+        assert_eq!(
+            said(&["nonsense, 10.1.2.3"]),
+            Some("10.1.2.3".into()),
+            "a client of the proxies' \
+         network"
+        );
         assert_eq!(said(&[]), None);
     }
 
     #[test]
-    fn prefixes_are_read_as_they_are_shown() {
+    fn prefixes_read_back_as_shown() {
         for text in ["10.0.0.1", "10.0.0.0/8", "2001:db8::/32", "::1", "0.0.0.0/0", "::/0"] {
             assert_eq!(text.parse::<Prefix>().unwrap().to_string(), text);
         }
@@ -173,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn names_a_machine_has_for_itself() {
+    fn local_host_names_are_recognized() {
         for host in
             ["localhost", "localhost:8080", "LOCALHOST", "127.0.0.1", "127.0.0.1:80", "[::1]:80", "[::1]"]
         {

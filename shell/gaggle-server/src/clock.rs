@@ -1,10 +1,12 @@
 //! The server's clock: Unix time that never goes backwards while the server runs.
+//!
+//! Given to lobby, relay and tickets. Absent: timers.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use gaggle_kit::Micros;
 
-/// Unix time, read once from the wall and counted from there by a clock nobody sets.
+/// Unix time, read once from the system clock and advanced by the monotonic one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     unix_at_start: Micros,
@@ -12,7 +14,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows the time of day.
+    /// A clock set to the current time of day.
     pub(crate) fn new() -> Clock {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Clock { unix_at_start: Micros::new(unix.as_micros() as u64), start: Instant::now() }

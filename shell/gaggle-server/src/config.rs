@@ -1,7 +1,7 @@
-//! What an operator can set: by file, environment or flag, in this order, the later winning.
+//! Operator settings: from file, environment and flags, in this order, the later winning.
 //!
-//! Every setting is declared once in the table below. The table makes the struct, the flags, the
-//! environment variables, the help text, and is compared with the one in the guide for operators.
+//! One table declares every setting and generates the struct, flags, environment variables and
+//! help; a test compares it with the operators' guide. Absent: effects of settings.
 
 mod arguments;
 mod check;
@@ -30,52 +30,52 @@ pub enum ConfigError {
     /// A file cannot be read.
     #[error("cannot read {path}: {error}")]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: std::io::Error,
     },
-    /// A file is not TOML.
+    /// A file is not valid TOML.
     #[error("{path} is not valid: {text}")]
     Syntax {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the parser.
         text: String,
     },
-    /// There is no such setting.
+    /// A setting that does not exist.
     #[error("{origin}: {text}")]
     Unknown {
-        /// Where it was found.
+        /// File, variable or flag that contains it.
         origin: String,
-        /// What it is called, and which may have been meant.
+        /// The name, with the likely intended one.
         text: String,
     },
-    /// A setting cannot have this value.
+    /// A setting with a wrong value.
     #[error("{origin}: `{name}` cannot be `{value}`: {expected}")]
     Value {
-        /// Where it was found.
+        /// File, variable or flag that contains it.
         origin: String,
-        /// Which setting.
+        /// Name of the setting.
         name: String,
-        /// The value.
+        /// Value that was given.
         value: String,
-        /// What it should be.
+        /// Description of valid values.
         expected: String,
     },
-    /// Something is missing or does not fit together.
+    /// Settings that are missing or contradict each other.
     #[error("{0}")]
     Conflict(String),
 }
 
-/// Declares all settings.
+/// Declares the table of all settings.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr;)*) => {
-        /// What an operator can set.
+        /// All settings of a server.
         #[derive(Debug, Clone)]
         pub struct Config {
             $($(#[doc = $doc])+ pub $name: $type,)*
-            /// The games that are played, by name; from the file only.
+            /// Games on offer, by name; from the file only.
             pub games: games::Games,
         }
 
@@ -106,158 +106,155 @@ settings! {
     data: PathBuf = PathBuf::from("server-data");
     /// Threads that serve connections; 0: one for every two cores, at most 4.
     threads: usize = 0;
-    /// Certificate chain (PEM) to serve TLS with; without one the server is plain, for use behind a
-    /// proxy.
+    /// Certificate chain (PEM) to serve TLS with; without one the server speaks plain HTTP, for use
+    /// behind a proxy.
     tls_certificate: Option<PathBuf> = None;
     /// Private key (PEM) that goes with the certificate.
     tls_key: Option<PathBuf> = None;
     /// Origins of pages that may connect, as `https://play.example`; `*`: any.
     origins: List<String> = List(vec!["*".into()]);
-    /// Addresses of proxies whose `X-Forwarded-For` is believed, also as prefixes: `10.0.0.0/8`.
+    /// Addresses of proxies whose `X-Forwarded-For` is trusted, also as prefixes: `10.0.0.0/8`.
     proxies: List<Prefix> = List(Vec::new());
     /// Folder of files to serve under `/`, such as an arcade.
     files: Option<PathBuf> = None;
-    /// Content-Security-Policy of pages: `own` allows what is served here, scripts written in the
+    /// Content-Security-Policy of pages: `own` allows files of this server, inline scripts of the
     /// page, WebAssembly and WebSockets; `none`: no policy; anything else is sent as it is.
     page_policy: String = "own".into();
     /// Redis to share rooms through with other nodes of the same version and rules, as
     /// `redis://127.0.0.1:6379`.
     redis: Option<String> = None;
-    /// Put in front of every key in Redis, so that several lobbies can use one.
+    /// Prefix of every key in Redis, so that several lobbies can use one.
     redis_prefix: String = "lobby".into();
-    /// The 32 bytes tickets are signed with, in base64url; the same on all nodes. Without it one is
-    /// made and kept in the data folder.
+    /// The 32 bytes that sign tickets, in base64url; the same on all nodes. Without it one is
+    /// created in the data folder.
     ticket_secret: Option<Secret> = None;
-    /// Password of the operator's page at `/operator`; without it there is none.
+    /// Password of the operator's page at `/operator`; without it the page is disabled.
     operator_token: Option<Secret> = None;
-    /// Show `/metrics` to programs on this machine without the operator's token. A proxy on it is
-    /// one of them, unless it is in `proxies`.
+    /// Show `/metrics` to programs on this machine without the operator's token. A proxy on this
+    /// machine is such a program, unless it is in `proxies`.
     local_metrics: bool = false;
-    /// What is logged: `error`, `warn`, `info`, `debug` or `trace`, also by part, as
+    /// Log level: `error`, `warn`, `info`, `debug` or `trace`, also per module, as
     /// `info,gaggle_server=debug`.
     log: String = "info".into();
     /// Form of the log: `text` or `json`.
     log_format: LogFormat = LogFormat::Text;
-    /// How long connections may take to end when the server is told to stop.
+    /// How long a stopping server waits for connections to end.
     drain: Duration = Duration(Micros::from_secs(5));
 
-    /// STUN and TURN servers told to clients, as `stun:stun.example:3478`; the relay's port is the
+    /// STUN and TURN servers sent to clients, as `stun:stun.example:3478`; the relay's port is the
     /// STUN server unless another is named.
     ice: List<String> = List(Vec::new());
-    /// Secret shared with the TURN servers (coturn's `static-auth-secret`), to make credentials
-    /// that end by themselves.
+    /// Secret shared with the TURN servers (coturn's `static-auth-secret`), from which credentials
+    /// with an expiry are made.
     turn_secret: Option<Secret> = None;
-    /// How long TURN credentials count.
+    /// Lifetime of TURN credentials.
     turn_ttl: Duration = Duration(Micros::from_secs(3_600));
-    /// Forward between members of a room who cannot reach each other directly, at `/relay` and a
-    /// UDP port.
+    /// Forward between members of a room without a direct link, at `/relay` and a UDP port.
     relay: bool = true;
-    /// Address and port of the relay's UDP port, which answers STUN, too; without it the same as
+    /// Address and port of the relay's UDP port, which also answers STUN; by default the same as
     /// `listen`.
     relay_udp: Option<SocketAddr> = None;
-    /// Addresses and ports under which others reach the relay's UDP port, where they are not its
-    /// own, as behind a router.
+    /// Public addresses and ports of the relay's UDP port, if they differ from its own, as behind a
+    /// router.
     relay_addresses: List<SocketAddr> = List(Vec::new());
-    /// The relay members are sent to instead of this server's own, as `wss://play.example/relay`:
-    /// with several nodes, the same on all.
+    /// Relay sent to members instead of this server's own, as `wss://play.example/relay`; the same
+    /// on all nodes.
     relay_url: Option<String> = None;
 
-    /// Datagrams a second one member may hand to the relay, each receiver counted; half as many at
+    /// Datagrams a second from one member through the relay, counted per receiver; half as many at
     /// once.
     relay_member_rate: usize = 4_000;
-    /// The same for all members from one address (of IPv6, from one /64; twice as many from a /56,
-    /// four times from a /48) together: more where many play behind one router.
+    /// Datagrams a second from all members of one address (IPv6: one /64; a /56 has twice, a /48
+    /// four times as many); raise it where many players share a router.
     relay_network_rate: usize = 8_000;
 
     /// Issuer (`iss`) whose tokens are accepted instead of guest keys.
     token_issuer: Option<String> = None;
-    /// Who tokens must be for (`aud`). Without it those the issuer made for any other client count,
-    /// too.
+    /// Audience (`aud`) that tokens must have. Without it tokens for any other client of the issuer
+    /// are accepted, too.
     token_audience: Option<String> = None;
     /// The issuer's keys: a JWKS file, or the URL of one.
     token_keys: Option<String> = None;
-    /// Where players sign in at the issuer, shown by pages as a link: an `https` address in which
-    /// `{return}` stands for the page to come back to and `{state}` for a random text. The issuer
-    /// comes back with `#id_token=…&state=…` behind the page's address.
+    /// Sign-in page of the issuer, shown by pages as a link: an `https` address in which `{return}`
+    /// stands for the page to return to and `{state}` for a random text. The issuer returns to it
+    /// with `#id_token=…&state=…`.
     sign_in: Option<String> = None;
 
-    /// Results that count on boards and for ratings: `claimed` ones of players of one network, too,
-    /// or only those players of different networks have `agreed` on.
+    /// Results that count on leaderboards and for ratings: `claimed` includes those of players of
+    /// one network, `agreed` requires players of different networks.
     results: Verdict = Verdict::Agreed;
-    /// Whether games that are not in the file may be played.
+    /// Whether games that are not in the file are accepted.
     unlisted_games: bool = true;
-    /// How long the slot of a player whose connection is lost is kept.
+    /// How long the slot of a disconnected player is kept.
     grace: Duration = Duration(Rules::default().reconnect_grace);
     /// How long a host may be away before another member becomes host; `grace` if it only rests.
     host_grace: Duration = Duration(Rules::default().host_grace);
-    /// After how long a member that says nothing is taken out of its room.
+    /// A member that sends nothing for this long is removed from its room.
     silent_after: Duration = Duration(Rules::default().idle_timeout);
-    /// How long after the end of its match a room is closed.
+    /// How long a room stays open after its match ended.
     finished_after: Duration = Duration(Rules::default().finished_ttl);
-    /// How long a new connection may take to say hello.
+    /// How long a new connection may take to identify itself.
     hello_within: Duration = Duration(Rules::default().hello_timeout);
-    /// How long a ticket counts.
+    /// Lifetime of a ticket.
     ticket_ttl: Duration = Duration(Rules::default().ticket_ttl);
     /// Rooms on all nodes together.
     rooms_max: usize = Rules::default().rooms_max;
     /// Connections of this process.
     connections_max: usize = Rules::default().connections_max;
-    /// Connections from one address (of IPv6, from one /64; twice as many from a /56, four times
-    /// from a /48).
+    /// Connections from one address (IPv6: one /64; a /56 has twice, a /48 four times as many).
     connections_per_address: usize = Rules::default().connections_per_address_max;
-    /// Connections of one person, in all tabs together.
+    /// Connections of one player, on all devices.
     connections_per_player: usize = Rules::default().connections_per_player_max;
-    /// Messages a second from one address (of IPv6, from one /64; twice as many from a /56, four
-    /// times from a /48), on all its connections together; ten times as many at once: more where
-    /// many play behind one router.
+    /// Messages a second from one address (IPv6: one /64; a /56 has twice, a /48 four times as
+    /// many) on all its connections; ten times as many at once. Raise it where many players share a
+    /// router.
     messages_per_address: usize = 4_000;
-    /// HTTP requests a second from one address (of IPv6, from one /64), ten times as many at once;
-    /// more wait, and are refused after a second.
+    /// HTTP requests a second from one address (IPv6: one /64), ten times as many at once; more
+    /// wait up to a second and are then rejected.
     requests_per_address: usize = 200;
-    /// Seats one person can have at the same time.
+    /// Rooms one player can be in at the same time.
     seats_per_player: usize = Rules::default().rooms_per_player_max;
-    /// Limit how often things may be said; only for measurements switched off.
+    /// Enforce rate limits; switch off for measurements only.
     rate_limits: bool = true;
 }
 
-/// Variables beginning with `GAGGLE_` that others look at: the build of the page, and tests.
+/// Variables beginning with `GAGGLE_` that other programs read: the page build, and tests.
 const NOT_SETTINGS: [&str; 5] = ["page", "long", "seeds", "times", "bless"];
-/// How wide a line of help may be.
+/// Width of the help text in columns.
 const HELP_WIDTH: usize = 80;
-/// How the log looks.
+/// Format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Lines for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 /// What the command line asks for.
 #[derive(Debug)]
 pub enum Command {
-    /// Serve.
+    /// Run the server with these settings.
     Serve(Box<Config>),
-    /// Say whether one could serve with this, and end.
+    /// Check the settings and exit.
     Check(Box<Config>),
-    /// Print this and end.
+    /// Print this text and exit.
     Print(String),
 }
 
 impl Config {
-    /// How many threads serve connections.
+    /// Number of threads that serve connections.
     pub fn thread_count(&self) -> usize {
         match self.threads {
-            // What is decided about rooms is decided one after the other, and relay and storage
-            // have threads of their own: more threads than this wait for each other, and a signal
-            // costs a tenth more.
+            // The lobby is one lock, and relay and storage have threads of their own: more threads
+            // only wait for each other, and a signal costs a tenth more.
             0 => std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).min(4)),
             threads => threads,
         }
     }
 
-    /// How many files the process needs to be able to open: one for each connection, whatever it
-    /// speaks, and a few for itself.
+    /// Files the process must be able to open: one per connection of any kind, and a few of its
+    /// own.
     pub fn files_needed(&self) -> u64 {
         const HTTP_AND_OWN: u64 = 4_096 + 64;
         let RelayConfig { members_max, unproven_max, .. } = RelayConfig::default();
@@ -265,10 +262,10 @@ impl Config {
         (self.connections_max + relay) as u64 + HTTP_AND_OWN
     }
 
-    /// Puts together what file, environment and flags say.
+    /// Combines file, environment and flags.
     ///
     /// # Errors
-    /// If something cannot be read, is unknown, or has a value it cannot have.
+    /// If a source cannot be read, a setting is unknown, or a value is invalid.
     pub fn load(
         arguments: impl IntoIterator<Item = String>,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -349,7 +346,7 @@ impl Config {
         Ok(())
     }
 
-    /// The lobby's rules as configured.
+    /// The lobby's rules from these settings.
     pub fn rules(&self) -> Rules {
         let mut rules = Rules {
             games: self.games.rules(),
@@ -380,7 +377,7 @@ impl Config {
     }
 }
 
-/// The table of all settings, as `docs/guide/settings.md` has it.
+/// All settings as a table, as in `docs/guide/settings.md`.
 pub fn table() -> String {
     let defaults = Config::default();
     let mut out = String::from("| Setting | Default | |\n|---|---|---|\n");
@@ -423,7 +420,7 @@ fn help() -> String {
     out
 }
 
-/// A text in lines that fit, each with an indent.
+/// Wraps a text into lines, each with an indent.
 fn folded(text: &str) -> String {
     const INDENT: &str = "       ";
     let (mut out, mut width) = (String::new(), 0);
@@ -445,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_win_over_the_environment_and_that_over_the_file() {
+    fn flags_override_environment_which_overrides_file() {
         let file = std::env::temp_dir().join(format!("gaggle-config-{}.toml", std::process::id()));
         std::fs::write(&file, "grace = \"1s\"\nhost_grace = \"1s\"\nsilent_after = \"1s\"\n").unwrap();
         let flags = ["--config", &file.display().to_string(), "--silent-after=3s"].map(String::from);
@@ -461,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_where_they_are() {
+    fn invalid_settings_are_named_with_origin() {
         for (flags, expected) in [
             (&["--lisen", "x"][..], "there is no setting `--lisen`: did you mean `--listen`?"),
             (
@@ -470,10 +467,10 @@ mod tests {
             ),
             (&["--grace", "soon"], "--grace: `grace` cannot be `soon`: a time, as 250ms, 10s, 5m or 2h"),
             (&["--listen"], "`--listen` needs a value"),
-            (&["listen"], "`listen` is no flag: flags begin with `--` (see --help)"),
+            (&["listen"], "`listen` is not a flag: flags begin with `--` (see --help)"),
             (
                 &["--operator-token", "hunter2"],
-                "`operator_token` is too easily guessed: make it 16 characters or more that nobody would think of, as by \
+                "`operator_token` is too easy to guess: use 16 or more random characters, as from \
                  `openssl rand -base64 24`",
             ),
             (
@@ -482,7 +479,8 @@ mod tests {
             ),
             (
                 &["--relay-member-rate", "9000"],
-                "`relay_network_rate` cannot be less than `relay_member_rate`: one member is a network, too",
+                "`relay_network_rate` cannot be less than `relay_member_rate`: one member is a \
+                 network, too",
             ),
             (
                 &["--relay-network-rate", "many"],
@@ -492,12 +490,12 @@ mod tests {
             (&["--threads", "100000"], "`threads` cannot be 100000: at most 256, 0 chooses"),
             (
                 &["--rooms-max", "0"],
-                "`rooms_max` cannot be 0: nobody could play; leave it out for the default",
+                "`rooms_max` cannot be 0: no player could play; leave it out for the default",
             ),
-            (&["--ticket-ttl", "0s"], "`ticket_ttl` cannot be 0s: it would be over before it began"),
+            (&["--ticket-ttl", "0s"], "`ticket_ttl` cannot be 0s: tickets would expire at once"),
             (
                 &["--origins", "play.example"],
-                "`origins` has `play.example`, which no page has: write `https://play.example`",
+                "`origins` has `play.example`, which is not an origin: write `https://play.example`",
             ),
             (
                 &["--proxies", "10.0.0.0/33"],
@@ -509,7 +507,7 @@ mod tests {
             ),
             (
                 &["--ice", "stun:a:3478,turn:b:3478"],
-                "TURN servers take nobody without credentials: set `turn_secret` to the secret they know",
+                "TURN servers need credentials: set `turn_secret` to the secret they share",
             ),
             (&["--tls-key", "k"], "`tls_certificate` and `tls_key` go together: set both or none"),
             (
@@ -531,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_in_the_environment_or_the_file_is_named_with_what_was_meant() {
+    fn unknown_name_in_environment_or_file_gets_suggestion() {
         let variable = [("GAGGLE_ROOMS".to_string(), "5".to_string())];
         let error = Config::load([], variable).unwrap_err();
         assert_eq!(error.to_string(), "GAGGLE_ROOMS: there is no setting `rooms`: did you mean `rooms_max`?");
@@ -548,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sets_nothing_has_the_rules_as_they_are() {
+    fn defaults_are_rules_defaults() {
         let config = Config::default();
         assert_eq!(config.rules(), Rules::default());
         let rules = Config { messages_per_address: 500, ..config }.rules();
@@ -557,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn games_come_from_the_file() {
+    fn games_come_from_file() {
         let mut config = Config::default();
         let text = r#"
             unlisted_games = false
@@ -579,7 +577,7 @@ mod tests {
             mode("gander", "team").map(|team| (team.players_default, team.skill)).unwrap(),
             (4, false)
         );
-        // What is not in the file is not played.
+        // Games that are not in the file are rejected.
         assert!(mode("gander", "versus").is_err() && mode("drake", "duel").is_err());
         let duel = rules.mode(&"gander".parse().unwrap(), &"duel".parse().unwrap()).unwrap();
         assert_eq!(
@@ -606,7 +604,7 @@ mod tests {
     #[test]
     fn help_names_every_setting() {
         let Ok(Command::Print(help)) = Config::load(["--help".to_string()], []) else { panic!("no help") };
-        // A line of its own each: `--relay` is also the beginning of `--relay-udp`.
+        // On a line of its own: `--relay` is also a prefix of `--relay-udp`.
         let named: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  --")).collect();
         let settings: Vec<String> = SETTINGS.iter().map(|setting| setting.name.replace('_', "-")).collect();
         assert_eq!(named, settings);
@@ -616,21 +614,21 @@ mod tests {
     }
 
     #[test]
-    fn the_guide_has_the_table_and_files_that_can_be_used() {
+    fn guide_has_settings_table_and_valid_files() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
         let guide = |page: &str| std::fs::read_to_string(folder.join(page)).unwrap();
         assert!(guide("settings.md").contains(&table()), "settings.md should have this table:\n{}", table());
         let guide = guide("operating.md");
         let files: Vec<&str> =
             guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-        assert!(files.len() >= 2, "it shows files of settings");
+        assert!(files.len() >= 2, "it contains configuration files");
         for text in files {
             let mut config = Config::default();
             config.read_text(text, Path::new("operating.md")).and_then(|()| config.check()).unwrap();
         }
     }
 
-    /// Who copies the guide's file of games shuts out no game of the arcade.
+    /// Operators who copy the guide's file exclude no game of the arcade.
     #[test]
     fn guide_file_of_games_has_every_game_of_the_arcade() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/operating.md");

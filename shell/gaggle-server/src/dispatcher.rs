@@ -1,8 +1,8 @@
-//! Where everything meets: the node's machine and its directory, the sockets, and what the machine
-//! wants done.
+//! Node and directory behind one lock, connected to sockets, storage and the shared log.
 //!
-//! One lock guards the machines. Under it messages are decided and put into sockets' buffers, in
-//! order; the writing to sockets happens after it is given back.
+//! Called by socket threads and timers. Under the lock messages are handled and queued for sockets,
+//! in order; sockets are written after it is released. Absent: lobby rules (`gaggle-lobby`), socket
+//! I/O.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -34,42 +34,42 @@ use crate::shared::{Logged, Position, Share, unavailable};
 use crate::socket::{LobbySocket, Socket};
 use crate::storage::{Listener, Outcome, Storage, StorageThread};
 
-/// Pings and pongs of one read that the node is told of: more than it allows at once.
+/// Pings and pongs of one read passed to the node: more than it permits.
 const BEATS_AT_ONCE: u32 = 128;
 
-/// The machines and everything they need.
+/// The lobby of this process and all it needs.
 pub(crate) struct Dispatcher {
     clock: Clock,
     started_at: Micros,
     machines: Mutex<Machines>,
     storage: OnceLock<StorageThread>,
     tokens: Option<Arc<TokenVerifier>>,
-    /// Where tokens are checked: the threads that hear them have better things to do.
+    /// Runs token checks, which must not block socket threads.
     runtime: Handle,
-    /// How long the machines took for what was said.
+    /// Time to handle a message.
     pub(crate) handling: Histogram,
-    /// Bytes of messages that were read.
+    /// Bytes of messages read.
     pub(crate) message_bytes: AtomicU64,
-    /// Matches that were stored, and those that could not be.
+    /// Matches stored, and matches that could not be.
     stored: AtomicU64,
     lost: AtomicU64,
-    /// When matches could not be stored, if none was since. 0: never.
+    /// Time of the first failed store since the last success; 0: none.
     lost_at: AtomicU64,
 }
 
-/// How long a server whose storage failed sends people elsewhere. Then it tries again: nobody would
-/// find out otherwise.
+/// How long a server reports itself not ready after storage failed. Then it accepts players again,
+/// because only a new match shows whether storage works.
 const STORAGE_DOUBT: Micros = Micros::from_secs(60);
 
-/// What is going on, for operators.
+/// State of a server for operators.
 pub(crate) struct Snapshot {
     pub(crate) tally: NodeStats,
     pub(crate) connections: usize,
     pub(crate) rooms: usize,
-    /// Some of the rooms.
+    /// Some of its rooms.
     pub(crate) views: Vec<RoomView>,
     pub(crate) uptime: Micros,
-    /// Matches that were stored, and those that could not be.
+    /// Matches stored, and matches that could not be.
     pub(crate) stored: u64,
     pub(crate) lost: u64,
 }
@@ -83,17 +83,16 @@ impl fmt::Debug for Dispatcher {
 struct Machines {
     node: Node,
     directory: Directory,
-    /// The log, if other processes have the same rooms; a single process applies what it appends
+    /// The shared log, if other processes have the same rooms; a single process applies its entries
     /// at once.
     share: Option<Share>,
     sockets: HashMap<ConnectionId, Arc<Socket>, IdHasher>,
 }
 
-/// What is left to be done after the lock is given back.
+/// Work to do after the lock is released.
 #[derive(Default)]
 struct Deferred {
-    /// Sockets with something in their buffers. One may be here twice, and has nothing to do the
-    /// second time.
+    /// Sockets with queued data, possibly repeated; flushing twice is harmless.
     flush: Vec<Arc<Socket>>,
     records: Vec<MatchRecord>,
     queries: Vec<(Purpose, Query)>,
@@ -102,7 +101,7 @@ struct Deferred {
 }
 
 impl Dispatcher {
-    /// Call it inside a tokio runtime.
+    /// Must be called inside a tokio runtime.
     pub(crate) fn new(
         clock: Clock,
         rules: Rules,
@@ -139,7 +138,7 @@ impl Dispatcher {
         hub
     }
 
-    /// Somebody connected.
+    /// A client has connected.
     pub(crate) fn connected(self: &Arc<Dispatcher>, socket: &Arc<Socket>, address: IpAddr) {
         let id = socket.id();
         self.call(|machines, now| {
@@ -149,9 +148,9 @@ impl Dispatcher {
         debug!(connection = id.0, %address, "connected");
     }
 
-    /// Somebody said something.
+    /// A text has arrived.
     pub(crate) fn text(self: &Arc<Dispatcher>, id: ConnectionId, text: &str) {
-        // Read before anything is locked: a long one keeps no other connection waiting.
+        // Parsed outside the lock: a long message delays no other connection.
         let said = Said::read(text);
         self.message_bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
         let began = self.call(|machines, now| {
@@ -161,17 +160,17 @@ impl Dispatcher {
         self.handling.observe(self.clock.now().since(began).get());
     }
 
-    /// Somebody answered a ping.
+    /// Pongs have arrived.
     pub(crate) fn pong(self: &Arc<Dispatcher>, id: ConnectionId, count: u32) {
         self.call(|machines, now| {
-            // The node ends a connection that sends more at once.
+            // The node closes a connection that sends more at once.
             for _ in 0..count.min(BEATS_AT_ONCE) {
                 machines.node.handle_pong(now, id);
             }
         });
     }
 
-    /// Somebody is gone.
+    /// A connection is closed.
     pub(crate) fn closed(self: &Arc<Dispatcher>, id: ConnectionId) {
         self.call(|machines, now| {
             machines.sockets.remove(&id);
@@ -180,12 +179,12 @@ impl Dispatcher {
         debug!(connection = id.0, "closed");
     }
 
-    /// Somebody broke the rules of WebSockets.
+    /// A client violated the WebSocket protocol.
     pub(crate) fn misbehaved(self: &Arc<Dispatcher>, id: ConnectionId, refusal: Rejection) {
         self.call(|machines, now| machines.node.disconnect(now, id, refusal));
     }
 
-    /// Time passed. True if there is more to do: the caller lets others have the lock before.
+    /// Runs timers. True if more is due: the caller releases the lock in between.
     pub(crate) fn tick(self: &Arc<Dispatcher>) -> bool {
         self.call_later(|machines, now, later| {
             let is_due = |machines: &Machines| machines.node.poll_timeout().is_some_and(|at| at <= now);
@@ -206,7 +205,7 @@ impl Dispatcher {
     /// A match is stored.
     fn stored(self: &Arc<Dispatcher>, room: RoomId, round: u32, outcome: Outcome) {
         self.call_later(|machines, now, later| {
-            // Every node stores what is decided in the rooms. The first to say so is enough.
+            // Every node stores decided matches. The first confirmation suffices.
             if machines.directory.is_unstored(room, round) {
                 let Outcome { verdict, ratings } = outcome;
                 let stored = MarkStored { room, round, verdict: Some(verdict), ratings };
@@ -215,36 +214,36 @@ impl Dispatcher {
         });
     }
 
-    /// The last entry that was taken from the log.
+    /// Position of the last entry applied from the log.
     pub(crate) fn applied(&self) -> Position {
         self.lock().share.as_ref().map(|share| share.applied().clone()).unwrap_or_default()
     }
 
-    /// What was written into the log and did not come out of it yet.
+    /// Own entries written to the log that were not read back yet.
     pub(crate) fn unanswered_count(&self) -> usize {
         self.lock().share.as_ref().map_or(0, Share::waiting_count)
     }
 
-    /// Whether something this node wrote is not where it should be in the log.
+    /// Whether an own entry is missing in the log.
     pub(crate) fn misses_any(&self, entries: &[Logged]) -> bool {
         self.lock().share.as_ref().is_some_and(|share| share.misses_any(entries))
     }
 
-    /// Takes entries from the log.
+    /// Applies entries read from the log.
     pub(crate) fn take_entries(self: &Arc<Dispatcher>, entries: &[Logged]) {
         self.call_later(|machines, now, later| {
             entries.iter().for_each(|logged| machines.apply_logged(now, logged, later));
         });
     }
 
-    /// Another node told us something.
+    /// A message of another node has arrived.
     pub(crate) fn told(self: &Arc<Dispatcher>, message: NodeMessage) {
         self.call(|machines, now| machines.node.handle_node_message(now, message));
     }
 
-    /// Begins again with another directory. Nobody's seat is certain, so that everybody has to come
-    /// back. The node begins a new life: what was written in the old one and is still on its way
-    /// seats nobody for good.
+    /// Restarts with another directory. All clients must reconnect, because their reservations may
+    /// be lost. The node starts a new epoch, so that its entries still on their way have no lasting
+    /// effect.
     pub(crate) fn restart(self: &Arc<Dispatcher>, start: Start) {
         self.call(|machines, now| {
             let Some(share) = &mut machines.share else { return };
@@ -261,63 +260,66 @@ impl Dispatcher {
         });
     }
 
-    /// Storage answered.
+    /// Storage has answered a query.
     fn answered(self: &Arc<Dispatcher>, purpose: Purpose, answer: Result<ServerMessage, Rejection>) {
         self.call(|machines, now| machines.node.handle_answer(now, purpose, answer));
     }
 
-    /// Says goodbye to everybody.
+    /// Asks all clients to reconnect elsewhere.
     pub(crate) fn drain(self: &Arc<Dispatcher>, reconnect_ms: u64) {
         self.call(|machines, _| machines.node.drain(reconnect_ms));
     }
 
-    /// Ends all connections that are left, each with a word.
+    /// Closes all remaining connections with a reason.
     pub(crate) fn end_all(self: &Arc<Dispatcher>) {
         self.call(|machines, now| {
             let connections: Vec<ConnectionId> = machines.sockets.keys().copied().collect();
             for connection in connections {
-                let refusal =
-                    Rejection::new(RejectionCode::Draining, "this server stops now: come back in a moment");
+                let refusal = Rejection::new(
+                    RejectionCode::Draining,
+                    "the server is stopping; reconnect in a \
+                     moment",
+                );
                 machines.node.disconnect(now, connection, refusal);
             }
         });
     }
 
-    /// The server's clock.
+    /// Time of the server's clock.
     pub(crate) fn now(&self) -> Micros {
         self.clock.now()
     }
 
-    /// Whether this machine is a member of the room.
+    /// Whether a peer is a member of the room.
     pub(crate) fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
         self.lock().node.is_member(room, peer)
     }
 
-    /// The epoch of a room that is known here.
+    /// Epoch of a room known here.
     pub(crate) fn epoch_of(&self, room: RoomId) -> Option<u32> {
         self.lock().node.epoch_of(room)
     }
 
-    /// Why nobody new should be sent here, if they should not.
+    /// Why the server is not ready for new clients, if so.
     pub(crate) fn objection(&self) -> Option<&'static str> {
         let now = self.clock.now();
         let contact = self.lock().share.as_ref().map(Share::contact);
         let lost_at = Micros::new(self.lost_at.load(Ordering::Relaxed));
         if contact.is_some_and(|contact| now.since(contact.lost_since()) > LEASE) {
-            Some("not ready: the rooms cannot be reached, see the setting `redis`")
+            Some("not ready: the shared rooms are unreachable; check the setting `redis`")
         } else if lost_at > Micros::ZERO && now.since(lost_at) < STORAGE_DOUBT {
-            Some("not ready: results cannot be stored, see the setting `data`")
+            Some("not ready: results cannot be stored; check the setting `data`")
         } else {
             None
         }
     }
 
-    /// How many are connected.
+    /// Number of connections.
     pub(crate) fn connection_count(&self) -> usize {
         self.lock().node.connection_count()
     }
 
-    /// What is going on, with at most so many rooms.
+    /// State of the server, with at most `rooms_max` rooms.
     pub(crate) fn snapshot(&self, rooms_max: usize) -> Snapshot {
         let machines = self.lock();
         Snapshot {
@@ -331,7 +333,7 @@ impl Dispatcher {
         }
     }
 
-    /// Lets the machines do something and does what they want done.
+    /// Calls node and directory and carries out their outputs.
     fn call<T>(self: &Arc<Dispatcher>, call: impl FnOnce(&mut Machines, Micros) -> T) -> T {
         self.call_later(|machines, now, _| call(machines, now))
     }
@@ -358,7 +360,7 @@ impl Dispatcher {
             }
             for (purpose, query) in later.queries {
                 if !storage.ask(purpose, query) {
-                    let text = "too many are asking: try again";
+                    let text = "too many requests are waiting; try again";
                     self.answered(purpose, Err(Rejection::new(RejectionCode::Unavailable, text)));
                 }
             }
@@ -374,7 +376,7 @@ impl Dispatcher {
         self.lost_at.store(self.clock.now().get(), Ordering::Relaxed);
     }
 
-    /// Checks a token in a task of its own: keys may have to be asked for.
+    /// Checks a token in a task of its own: keys may have to be fetched.
     fn verify(self: &Arc<Dispatcher>, connection: ConnectionId, token: String) {
         let hub = self.clone();
         let verify = async move {
@@ -392,12 +394,12 @@ impl Dispatcher {
     }
 
     fn lock(&self) -> MutexGuard<'_, Machines> {
-        self.machines.lock().expect("the process ends when a machine panics")
+        self.machines.lock().expect("the process aborts when a thread panics")
     }
 }
 
 impl Machines {
-    /// Passes on what the machines say until they have nothing more to say.
+    /// Carries out outputs until there are none.
     fn settle(&mut self, now: Micros, later: &mut Deferred) {
         self.pass_on_notices(now, later);
         while let Some(output) = self.node.poll_output() {
@@ -405,7 +407,7 @@ impl Machines {
         }
     }
 
-    /// Appends an entry to the log, which is applied at once if no other process shares it.
+    /// Appends an entry to the log; without a shared log it is applied at once.
     fn append(&mut self, now: Micros, entry: Box<LogEntry>, later: &mut Deferred) {
         match &mut self.share {
             Some(share) => {
@@ -415,15 +417,15 @@ impl Machines {
             }
             None => {
                 let reply = self.directory.apply(now, &entry);
-                // What happened comes before the reply that it did, as the node expects it.
+                // The node expects notices before the reply.
                 self.pass_on_notices(now, later);
                 self.node.handle_applied(now, &entry, reply);
             }
         }
     }
 
-    /// Applies an entry of the shared log. One that cannot be read changes nothing, at no node: to
-    /// begin again would only bring all of them back to it.
+    /// Applies an entry of the shared log. An unreadable one is skipped on every node: restarting
+    /// would only reach it again.
     fn apply_logged(&mut self, now: Micros, logged: &Logged, later: &mut Deferred) {
         let Some(share) = &mut self.share else { return };
         let own = share.take(now, logged);
@@ -433,7 +435,7 @@ impl Machines {
             (Ok(reply), Some(own)) => self.node.handle_applied(now, &own, reply),
             (Ok(_), None) => {}
             (Err(error), own) => {
-                error!(at = logged.at, %error, "an entry of the log cannot be read and is left out");
+                error!(at = logged.at, %error, "an unreadable entry of the log is skipped");
                 own.iter().for_each(|own| self.node.handle_rejected(now, own, unavailable()));
             }
         }
@@ -476,7 +478,7 @@ impl Machines {
             NodeOutput::AuditRecord(note) => later.notes.push(*note),
             NodeOutput::Tell { node, message } => match &self.share {
                 Some(share) => share.tell(node, &message),
-                None => debug_assert!(false, "a node by itself has nobody to tell"),
+                None => debug_assert!(false, "a single node sends to no other"),
             },
         }
     }
@@ -495,15 +497,14 @@ impl Machines {
         }
         if !took_it {
             let _ = self.sockets.remove(&id).map(|socket| socket.queue_end(RejectionCode::TooSlow));
-            // What it is told now it would not read, but it is counted and logged like all that are
-            // shown out.
-            let text = "it does not read what it is sent";
+            // The client would not read a `bye`, but the close is counted and logged.
+            let text = "the client does not read fast enough";
             self.node.disconnect(now, id, Rejection::new(RejectionCode::TooSlow, text));
         }
     }
 }
 
-/// Brings answers of storage back.
+/// Passes storage answers back.
 struct StorageListener(Weak<Dispatcher>);
 
 impl Listener for StorageListener {
@@ -562,7 +563,7 @@ mod tests {
             let hub = hub.clone();
             move || hub.text(ConnectionId(1), &text)
         });
-        // Parsed and counted while another thread has the lock; decided only afterwards.
+        // Parsed and counted while another thread holds the lock; handled afterwards.
         let began = Instant::now();
         while hub.message_bytes.load(Ordering::Relaxed) < bytes {
             assert!(began.elapsed() < Duration::from_secs(30), "it waits for the lock");

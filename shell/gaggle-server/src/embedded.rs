@@ -1,4 +1,6 @@
-//! A page that is part of the program: one file to copy to a machine, and nothing beside it.
+//! A page that is part of the binary, so that one file is all there is to deploy.
+//!
+//! Used by `main.rs`. Absent: how pages are built (`build.rs`).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,13 +12,13 @@ use gaggle_kit::StateHasher;
 use crate::assets::{Accepts, Asset, Assets, Content, content_type, is_page};
 use crate::page_policy::inline_scripts;
 
-/// What is served at `/` by a program without a page.
+/// Page served at `/` by a binary without one.
 const NO_PAGE: &[u8] = b"<!doctype html><meta charset=utf-8><title>gaggle-server</title>\
 <p>This server lets players find each other at <code>/lobby</code>. It was built without a page: \
 <code>cargo xtask play</code> shows one, <code>cargo xtask server</code> builds a server that has it.";
 
-/// Files with their names, which begin with `/`. Where `/page.js.br` or `/page.js.gz` is there
-/// beside `/page.js`, it is sent to who can unpack it.
+/// Embedded files by path, which begins with `/`. If `/page.js.br` or `/page.js.gz` exists beside
+/// `/page.js`, clients that accept it get it.
 #[derive(Debug)]
 pub struct Embedded {
     files: BTreeMap<&'static str, File>,
@@ -30,7 +32,7 @@ struct File {
 }
 
 impl Embedded {
-    /// These files; if there are none, a page that says so.
+    /// Serves these files; without any, a page that explains why.
     pub fn new(files: &'static [(&'static str, &'static [u8])]) -> Embedded {
         let files = if files.is_empty() { &[("/index.html", NO_PAGE)] } else { files };
         let file = |(name, bytes): &(&'static str, &'static [u8])| {
@@ -67,7 +69,7 @@ impl Assets for Embedded {
     }
 }
 
-/// Changes when the bytes change.
+/// Changes whenever the bytes change.
 fn tag(bytes: &[u8]) -> String {
     format!("{:016x}", StateHasher::of(bytes))
 }
@@ -84,7 +86,7 @@ mod tests {
     ];
 
     #[test]
-    fn files_are_served_packed_to_who_can_unpack_them() {
+    fn embedded_files_are_served_compressed_if_accepted() {
         let page = Embedded::new(FILES);
         let get = |path: &str, brotli| {
             let asset = page.get(path, Accepts { brotli, gzip: true })?;
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_a_page_says_so() {
+    fn binary_without_page_says_so() {
         let said = Embedded::new(&[]).get("/", Accepts::default()).unwrap();
         assert!(String::from_utf8(bytes(&said)).unwrap().contains("cargo xtask play"));
     }
@@ -108,7 +110,7 @@ mod tests {
     fn bytes(asset: &Asset) -> Vec<u8> {
         match &asset.content {
             Content::Bytes(bytes) => bytes.to_vec(),
-            Content::File { .. } => panic!("it is on no disk"),
+            Content::File { .. } => panic!("it is in memory"),
         }
     }
 }

@@ -1,5 +1,7 @@
-//! What others add to a server: files, numbers, another storage, WebSockets at other paths. A relay
-//! is made of numbers and WebSockets.
+//! Extensions of a server: files, metrics, another storage, WebSockets at other paths.
+//!
+//! Given to [`Server::start_with`](crate::Server::start_with); the relay is one. Absent: lobby
+//! rules.
 
 use std::fmt;
 use std::future::Future;
@@ -18,22 +20,20 @@ use crate::dispatcher::Dispatcher;
 use crate::metrics::MetricsSource;
 use crate::storage::Storage;
 
-/// A WebSocket on which the opening handshake is done: frames follow. Readable and writable as
-/// tokio has it.
+/// A WebSocket after its opening handshake: frames follow. Reads and writes like a tokio stream.
 pub type UpgradedStream = TokioIo<Upgraded>;
 
-/// Serves WebSockets at a path of its own.
+/// Handler of WebSockets at one path.
 pub trait Upgrade: fmt::Debug + Send + Sync {
-    /// The path, as `/relay`.
+    /// Path such as `/relay`.
     fn path(&self) -> &str;
 
-    /// The server has started: whom to ask about tickets and rooms. Called once, before the first
-    /// connection.
+    /// Called once before the first connection, with access to lobby state.
     fn started(&self, lobby: Lobby) {
         let _ = lobby;
     }
 
-    /// Serves one connection until it ends. The address is that of the client, also behind a proxy.
+    /// Serves one connection until it ends. The address is the client's, also behind a proxy.
     fn serve(
         self: Arc<Self>,
         stream: UpgradedStream,
@@ -41,18 +41,18 @@ pub trait Upgrade: fmt::Debug + Send + Sync {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
-/// What others add to a server.
+/// Optional parts of a server.
 #[derive(Debug)]
 pub struct Extensions {
-    /// Where results are kept, if not in the database of the data folder.
+    /// Storage of results; by default the database in the data folder.
     pub storage: Option<Box<dyn Storage>>,
-    /// Files to serve under `/`. The setting `files` wins over it.
+    /// Files to serve under `/`. The setting `files` overrides it.
     pub assets: Arc<dyn Assets>,
-    /// More numbers for `/metrics`.
+    /// Further metrics for `/metrics`.
     pub metrics: Vec<Arc<dyn MetricsSource>>,
-    /// More WebSockets.
+    /// Further WebSocket handlers.
     pub upgrades: Vec<Arc<dyn Upgrade>>,
-    /// What members are told about the relay.
+    /// Relay sent to members.
     pub relay: Option<Relay>,
 }
 
@@ -63,7 +63,7 @@ impl Default for Extensions {
     }
 }
 
-/// What a relay needs to know about the lobby.
+/// Lobby state that a relay needs.
 #[derive(Debug, Clone)]
 pub struct Lobby {
     pub(crate) hub: Arc<Dispatcher>,
@@ -71,24 +71,23 @@ pub struct Lobby {
 }
 
 impl Lobby {
-    /// What tickets are checked with.
+    /// Public key that checks tickets.
     pub fn ticket_key(&self) -> TicketKey {
         self.ticket_key
     }
 
-    /// The server's clock, in Unix seconds, to check tickets by.
+    /// Server clock in Unix seconds, to check tickets.
     pub fn unix_seconds(&self) -> u64 {
         self.hub.now().get() / 1_000_000
     }
 
-    /// The epoch of a room, as far as this node knows the room. A ticket of a lower epoch is worth
-    /// nothing.
+    /// Epoch of a room, if this node knows the room. Tickets of lower epochs are invalid.
     pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
         self.hub.epoch_of(room)
     }
 
-    /// Whether this machine is a member of the room, as far as this node knows: of rooms whose
-    /// members are connected to other nodes only, it does not. A ticket is the proof that counts.
+    /// Whether a peer is a member of the room, if this node knows the room. Rooms with members on
+    /// other nodes only are unknown; the ticket is the proof that counts.
     pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
         self.hub.is_member(room, peer)
     }

@@ -1,9 +1,8 @@
-//! Connections that still speak HTTP: how many there are, whose they are, and which make way when
-//! there are too many.
+//! Concurrent HTTP connections: limits per network and in total, and which are closed when there
+//! are too many.
 //!
-//! A network has so many of them, however many addresses it has; what comes through a proxy counts
-//! for the client it is for, while a request of that client is answered. Absent: what is asked and
-//! answered (`http.rs`), how often (`pace.rs`).
+//! Called by `server.rs` and `http.rs`. A proxy's connection counts for the client whose request is
+//! being answered. Absent: requests and responses (`http.rs`), rates (`pace.rs`).
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,18 +12,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gaggle_kit::rate_limit::{ConcurrencyLimit, Prefix, choose_evicted, network, prefixes};
 use tokio::sync::Notify;
 
-/// Browsers open six at a time; this leaves room for a household.
+/// Per network: browsers open six at a time, a household has several.
 pub(crate) const PER_NETWORK_MAX: usize = 64;
-/// All networks together.
+/// Of all networks together.
 pub(crate) const TOTAL_MAX: usize = 4_096;
-/// So many make way at once: looking for them takes a look at every connection.
+/// Connections closed at once: choosing them scans all connections.
 const MAKE_WAY: usize = TOTAL_MAX / 32;
 
-/// Counts who is in.
+/// Counts HTTP connections.
 #[derive(Debug, Default)]
 pub(crate) struct HandshakeLimit {
     inside: Mutex<Inside>,
-    /// Connections refused, and those that had to make way.
+    /// Connections rejected, and connections closed for others.
     refused: AtomicU64,
     evicted: AtomicU64,
 }
@@ -32,22 +31,22 @@ pub(crate) struct HandshakeLimit {
 #[derive(Debug, Default)]
 struct Inside {
     next: u64,
-    /// In the order in which they came.
+    /// In the order of arrival.
     guests: BTreeMap<u64, Guest>,
     places: ConcurrencyLimit<Prefix>,
 }
 
 #[derive(Debug)]
 struct Guest {
-    /// For whom it is; not known of a proxy's connection between two requests.
+    /// Network it counts for; none for a proxy's connection between requests.
     network: Option<u64>,
     is_proxy: bool,
-    /// A request is being answered.
+    /// Whether a request is being answered.
     is_busy: bool,
     leave: Arc<Notify>,
 }
 
-/// A connection that is in, until this is dropped.
+/// A counted connection; dropping it ends the count.
 #[derive(Debug)]
 pub(crate) struct Pass {
     keeper: Arc<HandshakeLimit>,
@@ -57,19 +56,19 @@ pub(crate) struct Pass {
     sent: Arc<AtomicU64>,
 }
 
-/// A request that is being answered, until this is dropped.
+/// A request being answered; dropping it ends the count.
 #[derive(Debug)]
 pub(crate) struct Serving {
     keeper: Arc<HandshakeLimit>,
     id: u64,
-    /// The client of a proxy that holds a place for it.
+    /// Client whose network is charged, behind a proxy.
     client: Option<u64>,
     sent: Arc<AtomicU64>,
 }
 
 impl HandshakeLimit {
-    /// Lets a connection in, unless its network has as many as it may. If there are too many in
-    /// all, idle ones of the networks that have most make way.
+    /// Admits a connection, unless its network is at its limit. Beyond the total, idle connections
+    /// of the heaviest networks are closed.
     pub(crate) fn enter(self: &Arc<HandshakeLimit>, address: IpAddr, is_proxy: bool) -> Option<Pass> {
         let mut inside = self.lock();
         let network = (!is_proxy).then(|| network(address));
@@ -91,7 +90,7 @@ impl HandshakeLimit {
         Some(Pass { keeper: self.clone(), id, leave, requests: AtomicU32::new(0), sent: Arc::default() })
     }
 
-    /// Connections now, refused so far, and those that made way so far.
+    /// Connections now, rejected so far, and closed for others so far.
     pub(crate) fn counts(&self) -> (usize, u64, u64) {
         let count = self.lock().guests.len();
         (count, self.refused.load(Ordering::Relaxed), self.evicted.load(Ordering::Relaxed))
@@ -103,15 +102,14 @@ impl HandshakeLimit {
 }
 
 impl Inside {
-    /// Ends some connections of networks that have more than the newcomer's; of one network those
-    /// first that wait for nothing.
+    /// Closes connections of networks that have more than the new one's, idle ones first.
     fn make_way(&mut self, newcomer: Option<u64>) -> u64 {
         let weight_min = newcomer.map_or(1, |network| self.places.weight(network) + 1);
         let held = |(id, guest): (&u64, &Guest)| Some((guest.network?, (guest.is_busy, *id)));
         let known = self.guests.iter().filter_map(held);
         let mut chosen: Vec<u64> =
             choose_evicted(&self.places, weight_min, known, MAKE_WAY).into_iter().map(|(_, id)| id).collect();
-        // A proxy opens another connection when it needs one.
+        // A proxy reopens its connections when needed.
         let unused = self.guests.iter().filter(|(_, guest)| guest.network.is_none());
         chosen.extend(unused.map(|(id, _)| *id).take(MAKE_WAY - chosen.len()));
         for id in &chosen {
@@ -125,23 +123,22 @@ impl Inside {
 }
 
 impl Pass {
-    /// Waits until the connection has to make way.
+    /// Resolves when the connection must be closed.
     pub(crate) async fn has_to_leave(&self) {
         self.leave.notified().await;
     }
 
-    /// Bytes of answers that were taken so far.
+    /// Response bytes sent so far.
     pub(crate) fn sent_bytes(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// How many requests came over the connection, this one included.
+    /// Number of requests on the connection, this one included.
     pub(crate) fn count_request(&self) -> u32 {
         self.requests.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A request of this client is answered from now on. None if as many of its network are being
-    /// answered as may be.
+    /// Starts a request of this client. None if its network has too many running.
     pub(crate) fn serve(&self, client: IpAddr) -> Option<Serving> {
         let mut inside = self.keeper.lock();
         let Inside { guests, places, .. } = &mut *inside;
@@ -160,7 +157,7 @@ impl Pass {
 }
 
 impl Serving {
-    /// Counts bytes of the answer that were taken.
+    /// Counts response bytes sent.
     pub(crate) fn count_sent(&self, bytes: usize) {
         self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -169,7 +166,7 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         let mut inside = self.keeper.lock();
-        // Who had to make way has given its place back.
+        // A connection that was closed for others is not counted any more.
         let Some(guest) = inside.guests.get_mut(&self.id) else { return };
         guest.is_busy = false;
         if let Some(client) = self.client {
@@ -199,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_cannot_take_all_places() {
+    fn one_address_cannot_take_all_connections() {
         let keeper = Arc::new(HandshakeLimit::default());
         let (greedy, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let passes = enter(&keeper, greedy, 1_000);
@@ -212,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn prefix_of_one_customer_has_few_places() {
+    fn prefix_of_one_customer_has_few_connections() {
         let keeper = Arc::new(HandshakeLimit::default());
         let address = |n: u128| IpAddr::V6(Ipv6Addr::from_bits((0x2001_0db8 << 96) | n));
         let keeper = &keeper;
@@ -226,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_of_heavy_networks_make_way() {
+    fn idle_connections_of_heavy_networks_are_closed() {
         let keeper = Arc::new(HandshakeLimit::default());
         let light = keeper.enter([192, 0, 2, 1].into(), false).unwrap();
         let from = |n: u8| enter(&keeper, [10, 0, 0, n].into(), if n == 255 { 15 } else { 16 });
@@ -237,14 +234,14 @@ mod tests {
         assert!(newcomer.is_some());
         assert_eq!(keeper.counts(), (TOTAL_MAX - MAKE_WAY + 1, 0, MAKE_WAY as u64));
         assert!(light.serve([192, 0, 2, 1].into()).is_some(), "its network has one");
-        assert!(heavy[0].serve([10, 0, 0, 0].into()).is_some(), "it is being answered");
-        assert!(heavy[1].serve([10, 0, 0, 0].into()).is_none(), "it made way");
+        assert!(heavy[0].serve([10, 0, 0, 0].into()).is_some(), "a request is running");
+        assert!(heavy[1].serve([10, 0, 0, 0].into()).is_none(), "it was closed for others");
         drop((busy, light, newcomer, heavy));
         assert!(keeper.lock().places.is_empty());
     }
 
     #[test]
-    fn clients_of_proxy_have_places_of_their_own() {
+    fn clients_of_proxy_are_counted_separately() {
         let keeper = Arc::new(HandshakeLimit::default());
         let proxy = IpAddr::from([127, 0, 0, 1]);
         let passes: Vec<Pass> = (0..100).map_while(|_| keeper.enter(proxy, true)).collect();
@@ -253,7 +250,7 @@ mod tests {
             passes.iter().filter_map(|pass| pass.serve([203, 0, 113, 9].into())).collect();
         assert_eq!(greedy.len(), 64);
         assert!(passes[99].serve([198, 51, 100, 1].into()).is_some());
-        // When they were answered the connections are the proxy's again.
+        // After the responses the connections count for the proxy again.
         drop(greedy);
         assert!(keeper.lock().places.is_empty());
     }

@@ -1,10 +1,9 @@
-//! TLS handshakes: how often a network may begin one, and whose turn it is to be computed.
+//! Scheduling of TLS handshakes: rate per network, and order of computation.
 //!
-//! A handshake costs about a thousand times what a request does, and a client that never ends it
-//! has paid nothing. Half of the cores compute handshakes at most, so that a page that is asked for
-//! is always served. What waits is ordered by fair queueing: each step of a handshake moves its
-//! network back, and a network that comes for the first time is next. Absent: certificates
-//! (`tls.rs`), places (`handshake_limit.rs`).
+//! Called by `server.rs`. A handshake costs about a thousand times a request, and an unfinished one
+//! costs the client nothing. So at most half of the cores compute handshakes, in fair queueing
+//! order: each step delays its network's next one. Absent: certificates (`tls.rs`), connection
+//! counts (`handshake_limit.rs`).
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
@@ -18,17 +17,15 @@ use tokio::sync::oneshot;
 
 use crate::pace::Pace;
 
-/// TLS handshakes a second from one network, and at once. How long one more may wait before it is
-/// refused.
+/// Time per handshake of one network, its burst, and the longest wait before rejection.
 pub(crate) const EVERY: Duration = Duration::from_millis(25);
 pub(crate) const AT_ONCE: u32 = 400;
 const WAIT_MAX: Duration = Duration::from_secs(1);
-/// What a step costs the smallest prefix; those with more shares pay less.
+/// Cost of a step for the smallest prefix; wider ones pay less.
 const COST: u64 = 4;
-/// Prefixes remembered. Those that are not behind are forgotten first; if all are, nothing more is
-/// remembered.
+/// Prefixes tracked. Those without debt are dropped first; if none is, no more are added.
 const PREFIXES_MAX: usize = 32_768;
-/// Steps between two looks for prefixes to forget: each is a look at all of them.
+/// Steps between two sweeps, which scan all prefixes.
 const SWEEP_EVERY: u64 = 8_192;
 
 /// All handshakes of a server.
@@ -39,7 +36,7 @@ pub(crate) struct Handshakes {
 }
 
 impl Handshakes {
-    /// With a pace for each network or without.
+    /// With or without a rate per network.
     pub(crate) fn new(is_paced: bool) -> Handshakes {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let pace = is_paced.then(|| Pace::new(EVERY, AT_ONCE));
@@ -56,7 +53,7 @@ impl Handshakes {
         true
     }
 
-    /// Runs a handshake to its end, each step in the turn of its network.
+    /// Runs a handshake to its end, each step when its network is scheduled.
     pub(crate) async fn run<F: Future>(&self, network: u64, handshake: F) -> F::Output {
         let mut handshake = pin!(handshake);
         loop {
@@ -71,7 +68,7 @@ impl Handshakes {
     }
 }
 
-/// Waits until the task is woken: by what the step before waits for.
+/// Waits until the task is woken by the I/O that the last step waits for.
 async fn wake() {
     let mut is_woken = false;
     poll_fn(|_| match std::mem::replace(&mut is_woken, true) {
@@ -81,25 +78,25 @@ async fn wake() {
     .await;
 }
 
-/// A bounded number of turns at a time, and who waits for one.
+/// A bounded number of permits, with a queue of waiting handshakes.
 #[derive(Debug)]
 struct Turns(Mutex<Waiting>);
 
 #[derive(Debug)]
 struct Waiting {
     free: usize,
-    /// By virtual time, and in the order of coming.
+    /// By virtual time, then by arrival.
     queue: BTreeMap<(u64, u64), oneshot::Sender<Turn>>,
     next: u64,
-    /// Virtual time of the turn given last.
+    /// Virtual time of the last permit.
     now: u64,
-    /// Until when, in virtual time, each prefix has had its share.
+    /// Virtual time until which each prefix has used its share.
     paid_until: HashMap<Prefix, u64>,
     charges: u64,
     sweep_at: u64,
 }
 
-/// A turn, until this is dropped.
+/// A permit to compute; dropping it passes it on.
 #[derive(Debug)]
 struct Turn(Option<Arc<Turns>>);
 
@@ -110,7 +107,7 @@ impl Turns {
         Arc::new(Turns(Mutex::new(waiting)))
     }
 
-    /// Waits for a turn of this network. Who stops waiting loses its place in the queue.
+    /// Waits for a permit of this network. Dropping the future leaves the queue.
     async fn take(self: &Arc<Turns>, network: u64) -> Turn {
         let receiver = {
             let mut waiting = self.lock();
@@ -126,18 +123,18 @@ impl Turns {
             waiting.queue.insert((at, nth), sender);
             receiver
         };
-        // A queue that is gone gives turns to all.
+        // Without a queue every handshake may proceed.
         receiver.await.unwrap_or(Turn(None))
     }
 
-    /// Passes a turn on to the next who still waits.
+    /// Passes a permit to the next waiting handshake.
     fn pass_on(self: &Arc<Turns>) {
         let mut waiting = self.lock();
         while let Some(((at, _), sender)) = waiting.queue.pop_first() {
             waiting.now = waiting.now.max(at);
             match sender.send(Turn(Some(self.clone()))) {
                 Ok(()) => return,
-                // The turn comes back, and is not given back: the lock is held.
+                // Clear it without running its `Drop`: the lock is held.
                 Err(mut turn) => turn.0 = None,
             }
         }
@@ -150,9 +147,8 @@ impl Turns {
 }
 
 impl Waiting {
-    /// Counts a step for every prefix of the network; the virtual time at which it is due. That of
-    /// a network that had its last turn long ago, or never one, is in the past: it is before all
-    /// those that come again and again.
+    /// Charges a step to every prefix of the network and returns its virtual time. For a network
+    /// that was idle for long it is in the past, which puts it before busy ones.
     fn charge(&mut self, network: u64) -> u64 {
         let now = self.now;
         self.charges += 1;
@@ -192,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// Networks in the order in which they have their turns, who all wait while one turn is held.
+    /// Networks in the order they are scheduled, if all wait while one permit is taken.
     async fn order(networks: &[u64]) -> Vec<u64> {
         let turns = Turns::new(1);
         let held = turns.take(u64::MAX >> 1).await;
@@ -204,7 +200,7 @@ mod tests {
                 let _turn = turns.take(network).await;
                 had.lock().unwrap().push(network);
             });
-            // Each is in the queue before the next comes.
+            // Each is queued before the next arrives.
             tokio::task::yield_now().await;
         }
         drop(held);
@@ -214,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn network_that_comes_first_time_is_before_backlogs() {
+    async fn new_network_is_scheduled_before_backlogs() {
         // 128 networks with eight handshakes each, and then one with a single one.
         let mut networks: Vec<u64> = (0..1_024).map(|nth| nth % 128).collect();
         networks.push(9_999);
@@ -224,7 +220,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn network_that_was_served_long_ago_is_next() {
+    async fn network_served_long_ago_is_next() {
         let turns = Turns::new(1);
         for nth in 0..1_280 {
             drop(turns.take(nth % 128).await);
@@ -241,12 +237,12 @@ mod tests {
         networks.extend([7; 10]);
         let order = order(&networks).await;
         let last = order.iter().rposition(|network| *network == 7).unwrap();
-        // While the lone network has its ten, a /56 with 80 networks has two for each of them.
+        // While the lone network gets its ten, a /56 with 80 networks gets two for each of them.
         assert!((20..40).contains(&last), "{last}");
     }
 
     #[tokio::test]
-    async fn waiter_that_is_gone_is_passed_over() {
+    async fn cancelled_waiter_is_skipped() {
         let turns = Turns::new(1);
         let held = turns.take(1).await;
         let gone = tokio::time::timeout(Duration::from_millis(1), turns.take(2)).await;
@@ -262,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn steps_at_a_time_are_bounded_and_waiting_holds_no_turn() {
+    async fn concurrent_steps_are_bounded_and_waiting_holds_no_permit() {
         let handshakes = Arc::new(Handshakes { pace: None, turns: Turns::new(2) });
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let mut running = JoinSet::new();
@@ -276,7 +272,7 @@ mod tests {
                 };
                 let handshake = async {
                     compute();
-                    // The other side takes its time: all 200 wait at once.
+                    // The other side is slow: all 200 wait at once.
                     tokio::time::sleep(Duration::from_millis(300)).await;
                     compute();
                 };
@@ -297,7 +293,7 @@ mod tests {
             waiting.charge(network);
         }
         assert_eq!(waiting.paid_until.len(), PREFIXES_MAX);
-        // Time goes on with those who have their turns, and then there is room again.
+        // When scheduled networks have advanced the time, there is space again.
         waiting.now = COST;
         for _ in 0..SWEEP_EVERY {
             waiting.charge(200_000);

@@ -1,4 +1,7 @@
-//! HTTP: what is served where, and the way from a request to a WebSocket.
+//! HTTP requests: routing, responses, and the upgrade to a WebSocket.
+//!
+//! Called by `server.rs` for each connection. Absent: lobby messages, files (`assets.rs`), limits
+//! (`handshake_limit.rs`, `pace.rs`).
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -35,16 +38,16 @@ use crate::progress::bounded;
 
 type Answer = Response<Answered>;
 
-/// A request must be complete within this time.
+/// Time for a request's headers to arrive.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Longest request, headers included.
+/// Longest request with headers, in bytes.
 const REQUEST_BYTES_MAX: usize = 16_384;
-/// Requests over one connection; who wants more opens another.
+/// Requests per connection; further ones need another connection.
 const REQUESTS_MAX: u32 = 1_000;
-/// How long a request beyond the pace of its network may wait before it is refused instead.
+/// Longest wait of a request beyond its network's rate before it is rejected.
 const REQUEST_WAIT: Duration = Duration::from_secs(1);
 
-/// Everything a request may need.
+/// Everything requests need.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) hub: Arc<Dispatcher>,
@@ -52,7 +55,7 @@ pub(crate) struct Site {
     pub(crate) origins: Vec<String>,
     pub(crate) proxies: Vec<Prefix>,
     pub(crate) operator: Operator,
-    /// Whether this machine itself sees the numbers without the operator's token.
+    /// Whether local programs see metrics without the operator's token.
     pub(crate) has_local_metrics: bool,
     pub(crate) assets: Arc<dyn Assets>,
     pub(crate) disk: Disk,
@@ -60,13 +63,13 @@ pub(crate) struct Site {
     pub(crate) sources: Vec<Arc<dyn MetricsSource>>,
     pub(crate) upgrades: Vec<Arc<dyn Upgrade>>,
     pub(crate) doorkeeper: Arc<HandshakeLimit>,
-    /// How often a network may ask for something, if that is limited.
+    /// Rate of requests per network, if limited.
     pub(crate) requests: Option<Pace>,
-    /// False when the server is about to stop.
+    /// False once the server is stopping.
     pub(crate) is_ready: AtomicBool,
-    /// A proxy did not say for whom it asks, and that was logged.
+    /// Whether a proxy without `X-Forwarded-For` was logged already.
     pub(crate) has_silent_proxy: AtomicBool,
-    /// A proxy on this machine is not among `proxies`, and that was logged.
+    /// Whether a local proxy missing in `proxies` was logged already.
     pub(crate) has_unnamed_proxy: AtomicBool,
     pub(crate) next_connection: AtomicU64,
 }
@@ -76,12 +79,12 @@ impl Site {
         self.proxies.iter().any(|prefix| prefix.contains(address))
     }
 
-    /// Serves one connection until it ends, becomes a WebSocket or has to make way.
+    /// Serves one connection until it ends, becomes a WebSocket or is closed for others.
     pub(crate) async fn serve_plain(self: Arc<Site>, stream: TcpStream, remote: SocketAddr, pass: Pass) {
         self.serve(TokioIo::new(stream), remote, pass).await;
     }
 
-    /// The same with TLS.
+    /// Serves one TLS connection, like [`Site::serve_plain`].
     pub(crate) async fn serve_tls(
         self: Arc<Site>,
         stream: TlsStream<TcpStream>,
@@ -115,16 +118,21 @@ impl Site {
                 Some(Err(error)) => debug!(%remote, %error, "request failed"),
                 None => debug!(%remote, "took too long"),
             },
-            () = pass.has_to_leave() => debug!(%remote, "had to make way for others"),
+            () = pass.has_to_leave() => debug!(%remote, "closed to make room for other networks"),
         }
     }
 
-    /// Answers a request in its turn, and counts it as under way until the answer is sent.
+    /// Answers a request once its network's rate permits it, and counts it until the response is
+    /// sent.
     async fn answer(self: Arc<Site>, request: Request<Incoming>, remote: IpAddr, pass: &Pass) -> Answer {
         let client = self.address_of(request.headers(), remote);
         let is_last = pass.count_request() >= REQUESTS_MAX;
         let mut answer = match pass.serve(client) {
-            None => ending(plain(StatusCode::TOO_MANY_REQUESTS, "too many requests of yours are under way")),
+            None => ending(plain(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many of your requests are \
+             running; try again in a moment",
+            )),
             Some(serving) => {
                 let mut answer = match self.wait_turn(client).await {
                     Ok(()) => self.route(request, client, remote).await,
@@ -141,7 +149,7 @@ impl Site {
         answer
     }
 
-    /// Waits until this client's network may ask for something, or says how long it would take.
+    /// Waits until this client's network may make a request, or returns the time it would take.
     async fn wait_turn(&self, client: IpAddr) -> Result<(), Duration> {
         let Some(requests) = &self.requests else { return Ok(()) };
         let wait = requests.take(network(client), Instant::now(), REQUEST_WAIT)?;
@@ -153,7 +161,7 @@ impl Site {
 
     async fn route(self: &Arc<Site>, request: Request<Incoming>, client: IpAddr, remote: IpAddr) -> Answer {
         if request.method() != Method::GET && request.method() != Method::HEAD {
-            return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET");
+            return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET is supported");
         }
         match request.uri().path() {
             "/lobby" => self.lobby(request, client),
@@ -173,7 +181,7 @@ impl Site {
         }
     }
 
-    /// What is for operators only.
+    /// Answers requests for operators.
     fn for_operator(
         &self,
         request: &Request<Incoming>,
@@ -182,7 +190,7 @@ impl Site {
     ) -> Answer {
         match self.operator.standing_of(request.headers(), client) {
             Standing::Operator => answer(self),
-            Standing::Stranger => plain(StatusCode::UNAUTHORIZED, "the operator's token is needed"),
+            Standing::Stranger => plain(StatusCode::UNAUTHORIZED, "the operator's token is required"),
             Standing::Guessing => too_many(operator::GUESS_EVERY),
         }
     }
@@ -190,15 +198,14 @@ impl Site {
     /// Whether new clients should be sent here, or why not.
     fn ready(&self) -> Answer {
         let is_stopping = !self.is_ready.load(Ordering::Relaxed);
-        match is_stopping.then_some("not ready: about to stop").or_else(|| self.hub.objection()) {
+        match is_stopping.then_some("not ready: the server is stopping").or_else(|| self.hub.objection()) {
             None => plain(StatusCode::OK, "ready"),
             Some(why) => plain(StatusCode::SERVICE_UNAVAILABLE, why),
         }
     }
 
-    /// Whether a program on this machine asks under one of the names the machine has for itself,
-    /// and nothing says that it asks for another. A proxy that says nothing looks the same, so that
-    /// this counts only where the operator wants it.
+    /// Whether a local program asks under a local name and without a forwarding header. A proxy
+    /// that sends no header looks the same, so operators must enable this.
     fn is_local(&self, request: &Request<Incoming>, remote: IpAddr) -> bool {
         let headers = request.headers();
         self.has_local_metrics
@@ -225,21 +232,21 @@ impl Site {
         metrics::counter(&mut out, "gaggle_matches_not_stored_total", about, snapshot.lost);
         let bytes = self.hub.message_bytes.load(Ordering::Relaxed);
         metrics::counter(&mut out, "gaggle_message_bytes_total", "Bytes of messages received.", bytes);
-        let about = "How long it took to handle a message.";
+        let about = "Time to handle a message.";
         self.hub.handling.render(&mut out, "gaggle_message_handling_seconds", about);
         let (now, refused, evicted) = self.doorkeeper.counts();
         metrics::gauge(&mut out, "gaggle_http_connections", "Connections that speak HTTP now.", now as u64);
-        let about = "HTTP connections and requests refused because their network has enough.";
+        let about = "HTTP connections and requests rejected by network limits.";
         metrics::counter(&mut out, "gaggle_http_refused_total", about, refused);
-        let about = "HTTP connections that had to make way for others.";
+        let about = "HTTP connections closed to make room for other networks.";
         metrics::counter(&mut out, "gaggle_http_evicted_total", about, evicted);
-        let about = "Wrong operator's tokens.";
+        let about = "Wrong operator tokens.";
         metrics::counter(&mut out, "gaggle_operator_guesses_total", about, self.operator.wrong_count());
         self.sources.iter().for_each(|source| source.render(&mut out));
         with_type(StatusCode::OK, out.into(), "text/plain; version=0.0.4")
     }
 
-    /// A file. What is in it is read only for who is sent it.
+    /// Serves a file.
     async fn asset(&self, request: &Request<Incoming>) -> Answer {
         let accepts = request.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
         let accepts = Accepts::read(accepts.unwrap_or_default());
@@ -251,7 +258,7 @@ impl Site {
             self.assets.get(path, accepts)
         };
         let Some(asset) = found else {
-            return plain(StatusCode::NOT_FOUND, "there is nothing here");
+            return plain(StatusCode::NOT_FOUND, "not found");
         };
         let etag = asset.etag.and_then(|etag| HeaderValue::try_from(format!("\"{etag}\"")).ok());
         let is_known = etag.is_some() && request.headers().get(header::IF_NONE_MATCH) == etag.as_ref();
@@ -278,7 +285,7 @@ impl Site {
         answer
     }
 
-    /// Hands a WebSocket at another path to whoever serves it.
+    /// Hands a WebSocket at another path to its handler.
     fn upgrade(
         self: &Arc<Site>,
         upgrade: Arc<dyn Upgrade>,
@@ -297,7 +304,7 @@ impl Site {
         answer
     }
 
-    /// Turns a request into a WebSocket of the lobby.
+    /// Upgrades a request to a WebSocket of the lobby.
     fn lobby(self: &Arc<Site>, request: Request<Incoming>, address: IpAddr) -> Answer {
         let answer = match self.check_upgrade(request.headers()) {
             Ok(answer) => answer,
@@ -314,26 +321,26 @@ impl Site {
         answer
     }
 
-    /// The answer that opens a WebSocket, or why there is none.
+    /// The response that opens a WebSocket, or the reason against it.
     fn check_upgrade(&self, headers: &HeaderMap) -> Result<Answer, Box<Answer>> {
         let has = |name: header::HeaderName, word: &str| {
             let mut values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
             values.any(|value| value.split(',').any(|part| part.trim().eq_ignore_ascii_case(word)))
         };
         if !has(header::UPGRADE, "websocket") || !has(header::CONNECTION, "upgrade") {
-            let text = "this is for WebSockets: connect with ws:// or wss://";
+            let text = "this address is for WebSockets: connect with ws:// or wss://";
             let mut answer = plain(StatusCode::UPGRADE_REQUIRED, text);
             answer.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
             return Err(Box::new(answer));
         }
         if !has(header::SEC_WEBSOCKET_VERSION, "13") {
-            return Err(Box::new(plain(StatusCode::BAD_REQUEST, "only WebSocket version 13 is spoken here")));
+            return Err(Box::new(plain(StatusCode::BAD_REQUEST, "only WebSocket version 13 is supported")));
         }
         let Some(key) = headers.get(header::SEC_WEBSOCKET_KEY).filter(|key| key.len() == 24) else {
             return Err(Box::new(plain(StatusCode::BAD_REQUEST, "Sec-WebSocket-Key is missing or wrong")));
         };
         if !self.is_allowed_origin(headers) {
-            let text = "pages of this origin may not connect: see the setting `origins`";
+            let text = "pages of this origin may not connect; see the setting `origins`";
             return Err(Box::new(plain(StatusCode::FORBIDDEN, text)));
         }
         let accept = HeaderValue::from_str(&accept_key(key.as_bytes()));
@@ -346,13 +353,13 @@ impl Site {
         Ok(answer)
     }
 
-    /// Programs without an origin are no pages and may always connect.
+    /// Programs without an origin are not pages and may always connect.
     fn is_allowed_origin(&self, headers: &HeaderMap) -> bool {
         let Some(origin) = headers.get(header::ORIGIN) else { return true };
         self.origins.iter().any(|allowed| allowed == "*" || allowed.as_bytes() == origin.as_bytes())
     }
 
-    /// Where a client really is, if a proxy we trust says so.
+    /// Address of the client, as reported by trusted proxies.
     fn address_of(&self, headers: &HeaderMap, remote: IpAddr) -> IpAddr {
         if self.proxies.is_empty() || !self.is_proxy(remote) {
             self.note_unnamed_proxy(headers, remote);
@@ -362,7 +369,8 @@ impl Site {
         if client.is_none() && !self.has_silent_proxy.swap(true, Ordering::Relaxed) {
             warn!(
                 proxy = %remote,
-                "a proxy does not say for whom it asks: let it send X-Forwarded-For, or all its clients count as one"
+                "a proxy sends no X-Forwarded-For: all its clients count as one; configure it to \
+                 send the header"
             );
         }
         client.unwrap_or(remote)
@@ -370,8 +378,7 @@ impl Site {
 }
 
 impl Site {
-    /// A server that listens on this machine only is reached from elsewhere through a proxy, which
-    /// its settings need not tell.
+    /// Logs a proxy on a server that listens on loopback: it must be reached through one.
     fn note_unnamed_proxy(&self, headers: &HeaderMap, remote: IpAddr) {
         let is_unnamed = remote.to_canonical().is_loopback() && is_forwarded(headers);
         if is_unnamed && !self.has_unnamed_proxy.swap(true, Ordering::Relaxed) {
@@ -379,14 +386,14 @@ impl Site {
             warn!(
                 proxy = %remote,
                 any_origin,
-                "a proxy on this machine is not in `proxies`: all its clients count as one; name it there, \
-                 and your pages in `origins`"
+                "a proxy on this machine is not in `proxies`: all its clients count as one; add it \
+                 there, and your pages to `origins`"
             );
         }
     }
 }
 
-/// Takes the stream back from HTTP, with what was read of it already.
+/// Takes the stream back from hyper, with the bytes it has read already.
 pub(crate) fn take_back(upgraded: Upgraded, address: IpAddr) -> Option<Accepted> {
     let (tcp, tls, read) = match upgraded.downcast::<TokioIo<TcpStream>>() {
         Ok(parts) => (parts.io.into_inner(), None, parts.read_buf),
@@ -403,8 +410,8 @@ fn plain(status: StatusCode, text: &'static str) -> Answer {
     with_type(status, Bytes::from_static(text.as_bytes()), "text/plain; charset=utf-8")
 }
 
-/// A page of ours: it loads nothing from elsewhere, runs the one script that is written in it and
-/// is shown in no frame of another page.
+/// A built-in page: it loads nothing from elsewhere, runs its one inline script and cannot be
+/// framed.
 fn page(text: &'static str) -> Answer {
     static SCRIPTS: OnceLock<String> = OnceLock::new();
     let script = SCRIPTS.get_or_init(|| inline_scripts(text.as_bytes()).concat());
@@ -428,14 +435,14 @@ fn with_type(status: StatusCode, bytes: Bytes, content_type: &'static str) -> An
     answer
 }
 
-/// The connection ends with this.
+/// Closes the connection after this response.
 fn ending(mut answer: Answer) -> Answer {
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }
 
 fn too_many(wait: Duration) -> Answer {
-    let mut answer = plain(StatusCode::TOO_MANY_REQUESTS, "too often: try again later");
+    let mut answer = plain(StatusCode::TOO_MANY_REQUESTS, "too many requests; try again later");
     answer.headers_mut().insert(header::RETRY_AFTER, (wait.as_secs() + 1).into());
     answer
 }

@@ -1,5 +1,7 @@
-//! STUN and TURN servers from the configuration, with credentials that end by themselves (the
-//! scheme of coturn's `static-auth-secret`: the name is the time it ends, the password its HMAC).
+//! STUN and TURN servers from the settings, with expiring credentials.
+//!
+//! Given to the node. Credentials follow coturn's `static-auth-secret`: the user name contains the
+//! expiry, the password is its HMAC. Absent: the servers themselves.
 
 use std::net::Ipv6Addr;
 
@@ -20,8 +22,8 @@ pub(crate) struct ConfiguredIce {
     relay: Option<Relay>,
 }
 
-/// Whether a browser takes this for the address of such a server (RFC 7064 and 7065). One that it
-/// does not take would cost it all direct ways.
+/// Whether browsers accept this address (RFC 7064 and 7065). A wrong one would disable all direct
+/// links.
 pub(crate) fn is_server(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once(':') else { return false };
     let (place, transport) = rest.split_once('?').map_or((rest, None), |(place, asked)| (place, Some(asked)));
@@ -42,7 +44,7 @@ pub(crate) fn is_server(url: &str) -> bool {
         && transport.is_none_or(is_transport)
 }
 
-/// Whether it is a TURN server, which takes nobody without credentials.
+/// Whether it is a TURN server, which requires credentials.
 pub(crate) fn is_turn(url: &str) -> bool {
     url.starts_with("turn:") || url.starts_with("turns:")
 }
@@ -73,7 +75,7 @@ impl IceProvider for ConfiguredIce {
         }
         if !self.turn.is_empty() {
             let until = (now + self.ttl).get() / 1_000_000;
-            // Half of the id tells people apart in the TURN server's log and gives nothing away.
+            // Half of the id distinguishes players in the TURN server's log without revealing them.
             let username = format!("{until}:{}", &player.to_string()[..16]);
             let credential = self
                 .key
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_those_coturn_expects() {
+    fn credentials_match_coturns() {
         let urls = ["stun:a:3478", "turn:b:3478", "turns:b:5349"].map(String::from);
         let ice = ConfiguredIce::new(&urls, Some("north"), Micros::from_secs(3_600), None);
         let servers = ice.servers(Micros::from_secs(1_800_000_000), PlayerId::from_bytes([0xab; 16]));
@@ -111,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn without_servers_nothing_is_told() {
+    fn without_servers_list_is_empty() {
         let ice = ConfiguredIce::new(&[], None, Micros::from_secs(1), None);
         assert!(ice.servers(Micros::ZERO, PlayerId::from_bytes([0; 16])).is_empty());
     }
 
     #[test]
-    fn addresses_are_those_browsers_take() {
+    fn only_addresses_browsers_accept_are_valid() {
         for good in [
             "stun:stun.example",
             "stun:192.0.2.7:3478",

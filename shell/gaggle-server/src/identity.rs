@@ -1,5 +1,7 @@
-//! Who an outside issuer says somebody is: tokens (JWT) checked with the issuer's keys, which come
-//! from a file or a URL and are asked for again when one is missing.
+//! Verification of an external issuer's tokens (JWT).
+//!
+//! Called by `dispatcher.rs`. Keys come from a file or a URL and are fetched again when one is
+//! unknown. Absent: accounts (`gaggle-lobby`).
 
 mod fetch;
 mod signatures;
@@ -16,13 +18,13 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde_json::{Map, Value};
 use tracing::{error, warn};
 
-/// Keys are asked for again no more often than this, whatever tokens come.
+/// Shortest time between two fetches of keys, whatever tokens arrive.
 const REFRESH_AFTER: Duration = Duration::from_secs(60);
-/// The same while there are none at all, so that nobody waits long when the issuer is back.
+/// The same while there are no keys, so that sign-in works soon after the issuer is back.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
-/// Keys from a URL are asked for again after this time, in case one was withdrawn.
+/// Keys of a URL are fetched again after this time, in case one was revoked.
 const STALE_AFTER: Duration = Duration::from_secs(3_600);
-/// What is signed with a shared secret proves nothing to us, and `none` least of all.
+/// Accepted algorithms: none with a shared secret, and not `none`.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::EdDSA,
     Algorithm::ES256,
@@ -35,7 +37,7 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::PS512,
 ];
 
-/// Checks tokens of one issuer.
+/// Verifies tokens of one issuer.
 #[derive(Debug)]
 pub(crate) struct TokenVerifier {
     issuer: String,
@@ -47,17 +49,16 @@ pub(crate) struct TokenVerifier {
 
 #[derive(Debug)]
 struct Keys {
-    /// None until the issuer has answered for the first time.
+    /// Keys; none until the issuer has answered once.
     set: Option<JwkSet>,
-    /// When it was asked last, and when it answered last.
+    /// Time of the last fetch, and of the last success.
     asked_at: Instant,
     had_at: Instant,
 }
 
 impl TokenVerifier {
-    /// Gets the issuer's keys. An issuer that does not answer may answer later: until then nobody
-    /// can sign in. A file or an address that cannot be used is an error, which says what is wrong
-    /// with it.
+    /// Fetches the issuer's keys. While an issuer does not answer, sign-in is unavailable. A file
+    /// or address that can never work is an error.
     pub(crate) async fn new(
         issuer: String,
         audience: Option<String>,
@@ -70,7 +71,7 @@ impl TokenVerifier {
         let set = match load(&source).await {
             Ok(set) => Some(set),
             Err(error) if is_url(&source) => {
-                error!(%error, "nobody can sign in with a token until the issuer's keys can be had");
+                error!(%error, "sign-in is unavailable until the issuer's keys can be fetched");
                 None
             }
             Err(error) => return Err(error),
@@ -80,34 +81,33 @@ impl TokenVerifier {
         Ok(TokenVerifier { issuer, audience, source, refresh_after: REFRESH_AFTER, keys })
     }
 
-    /// Who the token says somebody is.
+    /// The player that the token authenticates.
     pub(crate) async fn verify(&self, token: &str) -> Result<Identity, Rejection> {
         if self.is_stale() || self.key_for(token).is_none() {
             self.refresh().await;
         }
         if !self.has_keys() {
-            let text = "the issuer's keys cannot be had at the moment: try again";
+            let text = "the issuer's keys are unavailable at the moment; try again";
             return Err(Rejection::new(RejectionCode::Unavailable, text));
         }
-        let unknown = || bad("the token is signed with a key nobody knows");
+        let unknown = || bad("the token is signed with an unknown key");
         let (key, key_algorithm) = self.key_for(token).ok_or_else(unknown)?;
-        let header = decode_header(token).map_err(|_| bad("the token cannot be read"))?;
+        let header = decode_header(token).map_err(|_| bad("the token is malformed"))?;
         check_header(token)?;
         let mut validation = Validation::new(header.alg);
         validation.algorithms = vec![header.alg];
         if !ALGORITHMS.contains(&header.alg) {
-            return Err(bad("the token is signed in a way that is not accepted"));
+            return Err(bad("the token is signed with an algorithm that is not accepted"));
         }
         if key_algorithm.is_some_and(|algorithm| algorithm != KeyAlgorithm::from(header.alg)) {
-            return Err(bad("the token is signed in another way than its key is for"));
+            return Err(bad("the token is signed with another algorithm than its key allows"));
         }
         validation.set_issuer(&[&self.issuer]);
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
         match &self.audience {
             Some(audience) => {
                 validation.set_audience(&[audience]);
-                // One that is not there is compared with nothing: a token for nobody would be one
-                // for everybody.
+                // Without this a missing `aud` would be accepted.
                 validation.required_spec_claims.insert("aud".into());
             }
             None => validation.validate_aud = false,
@@ -116,23 +116,24 @@ impl TokenVerifier {
         let claims: Map<String, Value> =
             decode(token, &key, &validation).map_err(|error| refuse(error.kind()))?.claims;
         let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_string);
-        let subject =
-            text("sub").filter(|sub| !sub.trim().is_empty()).ok_or_else(|| bad("the token names nobody"))?;
+        let subject = text("sub")
+            .filter(|sub| !sub.trim().is_empty())
+            .ok_or_else(|| bad("the token has no subject"))?;
         let name = text("name").or_else(|| text("preferred_username"));
         Ok(Identity { issuer: self.issuer.clone(), subject, name })
     }
 
-    /// The key a token names, and what the issuer says it signs with, if it does.
+    /// Key named by a token, and its algorithm if the issuer declares one.
     fn key_for(&self, token: &str) -> Option<(DecodingKey, Option<KeyAlgorithm>)> {
         let kid = decode_header(token).ok()?.kid;
         let keys = self.keys.lock().ok()?;
         let set = keys.set.as_ref()?;
         let jwk = match kid {
             Some(kid) => set.find(&kid)?,
-            // Without a name it must be the only one.
+            // A token without a key name is accepted only if there is one key.
             None => set.keys.first().filter(|_| set.keys.len() == 1)?,
         };
-        // A key for encryption signs nothing.
+        // Encryption keys do not sign.
         let signs = jwk.common.public_key_use.as_ref().is_none_or(|usage| *usage == PublicKeyUse::Signature);
         let key = DecodingKey::from_jwk(jwk).ok().filter(|_| signs)?;
         Some((key, jwk.common.key_algorithm))
@@ -146,7 +147,7 @@ impl TokenVerifier {
         is_url(&self.source) && self.keys.lock().is_ok_and(|keys| keys.had_at.elapsed() > STALE_AFTER)
     }
 
-    /// Asks for the keys again, unless that was just done.
+    /// Fetches the keys again, unless that was just done.
     async fn refresh(&self) {
         {
             let Ok(mut keys) = self.keys.lock() else { return };
@@ -162,24 +163,23 @@ impl TokenVerifier {
                     (keys.set, keys.had_at) = (Some(set), Instant::now());
                 }
             }
-            Err(error) => warn!(%error, "the issuer's keys cannot be had"),
+            Err(error) => warn!(%error, "cannot fetch the issuer's keys"),
         }
     }
 }
 
-/// A token whose header names extensions that must be understood is refused: none is (RFC 7515,
-/// section 4.1.11).
+/// Rejects tokens with critical extensions, since none is supported (RFC 7515, section 4.1.11).
 fn check_header(token: &str) -> Result<(), Rejection> {
     let header = token.split('.').next().and_then(|part| Base64UrlUnpadded::decode_vec(part).ok());
     let header: Option<Map<String, Value>> = header.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     match header {
         Some(header) if !header.contains_key("crit") => Ok(()),
-        Some(_) => Err(bad("the token needs an extension that is not known")),
-        None => Err(bad("the token cannot be read")),
+        Some(_) => Err(bad("the token requires an unsupported extension")),
+        None => Err(bad("the token is malformed")),
     }
 }
 
-/// Anything else is a file.
+/// Whether the source is a URL; anything else is a file.
 fn is_url(source: &str) -> bool {
     source.contains("://")
 }
@@ -190,7 +190,12 @@ async fn load(source: &str) -> Result<JwkSet, String> {
     } else {
         std::fs::read(source).map_err(|error| format!("cannot read {source}: {error}"))?
     };
-    serde_json::from_slice(&bytes).map_err(|error| format!("{source} is no set of keys (JWKS): {error}"))
+    serde_json::from_slice(&bytes).map_err(|error| {
+        format!(
+            "{source} is not a set of keys (JWKS): \
+     {error}"
+        )
+    })
 }
 
 fn bad(text: &str) -> Rejection {
@@ -200,13 +205,13 @@ fn bad(text: &str) -> Rejection {
 fn refuse(kind: &ErrorKind) -> Rejection {
     bad(match kind {
         ErrorKind::ExpiredSignature => "the token has expired",
-        ErrorKind::ImmatureSignature => "the token does not count yet",
+        ErrorKind::ImmatureSignature => "the token is not valid yet",
         ErrorKind::InvalidIssuer => "the token is from another issuer",
-        ErrorKind::InvalidAudience => "the token is for somebody else",
+        ErrorKind::InvalidAudience => "the token is for another audience",
         ErrorKind::InvalidSignature => "the token's signature is wrong",
-        ErrorKind::MissingRequiredClaim(claim) if claim == "aud" => "the token does not say whom it is for",
+        ErrorKind::MissingRequiredClaim(claim) if claim == "aud" => "the token has no audience",
         ErrorKind::MissingRequiredClaim(_) => "the token lacks exp, iss or sub",
-        _ => "the token cannot be accepted",
+        _ => "the token is not accepted",
     })
 }
 
@@ -217,7 +222,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_good_token_says_who_somebody_is() {
+    async fn valid_token_authenticates_player() {
         let identity = verifier().verify(&token(&claims(""), "a", &pair())).await.unwrap();
         let expected =
             Identity { issuer: "https://id.example".into(), subject: "nia".into(), name: Some("Nia".into()) };
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_else_is_refused_with_a_reason() {
+    async fn invalid_tokens_are_rejected_with_reason() {
         let verifier = verifier();
         let stranger = Ed25519KeyPair::from_seed_unchecked(&[9; 32]).unwrap();
         let good = token(&claims(""), "a", &pair());
@@ -247,31 +252,32 @@ mod tests {
         for (token, why) in [
             (altered.join("."), "the token's signature is wrong"),
             (token(&claims(""), "a", &stranger), "the token's signature is wrong"),
-            (token(&claims(""), "b", &pair()), "the token is signed with a key nobody knows"),
+            (token(&claims(""), "b", &pair()), "the token is signed with an unknown key"),
             (token(&claims("").replace("4000000000", "1000000000"), "a", &pair()), "the token has expired"),
-            (token(&claims(r#""nbf":3999999999,"#), "a", &pair()), "the token does not count yet"),
+            (token(&claims(r#""nbf":3999999999,"#), "a", &pair()), "the token is not valid yet"),
             (
                 token(&claims("").replace("id.example", "evil.example"), "a", &pair()),
                 "the token is from another issuer",
             ),
-            (token(&claims("").replace("gaggle", "other"), "a", &pair()), "the token is for somebody else"),
-            (for_whom(r#"["other","another"]"#), "the token is for somebody else"),
-            (for_whom("[]"), "the token is for somebody else"),
-            (for_whom("null"), "the token does not say whom it is for"),
-            (for_whom("7"), "the token does not say whom it is for"),
-            (for_whom(r#"{"gaggle":true}"#), "the token does not say whom it is for"),
-            (for_whom(r#"["gaggle",7]"#), "the token does not say whom it is for"),
             (
-                token(&claims("").replace(r#""aud":"gaggle","#, ""), "a", &pair()),
-                "the token does not say whom it is for",
+                token(&claims("").replace("gaggle", "other"), "a", &pair()),
+                "the token is for another \
+             audience",
             ),
+            (for_whom(r#"["other","another"]"#), "the token is for another audience"),
+            (for_whom("[]"), "the token is for another audience"),
+            (for_whom("null"), "the token has no audience"),
+            (for_whom("7"), "the token has no audience"),
+            (for_whom(r#"{"gaggle":true}"#), "the token has no audience"),
+            (for_whom(r#"["gaggle",7]"#), "the token has no audience"),
+            (token(&claims("").replace(r#""aud":"gaggle","#, ""), "a", &pair()), "the token has no audience"),
             (
                 token(r#"{"iss":"https://id.example","aud":"gaggle","sub":"nia"}"#, "a", &pair()),
                 "the token lacks exp, iss or sub",
             ),
-            (unsigned, "the token is signed with a key nobody knows"),
-            (shared, "the token is signed in a way that is not accepted"),
-            ("nonsense".into(), "the token is signed with a key nobody knows"),
+            (unsigned, "the token is signed with an unknown key"),
+            (shared, "the token is signed with an algorithm that is not accepted"),
+            ("nonsense".into(), "the token is signed with an unknown key"),
         ] {
             let refusal = verifier.verify(&token).await.unwrap_err();
             assert_eq!((refusal.code, refusal.text.as_str()), (RejectionCode::BadToken, why));
@@ -283,9 +289,9 @@ mod tests {
         let verifier = verifier();
         let header = r#"{"alg":"EdDSA","kid":"a","crit":["exp"]}"#;
         for (token, why) in [
-            (signed(header, &claims(""), &pair()), "the token needs an extension that is not known"),
-            (token(&claims("").replace("\"nia\"", "\"\""), "a", &pair()), "the token names nobody"),
-            (token(&claims("").replace("\"nia\"", "\" \""), "a", &pair()), "the token names nobody"),
+            (signed(header, &claims(""), &pair()), "the token requires an unsupported extension"),
+            (token(&claims("").replace("\"nia\"", "\"\""), "a", &pair()), "the token has no subject"),
+            (token(&claims("").replace("\"nia\"", "\" \""), "a", &pair()), "the token has no subject"),
         ] {
             assert_eq!(verifier.verify(&token).await.unwrap_err().text, why);
         }
@@ -298,14 +304,14 @@ mod tests {
         assert!(verifier.verify(&good).await.is_ok());
         of_key(r#""alg":"RS256""#);
         let text = verifier.verify(&good).await.unwrap_err().text;
-        assert_eq!(text, "the token is signed in another way than its key is for");
+        assert_eq!(text, "the token is signed with another algorithm than its key allows");
         of_key(r#""use":"enc""#);
         let text = verifier.verify(&good).await.unwrap_err().text;
-        assert_eq!(text, "the token is signed with a key nobody knows");
+        assert_eq!(text, "the token is signed with an unknown key");
     }
 
     #[tokio::test]
-    async fn a_token_for_several_is_for_us_too_and_without_an_audience_for_anybody() {
+    async fn token_for_several_audiences_is_accepted() {
         let mut verifier = verifier();
         let several = claims("").replace(r#""gaggle""#, r#"["other","gaggle"]"#);
         assert!(verifier.verify(&token(&several, "a", &pair())).await.is_ok());
@@ -316,25 +322,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_new_key_of_the_issuer_is_asked_for_and_a_withdrawn_one_counts_no_more() {
+    async fn new_key_is_fetched_and_revoked_key_rejected() {
         let (url, published) = publish(jwks("a")).await;
         let mut verifier = TokenVerifier::new("https://id.example".into(), None, url.clone()).await.unwrap();
         let (old, new) = (token(&claims(""), "a", &pair()), token(&claims(""), "b", &pair()));
         assert!(verifier.verify(&old).await.is_ok());
         *published.lock().unwrap() = jwks("b");
         let refusal = verifier.verify(&new).await.unwrap_err();
-        assert_eq!(refusal.text, "the token is signed with a key nobody knows", "it was asked just now");
+        assert_eq!(refusal.text, "the token is signed with an unknown key", "it was fetched just now");
         verifier.refresh_after = Duration::ZERO;
         assert!(verifier.verify(&new).await.is_ok());
         assert!(verifier.verify(&old).await.is_err());
-        // While the issuer says nothing of use, what it said before counts.
+        // While the issuer sends garbage, the previous keys count.
         *published.lock().unwrap() = "nonsense".into();
         assert!(verifier.verify(&old).await.is_err());
         assert!(verifier.verify(&new).await.is_ok());
     }
 
     #[tokio::test]
-    async fn keys_that_can_never_be_had_are_an_error_at_once() {
+    async fn keys_that_can_never_be_fetched_are_error_at_once() {
         for (source, why) in [
             ("/nowhere/keys.json", "cannot read /nowhere/keys.json: "),
             (
@@ -348,7 +354,7 @@ mod tests {
         }
     }
 
-    /// An issuer at an address of this machine, and what it publishes.
+    /// An issuer on loopback, and the document it publishes.
     async fn publish(text: String) -> (String, std::sync::Arc<Mutex<String>>) {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let published = std::sync::Arc::new(Mutex::new(text));

@@ -1,7 +1,7 @@
-//! The table of all limits of a server: HTTP, lobby, relay, as the operator's guide has it.
+//! Table of all limits of a server, as in the operators' guide: HTTP, lobby, relay.
 //!
-//! Only its test reads it: `docs/guide/limits.md` holds the same table.
-//! Absent: counting (`gaggle_kit::rate_limit`), what clients are told.
+//! A test compares it with `docs/guide/limits.md`. Absent: counting (`gaggle_kit::rate_limit`),
+//! texts for clients.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use gaggle_lobby::rules::Rules;
 use crate::config::Config;
 use crate::{handshake_limit, handshakes, operator, relay, server};
 
-/// Rows in groups, with the heading of each.
+/// Rows of the table in groups, with headings.
 fn tables(config: &Config) -> [(&'static str, Vec<LimitRow>); 3] {
     let of_relay = relay::limits(config).limits();
     [("HTTP and TLS", of_http(config)), ("Lobby", of_lobby(&config.rules())), ("Relay", of_relay)]

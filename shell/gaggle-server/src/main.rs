@@ -1,4 +1,4 @@
-//! The server's command: reads settings, serves, and stops when told to.
+//! The server's command: reads settings, serves, and stops on a signal.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The page this program was built with: names and bytes, written by `build.rs`.
+/// Embedded page: paths and bytes, written by `build.rs`.
 static PAGE: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 fn main() -> ExitCode {
@@ -26,9 +26,9 @@ fn main() -> ExitCode {
     if let Err(text) = log(&config) {
         return fail(&text);
     }
-    // A machine that panicked cannot be trusted, and clients find their rooms again in a new
-    // process. What ends one channel of the relay is no reason: whoever found out how to do that
-    // could end everything.
+    // After a panic the lobby's state cannot be trusted; clients resume their rooms in a new
+    // process. Panics inside one relay channel do not abort: they would be a way to stop the
+    // server.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         report(panic);
@@ -58,8 +58,8 @@ async fn serve(config: Config) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What can be opened in a browser: on this machine, and, for a server on all its addresses, on
-/// others of the network.
+/// Addresses to open in a browser: on this machine, and on the network for a server on all
+/// addresses.
 fn reached_at(address: SocketAddr, lan: Option<IpAddr>) -> Vec<SocketAddr> {
     let here = match address.ip() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -69,28 +69,27 @@ fn reached_at(address: SocketAddr, lan: Option<IpAddr>) -> Vec<SocketAddr> {
     std::iter::once(here).chain(lan).map(|ip| SocketAddr::new(ip, address.port())).collect()
 }
 
-/// The address others on the network reach this machine by. Nothing is sent: the system only says
-/// which of its addresses it would use.
+/// This machine's address on its network. Nothing is sent: the system says which address it would
+/// use.
 fn lan_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
     socket.local_addr().ok().map(|address| address.ip()).filter(|address| !address.is_loopback())
 }
 
-/// Says whether a server would start with these settings, as far as can be known without starting
-/// one.
+/// Checks the settings as far as possible without starting a server.
 fn check(config: &Config) -> ExitCode {
     match log(config).and_then(|()| Server::check(config).map_err(|error| error.to_string())) {
         Ok(()) => {
-            println!("These settings can be used.");
+            println!("The settings are valid.");
             ExitCode::SUCCESS
         }
         Err(text) => fail(&text),
     }
 }
 
-/// Every connection is an open file, and many systems allow a process 1,024 of them unless it asks
-/// for more.
+/// Raises the limit of open files: every connection is one, and many systems allow 1,024 by
+/// default.
 fn allow_many_connections(config: &Config) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -101,18 +100,19 @@ fn allow_many_connections(config: &Config) {
         tracing::warn!(
             files,
             needed,
-            "this process may open too few files for `connections_max`: raise the limit (`ulimit -n`, LimitNOFILE) or lower the setting"
+            "this process may open too few files for `connections_max`; raise the limit (`ulimit \
+             -n`, LimitNOFILE) or lower the setting"
         );
     }
 }
 
-/// Waits until somebody wants the server to stop.
+/// Waits for a signal to stop.
 async fn stop_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = match signal(SignalKind::terminate()) {
         Ok(signal) => signal,
         Err(error) => {
-            tracing::warn!(%error, "cannot be told to stop by SIGTERM");
+            tracing::warn!(%error, "SIGTERM cannot be handled");
             return std::future::pending().await;
         }
     };
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_can_be_opened() {
+    fn printed_addresses_can_be_opened() {
         let check = |address: &str, lan: Option<&str>, expected: &[&str]| {
             let lan = lan.map(|lan| lan.parse().unwrap());
             let reached = reached_at(address.parse().unwrap(), lan);

@@ -1,4 +1,6 @@
-//! Numbers for whoever watches over servers, in Prometheus' text form.
+//! Metrics for operators, in Prometheus' text format.
+//!
+//! Used by `http.rs` and `relay.rs`. Absent: what is counted.
 
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,32 +12,32 @@ use gaggle_lobby::node::NodeStats;
 const BUCKETS: [u64; 12] =
     [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000, 10_000_000];
 
-/// Something that has numbers to show, such as a relay. Give it to [`crate::Server::start_with`].
+/// A source of metrics, such as a relay. Pass it to [`crate::Server::start_with`].
 pub trait MetricsSource: fmt::Debug + Send + Sync {
-    /// Adds them, each with its `# HELP` and `# TYPE`: see [`counter`] and [`gauge`].
+    /// Appends its metrics, each with `# HELP` and `# TYPE`: see [`counter`] and [`gauge`].
     fn render(&self, out: &mut String);
 
-    /// The few an operator wants to see at a glance, on the operator's page.
+    /// Key figures for the operator's page.
     fn figures(&self) -> Figures {
         Figures::default()
     }
 }
 
-/// Numbers with their names.
+/// Key figures with their names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Figures {
-    /// Those that rise and fall.
+    /// Figures that rise and fall.
     pub now: Vec<(&'static str, u64)>,
-    /// Those that only rise.
+    /// Figures that only rise.
     pub counts: Vec<(&'static str, u64)>,
 }
 
-/// Adds a number that only rises.
+/// Appends a metric that only rises.
 pub fn counter(out: &mut String, name: &str, about: &str, value: u64) {
     number(out, name, about, "counter", value);
 }
 
-/// Adds a number that rises and falls.
+/// Appends a metric that rises and falls.
 pub fn gauge(out: &mut String, name: &str, about: &str, value: u64) {
     number(out, name, about, "gauge", value);
 }
@@ -44,7 +46,7 @@ fn number(out: &mut String, name: &str, about: &str, kind: &str, value: u64) {
     let _ = writeln!(out, "# HELP {name} {about}\n# TYPE {name} {kind}\n{name} {value}");
 }
 
-/// How long things took, in buckets.
+/// Durations in buckets.
 #[derive(Debug, Default)]
 pub struct Histogram {
     buckets: [AtomicU64; BUCKETS.len()],
@@ -53,7 +55,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one that took so long.
+    /// Counts one duration.
     pub fn observe(&self, micros: u64) {
         let at = BUCKETS.partition_point(|bound| *bound < micros);
         if let Some(bucket) = self.buckets.get(at) {
@@ -63,7 +65,7 @@ impl Histogram {
         self.sum_micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Adds the buckets, in seconds as Prometheus wants it.
+    /// Appends the buckets, in seconds as Prometheus requires.
     pub fn render(&self, out: &mut String, name: &str, about: &str) {
         let _ = writeln!(out, "# HELP {name} {about}\n# TYPE {name} histogram");
         let mut below = 0;
@@ -77,25 +79,25 @@ impl Histogram {
     }
 }
 
-/// Microseconds as seconds, in digits.
+/// Microseconds as decimal seconds.
 fn seconds(micros: u64) -> String {
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Adds what a node counted.
+/// Appends a node's counters.
 pub(crate) fn tally(out: &mut String, tally: &NodeStats) {
     counter(out, "gaggle_messages_total", "Messages received.", tally.messages);
-    counter(out, "gaggle_welcomes_total", "Connections that said hello.", tally.authenticated);
-    counter(out, "gaggle_seats_given_total", "Seats given to newcomers.", tally.joined);
-    counter(out, "gaggle_seats_returned_total", "Seats given back to those who had them.", tally.returned);
-    counter(out, "gaggle_rooms_created_total", "Rooms made.", tally.rooms_created);
-    counter(out, "gaggle_signals_total", "Signals handed over.", tally.signals);
-    by_code(out, "gaggle_refusals_total", "Things refused, by why.", tally.rejected.iter());
+    counter(out, "gaggle_welcomes_total", "Connections identified by `hello`.", tally.authenticated);
+    counter(out, "gaggle_seats_given_total", "Reservations given to joiners.", tally.joined);
+    counter(out, "gaggle_seats_returned_total", "Reservations resumed.", tally.returned);
+    counter(out, "gaggle_rooms_created_total", "Rooms created.", tally.rooms_created);
+    counter(out, "gaggle_signals_total", "Signals delivered.", tally.signals);
+    by_code(out, "gaggle_refusals_total", "Requests rejected, by reason.", tally.rejected.iter());
     by_code(
         out,
         "gaggle_connections_ended_total",
-        "Connections ended by the server, by why.",
+        "Connections closed by the server, by reason.",
         tally.closed.iter(),
     );
 }
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_add_up_as_prometheus_wants_it() {
+    fn buckets_are_cumulative() {
         let histogram = Histogram::default();
         [40, 50, 51, 3_000, 99_000_000].into_iter().for_each(|micros| histogram.observe(micros));
         let mut out = String::new();

@@ -1,11 +1,12 @@
-//! Writes into the log what happened to people: always with the connection, the person and the room
-//! as fields, so that one evening of one of them can be put together from the lines of many.
+//! Log lines of audit records, always with connection, player and room as fields.
+//!
+//! Called by `dispatcher.rs`. Absent: which events are recorded (`gaggle-lobby`).
 
 use gaggle_lobby::node::{AuditEvent, AuditRecord};
 use tracing::field::display;
 use tracing::{debug, info};
 
-/// What was refused is only told to who asks for details: whoever is refused decides how often.
+/// Rejections are logged at debug level only: clients decide how many there are.
 pub(crate) fn log(note: &AuditRecord) {
     let connection = note.connection.0;
     let (player, room) = (note.player.map(display), note.room.map(display));

@@ -1,4 +1,6 @@
-//! The operator's page: what is going on, for whoever has the token.
+//! The operator's page: state of the server, for holders of the token.
+//!
+//! Called by `http.rs`. Absent: metrics for programs (`metrics.rs`).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,17 +18,17 @@ use crate::dispatcher::{Dispatcher, Snapshot};
 use crate::metrics::{Figures, MetricsSource};
 use crate::pace::Pace;
 
-/// The page. It asks for the token and then for [`state`] every second.
+/// HTML of the page. It asks for the token and then for [`state`] every second.
 pub(crate) const PAGE: &str = include_str!("operator.html");
 
 /// Rooms shown on the page.
 const ROOMS_MAX: usize = 200;
 
-/// How often a network may show a wrong token, after the first few.
+/// Time between wrong tokens of one network, after the first few.
 pub(crate) const GUESS_EVERY: Duration = Duration::from_secs(10);
 pub(crate) const GUESSES_AT_ONCE: u32 = 5;
 
-/// Who is the operator.
+/// Access check of the operator's page.
 #[derive(Debug)]
 pub(crate) struct Operator {
     token: Option<String>,
@@ -34,14 +36,14 @@ pub(crate) struct Operator {
     wrong: AtomicU64,
 }
 
-/// Who asks.
+/// Result of the access check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// The token is right.
     Operator,
-    /// There is no token, or a wrong one.
+    /// The token is missing or wrong.
     Stranger,
-    /// It was wrong too often: this one is not looked at.
+    /// Too many wrong tokens: this one was not checked.
     Guessing,
 }
 
@@ -59,7 +61,7 @@ impl Operator {
         self.wrong.load(Ordering::Relaxed)
     }
 
-    /// Whether the request carries the operator's token.
+    /// Checks the operator's token of a request.
     pub(crate) fn standing_of(&self, headers: &HeaderMap, client: IpAddr) -> Standing {
         let given = headers.get(header::AUTHORIZATION);
         let given = given.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
@@ -68,18 +70,18 @@ impl Operator {
         if self.guesses.is_spent(network, now) {
             return Standing::Guessing;
         }
-        // Hashes are compared, so that the time it takes says nothing about the token.
+        // Hashes are compared, so that timing reveals nothing about the token.
         if digest(&SHA256, token.as_bytes()).as_ref() == digest(&SHA256, given.as_bytes()).as_ref() {
             return Standing::Operator;
         }
         let wrong = self.wrong.fetch_add(1, Ordering::Relaxed) + 1;
         let _ = self.guesses.take(network, now, Duration::MAX);
-        warn!(%client, wrong, "a wrong operator's token");
+        warn!(%client, wrong, "wrong operator token");
         Standing::Stranger
     }
 }
 
-/// What the page shows.
+/// Data of the page.
 pub(crate) fn state(hub: &Dispatcher, sources: &[Arc<dyn MetricsSource>]) -> Value {
     let Snapshot { tally, connections, rooms, views, uptime, stored, lost } = hub.snapshot(ROOMS_MAX);
     let codes = |counts: &std::collections::BTreeMap<gaggle_lobby::RejectionCode, u64>| {

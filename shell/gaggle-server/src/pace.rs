@@ -1,7 +1,7 @@
-//! Rate limit of each network, by the wall's clock: what is beyond it waits, or is rejected.
+//! Rate limit per network by the system's monotonic clock: excess waits or is rejected.
 //!
-//! Requests, TLS handshakes and guesses of the operator's token are paced. Absent: what is paced,
-//! and places (`handshake_limit.rs`).
+//! Used for requests, TLS handshakes and guesses of the operator's token. Absent: what is limited,
+//! connection counts (`handshake_limit.rs`).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 use gaggle_kit::Micros;
 use gaggle_kit::rate_limit::{KeyedRateLimiter, Prefix, RateLimit, prefixes};
 
-/// Prefixes remembered. Those who have paid back what they used are forgotten; if none have, the
-/// rest share one pace.
+/// Prefixes tracked. Idle ones are dropped; if none is, new ones share one limiter.
 const PREFIXES_MAX: usize = 32_768;
 
-/// A pace for each network, with more for the prefix it lies in: see [`prefixes`].
+/// A rate per network, with more for its wider prefixes: see [`prefixes`].
 #[derive(Debug)]
 pub(crate) struct Pace {
     began: Instant,
@@ -21,14 +20,14 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Once in this time, and so often at once.
+    /// Once per `every`, with a burst.
     pub(crate) fn new(every: Duration, burst: u32) -> Pace {
         let limit = RateLimit::every(micros(every), burst.into());
         Pace { began: Instant::now(), used: Mutex::new(KeyedRateLimiter::new([limit], PREFIXES_MAX)) }
     }
 
-    /// Counts once more for this network, and says how long to wait before it is done. If that is
-    /// longer than `wait_max`, nothing is counted, and the error says how long it would be.
+    /// Counts one use of this network and returns how long to wait. If that exceeds `wait_max`,
+    /// nothing is counted and the error is the wait.
     pub(crate) fn take(&self, network: u64, now: Instant, wait_max: Duration) -> Result<Duration, Duration> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = used.try_acquire_within(self.time(now), prefixes(network), &[(0, 1)], micros(wait_max));
@@ -69,14 +68,14 @@ mod tests {
         assert_eq!([(); 3].map(|()| take(Duration::ZERO)), [Ok(Duration::ZERO); 3]);
         assert!(pace.is_spent(1, now) && !pace.is_spent(2, now));
         assert_eq!([take(Duration::ZERO), take(Duration::ZERO)], [Ok(SECOND), Ok(2 * SECOND)]);
-        assert_eq!(take(Duration::ZERO), Err(3 * SECOND), "and is not counted");
+        assert_eq!(take(Duration::ZERO), Err(3 * SECOND), "it is not counted");
         assert_eq!(take(Duration::ZERO), Err(3 * SECOND));
         assert_eq!(take(10 * SECOND), Ok(Duration::ZERO));
         assert!(!pace.is_spent(1, now + 10 * SECOND));
     }
 
     #[test]
-    fn networks_of_one_prefix_share_a_pace() {
+    fn networks_of_one_prefix_share_rate() {
         let (pace, now) = (Pace::new(SECOND, 10), Instant::now());
         let mut free = 0;
         for nth in 0..80_u128 {

@@ -1,7 +1,6 @@
-//! What browsers are told about pages: which scripts they run, whom they connect to, who may frame
-//! them.
+//! Security headers of pages: scripts they run, hosts they connect to, frames they may be in.
 //!
-//! A page runs its own files and the scripts written in it, by their hashes, and WebAssembly.
+//! Called by `http.rs`. A page runs its own files, its inline scripts by hash, and WebAssembly.
 //! Absent: where pages come from.
 
 use std::fmt::Write;
@@ -12,12 +11,12 @@ use ring::digest::{SHA256, digest};
 
 use crate::assets::is_page;
 
-/// How long browsers that came over TLS come over TLS only.
+/// Browsers that used TLS once use only TLS for a year.
 const TLS_ONLY: &str = "max-age=31536000";
-/// Scripts that are hashed; a page of more than this is none of ours, and a header has an end.
+/// Scripts hashed per page; more would exceed the length of a header.
 const SCRIPTS_MAX: usize = 32;
 
-/// What browsers are told about pages.
+/// Policy of pages, from the setting.
 #[derive(Debug, Clone)]
 pub(crate) struct PagePolicy {
     policy: Policy,
@@ -26,15 +25,15 @@ pub(crate) struct PagePolicy {
 
 #[derive(Debug, Clone)]
 enum Policy {
-    /// Made for each page.
+    /// Generated for each page.
     Own,
     Nothing,
-    /// As the operator wrote it.
+    /// Written by the operator.
     Given(HeaderValue),
 }
 
 impl PagePolicy {
-    /// From the setting: `own`, `none`, or a policy to be sent as it is.
+    /// Reads the setting: `own`, `none`, or a literal policy.
     pub(crate) fn read(setting: &str, has_tls: bool) -> Result<PagePolicy, String> {
         let policy = match setting {
             "own" => Policy::Own,
@@ -52,7 +51,7 @@ impl PagePolicy {
         Ok(PagePolicy { policy, has_tls })
     }
 
-    /// Adds what is said with every answer.
+    /// Adds headers of every response.
     pub(crate) fn add_to_all(&self, headers: &mut HeaderMap) {
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
@@ -61,7 +60,7 @@ impl PagePolicy {
         }
     }
 
-    /// Adds what is said with a file, if it is a page.
+    /// Adds headers of a file, if it is a page.
     pub(crate) fn add_to_file(&self, headers: &mut HeaderMap, content_type: &str, scripts: &[String]) {
         if !is_page(content_type) {
             return;
@@ -81,8 +80,8 @@ impl PagePolicy {
     }
 }
 
-/// The policy of a page with these scripts. A lobby may be anywhere, so that WebSockets are, too;
-/// styles change nothing but looks.
+/// Policy of a page with these scripts. WebSockets may go anywhere, because a lobby may be; styles
+/// affect only looks.
 fn own_policy(scripts: &[String]) -> String {
     let mut hashes = String::new();
     for hash in scripts.iter().take(SCRIPTS_MAX) {
@@ -96,9 +95,9 @@ fn own_policy(scripts: &[String]) -> String {
     )
 }
 
-/// The hashes of the scripts that are written in a page, as a policy names them.
+/// Hashes of a page's inline scripts, in the form of a policy.
 pub fn inline_scripts(page: &[u8]) -> Vec<String> {
-    // Browsers hash what they have read, and read line ends of any kind as one kind.
+    // Browsers normalize line ends before hashing.
     let text = String::from_utf8_lossy(page).replace("\r\n", "\n").replace('\r', "\n");
     let lower = text.to_ascii_lowercase();
     let (mut hashes, mut at) = (Vec::new(), 0);
@@ -121,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_in_a_page_are_found_and_hashed_as_browsers_do() {
+    fn inline_scripts_are_hashed_as_browsers_do() {
         // Made with: printf "alert('Hello, world.');" | openssl dgst -sha256 -binary | base64
         let known = "sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng=";
         let page =
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_is_own_none_or_a_policy() {
+    fn setting_is_own_none_or_policy() {
         let told = |setting: &str, has_tls: bool| {
             let policy = PagePolicy::read(setting, has_tls).unwrap();
             let mut headers = HeaderMap::new();

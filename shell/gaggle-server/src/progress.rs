@@ -1,20 +1,20 @@
-//! How long a connection may take: as long as it takes in what it asked for, at a least speed.
+//! Time limit of an HTTP connection: extended as long as the client reads at a minimum speed.
 //!
-//! Absent: what is sent (`body.rs`), which connections make way for others (`doorkeeper.rs`).
+//! Called by `http.rs`. Absent: what is sent (`body.rs`), closing connections for others
+//! (`handshake_limit.rs`).
 
 use std::pin::pin;
 use std::time::Duration;
 
-/// A connection has this much time in any case.
+/// Time every connection has.
 const FREE: Duration = Duration::from_secs(120);
-/// After that it has this much more each time it took in enough during the last of these.
+/// Extension after a window with enough progress.
 const WINDOW: Duration = Duration::from_secs(30);
-/// Enough is 4 KiB a second: a file of 24 MB may take 100 minutes, and a client that reads a few
-/// bytes a second does not hold its place.
+/// Required bytes per window, 4 KiB a second: a file of 24 MB may take 100 minutes, and a client
+/// that reads a few bytes a second is cut off.
 const WINDOW_BYTES: u64 = 30 * 4_096;
 
-/// Waits for a connection to end. None if it took too little for too long; `sent` tells how many
-/// bytes it took so far.
+/// Runs a connection to its end. None if it was too slow; `sent` returns the bytes sent so far.
 pub(crate) async fn bounded<F: Future>(connection: F, sent: impl Fn() -> u64) -> Option<F::Output> {
     let mut connection = pin!(connection);
     let mut progress = Progress::default();
@@ -28,7 +28,7 @@ pub(crate) async fn bounded<F: Future>(connection: F, sent: impl Fn() -> u64) ->
     }
 }
 
-/// What a connection took in, window by window.
+/// Bytes read by a connection, per window.
 #[derive(Debug, Default)]
 struct Progress {
     windows: u32,
@@ -36,7 +36,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Whether the connection may have one more window, with so many bytes taken in all.
+    /// Whether the connection gets another window, given the bytes sent in all.
     fn goes_on(&mut self, sent: u64) -> bool {
         let gained = sent.saturating_sub(std::mem::replace(&mut self.before, sent));
         self.windows += 1;
@@ -48,8 +48,7 @@ impl Progress {
 mod tests {
     use super::*;
 
-    /// Seconds after which a reader of so many bytes a second is cut off, if it is before it has
-    /// this file.
+    /// Seconds after which a reader of this speed is cut off, if it does not get the file before.
     fn cut_off(per_second: u64, bytes: u64) -> Option<u64> {
         let mut progress = Progress::default();
         let windows =
@@ -58,13 +57,13 @@ mod tests {
     }
 
     #[test]
-    fn slow_reader_that_goes_on_has_all_its_time() {
+    fn steady_slow_reader_gets_whole_file() {
         assert_eq!(cut_off(4_096, 24 << 20), None);
-        assert_eq!(cut_off(1_024, 100 << 10), None, "what is short may be slower");
+        assert_eq!(cut_off(1_024, 100 << 10), None, "a short file may be slower");
     }
 
     #[test]
-    fn reader_below_least_speed_is_cut_off() {
+    fn reader_below_minimum_speed_is_cut_off() {
         assert_eq!((cut_off(4_000, 24 << 20), cut_off(0, 1)), (Some(120), Some(120)));
     }
 
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn connection_that_ends_in_time_is_told() {
+    async fn connection_that_ends_in_time_is_reported() {
         assert_eq!(bounded(async { 7 }, || 0).await, Some(7));
     }
 }

@@ -1,5 +1,6 @@
-//! The relay at `/relay` of the server's port and at a UDP port beside it. What it does is in
-//! `gaggle-relay`.
+//! Mounts the relay of `gaggle-relay` at `/relay` and at a UDP port.
+//!
+//! Called by `server.rs`. Absent: forwarding.
 
 use std::fmt::{self, Write};
 use std::future::Future;
@@ -20,8 +21,8 @@ use crate::server::StartError;
 
 const PATH: &str = "/relay";
 
-/// Starts the relay the settings ask for, at its UDP port if it has one, and adds it to what the
-/// server serves. What comes back is the relay and the addresses it answers STUN at.
+/// Starts the configured relay and adds it to the extensions. Returns the relay and its STUN
+/// addresses.
 pub(crate) fn mount(
     config: &Config,
     udp: Option<UdpPort>,
@@ -45,7 +46,7 @@ pub(crate) fn mount(
     Ok((Some(server), addresses.iter().map(|address| format!("stun:{address}")).collect()))
 }
 
-/// How much anybody may use of the relay.
+/// Limits of the relay from the settings.
 pub(crate) fn limits(config: &Config) -> RelayConfig {
     let (member, network) = (config.relay_member_rate as u64, config.relay_network_rate as u64);
     RelayConfig {
@@ -58,8 +59,8 @@ pub(crate) fn limits(config: &Config) -> RelayConfig {
     }
 }
 
-/// The UDP port that is asked for, or the one with the number of the server's own. Without the
-/// latter the relay has its sockets.
+/// Opens the configured UDP port, or the one with the server's port number. If the latter fails,
+/// the relay works with WebSockets only.
 pub(crate) fn bind(listen: SocketAddr, config: &Config) -> Result<Option<UdpPort>, StartError> {
     let wanted = config.relay_udp.unwrap_or(listen);
     match UdpPort::bind(wanted, &config.relay_addresses.0) {
@@ -68,7 +69,8 @@ pub(crate) fn bind(listen: SocketAddr, config: &Config) -> Result<Option<UdpPort
             "cannot open UDP port {wanted} for the relay: {error}; choose another with --relay-udp"
         ))),
         Err(error) => {
-            tracing::warn!(%wanted, %error, "the relay has no UDP port: what it forwards goes through WebSockets");
+            tracing::warn!(%wanted, %error, "the relay has no UDP port: it forwards through \
+             WebSockets only");
             Ok(None)
         }
     }
@@ -111,7 +113,7 @@ impl MetricsSource for Mount {
             counter(out, &format!("gaggle_relay_{name}_total"), about, value);
         }
         let name = "gaggle_relay_limited_total";
-        let _ = writeln!(out, "# HELP {name} Excesses of each limit.\n# TYPE {name} counter");
+        let _ = writeln!(out, "# HELP {name} Times each limit was exceeded.\n# TYPE {name} counter");
         for (row, count) in self.0.limits() {
             let _ = writeln!(out, "{name}{{limit=\"{}\"}} {count}", row.name);
         }
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_relay_s_rates_are_the_settings_and_by_default_its_own() {
+    fn relay_rates_come_from_settings_with_relay_defaults() {
         assert_eq!(limits(&Config::default()), RelayConfig::default());
         let config = Config { relay_member_rate: 600, relay_network_rate: 20_000, ..Config::default() };
         let limits = limits(&config);

@@ -1,4 +1,7 @@
-//! Starts and stops everything.
+//! Start and stop of a server with all its parts.
+//!
+//! Called by `main.rs`, [`BackgroundServer`](crate::BackgroundServer) and tests. Absent: what the
+//! parts do.
 
 use std::io;
 use std::net::SocketAddr;
@@ -42,47 +45,46 @@ use crate::socket::{LobbyHandler, reactor_config};
 use crate::storage::{SqliteStorage, Storage};
 use crate::tls;
 
-/// How often time is passed on to the machines. Nothing in them is finer.
+/// Interval of the lobby's timers; none needs to be more exact.
 const TICK: Duration = Duration::from_millis(50);
-/// When more is due than is done at one go, as for thousands of players who search, others have the
-/// machines for this long.
+/// Pause between batches when more is due than one batch, so that messages are handled in between.
 const PIECE_PAUSE: Duration = Duration::from_millis(1);
-/// How long somebody may take to agree on TLS.
+/// Time for a TLS handshake.
 const TLS_TIMEOUT: Duration = Duration::from_secs(5);
-/// So many times what a network may do in a second it may do at once.
+/// Burst of a network's rate limit, in seconds of its rate.
 pub(crate) const REQUEST_BURST: u32 = 10;
-/// How long the store may take for what is said last.
+/// Time to write last entries to the shared log when stopping.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// How long the other nodes wait for a sign of life of this one.
+/// Lease of a node: how long other nodes wait for its renewal.
 pub(crate) const LEASE: Micros = Micros::from_secs(6);
 
-/// How many port numbers are tried where any will do.
+/// Port numbers tried if any free one will do.
 const BIND_ATTEMPTS: usize = 16;
 
 /// Why a server cannot start. The text says what to do.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The address is in use or not ours.
+    /// The address is in use or does not belong to this machine.
     #[error("cannot listen on {address}: {error}; choose another with --listen")]
     Listen {
-        /// Which address.
+        /// Address to listen on.
         address: SocketAddr,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
     /// The data folder cannot be used.
     #[error("cannot use the data folder {path}: {error}; choose another with --data")]
     Data {
-        /// Which folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
-    /// The system gives no random bytes.
-    #[error("the system gives no random bytes: {0}")]
+    /// The system provides no random bytes.
+    #[error("the system provides no random bytes: {0}")]
     Entropy(getrandom::Error),
-    /// There cannot be as many threads.
+    /// The system provides too few threads.
     #[error("cannot start threads: {0}")]
     Threads(io::Error),
     /// A setting cannot be used.
@@ -102,7 +104,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Whether files and keys named in the settings can be used; makes and opens nothing else.
+    /// Checks files and keys of the settings; opens no sockets.
     ///
     /// # Errors
     /// If the certificate or the ticket secret cannot be used.
@@ -114,13 +116,13 @@ impl Server {
             ticket_secret(config)?;
         }
         if config.data.exists() && !config.data.is_dir() {
-            let error = io::Error::other("it is no folder");
+            let error = io::Error::other("it is not a folder");
             return Err(StartError::Data { path: config.data.clone(), error });
         }
         check_files(config)
     }
 
-    /// Starts serving. Call it inside a tokio runtime.
+    /// Starts serving. Must be called inside a tokio runtime.
     ///
     /// # Errors
     /// If the address, the data folder or another setting cannot be used.
@@ -128,7 +130,7 @@ impl Server {
         Server::start_with(config, Extensions::default()).await
     }
 
-    /// Starts serving, with what others add to it.
+    /// Starts serving with extensions.
     ///
     /// # Errors
     /// If the address, the data folder or another setting cannot be used.
@@ -149,7 +151,7 @@ impl Server {
         let has_relay = config.relay && extensions.relay.is_none();
         let (listener, address, port) = bind(&config, has_relay).await?;
         let ticket_key = TicketSigner::from_secret(&ticket_secret(&config)?).key();
-        // One clock for whoever makes tickets and whoever is shown them.
+        // Tickets are made and checked by the same clock.
         let clock = Clock::new();
         let (relay, stun) = relay::mount(&config, port, ticket_key, clock, &mut extensions)?;
         let Extensions { storage, assets, metrics, upgrades, relay: told } = extensions;
@@ -186,17 +188,17 @@ impl Server {
         Ok(Server { address, lobby, site, relay, drain: config.drain.0, tasks })
     }
 
-    /// Where it serves: the port that was chosen if none was asked for.
+    /// Address it serves on, with the actual port if 0 was configured.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What a relay needs to know about the lobby.
+    /// Access to lobby state, for a relay.
     pub fn lobby(&self) -> Lobby {
         self.lobby.clone()
     }
 
-    /// Says goodbye to everybody, waits until they are gone or the time for it is over, and ends.
+    /// Asks all clients to reconnect elsewhere, waits for them up to the drain time, and stops.
     pub async fn stop(self) {
         let millis = self.drain.as_millis();
         self.site.is_ready.store(false, Ordering::Relaxed);
@@ -206,9 +208,9 @@ impl Server {
         while tokio::time::Instant::now() < end && self.lobby.hub.connection_count() > 0 {
             tokio::time::sleep(TICK).await;
         }
-        // Who did not go by itself hears why the connection ends.
+        // Remaining clients are told why the connection ends.
         self.lobby.hub.end_all();
-        // Other nodes should know who left.
+        // Other nodes should learn who left.
         let end = tokio::time::Instant::now() + LAST_WORDS;
         while tokio::time::Instant::now() < end && self.lobby.hub.unanswered_count() > 0 {
             tokio::time::sleep(TICK).await;
@@ -218,7 +220,7 @@ impl Server {
         }
         for task in self.tasks {
             task.abort();
-            // Only when it has ended is its port free.
+            // Its port is free only after it has ended.
             let _ = task.await;
         }
         self.site.reactor.stop();
@@ -226,8 +228,8 @@ impl Server {
     }
 }
 
-/// The port to serve on, and the relay's UDP port if there is one. Where any number will do it is
-/// one that is free for both.
+/// Opens the server's port, and the relay's UDP port if there is one. If any port will do, one that
+/// is free for both.
 async fn bind(
     config: &Config,
     has_relay: bool,
@@ -245,8 +247,8 @@ async fn bind(
     }
 }
 
-/// `stun` are servers of our own, for who configured no others. TURN servers are none to native
-/// peers, which ask STUN servers only.
+/// `stun` are the relay's own STUN addresses, used if no servers are configured. TURN servers do
+/// not count for native peers, which use STUN only.
 async fn start_hub(
     config: &Config,
     clock: Clock,
@@ -297,7 +299,7 @@ async fn start_hub(
     Ok((hub, vec![tokio::spawn(write), tokio::spawn(read)]))
 }
 
-/// Whether what the settings name on disk is there.
+/// Checks files and folders that the settings name.
 fn check_files(config: &Config) -> Result<(), StartError> {
     if let Some(files) = config.files.as_ref().filter(|files| !files.is_dir()) {
         let text = format!("`files` is `{}`, where there is no folder", files.display());
@@ -309,7 +311,8 @@ fn check_files(config: &Config) -> Result<(), StartError> {
         {
             let (path, files) = (path.display(), files.display());
             let text = format!(
-                "`{name}` is `{path}`, inside `files` (`{files}`): its keys would be served; move one of them out of the other"
+                "`{name}` is `{path}`, inside `files` (`{files}`): its keys would be served; move \
+                 one of them out of the other"
             );
             return Err(StartError::Setting(text));
         }
@@ -321,8 +324,8 @@ fn check_files(config: &Config) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Whether a path lies in a folder, whatever links lead to either. What is not there yet lies
-/// where it would be made.
+/// Whether a path is inside a folder after resolving links. A missing path counts where it would be
+/// created.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let real = |path: &Path| -> Option<PathBuf> {
         let path = std::path::absolute(path).ok()?;
@@ -342,7 +345,7 @@ fn open_storage(config: &Config) -> Result<Box<dyn Storage>, StartError> {
     }
 }
 
-/// An address as it may be shown.
+/// An address without its password, for logs.
 fn without_password(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, place))) => format!("{scheme}://…@{place}"),
@@ -350,7 +353,7 @@ fn without_password(url: &str) -> String {
     }
 }
 
-/// TLS, and whose turn it is.
+/// Certificate and handshake scheduling.
 struct Tls {
     acceptor: TlsAcceptor,
     handshakes: Handshakes,
@@ -362,14 +365,13 @@ async fn accept(listener: TcpListener, site: Arc<Site>, tls: Option<Arc<Tls>>) {
             Ok((stream, remote)) => {
                 let pass = site.doorkeeper.enter(remote.ip(), site.is_proxy(remote.ip()));
                 let Some(pass) = pass.filter(|_| prepare(&stream).is_ok()) else {
-                    debug!(%remote, "turned away: too many connections that say nothing");
+                    debug!(%remote, "connection rejected: its network has too many idle ones");
                     continue;
                 };
                 tokio::spawn(serve(stream, remote, site.clone(), tls.clone(), pass));
             }
             Err(error) => {
-                // Out of file descriptors: wait until some are given back instead of asking in a
-                // circle.
+                // Out of file descriptors: wait instead of busy looping.
                 warn!(%error, "cannot accept connections");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -381,22 +383,22 @@ async fn serve(stream: TcpStream, remote: SocketAddr, site: Arc<Site>, tls: Opti
     let Some(tls) = tls else { return site.serve_plain(stream, remote, pass).await };
     let network = network(remote.ip());
     if !site.is_proxy(remote.ip()) && !tls.handshakes.may_begin(network).await {
-        return debug!(%remote, "turned away: too many TLS handshakes");
+        return debug!(%remote, "connection rejected: too many TLS handshakes");
     }
     let handshake = tls.handshakes.run(network, tls.acceptor.accept(stream));
     let accepted = tokio::select! {
         accepted = tokio::time::timeout(TLS_TIMEOUT, handshake) => accepted,
-        () = pass.has_to_leave() => return debug!(%remote, "had to make way for others"),
+        () = pass.has_to_leave() => return debug!(%remote, "closed to make room for other networks"),
     };
     match accepted {
         Ok(Ok(stream)) => site.serve_tls(stream, remote, pass).await,
-        Ok(Err(error)) => debug!(%remote, %error, "no TLS"),
-        Err(_) => debug!(%remote, "no TLS in time"),
+        Ok(Err(error)) => debug!(%remote, %error, "TLS handshake failed"),
+        Err(_) => debug!(%remote, "TLS handshake timed out"),
     }
 }
 
 fn prepare(stream: &TcpStream) -> io::Result<()> {
-    // Messages are small and wanted at once.
+    // Messages are small and urgent.
     stream.set_nodelay(true)
 }
 
@@ -411,7 +413,7 @@ async fn tick(hub: Arc<Dispatcher>) {
     }
 }
 
-/// The secret tickets are signed with: configured, or made once and kept.
+/// Secret that signs tickets: configured, or created once and stored.
 fn ticket_secret(config: &Config) -> Result<[u8; 32], StartError> {
     if let Some(secret) = &config.ticket_secret {
         let mut bytes = [0; 32];
@@ -426,7 +428,7 @@ fn ticket_secret(config: &Config) -> Result<[u8; 32], StartError> {
     let path = config.data.join("ticket.key");
     let failed = |error| StartError::Data { path: path.clone(), error };
     match std::fs::read(&path) {
-        Ok(bytes) => bytes.try_into().map_err(|_| failed(io::Error::other("it is not 32 bytes long"))),
+        Ok(bytes) => bytes.try_into().map_err(|_| failed(io::Error::other("it must be 32 bytes long"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let secret: [u8; 32] = random()?;
             write_secret(&path, &secret).map_err(failed)?;
@@ -436,7 +438,7 @@ fn ticket_secret(config: &Config) -> Result<[u8; 32], StartError> {
     }
 }
 
-/// Writes a file only its owner may read, whole or not at all.
+/// Writes a file readable by its owner only, atomically.
 fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;

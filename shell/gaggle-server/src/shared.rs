@@ -1,8 +1,8 @@
-//! A node's end of a log that several processes share: each has a directory, and all apply the
-//! same entries in the same order.
+//! A node's side of a log shared by several processes: all apply the same entries in the same
+//! order.
 //!
-//! `dispatcher.rs` appends to it and applies what comes out; `redis.rs` carries entries to a Redis
-//! and back. Absent: what entries say.
+//! `dispatcher.rs` appends and applies entries; `redis.rs` carries them. Absent: content of
+//! entries.
 
 pub(crate) mod redis;
 
@@ -19,74 +19,72 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::debug;
 
-/// Questions of clients that may wait for the store. What a node has to say about connections that
-/// ended comes on top.
+/// Client requests that may wait for the store; entries about closed connections are not limited.
 const WAITING_MAX: usize = 8_192;
-/// Bytes told to other nodes that may wait for the store.
+/// Bytes of messages to other nodes that may wait for the store.
 const TELL_BYTES_MAX: usize = 16 << 20;
-/// Somebody takes a snapshot every so many entries, or when there were four for each room.
+/// Entries between snapshots, or four per room if that is more.
 const SNAPSHOT_EVERY: u64 = 2_000;
-/// How long after something is due it is written down: others who are as late need not.
+/// Delay before due timers are appended: another node may do so first.
 const TICK_AFTER: Micros = Micros::from_millis(50);
 const TICK_AGAIN_AFTER: Micros = Micros::from_millis(500);
 
-/// Something to be carried to the store.
+/// Something to write to the store.
 #[derive(Debug)]
 pub(crate) enum Parcel {
-    /// An entry for the log, with its number among those of this node; 0 for one that may be there
-    /// twice. It counts only as long as the node has not begun again.
+    /// An entry with its number among those of this node; 0 for one that may be repeated. Valid
+    /// only in its epoch of the node.
     Entry { number: u64, text: String, life: u64 },
-    /// A text for another node, and the space it takes.
+    /// A message to another node, and the queue space it uses.
     Tell { node: NodeId, text: String, _space: OwnedSemaphorePermit },
-    /// Everything up to an entry.
+    /// The directory's state after an entry.
     Snapshot { position: Position, snapshot: Box<Snapshot> },
 }
 
-/// What a node and those who carry for it tell each other.
+/// State shared between a node and its store connections.
 #[derive(Debug, Default)]
 pub(crate) struct Contact {
-    /// Rises when the node begins again: what was written before that is worth nothing.
+    /// Rises when the node restarts: earlier entries become invalid.
     life: AtomicU64,
-    /// When the store last took and gave something, if only that there is nothing new.
+    /// Time of the last successful write and read.
     written_at: AtomicU64,
     read_at: AtomicU64,
-    /// The highest number of those entries of ours the store says it has.
+    /// Highest own entry number confirmed by the store.
     written: AtomicU64,
-    /// How far the lobby's time is ahead of this process' clock, in microseconds.
+    /// The lobby's time minus this process's clock, in microseconds.
     ahead: AtomicI64,
 }
 
 impl Contact {
-    /// Which [`Parcel::Entry`] counts.
+    /// Current epoch, in which a [`Parcel::Entry`] is valid.
     pub(crate) fn life(&self) -> u64 {
         self.life.load(Ordering::Relaxed)
     }
 
-    /// The store took entries up to this number.
+    /// The store has confirmed entries up to this number.
     pub(crate) fn has_written(&self, now: Micros, number: u64) {
         self.written_at.store(now.get(), Ordering::Relaxed);
         self.written.fetch_max(number, Ordering::Relaxed);
     }
 
-    /// What the store must have of ours.
+    /// Own entries confirmed by the store.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// The lobby's time: that of the latest entry, and what has passed here since. No clock of a
-    /// machine is believed, only that it runs: one that is set, here, elsewhere or at the store,
-    /// moves nothing.
+    /// The lobby's time: that of the latest entry plus the time elapsed here. Only the rate of
+    /// local clocks is trusted: setting one moves nothing.
     pub(crate) fn lobby_time(&self, now: Micros) -> Micros {
         Micros::new(now.get().saturating_add_signed(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// An entry of this time came out of the log. It was on its way for a while, so that it is
-    /// never too late, and the most advanced one is nearest to the truth.
+    /// An entry of this time was read. It was delayed on its way, so the largest offset is the most
+    /// exact.
     fn has_time(&self, now: Micros, time: Micros) {
         self.ahead.fetch_max(time.get().wrapping_sub(now.get()) as i64, Ordering::Relaxed);
     }
 
-    /// It is this time now, whatever it seemed to be.
+    /// Sets the lobby's time.
     fn set_time(&self, now: Micros, time: Micros) {
         self.ahead.store(time.get().wrapping_sub(now.get()) as i64, Ordering::Relaxed);
     }
@@ -95,45 +93,43 @@ impl Contact {
         self.read_at.store(now.get(), Ordering::Relaxed);
     }
 
-    /// Since when nothing could be written, or nothing read. A node that is well writes every few
-    /// seconds that it is.
+    /// Since when writing or reading has failed. A healthy node writes every few seconds.
     pub(crate) fn lost_since(&self) -> Micros {
         Micros::new(self.written_at.load(Ordering::Relaxed).min(self.read_at.load(Ordering::Relaxed)))
     }
 }
 
-/// How far the log was taken.
+/// Position in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Position {
-    /// The last entry. They are numbered from 1, without holes.
+    /// Number of the last entry, from 1 without gaps.
     pub(crate) at: u64,
-    /// Which one that was: [`Logged::name`]. A store that lost its last entries gives their numbers
-    /// to others.
+    /// Name of that entry, see [`Logged::name`]. A store that lost entries reuses their numbers.
     pub(crate) name: String,
 }
 
-/// An entry as it comes out of the log.
+/// An entry as read from the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Logged {
-    /// Entries are numbered from 1, without holes.
+    /// Number, from 1 without gaps.
     pub(crate) at: u64,
-    /// The lobby's time, as its writer knew it.
+    /// The lobby's time according to its writer.
     pub(crate) time: Micros,
     pub(crate) writer: NodeId,
-    /// The number its writer gave it.
+    /// Number given by its writer.
     pub(crate) number: u64,
-    /// The name of the entry before it.
+    /// Name of the entry before it.
     pub(crate) previous: String,
     pub(crate) text: String,
 }
 
 impl Logged {
-    /// What tells it from any other entry there was at its place, as the store writes it.
+    /// Distinguishes it from any other entry with the same number, as the store writes it.
     pub(crate) fn name(&self) -> String {
         format!("{}:{}:{}", self.time.get(), self.writer, self.number)
     }
 
-    /// Whether it is what comes next.
+    /// Whether it follows this position.
     pub(crate) fn follows(&self, position: &Position) -> bool {
         self.at == position.at + 1 && self.previous == position.name
     }
@@ -143,18 +139,18 @@ impl Logged {
     }
 }
 
-/// What a node keeps about the log.
+/// A node's state of the log.
 #[derive(Debug)]
 pub(crate) struct Share {
     id: NodeId,
     outbox: UnboundedSender<Parcel>,
-    /// Bytes that may still be told others before the store has taken what was told.
+    /// Bytes of messages to other nodes that may still be queued.
     space: Arc<Semaphore>,
     next_number: u64,
-    /// What was written and did not come out yet, by its number.
+    /// Own entries written and not read back, by number.
     waiting: BTreeMap<u64, LogEntry>,
     contact: Arc<Contact>,
-    /// The last entry that was taken.
+    /// Position of the last applied entry.
     applied: Position,
     snapshot_at: u64,
     ticked_at: Micros,
@@ -179,7 +175,7 @@ impl Share {
         self.id
     }
 
-    /// The last entry that was taken.
+    /// Position of the last applied entry.
     pub(crate) fn applied(&self) -> &Position {
         &self.applied
     }
@@ -188,12 +184,12 @@ impl Share {
         self.contact.clone()
     }
 
-    /// What was written and did not come out yet.
+    /// Number of entries written and not read back.
     pub(crate) fn waiting_count(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Appends an entry, or gives it back if too many wait.
+    /// Appends an entry, or returns it if too many wait.
     pub(crate) fn append(&mut self, entry: Box<LogEntry>) -> Result<(), Box<LogEntry>> {
         if entry.command.is_client_request() && self.waiting.len() >= WAITING_MAX {
             return Err(entry);
@@ -212,14 +208,14 @@ impl Share {
 
     pub(crate) fn tell(&self, node: NodeId, message: &NodeMessage) {
         let text = message.to_text();
-        // What is told is worth nothing later: when the store is gone it is lost, as on a network.
+        // Late messages are useless: without the store they are lost, as on a network.
         match self.space.clone().try_acquire_many_owned(text.len() as u32) {
             Ok(space) => drop(self.outbox.send(Parcel::Tell { node, text, _space: space })),
-            Err(_) => debug!(%node, "the store takes nothing: another node is not told"),
+            Err(_) => debug!(%node, "a message to another node is lost: the store takes nothing"),
         }
     }
 
-    /// Writes down that time passed, if something is due.
+    /// Appends a tick, if something is due.
     pub(crate) fn tick(&mut self, now: Micros, directory: &Directory) {
         let lobby_now = self.contact.lobby_time(now);
         let is_due = directory.poll_timeout().is_some_and(|at| at + TICK_AFTER <= lobby_now);
@@ -229,7 +225,7 @@ impl Share {
         }
     }
 
-    /// Takes note of an entry that is about to be applied, and gives it back if it is one of ours.
+    /// Records an entry about to be applied, and returns it if it is an own one.
     pub(crate) fn take(&mut self, now: Micros, logged: &Logged) -> Option<LogEntry> {
         self.applied = logged.position();
         self.contact.has_time(now, logged.time);
@@ -237,16 +233,15 @@ impl Share {
         is_ours.then(|| self.waiting.remove(&logged.number)).flatten()
     }
 
-    /// Whether something we wrote should be among or before these and is not: ours come out in the
-    /// order of their numbers. The store said it had it, and has lost it before anybody has read
-    /// it.
+    /// Whether an own entry should be among or before these and is not: own entries come out in
+    /// order. The store confirmed it and lost it.
     pub(crate) fn misses_any(&self, entries: &[Logged]) -> bool {
         let ours = entries.iter().filter(|entry| entry.writer == self.id).map(|entry| entry.number);
         let mut awaited = self.waiting.keys();
         ours.filter(|number| self.waiting.contains_key(number)).any(|number| awaited.next() != Some(&number))
     }
 
-    /// Whether it is on this node to take a snapshot after this entry, and then sends it.
+    /// Sends a snapshot after this entry, if this node is to take it.
     pub(crate) fn snapshot_after(&mut self, logged: &Logged, directory: &Directory) {
         let since = logged.at - self.snapshot_at;
         let is_time = logged.at.is_multiple_of(SNAPSHOT_EVERY) && since >= 4 * directory.room_count() as u64;
@@ -259,8 +254,8 @@ impl Share {
         }
     }
 
-    /// Begins again after this entry, and gives back what will not be applied. What waits to be
-    /// written never is.
+    /// Restarts after this entry and returns entries that will not be applied. Queued ones are
+    /// never written.
     pub(crate) fn restart(&mut self, now: Micros, position: Position, time: Micros) -> Vec<LogEntry> {
         self.contact.life.fetch_add(1, Ordering::Relaxed);
         self.contact.has_read(now);
@@ -273,7 +268,7 @@ impl Share {
     }
 }
 
-/// What is said when the store cannot be had.
+/// Rejection while the store is unavailable.
 pub(crate) fn unavailable() -> Rejection {
-    Rejection::new(RejectionCode::Unavailable, "the rooms cannot be reached at the moment: try again")
+    Rejection::new(RejectionCode::Unavailable, "the rooms are unavailable at the moment; try again")
 }

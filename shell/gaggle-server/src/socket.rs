@@ -1,7 +1,7 @@
-//! The lobby's WebSockets: what the reactor tells the dispatcher, and how it speaks to clients.
+//! WebSockets of the lobby: reactor events to the dispatcher, messages to clients.
 //!
-//! The HTTP server hands connections to the reactor, the dispatcher queues what clients are told.
-//! Absent: frames and sockets (`gaggle-websocket`), what messages mean.
+//! The HTTP server hands connections to the reactor; the dispatcher queues messages. Absent: frames
+//! and sockets (`gaggle-websocket`), what messages mean.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use gaggle_websocket::{
 
 use crate::dispatcher::Dispatcher;
 
-/// Bytes a client may leave unread before it is given up as too slow.
+/// Unread bytes after which a client is closed as too slow.
 const WRITE_BUFFER_MAX: usize = 262_144;
 
 /// A WebSocket of the lobby.
 pub(crate) type Socket = Connection<FrameQueue>;
 
-/// What the dispatcher does with a [`Socket`].
+/// Operations of the dispatcher on a [`Socket`].
 pub(crate) trait LobbySocket {
     fn id(&self) -> ConnectionId;
 
     /// Queues a message; [`Connection::flush`] sends it. False if the client is too slow.
     fn queue_text(&self, text: Arc<str>) -> bool;
 
-    /// The same with a ping.
+    /// Queues a ping; false if the client is too slow.
     fn queue_ping(&self) -> bool;
 
-    /// Ends the connection after what is queued.
+    /// Closes the connection after what is queued.
     fn queue_end(&self, code: RejectionCode);
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn reactor_config(threads: usize) -> ReactorConfig {
     }
 }
 
-/// Tells the dispatcher what comes.
+/// Passes reactor events to the dispatcher.
 pub(crate) struct LobbyHandler(pub(crate) Arc<Dispatcher>);
 
 impl Handler for LobbyHandler {
@@ -101,8 +101,7 @@ impl Handler for LobbyHandler {
     }
 }
 
-/// The code in the frame that ends a connection, for programs that look at nothing else (RFC 6455,
-/// section 7.4.1).
+/// Close code of the WebSocket, for clients that read no messages (RFC 6455, section 7.4.1).
 fn close_code(code: RejectionCode) -> u16 {
     match code {
         RejectionCode::Draining | RejectionCode::ServerFull | RejectionCode::Unavailable => 1_013,

@@ -1,9 +1,9 @@
-//! What is kept for good: matches, best scores, ratings. Behind a trait; SQLite is the one that
-//! comes along, another can be given in [`Extensions`](crate::Extensions).
+//! Stored results: matches, best scores, ratings. SQLite by default;
+//! [`Extensions`](crate::Extensions) can bring another [`Storage`].
 //!
-//! A thread of its own writes: everything that waits goes into one transaction, and only when that
-//! is on disk is anybody told. Questions are answered in between; most places in the queue are not
-//! for them, so that no number of questions keeps a result out.
+//! The dispatcher hands in matches and queries. One thread writes: waiting matches share a
+//! transaction and are confirmed once it is on disk. Queries run in between and may fill only a
+//! part of the queue, so that they never keep a result out. Absent: verdicts (`gaggle-lobby`).
 
 mod ratings;
 mod sqlite;
@@ -23,14 +23,14 @@ use gaggle_lobby::{Label, MatchRecord, PlayerId, Rejection, RejectionCode, Serve
 use thiserror::Error;
 use tracing::{error, info};
 
-/// What waits at most to be stored or answered. Beyond that, storage is too slow to be of use.
+/// Longest queue of matches and queries. Beyond that, storage is too slow.
 const WAITING_MAX: usize = 4_096;
-/// Of those, questions.
+/// Queries among them.
 const QUESTIONS_MAX: usize = 1_024;
-/// Matches in one transaction.
+/// Matches per transaction.
 const GROUP_MAX: usize = 256;
 
-/// Why something could not be stored or found.
+/// Why storing or reading failed.
 #[derive(Debug, Error)]
 #[error("storage failed: {0}")]
 pub struct StorageError(pub String);
@@ -38,23 +38,22 @@ pub struct StorageError(pub String);
 /// What a stored match counts as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Who is believed.
+    /// The verdict stored first.
     pub verdict: Verdict,
-    /// How ratings moved.
+    /// Rating changes it caused.
     pub ratings: Vec<RatingChange>,
 }
 
-/// What is kept for good.
+/// Permanent storage of results.
 pub trait Storage: fmt::Debug + Send + 'static {
-    /// Stores decided matches, all or none, each at most once however often it is given. When it
-    /// returns they are safe. Gives back what each match counts as: the same however often it is
-    /// given.
+    /// Stores decided matches, all or none, each once however often it is given. They are durable
+    /// when it returns. Returns what each match counts as, equal at every repeat.
     ///
     /// # Errors
-    /// If they could not be stored. Nothing was, then.
+    /// If they could not be stored; then none was.
     fn store(&mut self, records: &[MatchRecord]) -> Result<Vec<Outcome>, StorageError>;
 
-    /// The best of a game and mode.
+    /// Leaderboard of a game and mode.
     ///
     /// # Errors
     /// If it could not be read.
@@ -66,20 +65,20 @@ pub trait Storage: fmt::Debug + Send + 'static {
         count: u8,
     ) -> Result<Leaderboard, StorageError>;
 
-    /// A player's own best, rating and last matches.
+    /// A player's best result, rating and last matches.
     ///
     /// # Errors
-    /// If it could not be read.
+    /// If they could not be read.
     fn mine(&mut self, player: PlayerId, game: &Label, mode: &Label) -> Result<MyStats, StorageError>;
 }
 
-/// Hears what came of what was asked of storage.
+/// Receives results of storage operations.
 pub(crate) trait Listener: Send + 'static {
     /// A match is stored.
     fn stored(&self, record: &MatchRecord, outcome: Outcome);
-    /// Matches could not be stored, and have to be reported again.
+    /// Matches could not be stored and must be reported again.
     fn lost(&self, matches: usize);
-    /// A question is answered.
+    /// A query is answered.
     fn answered(&self, purpose: Purpose, answer: Result<ServerMessage, Rejection>);
 }
 
@@ -88,11 +87,11 @@ enum Job {
     Answer(Purpose, Query),
 }
 
-/// Storage at work in its thread.
+/// Storage on a thread of its own.
 #[derive(Debug)]
 pub(crate) struct StorageThread {
     jobs: Option<SyncSender<Job>>,
-    /// Questions that wait.
+    /// Queries in the queue.
     questions: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
@@ -107,17 +106,17 @@ impl StorageThread {
         StorageThread { jobs: Some(jobs), questions, thread }
     }
 
-    /// Stores a match. False if storage cannot keep up: it is dropped, and stored when somebody
-    /// reports it again.
+    /// Queues a match. False if the queue is full: the match is dropped, and stored when it is
+    /// reported again.
     pub(crate) fn store(&self, record: MatchRecord) -> bool {
         let is_sent = self.send(Job::Store(Box::new(record)));
         if !is_sent {
-            error!("storage does not keep up: a match has to be reported again");
+            error!("storage is too slow: a match must be reported again");
         }
         is_sent
     }
 
-    /// Answers a question. False if storage cannot keep up.
+    /// Queues a query. False if the queue is full.
     pub(crate) fn ask(&self, purpose: Purpose, query: Query) -> bool {
         let has_place = self.questions.fetch_add(1, Ordering::Relaxed) < QUESTIONS_MAX
             && self.send(Job::Answer(purpose, query));
@@ -132,7 +131,7 @@ impl StorageThread {
     }
 }
 
-/// Everything that waits is stored before the thread ends.
+/// Stores everything queued before the thread ends.
 impl Drop for StorageThread {
     fn drop(&mut self) {
         self.jobs = None;
@@ -195,8 +194,8 @@ fn answer(storage: &mut dyn Storage, query: Query) -> Result<ServerMessage, Reje
         }
     };
     answer.map_err(|error| {
-        error!(%error, "a question could not be answered");
-        Rejection::new(RejectionCode::Unavailable, "the storage does not answer")
+        error!(%error, "a storage query failed");
+        Rejection::new(RejectionCode::Unavailable, "the storage does not answer; try again later")
     })
 }
 
@@ -210,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_has_its_place_however_many_questions_wait() {
+    fn result_has_space_however_many_queries_wait() {
         let (open, gate) = channel();
         let (heard, hearing) = channel();
         let thread = StorageThread::start(Box::new(SlowStorage(gate)), Heard(heard));
@@ -222,7 +221,7 @@ mod tests {
         thread.store(record());
         drop(open);
         drop(thread);
-        // Not before the thread could end: a failure would wait for it.
+        // Checked once the thread can end: a failed assertion would wait for it.
         assert_eq!(taken, QUESTIONS_MAX);
         let heard: Vec<&str> = hearing.iter().collect();
         assert_eq!(heard.iter().filter(|what| **what == "stored").count(), 1);
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_was_answered_makes_way_for_another() {
+    fn answered_query_makes_space_for_another() {
         let (_open, gate) = channel();
         let (heard, hearing) = channel();
         let thread = StorageThread::start(Box::new(SlowStorage(gate)), Heard(heard));
@@ -245,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Lists nothing until the other end of the channel is gone, and answers the rest at once.
+    /// Blocks on leaderboards until the channel is closed, and answers the rest at once.
     #[derive(Debug)]
     struct SlowStorage(Receiver<()>);
 

@@ -1,4 +1,6 @@
-//! TLS, when there is a certificate.
+//! TLS acceptor from certificate and key files.
+//!
+//! Called by `server.rs`. Absent: scheduling of handshakes (`handshakes.rs`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,14 +11,14 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What accepts TLS connections with this certificate; the error says what is wrong with it.
+/// Acceptor with this certificate; the error says what is wrong with the files.
 pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let unreadable = |path: &Path, error: String| format!("cannot use {}: {error}", path.display());
     let chain: Result<Vec<_>, _> =
         CertificateDer::pem_file_iter(certificate).and_then(|certificates| certificates.collect());
     let chain = chain.map_err(|error| unreadable(certificate, error.to_string()))?;
     if chain.is_empty() {
-        return Err(unreadable(certificate, "there is no certificate in it".into()));
+        return Err(unreadable(certificate, "it contains no certificate".into()));
     }
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, error.to_string()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))

@@ -1,18 +1,18 @@
-//! Reads a command line into names and values, without knowing what they mean: see `config.rs`.
+//! Command line parser: names and values, without their meaning.
 //!
-//! `cargo xtask play` has this file in it as well, to refuse what the server would refuse before
-//! anything is built.
+//! Used by `config.rs`, and compiled into `cargo xtask play`, which rejects wrong settings before
+//! it builds anything. Absent: settings.
 
-/// Something that can be set.
+/// Name of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Name<'a> {
-    /// As it is written in a file: `rooms_max`, not `--rooms-max`.
+    /// As written in a file: `rooms_max`, not `--rooms-max`.
     pub(crate) name: &'a str,
-    /// As a flag it may stand without a value, and is `true` then.
+    /// As a flag it needs no value and is then `true`.
     pub(crate) is_switch: bool,
 }
 
-/// What every program of this kind has besides its settings.
+/// Flags of the program besides its settings.
 pub(crate) const ALWAYS: [Name<'static>; 4] = [
     Name { name: "help", is_switch: true },
     Name { name: "version", is_switch: true },
@@ -20,7 +20,7 @@ pub(crate) const ALWAYS: [Name<'static>; 4] = [
     Name { name: "config", is_switch: false },
 ];
 
-/// The names and values of a command line, in its order; the error is one line.
+/// Names and values of a command line, in order; the error is one line.
 pub(crate) fn read(
     arguments: impl IntoIterator<Item = String>,
     known: &[Name<'_>],
@@ -35,7 +35,7 @@ pub(crate) fn read(
         };
         let flag = argument
             .strip_prefix("--")
-            .ok_or_else(|| format!("`{argument}` is no flag: flags begin with `--` (see --help)"))?;
+            .ok_or_else(|| format!("`{argument}` is not a flag: flags begin with `--` (see --help)"))?;
         let (name, given) = match flag.split_once('=') {
             Some((name, value)) => (name, Some(value.to_string())),
             None => (flag, None),
@@ -59,11 +59,11 @@ pub(crate) fn read(
     Ok(said)
 }
 
-/// Says that there is no such setting, and which was meant, if one is near; `written` is how
-/// settings are written there.
+/// Error for an unknown setting, with a similar existing name; `written` formats names for this
+/// source.
 pub(crate) fn unknown(name: &str, known: &[Name<'_>], written: impl Fn(&str) -> String) -> String {
     let meant = known.iter().chain(&ALWAYS).map(|known| (distance(name, known.name), known.name)).min();
-    // More than half of it wrong: it was something else that was meant.
+    // With more than half of it different, no name is similar.
     let hint = match meant.filter(|(distance, _)| distance * 2 <= name.len()) {
         Some((_, meant)) => format!("did you mean `{}`?", written(meant)),
         None => "see --help".into(),
@@ -71,8 +71,7 @@ pub(crate) fn unknown(name: &str, known: &[Name<'_>], written: impl Fn(&str) -> 
     format!("there is no setting `{}`: {hint}", written(name))
 }
 
-/// How many letters are to be put in, taken out or exchanged between two names; the beginning of a
-/// name is near it.
+/// Edit distance of two names; a prefix of a name is close to it.
 fn distance(a: &str, b: &str) -> usize {
     if !a.is_empty() && b.starts_with(a) {
         return 1;
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_named_with_what_was_meant() {
+    fn unknown_name_gets_suggestion() {
         for (argument, expected) in [
             ("--lisen=x", "there is no setting `--lisen`: did you mean `--listen`?"),
             ("--tls-cert", "there is no setting `--tls-cert`: did you mean `--tls-certificate`?"),
@@ -128,7 +127,7 @@ mod tests {
             ("--nonsense", "there is no setting `--nonsense`: see --help"),
             ("--", "there is no setting `--`: see --help"),
             ("--ü", "there is no setting `--ü`: see --help"),
-            ("listen", "`listen` is no flag: flags begin with `--` (see --help)"),
+            ("listen", "`listen` is not a flag: flags begin with `--` (see --help)"),
             ("--listen", "`--listen` needs a value"),
         ] {
             assert_eq!(read_all(&[argument]).unwrap_err(), expected);

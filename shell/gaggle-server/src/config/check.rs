@@ -1,5 +1,6 @@
-//! Whether settings make sense, each by itself and together. What has to be looked for on disk is
-//! looked for by the server.
+//! Validation of settings, each by itself and together.
+//!
+//! Called when settings are loaded. Absent: files on disk, which the server checks.
 
 use gaggle_kit::Micros;
 
@@ -7,13 +8,13 @@ use super::{Config, ConfigError};
 use crate::ice;
 use crate::page_policy::PagePolicy;
 
-/// More threads than this wait for each other on any machine there is.
+/// Most serving threads: more wait for each other on any machine.
 const THREADS_MAX: usize = 256;
-/// Who knows the operator's token sees who plays: it should not be guessed.
+/// Shortest operator token, in characters: the token shows who plays.
 const OPERATOR_TOKEN_MIN: usize = 16;
-/// Different characters in it.
+/// Fewest different characters in it.
 const OPERATOR_TOKEN_VARIETY: usize = 8;
-/// Words that are tried first; they count for nothing in a token.
+/// Common words; they do not count towards a token's strength.
 const GUESSED_FIRST: [&str; 12] = [
     "password",
     "passwort",
@@ -29,10 +30,10 @@ const GUESSED_FIRST: [&str; 12] = [
     "example",
 ];
 
-/// Less than a player of two at 60 Hz needs would be none; more than any machine forwards, no
-/// limit.
+/// Valid relay rates per second: two players at 60 Hz need the minimum, no machine forwards the
+/// maximum.
 const RELAY_RATES: std::ops::RangeInclusive<usize> = 100..=1_000_000;
-/// One microsecond is the shortest there is between two messages.
+/// Valid message rates per second: the limit's unit is at least a microsecond.
 pub(super) const MESSAGE_RATES: std::ops::RangeInclusive<usize> = 1..=1_000_000;
 
 impl Config {
@@ -41,21 +42,21 @@ impl Config {
         found.map_err(ConfigError::Conflict)
     }
 
-    /// What an operator should know, although it can be used.
+    /// Risks of valid settings, to be logged.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        // Settings that only a server has which is reached from elsewhere, through a proxy if it
-        // listens on this machine.
+        // Concerns servers reached from elsewhere, through a proxy if they listen on loopback.
         let is_proxied = !self.proxies.0.is_empty()
             || self.relay_url.is_some()
             || !self.relay_addresses.0.is_empty()
             || self.redis.is_some();
         let is_public = !self.listen.ip().is_loopback() || is_proxied;
         if is_public && self.origins.0.iter().any(|origin| origin == "*") {
-            warnings.push("pages of any origin may connect: name yours in `origins`".into());
+            warnings.push("pages of any origin may connect: list yours in `origins`".into());
         }
         if self.local_metrics && !self.proxies.0.is_empty() {
-            let text = "`local_metrics` with a proxy: if it runs on this machine and is not in `proxies`, it shows the numbers to all";
+            let text = "`local_metrics` with a proxy: if it runs on this machine and is not in \
+             `proxies`, `/metrics` is public";
             warnings.push(text.into());
         }
         warnings
@@ -85,9 +86,7 @@ impl Config {
             );
         }
         if self.turn_secret.is_none() && self.ice.0.iter().any(|url| ice::is_turn(url)) {
-            return conflict(
-                "TURN servers take nobody without credentials: set `turn_secret` to the secret they know",
-            );
+            return conflict("TURN servers need credentials: set `turn_secret` to the secret they share");
         }
         Ok(())
     }
@@ -119,7 +118,10 @@ impl Config {
             ("seats_per_player", self.seats_per_player),
         ] {
             if value == 0 {
-                return Err(format!("`{name}` cannot be 0: nobody could play; leave it out for the default"));
+                return Err(format!(
+                    "`{name}` cannot be 0: no player could play; leave it out for the \
+                 default"
+                ));
             }
         }
         for (name, value) in [
@@ -130,7 +132,7 @@ impl Config {
             ("finished_after", self.finished_after),
         ] {
             if value.0 == Micros::ZERO {
-                return Err(format!("`{name}` cannot be 0s: it would be over before it began"));
+                return Err(format!("`{name}` cannot be 0s: tickets would expire at once"));
             }
         }
         Ok(())
@@ -153,17 +155,22 @@ impl Config {
         }
         if self.operator_token.as_ref().is_some_and(|token| is_weak(&token.0)) {
             return Err(format!(
-                "`operator_token` is too easily guessed: make it {OPERATOR_TOKEN_MIN} characters or more that nobody would \
-                 think of, as by `openssl rand -base64 24`"
+                "`operator_token` is too easy to guess: use {OPERATOR_TOKEN_MIN} or more random \
+                 characters, as from `openssl rand -base64 24`"
             ));
         }
         PagePolicy::read(&self.page_policy, false).map(|_| ())
     }
 }
 
-/// Whether browsers can send this as the origin of a page; the error says what is meant.
+/// Checks that browsers can send this as a page's origin; the error suggests one.
 fn check_origin(origin: &str) -> Result<(), String> {
-    let matches_nothing = |meant: &str| Err(format!("`origins` has `{origin}`, which no page has: {meant}"));
+    let matches_nothing = |meant: &str| {
+        Err(format!(
+            "`origins` has `{origin}`, which is not an \
+     origin: {meant}"
+        ))
+    };
     if origin == "*" || origin == "null" {
         return Ok(());
     }
@@ -190,13 +197,13 @@ fn check_origin(origin: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a token would be found by trying.
+/// Whether a token could be guessed.
 fn is_weak(token: &str) -> bool {
     let mut rest = token.to_lowercase();
     for word in GUESSED_FIRST {
         rest = rest.replace(word, "");
     }
-    // What follows the character before it in the alphabet, or repeats it, adds nothing.
+    // A character that follows or repeats the previous one adds nothing.
     let bytes = rest.as_bytes();
     let steps = bytes.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) > 1).count();
     let mut variety: Vec<char> = rest.chars().collect();
@@ -214,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origin_that_no_page_has_is_named_with_what_was_meant() {
+    fn invalid_origin_gets_suggestion() {
         for good in [
             "*",
             "null",
@@ -239,12 +246,12 @@ mod tests {
             ),
         ] {
             let text = check_origin(bad).unwrap_err();
-            assert_eq!(text, format!("`origins` has `{bad}`, which no page has: {meant}"));
+            assert_eq!(text, format!("`origins` has `{bad}`, which is not an origin: {meant}"));
         }
     }
 
     #[test]
-    fn token_that_would_be_guessed_is_weak() {
+    fn guessable_token_is_weak() {
         for weak in [
             "hunter2",
             "short-but-odd!",
@@ -263,9 +270,9 @@ mod tests {
     }
 
     #[test]
-    fn server_on_all_addresses_hears_that_any_page_may_connect() {
+    fn public_server_is_warned_about_any_origin() {
         let public = Config { listen: ([0, 0, 0, 0], 80).into(), ..Config::default() };
-        assert_eq!(public.warnings(), ["pages of any origin may connect: name yours in `origins`"]);
+        assert_eq!(public.warnings(), ["pages of any origin may connect: list yours in `origins`"]);
         let proxied = Config { relay_url: Some("wss://play.example/relay".into()), ..Config::default() };
         assert_eq!(proxied.warnings(), public.warnings(), "on loopback, behind a proxy");
         let named = Config { origins: List(vec!["https://play.example".into()]), ..public };

@@ -1,16 +1,18 @@
-//! The games of a server, from the `[games]` part of the file.
+//! Games of a server, from the `[games]` tables of the file.
+//!
+//! Called by `config.rs`. Absent: meaning of the rules (`gaggle-lobby`).
 
 use std::collections::BTreeMap;
 
 use gaggle_lobby::Label;
 use gaggle_lobby::rules::{GameRules, ModeConfig};
 
-/// The games that are played, by name.
+/// Games on offer, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Games(BTreeMap<Label, GameRules>);
 
 impl Games {
-    /// The lobby's rules for them.
+    /// The games as lobby rules.
     pub fn rules(&self) -> BTreeMap<Label, GameRules> {
         self.0.clone()
     }
@@ -32,7 +34,7 @@ impl Games {
                     let place = format!("[games.{name}.modes.{mode}]");
                     let rules =
                         read_mode(table(rules, &place)?).map_err(|text| format!("{place}: {text}"))?;
-                    // A mode called `default` is the one of a client that names none.
+                    // The mode `default` is the one of clients that name none.
                     let mode = if mode == "default" { Label::default() } else { label(mode)? };
                     games.add(game_label.clone(), mode, rules);
                 }
@@ -63,8 +65,8 @@ fn read_mode(fields: &toml::Table) -> Result<ModeConfig, String> {
             "level_max" => rules.level_max = number(value, name, 1, i64::from(u32::MAX))?,
             other => {
                 return Err(format!(
-                    "there is no `{other}`: there are seats, seats_min, seats_max, drop_in, skill, score_min, \
-                     score_max, score_per_second_max, level_max"
+                    "there is no `{other}`: valid are seats, seats_min, seats_max, drop_in, skill, \
+                     score_min, score_max, score_per_second_max, level_max"
                 ));
             }
         }

@@ -1,4 +1,6 @@
-//! How values of settings are written and read.
+//! Text forms of setting values.
+//!
+//! Used by the table in `config.rs`. Absent: settings, validation across them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -10,32 +12,32 @@ use gaggle_lobby::view::Verdict;
 use super::{Config, LogFormat};
 use crate::client_address::Prefix;
 
-/// One line of the table of settings.
+/// One row of the settings table.
 pub(super) struct Setting {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) set: fn(&mut Config, &str) -> Result<(), String>,
     pub(super) show: fn(&Config) -> String,
-    /// Given as a flag without a value it is `true`.
+    /// As a flag without a value it is `true`.
     pub(super) is_flag: bool,
 }
 
-/// What a setting can be.
+/// A type that a setting can have.
 pub(super) trait SettingValue: Sized {
     const IS_FLAG: bool = false;
 
-    /// Reads it; the error says what it should be.
+    /// Parses a text; the error describes valid values.
     fn parse(text: &str) -> Result<Self, String>;
 
-    /// How it is shown as a default; empty for nothing.
+    /// Text of a default; empty for none.
     fn show(&self) -> String;
 }
 
-/// A time, as `250ms`, `10s`, `5m` or `2h`.
+/// A duration such as `250ms`, `10s`, `5m` or `2h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duration(pub Micros);
 
-/// Several values, with commas in between.
+/// Several values, separated by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List<T>(pub Vec<T>);
 
@@ -49,7 +51,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A value of a file as it would be written as a flag.
+/// A TOML value as it would be written in a flag.
 pub(super) fn flatten(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -214,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_they_are_shown() {
+    fn times_read_back_as_shown() {
         for text in ["250ms", "10s", "5m", "2h", "90s"] {
             assert_eq!(Duration::parse(text).unwrap().show(), text);
         }

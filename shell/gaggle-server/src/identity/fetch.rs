@@ -1,4 +1,6 @@
-//! Gets one small document over HTTP or HTTPS.
+//! Download of one small document over HTTP or HTTPS.
+//!
+//! Used for issuers' keys. Absent: caching, meaning of the document.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +19,13 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 const TIMEOUT: Duration = Duration::from_secs(10);
 const BYTES_MAX: usize = 262_144;
 
-/// The document at this address; the error says what went wrong.
+/// The document at this address, or what went wrong.
 pub(super) async fn get(url: &str) -> Result<Vec<u8>, String> {
     let uri = check(url)?;
     tokio::time::timeout(TIMEOUT, get_uri(&uri)).await.unwrap_or_else(|_| Err("no answer in 10 s".into()))
 }
 
-/// Whether anything can ever be had from this address.
+/// Checks that the address can work at all.
 pub(super) fn check(url: &str) -> Result<Uri, String> {
     let uri: Uri = url.parse().map_err(|error| format!("not a URL: {error}"))?;
     if !matches!(uri.scheme_str(), Some("https" | "http")) {

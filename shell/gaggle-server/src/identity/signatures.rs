@@ -1,5 +1,6 @@
-//! Lets the token library check signatures with what TLS brings along, instead of a second set of
-//! cryptography.
+//! Signature checks for the token library, with the cryptography that TLS uses already.
+//!
+//! Absent: tokens and their claims.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};
@@ -15,7 +16,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Once per process; again is harmless.
+/// Installs the provider for the process; repeating it is harmless.
 pub(super) fn install() {
     let _ = PROVIDER.install_default();
 }
@@ -56,7 +57,7 @@ impl Verifier<Vec<u8>> for SignatureCheck {
             (Check::Rsa(algorithm), DecodingKeyKind::RsaModulusExponent { n, e }) => {
                 RsaPublicKeyComponents { n, e }.verify(algorithm, message, signature)
             }
-            // A key of another kind than the token claims: the classic way to fool a checker.
+            // A key of another kind than the token claims: a classic attack.
             _ => return Err(signature::Error::new()),
         };
         verified.map_err(|_| signature::Error::new())

@@ -1,12 +1,10 @@
-//! Carries entries to a Redis and back: a stream is the log, one script writes to it, and each node
-//! has a stream of its own for what others tell it.
+//! Shared log in Redis: a stream is the log, a script appends to it, and each node has a stream for
+//! its messages.
 //!
-//! Entries are numbered by their node and the script leaves out what it has seen, so that a batch
-//! can be sent again after a lost connection. An entry's time is what its writer makes of the
-//! entries before it and of what has passed since, and never goes back; the clock of the Redis is
-//! not asked. Each names the one before it: a Redis that lost its last entries, as one that writes
-//! to disk once a second does when it is killed, or one that stands in for another, goes on from an
-//! earlier one, and whoever has taken those that are lost must begin again.
+//! Entries are numbered per node and the script skips known ones, so a batch can be repeated after
+//! a lost connection. An entry's time is computed by its writer and never goes back; Redis' clock
+//! is not used. Each entry names its predecessor: if Redis loses its last entries, as after a crash
+//! or failover, nodes that applied them notice and restart. Absent: content of entries.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,31 +25,31 @@ use super::{Contact, Logged, Parcel, Position};
 use crate::clock::Clock;
 use crate::dispatcher::Dispatcher;
 
-/// Entries written or read at once.
+/// Entries per write or read.
 const BATCH_MAX: usize = 256;
-/// Entries kept before the last snapshot, for nodes that are slower than others.
+/// Entries kept before the last snapshot, for slower nodes.
 const KEPT_BEFORE_SNAPSHOT: u64 = 10_000;
-/// How long a read waits for something to happen.
+/// Longest wait of a read, in milliseconds.
 const BLOCK_MILLIS: usize = 1_000;
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 const RETRY_AFTER: Duration = Duration::from_millis(300);
-/// What is told to a node that is not there any more is forgotten after this many seconds.
+/// Lifetime of messages to a node that does not read them, in seconds.
 const INBOX_TTL_SECONDS: i64 = 120;
 const INBOX_MAX: usize = 10_000;
 
-/// Servers that write the log in another way have another one.
+/// Version of the log format; other versions use other keys.
 const LOG_FORMAT: u32 = 4;
 
-/// How long a node that starts waits for a sign that others write: more than one of them leaves
-/// between two.
+/// How long a starting node waits for other nodes' entries: longer than two of their leases are
+/// apart.
 const SIGN_WITHIN: Duration = Duration::from_millis(3_000);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// A log whose last entry is no older is as good as written to now.
+/// A log whose last entry is younger counts as in use.
 const FRESH: Micros = Micros::from_secs(2);
 
 /// KEYS: log, head (a hash: `at`, `time`, the `name` of the last entry, and the last number of each
 /// node). ARGV: node, the lobby's time as the node knows it, then number and text of each entry.
-/// Writes those entries that are not there yet. Time never goes back.
+/// Appends entries that are not in the log yet. Time never goes back.
 const APPEND: &str = "
 local head = redis.call('HMGET', KEYS[2], 'at', 'time', ARGV[1], 'name')
 local at, last, name = tonumber(head[1] or 0), tonumber(head[3] or 0), head[4] or ''
@@ -70,7 +68,7 @@ redis.call('HSET', KEYS[2], 'at', string.format('%.0f', at), 'time', now, 'name'
 return at
 ";
 /// KEYS: snapshot, log. ARGV: entry, text, first entry to keep, the entry's name. The latest
-/// snapshot wins; one after an entry that is not in the log is of something that never happened.
+/// snapshot wins; one after an entry that is not in the log is ignored.
 const KEEP_SNAPSHOT: &str = "
 if tonumber(ARGV[1]) <= tonumber(redis.call('HGET', KEYS[1], 'at') or 0) then return 0 end
 local found = redis.call('XRANGE', KEYS[2], ARGV[1] .. '-1', ARGV[1] .. '-1')[1]
@@ -82,16 +80,16 @@ redis.call('XTRIM', KEYS[2], 'MINID', ARGV[3])
 return 1
 ";
 
-/// Where a lobby's log is.
+/// Location of a lobby's log.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     client: Client,
-    /// In front of every key. In braces, so that a cluster keeps all of them together.
+    /// Prefix of every key, in braces, so that a cluster keeps them together.
     prefix: String,
     node: NodeId,
 }
 
-/// Where a directory starts from.
+/// Initial state of a directory.
 pub(crate) struct Start {
     pub(crate) directory: Directory,
     pub(crate) position: Position,
@@ -99,10 +97,10 @@ pub(crate) struct Start {
 }
 
 impl Store {
-    /// The log of all servers of this version with these rules: others could not take its entries
-    /// in the same way.
+    /// The log of all servers of this version with these rules: others would apply its entries
+    /// differently.
     pub(crate) fn new(url: &str, prefix: &str, node: NodeId, rules: &Rules) -> RedisResult<Store> {
-        // What each process may have of its own.
+        // Settings that may differ per process.
         let Rules {
             connections_max,
             connections_per_address_max,
@@ -139,8 +137,8 @@ impl Store {
         self.client.get_multiplexed_async_connection_with_config(&config).await
     }
 
-    /// What is known at the moment. A process that has followed the log knows its time; another has
-    /// a clock of its own.
+    /// Current state of the store. A process that followed the log knows the lobby's time; another
+    /// passes its clock.
     pub(crate) async fn start(&self, rules: &Rules, known: Result<Micros, Clock>) -> RedisResult<Start> {
         let mut connection = self.connect().await?;
         let (at, name, text): (Option<u64>, Option<String>, Option<String>) = redis::cmd("HMGET")
@@ -161,9 +159,8 @@ impl Store {
         Ok(Start { directory, position, time })
     }
 
-    /// The lobby's time for a process that has not followed the log. While others write it is
-    /// theirs, whatever our clock shows. If none does, nobody knows how long that has been: then
-    /// the clock says.
+    /// The lobby's time for a process that has not followed the log: that of other nodes if any
+    /// write, else the local clock.
     async fn time_to_begin_with(
         &self,
         connection: &mut MultiplexedConnection,
@@ -187,8 +184,7 @@ impl Store {
         Ok(last.max(clock.now()))
     }
 
-    /// Carries parcels to the store until the server is gone, without entries of lives that are
-    /// over.
+    /// Writes parcels to the store until the server stops, without entries of earlier epochs.
     pub(crate) async fn write(
         self,
         mut outbox: UnboundedReceiver<Parcel>,
@@ -265,10 +261,9 @@ impl Store {
         for parcel in batch {
             if let Parcel::Snapshot { position: Position { at, name }, snapshot } = parcel {
                 let text = snapshot.to_text();
-                // With a snapshot that nobody can read no node could ever start again; the log it
-                // stands for still can.
+                // An unreadable snapshot would keep every node from starting; the log still works.
                 if let Err(error) = Snapshot::from_text(&text) {
-                    error!(at, %error, "a snapshot cannot be read and is not kept");
+                    error!(at, %error, "an unreadable snapshot is dropped");
                     continue;
                 }
                 let mut keep = keep.prepare_invoke();
@@ -280,19 +275,19 @@ impl Store {
         Ok(())
     }
 
-    /// Brings what is in the log to the machines until the server is gone.
+    /// Reads the log into the dispatcher until the server stops.
     pub(crate) async fn read(self, hub: Arc<Dispatcher>, rules: Rules, contact: Arc<Contact>) {
         let mut told = "0-0".to_string();
         loop {
             let error = match self.read_on(&hub, &mut told, &contact).await {
                 Ok(()) => {
-                    // Entries are missing or others than they were: begin again from what the store
-                    // knows.
+                    // Entries are missing or differ: restart from the state of the store.
                     match self.start(&rules, Ok(contact.lobby_time(hub.now()))).await {
                         Ok(start) => {
                             error!(
                                 entry = start.position.at,
-                                "the log has a hole or lost its end: beginning again, everybody has to come back"
+                                "the log has a gap or lost its end: restarting, all clients must \
+                                 reconnect"
                             );
                             hub.restart(start);
                             continue;
@@ -307,8 +302,8 @@ impl Store {
         }
     }
 
-    /// Reads until the connection breaks; returns without an error when what follows does not
-    /// follow what was taken.
+    /// Reads until the connection breaks; returns without an error if an entry does not follow the
+    /// last one.
     async fn read_on(&self, hub: &Arc<Dispatcher>, told: &mut String, contact: &Contact) -> RedisResult<()> {
         let mut connection = self.connect().await?;
         if !self.has_all(&mut connection, &hub.applied(), contact).await? {
@@ -322,7 +317,7 @@ impl Store {
             let reply: Option<StreamReadReply> = connection.xread_options(&keys, &ids, &options).await?;
             contact.has_read(hub.now());
             let Some(reply) = reply.filter(|reply| !reply.keys.is_empty()) else {
-                // A store that lost its memory has nothing to say to who waits for later entries.
+                // A store that lost its entries never answers a read for later ones.
                 if !self.has_all(&mut connection, &applied, contact).await? {
                     return Ok(());
                 }
@@ -352,21 +347,21 @@ impl Store {
             for message in messages {
                 match NodeMessage::from_text(&message) {
                     Ok(message) => hub.told(message),
-                    Err(error) => warn!(%error, "another node said something that cannot be read"),
+                    Err(error) => warn!(%error, "another node sent an unreadable message"),
                 }
             }
         }
     }
 
-    /// Whether the log still has everything up to here, and what we wrote. What comes after it is
-    /// looked at when it is read.
+    /// Whether the log still has the last applied entry and all own ones. Later entries are checked
+    /// when read.
     async fn has_all(
         &self,
         connection: &mut MultiplexedConnection,
         applied: &Position,
         contact: &Contact,
     ) -> RedisResult<bool> {
-        // Before the store is asked: more may be written meanwhile.
+        // Read first: more may be written meanwhile.
         let written = contact.written();
         let (at, name, number): (Option<u64>, Option<String>, Option<u64>) = redis::cmd("HMGET")
             .arg(self.key("head"))
@@ -396,6 +391,6 @@ fn parse(item: &redis::streams::StreamId) -> RedisResult<Logged> {
 }
 
 fn unreadable(what: &str) -> RedisError {
-    let text = "what is in the store was not written by this server";
+    let text = "the store contains data of another program";
     RedisError::from((redis::ErrorKind::Client, text, what.to_string()))
 }

@@ -1,15 +1,17 @@
-//! How good somebody is, as two numbers that move with every confirmed match (Weng-Lin, which takes
+//! Skill ratings: a mean and a deviation per player, updated by each confirmed match (Weng-Lin, for
 //! any number of players).
+//!
+//! Called by `sqlite.rs`. Absent: which matches count.
 
 use skillratings::MultiTeamOutcome;
 use skillratings::weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team};
 
-/// What players see for somebody of whom nothing is known.
+/// Displayed rating of an unrated player.
 const SHOWN_START: f64 = 1_500.0;
-/// What players see per unit of the rating, which begins at 25 and mostly stays between 0 and 50.
+/// Displayed points per unit of the mean, which starts at 25 and mostly stays between 0 and 50.
 const SHOWN_SCALE: f64 = 60.0;
 
-/// How good somebody is, and how sure that is.
+/// Mean skill of a player, with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rating {
     pub(super) mean: f64,
@@ -24,10 +26,10 @@ impl Default for Rating {
 }
 
 impl Rating {
-    /// As it is shown and matched by.
+    /// Rating as displayed and used for matching.
     #[expect(
         clippy::float_arithmetic,
-        reason = "ratings are kept here and nowhere simulated or compared between machines"
+        reason = "ratings are stored, never simulated or compared between peers"
     )]
     pub(super) fn shown(self) -> i64 {
         let start = Rating::default().mean;
@@ -35,7 +37,7 @@ impl Rating {
     }
 }
 
-/// Ratings after a match in which these took these places.
+/// Ratings after a match with these ranks.
 pub(super) fn after_match(before: &[(Rating, u8)]) -> Vec<Rating> {
     let single: Vec<[WengLinRating; 1]> = before
         .iter()
@@ -59,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn winners_rise_losers_fall_and_all_become_surer() {
+    fn winners_rise_losers_fall_and_deviations_shrink() {
         let start = Rating::default();
         assert_eq!(start.shown(), 1_500);
         let after = after_match(&[(start, 1), (start, 3), (start, 2)]);
@@ -69,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn beating_somebody_better_counts_more() {
+    fn beating_better_player_counts_more() {
         let (strong, weak) = (Rating { mean: 35.0, deviation: 5.0 }, Rating { mean: 20.0, deviation: 5.0 });
         let upset = after_match(&[(weak, 1), (strong, 2)])[0].shown() - weak.shown();
         let expected = after_match(&[(strong, 1), (weak, 2)])[0].shown() - strong.shown();

@@ -1,5 +1,7 @@
-//! Storage in a SQLite database: one file beside the server, written ahead, so that neither a
-//! killed process nor a cut power line takes back what was said to be stored.
+//! Storage in a SQLite database: one file in the data folder, with a write-ahead log, so that
+//! neither a killed process nor a power failure loses what was confirmed.
+//!
+//! Called on the storage thread. Absent: queueing (`storage.rs`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,7 +17,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, Transaction, Trans
 use super::ratings::{Rating, after_match};
 use super::{Outcome, Storage, StorageError};
 
-/// What turned each version of the database into the next. Never changed, only added to.
+/// Migrations, each from one version of the database to the next. Append only.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE matches (
@@ -64,32 +66,31 @@ const MIGRATIONS: &[&str] = &[
 ",
 ];
 
-/// How a result was found, as a number in the column `verified`.
+/// Verdicts as numbers in the column `verified`.
 const KINDS: [Verdict; 3] = [Verdict::Claimed, Verdict::Agreed, Verdict::Refereed];
 
-/// The best of one kind, in the order of their index.
+/// Best results of one kind, in index order.
 const TOP: &str = "SELECT player, name, score, level, verified, at FROM best
     WHERE game = ?1 AND mode = ?2 AND verified = ?3 ORDER BY score DESC, at LIMIT ?4";
-/// The last matches of one person, in the order of their index.
+/// Last matches of one player, in index order.
 const PAST_MATCHES: &str = "SELECT s.room, s.round, s.score, s.place, m.verdict, s.ended,
         (SELECT count(*) FROM scores o WHERE o.room = s.room AND o.round = s.round)
     FROM scores s JOIN matches m ON m.room = s.room AND m.round = s.round
     WHERE s.player = ?1 AND s.game = ?2 AND s.mode = ?3 ORDER BY s.ended DESC LIMIT ?4";
 
-/// With whom a player was in matches that moved ratings since some time, and in how many, of its
-/// last ones.
+/// Opponents of a player's last rated matches since a time, with the number of matches.
 const OPPONENTS: &str = "SELECT o.player, count(*) FROM (
         SELECT room, round FROM scores
         WHERE player = ?1 AND game = ?2 AND mode = ?3 AND ended > ?4 AND rating_after NOT NULL
         ORDER BY ended DESC LIMIT 500
     ) s JOIN scores o ON o.room = s.room AND o.round = s.round
     WHERE o.player != ?1 AND o.rating_after NOT NULL GROUP BY o.player";
-/// In how many matches of a day two players move each other's rating. Otherwise two accounts that
-/// feed a third one raise it as far as they like.
+/// Matches per day in which two players change each other's rating. Without it, two accounts could
+/// raise a third without bound.
 const RATED_PER_PAIR_MAX: u32 = 5;
 const DAY_MS: u64 = 86_400_000;
 
-/// Another process on the same file may be writing.
+/// How long to wait for another process that writes to the file.
 const BUSY: Duration = Duration::from_secs(10);
 const PAST_MATCHES_MAX: u8 = 20;
 
@@ -99,16 +100,16 @@ impl From<rusqlite::Error> for StorageError {
     }
 }
 
-/// Storage in a SQLite database.
+/// Result storage in a SQLite database.
 #[derive(Debug)]
 pub struct SqliteStorage {
     database: Connection,
-    /// From which on results count on boards and for ratings.
+    /// Weakest verdict that counts on leaderboards and for ratings.
     counted: Verdict,
 }
 
 impl SqliteStorage {
-    /// Opens the database in this file, making it or bringing it up to date if need be.
+    /// Opens the database, creating or migrating it if needed.
     ///
     /// # Errors
     /// If it cannot be opened, or was written by a later version of the server.
@@ -116,8 +117,8 @@ impl SqliteStorage {
         SqliteStorage::prepare(Connection::open(path)?)
     }
 
-    /// Boards and ratings count results found so, or better: by default those players of different
-    /// networks agree on.
+    /// Sets the weakest verdict that counts on leaderboards and for ratings; by default
+    /// [`Verdict::Agreed`].
     #[must_use]
     pub fn counting(self, counted: Verdict) -> SqliteStorage {
         SqliteStorage { counted, ..self }
@@ -127,15 +128,15 @@ impl SqliteStorage {
         database.busy_timeout(BUSY)?;
         check_whole(&database)?;
         database.pragma_update(None, "journal_mode", "WAL")?;
-        // With the journal written ahead, each commit is on disk before it returns.
+        // With a write-ahead log, each commit is on disk before it returns.
         database.pragma_update(None, "synchronous", "FULL")?;
         migrate(&mut database)?;
         Ok(SqliteStorage { database, counted: Verdict::Agreed })
     }
 }
 
-/// Whether all of the file can be read. A damaged one would serve some and fail at others, and what
-/// is stored into it may be lost.
+/// Checks that the whole file is readable. A damaged one would fail at some requests, and new
+/// results may be lost in it.
 fn check_whole(database: &Connection) -> Result<(), StorageError> {
     let found = database.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     let damage = match found {
@@ -149,8 +150,8 @@ fn check_whole(database: &Connection) -> Result<(), StorageError> {
         Err(error) => return Err(error.into()),
     };
     Err(StorageError(format!(
-        "it is damaged ({damage}); put a copy in its place, or mend it: sqlite3 OLD .recover | sqlite3 NEW, or move it away \
-         to begin with an empty one"
+        "it is damaged ({damage}); restore a copy, or repair it: sqlite3 OLD .recover | sqlite3 NEW, \
+         or move it away to start with an empty one"
     )))
 }
 
@@ -172,8 +173,7 @@ impl Storage for SqliteStorage {
         verified: bool,
         count: u8,
     ) -> Result<Leaderboard, StorageError> {
-        // Nobody is in one kind twice, so that the best of each are enough to have the best of
-        // both.
+        // No player appears twice in one kind, so the best of each kind contain the best of all.
         let counted = if verified { self.counted.max(Verdict::Agreed) } else { self.counted };
         let mut entries: Vec<LeaderboardEntry> = Vec::new();
         let mut statement = self.database.prepare_cached(TOP)?;
@@ -214,7 +214,7 @@ fn migrate(database: &mut Connection) -> Result<(), StorageError> {
     let Some(pending) = MIGRATIONS.get(version as usize..) else {
         let known = MIGRATIONS.len();
         return Err(StorageError(format!(
-            "the database has version {version}, this server knows {known}: use a later server"
+            "the database has version {version}, this server supports {known}: use a later server"
         )));
     };
     for migration in pending {
@@ -225,8 +225,7 @@ fn migrate(database: &mut Connection) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Stores a match with everything that follows from it, unless it was stored before: then that
-/// counts.
+/// Stores a match and its consequences, unless it was stored before: then that counts.
 fn store_one(
     transaction: &Transaction<'_>,
     record: &MatchRecord,
@@ -296,7 +295,7 @@ fn store_one(
     Ok(Outcome { verdict: *verdict, ratings })
 }
 
-/// What a match counts as that was stored before.
+/// What an earlier stored match counts as.
 fn read_outcome(transaction: &Transaction<'_>, room: RoomId, round: u32) -> Result<Outcome, StorageError> {
     let key = params![room.as_bytes(), round];
     let verdict: String = transaction
@@ -312,9 +311,8 @@ fn read_outcome(transaction: &Transaction<'_>, room: RoomId, round: u32) -> Resu
     Ok(Outcome { verdict: read_verdict(&verdict), ratings: ratings.collect::<Result<_, _>>()? })
 }
 
-/// Moves the ratings of those who played. A player on two seats counts with the first. Guests move
-/// those of guests alone: a key costs nothing to make, and to win against a hundred of them proves
-/// nothing of an account.
+/// Updates the ratings of the players. A player with two slots counts with the first. Guests change
+/// only guests' ratings: a key is free, and beating a hundred guests proves nothing.
 fn rate(transaction: &Transaction<'_>, record: &MatchRecord) -> Result<Vec<RatingChange>, StorageError> {
     let mut changes = Vec::new();
     for signed_in in [true, false] {
@@ -342,7 +340,7 @@ fn rate_kind(
     let mut moves = Vec::new();
     for (line, (player, before)) in people.iter().zip(&ratings) {
         let known = read_known(transaction, record, *player)?;
-        // Among opponents that may still move it, and itself first.
+        // The player itself and the opponents that may still change its rating.
         let others = ratings.iter().filter(|(other, _)| other != player && !known.contains(other));
         let part: Vec<(Rating, u8)> =
             [*before].into_iter().chain(others.map(|(_, rating)| *rating)).collect();
@@ -383,7 +381,7 @@ fn rate_kind(
     Ok(changes)
 }
 
-/// The opponents a player met in so many rated matches of the last day that they move it no more.
+/// Opponents that a player met in so many rated matches of the last day that they no longer count.
 fn read_known(
     transaction: &Transaction<'_>,
     record: &MatchRecord,
@@ -441,10 +439,10 @@ fn read_verdict(word: &str) -> Verdict {
     Verdict::from_word(word).unwrap_or(Verdict::Disputed)
 }
 
-/// A name that was allowed once and is not any more must not make a list unreadable.
+/// A name that is no longer valid must not make a list unreadable.
 fn read_name(row: &Row<'_>, column: usize) -> rusqlite::Result<DisplayName> {
     let name: String = row.get(column)?;
-    Ok(name.parse().unwrap_or_else(|_| "?".parse().expect("a plain name")))
+    Ok(name.parse().unwrap_or_else(|_| "?".parse().expect("a valid name")))
 }
 
 #[cfg(test)]
@@ -454,17 +452,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_match_counts_once_however_often_it_is_stored() {
+    fn match_counts_once_however_often_it_is_stored() {
         let mut storage = memory();
         let record = record(1, Verdict::Agreed, &[(1, 300), (2, 100)]);
         let first = storage.store(std::slice::from_ref(&record)).unwrap();
         let ratings = &first[0].ratings;
         assert_eq!(ratings.len(), 2);
         assert!(ratings[0].after > 1_500 && ratings[1].after < 1_500);
-        // Also if those who came back after a crash say something else.
+        // Also if players who returned after a crash report something else.
         let other = MatchRecord { verdict: Verdict::Disputed, scores: Vec::new(), ..record.clone() };
         let again = storage.store(&[record, other]).unwrap();
-        assert_eq!(again, [first[0].clone(), first[0].clone()], "the same answer as the first time");
+        assert_eq!(again, [first[0].clone(), first[0].clone()], "the same answer as before");
         let mine = storage.mine(player(1), &label("gander"), &label("team")).unwrap();
         assert_eq!(mine.rating, Some(ratings[0].after));
         assert_eq!(mine.matches.len(), 1);
@@ -472,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_list_has_each_player_once_with_their_best() {
+    fn leaderboard_has_each_player_once_with_best_score() {
         let mut storage = memory().counting(Verdict::Claimed);
         let matches = [
             record(1, Verdict::Agreed, &[(1, 300), (2, 500)]),
@@ -492,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn disputed_and_unverified_matches_move_no_rating() {
+    fn disputed_and_unverified_matches_change_no_rating() {
         let mut storage = memory();
         let disputed = MatchRecord { scores: Vec::new(), ..record(1, Verdict::Disputed, &[]) };
         let solo = record(2, Verdict::Claimed, &[(1, 10)]);
@@ -502,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn claimed_results_count_where_the_operator_says_so() {
+    fn claimed_results_count_if_operator_says_so() {
         let claimed = record(1, Verdict::Claimed, &[(1, 300), (2, 100)]);
         for (counted, lines, ratings) in [(Verdict::Agreed, 0, 0), (Verdict::Claimed, 2, 2)] {
             let mut storage = memory().counting(counted);
@@ -544,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn two_players_move_each_others_rating_five_times_a_day() {
+    fn two_players_change_each_others_rating_five_times_a_day() {
         let mut storage = memory();
         let mut rated = |round: u32, ended: u64, scores: &[(u8, i64)]| {
             let record = MatchRecord { ended, ..record(round, Verdict::Agreed, scores) };
@@ -554,7 +552,7 @@ mod tests {
             let moved = rated(round, u64::from(round), &[(1, 300), (2, 100)]);
             assert_eq!(moved.len(), if round <= 5 { 2 } else { 0 }, "match {round}");
         }
-        // With a third player they move it, and it moves them.
+        // In matches with a third player they change it, and it changes theirs.
         let moved = rated(21, 21, &[(1, 300), (2, 100), (3, 200)]);
         assert_eq!(
             moved.iter().map(|change| change.after > change.before).collect::<Vec<_>>(),
@@ -565,14 +563,14 @@ mod tests {
     }
 
     #[test]
-    fn one_person_on_two_seats_cannot_rate_themselves() {
+    fn player_with_two_slots_cannot_rate_itself() {
         let mut storage = memory();
         let record = record(1, Verdict::Agreed, &[(1, 10), (1, 20)]);
         assert_eq!(storage.store(&[record]).unwrap()[0].ratings, []);
     }
 
     #[test]
-    fn a_database_of_a_later_server_is_not_touched() {
+    fn database_of_later_server_is_not_touched() {
         let database = Connection::open_in_memory().unwrap();
         database.pragma_update(None, "user_version", 99).unwrap();
         let error = SqliteStorage::prepare(database).unwrap_err();
@@ -580,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_list_is_full_even_if_somebody_is_in_it_twice() {
+    fn leaderboard_is_full_even_if_player_appears_twice() {
         let mut storage = memory().counting(Verdict::Claimed);
         let confirmed: Vec<MatchRecord> = (1..=9)
             .map(|who| record(u32::from(who), Verdict::Agreed, &[(who, 100 * i64::from(who))]))
@@ -598,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn no_question_reads_more_than_it_tells() {
+    fn queries_read_no_more_than_they_return() {
         let storage = memory();
         let plan = |query: &str| {
             let mut statement = storage.database.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
@@ -611,12 +609,12 @@ mod tests {
         let past = plan(PAST_MATCHES);
         let index = "SEARCH s USING INDEX scores_by_player (player=? AND game=? AND mode=?)";
         assert_eq!(past[0], index, "{past:?}");
-        // No step sorts, and none goes through a whole table.
+        // No step sorts or scans a whole table.
         assert!(past.iter().all(|line| !line.contains("TEMP B-TREE") && !line.contains("SCAN")), "{past:?}");
     }
 
     #[test]
-    fn a_database_of_an_earlier_server_keeps_what_it_has() {
+    fn database_of_earlier_server_keeps_its_data() {
         let mut earlier = Connection::open_in_memory().unwrap();
         let transaction = earlier.transaction().unwrap();
         transaction.execute_batch(MIGRATIONS[0]).unwrap();

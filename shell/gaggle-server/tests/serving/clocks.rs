@@ -1,4 +1,4 @@
-//! A Redis whose clock is set, by a day in either direction, while a lobby uses it.
+//! A Redis whose clock is set by a day in either direction while a lobby uses it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::place::Place;
 use crate::shared::Redis;
 
 const DAY: i64 = 86_400;
-/// Moves the wall clock of the process it is loaded into by the seconds a file says.
+/// Shifts the wall clock of the process it is loaded into by the seconds in a file.
 const SHIM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -66,7 +66,7 @@ fn step_of_redis_clock_moves_no_room_lease_or_countdown() {
         assert_eq!(room(&mut nia), (made.room.id, 2));
         assert_eq!(room(&mut ada), (made.room.id, 2));
     }
-    // A node that starts now takes the others' time.
+    // A node that starts now takes the lobby's time.
     std::fs::write(&ahead, DAY.to_string()).unwrap();
     let third = redis.node(|_| {});
     let mut ben = third.guest();
@@ -76,7 +76,7 @@ fn step_of_redis_clock_moves_no_room_lease_or_countdown() {
     assert_eq!(ben.seat(&watch).room.members.len(), 3);
 }
 
-/// A match starts with a countdown of a second, which lasts about that long.
+/// A match starts with a countdown of one second, which lasts about that long.
 fn countdown_takes_its_time(nia: &mut Guest, ada: &mut Guest, round: u32) {
     ada.say(r#"{"type":"ready","ready":true}"#);
     nia.hear_until(|message| event(message, |event| matches!(event, RoomUpdate::ReadyChanged(_))));
@@ -101,7 +101,7 @@ fn event(message: &ServerMessage, is_it: impl Fn(&RoomUpdate) -> bool) -> Option
     }
 }
 
-/// The room of a member, and how many of its members are there.
+/// Room of a member, and the number of its connected members.
 fn room(guest: &mut Guest) -> (RoomId, usize) {
     guest.say(r#"{"type":"look"}"#);
     guest.hear_until(|message| match message {
@@ -117,7 +117,7 @@ fn room(guest: &mut Guest) -> (RoomId, usize) {
 fn build_shim(place: &Path) -> PathBuf {
     let (source, shim) = (place.join("shim.c"), place.join("shim.so"));
     std::fs::write(&source, SHIM).unwrap();
-    // The one that links Rust programs.
+    // The compiler that links Rust programs.
     let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&shim).arg(&source).status().unwrap();
     assert!(built.success());
     shim

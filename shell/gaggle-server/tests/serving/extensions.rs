@@ -1,5 +1,4 @@
-//! What others add to a server: a WebSocket of their own, opened by the lobby's tickets, and
-//! another storage.
+//! Extensions of a server: a WebSocket handler that checks tickets, and another storage.
 
 use std::future::Future;
 use std::net::{IpAddr, TcpStream};
@@ -16,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::guest::{CREATE, PATIENCE, TestServer};
 use crate::place::Place;
 
-/// Reads one short frame with a ticket in it and says whether it lets its holder in.
+/// Reads one short frame with a ticket and answers whether it is valid.
 #[derive(Debug, Default)]
 struct Gate {
     lobby: OnceLock<Lobby>,
@@ -57,7 +56,7 @@ impl Upgrade for Gate {
 }
 
 #[test]
-fn a_ticket_of_the_lobby_opens_a_relay() {
+fn lobby_ticket_opens_websocket_of_extension() {
     let relay = Relay {
         socket: "/relay".into(),
         udp: vec!["127.0.0.1:8081".into()],
@@ -91,7 +90,7 @@ fn a_ticket_of_the_lobby_opens_a_relay() {
     let mut altered = seat.ticket.clone().into_bytes();
     altered[30] = if altered[30] == b'A' { b'B' } else { b'A' };
     assert_eq!(show(str::from_utf8(&altered).unwrap()), "out");
-    // Who was sent away has a ticket of an epoch that is over.
+    // A removed member's ticket is of an earlier epoch.
     let mut other = server.guest();
     other.hello(2);
     let seat = other.seat(&format!(r#"{{"type":"join","code":"{}"}}"#, seat.room.code));
@@ -101,7 +100,7 @@ fn a_ticket_of_the_lobby_opens_a_relay() {
     assert_eq!(show(&seat.ticket), "out");
 }
 
-/// Results on a list of somebody else's.
+/// Storage into a list of the test.
 #[derive(Debug, Clone, Default)]
 struct Slate(Arc<Mutex<Vec<MatchRecord>>>);
 
@@ -123,7 +122,7 @@ impl Storage for Slate {
 }
 
 #[test]
-fn results_are_kept_where_the_program_around_the_server_wants_them() {
+fn results_are_stored_by_extension() {
     let (slate, place) = (Slate::default(), Place::new());
     let extensions = Extensions { storage: Some(Box::new(slate.clone())), ..Extensions::default() };
     let server = TestServer::with_extensions(|config| config.data = place.path().into(), extensions);
@@ -147,5 +146,5 @@ fn results_are_kept_where_the_program_around_the_server_wants_them() {
     });
     assert_eq!(rating, Some(1));
     assert_eq!(slate.0.lock().unwrap()[0].room, seat.room.id);
-    assert!(!place.path().join("gaggle.sqlite").exists(), "there is no second one");
+    assert!(!place.path().join("gaggle.sqlite").exists(), "there is one result");
 }

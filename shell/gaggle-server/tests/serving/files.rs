@@ -1,4 +1,4 @@
-//! Files that are served: large ones cost other clients neither time nor memory.
+//! Files the server sends: large ones cost other clients neither time nor memory.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,10 +11,10 @@ use crate::http::{ask, get};
 use crate::place::Place;
 use crate::process::Process;
 
-/// Much more than a server without players has, much less than a copy of what is served here.
+/// Memory limit: far more than an idle server uses, far less than a copy of the served file.
 const RESIDENT_KIB_MAX: u64 = 200 << 10;
 
-/// A folder of a site with one file of this length, of which the disk holds nothing.
+/// A site with one sparse file of this length.
 fn site(place: &Place, length: u64) -> std::path::PathBuf {
     let site = place.path().join("site");
     std::fs::create_dir_all(&site).unwrap();
@@ -27,7 +27,7 @@ fn serve(place: &Place, site: &Path) -> Process {
     Process::start(&data, 0, &["--threads", "1", "--files", &site])
 }
 
-/// The most memory a process ever had, in KiB.
+/// Peak memory of a process in KiB.
 fn resident_max(process: &Process) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -50,7 +50,7 @@ fn head_and_not_modified_read_no_file() {
     let known = request("GET", &format!("If-None-Match: {etag}\r\n"));
     assert_eq!((known.status, known.body.as_str()), (304, ""));
     let most = resident_max(&process);
-    assert!(most < RESIDENT_KIB_MAX, "{most} KiB for what nobody was sent");
+    assert!(most < RESIDENT_KIB_MAX, "{most} KiB without sending the file");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn slow_readers_of_large_file_hold_no_copy_each() {
     assert_eq!(get(process.address, "/health", "").0, 200);
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     let most = resident_max(&process);
-    assert!(most < RESIDENT_KIB_MAX, "{most} KiB for {} who read nothing", readers.len());
+    assert!(most < RESIDENT_KIB_MAX, "{most} KiB for {} clients that read nothing", readers.len());
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn streamed_file_arrives_whole() {
         }
         let mut body = vec![0; bytes.len()];
         stream.read_exact(&mut body).unwrap();
-        assert!(body == bytes, "what came is not what the file has");
+        assert!(body == bytes, "received bytes differ from the file");
     }
 }
 

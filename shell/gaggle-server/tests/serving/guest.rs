@@ -1,4 +1,4 @@
-//! Somebody with a WebSocket, who says things and waits for what is said.
+//! Test client: a WebSocket that sends texts and waits for messages.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,13 +11,13 @@ use tungstenite::{Error, Message, WebSocket};
 
 use crate::place::Place;
 
-/// Nothing a test waits for takes longer.
+/// Upper bound of every wait in these tests.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
-/// A public room whose host may send others away, until `find` brings one.
+/// A public room whose host may remove members, as long as `find` brings none.
 pub(crate) const CREATE: &str = r#"{"type":"create","game":"gander","mode":"team","drop_in":true}"#;
 pub(crate) const FIND: &str = r#"{"type":"find","game":"gander","mode":"team"}"#;
 
-/// A server in this process, on a port of its own.
+/// A server in this process on a port of its own.
 pub(crate) struct TestServer {
     pub(crate) server: Option<Server>,
     pub(crate) address: SocketAddr,
@@ -44,7 +44,7 @@ impl TestServer {
             data: place.path().into(),
             rate_limits: false,
             local_metrics: true,
-            // All guests of a test are of one network.
+            // All clients of a test are in one network.
             results: gaggle_lobby::view::Verdict::Claimed,
             ..Config::default()
         };
@@ -76,10 +76,10 @@ impl Drop for TestServer {
     }
 }
 
-/// Somebody with a WebSocket.
+/// Client with a WebSocket.
 pub(crate) struct Guest<S: Read + Write = TcpStream> {
     pub(crate) socket: WebSocket<S>,
-    /// Who we are, once we were told.
+    /// Own peer id, once received.
     pub(crate) me: Option<gaggle_kit::PeerId>,
 }
 
@@ -103,9 +103,9 @@ impl<S: Read + Write> Guest<S> {
         self.socket.send(Message::text(text)).unwrap();
     }
 
-    /// The next message.
+    /// Next message.
     pub(crate) fn hear(&mut self) -> ServerMessage {
-        self.try_hear().unwrap_or_else(|error| panic!("nothing was said: {error}"))
+        self.try_hear().unwrap_or_else(|error| panic!("no message arrived: {error}"))
     }
 
     pub(crate) fn try_hear(&mut self) -> Result<ServerMessage, Error> {
@@ -116,7 +116,7 @@ impl<S: Read + Write> Guest<S> {
         }
     }
 
-    /// The next message that is of interest; others are let pass.
+    /// Next message that matches; others are skipped.
     pub(crate) fn hear_until<T>(&mut self, mut wanted: impl FnMut(&ServerMessage) -> Option<T>) -> T {
         let start = Instant::now();
         loop {
@@ -124,7 +124,7 @@ impl<S: Read + Write> Guest<S> {
             if let Some(found) = wanted(&message) {
                 return found;
             }
-            assert!(start.elapsed() < PATIENCE, "last heard: {message:?}");
+            assert!(start.elapsed() < PATIENCE, "last message: {message:?}");
         }
     }
 
@@ -139,7 +139,7 @@ impl<S: Read + Write> Guest<S> {
         welcome
     }
 
-    /// Asks for a seat and gets it.
+    /// Sends a request for a room and waits for `joined`.
     pub(crate) fn seat(&mut self, text: &str) -> JoinedRoom {
         self.say(text);
         self.hear_until(|message| match message {
@@ -149,7 +149,7 @@ impl<S: Read + Write> Guest<S> {
         })
     }
 
-    /// What the server said last, when it has ended the connection.
+    /// Last message before the server closed the connection.
     pub(crate) fn hear_bye(&mut self) -> gaggle_lobby::RejectionCode {
         let code = self.hear_until(|message| match message {
             ServerMessage::Closing(bye) => Some(bye.code),

@@ -1,4 +1,4 @@
-//! Those who come to do harm: each is refused, limited or dropped, and nobody else notices.
+//! Attacks: each is rejected, limited or disconnected, and other clients are not affected.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,23 +11,23 @@ use tungstenite::Message;
 
 use crate::guest::{FIND, Guest, PATIENCE, TestServer};
 
-/// Longer than the 5 s somebody has who says nothing, however busy the machine is, and much shorter
-/// than the next limit.
+/// More than the 5 s that silent connections have, on a busy machine too, and much less than the
+/// next limit.
 pub(crate) const NOT_WAITED_FOR: Duration = Duration::from_secs(30);
 
 #[test]
-fn a_message_that_is_too_long_ends_the_connection_with_a_word() {
+fn too_long_message_closes_connection_with_reason() {
     let server = TestServer::start();
     let mut guest = server.guest();
     guest.hello(1);
     guest.say(&format!(r#"{{"type":"hello","name":"{}"}}"#, "x".repeat(70_000)));
     assert_eq!(guest.hear_bye(), RejectionCode::TooLarge);
-    // The length alone is enough: nothing is stored that was only announced.
+    // Announcing the length is enough; nothing is stored for it.
     let mut guest = server.guest();
     let announced = [0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4];
     guest.socket.get_mut().write_all(&announced).unwrap();
     assert_eq!(guest.hear_bye(), RejectionCode::TooLarge);
-    // In pieces that are small each.
+    // In fragments that are small each.
     let mut guest = server.guest();
     let mut piece = vec![0x01, 0xfe, 0xff, 0xff, 0, 0, 0, 0];
     piece.resize(8 + 0xffff, b' ');
@@ -38,14 +38,14 @@ fn a_message_that_is_too_long_ends_the_connection_with_a_word() {
 }
 
 #[test]
-fn whoever_talks_without_end_has_one_turn_like_everybody_else() {
+fn flooding_client_gets_one_share_like_all_others() {
     let server = TestServer::with(|config| config.threads = 1);
     let mut other = server.guest();
     other.hello(1);
     let mut flooder = server.guest();
     flooder.hello(2);
     let raw = flooder.socket.get_mut().try_clone().unwrap();
-    // As fast as it is taken, and whoever reads the answers is not too slow.
+    // As fast as the server reads; a client that reads the answers is not too slow.
     let text = br#"{"type":"touch"}"#;
     let texts = [&[0x81, 0x80 | text.len() as u8, 0, 0, 0, 0], &text[..]].concat().repeat(1_000);
     let (mut out, mut answers) = (raw.try_clone().unwrap(), raw.try_clone().unwrap());
@@ -74,20 +74,20 @@ fn whoever_talks_without_end_has_one_turn_like_everybody_else() {
 }
 
 #[test]
-fn a_message_of_empty_pieces_without_end_ends_the_connection_with_a_word() {
+fn endless_empty_fragments_close_connection_with_reason() {
     let server = TestServer::start();
     let mut guest = server.guest();
     guest.hello(1);
     let raw = guest.socket.get_mut();
     raw.write_all(&[0x01, 0x80, 0, 0, 0, 0]).unwrap();
-    // Pings between them change nothing.
+    // Pings in between change nothing.
     let pieces = [[0x00, 0x80, 0, 0, 0, 0].repeat(10_000), vec![0x89, 0x80, 0, 0, 0, 0]].concat();
     (0..12).for_each(|_| raw.write_all(&pieces).unwrap());
     assert_eq!(guest.hear_bye(), RejectionCode::TooLarge);
 }
 
 #[test]
-fn frames_that_break_the_rules_end_the_connection_with_a_word() {
+fn protocol_violations_close_connection_with_reason() {
     let server = TestServer::start();
     for (frame, what) in [
         (&[0x81, 0x02, b'{', b'}'][..], "not masked"),
@@ -96,7 +96,7 @@ fn frames_that_break_the_rules_end_the_connection_with_a_word() {
         (&[0xf1, 0x80, 0, 0, 0, 0], "reserved bits"),
         (&[0x83, 0x80, 0, 0, 0, 0], "an unknown kind"),
         (&[0x80, 0x80, 0, 0, 0, 0], "a continuation of nothing"),
-        (&[0x09, 0x80, 0, 0, 0, 0], "a ping in pieces"),
+        (&[0x09, 0x80, 0, 0, 0, 0], "a fragmented ping"),
     ] {
         let mut guest = server.guest();
         guest.socket.get_mut().write_all(frame).unwrap();
@@ -105,7 +105,7 @@ fn frames_that_break_the_rules_end_the_connection_with_a_word() {
 }
 
 #[test]
-fn nonsense_is_answered_and_then_ends_the_connection() {
+fn invalid_messages_are_answered_until_connection_closes() {
     let server = TestServer::start();
     let mut bystander = server.local_slot(1);
     let mut guest = server.guest();
@@ -129,7 +129,7 @@ fn nonsense_is_answered_and_then_ends_the_connection() {
 }
 
 #[test]
-fn who_says_nothing_is_not_waited_for() {
+fn silent_connection_is_closed() {
     let server = TestServer::with(|config| config.hello_within = Setting(Micros::from_millis(300)));
     // Half a request, and then nothing.
     let mut half = TcpStream::connect(server.address).unwrap();
@@ -141,25 +141,25 @@ fn who_says_nothing_is_not_waited_for() {
     assert_eq!(silent.hear_bye(), RejectionCode::Silent);
     let mut rest = Vec::new();
     half.read_to_end(&mut rest).unwrap();
-    // It is given 5 s for the request; any connection that stays with HTTP ends after two minutes.
+    // Requests have 5 s; any HTTP connection ends after two minutes.
     assert!(start.elapsed() < NOT_WAITED_FOR, "{:?}", start.elapsed());
 }
 
 #[test]
-fn pings_without_end_end_the_connection_with_a_word() {
+fn endless_pings_close_connection_with_reason() {
     let server = TestServer::start();
     let mut guest = server.guest();
     guest.hello(1);
     let (ping, pong) = ([0x89, 0x80, 0, 0, 0, 0], [0x8a, 0x80, 0, 0, 0, 0]);
     guest.socket.get_mut().write_all(&ping.repeat(50)).unwrap();
     guest.say(r#"{"type":"touch"}"#);
-    assert!(matches!(guest.hear(), ServerMessage::Done(_)), "some are nobody's concern");
+    assert!(matches!(guest.hear(), ServerMessage::Done(_)), "a few are permitted");
     let _ = guest.socket.get_mut().write_all(&pong.repeat(5_000));
     assert_eq!(guest.hear_bye(), RejectionCode::TooFast);
 }
 
 #[test]
-fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
+fn thousand_silent_sockets_keep_no_client_out() {
     let server = TestServer::with(|config| config.hello_within = Setting(Micros::from_secs(60)));
     let come = |number: u32| {
         let start = Instant::now();
@@ -178,20 +178,19 @@ fn a_thousand_sockets_that_say_nothing_keep_nobody_out() {
         let _ = stream.write_all(b"GET /");
         lurkers.push(stream);
     }
-    // All from one address: only a few of them are listened to, and from another address all is
-    // well.
+    // All from one address: a few of them are served, and other addresses are not affected.
     assert_in_peace(quiet, (10..19).map(come).collect());
-    // Those who are not listened to are told so by a closed door, without having to wait.
+    // The others are closed at once, without waiting.
     let is_out = |stream: &mut TcpStream| {
         stream.set_nonblocking(true).unwrap();
         !matches!(stream.read(&mut [0; 64]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
     };
     let out = lurkers.iter_mut().map(is_out).filter(|is_out| *is_out).count();
-    assert!(out + 64 >= lurkers.len(), "only {out} of {} were turned away", lurkers.len());
+    assert!(out + 64 >= lurkers.len(), "only {out} of {} were closed", lurkers.len());
 }
 
 #[test]
-fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
+fn client_that_reads_nothing_is_dropped_and_slows_no_other() {
     let server = TestServer::start();
     let mut talker = server.local_slot(1);
     let mut deaf = server.guest();
@@ -201,8 +200,7 @@ fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
     let data = "x".repeat(16_000);
     let signal = format!(r#"{{"type":"signal","to":"{deaf_peer}","data":"{data}"}}"#);
     let quiet = (0..9).map(|_| touch(&mut listener)).collect();
-    // What the kernel and the server keep for one socket is some megabytes: it takes a while to
-    // fill that.
+    // Kernel and server buffer some megabytes per socket, which takes a while to fill.
     let (mut loud, start) = (Vec::new(), Instant::now());
     let mut is_gone = false;
     while !is_gone {
@@ -217,7 +215,7 @@ fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
             _ => None,
         });
         loud.push(asked.elapsed());
-        assert!(start.elapsed() < PATIENCE, "the deaf one is still there");
+        assert!(start.elapsed() < PATIENCE, "the client that reads nothing is still connected");
     }
     assert_in_peace(quiet, loud);
     let (_, numbers) = crate::http::get(server.address, "/metrics", "");
@@ -226,8 +224,8 @@ fn who_does_not_listen_is_dropped_and_slows_nobody_down() {
 }
 
 #[test]
-fn a_storm_of_strangers_leaves_the_others_in_peace() {
-    // With limits as they are by default.
+fn storm_of_attackers_leaves_other_clients_undisturbed() {
+    // With default limits.
     let server = TestServer::with(|config| config.rate_limits = true);
     let mut bystander = server.local_slot(1);
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -252,7 +250,7 @@ fn a_storm_of_strangers_leaves_the_others_in_peace() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     assert_in_peace(quiet, loud);
-    // Sixty rooms at once from one address, then one a second, however many connections ask for
+    // Sixty rooms at once from one address, then one a second, however many connections request
     // them.
     let (_, numbers) = crate::http::get(server.address, "/metrics", "");
     let made = numbers.lines().find_map(|line| line.strip_prefix("gaggle_rooms_created_total "));
@@ -264,19 +262,19 @@ fn a_storm_of_strangers_leaves_the_others_in_peace() {
         ServerMessage::Room(room) => Some(room.room.members.len()),
         _ => None,
     });
-    assert_eq!(members, 1, "attackers must not get in: they look for other games");
+    assert_eq!(members, 1, "attackers must not join: they search for other games");
 }
 
 const TOKEN: &str = r#"{"type":"hello","token":"x"}"#;
 
-/// Connects and says bad things as fast as it is let.
+/// Connects and sends harmful messages as fast as possible.
 fn attack(address: std::net::SocketAddr, attacker: u32, stop: &std::sync::atomic::AtomicBool) {
     let mut number = attacker * 1_000_000;
     while !stop.load(std::sync::atomic::Ordering::Relaxed) {
         let Ok(mut guest) = Guest::try_connect(address) else { continue };
         guest.socket.get_ref().set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         number += 1;
-        // Said all at once, before anybody can have been asked about the tokens.
+        // All at once, before any token can have been checked.
         for text in [TOKEN, TOKEN, r#"{"type":"touch"}"#, TOKEN] {
             let _ = guest.socket.write(Message::text(text));
         }
@@ -305,7 +303,7 @@ fn attack(address: std::net::SocketAddr, attacker: u32, stop: &std::sync::atomic
                 text.split("\"ticket\":\"").nth(1).and_then(|rest| rest.split('"').next()).map(String::from),
             );
         }
-        // Whoever has a ticket shows it again, whatever has become of the room.
+        // A client with a ticket shows it again, whatever became of the room.
         let Ok(mut again) = Guest::try_connect(address) else { continue };
         let hello = crate::guest::hello(number);
         for ticket in tickets.iter().take(3) {
@@ -315,7 +313,7 @@ fn attack(address: std::net::SocketAddr, attacker: u32, stop: &std::sync::atomic
     }
 }
 
-/// How long it takes to be answered.
+/// Time until a request is answered.
 fn touch(guest: &mut Guest) -> Duration {
     let start = Instant::now();
     guest.say(r#"{"type":"touch"}"#);
@@ -323,8 +321,8 @@ fn touch(guest: &mut Guest) -> Duration {
     start.elapsed()
 }
 
-/// Whether people are served as they were before, beside somebody who does harm. Both were measured
-/// on the same machine, however busy it is with other things, and the middle one counts.
+/// Compares answer times without and with an attack, both measured on the same machine; the medians
+/// count.
 fn assert_in_peace(quiet: Vec<Duration>, loud: Vec<Duration>) {
     let middle = |mut times: Vec<Duration>| {
         times.sort_unstable();
@@ -334,10 +332,10 @@ fn assert_in_peace(quiet: Vec<Duration>, loud: Vec<Duration>) {
     assert!(loud < 10 * quiet + Duration::from_millis(300), "{loud:?} instead of {quiet:?}");
 }
 
-/// Loopback is a whole network: the server sees another address.
+/// Connects from another loopback address, which counts as another network.
 fn from_other_address(address: std::net::SocketAddr) -> TcpStream {
     use std::net::{IpAddr, SocketAddr};
-    // The standard library cannot choose where a connection comes from; tokio can.
+    // The standard library cannot bind a client socket; tokio can.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let stream = runtime.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();

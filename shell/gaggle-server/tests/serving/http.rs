@@ -1,4 +1,4 @@
-//! What the server says over plain HTTP.
+//! Plain HTTP responses of the server.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,7 +12,7 @@ use gaggle_server::config::Secret;
 use crate::guest::{PATIENCE, TestServer};
 
 #[test]
-fn health_readiness_and_numbers() {
+fn health_readiness_and_metrics_are_served() {
     let server = TestServer::start();
     let _player = server.local_slot(1);
     assert_eq!(get(server.address, "/health", "").0, 200);
@@ -34,13 +34,13 @@ fn health_readiness_and_numbers() {
 }
 
 #[test]
-fn numbers_are_not_for_those_behind_a_proxy() {
+fn metrics_are_hidden_from_clients_of_proxies() {
     let server = TestServer::with(|config| config.operator_token = Some(Secret("right".into())));
     let forwarded = "X-Forwarded-For: 203.0.113.9\r\n";
     assert_eq!(get(server.address, "/metrics", forwarded).0, 401);
     let with_token = format!("{forwarded}Authorization: Bearer right\r\n");
     assert_eq!(get(server.address, "/metrics", &with_token).0, 200);
-    // One on the same machine that does not say for whom it asks.
+    // A local proxy that sends no forwarding header.
     let server = TestServer::with(|config| {
         config.operator_token = Some(Secret("right".into()));
         config.proxies.0 = vec!["127.0.0.1".parse().unwrap()];
@@ -50,9 +50,8 @@ fn numbers_are_not_for_those_behind_a_proxy() {
 }
 
 #[test]
-fn numbers_need_token_unless_setting_says_otherwise() {
-    // A proxy on this machine that is not named, and says nothing, looks like a program on this
-    // machine.
+fn metrics_need_token_unless_setting_says_otherwise() {
+    // A local proxy that is not in `proxies` and sends no header looks like a local program.
     let server = TestServer::with(|config| config.local_metrics = false);
     assert_eq!(get(server.address, "/metrics", "").0, 401);
     let server = TestServer::start();
@@ -62,7 +61,7 @@ fn numbers_need_token_unless_setting_says_otherwise() {
     {
         assert_eq!(get(server.address, "/metrics", &format!("{hint}\r\n")).0, 401, "{hint}");
     }
-    // A page whose own name leads here.
+    // A page whose own name resolves to this server.
     let rebound = "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     assert_eq!(ask(server.address, rebound).status, 401);
 }
@@ -82,19 +81,19 @@ fn operator_token_is_guessed_a_few_times_only() {
     assert_eq!(guessed[..5], [401; 5]);
     assert_eq!(guessed[5..], [429; 15]);
     assert_eq!(show("192.0.2.1", "right"), 429, "it could be the next guess");
-    assert_eq!(show("192.0.2.2", "right"), 200, "others are not held up");
+    assert_eq!(show("192.0.2.2", "right"), 200, "others are not delayed");
     let headers = "X-Forwarded-For: 192.0.2.2\r\nAuthorization: Bearer right\r\n";
     let (_, numbers) = get(server.address, "/metrics", headers);
     assert!(numbers.contains("gaggle_operator_guesses_total 5\n"), "{numbers}");
 }
 
 #[test]
-fn requests_of_one_address_are_paced() {
+fn requests_of_one_address_are_rate_limited() {
     let server = TestServer::with(|config| {
         config.rate_limits = true;
         config.requests_per_address = 20;
     });
-    // Eight connections that each ask as fast as they are answered.
+    // Eight connections that each request as fast as they are answered.
     let began = Instant::now();
     let answered: usize = std::thread::scope(|scope| {
         let ask = || {
@@ -115,7 +114,7 @@ fn requests_of_one_address_are_paced() {
         let asking: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
         asking.into_iter().map(|asking| asking.join().unwrap()).sum()
     });
-    // 200 at once, then 20 a second; those that wait at the end are answered then.
+    // 200 at once, then 20 a second; those waiting at the end are answered then.
     let most = 200 + 20 * (began.elapsed().as_secs() as usize + 1) + 8;
     assert!((200..=most).contains(&answered), "{answered} answers, not more than {most}");
 }
@@ -134,7 +133,7 @@ fn connection_ends_after_its_thousandth_request() {
 }
 
 #[test]
-fn pages_say_what_they_run_and_who_may_frame_them() {
+fn pages_have_policy_for_scripts_and_frames() {
     let place = crate::place::Place::new();
     let page = "<!doctype html><script type=module>start()</script>";
     std::fs::write(place.path().join("index.html"), page).unwrap();
@@ -161,7 +160,7 @@ fn pages_say_what_they_run_and_who_may_frame_them() {
 }
 
 #[test]
-fn the_operator_s_page_is_for_who_has_the_token() {
+fn operator_page_requires_token() {
     let without = TestServer::start();
     assert_eq!(get(without.address, "/operator", "").0, 404);
     assert_eq!(get(without.address, "/operator/state", "Authorization: Bearer \r\n").0, 401);
@@ -205,10 +204,17 @@ fn the_operator_s_page_is_for_who_has_the_token() {
 }
 
 #[test]
-fn what_is_no_websocket_is_told_so() {
+fn non_websocket_request_gets_explanation() {
     let server = TestServer::start();
     let (status, text) = get(server.address, "/lobby", "");
-    assert_eq!((status, text.as_str()), (426, "this is for WebSockets: connect with ws:// or wss://"));
+    assert_eq!(
+        (status, text.as_str()),
+        (
+            426,
+            "this address is for WebSockets: connect with ws:// or \
+     wss://"
+        )
+    );
     let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
     assert_eq!(get(server.address, "/lobby", &format!("{upgrade}Sec-WebSocket-Version: 8\r\n")).0, 400);
     let no_key = format!("{upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n");
@@ -219,7 +225,7 @@ fn what_is_no_websocket_is_told_so() {
 }
 
 #[test]
-fn pages_of_other_origins_stay_out_if_the_operator_says_so() {
+fn pages_of_other_origins_are_rejected_if_configured() {
     let server = TestServer::with(|config| config.origins.0 = vec!["https://play.example".into()]);
     let from = |origin: &str| {
         let headers = format!(
@@ -234,7 +240,7 @@ fn pages_of_other_origins_stay_out_if_the_operator_says_so() {
 }
 
 #[test]
-fn files_are_served_and_remembered() {
+fn files_are_served_with_cache_headers() {
     #[derive(Debug)]
     struct OnePage;
     impl Assets for OnePage {
@@ -266,7 +272,7 @@ pub(crate) fn get(address: SocketAddr, path: &str, headers: &str) -> (u16, Strin
     (answer.status, answer.body)
 }
 
-/// What came back.
+/// A parsed response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -293,7 +299,7 @@ pub(crate) fn ask(address: SocketAddr, request: &str) -> Answer {
     Answer { status, head: head.into(), body: body.into() }
 }
 
-/// Only the first line: the connection stays open after it.
+/// Status line only: the connection stays open after it.
 fn status(address: SocketAddr, request: &str) -> u16 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();

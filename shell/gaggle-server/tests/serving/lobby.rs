@@ -79,7 +79,7 @@ fn two_strangers_meet_signal_and_report() {
 }
 
 #[test]
-fn hello_and_find_in_one_breath_are_answered_in_order() {
+fn hello_and_find_sent_together_are_answered_in_order() {
     let server = TestServer::start();
     let mut guest = server.guest();
     guest.socket.write(Message::text(crate::guest::hello(1))).unwrap();
@@ -90,7 +90,7 @@ fn hello_and_find_in_one_breath_are_answered_in_order() {
 }
 
 #[test]
-fn a_lost_connection_is_told_and_a_return_too() {
+fn lost_connection_and_return_are_announced() {
     let server = TestServer::start();
     let mut nia = server.local_slot(1);
     let ada = server.local_slot(2);
@@ -112,24 +112,24 @@ fn a_lost_connection_is_told_and_a_return_too() {
 }
 
 #[test]
-fn whoever_says_goodbye_or_is_told_it_is_not_kept_waiting() {
+fn connections_close_without_delay() {
     let server = TestServer::start();
     let mut leaves = server.guest();
     leaves.hello(1);
     let began = Instant::now();
     leaves.socket.close(None).unwrap();
-    // A client takes a connection for closed when the server has closed it.
+    // A client considers a connection closed when the server closed it.
     while leaves.socket.read().is_ok() {}
     let mut is_sent_away = server.guest();
     is_sent_away.socket.send(Message::binary(vec![1])).unwrap();
     assert_eq!(is_sent_away.hear_bye(), RejectionCode::BadMessage);
     while is_sent_away.socket.read().is_ok() {}
-    // Two seconds is what the server allows others to take.
+    // The server would wait two seconds for other clients.
     assert!(began.elapsed() < Duration::from_millis(1_900), "{:?}", began.elapsed());
 }
 
 #[test]
-fn a_token_is_refused_where_none_are_accepted() {
+fn token_is_rejected_if_no_issuer_is_configured() {
     let server = TestServer::start();
     let mut guest = server.guest();
     guest.say(r#"{"type":"hello","token":"a.b.c"}"#);
@@ -140,7 +140,7 @@ fn a_token_is_refused_where_none_are_accepted() {
 }
 
 #[test]
-fn the_client_machine_keeps_its_seat_while_the_server_is_started_again() {
+fn client_keeps_reservation_while_server_restarts() {
     let place = crate::place::Place::new();
     let config = |port: u16| gaggle_server::Config {
         listen: ([127, 0, 0, 1], port).into(),
@@ -169,7 +169,7 @@ fn the_client_machine_keeps_its_seat_while_the_server_is_started_again() {
     drop(place);
 }
 
-/// The client machine on a real socket, in the simplest way.
+/// The lobby client on a blocking socket.
 struct Driver {
     machine: Client,
     address: std::net::SocketAddr,
@@ -231,7 +231,7 @@ impl Driver {
                 }
             }
         }
-        panic!("it did not happen in time");
+        panic!("timed out");
     }
 }
 
@@ -244,7 +244,7 @@ fn turn_credentials_are_refused_without_a_room() {
     let mut guest = server.guest();
     let welcome = guest.hello(1);
     assert!(!format!("{welcome:?}").contains("turn.example"), "{welcome:?}");
-    // How many servers come with a credential, or why there is none.
+    // Number of servers with a credential, or the rejection.
     let ask = |guest: &mut Guest| {
         guest.say(r#"{"type":"ice","id":5}"#);
         guest.hear_until(|message| match message {

@@ -1,6 +1,6 @@
-//! The server as others meet it: over real sockets, in this process or in one of its own.
+//! The server over real sockets, in this process or in one of its own.
 
-#![allow(clippy::unwrap_used, reason = "a failing test says enough")]
+#![allow(clippy::unwrap_used, reason = "test failures are explained by their messages")]
 
 mod clocks;
 mod extensions;

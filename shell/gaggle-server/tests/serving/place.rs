@@ -1,4 +1,4 @@
-//! A folder of its own for each test, gone when it ends, and a port that stays free.
+//! A temporary folder per test, and a port that stays free.
 
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -27,15 +27,14 @@ impl Drop for Place {
     }
 }
 
-/// A port for something that is started again at the same one, or cannot say which it chose. It is
-/// not of those the system gives to whoever connects somewhere, or one of them could be there
-/// first.
+/// A port for a process that is restarted on it. Outside the ephemeral range, so that no outgoing
+/// connection takes it.
 pub(crate) fn lasting_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let is_free = |port: &u16| {
         TcpListener::bind(("127.0.0.1", *port)).is_ok() && UdpSocket::bind(("127.0.0.1", *port)).is_ok()
     };
-    // Those who look at the same time, in this process and in others, begin elsewhere.
+    // Concurrent callers, in this process and in others, start at different numbers.
     let mut tries = (0..1_000).map(|_| {
         let nth = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(std::process::id().wrapping_mul(127));
         20_000 + (nth % 10_000) as u16

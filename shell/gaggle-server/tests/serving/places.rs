@@ -1,4 +1,4 @@
-//! Attackers who want every place of the server: clients elsewhere get in within a second.
+//! Attackers who try to use up all connections: other clients connect within a second.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -16,7 +16,7 @@ use crate::process::Process;
 
 const IN_TIME: Duration = Duration::from_secs(1);
 
-/// Opens a WebSocket for a client behind the proxy that this test is.
+/// Opens a WebSocket for a client behind the proxy that this test acts as.
 fn through_proxy(address: SocketAddr, path: &str, client: &str) -> Result<WebSocket<TcpStream>, String> {
     let stream = TcpStream::connect(address).map_err(|error| error.to_string())?;
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -25,7 +25,7 @@ fn through_proxy(address: SocketAddr, path: &str, client: &str) -> Result<WebSoc
     Ok(tungstenite::client(request, stream).map_err(|error| error.to_string())?.0)
 }
 
-/// Comes to the lobby and is welcomed.
+/// Connects to the lobby and waits for `welcome`.
 fn come(address: SocketAddr, client: &str, number: u32) -> Result<Guest, String> {
     let mut guest = Guest { socket: through_proxy(address, "/lobby", client)?, me: None };
     guest.socket.send(Message::text(crate::guest::hello(number))).map_err(|error| error.to_string())?;
@@ -35,7 +35,7 @@ fn come(address: SocketAddr, client: &str, number: u32) -> Result<Guest, String>
     }
 }
 
-/// Nine of ten who come get in, each within a second.
+/// Nine of ten clients connect, each within a second.
 fn assert_honest_get_in(mut come: impl FnMut(u32) -> Result<(), String>) {
     let mut failures = Vec::new();
     for nth in 0..10 {
@@ -61,21 +61,21 @@ fn small_lobby(connections_max: usize) -> TestServer {
 fn prefix_of_one_customer_leaves_lobby_to_others() {
     let server = small_lobby(400);
     let mut taken = Vec::new();
-    // 80 networks of one /56, as a customer of a provider has them.
+    // 80 networks of one /56, as a provider's customer has them.
     for network in 0..80 {
         for host in 1..=10 {
             let client = format!("2001:db8:0:{network:x}::{host}");
             taken.extend(come(server.address, &client, 1_000 + network * 10 + host));
         }
     }
-    assert!(taken.len() < 100, "one customer has {} places", taken.len());
+    assert!(taken.len() < 100, "one customer has {} connections", taken.len());
     assert_honest_get_in(|nth| {
         come(server.address, &format!("198.51.100.{nth}"), nth).map(|guest| taken.push(guest))
     });
 }
 
 #[test]
-fn idle_of_many_networks_make_way_for_who_comes() {
+fn idle_connections_of_many_networks_are_closed_for_others() {
     let server = small_lobby(200);
     let mut player = come(server.address, "203.0.113.1", 1).unwrap();
     player.seat(FIND);
@@ -91,7 +91,7 @@ fn idle_of_many_networks_make_way_for_who_comes() {
         taken.push(guest);
         Ok(())
     });
-    // A player in a room is never displaced.
+    // A player in a room is never closed for others.
     player.say(r#"{"type":"touch"}"#);
     player.hear_until(|message| matches!(message, ServerMessage::Done(_)).then_some(()));
 }
@@ -122,14 +122,14 @@ fn prefix_of_one_customer_leaves_relay_to_others() {
     });
 }
 
-/// As many open files as this test needs.
+/// Raises the limit of open files for this test.
 fn allow_many_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// Connections from other addresses of this machine.
+/// Connections from other loopback addresses.
 fn connect_from(from: &[IpAddr], address: SocketAddr) -> Vec<TcpStream> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let connect = |from: IpAddr| async move {
@@ -147,7 +147,7 @@ fn connect_from(from: &[IpAddr], address: SocketAddr) -> Vec<TcpStream> {
     streams
 }
 
-/// Asks whether the server is well.
+/// Requests `/health`.
 fn ask_health(mut stream: TcpStream, client: &str) -> Result<(), String> {
     let request = format!("GET /health HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {client}\r\n\r\n");
     stream.write_all(request.as_bytes()).map_err(|error| error.to_string())?;
@@ -166,8 +166,8 @@ fn client_behind_proxy_leaves_http_to_others() {
     let site = site.display().to_string();
     let process =
         Process::start(&place.path().join("data"), 0, &["--files", &site, "--proxies", "127.0.0.0/24"]);
-    // One client asks for a file over and over and reads none of it. Its port differs each time, as
-    // its proxy writes it.
+    // One client requests a file repeatedly and reads none of it. The proxy writes a different port
+    // each time.
     let mut taken = Vec::new();
     for port in 0..4_200 {
         let Ok(mut stream) = TcpStream::connect(process.address) else { break };
@@ -190,7 +190,7 @@ fn silent_connections_of_many_addresses_leave_http_to_others() {
     let process = Process::start(place.path(), 0, &[]);
     let from: Vec<IpAddr> = (0..5_000).map(|nth| IpAddr::from([127, 1, (nth % 100) as u8, 1])).collect();
     let mut taken = connect_from(&from, process.address);
-    assert!(taken.len() > 4_900, "only {} came", taken.len());
+    assert!(taken.len() > 4_900, "only {} connected", taken.len());
     taken.iter_mut().for_each(|stream| drop(stream.write_all(b"GET /")));
     assert_honest_get_in(|nth| {
         let stream = connect_from(&[IpAddr::from([127, 2, 0, nth as u8 + 1])], process.address).pop();

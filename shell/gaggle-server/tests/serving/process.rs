@@ -1,4 +1,4 @@
-//! The server as a process of its own: told to stop, and killed without a word.
+//! The server as a process: stopped by a signal, and killed.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use crate::guest::{CREATE, FIND, Guest, PATIENCE, hello};
 use crate::http::get;
 use crate::place::{Place, lasting_port};
 
-/// A server in a process of its own; killed when this is dropped.
+/// A server process, killed when this is dropped.
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -26,7 +26,7 @@ impl Process {
         Process::start_with(data, port, more, Stdio::inherit())
     }
 
-    /// The same with its log somewhere else.
+    /// Starts it with its log redirected.
     fn start_with(data: &Path, port: u16, more: &[&str], log: Stdio) -> Process {
         let mut child = Command::new(env!("CARGO_BIN_EXE_gaggle-server"))
             .args(["--listen", &format!("127.0.0.1:{port}"), "--log", "warn", "--rate-limits", "false"])
@@ -40,11 +40,11 @@ impl Process {
             .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("http://").unwrap_or_else(|| panic!("it said {line:?}"));
+        let address = line.trim().strip_prefix("http://").unwrap_or_else(|| panic!("it printed {line:?}"));
         Process { address: address.parse().unwrap(), child }
     }
 
-    /// Ends it as nothing can prepare for.
+    /// Kills it with SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -68,7 +68,7 @@ impl Drop for Process {
 }
 
 #[test]
-fn told_to_stop_it_says_goodbye_and_ends_well() {
+fn stopped_server_sends_bye_and_exits_cleanly() {
     let place = Place::new();
     let mut process = Process::start(place.path(), 0, &["--drain", "1h"]);
     let mut guest = Guest::connect(process.address);
@@ -80,16 +80,16 @@ fn told_to_stop_it_says_goodbye_and_ends_well() {
         _ => None,
     });
     assert_eq!(reconnect_ms, 3_600_000);
-    // Nobody new is sent here, and nobody takes it for dead.
-    assert_eq!(get(process.address, "/ready", ""), (503, "not ready: about to stop".into()));
+    // New clients are sent elsewhere, and the process still counts as alive.
+    assert_eq!(get(process.address, "/ready", ""), (503, "not ready: the server is stopping".into()));
     assert_eq!(get(process.address, "/health", "").0, 200);
-    // It would wait for an hour, but not for somebody who is gone.
+    // It would wait for an hour, but not for a client that is gone.
     drop(guest);
     assert!(process.child.wait().unwrap().success());
 }
 
 #[test]
-fn member_who_stays_hears_bye_before_the_end() {
+fn remaining_member_receives_bye_before_exit() {
     let place = Place::new();
     let mut process = Process::start(place.path(), 0, &["--drain", "300ms"]);
     let mut guests: Vec<Guest> = (0..20).map(|_| Guest::connect(process.address)).collect();
@@ -105,14 +105,14 @@ fn member_who_stays_hears_bye_before_the_end() {
     assert!(process.child.wait().unwrap().success());
 }
 
-/// What the program says when it is started like this, and whether it could start.
+/// Output of the program with these arguments, and whether it succeeded.
 fn output(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_gaggle-server")).args(arguments).output().unwrap();
     (output.status.success(), String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]
-fn check_finds_what_is_missing() {
+fn check_finds_missing_files() {
     let place = Place::new();
     let missing = place.path().join("nothing").display().to_string();
     let check = |arguments: &[&str]| output(&[arguments, &["--check"]].concat());
@@ -149,12 +149,12 @@ fn data_inside_served_files_is_refused() {
     for (files, data) in [("link", "site/deep/data"), ("site", "link/deep/data"), ("site", "site")] {
         expect_refusal(files, data);
     }
-    // The folder of files may lie in the one for data, and names may begin alike.
+    // The folder of files may be inside the data folder, and names may share a prefix.
     assert!(check("site", "site-data").0 && check("site", ".").0);
 }
 
 #[test]
-fn damaged_database_is_refused_with_what_to_do() {
+fn damaged_database_is_rejected_with_instructions() {
     let place = Place::new();
     let path = place.path().join("gaggle.sqlite");
     Process::start(place.path(), 0, &[]).kill();
@@ -166,21 +166,21 @@ fn damaged_database_is_refused_with_what_to_do() {
     drop(database);
     let start = ["--listen", "127.0.0.1:0", "--data", &place.path().display().to_string()].map(String::from);
     let start: Vec<&str> = start.iter().map(String::as_str).collect();
-    // Some pages in the middle, as a disk that fails leaves them.
+    // Some pages in the middle, as after a disk failure.
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2 / 4_096 * 4_096;
     bytes[middle..middle + 4 * 4_096].fill(0xa5);
     std::fs::write(&path, &bytes).unwrap();
     let (is_well, text) = output(&start);
     assert!(!is_well && text.contains("it is damaged") && text.contains(".recover"), "{text}");
-    // Cut off, as by a disk that was full.
+    // Truncated, as by a full disk.
     std::fs::write(&path, &bytes[..middle]).unwrap();
     let (is_well, text) = output(&start);
     assert!(!is_well && text.contains("it is damaged"), "{text}");
 }
 
 #[test]
-fn too_few_open_files_are_said() {
+fn low_limit_of_open_files_is_reported() {
     let place = Place::new();
     let program = format!(
         "ulimit -n 300; exec {} --listen 127.0.0.1:0 --data {}",
@@ -205,7 +205,7 @@ fn too_few_open_files_are_said() {
 }
 
 #[test]
-fn the_log_tells_what_happened_to_whom_and_where() {
+fn log_lines_name_player_room_and_connection() {
     let place = Place::new();
     let more = ["--log", "debug", "--log-format", "json"];
     let mut process = Process::start_with(place.path(), 0, &more, Stdio::piped());
@@ -235,7 +235,7 @@ fn the_log_tells_what_happened_to_whom_and_where() {
     let mut connections = std::collections::BTreeMap::new();
     for (message, player, (field, value)) in expected {
         let line = lines.find(|line| line["message"] == message && line["player"] == player.as_str());
-        let line = line.unwrap_or_else(|| panic!("nothing about {message}"));
+        let line = line.unwrap_or_else(|| panic!("no line about {message}"));
         assert_eq!(line["room"], room.as_str(), "{line}");
         assert_eq!(line[field].to_string().trim_matches('"'), value, "{line}");
         let connection = line["connection"].as_u64().unwrap();
@@ -258,8 +258,8 @@ fn wrong_operator_tokens_are_logged_until_they_are_delayed() {
     process.kill();
     let lines = log.lines().map(|line| line.unwrap()).filter(|line| line.contains("operator"));
     let lines: Vec<serde_json::Value> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
-    // Five at once and one each ten seconds are looked at. The others are delayed: not looked at,
-    // and not logged.
+    // Five at once and one every ten seconds are checked. The others are neither checked nor
+    // logged.
     let looked_at = answered.iter().filter(|status| **status == 401).count();
     assert!((5..=6 + began.elapsed().as_secs() as usize / 10).contains(&looked_at), "{answered:?}");
     assert!(answered.iter().all(|status| [401, 429].contains(status)), "{answered:?}");
@@ -272,7 +272,7 @@ fn wrong_operator_tokens_are_logged_until_they_are_delayed() {
 }
 
 #[test]
-fn proxy_on_this_machine_that_is_not_named_is_logged_once() {
+fn unnamed_local_proxy_is_logged_once() {
     let place = Place::new();
     let more = ["--log-format", "json"];
     let mut process = Process::start_with(place.path(), 0, &more, Stdio::piped());
@@ -288,7 +288,7 @@ fn proxy_on_this_machine_that_is_not_named_is_logged_once() {
 }
 
 #[test]
-fn who_cannot_store_results_is_not_ready_until_it_can() {
+fn server_that_cannot_store_results_is_not_ready() {
     let place = Place::new();
     let process = Process::start(place.path(), 0, &[]);
     let address = process.address;
@@ -304,9 +304,9 @@ fn who_cannot_store_results_is_not_ready_until_it_can() {
     database.execute_batch("ALTER TABLE matches RENAME TO elsewhere").unwrap();
     let start = Instant::now();
     std::thread::scope(|scope| {
-        // Nobody is told that it is stored, as long as there is a server.
+        // Until it is stored, no client is told that it is.
         scope.spawn(|| play(11));
-        while ready() != (503, "not ready: results cannot be stored, see the setting `data`".into()) {
+        while ready() != (503, "not ready: results cannot be stored; check the setting `data`".into()) {
             assert!(start.elapsed() < PATIENCE, "{:?}", ready());
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -318,7 +318,7 @@ fn who_cannot_store_results_is_not_ready_until_it_can() {
 }
 
 #[test]
-fn mistakes_on_the_command_line_are_one_line() {
+fn command_line_errors_are_one_line() {
     let output =
         Command::new(env!("CARGO_BIN_EXE_gaggle-server")).args(["--grace", "soon"]).output().unwrap();
     assert!(!output.status.success());
@@ -327,11 +327,11 @@ fn mistakes_on_the_command_line_are_one_line() {
 }
 
 #[test]
-fn killed_in_a_storm_it_forgets_nothing_it_said() {
+fn server_killed_in_storm_keeps_all_it_confirmed() {
     let place = Place::new();
     let mut process = Process::start(place.path(), lasting_port(), &[]);
     let address = process.address;
-    // Whoever is told of a seat or a stored result writes it down here.
+    // Confirmed reservations and stored results are recorded here.
     let seats: Mutex<Vec<Acknowledged>> = Mutex::default();
     let results: Mutex<Vec<(RoomId, String)>> = Mutex::default();
     let stop = AtomicBool::new(false);
@@ -356,7 +356,7 @@ fn killed_in_a_storm_it_forgets_nothing_it_said() {
     let (seats, results) = (seats.into_inner().unwrap(), results.into_inner().unwrap());
     assert!(results.len() >= 60, "only {} results before the kill", results.len());
     let process = Process::start(place.path(), address.port(), &[]);
-    // Every result that was told is there, once.
+    // Every confirmed result is stored once.
     for (room, key) in &results {
         let mut guest = Guest::connect(process.address);
         guest.say(&format!(r#"{{"type":"hello","key":"{key}"}}"#));
@@ -367,7 +367,7 @@ fn killed_in_a_storm_it_forgets_nothing_it_said() {
         });
         assert_eq!(count, 1, "the result of {room:?} for {key}");
     }
-    // Everybody who was seated finds their seat again.
+    // Every confirmed reservation is resumed.
     assert!(seats.len() >= 120);
     for (number, room, slot, ticket) in &seats {
         let mut guest = Guest::connect(process.address);
@@ -381,7 +381,7 @@ fn killed_in_a_storm_it_forgets_nothing_it_said() {
 }
 
 #[test]
-fn what_was_reported_to_a_server_that_was_killed_counts_at_the_next() {
+fn report_to_killed_server_counts_at_next_one() {
     let place = Place::new();
     let more = ["--grace", "2s"];
     let mut process = Process::start(place.path(), lasting_port(), &more);
@@ -413,7 +413,7 @@ fn what_was_reported_to_a_server_that_was_killed_counts_at_the_next() {
     };
     let seats = seats.into_inner().unwrap();
     let mut host = back(&seats[0]);
-    assert_eq!(answer(&mut host), Err(RejectionCode::Unavailable), "the other is on the way back");
+    assert_eq!(answer(&mut host), Err(RejectionCode::Unavailable), "the other one is still returning");
     let mut other = back(&seats[1]);
     for guest in [&mut host, &mut other] {
         assert_eq!(answer(guest), Ok(Verdict::Pending));
@@ -428,10 +428,10 @@ fn what_was_reported_to_a_server_that_was_killed_counts_at_the_next() {
     assert_eq!(verdict, Verdict::Claimed);
 }
 
-/// A seat somebody was told they have: who, where, which, and the ticket.
+/// A confirmed reservation: client, room, slot and ticket.
 type Acknowledged = (u32, RoomId, Option<u16>, String);
 
-/// Two people meet in a room of their own, play, report, and hear that it is stored.
+/// Two players meet in a room of their own, play, report, and learn that the result is stored.
 fn play_a_match(
     address: SocketAddr,
     number: u32,

@@ -1,4 +1,4 @@
-//! The relay of a server: whom it lets in, and what it counts.
+//! The relay of a server: admission and metrics.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use tungstenite::{Message, WebSocket};
 use crate::guest::{CREATE, FIND, PATIENCE, TestServer};
 use crate::http::get;
 
-/// First bytes of what a relay says (PROTOCOL.md, 6.3).
+/// First bytes of relay frames (PROTOCOL.md, 6.3).
 const PROVEN: u8 = 7;
 const REFUSED: u8 = 11;
 const OLD_EPOCH: u8 = 2;
@@ -21,7 +21,7 @@ fn connect(server: &TestServer) -> WebSocket<TcpStream> {
     tungstenite::client(format!("ws://{}/relay", server.address), stream).unwrap().0
 }
 
-/// Shows a ticket; what the relay says first.
+/// Shows a ticket and returns the first answer.
 fn prove(server: &TestServer, ticket: &str) -> (WebSocket<TcpStream>, Vec<u8>) {
     let mut socket = connect(server);
     socket.send(Message::Binary([&[1, 1][..], ticket.as_bytes()].concat().into())).unwrap();
@@ -29,7 +29,7 @@ fn prove(server: &TestServer, ticket: &str) -> (WebSocket<TcpStream>, Vec<u8>) {
     (socket, answer)
 }
 
-/// One of the relay's numbers, as whoever watches over the server sees it.
+/// One of the relay's metrics.
 fn counted(server: &TestServer, name: &str) -> u64 {
     let (status, text) = get(server.address, "/metrics", "");
     assert_eq!(status, 200);
@@ -47,7 +47,7 @@ fn expect_count(server: &TestServer, name: &str, expected: u64) {
 }
 
 #[test]
-fn who_was_sent_away_does_not_get_in_with_the_ticket_of_before() {
+fn removed_member_is_rejected_with_old_ticket() {
     let server = TestServer::start();
     let (mut host, mut other) = (server.guest(), server.guest());
     host.hello(1);
@@ -59,7 +59,7 @@ fn who_was_sent_away_does_not_get_in_with_the_ticket_of_before() {
         ServerMessage::TicketRenewed(ticket) => Some(ticket.ticket.clone()),
         _ => None,
     });
-    // Nobody has shown the relay a newer ticket yet.
+    // No member has shown the relay a newer ticket yet.
     assert_eq!(prove(&server, &seat.ticket).1, [REFUSED, OLD_EPOCH]);
     assert_eq!(prove(&server, &newer).1[0], PROVEN);
     expect_count(&server, "refused_old_total", 1);
@@ -67,7 +67,7 @@ fn who_was_sent_away_does_not_get_in_with_the_ticket_of_before() {
 }
 
 #[test]
-fn whatever_is_refused_is_counted_where_operators_look() {
+fn rejected_requests_are_counted_in_metrics() {
     let server = TestServer::start();
     let mut guest = server.guest();
     guest.hello(1);
@@ -75,20 +75,20 @@ fn whatever_is_refused_is_counted_where_operators_look() {
     let (mut member, answer) = prove(&server, &seat.ticket);
     assert_eq!(answer[0], PROVEN);
     expect_count(&server, "members", 1);
-    // An offer that describes nothing, and those beyond eight at once.
+    // An empty offer, and those beyond the burst of eight.
     let offer = Message::Binary([&[6][..], b"v=0"].concat().into());
     (0..8).for_each(|_| member.send(offer.clone()).unwrap());
     let began = Instant::now();
     while counted(&server, "offers_refused_total") == 0 {
-        assert!(began.elapsed() < PATIENCE, "bad descriptions are counted");
+        assert!(began.elapsed() < PATIENCE, "malformed descriptions are counted");
     }
     (0..20).for_each(|_| member.send(offer.clone()).unwrap());
     let began = Instant::now();
     while counted(&server, "offers_refused_total") < 15 {
         assert!(began.elapsed() < PATIENCE, "{}", counted(&server, "offers_refused_total"));
     }
-    assert_eq!(counted(&server, "strays_refused_total"), 0, "nothing came by UDP");
-    // Text, and what is longer than any frame.
+    assert_eq!(counted(&server, "strays_refused_total"), 0, "nothing arrived by UDP");
+    // Text, and a message longer than any frame.
     connect(&server).send(Message::text("hello")).unwrap();
     connect(&server).send(Message::Binary(vec![4; 20_000].into())).unwrap();
     expect_count(&server, "malformed_total", 2);
@@ -96,7 +96,7 @@ fn whatever_is_refused_is_counted_where_operators_look() {
 }
 
 #[test]
-fn its_port_is_the_stun_server_unless_another_is_named() {
+fn relay_port_is_stun_server_unless_another_is_named() {
     let told = |named: &[&str]| {
         let server = TestServer::with(|config| {
             config.ice = List(named.iter().map(ToString::to_string).collect());
@@ -110,7 +110,7 @@ fn its_port_is_the_stun_server_unless_another_is_named() {
     let (urls, own) = told(&[]);
     assert_eq!(urls, [own]);
     let (urls, own) = told(&["turn:turn.example"]);
-    assert_eq!(urls, [own.as_str(), "turn:turn.example"], "a TURN server is none to native peers");
+    assert_eq!(urls, [own.as_str(), "turn:turn.example"], "native peers cannot use a TURN server");
     assert_eq!(told(&["stun:a.example", "turn:b.example"]).0, ["stun:a.example", "turn:b.example"]);
 }
 
@@ -119,7 +119,7 @@ fn exceeded_limit_of_relay_is_in_metrics() {
     let server = TestServer::start();
     let limited = |name: &str| counted(&server, &format!("limited_total{{limit=\"{name}\"}}"));
     assert_eq!((limited("unauthenticated"), limited("member_frames")), (0, 0));
-    // One more than a network may have that prove nothing.
+    // One more than a network may have unauthenticated.
     let silent: Vec<WebSocket<TcpStream>> = (0..64).map(|_| connect(&server)).collect();
     expect_count(&server, "limited_total{limit=\"unauthenticated\"}", 1);
     assert_eq!(limited("member_frames"), 0);

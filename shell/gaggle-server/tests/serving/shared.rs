@@ -1,5 +1,4 @@
-//! Several servers on one Redis are one lobby, also when one of them, or the Redis, is gone from
-//! one moment to the next.
+//! Several servers on one Redis as one lobby, also when a server or the Redis crashes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +18,7 @@ use crate::place::{Place, lasting_port};
 use crate::process::Process;
 
 #[test]
-fn what_is_nested_too_deep_for_the_log_is_refused_and_an_unreadable_entry_is_left_out() {
+fn deep_nesting_is_rejected_and_unreadable_entry_skipped() {
     let redis = Redis::start();
     let (first, second) = (redis.node(|_| {}), redis.node(|_| {}));
     let mut nia = first.guest();
@@ -36,7 +35,7 @@ fn what_is_nested_too_deep_for_the_log_is_refused_and_an_unreadable_entry_is_lef
     for spoilt in ["", "{\"entry\":\"create\"", "\u{0}", &format!("{{\"entry\":\"tick\",\"a\":{deep}}}")] {
         redis.spoil(spoilt);
     }
-    // Everybody goes on, on both nodes, with the rooms there were.
+    // All clients go on, on both nodes, in their rooms.
     let mut ada = second.guest();
     ada.hello(2);
     let join = format!(r#"{{"type":"join","code":"{}"}}"#, made.room.code);
@@ -47,7 +46,7 @@ fn what_is_nested_too_deep_for_the_log_is_refused_and_an_unreadable_entry_is_lef
         _ => None,
     });
     assert_eq!(kind, "joined");
-    // And so does a node that starts only now.
+    // And so does a node that starts now.
     let third = redis.node(|_| {});
     let mut ben = third.guest();
     ben.hello(3);
@@ -61,7 +60,7 @@ const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 fn two_nodes_are_one_lobby() {
     let redis = Redis::start();
     let nodes = [redis.node(|_| {}), redis.node(|_| {})];
-    // Through both at once, and never two rooms where one had space.
+    // Through both at once; no room is created while another has a free slot.
     let seats: Vec<(RoomId, Option<u16>)> = std::thread::scope(|scope| {
         let joiners: Vec<_> = (0..2)
             .map(|half: u32| {
@@ -115,7 +114,7 @@ fn members_on_different_nodes_see_and_signal_each_other() {
             assert_eq!(data, n.to_string());
         }
     }
-    // The same tab on another node: the older connection is asked, on its own node, and answers.
+    // The same client on another node: the older connection is probed on its node, and answers.
     let older = std::thread::spawn(move || nia.hear_bye());
     let mut copy = second.guest();
     copy.say(&hello(1));
@@ -130,7 +129,7 @@ fn members_on_different_nodes_see_and_signal_each_other() {
 }
 
 #[test]
-fn people_of_like_skill_are_found_across_nodes() {
+fn players_of_similar_skill_are_found_across_nodes() {
     let redis = Redis::start();
     let (first, second) = (redis.node(ranked), redis.node(ranked));
     let find = r#"{"type":"find","game":"gander","mode":"duel"}"#;
@@ -152,17 +151,17 @@ fn people_of_like_skill_are_found_across_nodes() {
 }
 
 #[test]
-fn results_and_ratings_are_the_same_whichever_node_one_asks() {
+fn results_and_ratings_are_equal_on_all_nodes() {
     results_are_the_same_on(&[&Place::new(), &Place::new()]);
 }
 
 #[test]
-fn nodes_that_share_a_data_folder_count_each_match_once() {
+fn nodes_sharing_data_folder_count_each_match_once() {
     let place = Place::new();
     results_are_the_same_on(&[&place, &place]);
 }
 
-/// Two nodes with these data folders; a match through each of them.
+/// Two nodes with these data folders, and a match through each of them.
 fn results_are_the_same_on(folders: &[&Place; 2]) {
     let redis = Redis::start();
     let nodes = folders.map(|folder| {
@@ -194,11 +193,11 @@ fn results_are_the_same_on(folders: &[&Place; 2]) {
         let database = rusqlite::Connection::open(folder.path().join("gaggle.sqlite")).unwrap();
         let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!(count("SELECT count(*) FROM matches"), 2);
-        assert_eq!(count("SELECT max(matches) FROM ratings"), 2, "each match moved a rating once");
+        assert_eq!(count("SELECT max(matches) FROM ratings"), 2, "each match changed a rating once");
     }
 }
 
-/// Two people play through this node and leave; how that moved their ratings.
+/// Two players play through this node and leave; returns their rating changes.
 fn play_duel(node: &TestServer, scores: [i64; 2]) -> Vec<RatingChange> {
     let (mut nia, mut ada) = (node.guest(), node.guest());
     nia.hello(1);
@@ -225,8 +224,7 @@ fn play_duel(node: &TestServer, scores: [i64; 2]) -> Vec<RatingChange> {
     ratings
 }
 
-/// What this node tells somebody of their results, of everybody's, and by which rating it looks for
-/// others.
+/// A player's statistics, the leaderboard, and the rating used for a search.
 fn standing(node: &TestServer) -> (MyStats, Leaderboard, i64) {
     let mut nia = node.guest();
     nia.hello(1);
@@ -248,7 +246,7 @@ fn standing(node: &TestServer) -> (MyStats, Leaderboard, i64) {
     (mine, top, rating)
 }
 
-/// With a mode in which two of like skill are looked for.
+/// Settings with a ranked mode for two.
 fn ranked(config: &mut gaggle_server::Config) {
     let rules = ModeConfig {
         players_default: 2,
@@ -261,14 +259,14 @@ fn ranked(config: &mut gaggle_server::Config) {
 }
 
 #[test]
-fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
+fn killed_node_loses_no_room_and_leaves_no_stale_member() {
     let redis = Redis::start();
     let place = Place::new();
     let url = redis.url();
     let more = ["--redis", &url, "--ticket-secret", SECRET, "--grace", "9s"];
     let mut doomed = Process::start(place.path(), 0, &more);
     let other = redis.node(|config| config.grace = Setting(Micros::from_secs(9)));
-    // Two on the node that dies, one on the other, in one room.
+    // Two on the node that is killed and one on the other, in one room.
     let mut nia = Guest::connect(doomed.address);
     let welcome = nia.hello(1);
     let made = nia.seat(FIND);
@@ -276,12 +274,12 @@ fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
     let ghost_peer = ghost.hello(2).peer;
     ghost.seat(FIND);
     let mut ada = other.local_slot(3);
-    // And a room that lived on it alone.
+    // And a room with members on the killed node only.
     let mut lone = Guest::connect(doomed.address);
     lone.hello(4);
     let lone_room = lone.seat(r#"{"type":"create","game":"gander","mode":"team"}"#).room.id;
     doomed.kill();
-    // Whoever comes back at once has the seat at once.
+    // A player that returns at once has its reservation at once.
     let mut back = other.guest();
     let resume = format!(r#","resume":"{}","ticket":"{}"}}"#, welcome.resume, made.ticket);
     back.say(&hello(1).replace('}', &resume));
@@ -290,7 +288,7 @@ fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
         _ => None,
     });
     assert_eq!(seat, (made.room.id, made.slot, true));
-    // Who does not is away when the node is given up, and gone after the grace time.
+    // One that does not is away when the lease expires, and removed after the grace time.
     let mut seen = Vec::new();
     ada.hear_until(|message| {
         if let ServerMessage::Change(change) = message {
@@ -309,7 +307,7 @@ fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
     });
     assert_eq!(seen, ["away", "left"]);
     assert_eq!(look(&mut ada).0, made.room.id);
-    // The room of the one who never came back is gone too.
+    // The room of the player that never returned ends, too.
     ada.say(r#"{"type":"list","game":"gander","all":true}"#);
     let rooms = ada.hear_until(|message| match message {
         ServerMessage::Rooms(rooms) => Some(rooms.rooms.iter().map(|room| room.id).collect::<Vec<_>>()),
@@ -319,13 +317,13 @@ fn a_killed_node_loses_no_room_and_leaves_no_ghost() {
 }
 
 #[test]
-fn a_result_whose_node_is_killed_before_it_is_on_disk_is_stored_by_another() {
+fn result_of_killed_node_is_stored_by_another() {
     let redis = Redis::start();
     let place = Place::new();
     let url = redis.url();
     let mut doomed = Process::start(place.path(), 0, &["--redis", &url, "--ticket-secret", SECRET]);
     let other = redis.node(|_| {});
-    // Somebody else writes to its database, for as long as it lives.
+    // Another process holds the database's write lock.
     let database = rusqlite::Connection::open(place.path().join("gaggle.sqlite")).unwrap();
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (mut nia, mut ada) = (Guest::connect(doomed.address), Guest::connect(doomed.address));
@@ -354,13 +352,13 @@ fn a_result_whose_node_is_killed_before_it_is_on_disk_is_stored_by_another() {
             assert_eq!((stored.room, stored.score), (made.room.id, 70));
             break;
         }
-        assert!(start.elapsed() < PATIENCE, "nobody stored it");
+        assert!(start.elapsed() < PATIENCE, "no node stored it");
         std::thread::sleep(Duration::from_millis(200));
     }
 }
 
 #[test]
-fn a_node_that_comes_late_reads_the_snapshot_and_what_came_after() {
+fn late_node_reads_snapshot_and_later_entries() {
     let redis = Redis::start();
     let first = redis.node(|_| {});
     let mut keeper = first.guest();
@@ -386,7 +384,7 @@ fn a_node_that_comes_late_reads_the_snapshot_and_what_came_after() {
 }
 
 #[test]
-fn a_redis_that_forgets_everything_costs_nobody_a_seat() {
+fn redis_that_loses_everything_costs_no_reservation() {
     let mut redis = Redis::start();
     let node = redis.node(|_| {});
     let mut nia = node.guest();
@@ -394,7 +392,7 @@ fn a_redis_that_forgets_everything_costs_nobody_a_seat() {
     let made = nia.seat(FIND);
     redis.kill();
     redis.start_again();
-    // Nobody knows any more who sits where, so that everybody is asked to come back.
+    // All reservations are unknown, so all clients are asked to reconnect.
     assert_eq!(nia.hear_bye(), RejectionCode::Unavailable);
     let start = Instant::now();
     loop {
@@ -410,15 +408,15 @@ fn a_redis_that_forgets_everything_costs_nobody_a_seat() {
                 assert_eq!(seat, (made.room.id, made.slot));
                 break;
             }
-            // The node itself has to be known again first.
-            None => assert!(start.elapsed() < PATIENCE, "no seat"),
+            // The node's own lease must be renewed first.
+            None => assert!(start.elapsed() < PATIENCE, "no reservation"),
         }
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
 #[test]
-fn a_redis_that_lost_only_its_last_entries_leaves_no_two_nodes_apart() {
+fn redis_that_lost_last_entries_leaves_nodes_equal() {
     let redis = Redis::start();
     let (first, second) = (redis.node(|_| {}), redis.node(|_| {}));
     let mut nia = first.local_slot(1);
@@ -426,7 +424,7 @@ fn a_redis_that_lost_only_its_last_entries_leaves_no_two_nodes_apart() {
     let mut ada = second.guest();
     ada.hello(2);
     ada.seat(r#"{"type":"create","game":"lost"}"#);
-    // When it is back it has more entries than anybody has seen, before anybody can look.
+    // After the restart it gets more entries than before, before any node reads it.
     redis.lose_what_came_after(&kept);
     assert_eq!(nia.hear_bye(), RejectionCode::Unavailable);
     assert_eq!(ada.hear_bye(), RejectionCode::Unavailable);
@@ -439,9 +437,9 @@ fn a_redis_that_lost_only_its_last_entries_leaves_no_two_nodes_apart() {
             ServerMessage::Rooms(rooms) => Some(rooms.rooms.len()),
             _ => None,
         });
-        assert_eq!(count, 0, "what is in no log is in no node");
+        assert_eq!(count, 0, "an entry outside the log is in no directory");
     }
-    // What was not lost is there for everybody.
+    // What was not lost is the same for all clients.
     let mut back = second.guest();
     back.hello(1);
     let seat = back.hear_until(|message| match message {
@@ -454,11 +452,11 @@ fn a_redis_that_lost_only_its_last_entries_leaves_no_two_nodes_apart() {
 }
 
 #[test]
-fn a_redis_that_lost_an_entry_before_anybody_read_it_leaves_nobody_waiting() {
+fn redis_that_lost_unread_entry_leaves_no_client_waiting() {
     let redis = Redis::start();
     let node = redis.node(|_| {});
     let (mut nia, mut ada) = (node.local_slot(1), node.local_slot(2));
-    // It takes the next one for one it has, and says so.
+    // It takes the next entry for a known one, and confirms it.
     redis.leave_out_the_next_entry();
     for guest in [&mut nia, &mut ada] {
         guest.say(r#"{"type":"profile","palette":1}"#);
@@ -471,14 +469,13 @@ fn a_redis_that_lost_an_entry_before_anybody_read_it_leaves_nobody_waiting() {
 }
 
 #[test]
-fn what_waited_for_a_redis_that_forgot_seats_no_ghost() {
+fn entries_queued_for_restarted_redis_add_no_stale_member() {
     let mut redis = Redis::start();
     let node = redis.node(|_| {});
     let mut ghost = node.guest();
     ghost.hello(1);
     redis.kill();
-    // The node's own sign of life waits as well, before the question: there is one every two
-    // seconds.
+    // The node's lease, renewed every two seconds, is queued before the request.
     std::thread::sleep(Duration::from_millis(2_500));
     ghost.say(FIND);
     redis.start_again();
@@ -487,11 +484,11 @@ fn what_waited_for_a_redis_that_forgot_seats_no_ghost() {
     let mut nia = node.guest();
     nia.hello(2);
     let seat = nia.seat(FIND);
-    assert!(seat.created, "nobody is put together with somebody who is not there");
+    assert!(seat.created, "no player is matched with an absent one");
 }
 
 #[test]
-fn who_cannot_reach_its_redis_is_not_ready_until_it_can() {
+fn node_without_redis_is_not_ready() {
     let mut redis = Redis::start();
     let node = redis.node(|_| {});
     let ready = || get(node.address, "/ready", "");
@@ -504,14 +501,14 @@ fn who_cannot_reach_its_redis_is_not_ready_until_it_can() {
     };
     assert_eq!(ready(), (200, "ready".into()));
     redis.kill();
-    wait_for((503, "not ready: the rooms cannot be reached, see the setting `redis`"));
-    assert_eq!(get(node.address, "/health", "").0, 200, "nothing is wrong with the process");
+    wait_for((503, "not ready: the shared rooms are unreachable; check the setting `redis`"));
+    assert_eq!(get(node.address, "/health", "").0, 200, "the process is healthy");
     redis.start_again();
     wait_for((200, "ready"));
 }
 
 #[test]
-fn a_redis_that_is_not_there_is_named_at_the_start() {
+fn missing_redis_is_named_at_start() {
     let place = Place::new();
     let config = gaggle_server::Config {
         listen: ([127, 0, 0, 1], 0).into(),
@@ -524,7 +521,7 @@ fn a_redis_that_is_not_there_is_named_at_the_start() {
     assert!(error.starts_with("cannot use the Redis at redis://…@127.0.0.1:1:"), "{error}");
 }
 
-/// Room and slot, as the server sees them.
+/// Room and slot according to the server.
 fn look(guest: &mut Guest) -> (RoomId, Option<u16>) {
     guest.say(r#"{"type":"profile","palette":1}"#);
     guest.say(r#"{"type":"look","id":99}"#);
@@ -554,7 +551,7 @@ impl TestServer {
     }
 }
 
-/// A Redis of its own.
+/// A Redis process for one test.
 pub(crate) struct Redis {
     child: Child,
     port: u16,
@@ -566,10 +563,10 @@ impl Redis {
         Redis::start_with(&[])
     }
 
-    /// With these variables in its environment.
+    /// Starts it with these environment variables.
     pub(crate) fn start_with(variables: &[(&str, &Path)]) -> Redis {
         let place = Place::new();
-        // Somebody else may have been faster.
+        // Another process may take the port first.
         let found = (0..20).find_map(|_| {
             let port = lasting_port();
             run(port, &place, variables).map(|child| (child, port))
@@ -599,7 +596,7 @@ impl Redis {
         self.child = run(self.port, &self.place, &[]).expect("its port is still free");
     }
 
-    /// Puts something into the log that no server wrote.
+    /// Appends an entry that no server wrote.
     fn spoil(&self, text: &str) {
         let client = redis::Client::open(self.url()).unwrap();
         let mut connection = client.get_connection().unwrap();
@@ -619,7 +616,7 @@ impl Redis {
         let _: i64 = eval.arg(script).arg(2).arg(log).arg(head).arg(text).query(&mut connection).unwrap();
     }
 
-    /// Only where one node writes.
+    /// Makes Redis skip the next entry. Only with one writing node.
     fn leave_out_the_next_entry(&self) {
         let client = redis::Client::open(self.url()).unwrap();
         let mut connection = client.get_connection().unwrap();
@@ -630,7 +627,7 @@ impl Redis {
         let _: u64 = add.arg(&keys[0]).arg(node).arg(1).query(&mut connection).unwrap();
     }
 
-    /// The log and its head, as they are now.
+    /// Contents of the log and its head.
     fn keep(&self) -> Vec<(String, Vec<u8>)> {
         let client = redis::Client::open(self.url()).unwrap();
         let mut connection = client.get_connection().unwrap();
@@ -643,7 +640,7 @@ impl Redis {
         vec![keep("log"), keep("head")]
     }
 
-    /// As after a failure: what came later is gone, and others have written more than that since.
+    /// As after a failover: later entries are lost, and others have taken their numbers.
     fn lose_what_came_after(&self, kept: &[(String, Vec<u8>)]) {
         let client = redis::Client::open(self.url()).unwrap();
         let mut connection = client.get_connection().unwrap();
@@ -664,7 +661,7 @@ impl Redis {
         let _: i64 = eval.query(&mut connection).unwrap();
     }
 
-    /// A command about the key that ends so.
+    /// Runs a command on the key with this ending.
     fn ask(&self, command: &str, ending: &str) -> i64 {
         let client = redis::Client::open(self.url()).unwrap();
         let mut connection = client.get_connection().unwrap();
@@ -673,7 +670,7 @@ impl Redis {
     }
 }
 
-/// Starts one, unless something else is at the port.
+/// Starts a process, unless the port is taken.
 fn run(port: u16, place: &Place, variables: &[(&str, &Path)]) -> Option<Child> {
     let mut child = Command::new("redis-server")
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
@@ -694,7 +691,7 @@ fn run(port: u16, place: &Place, variables: &[(&str, &Path)]) -> Option<Child> {
     Some(child)
 }
 
-/// Whether this very process is the one that answers there.
+/// Whether this process answers at the port.
 fn answers(port: u16, process: u32) -> bool {
     let asked = redis::Client::open(format!("redis://127.0.0.1:{port}")).and_then(|client| {
         let mut connection = client.get_connection_with_timeout(Duration::from_secs(1))?;

@@ -1,6 +1,5 @@
-//! Signing in with tokens of an outside issuer, at a server in a process of its own: keys from a
-//! file and from a URL, each way of signing that issuers use, and an issuer that is not there at
-//! first.
+//! Sign-in with tokens of an external issuer at a server process: keys from a file and from a URL,
+//! every supported algorithm, and an issuer that is unreachable at first.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -22,7 +21,7 @@ const ISSUER: &str = "https://id.example";
 const ALGORITHMS: [&str; 4] = ["EdDSA", "ES256", "RS256", "PS256"];
 
 #[test]
-fn tokens_of_every_kind_count_with_keys_from_a_file() {
+fn tokens_of_every_kind_are_accepted_with_keys_from_file() {
     let (issuer, place) = (Issuer::new(), Place::new());
     let keys = place.path().join("keys.json");
     std::fs::write(&keys, issuer.jwks()).unwrap();
@@ -31,7 +30,7 @@ fn tokens_of_every_kind_count_with_keys_from_a_file() {
 }
 
 #[test]
-fn tokens_of_every_kind_count_with_keys_from_a_url() {
+fn tokens_of_every_kind_are_accepted_with_keys_from_url() {
     let (issuer, place) = (Issuer::new(), Place::new());
     let url = publish(TcpListener::bind("127.0.0.1:0").unwrap(), issuer.jwks());
     let server = start(&place, &url);
@@ -39,7 +38,7 @@ fn tokens_of_every_kind_count_with_keys_from_a_url() {
 }
 
 #[test]
-fn an_issuer_that_is_not_there_keeps_guests_out_of_nothing_and_is_asked_again() {
+fn unreachable_issuer_affects_no_guest_and_is_asked_again() {
     let (issuer, place) = (Issuer::new(), Place::new());
     let port = lasting_port();
     let server = start(&place, &format!("http://127.0.0.1:{port}/keys"));
@@ -47,9 +46,9 @@ fn an_issuer_that_is_not_there_keeps_guests_out_of_nothing_and_is_asked_again() 
     let hello = issuer.hello("EdDSA", &claims("nia"));
     let mut early = Guest::connect(server.address);
     early.say(&hello);
-    assert_eq!(early.hear_bye(), RejectionCode::Unavailable, "nothing is wrong with the token");
+    assert_eq!(early.hear_bye(), RejectionCode::Unavailable, "the token itself is valid");
     publish(TcpListener::bind(("127.0.0.1", port)).unwrap(), issuer.jwks());
-    // It is asked again when somebody wants to sign in, but not each time.
+    // Asked again at sign-ins, but not at each of them.
     loop {
         let mut guest = Guest::connect(server.address);
         guest.say(&hello);
@@ -71,7 +70,7 @@ fn claims(subject: &str) -> String {
     format!(r#"{{"iss":"{ISSUER}","aud":"gaggle","sub":"{subject}","name":"Nia","exp":4000000000}}"#)
 }
 
-/// Whoever asks is told these keys, as long as the test runs.
+/// Serves these keys as long as the test runs.
 fn publish(listener: TcpListener, text: String) -> String {
     let url = format!("http://{}/keys", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -84,7 +83,7 @@ fn publish(listener: TcpListener, text: String) -> String {
     url
 }
 
-/// Somebody who vouches for people, with a key of each kind.
+/// A token issuer with a key of each kind.
 struct Issuer {
     random: SystemRandom,
     edwards: Ed25519KeyPair,
@@ -97,7 +96,7 @@ impl Issuer {
         let random = SystemRandom::new();
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let elliptic = EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap();
-        // Ring makes no such keys. This one signs nothing but the tokens of this test.
+        // Ring generates no such keys. This one signs only tokens of this test.
         let pem: String =
             include_str!("keys/rsa.pem").lines().filter(|line| !line.starts_with('-')).collect();
         Issuer {
@@ -108,10 +107,10 @@ impl Issuer {
         }
     }
 
-    /// The public halves.
+    /// Public keys as a JWKS.
     fn jwks(&self) -> String {
         let x = encode(self.edwards.public_key().as_ref());
-        // A point that is not compressed: 4, x, y.
+        // An uncompressed point: 4, x, y.
         let point = self.elliptic.public_key().as_ref();
         let (px, py) = (encode(&point[1..33]), encode(&point[33..]));
         let PublicKeyComponents::<Vec<u8>> { n, e } = self.rsa.public().into();
@@ -140,7 +139,7 @@ impl Issuer {
         }
     }
 
-    /// A greeting with a token that claims this.
+    /// A `hello` with a token of these claims.
     fn hello(&self, algorithm: &str, claims: &str) -> String {
         let header = format!(r#"{{"alg":"{algorithm}","kid":"{algorithm}"}}"#);
         let text = format!("{}.{}", encode(header.as_bytes()), encode(claims.as_bytes()));
@@ -148,30 +147,30 @@ impl Issuer {
         format!(r#"{{"type":"hello","token":"{text}.{signature}"}}"#)
     }
 
-    /// Signs in with each kind of key, as one person and as another, and tries what must not do.
+    /// Signs in with each kind of key, as two players, and tries invalid tokens.
     fn check_all(&self, server: &Process) {
         let mut players = Vec::new();
         for algorithm in ALGORITHMS {
             let mut guest = Guest::connect(server.address);
             guest.say(&self.hello(algorithm, &claims("nia")));
-            let ServerMessage::Welcome(welcome) = guest.hear() else { panic!("{algorithm} does not count") };
+            let ServerMessage::Welcome(welcome) = guest.hear() else { panic!("{algorithm} is not accepted") };
             players.push(welcome.player);
-            // What was signed is not what is said.
+            // The signature is of other claims.
             let altered = self.hello(algorithm, &claims("nia"));
             let signed = self.hello(algorithm, &claims("eve"));
             let altered = [altered.rsplit_once('.').unwrap().0, signed.rsplit_once('.').unwrap().1].join(".");
             assert_eq!(refusal(server, &altered), "the token's signature is wrong", "{algorithm}");
         }
         players.dedup();
-        assert_eq!(players.len(), 1, "whatever it is signed with, it is the same person");
+        assert_eq!(players.len(), 1, "the same player with every algorithm");
         let nobody = claims("nia").replace(r#""aud":"gaggle","#, "");
-        assert_eq!(refusal(server, &self.hello("RS256", &nobody)), "the token does not say whom it is for");
+        assert_eq!(refusal(server, &self.hello("RS256", &nobody)), "the token has no audience");
         let other = claims("nia").replace("gaggle", "other");
-        assert_eq!(refusal(server, &self.hello("ES256", &other)), "the token is for somebody else");
+        assert_eq!(refusal(server, &self.hello("ES256", &other)), "the token is for another audience");
     }
 }
 
-/// Why a greeting is refused.
+/// Why a `hello` is rejected.
 fn refusal(server: &Process, hello: &str) -> String {
     let mut guest = Guest::connect(server.address);
     guest.say(hello);

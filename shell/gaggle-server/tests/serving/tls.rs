@@ -16,7 +16,7 @@ use crate::guest::{FIND, Guest, PATIENCE, TestServer};
 use crate::hostile::NOT_WAITED_FOR;
 use crate::place::Place;
 
-/// A server with a certificate of its own, and what a client needs to trust it.
+/// A server with its own certificate, and what a client needs to trust it.
 fn start(change: impl FnOnce(&mut gaggle_server::Config)) -> (Place, TestServer, Arc<ClientConfig>) {
     let place = Place::new();
     let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
@@ -39,7 +39,7 @@ fn start(change: impl FnOnce(&mut gaggle_server::Config)) -> (Place, TestServer,
 }
 
 #[test]
-fn answers_over_tls_ask_for_tls_from_then_on() {
+fn tls_responses_require_tls_from_then_on() {
     let (_place, server, config) = start(|_| {});
     let tcp = TcpStream::connect(server.address).unwrap();
     tcp.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -53,9 +53,9 @@ fn answers_over_tls_ask_for_tls_from_then_on() {
 }
 
 #[test]
-fn half_handshakes_of_one_address_are_paced() {
+fn half_handshakes_of_one_address_are_rate_limited() {
     let (_place, server, config) = start(|config| config.rate_limits = true);
-    // What a client says first; the answer costs the server a signature.
+    // The first message of a client; the answer costs the server a signature.
     let name = ServerName::try_from("localhost").unwrap();
     let mut hello = Vec::new();
     ClientConnection::new(config, name).unwrap().write_tls(&mut hello).unwrap();
@@ -74,7 +74,7 @@ fn half_handshakes_of_one_address_are_paced() {
         let asking: Vec<_> = (0..16).map(|_| scope.spawn(ask)).collect();
         asking.into_iter().map(|asking| asking.join().unwrap()).sum()
     });
-    // 400 at once, then 40 a second; those that wait at the end are answered then.
+    // 400 at once, then 40 a second; those waiting at the end are answered then.
     let most = 400 + 40 * (began.elapsed().as_secs() as usize + 2);
     assert!((100..=most).contains(&answered), "{answered} answers, not more than {most}");
 }
@@ -88,7 +88,7 @@ fn half_handshakes_of_many_networks_leave_pages_to_others() {
     let (over, begun) = (AtomicBool::new(false), AtomicUsize::new(0));
     let from = |nth: usize| SocketAddr::from(([127, 3, 0, 1 + (nth % 128) as u8], 0));
     std::thread::scope(|scope| {
-        // 128 networks, each below its own pace, that never say more than the first word.
+        // 128 networks, each below its own rate, that send only the first message.
         for lane in 0..8 {
             let (over, begun, hello) = (&over, &begun, &hello);
             scope.spawn(move || {
@@ -123,11 +123,11 @@ fn half_handshakes_of_many_networks_leave_pages_to_others() {
         over.store(true, Ordering::Relaxed);
         let in_time = took.iter().flatten().filter(|took| **took < Duration::from_secs(1)).count();
         assert!(in_time >= 18, "{in_time} of 20 within a second: {took:?}");
-        assert!(begun.load(Ordering::Relaxed) >= 500, "the attack took place");
+        assert!(begun.load(Ordering::Relaxed) >= 500, "the attack was running");
     });
 }
 
-/// A connection from this address of this machine.
+/// A connection from this loopback address.
 fn connect_from(from: SocketAddr, to: SocketAddr) -> std::io::Result<TcpStream> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let stream = runtime.block_on(async {
@@ -157,7 +157,7 @@ fn strangers_meet_over_tls() {
     ada.hello(2);
     let found = ada.seat(FIND);
     assert_eq!(found.room.id, made.room.id);
-    // Who says nothing, or stops in the middle of the first word, is not waited for.
+    // A client that sends nothing, or half of the first message, is closed.
     let start = Instant::now();
     let lurkers = [&b""[..], &[0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00]].map(|said| {
         let mut tcp = TcpStream::connect(server.address).unwrap();
@@ -165,7 +165,7 @@ fn strangers_meet_over_tls() {
         tcp.write_all(said).unwrap();
         tcp
     });
-    // Longer than a TLS record and than what is read at once, both ways.
+    // Longer than a TLS record and than a read, in both directions.
     let data = "x".repeat(16_000);
     for _ in 0..20 {
         nia.say(&format!(r#"{{"type":"signal","to":"{}","data":"{data}"}}"#, found.peer));
@@ -186,7 +186,7 @@ fn strangers_meet_over_tls() {
 }
 
 #[test]
-fn a_certificate_that_is_none_is_named() {
+fn invalid_certificate_is_named() {
     let place = Place::new();
     let file = place.path().join("cert.pem");
     std::fs::write(&file, "nonsense").unwrap();
