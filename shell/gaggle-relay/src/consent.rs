@@ -1,31 +1,32 @@
-//! Which addresses of a channel have agreed to be sent to.
+//! Addresses of a channel that have consented to receive.
 //!
-//! Addresses can be forged, and a check shows no more than that its sender knows the channel's
-//! password: a member may let a stranger's address seem to be its own. So whoever is there is asked
-//! first what only the other side of the channel can answer, and the check waits until it is.
+//! Called by `udp.rs`. Source addresses can be forged, and a valid ICE check only proves knowledge
+//! of the channel's password: a member could direct traffic at a third party. So each address is
+//! first sent a request that only the other side of the channel can answer, and the check waits for
+//! that answer. Absent: sockets, ICE itself.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use gaggle_rtc::stun::TransactionId;
 
-/// Addresses one channel may be spoken to from at a time.
+/// Consented addresses per channel at a time.
 const AGREED_MAX: usize = 8;
-/// Addresses of one channel that may be asked at a time.
+/// Addresses per channel with an open request.
 const ASKED_MAX: usize = 4;
-/// Addresses that may agree during a channel's life: ICE keeps something for each. Whoever moves
-/// more often asks for a new channel.
+/// Addresses that may consent during a channel's life, because ICE keeps state for each. A member
+/// that moves more often needs a new channel.
 const AGREED_EVER_MAX: usize = 64;
-/// A question is repeated with a check that comes so much later.
+/// A request is repeated with a check that arrives this much later.
 const ASK_AGAIN: Duration = Duration::from_millis(40);
-/// An answer that takes longer counts for nothing.
+/// Later answers are ignored.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// How long an answer counts (RFC 7675 has the same). Checks come every three seconds, and bring a
-/// question from the tenth on.
+/// Lifetime of consent (RFC 7675 has the same). Checks arrive every three seconds and renew it from
+/// the tenth on.
 const AGREED_FOR: Duration = Duration::from_secs(30);
 const ASK_ANEW_AFTER: Duration = Duration::from_secs(10);
 
-/// The addresses of one channel.
+/// Addresses of one channel and their consent.
 #[derive(Debug, Default)]
 pub(crate) struct Consent {
     agreed: Vec<Agreed>,
@@ -45,37 +46,37 @@ struct Asked {
     question: TransactionId,
     since: Instant,
     last: Instant,
-    /// The check that waits for the answer, or nothing.
+    /// The check that waits for the answer, or empty.
     check: Vec<u8>,
 }
 
-/// What to do about a check.
+/// What to do with a check.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Judged {
-    /// It counts now.
+    /// Pass it to the channel now.
     pub(crate) is_taken: bool,
-    /// Ask whoever is there this.
+    /// Send this request to its source first.
     pub(crate) question: Option<TransactionId>,
 }
 
-/// What an answer brings.
+/// Result of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answered {
-    /// The check that waited for it, or nothing.
+    /// The check that waited for it, or empty.
     pub(crate) check: Vec<u8>,
-    /// The channel was not at this address before.
+    /// The channel has a new address.
     pub(crate) is_new: bool,
-    /// The address it is not at any more.
+    /// Address the channel has given up.
     pub(crate) left: Option<SocketAddr>,
 }
 
 impl Consent {
-    /// Whether something may be sent there.
+    /// Whether this address may be sent to.
     pub(crate) fn allows(&self, now: Instant, address: SocketAddr) -> bool {
         self.agreed_at(address).is_some_and(|at| now.duration_since(at) < AGREED_FOR)
     }
 
-    /// A check came from there, by somebody who knows the password.
+    /// Handles a check from this address that knows the password.
     pub(crate) fn check(
         &mut self,
         now: Instant,
@@ -113,7 +114,7 @@ impl Consent {
         Judged { is_taken, question }
     }
 
-    /// The other side of the channel answered from there; none if it was not asked that.
+    /// Handles an answer from this address; none if it answers no request.
     pub(crate) fn answer(
         &mut self,
         now: Instant,
@@ -135,7 +136,7 @@ impl Consent {
             return None;
         }
         self.agreed_ever += 1;
-        // Who moves about leaves behind what it has not been at for the longest time.
+        // Beyond the limit, the least recently used address is given up.
         let oldest = (0..self.agreed.len()).min_by_key(|index| self.agreed[*index].at);
         let left =
             oldest.filter(|_| self.agreed.len() >= AGREED_MAX).map(|index| self.agreed.remove(index).address);
@@ -143,7 +144,7 @@ impl Consent {
         Some(Answered { check: asked.check, is_new: true, left })
     }
 
-    /// Where the channel is, or was.
+    /// Addresses of the channel, current and pending.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.agreed.iter().map(|agreed| agreed.address)
     }
@@ -164,7 +165,7 @@ mod tests {
         ([192, 0, 2, 1], nth).into()
     }
 
-    /// A channel and its questions, of which each is another.
+    /// A channel with numbered requests.
     struct Rig {
         consent: Consent,
         now: Instant,
@@ -185,7 +186,7 @@ mod tests {
         }
 
         fn agree(&mut self, nth: u16) -> Option<Answered> {
-            let question = self.check(nth).question.expect("it is asked");
+            let question = self.check(nth).question.expect("a request is sent");
             self.consent.answer(self.now, address(nth), question)
         }
 
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_to_who_was_not_asked_and_a_check_waits_for_the_answer() {
+    fn check_waits_for_answer_and_nothing_else_is_sent() {
         let mut rig = Rig::new();
         assert_eq!(rig.check(1), Judged { is_taken: false, question: Some([1; 12]) });
         assert!(!rig.allows(1));
@@ -207,15 +208,15 @@ mod tests {
     }
 
     #[test]
-    fn answers_from_elsewhere_to_other_questions_twice_or_late_count_for_nothing() {
+    fn foreign_repeated_or_late_answers_are_ignored() {
         let mut rig = Rig::new();
         rig.check(1);
         rig.check(2);
         let mut answer = |nth: u16, question: u8, later: Duration| {
             rig.consent.answer(rig.now + later, address(nth), [question; 12])
         };
-        assert_eq!(answer(2, 1, MS), None, "from elsewhere");
-        assert_eq!(answer(1, 3, MS), None, "never asked");
+        assert_eq!(answer(2, 1, MS), None, "from another address");
+        assert_eq!(answer(1, 3, MS), None, "never requested");
         assert_eq!(answer(1, 1, 5 * SECOND), None, "late");
         assert!(answer(1, 1, MS).is_some());
         assert_eq!(answer(1, 1, MS), None, "twice");
@@ -223,26 +224,31 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_repeated_with_checks_and_in_time() {
+    fn request_is_repeated_with_checks_in_time() {
         let mut rig = Rig::new();
         assert_eq!(rig.check(1).question, Some([1; 12]));
         rig.now += 39 * MS;
         assert_eq!(rig.check(1).question, None);
         rig.now += MS;
-        assert_eq!(rig.check(1).question, Some([1; 12]), "the same, whichever answer comes");
+        assert_eq!(rig.check(1).question, Some([1; 12]), "the same one, whichever answer arrives");
         rig.now += 5 * SECOND;
-        assert_eq!(rig.check(1).question, Some([2; 12]), "another, for who saw the first long ago");
+        assert_eq!(
+            rig.check(1).question,
+            Some([2; 12]),
+            "a new one, for an address that saw the \
+         first long ago"
+        );
     }
 
     #[test]
-    fn consent_is_asked_for_anew_and_ends_without_an_answer() {
+    fn consent_is_renewed_and_ends_without_answer() {
         let mut rig = Rig::new();
         rig.agree(1);
         rig.now += 9 * SECOND;
         assert_eq!(rig.check(1).question, None);
         rig.now += SECOND;
         let judged = rig.check(1);
-        assert!(judged.is_taken && judged.question.is_some(), "it counts while it is asked");
+        assert!(judged.is_taken && judged.question.is_some(), "it is valid while it is renewed");
         let question = judged.question.unwrap();
         let answered = rig.consent.answer(rig.now, address(1), question);
         assert_eq!(answered, Some(Answered { check: vec![], is_new: false, left: None }));
@@ -253,12 +259,12 @@ mod tests {
         rig.now += SECOND;
         assert!(!rig.check(1).is_taken && !rig.allows(1), "half a minute without an answer");
         rig.now += SECOND;
-        assert_eq!(rig.agree(1).unwrap().check, [1], "whoever is there again says so");
+        assert_eq!(rig.agree(1).unwrap().check, [1], "an address that returns must answer again");
         assert!(rig.allows(1));
     }
 
     #[test]
-    fn whoever_moves_about_leaves_the_oldest_behind_and_nothing_grows() {
+    fn moving_member_gives_up_oldest_address_and_state_is_bounded() {
         let mut rig = Rig::new();
         for nth in 0..8 {
             rig.now += MS;

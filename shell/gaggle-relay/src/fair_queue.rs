@@ -1,18 +1,19 @@
-//! Who is served next where many wait: one of each network after the other, so that nobody waits
-//! for whoever brings much.
+//! Bounded queue that serves networks in turn, so that heavy ones do not delay others.
+//!
+//! Used at the UDP port for datagrams in both directions. Absent: what is queued.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What waits, by the network it came from, each network's in order. Bounded: when it is full, the
-/// oldest goes of whoever has most.
+/// Items by network, each network's in order. When full, the oldest item of the network with most
+/// is dropped.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     networks: BTreeMap<u64, VecDeque<T>>,
-    /// Networks of which something waits, the next one first.
+    /// Networks with items, the next one first.
     order: VecDeque<u64>,
     waiting: usize,
     waiting_max: usize,
-    /// Queues to use again.
+    /// Empty queues for reuse.
     spare: Vec<VecDeque<T>>,
 }
 
@@ -26,7 +27,7 @@ impl<T> FairQueue<T> {
         self.waiting == 0
     }
 
-    /// Lets something wait. What is dropped for it, if there is no room.
+    /// Adds an item. Returns the item dropped for it, if the queue was full.
     pub(crate) fn push(&mut self, network: u64, item: T) -> Option<T> {
         let dropped = if self.waiting >= self.waiting_max { self.drop_of_most() } else { None };
         if !self.networks.contains_key(&network) {
@@ -38,7 +39,7 @@ impl<T> FairQueue<T> {
         dropped
     }
 
-    /// The next one's, and which network's it is.
+    /// Removes the next item, with its network.
     pub(crate) fn pop(&mut self) -> Option<(u64, T)> {
         let network = self.order.pop_front()?;
         let item = self.take_first(network)?;
@@ -57,7 +58,7 @@ impl<T> FairQueue<T> {
         dropped
     }
 
-    /// Takes the oldest of a network, and forgets that if it was its last.
+    /// Removes the oldest item of a network, and the network with its last.
     fn take_first(&mut self, network: u64) -> Option<T> {
         let items = self.networks.get_mut(&network)?;
         let item = items.pop_front()?;
@@ -70,7 +71,7 @@ impl<T> FairQueue<T> {
     }
 }
 
-/// As many as are ever used at a time where nobody means it ill.
+/// Empty queues kept; more than ordinary traffic uses.
 const SPARE_MAX: usize = 64;
 
 #[cfg(test)]
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn who_brings_little_waits_for_nobody_who_brings_much() {
+    fn light_network_does_not_wait_for_heavy_one() {
         let mut turns = FairQueue::new(1_000);
         (0..500).for_each(|nth| assert_eq!(turns.push(1, nth), None));
         turns.push(2, 7);
@@ -90,12 +91,12 @@ mod tests {
         turns.push(2, 9);
         let served = all(&mut turns);
         assert_eq!(served[..5], [(1, 0), (2, 7), (3, 8), (1, 1), (2, 9)]);
-        assert!(served[5..].iter().map(|(_, nth)| *nth).eq(2..500), "each network's stay in order");
+        assert!(served[5..].iter().map(|(_, nth)| *nth).eq(2..500), "items of one network stay in order");
         assert!(turns.is_empty());
     }
 
     #[test]
-    fn when_it_is_full_the_oldest_goes_of_whoever_has_most() {
+    fn full_queue_drops_oldest_of_heaviest_network() {
         let mut turns = FairQueue::new(10);
         turns.push(2, 100);
         let dropped: Vec<u32> = (0..100).filter_map(|nth| turns.push(1, nth)).collect();
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_networks_leaves_nothing_behind() {
+    fn flood_of_networks_leaves_nothing_behind() {
         let mut turns = FairQueue::new(1_000);
         let dropped = (0..10_000).filter(|nth| turns.push(*nth, 1).is_some()).count();
         assert_eq!((dropped, turns.networks.len(), turns.order.len()), (9_000, 1_000, 1_000));

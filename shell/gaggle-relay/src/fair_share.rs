@@ -1,24 +1,26 @@
-//! How those who send to one member share what may wait for it: whoever sends much leaves room for
-//! whoever sends little.
+//! Shares of senders in one receiver's send buffer, so that heavy senders leave space for light
+//! ones.
+//!
+//! Used at the UDP port for each channel. Absent: the buffer itself.
 
 use std::collections::BTreeMap;
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::RelayFrame;
 
-/// Bytes of one sender that may wait in the upper half. Several messages of a game, and far less
-/// than the half.
+/// Bytes of one sender in the upper half: several game messages, and far less than the half.
 const SHARE_BYTES: usize = 4 * 1024;
 
-/// The buffer of one receiver. Its lower half is anybody's; of the upper, each sender has a share.
+/// Shares of one send buffer. Its lower half is free for all; in the upper half each sender has a
+/// share.
 #[derive(Debug, Default)]
 pub(crate) struct FairShare {
-    /// What each sender had of the upper half since it was last empty.
+    /// Bytes of each sender in the upper half since it was last empty.
     had: BTreeMap<PeerId, usize>,
 }
 
 impl FairShare {
-    /// Whether so many more bytes of this sender may wait, where so many do.
+    /// Whether `bytes` more of this sender fit, with this many buffered.
     pub(crate) fn admits(
         &mut self,
         buffered: usize,
@@ -37,7 +39,7 @@ impl FairShare {
     }
 }
 
-/// Who says what is in a frame with a datagram.
+/// Sender named in a data frame.
 pub(crate) fn sender_of(frame: &[u8]) -> PeerId {
     match RelayFrame::read(frame) {
         Ok(RelayFrame::Data { peer, .. }) => peer,
@@ -52,7 +54,7 @@ mod tests {
     const MAX: usize = 64 * 1024;
 
     #[test]
-    fn who_sends_much_leaves_room_for_who_sends_little() {
+    fn heavy_sender_leaves_space_for_light_one() {
         let (mut fair, mut buffered) = (FairShare::default(), 0);
         let [flood, game] = [1, 2].map(PeerId::from_u128);
         let mut send = |sender, bytes| {
@@ -67,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_one_has_half_and_again_when_it_is_empty() {
+    fn lone_sender_has_half_and_again_when_it_is_empty() {
         let mut fair = FairShare::default();
         let sender = PeerId::from_u128(1);
         assert!(fair.admits(0, MAX, sender, MAX / 2));

@@ -1,8 +1,8 @@
-//! STUN requests by network, and the bytes each is owed.
+//! Rate of STUN requests per network, and bytes each may be sent in return.
 //!
-//! The UDP port asks it before it answers. The answer to the shortest request is longer than it, so
-//! that a client which asks briefly asks twice: no address is sent more than came from it.
-//! Absent: sockets, what an answer says.
+//! The UDP port asks it before it answers. A response is longer than the shortest request, so a
+//! client with short requests must send two: no address receives more bytes than came from it.
+//! Absent: sockets, content of responses.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -12,20 +12,19 @@ use gaggle_kit::rate_limit::{RateLimiter, network};
 
 use crate::limits::{RelayLimit, STUN_NETWORK, STUN_TOTAL};
 
-/// Networks remembered at a time. The next takes the place of the one that has been remembered
-/// longest: whoever forges addresses has to do so thousands of times a second to keep a page that
-/// asks again from being known still.
+/// Networks tracked; the oldest is dropped first. An attacker with forged addresses would have to
+/// send thousands a second to push out a page between its retries.
 const NETWORKS_MAX: usize = 16_384;
-/// A network that was silent for so long is forgotten.
+/// A network silent for this long is dropped.
 const FORGET_AFTER: Micros = Micros::from_secs(10);
-/// Bytes a network can be owed at most.
+/// Largest byte credit of a network.
 const OWED_BYTES_MAX: usize = 1_024;
 
-/// Questions by network.
+/// STUN requests by network.
 #[derive(Debug, Default)]
 pub(crate) struct Limiter {
     networks: BTreeMap<u64, Network>,
-    /// In the order they came.
+    /// Networks in the order they were added.
     order: VecDeque<u64>,
     answers: RateLimiter,
     swept_at: Micros,
@@ -34,14 +33,14 @@ pub(crate) struct Limiter {
 #[derive(Debug)]
 struct Network {
     answers: RateLimiter,
-    /// Bytes it sent and was not answered with.
+    /// Bytes received minus bytes sent in return.
     owed_bytes: usize,
     asked_at: Micros,
 }
 
 impl Limiter {
-    /// Whether a question of so many bytes from this address may have an answer of so many now. The
-    /// error is the limit it exceeds; none if the network has not sent as much as it would get.
+    /// Whether a request of `asked` bytes from this address may have a response of `answer` bytes
+    /// now. The error is the exceeded limit; none if the byte credit is too small.
     pub(crate) fn allows(
         &mut self,
         from: IpAddr,
@@ -69,7 +68,7 @@ impl Limiter {
         Ok(())
     }
 
-    /// Forgets who is silent, or else who came first.
+    /// Drops silent networks, or else the oldest.
     fn make_room(&mut self, now: Micros) {
         if now.since(self.swept_at) >= FORGET_AFTER {
             self.swept_at = now;
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_addresses_fills_no_memory_and_gets_few_answers() {
+    fn flood_of_addresses_is_bounded_and_gets_few_answers() {
         let mut limiter = Limiter::default();
         let answered = (0..100_000u32)
             .filter(|n| limiter.allows(IpAddr::V4((*n).into()), 48, 32, Micros::from_secs(1)).is_ok())
@@ -115,10 +114,10 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_answered_while_somebody_asks_under_thousands_of_addresses() {
+    fn browsers_are_answered_during_flood_of_addresses() {
         let mut limiter = Limiter::default();
         let page = |nth: u8| IpAddr::from([192, 0, 2, nth]);
-        // When a browser asks, and asks again, in milliseconds.
+        // Times of a browser's request and its retries, in milliseconds.
         let asks = [0, 250, 750, 1_750, 3_350, 4_950, 6_550];
         let mut answered = [false; 50];
         let mut forged = 0x1000_0000_u32;
@@ -127,7 +126,7 @@ mod tests {
             let now = Micros::from_millis(ms);
             let began = |nth: u8| 3_000 + 7 * u64::from(nth);
             let asking = (0..50).find(|nth| asks.iter().any(|after| began(*nth) + after == ms));
-            // Somewhere among six of the others.
+            // Somewhere among six requests of the flood.
             let turn = random.below(7);
             for nth in 0..7 {
                 match asking.filter(|_| nth == turn) {
@@ -147,17 +146,17 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_briefly_is_never_sent_more_than_it_sent() {
+    fn short_requests_never_get_more_bytes_than_they_sent() {
         let mut limiter = Limiter::default();
         let (mut sent, mut got) = (0, 0);
         for second in 0..200 {
             sent += 20;
             let answered =
                 limiter.allows("192.0.2.1".parse().unwrap(), 20, 32, Micros::from_secs(second)).is_ok();
-            assert!(second > 0 || !answered, "one short question is not worth an answer");
+            assert!(second > 0 || !answered, "one short request gets no response");
             got += if answered { 32 } else { 0 };
             assert!(got <= sent, "{got} bytes for {sent}");
         }
-        assert!(got > sent / 2, "a browser, which asks again, is answered");
+        assert!(got > sent / 2, "a browser that retries is answered");
     }
 }

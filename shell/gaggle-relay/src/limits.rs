@@ -1,7 +1,8 @@
-//! Limits of the relay: the table of all of them, and what members and networks used.
+//! Limits of the relay: their table, and what members and networks have used.
 //!
-//! The machine and the UDP port ask it before they forward, open or answer anything; the operator's
-//! guide and the metrics come from the table. Absent: sockets, frames, what a member is told.
+//! The state machine and the UDP port ask it before they forward, open or answer anything; the
+//! operator's guide and the metrics come from the table. Absent: sockets, frames, texts for
+//! members.
 
 use std::iter::once;
 
@@ -11,34 +12,32 @@ use gaggle_lobby::RoomId;
 
 use crate::machine::RelayConfig;
 
-/// A network whose sockets all reconnect has them all again after so many seconds.
+/// Seconds in which all sockets of one network can reconnect.
 const CONNECT_SECONDS: u64 = 10;
-/// One network may have this part of the places of clients that have proved nothing.
+/// One network may have 1/16 of the unauthenticated connections.
 const UNPROVEN_SHARE: usize = 16;
-/// Datagrams of a channel for each that a member may hand in: its acknowledgements of what it gets
-/// come on top.
+/// Channel datagrams permitted per permitted frame: acknowledgements of received data come on top.
 const DATAGRAMS_PER_FRAME: u64 = 2;
-/// Opened and closed pairs of one member: all members of a room, and all again after they
-/// reconnected. Each brings another member a frame that is not dropped.
+/// Pair requests of one member: enough for all members of a room, twice. Each causes a frame to
+/// another member that is never dropped.
 const MEMBER_CONTROL: RateLimit = RateLimit::per_second(20, 256);
-/// Channels one member asks for.
+/// Channels one member requests.
 const MEMBER_OFFERS: RateLimit = RateLimit::per_second(1, 8);
 /// Tickets one member shows: checking one is expensive.
 const MEMBER_AUTHENTICATIONS: RateLimit = RateLimit::per_second(2, 32);
-/// STUN requests of one network. A page that looks for a path asks two or three, each up to nine
-/// times.
+/// STUN requests of one network. A page that connects sends two or three, each up to nine times.
 pub(crate) const STUN_NETWORK: RateLimit = RateLimit::per_second(5, 20);
-/// STUN requests of all networks: a thousand pages that come in one second, and no more for an
-/// attacker who forges addresses.
+/// STUN requests of all networks: a thousand pages that start in one second, and no more for an
+/// attacker with forged addresses.
 pub(crate) const STUN_TOTAL: RateLimit = RateLimit::per_second(4_000, 4_000);
-/// Bytes read from one WebSocket: several times what may pass through the relay. More waits in the
-/// kernel, so that no client keeps the relay busy with what is thrown away.
+/// Bytes read from one WebSocket: several times what the relay forwards. More waits in the kernel,
+/// so that reading excess does not keep the relay busy.
 pub(crate) const SOCKET_READ: RateLimit =
     RateLimit { burst: 1 << 20, tokens: 1 << 20, per: Micros::from_millis(200) };
-/// Prefixes of networks counted at a time; all others together have what one network has.
+/// Network prefixes tracked; further ones share the limit of one network.
 pub(crate) const PREFIXES_MAX: usize = 8_192;
-/// Members counted at a time, as a multiple of those that may be connected: members that left
-/// count until they would have all their tokens again.
+/// Members tracked, relative to those that may be connected: a member that left is tracked until
+/// its tokens are refilled.
 const MEMBERS_FACTOR: usize = 4;
 
 /// A limit of the relay, in the order of [`RelayLimit::table`]. Those of members come first, then
@@ -80,28 +79,28 @@ impl RelayConfig {
         RateLimit::per_second(self.network_frames_per_second, self.network_frames_burst)
     }
 
-    /// Datagrams that may come over one channel.
+    /// Datagrams over one channel.
     pub(crate) fn channel_datagrams(&self) -> RateLimit {
         self.member_frames().times(DATAGRAMS_PER_FRAME)
     }
 
-    /// Datagrams that may come over all channels of one network.
+    /// Datagrams over all channels of one network.
     pub(crate) fn network_datagrams(&self) -> RateLimit {
         self.network_frames().times(DATAGRAMS_PER_FRAME)
     }
 
-    /// Sockets that may come from one network; each may want a channel.
+    /// Connections from one network; each may request a channel.
     fn network_connects(&self) -> RateLimit {
         let sockets = self.sockets_per_network as u64;
         RateLimit::per_second(sockets.div_ceil(CONNECT_SECONDS), sockets)
     }
 
-    /// How much of [`RelayConfig::unproven_max`] one network may have.
+    /// Share of [`RelayConfig::unproven_max`] of one network.
     pub(crate) fn unproven_share(&self) -> usize {
         self.unproven_max.div_ceil(UNPROVEN_SHARE)
     }
 
-    /// Sockets at a time, those that are being closed included.
+    /// Open sockets, including those that are closing.
     pub(crate) fn sockets_max(&self) -> usize {
         self.members_max + self.unproven_max
     }
@@ -170,8 +169,7 @@ impl RelayConfig {
     }
 }
 
-/// What the limits of a member are counted by: they are the same for all its connections, and
-/// for those that come after them.
+/// Key of a member's limits: the same for all its connections, also later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MemberKey {
     pub(crate) room: RoomId,
@@ -180,7 +178,7 @@ pub(crate) struct MemberKey {
 
 impl LimitKey for MemberKey {}
 
-/// What members and networks have used of their limits, and how often each was exceeded.
+/// Usage of members and networks, and how often each limit was exceeded.
 #[derive(Debug)]
 pub(crate) struct Limits {
     members: KeyedRateLimiter<MemberKey, MEMBER_LIMITS>,
@@ -198,12 +196,12 @@ impl Limits {
         }
     }
 
-    /// How often each limit was exceeded, in the order of [`RelayConfig::limits`].
+    /// Excesses per limit, in the order of [`RelayConfig::limits`].
     pub(crate) fn exceeded(&self) -> &[u64; LIMITS] {
         &self.exceeded
     }
 
-    /// Counts an excess that was found elsewhere. False, for callers that then do nothing.
+    /// Counts an excess found elsewhere. Returns false for convenience.
     pub(crate) fn exceed(&mut self, limit: RelayLimit) -> bool {
         self.exceeded[limit as usize] += 1;
         false
@@ -215,7 +213,7 @@ impl Limits {
         taken.is_ok() || self.exceed(limit)
     }
 
-    /// Whether a member of this network may hand in a datagram of this size.
+    /// Whether a member of this network may send a datagram of this size.
     pub(crate) fn allows_frame(
         &mut self,
         now: Micros,
@@ -232,12 +230,12 @@ impl Limits {
         self.allows_network(now, network, RelayLimit::NetworkFrames)
     }
 
-    /// Whether one more socket may come from this network.
+    /// Whether this network may open one more connection.
     pub(crate) fn allows_connect(&mut self, now: Micros, network: u64) -> bool {
         self.allows_network(now, network, RelayLimit::NetworkConnects)
     }
 
-    /// Whether a member of this network may ask for a channel.
+    /// Whether a member of this network may request a channel.
     pub(crate) fn allows_offer(&mut self, now: Micros, member: MemberKey, network: u64) -> bool {
         self.allows(now, member, RelayLimit::MemberOffers)
             && self.allows_network(now, network, RelayLimit::NetworkOffers)
@@ -308,7 +306,7 @@ mod tests {
         let (mut limits, now) = (limits(), Micros::from_secs(1));
         let mut count =
             |nth| (0..100).filter(|_| limits.allows(now, member(nth), RelayLimit::MemberOffers)).count();
-        // Nothing tells the limits that a member leaves: the key outlives its connections.
+        // Limits are not told that a member leaves: the key outlives its connections.
         assert_eq!((count(1), count(1), count(2)), (8, 0, 8));
     }
 

@@ -1,7 +1,7 @@
-//! A relay on a free port of this machine with a key of its own, for tests, examples and trying
-//! things out.
+//! A relay on loopback with its own ticket key, for tests and examples.
 //!
-//! A real server gives tickets to those who sit in its rooms; this one gives them to whoever asks.
+//! A real server issues tickets to members of its rooms; this one issues them on request. Absent:
+//! lobby, TLS.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -16,12 +16,12 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{RelayConfig, RelayServer, UdpPort};
 
-/// Seconds a ticket counts.
+/// Lifetime of a ticket in seconds.
 const TICKET_SECONDS: u64 = 3_600;
-/// How many numbers are tried.
+/// Port numbers tried.
 const BIND_ATTEMPTS: usize = 16;
 
-/// A relay with a listener of its own. Stops when dropped.
+/// A relay with its own listener. Stops when dropped.
 #[derive(Debug)]
 pub struct Loopback {
     server: Arc<RelayServer>,
@@ -34,7 +34,7 @@ impl Loopback {
     /// Starts a relay on a free port of 127.0.0.1, for TCP and UDP.
     ///
     /// # Errors
-    /// If there is no port, thread or entropy to be had.
+    /// If a port, thread or random bytes are unavailable.
     pub fn start(config: RelayConfig) -> io::Result<Loopback> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
@@ -44,7 +44,7 @@ impl Loopback {
     /// Starts a relay at this address with this key.
     ///
     /// # Errors
-    /// If there is no such port, thread or entropy to be had.
+    /// If the port, a thread or random bytes are unavailable.
     pub fn at(address: SocketAddr, config: RelayConfig, signer: TicketSigner) -> io::Result<Loopback> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let (server, address) = runtime.block_on(async {
@@ -57,7 +57,7 @@ impl Loopback {
         Ok(Loopback { server, address, signer, runtime: Some(runtime) })
     }
 
-    /// Tells everybody that it stops, and gives its ports back.
+    /// Notifies all clients and releases the ports.
     pub fn stop(mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.block_on(self.server.stop());
@@ -65,27 +65,27 @@ impl Loopback {
         }
     }
 
-    /// Where it is, as a line wants it.
+    /// WebSocket URL of the relay.
     pub fn url(&self) -> String {
         format!("ws://{}/relay", self.address)
     }
 
-    /// The port's address.
+    /// Address of both ports.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The relay, to look at its numbers.
+    /// The running relay, for its counters.
     pub fn server(&self) -> &Arc<RelayServer> {
         &self.server
     }
 
-    /// What signs its tickets.
+    /// Signer of its tickets.
     pub fn signer(&self) -> &TicketSigner {
         &self.signer
     }
 
-    /// A ticket that counts for an hour from now.
+    /// A ticket valid for an hour from now.
     pub fn ticket(&self, room: u64, peer: PeerId) -> String {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         self.signer.sign(&Claims::bare(room, peer, 1, now + TICKET_SECONDS))
@@ -100,7 +100,7 @@ impl Drop for Loopback {
     }
 }
 
-/// Both ports. Where any number will do it has to be one that is free for both.
+/// Opens both ports. If any will do, one that is free for both.
 async fn bind(address: SocketAddr) -> io::Result<(TcpListener, UdpPort)> {
     let mut attempts = if address.port() == 0 { BIND_ATTEMPTS } else { 1 };
     loop {
@@ -124,7 +124,7 @@ async fn listen(listener: TcpListener, server: Arc<RelayServer>) {
     }
 }
 
-/// The opening handshake of a WebSocket.
+/// Performs the opening handshake of a WebSocket.
 async fn accept(stream: TcpStream, address: IpAddr) -> Option<Accepted> {
     let mut stream = stream.into_std().ok()?;
     stream.set_nonblocking(false).ok()?;

@@ -1,4 +1,7 @@
-//! Who is connected, who may talk to whom, and what goes where. No socket, no clock.
+//! State machine of the relay: connections, members, pairs, and where frames go.
+//!
+//! Driven by [`RelayServer`](crate::RelayServer). Absent: sockets, clocks, frames on the wire
+//! (`gaggle-link`).
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,7 +15,7 @@ use crate::limits::{Limits, RelayLimit};
 use crate::member::{Member, MemberId};
 use crate::totals::Totals;
 
-/// A connection, as the caller numbers it.
+/// Number of a connection, given by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
@@ -21,34 +24,33 @@ pub struct ConnectionId(pub u64);
 pub struct RelayConfig {
     /// Members at a time.
     pub members_max: usize,
-    /// Connections at a time that have not proved anything yet, and channels that are not open yet,
-    /// a sixteenth of either from one network.
+    /// Unauthenticated connections, and unopened channels, at a time; one network may have a
+    /// sixteenth of either.
     pub unproven_max: usize,
-    /// Sockets, and members, from one network (an address, or a /64 of IPv6) at a time. So many may
-    /// come at once, and a tenth of them every second.
+    /// Sockets, and members, from one network (an address, or an IPv6 /64) at a time. That many may
+    /// connect at once, and a tenth of them every second.
     pub sockets_per_network: usize,
-    /// Members of one room at a time, and peers one member may call.
+    /// Members of one room, and pairs of one member, at a time.
     pub room_members_max: usize,
-    /// A connection must prove itself within this time.
+    /// Time for a connection to authenticate.
     pub prove_within: Micros,
-    /// When a room goes on to a new epoch, members have this time to show their new ticket.
+    /// After a room's epoch rises, members have this time to show a new ticket.
     pub epoch_grace: Micros,
-    /// A member whose socket is lost and whose channel is silent for so long is gone. When all
-    /// places are taken, one that has both and is silent for so long makes way for a joiner.
+    /// A member without socket whose channel is silent this long is removed. If the relay is full,
+    /// a member silent this long is removed for a joiner.
     pub silent_max: Micros,
-    /// Datagrams a member may hand in per second, and at once. One for everybody counts once for
-    /// each.
+    /// Datagrams a member may send per second, counted per receiver.
     pub frames_per_second: u64,
-    /// See [`RelayConfig::frames_per_second`].
+    /// Burst of [`RelayConfig::frames_per_second`].
     pub frames_burst: u64,
-    /// The same for all members of one network together: nobody is to have the whole relay by being
-    /// many.
+    /// Datagrams of all members of one network per second, so that many members do not get the
+    /// whole relay.
     pub network_frames_per_second: u64,
-    /// See [`RelayConfig::network_frames_per_second`].
+    /// Burst of [`RelayConfig::network_frames_per_second`].
     pub network_frames_burst: u64,
-    /// Bytes a member may hand in per second, and at once.
+    /// Bytes a member may send per second.
     pub bytes_per_second: u64,
-    /// See [`RelayConfig::bytes_per_second`].
+    /// Burst of [`RelayConfig::bytes_per_second`].
     pub bytes_burst: u64,
 }
 
@@ -62,35 +64,35 @@ impl Default for RelayConfig {
             prove_within: Micros::from_secs(5),
             epoch_grace: Micros::from_secs(5),
             silent_max: Micros::from_secs(30),
-            // A full room at 60 Hz is 63 others sixty times, 3,780; what else there is to say to
-            // them fits beside it.
+            // A full room at 60 Hz sends to 63 others sixty times, 3,780; acknowledgements fit
+            // beside it.
             frames_per_second: 4_000,
             frames_burst: 2_000,
             // Less than half of what a core forwards, and 44 players in rooms of four.
             network_frames_per_second: 8_000,
             network_frames_burst: 4_000,
-            // Game traffic is far below this; snapshots for those who join need it now and then.
+            // Game traffic is far below this; snapshots for joiners need it at times.
             bytes_per_second: 2 << 20,
             bytes_burst: 2 << 20,
         }
     }
 }
 
-/// What goes out over a connection.
+/// Output on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outbound<'a> {
-    /// A frame with a datagram: if there is no room, it or an older one may be dropped.
+    /// A datagram: if the buffer is full, it or an older one may be dropped.
     Data(&'a [u8]),
-    /// A frame that must not get lost.
+    /// A frame that must not be dropped.
     Control(&'a [u8]),
-    /// The connection ends after what was said before.
+    /// Close the connection after earlier frames.
     Close,
 }
 
-/// What a member asks for that a relay without sockets cannot give.
+/// A member's request that needs sockets to fulfil.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// A channel: the description it offers.
+    /// Open a channel with this offer.
     Channel(String),
 }
 
@@ -98,7 +100,7 @@ pub enum Request {
 struct Connection {
     leg: RelayLeg,
     member: Option<MemberId>,
-    /// Where it comes from, until it has proved itself.
+    /// Network of the connection until it authenticates.
     unproven_from: Option<u64>,
     since: Micros,
 }
@@ -106,35 +108,34 @@ struct Connection {
 #[derive(Debug)]
 struct Room {
     epoch: u32,
-    /// Since when members of an earlier epoch may still talk.
+    /// Since when members of an earlier epoch are in their grace time.
     raised_at: Option<Micros>,
     members: BTreeMap<PeerId, MemberId>,
 }
 
-/// One part in so many of all members makes way at once: looking for them takes a look at every
-/// member.
+/// One in 32 members is removed at once when the relay is full: choosing them scans all members.
 const EVICTED_SHARE: usize = 32;
-/// How often members that can make way are looked for.
+/// Shortest time between two searches for members to remove.
 const EVICT_INTERVAL: Micros = Micros::from_millis(100);
-/// How often the epochs of rooms are asked for.
+/// Interval of asking for the epochs of rooms.
 const ASK_EVERY: Micros = Micros::from_millis(500);
 
-/// The epoch of a room, by whoever makes the tickets; none of a room it does not know.
+/// Current epoch of a room according to the lobby; none for an unknown room.
 pub type Epochs = Box<dyn Fn(RoomId) -> Option<u32> + Send + Sync>;
 
-/// Takes what goes out, and over which connection.
+/// Receives outputs with their connection.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(ConnectionId, Outbound<'_>);
 
-/// What is done from time to time.
+/// Due times of periodic work.
 #[derive(Debug, Default)]
 struct Due {
-    /// When to ask for the epochs of rooms again.
+    /// When to ask for the epochs of rooms.
     ask: Micros,
-    /// When members that can make way may be looked for again.
+    /// When members to remove may be searched again.
     evict: Micros,
 }
 
-/// The relay.
+/// State of a relay.
 pub struct Relay {
     key: TicketKey,
     epochs: Option<Epochs>,
@@ -160,7 +161,7 @@ impl std::fmt::Debug for Relay {
 }
 
 impl Relay {
-    /// A relay for tickets of this key. The instance is a number no earlier life of it had.
+    /// A relay for tickets of this key. `instance` must differ from all earlier runs.
     pub fn new(key: TicketKey, config: RelayConfig, instance: u64, has_channels: bool) -> Relay {
         Relay {
             limits: Limits::new(&config),
@@ -181,13 +182,13 @@ impl Relay {
         }
     }
 
-    /// From now on nobody is let in with a ticket of an earlier epoch than this says: members show
-    /// newer ones only by and by.
+    /// Sets the source of current epochs: tickets of earlier ones are rejected, even before a
+    /// member shows a newer one.
     pub fn set_epochs(&mut self, epochs: Epochs) {
         self.epochs = Some(epochs);
     }
 
-    /// What happened so far.
+    /// Counters since the start.
     pub fn totals(&self) -> Totals {
         let (members, rooms) = (self.member_count() as u64, self.rooms.len() as u64);
         Totals { members, rooms, limited: *self.limits.exceeded(), ..self.totals }
@@ -201,19 +202,18 @@ impl Relay {
         &mut self.totals
     }
 
-    /// Counts an excess of a limit that was found by the sockets.
+    /// Counts an excess of a limit found by the sockets.
     pub(crate) fn exceed(&mut self, limit: RelayLimit) {
         self.limits.exceed(limit);
     }
 
-    /// Counts datagrams that the sockets had no room for.
+    /// Counts datagrams that sockets had no space for.
     pub fn count_slow(&mut self, datagrams: u64) {
         self.totals.dropped_slow += datagrams;
     }
 
-    /// Sends some away who have proved nothing, if there are as many as can be, so that a socket
-    /// from this address has a place: of networks with many of them first, then those that came
-    /// first.
+    /// Closes unauthenticated connections if there are too many, so that a socket from this address
+    /// fits: those of heavy networks first, then the oldest.
     pub fn make_way(&mut self, from: IpAddr, out: Sink<'_>) {
         if self.unproven.total() < self.config.unproven_max {
             return;
@@ -226,8 +226,7 @@ impl Relay {
         }
     }
 
-    /// A socket is open from this address. It has to prove itself; false if there is no place for
-    /// it.
+    /// A socket has opened from this address. It must authenticate; false if it does not fit.
     pub fn socket_opened(&mut self, now: Micros, connection: ConnectionId, from: IpAddr) -> bool {
         self.totals.connections += 1;
         let (network, max) = (network(from), self.config.unproven_max);
@@ -245,7 +244,7 @@ impl Relay {
         true
     }
 
-    /// A channel is open that was asked for over this socket. False if the member is gone.
+    /// A channel that was requested over this socket has opened. False if the member is gone.
     pub fn channel_opened(
         &mut self,
         now: Micros,
@@ -275,8 +274,7 @@ impl Relay {
         }
     }
 
-    /// A frame came over a socket. If the connection is not to be served any more, `out` is told
-    /// so.
+    /// A frame has arrived over a socket. If the connection must be closed, `out` is told.
     pub fn handle_socket(
         &mut self,
         now: Micros,
@@ -305,8 +303,8 @@ impl Relay {
         })
     }
 
-    /// A frame came over a channel. What is no datagram is counted and left alone: anybody may have
-    /// sent it.
+    /// A frame has arrived over a channel. Anything but a datagram is counted and ignored: its
+    /// source may be forged.
     pub fn handle_channel(&mut self, now: Micros, connection: ConnectionId, bytes: &[u8], out: Sink<'_>) {
         let Some(member) = self.connections.get(&connection).and_then(|connection| connection.member) else {
             return;
@@ -322,8 +320,7 @@ impl Relay {
         }
     }
 
-    /// The member at the other end of a channel broke the rules of channels: it is shown out,
-    /// whatever else it has open.
+    /// The peer of a channel violated its protocol: closes all connections of the member.
     pub fn misbehaved(&mut self, connection: ConnectionId, out: Sink<'_>) {
         match self.connections.get(&connection).and_then(|connection| connection.member) {
             Some(member) => self.expel(member, RelayReject::Malformed, out),
@@ -331,7 +328,7 @@ impl Relay {
         }
     }
 
-    /// Lets time pass: call it several times a second.
+    /// Performs what is due; call it several times a second.
     pub fn handle_timeout(&mut self, now: Micros, unix_seconds: u64, out: Sink<'_>) {
         let late = |connection: &Connection| {
             connection.member.is_none() && now.since(connection.since) >= self.config.prove_within
@@ -360,8 +357,8 @@ impl Relay {
         }
     }
 
-    /// Rooms go on to a new epoch when a member is removed, whether or not another one shows a
-    /// ticket of it here.
+    /// Fetches epochs: they rise when a member is removed, even if no member shows a newer ticket
+    /// here.
     fn ask_for_epochs(&mut self, now: Micros) {
         let Some(epochs) = self.epochs.as_ref().filter(|_| now >= self.due.ask) else { return };
         self.due.ask = now + ASK_EVERY;
@@ -372,7 +369,7 @@ impl Relay {
         }
     }
 
-    /// There are no channels from now on: whoever asks is told so, and the members' are gone.
+    /// Disables channels: closes those of members and rejects offers.
     pub fn lose_channels(&mut self, out: Sink<'_>) {
         self.has_channels = false;
         let channels = self.connections.iter().filter(|(_, connection)| connection.leg == RelayLeg::Datagram);
@@ -380,7 +377,7 @@ impl Relay {
         channels.into_iter().for_each(|channel| self.closed(channel, out));
     }
 
-    /// Ends everything, and tells everybody.
+    /// Closes all connections with a reason.
     pub fn stop(&mut self, out: Sink<'_>) {
         for index in 0..self.members.len() {
             if self.members[index].is_some() {
@@ -419,7 +416,7 @@ impl Relay {
         Ok(())
     }
 
-    /// A newer ticket of a member that is here.
+    /// Takes a newer ticket of a connected member.
     fn renew(&mut self, id: MemberId, claims: &Claims) -> Result<MemberId, RelayReject> {
         let member = self.member(id);
         if (claims.room, claims.peer) != (member.room, member.peer) {
@@ -432,7 +429,7 @@ impl Relay {
         Ok(id)
     }
 
-    /// A connection that proved to be a member of a room.
+    /// Adds an authenticated connection to its member.
     fn admit(
         &mut self,
         now: Micros,
@@ -453,11 +450,11 @@ impl Relay {
                 || room.is_some_and(|room| room.members.len() >= self.config.room_members_max));
         let held = self.connections.get_mut(&connection).ok_or(RelayReject::Malformed)?;
         let network = held.unproven_from.ok_or(RelayReject::Malformed)?;
-        // Who comes back from another network counts there.
+        // A member that returns from another network counts for that one.
         let before = known.and_then(|id| self.members[id].as_ref());
         let counted = before.map(|member| member.network);
-        // A ticket can be stolen. Its owner is given another one when it comes from elsewhere, a
-        // thief is not.
+        // A ticket can be stolen. From another network only a newer one is accepted, which its
+        // owner gets and a thief does not.
         let is_stolen = |member: &Member| {
             member.network != network
                 && member.connection(RelayLeg::WebSocket).is_some()
@@ -501,7 +498,7 @@ impl Relay {
         Ok(id)
     }
 
-    /// Removes silent members if all places are taken: those of networks with more members than the
+    /// Removes silent members if the relay is full: those of networks with more members than the
     /// joiner's, the heaviest first.
     fn evict_idle(&mut self, now: Micros, joiner: ConnectionId, out: Sink<'_>) {
         let from = self.connections.get(&joiner).and_then(|held| held.unproven_from);
@@ -559,7 +556,7 @@ impl Relay {
             RelayFrame::Broadcast { datagram } => {
                 self.forward(now, id, RelayLeg::WebSocket, None, datagram, out);
             }
-            // Each of these brings somebody else a word that is not dropped.
+            // Each of these causes a control frame to another member.
             RelayFrame::Open { .. } | RelayFrame::Close { .. }
                 if !self.allows(now, id, RelayLimit::MemberControl) =>
             {
@@ -575,7 +572,7 @@ impl Relay {
                 }
                 self.totals.offers_refused += 1;
             }
-            // A member does not say these.
+            // Members do not send these.
             _ => return Err(RelayReject::Malformed),
         }
         Ok(None)
@@ -598,7 +595,7 @@ impl Relay {
         }
     }
 
-    /// Opens what others called for while this member was away.
+    /// Opens pairs that others requested while this member was away.
     fn answer_calls(&mut self, id: MemberId, out: Sink<'_>) {
         let member = self.member(id);
         let (me, room) = (member.peer, member.room);
@@ -637,7 +634,7 @@ impl Relay {
         member.tidy();
         if let Some(other) = other {
             self.unpair(other, me, out);
-            // The other side has to ask anew, or it would be opened again at once.
+            // The other side must request it again, or it would reopen at once.
             if let Some(pair) = self.member(other).find_mut(me) {
                 pair.called = false;
             }
@@ -663,14 +660,14 @@ impl Relay {
         out: Sink<'_>,
     ) {
         self.totals.received += 1;
-        let sender = self.members[id].as_mut().expect("connections name members that are here");
+        let sender = self.members[id].as_mut().expect("connections name current members");
         sender.heard_at = now;
         let from = sender.peer;
         self.frame.clear();
         RelayFrame::Data { peer: from, datagram }.write(&mut self.frame);
         let count = to.map_or(sender.pairs().len(), |_| 1);
         for nth in 0..count {
-            let sender = self.members[id].as_mut().expect("connections name members that are here");
+            let sender = self.members[id].as_mut().expect("connections name current members");
             let peer = to.unwrap_or_else(|| sender.pairs()[nth].peer);
             let Some(pair) = sender.find_mut(peer) else {
                 self.totals.dropped_nobody += 1;
@@ -714,7 +711,7 @@ impl Relay {
         self.remove(id, out);
     }
 
-    /// Forgets a connection, and gives its place to others.
+    /// Removes a connection and updates the counts.
     fn take_connection(&mut self, connection: ConnectionId) -> Option<Connection> {
         let held = self.connections.remove(&connection)?;
         self.count_out(held.unproven_from);
@@ -727,7 +724,7 @@ impl Relay {
         }
     }
 
-    /// Takes a member out, who has no connection any more.
+    /// Removes a member that has no connection left.
     fn remove(&mut self, id: MemberId, out: Sink<'_>) {
         let Some(member) = self.members[id].take() else { return };
         self.free.push(id);
@@ -750,10 +747,10 @@ impl Relay {
     }
 
     fn member(&mut self, id: MemberId) -> &mut Member {
-        self.members[id].as_mut().expect("connections and pairs name members that are here")
+        self.members[id].as_mut().expect("connections and pairs name current members")
     }
 
-    /// Says something to a member, if its socket is there.
+    /// Sends a control frame to a member, if it has a socket.
     fn tell(&mut self, id: MemberId, frame: RelayFrame<'_>, out: Sink<'_>) {
         if let Some(connection) = self.member(id).connection(RelayLeg::WebSocket) {
             word(out, connection, frame);

@@ -1,5 +1,6 @@
-//! One member of a room, as its relay sees it: its connections, whom it talks to, how much it may
-//! send.
+//! A member of a room at the relay: its connections and its pairs.
+//!
+//! Owned by `machine.rs`. Absent: other members, limits.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::RelayLeg;
@@ -8,31 +9,31 @@ use gaggle_lobby::{Claims, RoomId};
 use crate::limits::MemberKey;
 use crate::machine::ConnectionId;
 
-/// The place of a member in the list of all.
+/// Index of a member in the list of all.
 pub(crate) type MemberId = usize;
 
-/// Another member, as this one sees it.
+/// Pair with another member, from this one's side.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair {
     pub(crate) peer: PeerId,
-    /// This member wants to talk to it.
+    /// This member has requested the pair.
     pub(crate) called: bool,
-    /// Where it is, while the two talk.
+    /// Index of the other member, while the pair is open.
     pub(crate) open: Option<MemberId>,
-    /// The leg on which this member last said something to it: answers go there.
+    /// Leg on which this member last sent to the other: replies use it.
     pub(crate) leg: Option<RelayLeg>,
 }
 
-/// One member.
+/// One member of a room.
 #[derive(Debug)]
 pub(crate) struct Member {
     pub(crate) peer: PeerId,
     pub(crate) room: RoomId,
     pub(crate) epoch: u32,
     pub(crate) expires: u64,
-    /// When its newest ticket was made.
+    /// Issue time of its newest ticket.
     pub(crate) issued: u64,
-    /// Where it proved itself from.
+    /// Network from which it authenticated.
     pub(crate) network: u64,
     connections: [Option<ConnectionId>; 2],
     /// Sorted by peer.
@@ -55,7 +56,7 @@ impl Member {
         }
     }
 
-    /// What its limits are counted by.
+    /// Key of its limits.
     pub(crate) fn key(&self) -> MemberKey {
         MemberKey { room: self.room, peer: self.peer }
     }
@@ -88,7 +89,7 @@ impl Member {
         self.pairs.binary_search_by_key(&peer, |pair| pair.peer).ok().map(|index| &mut self.pairs[index])
     }
 
-    /// The pair with this peer, made if there is room for it.
+    /// The pair with this peer, created if there is space.
     pub(crate) fn pair(&mut self, peer: PeerId, max: usize) -> Option<&mut Pair> {
         let index = match self.pairs.binary_search_by_key(&peer, |pair| pair.peer) {
             Ok(index) => index,
@@ -101,13 +102,13 @@ impl Member {
         Some(&mut self.pairs[index])
     }
 
-    /// Forgets pairs that are of no use to this member any more.
+    /// Drops pairs that are neither open nor requested.
     pub(crate) fn tidy(&mut self) {
         self.pairs.retain(|pair| pair.called || pair.open.is_some());
     }
 
-    /// Where something from this peer goes: to the leg on which it was last spoken to, else to the
-    /// best there is.
+    /// Connection for datagrams from this peer: the leg of the last datagram to it, else the best
+    /// one.
     pub(crate) fn route(&self, from: PeerId) -> Option<ConnectionId> {
         let chosen = self.find(from).and_then(|pair| pair.leg).and_then(|leg| self.connection(leg));
         chosen.or_else(|| self.connections().next())

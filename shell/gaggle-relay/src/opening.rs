@@ -1,5 +1,6 @@
-//! Channels that are not open yet: one for each socket, so many at a time, and of those so many for
-//! one network.
+//! Channels that are not open yet: one per socket, limited in total and per network.
+//!
+//! Used by `udp.rs`. Absent: open channels.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use gaggle_kit::rate_limit::{ConcurrencyLimit, Prefix, prefixes};
 
 use crate::machine::ConnectionId;
 
-/// Channels that are being opened, by the socket over which they were asked for.
+/// Unopened channels, by the socket that requested them.
 #[derive(Debug)]
 pub(crate) struct Opening {
     max: usize,
@@ -23,17 +24,17 @@ struct Attempt {
 }
 
 impl Opening {
-    /// For so many at a time, and so many of one network.
+    /// Limits in total and per network.
     pub(crate) fn new(max: usize, share: usize) -> Opening {
         Opening { max, share, channels: BTreeMap::new(), places: ConcurrencyLimit::default() }
     }
 
-    /// The one of this socket.
+    /// The unopened channel of this socket.
     pub(crate) fn of(&self, socket: ConnectionId) -> Option<ConnectionId> {
         self.channels.get(&socket).map(|attempt| attempt.channel)
     }
 
-    /// A channel for a socket that has none. False if there is no place.
+    /// Adds a channel for a socket that has none. False at a limit.
     pub(crate) fn begin(&mut self, socket: ConnectionId, channel: ConnectionId, network: u64) -> bool {
         let has_place = self.places.try_acquire(prefixes(network), self.max, self.share);
         if has_place {
@@ -42,7 +43,7 @@ impl Opening {
         has_place
     }
 
-    /// A channel is open, or will never be.
+    /// A channel has opened, or has been given up.
     pub(crate) fn end(&mut self, socket: ConnectionId, channel: ConnectionId) {
         if let Some(attempt) =
             self.channels.get(&socket).copied().filter(|attempt| attempt.channel == channel)
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_bounded_and_given_back() {
+    fn unopened_channels_are_bounded_and_given_back() {
         let mut opening = Opening::new(10, 4);
         let id = ConnectionId;
         let begun = |opening: &mut Opening, sockets: std::ops::Range<u64>, network: u64| {
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!((begun(&mut opening, 20..30, 2), begun(&mut opening, 40..50, 3)), (4, 2));
         assert_eq!((opening.of(id(0)), opening.of(id(9))), (Some(id(1_000)), None));
         opening.end(id(0), id(77));
-        assert!(!opening.begin(id(60), id(1), 1), "another channel's end frees nothing");
+        assert!(!opening.begin(id(60), id(1), 1), "the end of another channel frees nothing");
         opening.end(id(0), id(1_000));
         assert!(opening.begin(id(60), id(1), 1) && opening.of(id(0)).is_none());
     }

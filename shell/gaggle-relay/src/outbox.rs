@@ -1,5 +1,5 @@
-//! Frames that wait for one WebSocket: bounded. When it is full, the oldest datagram of the sender
-//! that has most there is dropped; control frames never are.
+//! Bounded queue of frames for one WebSocket. When it is full, the oldest datagram of the heaviest
+//! sender is dropped; control frames never are.
 //!
 //! The relay pushes, the reactor pops. Absent: sockets, who may send what.
 
@@ -10,9 +10,9 @@ use gaggle_websocket::{Frame, Queue};
 
 use crate::fair_share::sender_of;
 
-/// Bytes of datagrams that may wait: more is only older.
+/// Bytes of queued datagrams: more would only be older.
 const DATA_BYTES_MAX: usize = 128 * 1024;
-/// Control frames that may wait. No client that reads has so many unread.
+/// Queued control frames; a client that reads never has as many.
 const CONTROL_MAX: usize = 1_024;
 
 /// Frames for one socket, in order.
@@ -22,10 +22,10 @@ pub(crate) struct Outbox {
     frames: VecDeque<(Option<PeerId>, Frame)>,
     frame_bytes: usize,
     data_bytes: usize,
-    /// The same by sender.
+    /// Queued bytes by sender.
     sender_bytes: BTreeMap<PeerId, usize>,
     control_frames: usize,
-    /// Something was pushed since it was last empty.
+    /// Whether it is listed for flushing since it was last empty.
     is_listed: bool,
 }
 
@@ -47,7 +47,7 @@ impl Outbox {
         dropped
     }
 
-    /// Adds a control frame. False if the client reads none, and is to be disconnected.
+    /// Adds a control frame. False if the client does not read and must be disconnected.
     #[must_use]
     pub(crate) fn push_control(&mut self, bytes: &[u8]) -> bool {
         self.control_frames += 1;
@@ -55,7 +55,7 @@ impl Outbox {
         self.control_frames <= CONTROL_MAX
     }
 
-    /// Whether the socket has to be put on the list of those that are flushed.
+    /// Whether the socket must be listed for flushing.
     pub(crate) fn list(&mut self) -> bool {
         !std::mem::replace(&mut self.is_listed, true)
     }

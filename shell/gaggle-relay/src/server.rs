@@ -1,7 +1,7 @@
-//! The relay with its sockets and its clock: what [`Relay`](crate::Relay) decides is done here.
+//! The relay with its sockets and its clock: carries out what [`Relay`](crate::Relay) decides.
 //!
 //! The HTTP server hands WebSockets over, a reactor serves them, the UDP port has a thread of its
-//! own. Absent: who may talk to whom (`machine.rs`), frames of WebSockets (`gaggle-websocket`).
+//! own. Absent: rules of the relay (`machine.rs`), WebSocket frames (`gaggle-websocket`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -28,44 +28,42 @@ use crate::sockets::{Sockets, push, reactor_config};
 use crate::totals::Totals;
 use crate::udp::{Job, Offer, Port, Stray, UdpPort, micros};
 
-/// How often time is passed on to the machine. Nothing in it is finer.
+/// Interval of the state machine's timers; none needs to be more exact.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Datagrams that wait for the UDP port; what comes on top is dropped.
+/// Jobs queued for the UDP port; further ones are dropped.
 pub(crate) const JOBS_MAX: usize = 16_384;
 
-/// The network of what no member asked for.
+/// Network of output that no member caused.
 const NO_NETWORK: u64 = 0;
-/// A client that was silent for this long is pinged, and disconnected if it still is after the same
-/// time again.
+/// A client silent for this long is pinged, and disconnected after the same time again.
 const PING_INTERVAL: Micros = Micros::from_secs(20);
-/// How often silent clients are looked for.
+/// Interval of the search for silent clients.
 const SILENCE_CHECK: Micros = Micros::from_secs(1);
 
 /// A relay that runs until it is dropped.
 pub struct RelayServer {
     state: Mutex<State>,
-    /// There is something for the UDP port.
+    /// Signals that the UDP port has jobs.
     news: Arc<Notify>,
-    /// What runs beside the sockets: the clock, and the UDP port on a thread of its own, where
-    /// nothing else keeps it waiting.
+    /// Timer task; the UDP port has a thread of its own, where nothing else delays it.
     clock: Mutex<Option<JoinHandle<()>>>,
     port: Mutex<Option<std::thread::JoinHandle<()>>>,
-    /// Serves the WebSockets. Set before anything else is done.
+    /// Serves the WebSockets. Set before anything else runs.
     reactor: OnceLock<Reactor>,
     stopping: AtomicBool,
     began: Instant,
-    /// What time tickets are held against.
+    /// Clock that tickets are checked with.
     unix_seconds: UnixClock,
 }
 
-/// Seconds since 1970, by whatever clock tickets are made with.
+/// Unix time in seconds, by the clock that also issues tickets.
 pub type UnixClock = Box<dyn Fn() -> u64 + Send + Sync>;
 
 struct State {
     relay: Relay,
     sockets: BTreeMap<ConnectionId, Socket>,
-    /// Sockets with something in their outboxes that nothing has flushed yet.
+    /// Sockets with frames that nothing has flushed yet.
     unflushed: Vec<Arc<Connection<Outbox>>>,
     silence_checked_at: Micros,
     places: ConcurrencyLimit<Prefix>,
@@ -74,7 +72,7 @@ struct State {
     jobs: VecDeque<Job>,
 }
 
-/// A WebSocket of a member, or of a client that has to prove to be one.
+/// WebSocket of a member, or of a client not yet authenticated.
 struct Socket {
     connection: Arc<Connection<Outbox>>,
     network: u64,
@@ -89,20 +87,20 @@ impl fmt::Debug for RelayServer {
 }
 
 impl RelayServer {
-    /// Starts a relay for tickets of this key, with a port for channels or without. Call it inside
-    /// a tokio runtime.
+    /// Starts a relay for tickets of this key, with or without a port for channels. Must be called
+    /// inside a tokio runtime.
     ///
     /// # Errors
-    /// If the system gives no entropy.
+    /// If the system provides no random bytes.
     pub fn start(key: TicketKey, config: RelayConfig, udp: Option<UdpPort>) -> io::Result<Arc<RelayServer>> {
         RelayServer::start_with_clock(key, config, udp, Box::new(wall_clock))
     }
 
-    /// The same where whoever makes the tickets has a clock of its own: the wall's may be set while
-    /// both run, or go on while the machine sleeps, and then no ticket would count any more.
+    /// Starts a relay with the clock that issues the tickets: the wall clock can be set or drift
+    /// from it while both run, and all tickets would become invalid.
     ///
     /// # Errors
-    /// If the system gives no entropy.
+    /// If the system provides no random bytes.
     pub fn start_with_clock(
         key: TicketKey,
         config: RelayConfig,
@@ -145,7 +143,7 @@ impl RelayServer {
         }
     }
 
-    /// See [`Relay::set_epochs`].
+    /// Sets the source of epochs: see [`Relay::set_epochs`].
     pub fn set_epochs(&self, epochs: Epochs) {
         self.lock().relay.set_epochs(epochs);
     }
@@ -157,12 +155,12 @@ impl RelayServer {
         state.relay.config().limits().into_iter().zip(exceeded).collect()
     }
 
-    /// What happened so far.
+    /// Counters since the start.
     pub fn totals(&self) -> Totals {
         self.lock().relay.totals()
     }
 
-    /// Ends all connections, tells everybody why, and gives the UDP port back.
+    /// Closes all connections with a reason, and the UDP port.
     pub async fn stop(&self) {
         self.with_relay(NO_NETWORK, |relay, out| relay.stop(out));
         self.flush();
@@ -171,24 +169,24 @@ impl RelayServer {
         self.news.notify_one();
         let port = self.port.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(port) = port {
-            // Only when it has ended is its socket closed.
+            // Its socket is closed only after the thread has ended.
             let _ = tokio::task::spawn_blocking(|| port.join()).await;
         }
     }
 
-    /// Whether the UDP port has nothing more to do once its jobs are done.
+    /// Whether the UDP port should end after its current jobs.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// False if there is no place for it.
+    /// Registers a socket. False if it exceeds a limit.
     pub(crate) fn open_socket(&self, connection: &Arc<Connection<Outbox>>, address: IpAddr) -> bool {
         let (now, network) = (self.now(), network(address));
         self.with_relay(network, |relay, out| relay.make_way(address, out));
         let mut state = self.lock();
         let limits = state.relay.config();
         let (sockets_max, share) = (limits.sockets_max(), limits.sockets_per_network);
-        // Also those that are ended count until they are gone: they still cost memory.
+        // Closing sockets count until they are gone: they still use memory.
         if !state.places.try_acquire(prefixes(network), sockets_max, share) {
             state.relay.totals_mut().refused_full += 1;
             state.relay.exceed(RelayLimit::Sockets);
@@ -204,7 +202,7 @@ impl RelayServer {
         true
     }
 
-    /// Remembers that a client is there. Its network, if it still has a socket.
+    /// Records that a client is alive. Returns its network, if it still has a socket.
     pub(crate) fn hear(&self, id: ConnectionId) -> Option<u64> {
         let now = self.now();
         let mut state = self.lock();
@@ -213,7 +211,7 @@ impl RelayServer {
         Some(socket.network)
     }
 
-    /// Whether there may be more of it now.
+    /// Handles a frame. False if the socket should not be read for a while.
     pub(crate) fn handle_socket(&self, id: ConnectionId, frame: &[u8]) -> bool {
         let Some(network) = self.hear(id) else { return true };
         let (now, unix_seconds) = (self.now(), (self.unix_seconds)());
@@ -247,7 +245,7 @@ impl RelayServer {
         self.with_relay(network, |relay, out| relay.closed(id, out));
     }
 
-    /// Pings clients that say nothing, and disconnects those that do not answer.
+    /// Pings silent clients, and disconnects those that do not answer.
     fn check_silence(&self, now: Micros) {
         let mut state = self.lock();
         if now.since(state.silence_checked_at) < SILENCE_CHECK {
@@ -266,20 +264,19 @@ impl RelayServer {
         }
     }
 
-    /// Sends what waits in outboxes, as far as the kernel takes it.
+    /// Writes queued frames, as far as the kernel takes them.
     pub(crate) fn flush(&self) {
         let unflushed = std::mem::take(&mut self.lock().unflushed);
         unflushed.iter().for_each(|connection| connection.flush());
     }
 
-    /// Lets the thread of the sockets flush them, if one has to be.
+    /// Makes the reactor thread flush, if needed.
     pub(crate) fn flush_soon(&self) {
         let has_unflushed = !self.lock().unflushed.is_empty();
         self.reactor.get().into_iter().filter(|_| has_unflushed).for_each(Reactor::wake);
     }
 
-    /// Lets the machine do something and passes on what it says, in the turn of the network it does
-    /// so for.
+    /// Calls the state machine and queues its output, charged to this network.
     fn with_relay<T>(
         &self,
         network: u64,
@@ -292,8 +289,8 @@ impl RelayServer {
         result
     }
 
-    /// The same for the UDP port itself, which looks after its jobs anyway. The second result is
-    /// whether there are new ones.
+    /// Calls the state machine on the UDP thread, which checks its jobs anyway. The second result
+    /// is whether there are new ones.
     pub(crate) fn with_relay_at_port<T>(
         &self,
         network: u64,
@@ -323,7 +320,7 @@ impl RelayServer {
         (result, jobs.len() > jobs_before)
     }
 
-    /// What the UDP port has to do, for a queue that is empty.
+    /// Takes the queued jobs, in exchange for an empty queue.
     pub(crate) fn swap_jobs(&self, empty: &mut VecDeque<Job>) {
         std::mem::swap(&mut self.lock().jobs, empty);
     }
@@ -334,7 +331,7 @@ impl RelayServer {
         ConnectionId(state.connections)
     }
 
-    /// Says something over a socket.
+    /// Sends a frame over a socket.
     pub(crate) fn say(&self, socket: ConnectionId, frame: RelayFrame<'_>) {
         let mut state = self.lock();
         let State { sockets, unflushed, .. } = &mut *state;
@@ -348,13 +345,12 @@ impl RelayServer {
         self.lock().relay.exceed(limit);
     }
 
-    /// Counts something that happened at the port.
+    /// Updates counters of the UDP port.
     pub(crate) fn count(&self, count: impl FnOnce(&mut Totals)) {
         count(self.lock().relay.totals_mut());
     }
 
-    /// Without the thread at the port there are no channels: nothing is to be promised, or to wait
-    /// for it.
+    /// Without its thread the UDP port is gone: disables channels and drops its jobs.
     fn look_at_port(&self) {
         let is_gone = {
             let port = self.port.lock().unwrap_or_else(PoisonError::into_inner);
@@ -397,7 +393,7 @@ impl RelayServer {
 impl Drop for RelayServer {
     fn drop(&mut self) {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(JoinHandle::abort);
-        // The port finds nobody to work for.
+        // The UDP port holds a weak reference and ends.
         self.news.notify_one();
     }
 }
@@ -443,17 +439,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_port_whose_thread_ended_is_promised_to_nobody() {
+    async fn ended_port_thread_disables_channels() {
         let key = TicketSigner::from_secret(&[7; 32]).key();
         let udp = UdpPort::bind(([127, 0, 0, 1], 0).into(), &[]).unwrap();
         let relay = RelayServer::start(key, RelayConfig::default(), Some(udp)).unwrap();
         tokio::time::sleep(3 * TICK).await;
-        assert!(relay.lock().has_udp, "it is there");
+        assert!(relay.lock().has_udp, "the port is running");
         let ended = std::thread::spawn(|| {});
         let port = relay.port.lock().unwrap_or_else(PoisonError::into_inner).replace(ended);
         let began = Instant::now();
         while relay.lock().has_udp {
-            assert!(began.elapsed() < Duration::from_secs(60), "nobody looks at it");
+            assert!(began.elapsed() < Duration::from_secs(60), "nothing serves it");
             tokio::time::sleep(TICK).await;
         }
         relay.close_socket(ConnectionId(7));
@@ -463,9 +459,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tickets_are_held_against_the_clock_they_were_made_by() {
+    async fn tickets_are_checked_by_issuing_clock() {
         let signer = TicketSigner::from_secret(&[7; 32]);
-        // A clock that stands far from the wall's, as after a night's sleep.
+        // A clock far from the wall clock, as after a suspend.
         let clock: UnixClock = Box::new(|| 1_000_000);
         let relay = RelayServer::start_with_clock(signer.key(), RelayConfig::default(), None, clock).unwrap();
         for (expires, kind) in [(1_000_060, 7), (999_940, 11)] {
@@ -476,7 +472,7 @@ mod tests {
             relay.serve(Accepted { stream, tls: None, read: Vec::new(), address: remote.ip() });
             let ticket = signer.sign(&Claims::bare(1, PeerId::from_bytes([3; 16]), 1, expires));
             let frame = RelayFrame::Authenticate { ticket: &ticket }.to_bytes();
-            // A binary message whose mask is zero.
+            // A binary message with a zero mask.
             let length = (frame.len() as u16).to_be_bytes();
             client.write_all(&[0x82, 0xfe, length[0], length[1], 0, 0, 0, 0]).unwrap();
             client.write_all(&frame).unwrap();

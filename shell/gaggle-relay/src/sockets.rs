@@ -1,7 +1,7 @@
-//! The relay's WebSockets: what the reactor tells the relay, and the way into an outbox.
+//! WebSockets of the relay: reactor events to the relay, frames to outboxes.
 //!
-//! The reactor calls it, the relay's server pushes through it.
-//! Absent: frames of WebSockets (`gaggle-websocket`), what relay frames mean.
+//! Called by the reactor and by `server.rs`. Absent: WebSocket frames (`gaggle-websocket`), meaning
+//! of relay frames.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
@@ -14,13 +14,13 @@ use crate::machine::{ConnectionId, Outbound};
 use crate::outbox::Outbox;
 use crate::server::RelayServer;
 
-/// Longest message taken: the longest frame there is.
+/// Longest accepted message: the longest relay frame.
 const MESSAGE_BYTES_MAX: usize = RELAY_TEXT_BYTES_MAX + 64;
-/// Threads for WebSockets at most: the machine is behind one lock.
+/// Most WebSocket threads: the state machine is behind one lock.
 const THREADS_MAX: usize = 4;
 
-/// Puts something into the outbox of a socket, and the socket on the list of those to be flushed.
-/// Returns how many datagrams were dropped for it.
+/// Queues output for a socket and lists the socket for flushing. Returns the datagrams dropped for
+/// it.
 pub(crate) fn push(
     connection: &Arc<Connection<Outbox>>,
     out: Outbound<'_>,
@@ -55,7 +55,7 @@ pub(crate) fn reactor_config() -> ReactorConfig {
     }
 }
 
-/// Tells the relay what comes over its WebSockets.
+/// Passes reactor events to the relay.
 pub(crate) struct Sockets(pub(crate) Weak<RelayServer>);
 
 impl Handler for Sockets {

@@ -1,58 +1,57 @@
-//! What a relay did so far, for whoever watches over it.
+//! Counters of a relay, for operators.
+//!
+//! Read by metrics and tests. Absent: when they are counted.
 
 use gaggle_link::relay::RelayReject;
 
 use crate::limits::LIMITS;
 
-/// Counts since the start, but for the first two, which are now.
+/// Counters since the start, except `members` and `rooms`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Members connected now.
     pub members: u64,
     /// Rooms with a member now.
     pub rooms: u64,
-    /// Connections that came.
+    /// Connections opened.
     pub connections: u64,
-    /// Connections that proved who they are.
+    /// Connections authenticated.
     pub proven: u64,
-    /// Connections refused for a ticket that is forged, unreadable or another's.
+    /// Connections rejected for a forged, malformed or foreign ticket.
     pub refused_ticket: u64,
-    /// Connections refused or ended for a ticket whose time or epoch is over.
+    /// Connections rejected or closed for a ticket of an earlier epoch, or an expired one.
     pub refused_old: u64,
-    /// Connections and calls refused because there was no place.
+    /// Connections and pairs rejected by capacity limits.
     pub refused_full: u64,
-    /// Connections that said something without meaning, or nothing in time.
+    /// Connections closed for a malformed frame, or without authenticating in time.
     pub malformed: u64,
-    /// Connections that took the place of an older one of the same machine.
+    /// Connections that replaced an older one of the same peer.
     pub replaced: u64,
-    /// Datagrams members handed in.
+    /// Datagrams received from members.
     pub received: u64,
-    /// Datagrams that went out, each receiver counted.
+    /// Datagrams forwarded, counted per receiver.
     pub forwarded: u64,
-    /// Their bytes, without any header.
+    /// Their bytes without headers.
     pub forwarded_bytes: u64,
-    /// Datagrams dropped because their sender sends too much.
+    /// Datagrams dropped by the sender's rate limit.
     pub dropped_rate: u64,
-    /// Datagrams dropped because nobody is there to receive them.
+    /// Datagrams dropped because the receiver is not connected.
     pub dropped_nobody: u64,
-    /// Datagrams dropped because their receiver does not keep up.
+    /// Datagrams dropped because the receiver is too slow.
     pub dropped_slow: u64,
-    /// Calls and ends of calls that a member said too often.
+    /// Pair requests ignored by the member's rate limit.
     pub words_ignored: u64,
-    /// Offers of channels that came too often, cannot be used, or are for a port that is busy or
-    /// gone.
+    /// Offers of channels rejected: rate limited, unusable, or without a port to serve them.
     pub offers_refused: u64,
-    /// Channels that ended because the library below failed at what came over them.
+    /// Channels ended by a panic of their library.
     pub channels_crashed: u64,
-    /// Questions at the UDP port where somebody is seen from, answered.
+    /// STUN requests answered at the UDP port.
     pub questions: u64,
-    /// Datagrams at the UDP port that were damaged, forged, of no meaning, or questions beyond the
-    /// limit.
+    /// Datagrams rejected at the UDP port: damaged, forged, meaningless or rate limited.
     pub strays_refused: u64,
-    /// Datagrams at the UDP port from addresses nobody speaks from.
+    /// Datagrams at the UDP port from unknown addresses.
     pub strays_unknown: u64,
-    /// How often each limit was exceeded, in the order of
-    /// [`RelayConfig::limits`](crate::RelayConfig::limits).
+    /// Excesses per limit, in the order of [`RelayConfig::limits`](crate::RelayConfig::limits).
     pub limited: [u64; LIMITS],
 }
 
@@ -68,27 +67,31 @@ impl Totals {
         }
     }
 
-    /// Each count that only rises, by name and meaning, for metrics.
+    /// Every counter that only rises, with name and meaning, for metrics.
     pub fn counters(&self) -> [(&'static str, &'static str, u64); 19] {
         [
-            ("connections", "Connections that came.", self.connections),
-            ("proven", "Connections that proved who they are.", self.proven),
-            ("refused_ticket", "Connections refused for a bad ticket.", self.refused_ticket),
-            ("refused_old", "Connections refused or ended for an old ticket.", self.refused_old),
-            ("refused_full", "Connections and calls refused for lack of a place.", self.refused_full),
-            ("malformed", "Connections that said something without meaning.", self.malformed),
-            ("replaced", "Connections that replaced one of the same machine.", self.replaced),
-            ("received", "Datagrams handed in.", self.received),
-            ("forwarded", "Datagrams that went out.", self.forwarded),
-            ("forwarded_bytes", "Bytes of datagrams that went out.", self.forwarded_bytes),
-            ("dropped_rate", "Datagrams dropped because their sender sends too much.", self.dropped_rate),
-            ("dropped_nobody", "Datagrams dropped because nobody is there.", self.dropped_nobody),
-            ("dropped_slow", "Datagrams dropped because their receiver is slow.", self.dropped_slow),
-            ("words_ignored", "Calls that members said too often.", self.words_ignored),
-            ("offers_refused", "Offers of channels beyond the rate, or of no use.", self.offers_refused),
+            ("connections", "Connections opened.", self.connections),
+            ("proven", "Connections authenticated.", self.proven),
+            ("refused_ticket", "Connections rejected for a bad ticket.", self.refused_ticket),
+            ("refused_old", "Connections rejected or closed for an outdated ticket.", self.refused_old),
+            ("refused_full", "Connections and pairs rejected by capacity limits.", self.refused_full),
+            ("malformed", "Connections closed for malformed frames or silence.", self.malformed),
+            ("replaced", "Connections that replaced one of the same peer.", self.replaced),
+            ("received", "Datagrams received from members.", self.received),
+            ("forwarded", "Datagrams forwarded.", self.forwarded),
+            ("forwarded_bytes", "Bytes of forwarded datagrams.", self.forwarded_bytes),
+            ("dropped_rate", "Datagrams dropped by the sender's rate limit.", self.dropped_rate),
+            (
+                "dropped_nobody",
+                "Datagrams dropped because the receiver is not connected.",
+                self.dropped_nobody,
+            ),
+            ("dropped_slow", "Datagrams dropped because the receiver is too slow.", self.dropped_slow),
+            ("words_ignored", "Pair requests ignored by the member's rate limit.", self.words_ignored),
+            ("offers_refused", "Offers of channels rejected.", self.offers_refused),
             ("channels_crashed", "Channels ended by a fault of their library.", self.channels_crashed),
-            ("questions", "STUN questions answered.", self.questions),
-            ("strays_refused", "Datagrams refused at the UDP port.", self.strays_refused),
+            ("questions", "STUN requests answered.", self.questions),
+            ("strays_refused", "Datagrams rejected at the UDP port.", self.strays_refused),
             ("strays_unknown", "Datagrams from unknown addresses at the UDP port.", self.strays_unknown),
         ]
     }

@@ -1,10 +1,9 @@
-//! The UDP port: channels of all members on one socket, and answers to who asks where it is seen
-//! from.
+//! The UDP port: channels of all members on one socket, and STUN responses.
 //!
-//! Nothing is made for strangers: a channel is there only because a member asked for it over its
-//! socket, and datagrams that belong to none are dropped and counted. Nothing is sent to an address
-//! that has not [agreed](crate::consent). What one look at the socket brings for one member leaves
-//! together, and nobody waits for more than a [turn](crate::turns) of whoever brings much.
+//! Runs on its own thread, with jobs from `server.rs`. A channel exists only after a member
+//! requested it over its socket; other datagrams are dropped and counted. Nothing is sent to an
+//! address without [consent](crate::consent). Networks are served in turn by a [fair
+//! queue](crate::fair_queue). Absent: rules of the relay (`machine.rs`), WebRTC (`gaggle-rtc`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io;
@@ -28,32 +27,29 @@ use crate::machine::{ConnectionId, Relay, RelayConfig, Sink};
 use crate::opening::Opening;
 use crate::server::{JOBS_MAX, RelayServer};
 
-/// Longer than any datagram we understand.
+/// Receive buffer, longer than any valid datagram.
 const DATAGRAM_BYTES_MAX: usize = 2_048;
-/// What the kernel should keep for us while we are busy or not let run: about 1,300 datagrams. More
-/// would only be older when they are read.
+/// Kernel receive buffer for times when the thread is busy: about 1,300 datagrams. More would only
+/// be older when read.
 const KERNEL_BYTES: usize = 1 << 20;
-/// Datagrams taken in one look at the socket.
+/// Datagrams read per poll of the socket.
 const DATAGRAMS_PER_LOOK: usize = 64;
-/// Of datagrams that are taken, so many wait until they are decrypted: about what the kernel keeps
-/// for us.
+/// Datagrams queued for decryption: about what the kernel buffers.
 const WAITING_MAX: usize = 1_024;
-/// How long datagrams are decrypted before what they brought leaves and the next look: what comes
-/// meanwhile waits no longer.
+/// Longest time to decrypt before sending and reading again.
 const DECRYPT_WITHIN: Duration = Duration::from_millis(1);
-/// What leaves in one turn: as much work as decrypting, and many times what a room says at once.
+/// Work sent per iteration: as much as decrypting, and many times a room's messages.
 const WORK_PER_TURN: usize = 64 * 1024;
-/// The work of a frame that goes out is its bytes and this.
+/// Work of an outgoing frame beside its bytes.
 const WORK_PER_FRAME: usize = 200;
-/// Channels made in one turn: each costs as much as a hundred datagrams, and datagrams that came
-/// meanwhile wait no longer than that.
+/// Channels created per iteration: each costs as much as a hundred datagrams.
 const OFFERS_PER_TURN: usize = 1;
-/// A channel must open within this time.
+/// Time for a channel to open.
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
-/// Bytes of a question that say which channel asks; the others are drawn.
+/// Bytes of a transaction id that name the requesting channel; the others are random.
 const ASKER_BYTES: usize = 5;
 
-/// A port for channels.
+/// UDP port for channels.
 #[derive(Debug)]
 pub struct UdpPort {
     socket: StdUdpSocket,
@@ -61,15 +57,15 @@ pub struct UdpPort {
 }
 
 impl UdpPort {
-    /// Opens the port. `told` are the addresses members are told to reach it at; without any it is
-    /// the one it listens on, or, if that is all of them, the one this machine uses towards others.
+    /// Opens the port. `told` are its public addresses; if empty, the bound address, or for an
+    /// unspecified one this machine's outward addresses.
     ///
     /// # Errors
-    /// If the port cannot be had.
+    /// If the port cannot be opened.
     pub fn bind(listen: SocketAddr, told: &[SocketAddr]) -> io::Result<UdpPort> {
         let socket = StdUdpSocket::bind(listen)?;
         socket.set_nonblocking(true)?;
-        // A system that gives less is no reason not to serve.
+        // A smaller buffer is no reason not to serve.
         let buffers = socket2::SockRef::from(&socket);
         let _ = buffers.set_recv_buffer_size(KERNEL_BYTES);
         let _ = buffers.set_send_buffer_size(KERNEL_BYTES);
@@ -82,14 +78,14 @@ impl UdpPort {
         Ok(UdpPort { socket, addresses })
     }
 
-    /// Where members reach it.
+    /// Addresses sent to members.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 }
 
-/// The addresses this machine uses towards others, which for a port of IPv6 are of both kinds;
-/// nothing is sent to find out.
+/// Outward addresses of this machine, of both families for an IPv6 port. Nothing is sent to find
+/// them.
 fn outward(bound: SocketAddr) -> Vec<SocketAddr> {
     let v6 = (Ipv6Addr::UNSPECIFIED.into(), ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 9).into());
     let v4 = (std::net::Ipv4Addr::UNSPECIFIED.into(), ([192, 0, 2, 1], 9).into());
@@ -106,8 +102,7 @@ fn outward(bound: SocketAddr) -> Vec<SocketAddr> {
     found
 }
 
-/// The port's socket. One of IPv6 may be spoken to by IPv4, too; whoever does so goes by the
-/// address everybody knows it by.
+/// The UDP socket. An IPv6 socket may receive from IPv4 addresses, which are then shown as such.
 struct Socket {
     socket: UdpSocket,
     is_ipv6: bool,
@@ -124,7 +119,7 @@ impl Socket {
         Ok((length, SocketAddr::new(from.ip().to_canonical(), from.port())))
     }
 
-    /// If the kernel has no room it is lost, like anything on the way.
+    /// A datagram the kernel has no space for is lost, as on the network.
     fn send(&self, bytes: &[u8], to: SocketAddr) {
         let to = match to.ip() {
             IpAddr::V4(ip) if self.is_ipv6 => SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
@@ -134,20 +129,20 @@ impl Socket {
     }
 }
 
-/// What the rest of the relay wants of the port.
+/// Work for the port.
 #[derive(Debug)]
 pub(crate) enum Job {
-    /// Make a channel.
+    /// Create a channel.
     Offer(Offer),
-    /// A socket has ended, and with it the channel it asked for, if that is not open.
+    /// A socket has ended, and with it its unopened channel.
     Closed { socket: ConnectionId },
-    /// Send this, which comes from this network, over a channel.
+    /// Send a frame from this network over a channel.
     Data { network: u64, channel: ConnectionId, frame: Vec<u8> },
-    /// End a channel.
+    /// Close a channel.
     End { channel: ConnectionId },
 }
 
-/// A channel that a member on this socket asks for.
+/// A channel requested by the member on this socket.
 #[derive(Debug)]
 pub(crate) struct Offer {
     pub(crate) socket: ConnectionId,
@@ -155,31 +150,30 @@ pub(crate) struct Offer {
     pub(crate) description: String,
 }
 
-/// One channel.
+/// One channel with its state at the port.
 struct Held {
     channel: RtcChannel,
-    /// The socket over which it was asked for, and where that comes from.
+    /// Socket that requested it, and its network.
     socket: ConnectionId,
     network: u64,
     name: String,
     consent: Consent,
     since: Instant,
-    /// When it wants to be looked after.
+    /// When the channel's timers are due.
     timeout: Instant,
-    /// When it will be: not later than that. Timeouts move into the future with every datagram, so
-    /// that most alarms find nothing to do and are only set anew; that is cheaper than to set them
-    /// with every datagram.
+    /// When the port checks them, never later. Every datagram moves the due time forward; keeping
+    /// an early alarm is cheaper than moving it each time.
     alarm: Option<Instant>,
     open: bool,
-    /// What more comes is dropped as it is: to decrypt it costs more than to send it.
+    /// Excess is dropped before decryption, which costs more than sending it.
     datagrams: RateLimiter,
-    /// What goes out at the end of this turn.
+    /// Frames to send at the end of this iteration.
     frames: Vec<Vec<u8>>,
-    /// How senders share what waits for it.
+    /// Shares of senders in its send buffer.
     fair: FairShare,
 }
 
-/// A datagram of a channel, to be decrypted.
+/// A datagram to be decrypted.
 struct Waiting {
     id: ConnectionId,
     from: SocketAddr,
@@ -187,31 +181,31 @@ struct Waiting {
     buffer: Box<[u8]>,
 }
 
-/// The port while it runs.
+/// The running port.
 pub(crate) struct Port {
     socket: Socket,
     addresses: Vec<SocketAddr>,
     certificate: Certificate,
     channels: BTreeMap<ConnectionId, Held>,
     opening: Opening,
-    /// Datagrams one channel may bring.
+    /// Rate limit of datagrams per channel.
     datagrams: RateLimit,
-    /// Datagrams by network, as [`Held::datagrams`] for one channel.
+    /// Datagrams by network, like [`Held::datagrams`] per channel.
     networks: KeyedRateLimiter<Prefix>,
-    /// Channels that were asked for and wait for their turn.
+    /// Offers that wait to be served.
     offers: VecDeque<Offer>,
     by_name: HashMap<String, ConnectionId>,
     by_address: HashMap<SocketAddr, ConnectionId>,
     alarms: BTreeSet<(Instant, ConnectionId)>,
-    /// What is done in a turn, kept for the next one's.
+    /// Jobs of this iteration; the buffer is reused.
     jobs: VecDeque<Job>,
-    /// Datagrams that came, by the network of their channel.
+    /// Received datagrams, by the network of their channel.
     waiting: FairQueue<Waiting>,
-    /// Frames that go out, by the network they came from.
+    /// Outgoing frames, by the network they came from.
     leaving: FairQueue<(ConnectionId, Vec<u8>)>,
     questions: Limiter,
     buffer: Box<[u8]>,
-    /// Buffers to use again.
+    /// Buffers for reuse.
     spare: Vec<Box<[u8]>>,
 }
 
@@ -242,7 +236,7 @@ impl Port {
     pub(crate) async fn run(mut self, server: Weak<RelayServer>, news: Arc<tokio::sync::Notify>) {
         let mut sleep = std::pin::pin!(tokio::time::sleep_until(tokio::time::Instant::now()));
         loop {
-            // Setting it costs something, and most turns leave it where it is.
+            // Resetting the timer is not free, and most iterations leave it unchanged.
             let next = self.alarms.first().map(|(at, _)| tokio::time::Instant::from_std(*at));
             if let Some(next) = next.filter(|next| *next != sleep.deadline()) {
                 sleep.as_mut().reset(next);
@@ -263,7 +257,7 @@ impl Port {
         }
     }
 
-    /// Whether there is something left to do that waits for nothing.
+    /// Whether there is work that waits for nothing.
     fn has_work(&self) -> bool {
         !(self.offers.is_empty() && self.waiting.is_empty() && self.leaving.is_empty())
     }
@@ -282,7 +276,7 @@ impl Port {
         }
     }
 
-    /// Looks after channels whose time has come.
+    /// Runs due timers of channels.
     fn wake(&mut self, now: Instant, server: &RelayServer) {
         while let Some((at, id)) = self.alarms.first().copied().filter(|(at, _)| *at <= now) {
             self.alarms.remove(&(at, id));
@@ -308,7 +302,7 @@ impl Port {
         for job in jobs.drain(..) {
             match job {
                 Job::Offer(offer) => {
-                    // The last one counts.
+                    // The last offer of a socket counts.
                     self.offers.retain(|waiting| waiting.socket != offer.socket);
                     self.offers.push_back(offer);
                 }
@@ -326,8 +320,7 @@ impl Port {
         server.count_slow(dropped);
     }
 
-    /// What came in this turn, from here and from the sockets, goes out together. If it is more
-    /// than a turn bears, each network has its part of it.
+    /// Sends what this iteration produced. Beyond the limit, each network gets its share.
     fn leave(&mut self, now: Instant, server: &RelayServer) {
         let (mut touched, mut work) = (BTreeSet::new(), 0);
         while work < WORK_PER_TURN
@@ -344,15 +337,14 @@ impl Port {
         }
     }
 
-    /// Takes what came. It costs little, so that nobody's datagrams wait in the kernel behind
-    /// whoever sends many.
+    /// Reads the socket. Cheap, so that no datagram waits in the kernel behind a flood.
     fn receive(&mut self, now: Instant, server: &RelayServer) {
         let mut dropped = 0;
         for _ in 0..DATAGRAMS_PER_LOOK {
             let (length, from) = match self.socket.try_receive(&mut self.buffer) {
                 Ok(received) => received,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // Some systems report here that an earlier datagram could not be delivered.
+                // Some systems report delivery failures of earlier datagrams here.
                 Err(_) => continue,
             };
             let Some((id, length)) = self.owner(now, from, length, server) else { continue };
@@ -366,7 +358,7 @@ impl Port {
         server.count_slow(dropped);
     }
 
-    /// Lets channels have what came for them, one of each network after the other.
+    /// Passes queued datagrams to channels, networks in turn.
     fn decrypt(&mut self, now: Instant, server: &RelayServer) {
         let began = Instant::now();
         while let Some((_, Waiting { id, from, length, buffer })) = self.waiting.pop() {
@@ -387,13 +379,13 @@ impl Port {
         }
     }
 
-    /// Which of our addresses whoever is there talks to.
+    /// Our address that this peer talks to.
     fn local(&self, from: SocketAddr) -> SocketAddr {
         let alike = self.addresses.iter().find(|address| address.is_ipv4() == from.is_ipv4());
         *alike.unwrap_or(&self.addresses[0])
     }
 
-    /// Whether a channel may bring this datagram, too.
+    /// Whether a channel's rate limits permit one more datagram.
     fn may_bring(&mut self, id: ConnectionId, server: &RelayServer) -> bool {
         let at = server.now();
         let Some(held) = self.channels.get_mut(&id) else { return false };
@@ -409,8 +401,8 @@ impl Port {
         false
     }
 
-    /// Whose datagram it is, and how long. A question is answered here, an answer brings what
-    /// waited for it, and what belongs to nobody, or is more than anybody may bring, is dropped.
+    /// Channel of a datagram, and its length. STUN is answered here; datagrams without a channel or
+    /// beyond limits are dropped.
     fn owner(
         &mut self,
         now: Instant,
@@ -419,7 +411,7 @@ impl Port {
         server: &RelayServer,
     ) -> Option<(ConnectionId, usize)> {
         let bytes = &self.buffer[..length];
-        // STUN, as RFC 7983 tells it apart from DTLS.
+        // STUN, as RFC 7983 distinguishes it from DTLS.
         if bytes.first().is_some_and(|first| *first > 3) {
             let Some(id) = self.by_address.get(&from).copied() else {
                 server.count_datagram(Stray::Unknown);
@@ -444,14 +436,14 @@ impl Port {
             }
             Some(Stun::ConnectivityCheck { name }) => {
                 let id = self.by_name.get(name).copied().filter(|id| {
-                    // Only who knows the channel's password is asked anything, or gets an answer.
+                    // Only holders of the channel's password trigger a request or get an answer.
                     self.channels[id].channel.accepts(now, from, self.local(from), bytes)
                 });
                 let Some(id) = id else {
                     server.count_datagram(Stray::Refused);
                     return None;
                 };
-                // To ask whoever seems to be there costs as much as anything.
+                // A consent request costs as much as any datagram.
                 (self.may_bring(id, server) && self.judge(id, now, from, length)).then_some((id, length))
             }
             Some(Stun::Response(question, _)) => {
@@ -470,25 +462,25 @@ impl Port {
         }
     }
 
-    /// Whether a check counts now. If whoever is there is to be asked first, it is.
+    /// Whether a check counts now. Sends a consent request first if needed.
     fn judge(&mut self, id: ConnectionId, now: Instant, from: SocketAddr, length: usize) -> bool {
         let Some(held) = self.channels.get_mut(&id) else { return false };
         let judged = held.consent.check(now, from, &self.buffer[..length], || question_of(id));
         let question = judged.question.and_then(|question| held.channel.request(question));
-        // Nobody is sent more than came from there. No honest check is shorter: it has in it all
-        // that ours has.
+        // No address is sent more bytes than came from it. Honest checks are longer than the
+        // request.
         if let Some(question) = question.filter(|question| question.len() <= length) {
             self.socket.send(&question, from);
         }
         if judged.is_taken {
-            // Whoever had the address may be gone.
+            // The previous owner of the address may be gone.
             self.by_address.entry(from).or_insert(id);
         }
         judged.is_taken
     }
 
-    /// An answer came. The check that waited for it, which may be empty; none if the answer counts
-    /// for nothing.
+    /// Handles a consent answer. Returns the waiting check, possibly empty; none if the answer is
+    /// invalid.
     fn take_answer(
         &mut self,
         id: ConnectionId,
@@ -506,7 +498,7 @@ impl Port {
             self.forget_address(left, id);
         }
         if answered.is_new {
-            // Nobody else can have answered that, so whoever had the address before has it no more.
+            // Only the current owner of the address could answer.
             self.by_address.insert(from, id);
         }
         Some(answered.check)
@@ -518,7 +510,7 @@ impl Port {
         }
     }
 
-    /// Ends the attempt of a socket to open a channel: there is one at a time, and none without its
+    /// Gives up the unopened channel of a socket: there is one at a time, and none without its
     /// socket.
     fn give_up(&mut self, socket: ConnectionId, now: Instant, server: &RelayServer) {
         if let Some(id) = self.opening.of(socket) {
@@ -543,7 +535,7 @@ impl Port {
         self.drain(id, now, server);
     }
 
-    /// A channel as it was asked for, and what is answered.
+    /// Creates a channel from an offer, with the answer.
     fn describe(&self, description: &str, now: Instant) -> Option<(RtcChannel, String)> {
         let mut channel = RtcChannel::new(now, Role::Server, &self.certificate);
         for address in &self.addresses {
@@ -573,7 +565,7 @@ impl Port {
         self.channels.insert(id, held);
     }
 
-    /// Sends what waits for a channel; what it has no room for is dropped.
+    /// Sends queued frames of a channel; what does not fit is dropped.
     fn send(&mut self, id: ConnectionId, now: Instant, server: &RelayServer) {
         let Some(held) = self.channels.get_mut(&id) else { return };
         let mut frames = std::mem::take(&mut held.frames);
@@ -593,7 +585,7 @@ impl Port {
         self.drain(id, now, server);
     }
 
-    /// Does what a channel wants until it wants no more.
+    /// Carries out a channel's outputs until there are none.
     fn drain(&mut self, id: ConnectionId, now: Instant, server: &RelayServer) {
         loop {
             let Some(held) = self.channels.get_mut(&id) else { return };
@@ -633,7 +625,7 @@ impl Port {
         }
     }
 
-    /// Sees to it that a channel is looked after in time.
+    /// Schedules the next check of a channel's timers.
     fn set_alarm(&mut self, id: ConnectionId) {
         let Some(held) = self.channels.get_mut(&id) else { return };
         if held.alarm.is_some_and(|alarm| alarm <= held.timeout) {
@@ -645,7 +637,7 @@ impl Port {
         self.alarms.insert((held.timeout, id));
     }
 
-    /// Ends a channel and tells the other side, as far as one can.
+    /// Closes a channel and notifies the other side if possible.
     fn end(&mut self, id: ConnectionId, now: Instant, server: &RelayServer) {
         let Some(held) = self.channels.get_mut(&id) else { return };
         held.channel.close();
@@ -682,14 +674,14 @@ fn new_buffer() -> Box<[u8]> {
     vec![0; DATAGRAM_BYTES_MAX].into_boxed_slice()
 }
 
-/// Sends to who agreed to it.
+/// Sends to an address that has consented.
 fn transmit(socket: &Socket, consent: &Consent, now: Instant, to: SocketAddr, bytes: &[u8]) {
     if consent.allows(now, to) {
         socket.send(bytes, to);
     }
 }
 
-/// A question of this channel that nobody can guess; none if the system gives no entropy.
+/// An unguessable transaction id for this channel; none if the system provides no random bytes.
 fn question_of(id: ConnectionId) -> Option<TransactionId> {
     let mut question = TransactionId::default();
     getrandom::fill(&mut question[ASKER_BYTES..]).ok()?;
@@ -697,27 +689,27 @@ fn question_of(id: ConnectionId) -> Option<TransactionId> {
     Some(question)
 }
 
-/// The channel that asked this.
+/// Channel of a transaction id.
 fn asker_of(question: TransactionId) -> ConnectionId {
     let mut number = [0; 8];
     number[..ASKER_BYTES].copy_from_slice(&question[..ASKER_BYTES]);
     ConnectionId(u64::from_le_bytes(number))
 }
 
-/// A datagram that reaches no channel.
+/// A datagram without a channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stray {
-    /// Asked where it is seen from, and was told.
+    /// A STUN request that was answered.
     Question,
-    /// Of no meaning, or too much.
+    /// Invalid, or rate limited.
     Refused,
-    /// From an address nobody speaks from.
+    /// From an unknown address.
     Unknown,
-    /// Of a channel that brings more than any member may say.
+    /// Beyond the rate limit of its channel.
     Beyond,
 }
 
-/// Time for limits that do not know a clock.
+/// Time for limits, which know no clock.
 pub(crate) fn micros(began: Instant) -> Micros {
     Micros::new(began.elapsed().as_micros() as u64)
 }

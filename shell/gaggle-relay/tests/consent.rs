@@ -1,4 +1,4 @@
-//! A member that lets somebody else's address seem to be its own.
+//! A member that tries to direct traffic at another host's address.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -16,7 +16,7 @@ use tungstenite::WebSocket;
 
 use hostile::{Hostile, PATIENCE, prove, say};
 
-/// Somebody in the room who talks to the member all the time.
+/// A member of the room that sends to the attacker all the time.
 struct Friend {
     words: WebSocket<TcpStream>,
 }
@@ -33,8 +33,8 @@ impl Friend {
     }
 }
 
-/// Somebody who has nothing to do with it. What a forger sends under its address comes from its own
-/// socket here: the relay cannot tell.
+/// A host outside the room. Packets forged in its name are sent from its own socket, which looks
+/// the same to the relay.
 struct Stranger {
     socket: UdpSocket,
     sent_bytes: usize,
@@ -52,7 +52,7 @@ impl Stranger {
         self.sent_bytes += self.socket.send_to(bytes, relay.address()).unwrap_or(0);
     }
 
-    /// What came since the last look.
+    /// Datagrams received since the last call.
     fn look(&mut self) -> Vec<Vec<u8>> {
         let mut buffer = [0; 2_048];
         let came: Vec<_> =
@@ -68,17 +68,23 @@ impl Stranger {
 }
 
 #[test]
-fn no_stream_goes_where_nobody_agreed() {
+fn no_stream_reaches_address_without_consent() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut hostile = Hostile::come(&relay, &[0]);
     hostile.run_until("a channel", |hostile| !hostile.open.is_empty());
     let mut friend = Friend::of(&relay, &hostile);
-    // One never answers; one is a server of STUN, which answers whatever it is asked.
+    // One never answers; one is a STUN server, which answers any request.
     let (mut silent, mut server) = (Stranger::new(), Stranger::new());
     let began = Instant::now();
     while hostile.heard < 30 || silent.got.len() < 5 || server.got.len() < 5 {
         let is_late = began.elapsed() > PATIENCE;
-        assert!(!is_late, "{} heard, {} and {} asked", hostile.heard, silent.got.len(), server.got.len());
+        assert!(
+            !is_late,
+            "{} received, {} and {} requested",
+            hostile.heard,
+            silent.got.len(),
+            server.got.len()
+        );
         for stranger in [&mut silent, &mut server] {
             let nomination = hostile.nomination();
             stranger.send(&relay, &nomination);
@@ -96,20 +102,20 @@ fn no_stream_goes_where_nobody_agreed() {
             assert!(got <= sent, "{got} bytes for {sent}");
             let is_question =
                 |bytes: &Vec<u8>| matches!(stun::read(bytes), Some(Stun::ConnectivityCheck { .. }));
-            assert!(stranger.got.iter().all(is_question), "nothing but questions");
+            assert!(stranger.got.iter().all(is_question), "nothing but requests");
         }
     }
 }
 
 #[test]
-fn a_member_that_moves_is_found_where_it_answers() {
+fn moving_member_is_served_where_it_answers() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut hostile = Hostile::come(&relay, &[0]);
     hostile.run_until("a channel", |hostile| !hostile.open.is_empty());
     let mut friend = Friend::of(&relay, &hostile);
     let mut elsewhere = Stranger::new();
     let began = Instant::now();
-    // DTLS, as RFC 7983 tells it.
+    // DTLS, as RFC 7983 distinguishes it.
     while !elsewhere.got.iter().any(|bytes| (20..64).contains(&bytes[0])) {
         assert!(began.elapsed() < PATIENCE, "nothing but {} datagrams", elsewhere.got.len());
         let nomination = hostile.nomination();
@@ -126,12 +132,12 @@ fn a_member_that_moves_is_found_where_it_answers() {
 }
 
 #[test]
-fn nobody_keeps_an_address_that_is_not_theirs() {
+fn forged_address_does_not_displace_owner() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut hostile = Hostile::come(&relay, &[0]);
     hostile.run_until("a channel", |hostile| !hostile.open.is_empty());
-    // Its checks come from the address of somebody who is about to open a channel, before and all
-    // the while.
+    // Checks forged from the address of a member that is about to open a channel, before and during
+    // that.
     let mut victim = Hostile::come(&relay, &[0]);
     let forged = victim.socket.try_clone().unwrap();
     let began = Instant::now();
@@ -143,7 +149,7 @@ fn nobody_keeps_an_address_that_is_not_theirs() {
     }
     let mut friend = Friend::of(&relay, &victim);
     while victim.heard < 10 {
-        assert!(began.elapsed() < PATIENCE, "the victim heard {}", victim.heard);
+        assert!(began.elapsed() < PATIENCE, "the victim received {}", victim.heard);
         forged.send_to(&hostile.nomination(), relay.address()).unwrap();
         friend.talk(&victim);
         victim.step();
@@ -152,13 +158,13 @@ fn nobody_keeps_an_address_that_is_not_theirs() {
 }
 
 #[test]
-fn whoever_seems_to_be_everywhere_has_questions_asked_at_its_own_rate_only() {
+fn forged_addresses_cause_requests_within_rate_limit() {
     let config = RelayConfig { frames_per_second: 10, frames_burst: 50, ..RelayConfig::default() };
     let relay = Loopback::start(config).unwrap();
     let mut hostile = Hostile::come(&relay, &[0]);
     hostile.run_until("a channel", |hostile| !hostile.open.is_empty());
     let began = Instant::now();
-    // More than are remembered, so that each is asked as if it had never been.
+    // More than are tracked, so that each is treated as new.
     let mut strangers: Vec<Stranger> = (0..8).map(|_| Stranger::new()).collect();
     for _ in 0..100 {
         for stranger in &mut strangers {
@@ -174,7 +180,7 @@ fn whoever_seems_to_be_everywhere_has_questions_asked_at_its_own_rate_only() {
     }
     strangers.iter_mut().for_each(|stranger| drop(stranger.look()));
     let asked: usize = strangers.iter().map(|stranger| stranger.got.len()).sum();
-    // Two datagrams for each that a member may hand in.
+    // Two datagrams for each frame a member may send.
     let may = 2 * (50 + 10 * (1 + began.elapsed().as_secs() as usize));
-    assert!((10..=may).contains(&asked) && is_counted(), "{asked} questions, of {may}");
+    assert!((10..=may).contains(&asked) && is_counted(), "{asked} requests, of {may}");
 }

@@ -1,5 +1,5 @@
-//! The contract of transports, kept by links of native programs: direct, through the relay's
-//! channel and through its socket.
+//! The transport contract with native meshes: direct, through the relay's channel, through its
+//! WebSocket.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

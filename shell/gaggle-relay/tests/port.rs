@@ -1,5 +1,4 @@
-//! The relay's ports from outside: what strangers get, what a flood does to members, and what a
-//! restart does.
+//! Ports of the relay from outside: unsolicited datagrams, floods, restarts.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -23,10 +22,10 @@ use tungstenite::{Message, WebSocket};
 
 use hostile::{Hostile, PATIENCE, prove, prove_from, say};
 
-/// Where floods come from: another network than everybody else's.
+/// Loopback address of floods: another network than all others.
 const ELSEWHERE: [u8; 4] = [127, 0, 0, 2];
 
-/// A socket that asks the relay's UDP port things.
+/// An unauthenticated client of the UDP port.
 struct Stranger {
     socket: UdpSocket,
     sent: usize,
@@ -41,11 +40,11 @@ impl Stranger {
     }
 
     fn send(&mut self, bytes: &[u8]) {
-        // A full buffer here loses it, as a network would.
+        // A full buffer loses it, as a network would.
         self.sent += self.socket.send(bytes).unwrap_or(0);
     }
 
-    /// The first thing that comes back, however long it takes.
+    /// First datagram that comes back.
     fn answer(&self) -> Vec<u8> {
         let (mut buffer, began) = ([0; 2_048], Instant::now());
         loop {
@@ -56,7 +55,7 @@ impl Stranger {
         }
     }
 
-    /// All that comes back until it is quiet.
+    /// All datagrams that come back until it is quiet.
     fn answers(&self) -> Vec<Vec<u8>> {
         let mut buffer = [0; 2_048];
         std::iter::from_fn(|| self.socket.recv(&mut buffer).ok().map(|length| buffer[..length].to_vec()))
@@ -65,15 +64,15 @@ impl Stranger {
 }
 
 #[test]
-fn strangers_get_nothing_but_an_answer_to_where_they_are() {
+fn unauthenticated_clients_get_only_stun_answers() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut stranger = Stranger::of(&relay);
     stranger.send(&stun::request([7; 12]));
     let here = stranger.socket.local_addr().unwrap();
     assert_eq!(stun::read(&stranger.answer()), Some(Stun::Response([7; 12], here)));
 
-    // ICE checks for nobody, with and without a password, DTLS greetings, media, cut and endless
-    // STUN, noise.
+    // ICE checks without a channel, with and without a password, DTLS hellos, media, truncated and
+    // endless STUN, noise.
     let mut check = stun::short_request([1; 12]).to_vec();
     check.extend([0x00, 0x06, 0x00, 0x09]);
     check.extend(b"evtj:h6vY\0\0\0");
@@ -99,7 +98,7 @@ fn strangers_get_nothing_but_an_answer_to_where_they_are() {
 }
 
 #[test]
-fn a_flood_of_questions_gets_few_answers() {
+fn flood_of_requests_gets_few_answers() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut stranger = Stranger::of(&relay);
     let began = Instant::now();
@@ -110,7 +109,7 @@ fn a_flood_of_questions_gets_few_answers() {
     }
     let mut answers = vec![stranger.answer()];
     answers.extend(stranger.answers());
-    // A burst, and then some in every second, of which a busy machine may need many.
+    // The burst and the rate, for as long as a busy machine needs.
     let at_most = 20 + 5 * (began.elapsed().as_secs() as usize + 1);
     assert!(answers.len() <= at_most, "{} answers", answers.len());
     let got: usize = answers.iter().map(Vec::len).sum();
@@ -118,34 +117,34 @@ fn a_flood_of_questions_gets_few_answers() {
 }
 
 #[test]
-fn whoever_takes_no_answers_is_not_listened_to() {
+fn client_that_reads_nothing_is_not_read() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let stream = TcpStream::connect(relay.address()).unwrap();
     let (socket, _) = tungstenite::client(relay.url(), stream).unwrap();
     let mut stream = socket.into_inner();
     stream.write_all(&member_proof(&relay)).unwrap();
     stream.set_write_timeout(Some(Duration::from_secs(3))).unwrap();
-    // Every ping wants an answer, and nobody reads them. If the relay kept them, this would go on
-    // for ever.
+    // Every ping wants a pong, and nothing reads them. If the relay kept them, this would never
+    // end.
     let pings = [&[0x89, 0xfd, 0, 0, 0, 0][..], &[7; 125]].concat().repeat(1_000);
     let mut written = 0;
     while let Ok(count @ 1..) = stream.write(&pings) {
         written += count;
-        assert!(written < 200 << 20, "the relay takes everything");
+        assert!(written < 200 << 20, "the relay reads everything");
     }
 }
 
-/// The frame by which somebody proves to be a member, as a client sends it.
+/// The frame that authenticates a member.
 fn member_proof(relay: &Loopback) -> Vec<u8> {
     let ticket = relay.ticket(1, random_peer_id().unwrap());
     let frame = RelayFrame::Authenticate { ticket: &ticket }.to_bytes();
     let length = u16::try_from(frame.len()).unwrap().to_be_bytes();
-    assert!(frame.len() >= 126, "the longer of the two forms of a length");
+    assert!(frame.len() >= 126, "the long form of a length");
     [&[0x82, 0xfe, length[0], length[1], 0, 0, 0, 0][..], &frame].concat()
 }
 
 #[test]
-fn nobody_unproven_is_ever_sent_more_than_it_sent() {
+fn unauthenticated_client_never_gets_more_bytes_than_it_sent() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut stranger = Stranger::of(&relay);
     let mut got = 0;
@@ -161,10 +160,15 @@ fn nobody_unproven_is_ever_sent_more_than_it_sent() {
         }
         got += stranger.answers().iter().map(Vec::len).sum::<usize>();
     }
-    assert_eq!(got, 3 * 32, "who asks again is answered: three answers are worth less than six questions");
+    assert_eq!(
+        got,
+        3 * 32,
+        "a client that retries is answered: three answers are shorter than six \
+     requests"
+    );
 }
 
-/// Offers a channel until it is answered or refused for lack of a place.
+/// Offers a channel until it is answered or rejected for capacity.
 fn is_offer_answered(relay: &Loopback, words: &mut WebSocket<TcpStream>) -> bool {
     let mut channel = RtcChannel::new(Instant::now(), Role::Peer, &Certificate::generate().unwrap());
     channel.add_host(([127, 0, 0, 1], 9).into()).unwrap();
@@ -182,20 +186,20 @@ fn is_offer_answered(relay: &Loopback, words: &mut WebSocket<TcpStream>) -> bool
             return false;
         }
     }
-    panic!("neither answered nor refused: {:?}", relay.server().totals());
+    panic!("neither answered nor rejected: {:?}", relay.server().totals());
 }
 
 #[test]
-fn channels_that_never_open_have_few_places_and_end_with_their_sockets() {
+fn unopened_channels_are_limited_and_end_with_sockets() {
     // A sixteenth of them for one network.
     let relay = Loopback::start(RelayConfig { unproven_max: 32, ..RelayConfig::default() }).unwrap();
     let come = || prove(&relay, random_peer_id().unwrap());
     let (mut first, mut second) = (come(), come());
     assert!(is_offer_answered(&relay, &mut first) && is_offer_answered(&relay, &mut second));
-    assert!(is_offer_answered(&relay, &mut first), "who offers anew gives up what it offered before");
-    assert!(!is_offer_answered(&relay, &mut come()), "there is no other place");
+    assert!(is_offer_answered(&relay, &mut first), "a new offer replaces the earlier one");
+    assert!(!is_offer_answered(&relay, &mut come()), "the limit is reached");
     drop((first, second));
-    // If they did not end with their sockets, each of these would wait for a quarter of a minute.
+    // If channels outlived their sockets, each of these would wait for a quarter of a minute.
     let began = Instant::now();
     for nth in 0..20 {
         let mut words = come();
@@ -211,7 +215,7 @@ struct Pair {
     clock: Clock,
     links: [NativeMesh; 2],
     ids: [PeerId; 2],
-    /// What the first has said so far, and what of it the second has heard.
+    /// Messages the first has sent and the second has received.
     said: usize,
     heard: usize,
 }
@@ -234,7 +238,7 @@ impl Pair {
         pair
     }
 
-    /// Polls both and counts messages at the second, until there are so many or time is up.
+    /// Polls both until the second received this many messages, or time is up.
     fn poll_until(&mut self, wanted: usize, patience: Duration) -> usize {
         let (began, mut arrived) = (Instant::now(), 0);
         while arrived < wanted && began.elapsed() < patience {
@@ -250,7 +254,7 @@ impl Pair {
             std::thread::sleep(Duration::from_millis(2));
         }
         self.heard += arrived;
-        // What comes together is counted together.
+        // Messages that arrive together are counted together.
         arrived.min(wanted)
     }
 
@@ -258,7 +262,7 @@ impl Pair {
         self.links[1].path(self.ids[0])
     }
 
-    /// Of what was said since then, nearly everything was heard.
+    /// Of what was sent since then, nearly everything was received.
     fn expect_heard(&self, what: &str, (said, heard): (usize, usize)) {
         let (said, heard) = (self.said - said, self.heard - heard);
         assert!(said >= 200 && heard * 10 >= said * 9, "{what}: {heard} of {said}");
@@ -266,7 +270,7 @@ impl Pair {
 }
 
 #[test]
-fn members_do_not_notice_a_flood_of_strangers() {
+fn members_do_not_notice_flood_of_unsolicited_datagrams() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let mut pair = Pair::at(&relay, &[Path::Relay]);
     assert_eq!(pair.poll_until(50, PATIENCE), 50);
@@ -290,12 +294,12 @@ fn members_do_not_notice_a_flood_of_strangers() {
         arrived
     });
     assert!(arrived >= 200, "{arrived}");
-    pair.expect_heard("among strangers", before);
+    pair.expect_heard("during the flood", before);
     assert_eq!(pair.path(), Some(Path::Relay));
     assert!(relay.server().totals().strays_unknown >= 1_000);
 }
 
-/// A member that sends all it can to others, over its channel.
+/// A member that sends as much as it can to others over its channel.
 fn flood_channel(mut flooder: Hostile, victims: &[PeerId], stop: &AtomicBool) {
     flooder.run_until("a channel", |flooder| !flooder.open.is_empty());
     victims.iter().for_each(|victim| say(&mut flooder.words, RelayFrame::Open { peer: *victim }));
@@ -309,14 +313,14 @@ fn flood_channel(mut flooder: Hostile, victims: &[PeerId], stop: &AtomicBool) {
     }
 }
 
-/// The same over its socket.
+/// The same over its WebSocket.
 fn flood_socket(mut words: WebSocket<TcpStream>, victims: &[PeerId], stop: &AtomicBool) {
     victims.iter().for_each(|victim| say(&mut words, RelayFrame::Open { peer: *victim }));
     words.get_ref().set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     while !stop.load(Ordering::Relaxed) {
         for victim in victims {
             let frame = RelayFrame::Data { peer: *victim, datagram: &[7; 1_000] }.to_bytes();
-            // The relay reads no more than it wants.
+            // The relay reads no more than its limit.
             let _ = words.write(Message::Binary(frame.into()));
         }
         let _ = words.flush();
@@ -324,7 +328,7 @@ fn flood_socket(mut words: WebSocket<TcpStream>, victims: &[PeerId], stop: &Atom
 }
 
 #[test]
-fn members_who_send_all_they_can_do_not_stop_others() {
+fn flooding_members_do_not_stop_others() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     for path in [Path::Relay, Path::WebSocket] {
         let mut pair = Pair::at(&relay, &[path]);
@@ -334,7 +338,7 @@ fn members_who_send_all_they_can_do_not_stop_others() {
         let channels = [0, 1].map(|_| Hostile::come_from(ELSEWHERE, &relay, &[0]));
         let talker = random_peer_id().unwrap();
         let words = prove_from(ELSEWHERE, &relay, talker);
-        // They are of the room, and nobody hangs up on them.
+        // They are members, and no victim closes its pair.
         for flooder in channels.iter().map(|flooder| flooder.peer).chain([talker]) {
             let now = pair.clock.now();
             pair.links.iter_mut().for_each(|links| links.add_peer(now, flooder));
@@ -362,12 +366,11 @@ fn members_who_send_all_they_can_do_not_stop_others() {
 }
 
 #[test]
-fn a_port_for_both_kinds_of_addresses_tells_each_what_it_knows() {
+fn dual_stack_port_tells_each_family_its_address() {
     let Ok(relay) =
         Loopback::at("[::]:0".parse().unwrap(), RelayConfig::default(), TicketSigner::from_secret(&[9; 32]))
     else {
-        let _ =
-            writeln!(std::io::stderr(), "not tried: a relay for both kinds of addresses: there is no IPv6");
+        let _ = writeln!(std::io::stderr(), "skipped: no IPv6 on this machine");
         return;
     };
     for here in ["127.0.0.1", "::1"] {
@@ -383,7 +386,7 @@ fn a_port_for_both_kinds_of_addresses_tells_each_what_it_knows() {
 }
 
 #[test]
-fn a_relay_that_is_started_again_is_found_again() {
+fn restarted_relay_is_found_again() {
     let signer = || TicketSigner::from_secret(&[9; 32]);
     let relay = Loopback::at("127.0.0.1:0".parse().unwrap(), RelayConfig::default(), signer()).unwrap();
     let address = relay.address();
@@ -396,14 +399,14 @@ fn a_relay_that_is_started_again_is_found_again() {
         if let Ok(relay) = Loopback::at(address, RelayConfig::default(), signer()) {
             break relay;
         }
-        assert!(began.elapsed() < PATIENCE, "the port is not free again");
+        assert!(began.elapsed() < PATIENCE, "the port is still in use");
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(pair.poll_until(20, PATIENCE), 20, "{:?}", relay.server().totals());
 }
 
 #[test]
-fn of_names_that_differ_in_their_last_bit_only_each_gets_what_is_its_own() {
+fn peers_with_similar_ids_receive_only_their_own() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     let servers = MeshServers { stun: vec![], relay: Some(relay.url()) };
     let name = random_peer_id().unwrap().to_u128() & !3;
@@ -418,7 +421,7 @@ fn of_names_that_differ_in_their_last_bit_only_each_gets_what_is_its_own() {
         for (nth, member) in members.iter_mut().enumerate() {
             ids.iter().filter(|id| **id != ids[nth]).for_each(|id| member.add_peer(clock.now(), *id));
         }
-        // How many letters each has from each. A letter says who wrote it and to whom.
+        // Messages per sender and receiver. Each names both.
         let (began, mut letters) = (Instant::now(), [[0; 3]; 3]);
         let missing = |letters: &[[u32; 3]; 3]| {
             letters.iter().enumerate().any(|(to, from)| (0..3).any(|nth| nth != to && from[nth] < 10))
@@ -427,8 +430,13 @@ fn of_names_that_differ_in_their_last_bit_only_each_gets_what_is_its_own() {
             for (nth, member) in members.iter_mut().enumerate() {
                 while let Some(event) = member.poll(clock.now()) {
                     let TransportEvent::Message { peer, bytes, .. } = event else { continue };
-                    let from = ids.iter().position(|id| *id == peer).expect("nobody else is there");
-                    assert_eq!(bytes, [from as u8, nth as u8], "{path:?}: a letter at {nth} from {from}");
+                    let from = ids.iter().position(|id| *id == peer).expect("no other peer is connected");
+                    assert_eq!(
+                        bytes,
+                        [from as u8, nth as u8],
+                        "{path:?}: a message at {nth} from \
+                     {from}"
+                    );
                     letters[nth][from] += 1;
                 }
                 while member.poll_signal().is_some() {}

@@ -1,4 +1,4 @@
-//! What a relay does and refuses, told to the machine without a socket.
+//! Rules of the relay, checked on the state machine without sockets.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -15,12 +15,12 @@ const ADA: PeerId = PeerId::from_u128(1);
 const BEN: PeerId = PeerId::from_u128(2);
 const EVE: PeerId = PeerId::from_u128(3);
 
-/// Where a connection comes from: each from somewhere else.
+/// A different network for each connection.
 fn address(id: ConnectionId) -> IpAddr {
     IpAddr::V4((id.0 as u32).into())
 }
 
-/// A relay and everything it said, by connection.
+/// A relay and its output by connection.
 struct Rig {
     relay: Relay,
     signer: TicketSigner,
@@ -97,7 +97,7 @@ impl Rig {
         self.act(|relay, out| relay.handle_timeout(now, NOW, out));
     }
 
-    /// What a connection was told since it was last asked.
+    /// Frames of a connection since the last call.
     fn heard(&mut self, connection: ConnectionId) -> Vec<Vec<u8>> {
         self.said.remove(&connection).unwrap_or_default()
     }
@@ -108,7 +108,7 @@ impl Rig {
         assert_eq!(heard, frames);
     }
 
-    /// Ada and Ben, proven and open to each other.
+    /// Ada and Ben, authenticated, with an open pair.
     fn pair(&mut self) -> (ConnectionId, ConnectionId) {
         let (ada, ben) = (self.prove(1, ADA, 1), self.prove(1, BEN, 1));
         self.say(ada, RelayFrame::Open { peer: BEN });
@@ -125,7 +125,7 @@ fn refused(reason: RelayReject) -> RelayFrame<'static> {
 }
 
 #[test]
-fn a_call_opens_both_sides_and_datagrams_carry_their_true_sender() {
+fn open_pair_carries_datagrams_with_true_sender() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = (rig.prove(1, ADA, 1), rig.prove(1, BEN, 1));
     rig.expect(ada, &[PROVEN]);
@@ -147,7 +147,7 @@ fn a_call_opens_both_sides_and_datagrams_carry_their_true_sender() {
 }
 
 #[test]
-fn who_is_called_before_it_comes_is_opened_when_it_does() {
+fn member_called_before_it_connects_is_opened_then() {
     let mut rig = Rig::new(RelayConfig::default());
     let ada = rig.prove(1, ADA, 1);
     rig.say(ada, RelayFrame::Open { peer: BEN });
@@ -155,7 +155,7 @@ fn who_is_called_before_it_comes_is_opened_when_it_does() {
     let ben = rig.prove(1, BEN, 1);
     rig.expect(ada, &[RelayFrame::Opened { peer: BEN }]);
     rig.expect(ben, &[PROVEN, RelayFrame::Opened { peer: ADA }]);
-    // Gone and back again, as after a broken connection.
+    // Gone and back, as after a broken connection.
     rig.act(|relay, out| relay.closed(ben, out));
     rig.expect(ada, &[RelayFrame::Closed { peer: BEN }]);
     rig.prove(1, BEN, 1);
@@ -178,7 +178,7 @@ fn forged_expired_and_foreign_tickets_are_refused() {
         rig.expect(connection, &[refused(reason)]);
         assert!(rig.ended.contains(&connection));
     }
-    // A ticket for another room does not turn a member into one of that room.
+    // A ticket of another room does not move a member there.
     let (ada, _) = rig.pair();
     let foreign = rig.signer.sign(&Claims::bare(2, ADA, 1, NOW + 100));
     rig.say(ada, RelayFrame::Authenticate { ticket: &foreign });
@@ -188,7 +188,7 @@ fn forged_expired_and_foreign_tickets_are_refused() {
 }
 
 #[test]
-fn nobody_is_reached_in_another_room() {
+fn members_of_other_rooms_are_unreachable() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     let eve = rig.prove(2, EVE, 1);
@@ -201,15 +201,15 @@ fn nobody_is_reached_in_another_room() {
 }
 
 #[test]
-fn who_was_sent_away_has_a_few_seconds_and_never_comes_back() {
+fn removed_member_is_disconnected_after_grace_for_good() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     let newer = rig.signer.sign(&Claims::bare(1, ADA, 2, NOW + 100));
     rig.say(ada, RelayFrame::Authenticate { ticket: &newer });
     rig.expect(ada, &[PROVEN]);
     rig.wait(Micros::from_secs(4));
-    rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"still here" });
-    assert_eq!(rig.heard(ada).len(), 1, "new tickets take a moment to reach everybody");
+    rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"still connected" });
+    assert_eq!(rig.heard(ada).len(), 1, "new tickets take a moment to reach all members");
     rig.wait(Micros::from_secs(2));
     rig.expect(ben, &[refused(RelayReject::StaleEpoch)]);
     rig.expect(ada, &[RelayFrame::Closed { peer: BEN }]);
@@ -220,7 +220,7 @@ fn who_was_sent_away_has_a_few_seconds_and_never_comes_back() {
 }
 
 #[test]
-fn nonsense_ends_a_connection_and_silence_does_too() {
+fn malformed_frames_and_silence_end_connection() {
     let mut rig = Rig::new(RelayConfig::default());
     let (_, ben) = rig.pair();
     for bytes in [&[][..], &[0], &[99; 40], &[4; 16], &[4; 2_000], &PROVEN.to_bytes()] {
@@ -241,7 +241,7 @@ fn nonsense_ends_a_connection_and_silence_does_too() {
 }
 
 #[test]
-fn a_flood_is_cut_to_the_rate_and_costs_nobody_else_anything() {
+fn flood_is_cut_to_rate_and_affects_no_other_member() {
     let mut rig =
         Rig::new(RelayConfig { frames_per_second: 100, frames_burst: 50, ..RelayConfig::default() });
     let (ada, ben) = rig.pair();
@@ -250,7 +250,7 @@ fn a_flood_is_cut_to_the_rate_and_costs_nobody_else_anything() {
     }
     assert_eq!(rig.heard(ben).len(), 50);
     rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"fine" });
-    assert_eq!(rig.heard(ada).len(), 1, "who did not flood is not limited");
+    assert_eq!(rig.heard(ada).len(), 1, "other members are not limited");
     rig.wait(Micros::from_millis(500));
     (0..100).for_each(|_| _ = rig.say(ada, RelayFrame::Data { peer: BEN, datagram: &[0; 1_000] }));
     assert_eq!(rig.heard(ben).len(), 50);
@@ -258,7 +258,7 @@ fn a_flood_is_cut_to_the_rate_and_costs_nobody_else_anything() {
 }
 
 #[test]
-fn a_network_has_its_rate_however_many_its_members_are() {
+fn network_has_its_rate_however_many_members_it_has() {
     let config =
         RelayConfig { network_frames_per_second: 100, network_frames_burst: 50, ..RelayConfig::default() };
     let mut rig = Rig::new(config);
@@ -272,16 +272,16 @@ fn a_network_has_its_rate_however_many_its_members_are() {
     for _ in 0..1_000 {
         flooders.iter().for_each(|flooder| _ = rig.say(*flooder, to_ben));
     }
-    assert_eq!(rig.heard(ben).len(), 50, "of all of them together");
+    assert_eq!(rig.heard(ben).len(), 50, "all of them together");
     rig.wait(Micros::from_millis(300));
     flooders.iter().for_each(|flooder| (0..100).for_each(|_| _ = rig.say(*flooder, to_ben)));
     assert_eq!(rig.heard(ben).len(), 30);
     (0..40).for_each(|_| _ = rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"fine" }));
-    assert_eq!(rig.heard(ben).len(), 40, "others have theirs");
+    assert_eq!(rig.heard(ben).len(), 40, "other networks have theirs");
 }
 
 #[test]
-fn a_full_room_at_60_hz_is_within_what_everybody_may() {
+fn full_room_at_60_hz_is_within_limits() {
     let mut rig = Rig::new(RelayConfig::default());
     let here = rig.prove(1, ADA, 1);
     let others: Vec<ConnectionId> = (10..73).map(|peer| rig.prove(1, PeerId::from_u128(peer), 1)).collect();
@@ -298,7 +298,7 @@ fn a_full_room_at_60_hz_is_within_what_everybody_may() {
 }
 
 #[test]
-fn offers_beyond_the_rate_of_a_member_or_a_network_are_counted_and_left() {
+fn offers_beyond_rate_are_counted_and_ignored() {
     let mut rig = Rig::new(RelayConfig { sockets_per_network: 20, ..RelayConfig::default() });
     let here = IpAddr::from([192, 0, 2, 1]);
     let members: Vec<ConnectionId> =
@@ -313,7 +313,7 @@ fn offers_beyond_the_rate_of_a_member_or_a_network_are_counted_and_left() {
     rig.wait(Micros::from_secs(2));
     assert_eq!(taken(&mut rig), 4);
     let (ada, _) = rig.pair();
-    assert!(rig.say(ada, offer).is_some(), "others have theirs");
+    assert!(rig.say(ada, offer).is_some(), "other networks have theirs");
     rig.act(Relay::lose_channels);
     assert!(rig.say(ada, offer).is_none());
     let eve = rig.prove(1, EVE, 1);
@@ -321,7 +321,7 @@ fn offers_beyond_the_rate_of_a_member_or_a_network_are_counted_and_left() {
 }
 
 #[test]
-fn whoever_makes_the_tickets_says_which_are_old() {
+fn ticket_issuer_decides_which_epochs_are_stale() {
     let mut rig = Rig::new(RelayConfig::default());
     let room = Claims::bare(1, ADA, 1, NOW).room;
     rig.relay.set_epochs(Box::new(move |asked| (asked == room).then_some(3)));
@@ -336,7 +336,7 @@ fn whoever_makes_the_tickets_says_which_are_old() {
 }
 
 #[test]
-fn places_are_bounded() {
+fn capacity_is_bounded() {
     let config =
         RelayConfig { members_max: 3, room_members_max: 2, unproven_max: 4, ..RelayConfig::default() };
     let mut rig = Rig::new(config);
@@ -348,27 +348,27 @@ fn places_are_bounded() {
     rig.expect(last, &[refused(RelayReject::Full)]);
     (0..4).for_each(|_| _ = rig.open());
     assert!(!rig.relay.socket_opened(rig.now, ConnectionId(1_000), address(ConnectionId(1_000))));
-    // Calls are bounded, too.
+    // Pairs are bounded, too.
     let (ada, _) = (ConnectionId(1), ());
     (10..100).for_each(|n| _ = rig.say(ada, RelayFrame::Open { peer: PeerId::from_u128(n) }));
     assert!(rig.relay.totals().refused_full >= 88);
 }
 
 #[test]
-fn one_network_cannot_have_all_places_for_strangers() {
+fn one_network_cannot_use_all_unauthenticated_connections() {
     let mut rig = Rig::new(RelayConfig { unproven_max: 160, ..RelayConfig::default() });
     let here = IpAddr::from([192, 0, 2, 1]);
     let came = (1_000..1_100).filter(|n| rig.relay.socket_opened(rig.now, ConnectionId(*n), here)).count();
     assert_eq!(came, 10);
     rig.pair();
-    // Who proves nothing in time makes room.
+    // One that does not authenticate in time is closed.
     let late = rig.now + Micros::from_secs(6);
     rig.act(|relay, out| relay.handle_timeout(late, NOW, out));
     assert!(rig.relay.socket_opened(late, ConnectionId(2_000), here));
 }
 
 #[test]
-fn strangers_of_heaviest_networks_make_way() {
+fn unauthenticated_of_heaviest_networks_are_closed_first() {
     let mut rig = Rig::new(RelayConfig { unproven_max: 160, ..RelayConfig::default() });
     let (ada, ben) = rig.pair();
     let came = (0..160).filter(|nth| {
@@ -383,11 +383,11 @@ fn strangers_of_heaviest_networks_make_way() {
     assert_eq!(rig.ended.len(), 10);
     assert!(!rig.ended.contains(&ada) && !rig.ended.contains(&ben), "members stay");
     rig.act(|relay, out| relay.make_way(here, out));
-    assert_eq!(rig.ended.len(), 10, "there is room");
+    assert_eq!(rig.ended.len(), 10, "there is capacity");
 }
 
 #[test]
-fn prefix_of_one_customer_has_few_places_for_strangers() {
+fn prefix_of_one_customer_has_few_unauthenticated() {
     let mut rig = Rig::new(RelayConfig { unproven_max: 160, ..RelayConfig::default() });
     let came = (0..2_000_u64).filter(|nth| {
         let network: IpAddr = format!("2001:db8:0:{:x}::1", nth % 256).parse().unwrap();
@@ -397,7 +397,7 @@ fn prefix_of_one_customer_has_few_places_for_strangers() {
 }
 
 #[test]
-fn whoever_shows_tickets_without_end_is_sent_away() {
+fn member_showing_endless_tickets_is_disconnected() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, _) = rig.pair();
     let ticket = rig.signer.sign(&Claims::bare(1, ADA, 1, NOW + 60));
@@ -405,11 +405,11 @@ fn whoever_shows_tickets_without_end_is_sent_away() {
         rig.say(ada, RelayFrame::Authenticate { ticket: &ticket });
         !rig.ended.contains(&ada)
     });
-    assert_eq!(shown.count(), 32, "checking one takes long");
+    assert_eq!(shown.count(), 32, "checking a ticket is expensive");
 }
 
 #[test]
-fn who_calls_and_hangs_up_all_the_time_is_not_heard_and_bothers_nobody() {
+fn member_opening_and_closing_pairs_is_rate_limited() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     for _ in 0..5_000 {
@@ -417,14 +417,14 @@ fn who_calls_and_hangs_up_all_the_time_is_not_heard_and_bothers_nobody() {
         rig.say(ada, RelayFrame::Open { peer: BEN });
     }
     let heard = rig.heard(ben).len();
-    assert!((200..=256).contains(&heard), "{heard} words");
+    assert!((200..=256).contains(&heard), "{heard} frames");
     rig.wait(Micros::from_secs(2));
     for _ in 0..100 {
         rig.say(ada, RelayFrame::Close { peer: BEN });
         rig.say(ada, RelayFrame::Open { peer: BEN });
     }
     let heard = rig.heard(ben).len();
-    assert!((38..=40).contains(&heard), "{heard} words in two seconds");
+    assert!((38..=40).contains(&heard), "{heard} frames in two seconds");
     assert!(rig.relay.totals().words_ignored > 9_000);
     rig.heard(ada);
     rig.say(ben, RelayFrame::Open { peer: ADA });
@@ -432,7 +432,7 @@ fn who_calls_and_hangs_up_all_the_time_is_not_heard_and_bothers_nobody() {
 }
 
 #[test]
-fn the_same_machine_again_takes_its_own_place() {
+fn same_peer_again_replaces_its_connection() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     let again = rig.prove_from(address(ada), 1, ADA);
@@ -447,7 +447,7 @@ fn the_same_machine_again_takes_its_own_place() {
 }
 
 #[test]
-fn stolen_ticket_from_another_network_replaces_nobody() {
+fn stolen_ticket_from_another_network_replaces_no_member() {
     let mut rig = Rig::new(RelayConfig::default());
     let (home, elsewhere) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([198, 51, 100, 7]));
     let owner = rig.prove_from(home, 1, ADA);
@@ -455,8 +455,8 @@ fn stolen_ticket_from_another_network_replaces_nobody() {
     let thief = rig.prove_from(elsewhere, 1, ADA);
     rig.expect(thief, &[refused(RelayReject::Replaced)]);
     assert!(rig.heard(owner).is_empty() && !rig.ended.contains(&owner));
-    // The owner on another network has a newer ticket, and when its socket is gone the old one will
-    // do.
+    // The owner on another network has a newer ticket, and after its socket is gone the old one is
+    // accepted.
     let newer = Claims { issued: NOW + 1, ..Claims::bare(1, ADA, 1, NOW + 100) };
     let moved = rig.prove_with(elsewhere, &newer);
     rig.expect(moved, &[PROVEN]);
@@ -467,7 +467,7 @@ fn stolen_ticket_from_another_network_replaces_nobody() {
 }
 
 #[test]
-fn removed_member_s_socket_ends_though_none_shows_new_ticket() {
+fn removed_members_socket_closes_without_new_ticket_shown() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     let room = Claims::bare(1, ADA, 1, NOW + 100).room;
@@ -480,7 +480,7 @@ fn removed_member_s_socket_ends_though_none_shows_new_ticket() {
 }
 
 #[test]
-fn answers_go_to_the_leg_on_which_a_member_last_spoke() {
+fn replies_use_leg_of_last_datagram() {
     let mut rig = Rig::new(RelayConfig::default());
     let (ada, ben) = rig.pair();
     let request = rig.say(ada, RelayFrame::Offer { description: "v=0" });
@@ -497,11 +497,11 @@ fn answers_go_to_the_leg_on_which_a_member_last_spoke() {
     rig.act(|relay, out| relay.handle_channel(now, channel, &to_ben.to_bytes(), out));
     rig.say(ben, to_ada);
     assert_eq!((rig.heard(channel).len(), rig.heard(ada).len()), (1, 0));
-    // Without the channel the socket is left, and without the socket the channel.
+    // Without the channel the socket is used, and without the socket the channel.
     rig.act(|relay, out| relay.closed(channel, out));
     rig.say(ben, to_ada);
     assert_eq!(rig.heard(ada).len(), 1);
-    // A channel says nothing but datagrams.
+    // A channel carries only datagrams.
     let before = rig.relay.totals().malformed;
     assert!(rig.act(|relay, out| relay.channel_opened(now, ada, channel, out)));
     rig.act(|relay, out| {
@@ -513,11 +513,11 @@ fn answers_go_to_the_leg_on_which_a_member_last_spoke() {
     rig.say(ben, to_ada);
     assert_eq!(rig.heard(channel).len(), 1, "a lost socket does not end a living channel");
     rig.wait(Micros::from_secs(31));
-    assert_eq!(rig.relay.totals().members, 1, "a silent one does end");
+    assert_eq!(rig.relay.totals().members, 1, "a silent one ends");
 }
 
 #[test]
-fn coming_back_does_not_fill_anything_up_again() {
+fn reconnecting_refills_no_limit() {
     let config = RelayConfig { bytes_per_second: 1_000, bytes_burst: 10_000, ..RelayConfig::default() };
     let mut rig = Rig::new(config);
     let (ada, ben) = rig.pair();
@@ -533,7 +533,7 @@ fn coming_back_does_not_fill_anything_up_again() {
         (count, heard.len() - count)
     };
     let (data, words) = talk(&mut rig, ada);
-    assert!(data == 10 && words >= 250, "{data} datagrams, {words} words");
+    assert!(data == 10 && words >= 250, "{data} datagrams, {words} control frames");
     rig.act(|relay, out| relay.closed(ada, out));
     let ada = rig.prove(1, ADA, 1);
     rig.heard(ben);
@@ -544,17 +544,21 @@ fn coming_back_does_not_fill_anything_up_again() {
     rig.say(ada, RelayFrame::Open { peer: BEN });
     rig.heard(ben);
     let (data, words) = talk(&mut rig, ada);
-    assert!(data == 5 && (90..=100).contains(&words), "{data} datagrams, {words} words after five seconds");
+    assert!(
+        data == 5 && (90..=100).contains(&words),
+        "{data} datagrams, {words} control frames \
+     after five seconds"
+    );
     rig.act(|relay, out| relay.closed(ada, out));
     rig.wait(Micros::from_secs(20));
     let ada = rig.prove(1, ADA, 1);
     rig.say(ada, RelayFrame::Open { peer: BEN });
     rig.heard(ben);
-    assert_eq!(talk(&mut rig, ada).0, 10, "who stayed away may do what somebody new may");
+    assert_eq!(talk(&mut rig, ada).0, 10, "after a long absence limits are full again");
 }
 
 #[test]
-fn a_network_comes_as_often_as_it_may_and_no_more() {
+fn connects_of_network_are_rate_limited() {
     let mut rig = Rig::new(RelayConfig { sockets_per_network: 20, ..RelayConfig::default() });
     let here = IpAddr::from([192, 0, 2, 1]);
     let mut connections = 1_000;
@@ -572,11 +576,11 @@ fn a_network_comes_as_often_as_it_may_and_no_more() {
     rig.wait(Micros::from_secs(3));
     assert_eq!(come(&mut rig, 100), 6);
     let (ada, _) = rig.pair();
-    assert!(!rig.ended.contains(&ada), "others come as they like");
+    assert!(!rig.ended.contains(&ada), "other networks are not limited");
 }
 
 #[test]
-fn members_count_where_they_proved_themselves_from() {
+fn members_count_for_network_they_authenticated_from() {
     let mut rig = Rig::new(RelayConfig { sockets_per_network: 4, ..RelayConfig::default() });
     let [here, there] = [IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2])];
     let mut connections = 1_000;
@@ -598,26 +602,26 @@ fn members_count_where_they_proved_themselves_from() {
     let channels: Vec<_> = (1..10).filter_map(|peer| come(&mut rig, here, peer)).collect();
     assert_eq!(channels.len(), 4);
     assert_eq!(rig.relay.totals().members, 4);
-    assert!(come(&mut rig, here, 2).is_some(), "who is here already may come again");
-    // One of them goes on from elsewhere, and there is a place.
+    assert!(come(&mut rig, here, 2).is_some(), "a connected member may reconnect");
+    // One of them moves to another network, which frees capacity here.
     assert!(come(&mut rig, there, 3).is_some() && come(&mut rig, here, 20).is_some());
     assert!(come(&mut rig, here, 21).is_none() && come(&mut rig, there, 21).is_some());
-    // The place of who leaves is free again.
+    // A member that leaves frees capacity, too.
     rig.act(|relay, out| relay.closed(channels[0], out));
     assert!(come(&mut rig, here, 22).is_some() && come(&mut rig, here, 23).is_none());
 }
 
 #[test]
-fn idle_members_make_way_when_places_run_out() {
+fn idle_members_are_removed_when_relay_is_full() {
     let mut rig = Rig::new(RelayConfig { members_max: 4, ..RelayConfig::default() });
     let (ada, ben) = rig.pair();
-    // Two members of one network that never say anything.
+    // Two silent members of one network.
     let silent = [10, 11].map(|n| rig.prove_from([203, 0, 113, 9].into(), 2, PeerId::from_u128(n)));
     silent.iter().for_each(|connection| rig.expect(*connection, &[PROVEN]));
     let full = RelayFrame::Refused { reason: RelayReject::Full };
     let early = rig.prove(3, EVE, 1);
     rig.expect(early, &[full]);
-    // Ada and Ben go on talking, and stay; of the two who do not, the first makes way.
+    // Ada and Ben keep sending, and stay; of the two silent ones, the first is removed.
     rig.wait(Micros::from_secs(30));
     rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"tick" });
     rig.say(ben, RelayFrame::Data { peer: ADA, datagram: b"tock" });

@@ -1,5 +1,5 @@
-//! Two native programs who meet at the relay and find the direct way later: nothing is lost or
-//! doubled on the way from one to the other.
+//! Two native peers that connect through the relay and move to a direct path later: nothing is lost
+//! or doubled.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -20,9 +20,9 @@ struct Pair {
     ids: [PeerId; 2],
     links: [NativeMesh; 2],
     changes: [Vec<PathChanged>; 2],
-    /// Signals get through.
+    /// Whether signals arrive.
     signals: bool,
-    /// What each has said so far, and what each has heard.
+    /// Messages each has sent, and received.
     said: [u32; 2],
     heard: [u32; 2],
 }
@@ -41,7 +41,7 @@ impl Pair {
         Pair { clock, ids, links, changes, signals: false, said, heard }
     }
 
-    /// Both count aloud, and hear the other count without a gap.
+    /// Both send numbers, and receive the other's without a gap.
     fn step(&mut self) {
         for nth in 0..2 {
             let (now, other) = (self.clock.now(), self.ids[1 - nth]);
@@ -84,17 +84,17 @@ impl Pair {
 }
 
 #[test]
-fn the_direct_way_is_taken_later_and_nothing_is_lost_or_doubled() {
+fn upgrade_to_direct_path_loses_and_doubles_nothing() {
     let relay = Loopback::start(RelayConfig::default()).unwrap();
-    // Another patience than the usual one.
+    // A shorter timeout than the default.
     let soon = Micros::from_millis(500);
     let paths = PathConfig { fallback_after: soon, retry_after: soon, ..PathConfig::default() };
     let mut pair = Pair::of(&relay, &paths);
     pair.until("the relay", |pair| pair.run_by(Path::Relay) && pair.heard.iter().all(|heard| *heard > 50));
     pair.signals = true;
-    pair.until("the direct way", |pair| pair.run_by(Path::Direct));
+    pair.until("the direct path", |pair| pair.run_by(Path::Direct));
     let heard = pair.heard;
-    pair.until("both go on", |pair| (0..2).all(|nth| pair.heard[nth] > heard[nth] + 200));
+    pair.until("both continue", |pair| (0..2).all(|nth| pair.heard[nth] > heard[nth] + 200));
     for changes in &pair.changes {
         let better = |change: &&PathChanged| change.reason == PathReason::Upgrade;
         let last = changes.iter().rfind(better).map(|change| change.path);

@@ -1,10 +1,8 @@
-//! Who means a relay ill: strangers at its UDP port with questions without end, checks with no
-//! password, greetings of DTLS and noise; strangers at its other port with tickets they signed
-//! themselves; members who offer channel after channel, or who send the others all they can.
+//! Attacks on a relay: floods at its UDP port, forged tickets at its WebSocket port, members that
+//! offer channels or send without end.
 //!
-//! They are a process of their own and run only while nobody else wants to: whoever attacks
-//! computes elsewhere, not on the cores of those who are measured or of the relay. What it sends
-//! reaches the relay all the same, which counts it.
+//! They run in a process of their own at idle priority, so that they take no CPU time from the
+//! relay or from what is measured. What they send reaches the relay all the same, which counts it.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -21,27 +19,27 @@ use tungstenite::{Message, WebSocket};
 
 use crate::relay_process::{Counts, ticket};
 
-/// Datagrams of strangers in every millisecond.
+/// Unsolicited datagrams per millisecond.
 const PER_MILLISECOND: usize = 5;
-/// Where members come from who flood: another network than everybody else's.
+/// Loopback address of flooding members: another network than all others.
 const ELSEWHERE: [u8; 4] = [127, 0, 0, 2];
-/// Frames a member tries to send before it looks at anything else.
+/// Frames a member tries to send before it reads.
 const AT_ONCE: usize = 64;
-/// Networks forgers come from in turn, because one alone may open few sockets a second.
+/// Networks of forgers, used in turn, because one may open few sockets a second.
 const FORGERS: u8 = 32;
-/// Members who offer channels, and what each says in every millisecond.
+/// Members that offer channels, and offers of each per millisecond.
 const OFFERERS: usize = 8;
 const OFFERS_PER_MILLISECOND: usize = 2;
 
-/// Who attacks.
+/// Kind of attack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     Strangers,
-    /// With tickets they signed themselves.
+    /// Connections with self-signed tickets.
     Forgers,
-    /// Members of the first room, from one network, who offer a channel again and again.
+    /// Members of the first room, from one network, that offer channels without end.
     Offerers,
-    /// Two by channel and one by socket, all from one network, in the first room.
+    /// Two by channel and one by WebSocket, all from one network, in the first room.
     Members,
 }
 
@@ -53,7 +51,7 @@ impl By {
         (By::Members, "members"),
     ];
 
-    /// What of it the relay counted as turned away.
+    /// How much of it the relay counted as rejected.
     pub(crate) fn repelled(self, counts: Counts) -> u64 {
         match self {
             By::Strangers => counts.strays,
@@ -64,16 +62,16 @@ impl By {
     }
 }
 
-/// An attack, which ends when dropped.
+/// An attack; dropping it ends it.
 pub(crate) struct Attack {
     child: Child,
 }
 
 impl Attack {
-    /// Lets them come to the relay at this URL. They attack when this returns.
+    /// Starts an attack on the relay at this URL. It is running when this returns.
     pub(crate) fn begin(by: By, url: &str, victims: &[PeerId]) -> Attack {
         let name = By::ALL.iter().find(|(kind, _)| *kind == by).map_or("", |(_, name)| name);
-        // They have only what time nobody else wants, at no moment more.
+        // Idle priority: they get only time that no other process wants.
         let mut child = Command::new("chrt")
             .args(["--idle", "0"])
             .arg(std::env::current_exe().unwrap())
@@ -84,7 +82,7 @@ impl Attack {
             .unwrap();
         let mut ready = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-        assert_eq!(ready.trim(), "ready", "they could not come");
+        assert_eq!(ready.trim(), "ready", "the attackers could not connect");
         Attack { child }
     }
 }
@@ -96,7 +94,7 @@ impl Drop for Attack {
     }
 }
 
-/// Is the attack: says when all have come, and goes on until it is ended.
+/// Runs the attack in its own process: announces when all are connected, and goes on until killed.
 pub(crate) fn run(name: &str, url: &str, victims: &[PeerId]) {
     let address = url.trim_start_matches("ws://").trim_end_matches("/relay");
     let address: SocketAddr = address.parse().unwrap();
@@ -132,13 +130,13 @@ fn throw(address: SocketAddr) -> ! {
     let greeting = [&[22, 254, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 180, 1][..], &[0; 180]].concat();
     let thrown = [stun::request([7; 12]), check, greeting, vec![0x5a; 1_000], vec![1; 64]];
     loop {
-        // What the kernel has no room for is lost, as on any network.
+        // What the kernel cannot buffer is lost, as on any network.
         thrown.iter().cycle().take(PER_MILLISECOND).for_each(|bytes| _ = socket.send_to(bytes, address));
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// A socket from an address of this machine.
+/// A socket from this loopback address.
 fn connect(from: [u8; 4], address: SocketAddr, url: &str) -> Option<WebSocket<TcpStream>> {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).ok()?;
     socket.bind(&SocketAddr::from((from, 0)).into()).ok()?;
@@ -151,7 +149,7 @@ fn forge(url: &str, address: SocketAddr) {
     let ticket = signer.sign(&Claims::bare(0, random_peer_id().unwrap(), 1, u64::from(u32::MAX)));
     let frame = RelayFrame::Authenticate { ticket: &ticket }.to_bytes();
     for nth in (0..FORGERS).cycle() {
-        // Whoever is not even let in tries again from elsewhere.
+        // A rejected connection retries from another network.
         if let Some(mut words) = connect([127, 0, 1, nth], address, url) {
             let _ = words.send(Message::Binary(frame.clone().into()));
         }
@@ -173,24 +171,24 @@ fn offer(flooders: &mut [Flooder]) {
                 let _ = flooder.words.write(Message::Binary(frame.clone().into()));
             }
             let _ = flooder.words.flush();
-            // Who takes no answers is not listened to.
+            // The relay stops reading from clients that read nothing.
             while flooder.words.read().is_ok() {}
         }
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// A member, proven and open to its victims.
+/// An authenticated member with open links to its victims.
 struct Flooder {
     words: WebSocket<TcpStream>,
-    /// One for each victim.
+    /// One frame per victim.
     frames: Vec<Vec<u8>>,
 }
 
 impl Flooder {
     fn come(url: &str, address: SocketAddr, victims: &[PeerId]) -> Flooder {
         let words = connect(ELSEWHERE, address, url).unwrap();
-        // What it says was said at the beginning of all time, so that nobody counts it.
+        // The send time in it is zero, so that receivers do not count it.
         let frame = |peer: &PeerId| RelayFrame::Data { peer: *peer, datagram: &[0; 1_000] }.to_bytes();
         let mut flooder = Flooder { words, frames: victims.iter().map(frame).collect() };
         flooder.say(RelayFrame::Authenticate { ticket: &ticket(0, random_peer_id().unwrap()) });
@@ -207,7 +205,7 @@ fn flood_socket(mut flooder: Flooder) {
     flooder.words.get_ref().set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     loop {
         for frame in &flooder.frames {
-            // The relay reads no more than it wants.
+            // The relay reads no more than its limit.
             let _ = flooder.words.write(Message::Binary(frame.clone().into()));
         }
         let _ = flooder.words.flush();

@@ -1,5 +1,4 @@
-//! How long two who talk through a relay need to hear each other again once it is back after a
-//! restart, in milliseconds.
+//! Time in milliseconds until two members hear each other again after a restart of the relay.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,7 @@ use gaggle_native::{Clock, MeshServers, NativeMesh, mesh, random_peer_id};
 use gaggle_relay::RelayConfig;
 use gaggle_relay::loopback::Loopback;
 
-/// The relay is away for so long.
+/// Downtime of the relay.
 const AWAY: Duration = Duration::from_secs(1);
 const PATIENCE: Micros = Micros::from_secs(60);
 
@@ -37,7 +36,7 @@ pub(crate) fn after_restart(clock: &Clock) -> f64 {
         if let Ok(relay) = start(address) {
             break relay;
         }
-        assert!(clock.now().since(began) < PATIENCE, "the port is not free again");
+        assert!(clock.now().since(began) < PATIENCE, "the port is still in use");
         step(clock, &mut pair, ids);
     };
     let up = clock.now();
@@ -45,18 +44,18 @@ pub(crate) fn after_restart(clock: &Clock) -> f64 {
     clock.now().since(up).get() as f64 / 1_000.0
 }
 
-/// Until each has heard something the other said after this.
+/// Waits until each has received a message sent after `since`.
 fn hear(clock: &Clock, pair: &mut [NativeMesh; 2], ids: [PeerId; 2], since: Micros) {
     let began = clock.now();
     let mut heard = [Micros::ZERO; 2];
     while heard.iter().any(|heard| *heard <= since) {
-        assert!(clock.now().since(began) < PATIENCE, "they do not hear each other");
+        assert!(clock.now().since(began) < PATIENCE, "they do not receive each other's messages");
         let newest = step(clock, pair, ids);
         (0..2).for_each(|nth| heard[nth] = heard[nth].max(newest[nth]));
     }
 }
 
-/// Lets both speak once. When what each heard was said.
+/// Sends one message each way; returns the send times of the newest received ones.
 fn step(clock: &Clock, pair: &mut [NativeMesh; 2], ids: [PeerId; 2]) -> [Micros; 2] {
     let mut newest = [Micros::ZERO; 2];
     for (nth, links) in pair.iter_mut().enumerate() {

@@ -1,5 +1,4 @@
-//! How long a message is under way, in one direction: half of a round trip, in microseconds, the
-//! middle of many.
+//! One-way latency of a message: median of half round trips, in microseconds.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ use crate::{RelayProcess, median};
 const ROUNDS: usize = 2_000;
 const MESSAGE: [u8; 100] = [5; 100];
 
-/// Two plain sockets.
+/// Between two plain sockets.
 pub(crate) fn bare(_: &Clock) -> f64 {
     let sockets = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
     sockets[0].connect(sockets[1].local_addr().unwrap()).unwrap();
@@ -30,7 +29,7 @@ pub(crate) fn bare(_: &Clock) -> f64 {
     })
 }
 
-/// Two native peers.
+/// Between two native peers.
 pub(crate) fn direct(clock: &Clock) -> f64 {
     let ids = [random_peer_id().unwrap(), random_peer_id().unwrap()];
     let mut ways = ids.map(|id| WebRtcCarrier::new(id, &[], id.to_u128() as u64).unwrap());
@@ -56,7 +55,7 @@ pub(crate) fn direct(clock: &Clock) -> f64 {
     })
 }
 
-/// Two members of a room at a relay.
+/// Between two members of a room through a relay.
 pub(crate) fn relay(clock: &Clock) -> f64 {
     let relay = RelayProcess::start(false);
     let ids = [1, 2].map(PeerId::from_u128);
@@ -79,7 +78,7 @@ pub(crate) fn relay(clock: &Clock) -> f64 {
 
 fn half_of_rounds(mut round: impl FnMut()) -> f64 {
     let times = (0..ROUNDS + 100).map(|_| {
-        // As a game does: not as fast as it goes.
+        // At a game's pace, not as fast as possible.
         std::thread::sleep(Duration::from_micros(500));
         let began = Instant::now();
         round();

@@ -1,5 +1,4 @@
-//! Rooms that talk through a relay at the pace of a game: everybody to everybody, sixty times a
-//! second.
+//! Rooms that send through a relay as games do: every member to every other, sixty times a second.
 
 use std::time::{Duration, Instant};
 
@@ -11,46 +10,45 @@ use crate::attack::{Attack, By};
 use crate::member::Member;
 use crate::relay_process::ticket;
 
-/// What one says: a running game's packet is of about this size. It begins with when it was said.
+/// Bytes per message, about a game's packet. It begins with its send time.
 const MESSAGE_BYTES: usize = 100;
 const EVERY: Micros = Micros::new(16_667);
-/// Time for all to settle before anything counts.
+/// Time before measuring starts.
 const WARM_UP: Micros = Micros::from_secs(1);
-/// Time for what was said last.
+/// Time for the last messages to arrive.
 const STILL_UNDER_WAY: Micros = Micros::from_millis(300);
-/// Between two looks at everybody.
+/// Pause between two polls of all members.
 const ROUND_PAUSE: Duration = Duration::from_micros(200);
 
-/// Who talks, and how.
+/// Parameters of a load.
 pub(crate) struct Load {
     pub(crate) rooms: u64,
     pub(crate) members: usize,
     pub(crate) seconds: u64,
-    /// Threads that speak for them. What waits for its turn in one of them is late by no fault of
-    /// the relay's.
+    /// Threads that run the members. Waiting in a thread is not the relay's delay.
     pub(crate) lanes: u64,
-    /// All of a room speak at the same moment, or each at its own.
+    /// Whether all members of a room send at the same moment.
     pub(crate) in_phase: bool,
-    /// Somebody means it ill meanwhile.
+    /// Attack during the measurement.
     pub(crate) attacked: Option<By>,
 }
 
-/// What came of it.
+/// Results of a load.
 #[derive(Default)]
 pub(crate) struct Carried {
     pub(crate) said: u64,
     pub(crate) delivered: u64,
-    /// Of the attack, what the relay counted as turned away while it was measured.
+    /// Attacks the relay rejected while it was measured.
     pub(crate) repelled: u64,
     pub(crate) memory_growth_kb: f64,
-    /// What was forwarded by the relay while its CPU time was taken.
+    /// Datagrams the relay forwarded while its CPU time was measured.
     forwarded: u64,
     cpu: Duration,
     wall: Duration,
     latencies_us: Vec<u32>,
-    /// Of all rooms but the first, which is the one that is attacked if one is.
+    /// All rooms but the first, which is the one under attack, if any.
     others: Heard,
-    /// How long a look at everybody took, which is part of what messages take.
+    /// Durations of polls of all members, which are part of the latency.
     rounds_us: Vec<u32>,
     members: u64,
 }
@@ -64,34 +62,34 @@ impl Carried {
         self.cpu.as_secs_f64() * 100.0 / self.wall.as_secs_f64()
     }
 
-    /// In milliseconds.
+    /// Latency in milliseconds.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         percentile(&self.latencies_us, percent)
     }
 
-    /// The same of all rooms but the first.
+    /// Latency in all rooms but the first, in milliseconds.
     pub(crate) fn percentile_of_others(&self, percent: usize) -> f64 {
         percentile(&self.others.latencies_us, percent)
     }
 
-    /// How long a look at everybody took, in milliseconds.
+    /// Duration of a poll of all members, in milliseconds.
     pub(crate) fn round_percentile(&self, percent: usize) -> f64 {
         percentile(&self.rounds_us, percent)
     }
 
-    /// Deliveries that never came.
+    /// Messages that never arrived.
     pub(crate) fn lost(&self) -> u64 {
         (self.said * (self.members - 1)).saturating_sub(self.delivered)
     }
 
-    /// The same in all rooms but the first.
+    /// Messages that never arrived, in all rooms but the first.
     pub(crate) fn lost_by_others(&self) -> u64 {
         (self.others.said * (self.members - 1)).saturating_sub(self.others.latencies_us.len() as u64)
     }
 }
 
 impl Load {
-    /// Lets everybody come, and talk.
+    /// Connects all members and runs the load.
     pub(crate) fn run(&self, clock: &Clock) -> Carried {
         let mut relay = RelayProcess::start(self.attacked.is_none());
         let mut members = self.come(clock, &relay);
@@ -142,7 +140,7 @@ impl Load {
         carried
     }
 
-    /// When each says its first word.
+    /// First send time of each member.
     fn phases(&self, begin: Micros) -> Vec<Micros> {
         let mut random = Prng::new(1);
         let phase = |nth: usize| match self.in_phase {
@@ -165,7 +163,7 @@ impl Load {
         }
         let began = Instant::now();
         while members.iter().any(|member| member.open() + 1 < self.members) {
-            assert!(began.elapsed() < Duration::from_secs(60), "not all could come");
+            assert!(began.elapsed() < Duration::from_secs(60), "some members could not connect");
             members.iter_mut().for_each(|member| member.poll(clock.now(), |_, _| {}));
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -182,7 +180,7 @@ fn is_other(member: PeerId) -> usize {
     usize::from(member.to_u128() >> 64 > 0)
 }
 
-/// What the members of some rooms said and heard.
+/// Messages sent and received by members of some rooms.
 #[derive(Default)]
 struct Heard {
     said: u64,
@@ -190,8 +188,8 @@ struct Heard {
     rounds_us: Vec<u32>,
 }
 
-/// Lets some talk until the end, and listens a little longer. What those of the first room said and
-/// heard is apart from what all others did.
+/// Runs some members until the end and a little longer. Counts the first room apart from all
+/// others.
 fn talk(
     clock: &Clock,
     members: &mut [Member],
@@ -218,7 +216,7 @@ fn talk(
         for member in &mut *members {
             let me = member.id;
             member.poll(clock.now(), |from, bytes| {
-                assert_ne!(from, me, "nobody hears itself");
+                assert_ne!(from, me, "no member receives its own messages");
                 let said = Micros::new(u64::from_le_bytes(bytes[..8].try_into().unwrap()));
                 if said >= counts_from {
                     heard[is_other(me)].latencies_us.push(clock.now().since(said).get() as u32);

@@ -1,11 +1,10 @@
-//! What links cost on this machine, figure by figure: `cargo xtask bench links` starts it and
-//! judges what it says.
+//! Cost of links on this machine as name and number per line: `cargo xtask bench links` runs it and
+//! judges the figures.
 //!
-//! Each line is a name and a number. The relay under load is a process of its own, so that the
-//! system can say what it used.
+//! The relay under load is a process of its own, so that the system can measure it.
 
-#![allow(clippy::unwrap_used, reason = "a measurement that cannot go on should stop")]
-#![allow(clippy::float_arithmetic, reason = "figures are looked at, never simulated")]
+#![allow(clippy::unwrap_used, reason = "a failed measurement should stop")]
+#![allow(clippy::float_arithmetic, reason = "figures are printed, never simulated")]
 
 mod attack;
 mod back;
@@ -58,7 +57,7 @@ fn main() {
             say(&format!("relay_{name}_per_cpu_second"), carried.per_cpu_second());
         }
     }
-    // All kinds of attack, or those that are named.
+    // All kinds of attack, or the named ones.
     for (name, attacked) in [
         ("quiet", None),
         ("attacked", Some(By::Strangers)),
@@ -87,9 +86,9 @@ fn main() {
     }
 }
 
-/// What those notice who are not meant.
+/// Effect of an attack on members that are not its victims.
 fn endure(clock: &Clock, name: &str, attacked: Option<By>) {
-    // A thread for each room: what a flooded one has to read keeps no other waiting.
+    // A thread per room: reading in a flooded room delays no other.
     let load = Load { rooms: 4, members: 4, seconds: 8, lanes: 4, in_phase: false, attacked };
     let carried = load.run(clock);
     say(&format!("{name}_p50_ms"), carried.percentile_of_others(50));
@@ -106,7 +105,7 @@ fn say(name: &str, value: f64) {
     println!("{name} {value}");
 }
 
-/// The middle of these.
+/// Median of the values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

@@ -1,5 +1,4 @@
-//! How long it takes two who are in one room to get a first message through, in milliseconds, the
-//! middle of many.
+//! Time in milliseconds until two members of a room have delivered a first message: median of many.
 
 use std::time::Duration;
 
@@ -11,22 +10,22 @@ use crate::relay_process::ticket;
 use crate::{RelayProcess, median};
 
 const MEETINGS: usize = 20;
-/// So long after one pair the next begins.
+/// Time between the starts of two pairs.
 const APART: Duration = Duration::from_millis(150);
 
-/// Nothing keeps them apart.
+/// With a working direct path.
 pub(crate) fn direct(clock: &Clock) -> f64 {
     let relay = RelayProcess::start(false);
     median(meet(clock, &relay, true, Path::Direct))
 }
 
-/// Signals for the direct way get lost, so that it never comes about.
+/// Without signals for a direct path, so that only the relay works.
 pub(crate) fn relay_after_failure(clock: &Clock) -> f64 {
     let relay = RelayProcess::start(false);
     median(meet(clock, &relay, false, Path::Relay))
 }
 
-/// Two in one room.
+/// Two members of one room.
 struct Pair {
     ids: [PeerId; 2],
     links: [NativeMesh; 2],
@@ -45,7 +44,7 @@ fn meet(clock: &Clock, relay: &RelayProcess, signals: bool, path: Path) -> Vec<f
         }
         pairs.iter_mut().filter(|pair| pair.met.is_none()).for_each(|pair| pair.step(clock, signals, path));
         std::thread::sleep(Duration::from_millis(1));
-        assert!(clock.now() < next + Micros::from_secs(60), "they do not meet");
+        assert!(clock.now() < next + Micros::from_secs(60), "they do not connect");
     }
     pairs.iter().filter_map(|pair| Some(pair.met?.since(pair.began).get() as f64 / 1_000.0)).collect()
 }

@@ -1,11 +1,11 @@
-//! A member of a room at a relay, without links on top: what it says goes out as it is.
+//! Member of a room at a relay, without links on top: datagrams go out as they are.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::CarrierEvent;
 use gaggle_link::relay::{RelayClient, RelayCommand, RelayFrame, RelayLeg, RelaySocket, RelaySocketEvent};
 use gaggle_native::RelayWebSocket;
 
-/// The member.
+/// Raw client of a relay.
 pub(crate) struct Member {
     pub(crate) id: PeerId,
     client: RelayClient,
@@ -16,26 +16,26 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Comes to this relay and calls the others of its room.
+    /// Connects to the relay and opens pairs with the other members of its room.
     pub(crate) fn come(now: Micros, url: &str, ticket: &str, id: PeerId, others: &[PeerId]) -> Member {
         let mut client = RelayClient::new(id, ticket, &[RelayLeg::Datagram]);
         others.iter().for_each(|other| client.connect(now, RelayLeg::Datagram, *other));
         Member { id, client, line: RelayWebSocket::new(url), open: 0, frame: Vec::new(), out: Vec::new() }
     }
 
-    /// How many of the others it can talk to.
+    /// Number of members it can send to.
     pub(crate) fn open(&self) -> usize {
         self.open
     }
 
-    /// Says something to all others.
+    /// Sends a datagram to all others.
     pub(crate) fn say(&mut self, now: Micros, datagram: &[u8]) {
         self.out.clear();
         RelayFrame::Broadcast { datagram }.write(&mut self.out);
         let _ = self.line.send(now, RelayLeg::Datagram, &self.out);
     }
 
-    /// Does what is due, and tells what was heard and from whom.
+    /// Runs timers, and passes on received datagrams with their senders.
     pub(crate) fn poll(&mut self, now: Micros, mut heard: impl FnMut(PeerId, &[u8])) {
         while let Some(event) = self.line.poll(now, &mut self.frame) {
             match event {

@@ -1,4 +1,4 @@
-//! A relay in a process of its own, and what the system says about it.
+//! A relay in its own process, with its counters and resource usage.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -11,22 +11,22 @@ use gaggle_relay::loopback::Loopback;
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// What a relay counted so far.
+/// Counters of a relay.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts {
-    /// Datagrams that went out.
+    /// Datagrams forwarded.
     pub(crate) forwarded: u64,
-    /// Datagrams of members dropped because there were too many of them.
+    /// Datagrams of members dropped by rate limits.
     pub(crate) dropped: u64,
-    /// Datagrams of strangers, and their questions.
+    /// Unsolicited datagrams and STUN requests.
     pub(crate) strays: u64,
-    /// Connections turned away for a ticket nobody signed.
+    /// Connections rejected for a forged ticket.
     pub(crate) forged: u64,
-    /// Offers of channels turned away.
+    /// Rejected offers of channels.
     pub(crate) offers: u64,
 }
 
-/// Is the relay: says where it is, and with every line it hears what it counted.
+/// Runs the relay: prints its address, and its counters for every line of input.
 pub(crate) fn run(limits: &str) {
     let signer = TicketSigner::from_secret(&SECRET);
     let mut config = RelayConfig::default();
@@ -50,7 +50,7 @@ pub(crate) fn ticket(room: u64, peer: PeerId) -> String {
     TicketSigner::from_secret(&SECRET).sign(&Claims::bare(room, peer, 1, now + 3_600))
 }
 
-/// The process, ended when dropped.
+/// A relay process; dropping it kills it.
 pub(crate) struct RelayProcess {
     child: Child,
     said: BufReader<ChildStdout>,
@@ -58,8 +58,8 @@ pub(crate) struct RelayProcess {
 }
 
 impl RelayProcess {
-    /// With the limits it has, or generous ones: all members come from this machine, and one
-    /// network may do less than many rooms.
+    /// With default limits, or generous ones: all members are on this machine, and one network is
+    /// permitted less than many rooms need.
     pub(crate) fn start(is_generous: bool) -> RelayProcess {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["relay", if is_generous { "generous" } else { "usual" }])
@@ -77,9 +77,9 @@ impl RelayProcess {
         &self.url
     }
 
-    /// What it counted so far.
+    /// Counters so far.
     pub(crate) fn counts(&mut self) -> Counts {
-        writeln!(self.child.stdin.as_mut().unwrap(), "how many").unwrap();
+        writeln!(self.child.stdin.as_mut().unwrap(), "a number").unwrap();
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
         let mut numbers = line.split_whitespace().map(|number| number.parse().unwrap());
@@ -87,7 +87,7 @@ impl RelayProcess {
         Counts { forwarded: next(), dropped: next(), strays: next(), forged: next(), offers: next() }
     }
 
-    /// CPU time used so far, to a nanosecond, of all threads.
+    /// CPU time of all threads so far, in nanosecond resolution.
     pub(crate) fn cpu(&self) -> Duration {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
         let of = |thread: std::fs::DirEntry| {
@@ -97,7 +97,7 @@ impl RelayProcess {
         Duration::from_nanos(threads.flatten().map(of).sum())
     }
 
-    /// Memory in use, in kilobytes.
+    /// Resident memory in kilobytes.
     pub(crate) fn memory_kb(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Whatever happened to the relay or to the way there: ten seconds after it is over, two machines
-//! talk again. In virtual time, with the relay's own machine and the links of a game.
+//! Recovery: ten seconds after any failure of the relay or the network, two peers exchange messages
+//! again. In virtual time, with the real relay and mesh.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -12,7 +12,7 @@ use town::{Cluster, TICK};
 const BACK_WITHIN: Micros = Micros::from_secs(10);
 
 impl Cluster {
-    /// Two who have talked over this way for a while.
+    /// Two peers that have exchanged messages over this path for a while.
     fn talking(path: Path) -> Cluster {
         let mut company = Cluster::of(path);
         company.run(Micros::from_secs(12));
@@ -20,7 +20,7 @@ impl Cluster {
         company
     }
 
-    /// From now on: both hear the other within ten seconds, and go on hearing it.
+    /// From now on: both receive each other's messages within ten seconds, and keep doing so.
     fn expect_back(&mut self, what: &str) {
         let since = self.now();
         while !self.have_heard_since(since) {
@@ -38,7 +38,7 @@ impl Cluster {
 }
 
 #[test]
-fn after_the_relay_started_anew() {
+fn peers_recover_after_relay_restart() {
     for (path, seconds) in [(Path::Relay, 1), (Path::WebSocket, 1), (Path::Relay, 45), (Path::WebSocket, 45)]
     {
         let mut company = Cluster::talking(path);
@@ -50,8 +50,8 @@ fn after_the_relay_started_anew() {
 }
 
 #[test]
-fn after_a_socket_died_and_nobody_was_told() {
-    // At any moment between two questions.
+fn peers_recover_after_unnoticed_socket_death() {
+    // At any moment between two heartbeats.
     for after in (0..4_000).step_by(500) {
         let mut company = Cluster::talking(Path::WebSocket);
         company.run(Micros::from_millis(after));
@@ -61,10 +61,10 @@ fn after_a_socket_died_and_nobody_was_told() {
 }
 
 #[test]
-fn after_an_address_changed() {
+fn peers_recover_after_address_change() {
     for path in [Path::Relay, Path::WebSocket] {
         let mut company = Cluster::talking(path);
-        // Neither of the two machines' connections is told; new ones are fine.
+        // Neither side's connections are notified; new ones work.
         company.silence_connections(0);
         company.silence_connections(1);
         company.expect_back(&format!("other addresses, {path}"));
@@ -72,13 +72,13 @@ fn after_an_address_changed() {
 }
 
 #[test]
-fn after_the_network_was_gone() {
+fn peers_recover_after_network_outage() {
     for (path, seconds) in [(Path::Relay, 8), (Path::WebSocket, 8), (Path::Relay, 60), (Path::WebSocket, 60)]
     {
         let mut company = Cluster::talking(path);
         company.cut_off(0, true);
         company.run(Micros::from_secs(seconds));
-        // What was open before stays dead, as after a night behind a router.
+        // Old connections stay dead, as after a NAT timeout.
         company.silence_connections(0);
         company.cut_off(0, false);
         company.expect_back(&format!("no network for {seconds} s, {path}"));
@@ -86,7 +86,7 @@ fn after_the_network_was_gone() {
 }
 
 #[test]
-fn after_a_tab_slept() {
+fn peers_recover_after_suspended_tab() {
     for (path, seconds) in
         [(Path::Relay, 20), (Path::WebSocket, 20), (Path::Relay, 600), (Path::WebSocket, 600)]
     {
@@ -104,7 +104,7 @@ fn after_a_tab_slept() {
 }
 
 #[test]
-fn nothing_is_opened_anew_while_all_is_well() {
+fn healthy_connections_are_never_reopened() {
     for path in [Path::Relay, Path::WebSocket] {
         let mut company = Cluster::talking(path);
         let before = company.connections();

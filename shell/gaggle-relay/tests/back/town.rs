@@ -1,5 +1,5 @@
-//! Two machines and a relay in virtual time: sockets and channels are letters with a delay, and any
-//! of them can fall silent.
+//! Two peers and a relay in virtual time: sockets and channels deliver with a delay, and any of
+//! them can fall silent.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,29 +14,29 @@ use gaggle_link::{
 use gaggle_lobby::{Claims, TicketSigner};
 use gaggle_relay::{ConnectionId, Outbound, Relay, RelayConfig, Request};
 
-/// How finely time passes.
+/// Step of virtual time.
 pub(crate) const TICK: Micros = Micros::from_millis(4);
-/// From a machine to the relay, or back.
+/// One-way delay between a peer and the relay.
 const HOP: Micros = Micros::from_millis(60);
-/// How often each says something to the other.
+/// Ticks between two messages.
 const EVERY_TICKS: u64 = 4;
 const RELAY_EVERY_TICKS: u64 = 25;
 const UNIX_SECONDS: u64 = 1_000;
 const IDS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
 
-/// Under way, on a connection.
+/// A packet in flight on a connection.
 enum Letter {
-    /// A machine opens a socket.
+    /// A peer opens a socket.
     Knock,
-    /// A machine opens the channel that was agreed on over this socket.
+    /// A peer opens the channel negotiated over this socket.
     Attach { socket: ConnectionId },
-    /// A machine says something.
+    /// A frame from a peer.
     Frame(Vec<u8>),
-    /// A machine is told something.
+    /// An event or frame for a peer.
     Told(RelaySocketEvent, Vec<u8>),
 }
 
-/// One machine's connections, as it sees them.
+/// Connections of one peer, as it sees them.
 #[derive(Default)]
 struct Machine {
     socket: Option<ConnectionId>,
@@ -45,7 +45,7 @@ struct Machine {
     is_cut_off: bool,
 }
 
-/// Everything between the machines.
+/// Network between peers and relay.
 struct Town {
     signer: TicketSigner,
     relay: Option<Relay>,
@@ -54,11 +54,11 @@ struct Town {
     letters: BTreeMap<(Micros, u64), (ConnectionId, Letter)>,
     count: u64,
     machines: [Machine; 2],
-    /// Whose a connection is.
+    /// Peer and leg of each connection.
     owners: BTreeMap<ConnectionId, (usize, RelayLeg)>,
-    /// Connections that the relay knows.
+    /// Connections the relay has accepted.
     known: BTreeSet<ConnectionId>,
-    /// Connections on which nothing arrives, and nobody is told.
+    /// Connections that lose everything without notice.
     silent: BTreeSet<ConnectionId>,
 }
 
@@ -174,7 +174,7 @@ impl Town {
     }
 }
 
-/// A machine's line to the relay.
+/// Relay socket of one peer.
 struct TownLine {
     town: Rc<RefCell<Town>>,
     machine: usize,
@@ -245,17 +245,17 @@ impl RelaySocket for TownLine {
     }
 }
 
-/// Two who talk to each other.
+/// Two peers that exchange messages.
 pub(crate) struct Cluster {
     town: Rc<RefCell<Town>>,
     links: [MultipathMesh<NoDirect, TownLine>; 2],
     asleep: [bool; 2],
-    /// When the newest of what each heard was said.
+    /// Send time of the newest message each received.
     heard: [Micros; 2],
 }
 
 impl Cluster {
-    /// Two who may use this way, and the worse ones.
+    /// Two peers that may use this path and the worse ones.
     pub(crate) fn of(best: Path) -> Cluster {
         let town = Rc::new(RefCell::new(Town {
             signer: TicketSigner::from_secret(&[7; 32]),
@@ -305,17 +305,17 @@ impl Cluster {
         [0, 1].map(|machine| self.links[machine].path(IDS[1 - machine]))
     }
 
-    /// Whether each has heard something the other said after this.
+    /// Whether each received a message sent after `since`.
     pub(crate) fn have_heard_since(&self, since: Micros) -> bool {
         self.heard.iter().all(|heard| *heard > since)
     }
 
-    /// Connections there ever were.
+    /// Connections opened so far.
     pub(crate) fn connections(&self) -> usize {
         self.town.borrow().owners.len()
     }
 
-    /// Lets time pass.
+    /// Advances time.
     pub(crate) fn run(&mut self, span: Micros) {
         let end = self.now() + span;
         while self.now() < end {
@@ -338,8 +338,7 @@ impl Cluster {
         }
     }
 
-    /// The relay ends. Sockets are told, as a kernel does for a process that ended; channels are
-    /// not.
+    /// Stops the relay. Sockets are closed, as by a kernel after a process ended; channels are not.
     pub(crate) fn stop_relay(&mut self) {
         let mut town = self.town.borrow_mut();
         town.relay = None;
@@ -352,14 +351,14 @@ impl Cluster {
         }
     }
 
-    /// A relay that knows nothing of an earlier one.
+    /// Starts a relay without state of an earlier one.
     pub(crate) fn start_relay(&mut self) {
         let mut town = self.town.borrow_mut();
         town.lives += 1;
         town.relay = Some(Relay::new(town.signer.key(), RelayConfig::default(), town.lives, true));
     }
 
-    /// Nothing arrives any more on what a machine has open; nobody is told.
+    /// Silences all open connections of a peer without notice.
     pub(crate) fn silence_connections(&mut self, machine: usize) {
         let mut town = self.town.borrow_mut();
         let theirs: Vec<ConnectionId> =
@@ -367,12 +366,12 @@ impl Cluster {
         town.silent.extend(theirs);
     }
 
-    /// Nothing gets to a machine or from it.
+    /// Cuts a peer off from the network.
     pub(crate) fn cut_off(&mut self, machine: usize, is_cut_off: bool) {
         self.town.borrow_mut().machines[machine].is_cut_off = is_cut_off;
     }
 
-    /// A machine does nothing; what comes for it waits.
+    /// Suspends a peer; packets for it wait.
     pub(crate) fn sleep(&mut self, machine: usize, is_asleep: bool) {
         self.asleep[machine] = is_asleep;
     }

@@ -1,6 +1,6 @@
-//! A member that proves who it is, and speaks WebRTC in its own way.
+//! An authenticated member with its own, possibly malicious WebRTC behavior.
 
-#![allow(dead_code, reason = "each test uses what it needs")]
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
@@ -16,18 +16,18 @@ use str0m::net::{Protocol, Receive};
 use str0m::{Candidate, Event, Input, Output, Rtc, RtcConfig};
 use tungstenite::{Message, WebSocket};
 
-/// How long anything may take on the slowest machine.
+/// Upper bound of every wait, for the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Where most come from.
+/// Default loopback address of members.
 const HERE: [u8; 4] = [127, 0, 0, 1];
 
-/// A socket to the relay, of a member of its first room.
+/// WebSocket of an authenticated member of the first room.
 pub(crate) fn prove(relay: &Loopback, peer: PeerId) -> WebSocket<TcpStream> {
     prove_from(HERE, relay, peer)
 }
 
-/// The same from another address of this machine.
+/// WebSocket of an authenticated member, from this loopback address.
 pub(crate) fn prove_from(from: [u8; 4], relay: &Loopback, peer: PeerId) -> WebSocket<TcpStream> {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from((from, 0)).into()).unwrap();
@@ -42,7 +42,7 @@ pub(crate) fn say(words: &mut WebSocket<TcpStream>, frame: RelayFrame<'_>) {
     words.send(Message::Binary(frame.to_bytes().into())).unwrap();
 }
 
-/// The first word of a socket that is wanted.
+/// First frame of a socket that matches.
 pub(crate) fn word<T>(words: &mut WebSocket<TcpStream>, wanted: impl Fn(&RelayFrame<'_>) -> Option<T>) -> T {
     loop {
         let Message::Binary(bytes) = words.read().unwrap() else { continue };
@@ -52,26 +52,26 @@ pub(crate) fn word<T>(words: &mut WebSocket<TcpStream>, wanted: impl Fn(&RelayFr
     }
 }
 
-/// The member.
+/// The hostile member.
 pub(crate) struct Hostile {
     pub(crate) peer: PeerId,
     pub(crate) words: WebSocket<TcpStream>,
     pub(crate) socket: UdpSocket,
     pub(crate) rtc: Rtc,
     pub(crate) open: Vec<ChannelId>,
-    /// Messages that came.
+    /// Messages received.
     pub(crate) heard: usize,
-    /// How the relay's side of the channel is called, and its password.
+    /// User name and password of the relay's side of the channel.
     relay: IceCreds,
 }
 
 impl Hostile {
-    /// One whose offer has these streams and is answered; nothing was sent by UDP yet.
+    /// A member whose offer with these streams was answered; nothing was sent by UDP yet.
     pub(crate) fn come(relay: &Loopback, streams: &[u16]) -> Hostile {
         Hostile::come_from(HERE, relay, streams)
     }
 
-    /// The same from another address of this machine.
+    /// The same from this loopback address.
     pub(crate) fn come_from(from: [u8; 4], relay: &Loopback, streams: &[u16]) -> Hostile {
         let peer = random_peer_id().unwrap();
         let mut words = prove_from(from, relay, peer);
@@ -101,7 +101,7 @@ impl Hostile {
         Hostile { peer, words, socket, rtc, open: Vec::new(), heard: 0, relay: creds }
     }
 
-    /// Lets it talk until something is so.
+    /// Runs it until the condition holds.
     pub(crate) fn run_until(&mut self, what: &str, is_so: impl Fn(&Hostile) -> bool) {
         let began = Instant::now();
         while !is_so(self) {
@@ -110,7 +110,7 @@ impl Hostile {
         }
     }
 
-    /// Lets it talk for a moment.
+    /// Runs it for a moment.
     pub(crate) fn step(&mut self) {
         loop {
             match self.rtc.poll_output().unwrap() {
@@ -138,7 +138,7 @@ impl Hostile {
         self.rtc.channel(self.open[nth]).unwrap().write(true, bytes).unwrap();
     }
 
-    /// A check of this member's channel that wants everything sent to where it seems to come from.
+    /// A check that nominates its source address for all traffic.
     pub(crate) fn nomination(&mut self) -> Vec<u8> {
         let own = self.rtc.direct_api().local_ice_credentials();
         let names = format!("{}:{}", self.relay.ufrag, own.ufrag);
@@ -146,7 +146,7 @@ impl Hostile {
         signed(check, &self.relay.pass)
     }
 
-    /// The answer of this member to a question.
+    /// Answer to a consent request.
     pub(crate) fn answer(&mut self, question: &[u8], seen: SocketAddr) -> Vec<u8> {
         let own = self.rtc.direct_api().local_ice_credentials();
         let question = StunMessage::parse(question).unwrap();
