@@ -1,10 +1,10 @@
-//! A way of moving datagrams of your own, here through queues in memory, and the contract it is
-//! held to.
+//! A custom [`Carrier`](gaggle_link::Carrier), here through queues in memory, and the contract that
+//! tests it.
 //!
-//! Anything that can move a datagram to a named peer becomes a transport for every engine by these
-//! five functions: a serial line, a platform's friends service, a test.
-//! `cargo run -p gaggle-link --example carrier_of_your_own` tries all points on it, and
-//! `tests/carrier_of_your_own.rs` makes a test of each, which is all there is to testing one.
+//! Anything that can move a datagram to a named peer becomes a transport for every engine with
+//! these five functions: a serial line, a platform's friends service, a test. `cargo run -p
+//! gaggle-link --example carrier_of_your_own` runs the whole contract on it, and
+//! `tests/carrier_of_your_own.rs` makes a test of each rule.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -15,16 +15,16 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_link::contract::{Harness, Rule, run};
 use gaggle_link::{Carrier, CarrierEvent, Endpoint, LinkConfig, WouldBlock};
 
-/// Datagrams under way to each peer, and from whom. A real carrier has a socket instead.
+/// Datagrams in flight to each peer, with their senders. A real carrier has a socket instead.
 type Post = Rc<RefCell<BTreeMap<PeerId, VecDeque<(PeerId, Vec<u8>)>>>>;
 
-/// More than this waits for nobody: the link is told to try again.
+/// Queued datagrams per peer; beyond that, sending reports backpressure.
 const WAITING_MAX: usize = 256;
 
 pub(crate) struct Queues {
     me: PeerId,
     post: Post,
-    /// What the link has not been told yet: here everybody can be reached from the start.
+    /// Events not polled yet: every peer is reachable from the start.
     told: Vec<CarrierEvent>,
     closed: Vec<PeerId>,
 }
@@ -67,7 +67,7 @@ impl Carrier for Queues {
     }
 }
 
-/// Three peers and a clock: what the contract needs.
+/// Three peers and a clock, as the contract requires.
 #[derive(Default)]
 pub(crate) struct Three {
     now: Micros,

@@ -1,89 +1,85 @@
-//! What one way of moving datagrams has to provide, so that a link can run on it.
+//! Trait of a path that moves single datagrams, on which links run.
 //!
-//! A carrier knows who can be reached and hands over single datagrams. It does not retransmit,
-//! order, fragment or measure anything: that is the link's, so that it is the same on every path.
+//! Implemented by sockets, WebRTC, the relay and simulations; called by
+//! [`Endpoint`](crate::Endpoint). Absent: retransmission, order, fragments and measurements, which
+//! belong to the link and are the same on every path.
 
 use gaggle_kit::{Micros, PeerId};
 
-/// Bytes every carrier takes in one datagram. A link never asks for more.
+/// Largest datagram in bytes; links never send more.
 ///
-/// 1,200 bytes of UDP payload pass everywhere (IPv6 guarantees 1,232). DTLS, SCTP and a relay's
-/// header take up to 100 of them, so that 1,100 is what is left on every path, and a change of path
-/// changes no limit.
+/// 1,200 bytes of UDP payload pass on every path (IPv6 guarantees 1,232). DTLS, SCTP and a relay's
+/// header take up to 100 of them, so 1,100 remain everywhere, and a change of path changes no
+/// limit.
 pub const DATAGRAM_BYTES_MAX: usize = 1_100;
 
-/// One way of moving datagrams between named peers: a socket, a WebRTC channel, a relay, a
-/// simulation.
+/// One kind of connection to named peers: a socket, a WebRTC channel, a relay, a simulation.
 ///
-/// What a link counts on, and every implementation promises:
-/// - A datagram arrives unaltered or not at all, from the peer that is named. It may come late,
-///   twice or out of order.
-/// - Datagrams come only between [`CarrierEvent::Opened`] and [`CarrierEvent::Closed`] for that
+/// Every implementation guarantees:
+/// - A datagram arrives unaltered or not at all, from the named peer. It may arrive late, twice or
+///   out of order.
+/// - Datagrams arrive only between [`CarrierEvent::Opened`] and [`CarrierEvent::Closed`] for that
 ///   peer.
-/// - Nothing blocks. Queues are bounded: a datagram that has no room is refused with
-///   [`WouldBlock`] or
+/// - Nothing blocks. Queues are bounded: an excess datagram is rejected with [`WouldBlock`] or
 ///   lost.
-/// - What was sent before a connection was opened does not arrive in it, where the carrier can know
-///   (it has keys or tokens per connection). The link has a second line of defence: see
-///   PROTOCOL.md.
+/// - Datagrams of an earlier connection do not arrive in a later one, where the carrier can tell
+///   (by keys or tokens per connection). The link checks that again: see PROTOCOL.md.
 pub trait Carrier {
-    /// The name of this machine.
+    /// Id of the local peer.
     fn local_id(&self) -> PeerId;
 
-    /// Sends one datagram of at most [`DATAGRAM_BYTES_MAX`] bytes. To a peer that is not open it
-    /// goes nowhere.
+    /// Sends one datagram of at most [`DATAGRAM_BYTES_MAX`] bytes. To a closed peer it is dropped.
     ///
     /// # Errors
-    /// If the datagram was not taken; the same one may be tried again at a later poll.
+    /// If the datagram was not taken; it may be sent again at a later poll.
     fn send(&mut self, now: Micros, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock>;
 
-    /// What happened next, or none if nothing did until `now`. For [`CarrierEvent::Datagram`] the
-    /// bytes have replaced the content of `datagram`; otherwise its content is of no meaning.
+    /// Next event, or none if nothing happened until `now`. For [`CarrierEvent::Datagram`] its
+    /// bytes replace the content of `datagram`; otherwise that content is undefined.
     fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent>;
 
-    /// When to poll again even if nothing arrives; [`Micros::MAX`] if only an arrival can change
+    /// When to poll again even if nothing arrives; [`Micros::MAX`] if only an arrival changes
     /// anything.
     fn poll_timeout(&self) -> Micros;
 
-    /// Ends the connection to this peer, after what was already sent. No event follows for it.
+    /// Closes the connection to this peer after pending datagrams. No event follows.
     fn close(&mut self, now: Micros, peer: PeerId);
 
-    /// Datagrams of any peer that were thrown away before they could be polled: there
-    /// was no room, or they were longer than any of ours.
+    /// Received datagrams dropped before they were polled, because the queue was full or they were
+    /// too long.
     fn dropped(&self) -> u64 {
         0
     }
 }
 
-/// What a carrier tells its link.
+/// Event of a carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarrierEvent {
-    /// Datagrams can now go to and come from this peer. If it was open before, that connection has
-    /// ended.
+    /// Datagrams can be exchanged with this peer. If it was open before, that connection has ended.
     Opened {
-        /// The peer, as proven to this carrier.
+        /// Peer that is open, as authenticated by the carrier.
         peer: PeerId,
     },
-    /// The peer sent a datagram: it is in the buffer given to [`Carrier::poll`].
+    /// A datagram of the peer is in the buffer given to [`Carrier::poll`].
     Datagram {
-        /// The sender.
+        /// Peer that sent it.
         peer: PeerId,
     },
-    /// The same connection now runs another way: what was measured about it no longer holds.
+    /// The connection moved to another path: measurements of the old one are void.
     Rerouted {
-        /// The peer at the other end.
+        /// Peer of the connection.
         peer: PeerId,
     },
-    /// The connection has ended and will not come back by itself.
+    /// The connection has ended and will not reopen by itself.
     Closed {
-        /// The peer that can no longer be reached.
+        /// Peer of the connection.
         peer: PeerId,
     },
 }
 
-/// The carrier has no room for another datagram right now.
+/// The carrier cannot take another datagram at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the carrier has no room for another datagram right now")]
+#[error("the carrier cannot take another datagram at the moment")]
 pub struct WouldBlock;
 
 impl<C: Carrier + ?Sized> Carrier for Box<C> {

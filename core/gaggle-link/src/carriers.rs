@@ -10,31 +10,31 @@ use gaggle_kit::{DecodeError, Micros, PeerId};
 use crate::relay::{RelayCarrier, RelayLeg, RelaySocket};
 use crate::{Carrier, CarrierEvent, ConnectCarrier, Path, Signal, SignaledCarrier, WouldBlock};
 
-/// Several carriers behind one value, told apart by [`Path`]. A call for a path that is not
-/// [there](Carriers::has) does nothing.
+/// Several carriers behind one value, selected by [`Path`]. Calls for a path without [a
+/// carrier](Carriers::has) do nothing.
 pub trait Carriers {
-    /// Whether there is a carrier for this path at all.
+    /// Whether there is a carrier for this path.
     fn has(&self, path: Path) -> bool;
 
-    /// As [`ConnectCarrier::connect`].
+    /// Connects like [`ConnectCarrier::connect`].
     fn connect(&mut self, now: Micros, path: Path, peer: PeerId);
 
-    /// As [`Carrier::send`].
+    /// Sends like [`Carrier::send`].
     ///
     /// # Errors
-    /// If the datagram was not taken; the same one may be tried again at a later poll.
+    /// If the datagram was not taken; it may be sent again at a later poll.
     fn send(&mut self, now: Micros, path: Path, to: PeerId, datagram: &[u8]) -> Result<(), WouldBlock>;
 
-    /// As [`Carrier::poll`].
+    /// Polls like [`Carrier::poll`].
     fn poll(&mut self, now: Micros, path: Path, datagram: &mut Vec<u8>) -> Option<CarrierEvent>;
 
-    /// The earliest [`Carrier::poll_timeout`].
+    /// Earliest [`Carrier::poll_timeout`] of all.
     fn poll_timeout(&self) -> Micros;
 
-    /// As [`Carrier::close`].
+    /// Closes like [`Carrier::close`].
     fn close(&mut self, now: Micros, path: Path, peer: PeerId);
 
-    /// The sum of [`Carrier::dropped`].
+    /// Sum of [`Carrier::dropped`] of all.
     fn dropped(&self) -> u64;
 }
 
@@ -73,13 +73,13 @@ impl<W: ConnectCarrier> Carriers for [Option<W>; 3] {
     }
 }
 
-/// What a platform has: a direct carrier, and a relay with two legs. The types are the platform's
-/// own, so that links are `Send` where both are.
+/// Carriers of a platform: a direct one, and a relay with two legs. Generic, so that links are
+/// `Send` where both are.
 #[derive(Debug)]
 pub struct PlatformCarriers<D, L> {
-    /// [`Path::Direct`].
+    /// Carrier of [`Path::Direct`].
     pub direct: Option<D>,
-    /// [`Path::Relay`] and [`Path::WebSocket`].
+    /// Carrier of [`Path::Relay`] and [`Path::WebSocket`].
     pub relay: Option<RelayCarrier<L>>,
 }
 
@@ -142,7 +142,7 @@ impl<D: SignaledCarrier, L: RelaySocket> Carriers for PlatformCarriers<D, L> {
     }
 }
 
-/// The direct carrier of a platform that has none: there is no value of it.
+/// Direct carrier of a platform without one: it has no values.
 #[derive(Debug, Clone, Copy)]
 pub enum NoDirect {}
 

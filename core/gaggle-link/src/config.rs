@@ -1,23 +1,25 @@
 //! Settings of a link.
+//!
+//! Used by [`Endpoint`](crate::Endpoint). Absent: paths (`paths.rs`).
 
 use gaggle_kit::Micros;
 
-/// Settings of a [`Endpoint`](crate::Endpoint). The two sides need not agree on any of them.
+/// Settings of an [`Endpoint`](crate::Endpoint). The two sides need not agree on any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkConfig {
-    /// A packet is sent about this often at least, a small one if there is nothing else to send.
+    /// Longest time without sending; then a small packet is sent.
     pub heartbeat_interval: Micros,
-    /// A peer that was not heard for this long has left.
+    /// A peer that is silent for this long is disconnected.
     pub timeout: Micros,
-    /// The round trip time is measured at least this often, however much is sent.
+    /// Longest time between measurements of the round trip.
     pub rtt_probe_interval: Micros,
-    /// Unreliable messages that wait for a busy carrier, per peer. One more drops the oldest.
+    /// Unreliable messages queued per peer while the carrier is busy; beyond that the oldest is
+    /// dropped.
     pub unreliable_queue_max: usize,
-    /// Bytes of reliable messages, per peer, that were not acknowledged as a whole; also bounds a
-    /// single message. What the peer grants (its [`LinkConfig::receive_bytes_max`]) may bound it
-    /// further.
+    /// Unacknowledged bytes of reliable messages per peer; also bounds a single message. The peer's
+    /// [`LinkConfig::receive_bytes_max`] may lower it.
     pub send_bytes_max: u32,
-    /// Bytes of unfinished messages held for each peer; also bounds a single message.
+    /// Buffered bytes of incomplete messages per peer; also bounds a single message.
     pub receive_bytes_max: u32,
 }
 
@@ -27,7 +29,7 @@ impl Default for LinkConfig {
             heartbeat_interval: Micros::from_secs(1),
             timeout: Micros::from_secs(3),
             rtt_probe_interval: Micros::from_secs(2),
-            // One second of a game at 60 Hz: what is older is of no use to anybody.
+            // One second of a game at 60 Hz: older messages are useless.
             unreliable_queue_max: 60,
             send_bytes_max: 4 << 20,
             receive_bytes_max: 4 << 20,

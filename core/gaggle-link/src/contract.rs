@@ -1,8 +1,7 @@
-//! What may be counted on of any [`Transport`], point by point, as something any implementation can
-//! run.
+//! Contract tests of [`Transport`]: rules that every implementation can run.
 //!
-//! An implementation gives a [`Harness`]: three transports that find each other, and a way to let
-//! time pass. One line then makes a test of every point:
+//! An implementation provides a [`Harness`]: three transports that find each other, and a clock.
+//! One line then makes a test of every rule:
 //!
 //! ```
 //! # use gaggle_kit::Micros;
@@ -29,8 +28,8 @@
 //! # contract::run(contract::Rule::EveryoneJoinsEveryoneOnce, MyStage(SimNet::new(3, 1))).unwrap();
 //! ```
 //!
-//! Where nothing may wait, as inside a page, a [`Run`] is stepped by hand instead. The suite itself
-//! reads no clock.
+//! Where nothing may block, as in a page, a [`Run`] is stepped by hand. The suite itself reads no
+//! clock.
 
 mod neighbour;
 mod points;
@@ -44,27 +43,27 @@ use gaggle_kit::Micros;
 
 use crate::{Transport, contract::room::Room};
 
-/// Longest time a point may take on the transports' clock. Real ones take a few seconds at most.
+/// Longest time of a rule on the transports' clock. Real ones take a few seconds at most.
 const TIME_MAX: Micros = Micros::from_secs(90);
 
-/// Where transports are put to the test.
+/// Environment of transports under test.
 pub trait Harness {
-    /// What is tested.
+    /// Transport under test.
     type Transport: Transport;
 
-    /// Three fresh transports that connect to each other by themselves once they are polled.
+    /// Three new transports that connect to each other by themselves once they are polled.
     fn transports(&mut self) -> Vec<Self::Transport>;
 
-    /// Lets a moment pass, about a millisecond, and says what time it is.
+    /// Waits about a millisecond and returns the time.
     fn wait(&mut self) -> Micros;
 
-    /// How long a peer may be silent before it has left, as these transports are set up.
+    /// Timeout of these transports for a silent peer.
     fn dead_after(&self) -> Micros {
         Micros::from_secs(3)
     }
 }
 
-/// One point being tested.
+/// One rule under test.
 #[derive(Debug)]
 pub struct Run<T> {
     point: Rule,
@@ -72,32 +71,32 @@ pub struct Run<T> {
     began_at: Option<Micros>,
 }
 
-/// How a trial stands.
+/// Progress of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Progress {
-    /// Step again, a little later.
+    /// Step again a little later.
     Running,
-    /// The transport keeps this point.
+    /// The transport satisfies the rule.
     Passed,
-    /// It does not.
+    /// The transport violates the rule.
     Failed(Failure),
 }
 
 impl<T: Transport> Run<T> {
-    /// A trial of this point with three fresh transports. `dead_after` is how long a peer may be
-    /// silent before it has left.
+    /// A run of this rule with three new transports. `dead_after` is their timeout for a silent
+    /// peer.
     pub fn new(point: Rule, transports: Vec<T>, dead_after: Micros) -> Run<T> {
         Run { point, room: Room::new(transports, dead_after), began_at: None }
     }
 
-    /// Polls the transports and does what the point asks for.
+    /// Polls the transports and performs the next actions of the rule.
     pub fn step(&mut self, now: Micros) -> Progress {
         let began_at = *self.began_at.get_or_insert(now);
         let result = self.room.poll(now).and_then(|()| self.point.step(&mut self.room, now));
         match result {
             Ok(Progress::Running) if now.since(began_at) > TIME_MAX => {
-                Progress::Failed(self.room.failure(format!("not done after {TIME_MAX}")))
+                Progress::Failed(self.room.failure(format!("not finished after {TIME_MAX}")))
             }
             Ok(progress) => progress,
             Err(failure) => Progress::Failed(failure),
@@ -105,10 +104,10 @@ impl<T: Transport> Run<T> {
     }
 }
 
-/// Runs one point to its end.
+/// Runs one rule to its end.
 ///
 /// # Errors
-/// If the transport does not keep it.
+/// If the transport violates it.
 pub fn run<S: Harness>(point: Rule, mut stage: S) -> Result<(), Failure> {
     let transports = stage.transports();
     let mut trial = Run::new(point, transports, stage.dead_after());
@@ -121,8 +120,8 @@ pub fn run<S: Harness>(point: Rule, mut stage: S) -> Result<(), Failure> {
     }
 }
 
-/// Makes a `#[test]` of every point of the contract, for the [`Harness`] the expression gives. Use
-/// it in a module of its own.
+/// Makes a `#[test]` of every rule, for the [`Harness`] of the expression. Use it in a module of
+/// its own.
 #[macro_export]
 macro_rules! contract {
     ($stage:expr) => {
@@ -162,7 +161,7 @@ macro_rules! contract_points {
             }
         )*
 
-        /// A point that has no test would be a promise nobody checks.
+        /// Fails if a rule has no test.
         #[test]
         fn all_points_are_tested() {
             assert_eq!([$($crate::contract::Rule::$point),*], $crate::contract::Rule::ALL);

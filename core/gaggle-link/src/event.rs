@@ -1,79 +1,81 @@
-//! What a transport tells the engine on top of it.
+//! Events of a transport, with close codes and faults.
+//!
+//! Read by the engines. Absent: when events occur (`link.rs`).
 
 use gaggle_kit::PeerId;
 
 use crate::Channel;
 
-/// What happened, in order. For each peer: joined, messages, left; then perhaps joined again.
+/// An event. For each peer in order: connected, messages, disconnected; then perhaps connected
+/// again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransportEvent<'a> {
     /// This peer can be sent to, and sends from here on.
     Connected {
-        /// Who.
+        /// Connected peer.
         peer: PeerId,
     },
-    /// This peer is gone; nothing more comes from it. Told once per [`TransportEvent::Connected`].
+    /// This peer is gone and sends nothing more. Once per [`TransportEvent::Connected`].
     Disconnected {
-        /// Who.
+        /// Disconnected peer.
         peer: PeerId,
-        /// Why.
+        /// Why it was disconnected.
         reason: DisconnectReason,
     },
     /// A message arrived.
     Message {
-        /// Who sent it.
+        /// Peer that sent it.
         peer: PeerId,
-        /// How it travelled.
+        /// Channel it was sent on.
         channel: Channel,
-        /// What was sent. Only for as long as the event is looked at.
+        /// Content, valid while the event is borrowed.
         bytes: &'a [u8],
     },
 }
 
-/// Why a peer is gone.
+/// Why a peer is disconnected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DisconnectReason {
-    /// We ended it with [`Transport::disconnect`](crate::Transport::disconnect).
+    /// The local side called [`Transport::disconnect`](crate::Transport::disconnect).
     Local(CloseCode),
-    /// The peer ended it and said why.
+    /// The peer disconnected with this code.
     Remote(CloseCode),
-    /// Nothing was heard of the peer for longer than the setting allows. If it is heard again, it
-    /// joins again.
+    /// The peer was silent for longer than the timeout. If it is heard again, it connects again.
     Timeout,
     /// The carrier lost its connection.
     CarrierClosed,
-    /// The peer started anew under the same name. It joins again right after this.
+    /// The peer restarted under the same id. It connects again right after this.
     Restarted,
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     Fault(PeerFault),
 }
 
-/// A reason to end a link, given by one side and shown to the other. Numbers below 16 are Gaggle's,
-/// the others are the game's to define.
+/// Reason to close a link, sent to the other side. Numbers below 16 belong to Gaggle, the others to
+/// the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CloseCode(pub u8);
 
 impl CloseCode {
     /// The player leaves.
     pub const LEAVING: CloseCode = CloseCode(0);
-    /// The receiver is not wanted here.
+    /// The receiver was removed.
     pub const KICKED: CloseCode = CloseCode(1);
-    /// There is no room for the receiver.
+    /// The match or room is full.
     pub const FULL: CloseCode = CloseCode(2);
-    /// The two run different versions or settings.
+    /// Versions or settings differ.
     pub const INCOMPATIBLE: CloseCode = CloseCode(3);
-    /// The receiver broke a rule of the engine above.
+    /// The receiver violated the engine's protocol.
     pub const PROTOCOL_ERROR: CloseCode = CloseCode(4);
-    /// The first number that is the game's.
+    /// First number for games.
     pub const APP: CloseCode = CloseCode(16);
 }
 
-/// What a peer did that no correct implementation does. Its link ends.
+/// A protocol violation, which no correct implementation commits. It closes the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeerFault {
-    /// It sent more on its streams than the memory it was granted.
+    /// It sent more stream data than it was granted memory for.
     #[error("sent more on its streams than it was granted")]
     Overflow,
     /// It announced a message larger than allowed.
@@ -82,7 +84,7 @@ pub enum PeerFault {
     /// It acknowledged packets that were never sent.
     #[error("acknowledged packets that were never sent")]
     AckOfUnsent,
-    /// A packet that belongs to this link can't be read.
-    #[error("sent a packet that can't be read")]
+    /// A packet of this link is malformed.
+    #[error("sent a malformed packet")]
     Malformed,
 }

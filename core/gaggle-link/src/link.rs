@@ -1,8 +1,7 @@
-//! Links on any carrier: the [`Transport`] everything else builds on.
+//! Links to all peers of a carrier: the [`Transport`] that everything else builds on.
 //!
-//! This file joins the two: it greets whom the carrier opens a way to, hands packets to the session
-//! they belong to, sends what sessions want sent, and turns all of it into events. What happens
-//! within one link is in `link/session.rs`.
+//! Performs handshakes, passes packets to the session they belong to, sends what sessions produce,
+//! and emits events. Absent: behavior within one link (`link/session.rs`).
 
 mod acks;
 mod congestion;
@@ -36,11 +35,10 @@ use crate::{
     PeerFault, SendError, Transport, TransportEvent,
 };
 
-/// Datagrams looked at for one value of `now`. A flood of them can't keep a caller from its next
-/// frame.
+/// Datagrams processed per value of `now`, so that a flood does not delay the caller's next frame.
 const DATAGRAMS_PER_POLL_MAX: u32 = 4_096;
 
-/// A goodbye is sent this often, because it is not acknowledged.
+/// Copies of a close packet, which is not acknowledged.
 const GOODBYES: u32 = 3;
 
 /// Links to all peers a carrier reaches.
@@ -69,7 +67,7 @@ const GOODBYES: u32 = 3;
 ///     }
 ///     links[peer].poll_timeout()
 /// });
-/// // Two ways to greet and be greeted back, one for the message.
+/// // One round trip for the handshake, half of one for the message.
 /// assert_eq!(arrived_at, Some(Micros::from_millis(150)));
 /// ```
 #[derive(Debug)]
@@ -77,16 +75,16 @@ pub struct Endpoint<C> {
     carrier: C,
     config: LinkConfig,
     random: Prng,
-    /// By name.
+    /// Sorted by peer id.
     peers: Vec<Peer>,
-    /// The peer, by index, the next packet is probably for or from.
+    /// Index of the peer that the next packet is probably for or from.
     next_peer: usize,
     joined: Vec<PeerId>,
     news: VecDeque<News>,
-    /// The datagram looked at.
+    /// Buffer of the current datagram.
     datagram: Vec<u8>,
     packet: Box<[u8]>,
-    /// The peer, by index, whose streams may have more messages.
+    /// Index of the peer whose streams may have more messages.
     reading: Option<usize>,
     now: Micros,
     datagrams_left: u32,
@@ -95,11 +93,11 @@ pub struct Endpoint<C> {
 #[derive(Debug)]
 struct Peer {
     id: PeerId,
-    /// How a link comes to be: while there is none, or when the other side seems to have started
-    /// anew.
+    /// Handshake in progress: before there is a link, or when the other side seems to have
+    /// restarted.
     handshake: Option<Handshake>,
     session: Option<Box<Link>>,
-    /// When there is something to do.
+    /// When a timer is due.
     wake_at: Micros,
 }
 
@@ -111,7 +109,7 @@ enum News {
 
 enum Found {
     News(News),
-    /// By index: names are copied only once, into the event.
+    /// Peer by index: its id is copied only into the event.
     Unreliable(usize, Range<usize>),
     Reliable {
         peer: usize,
@@ -123,7 +121,7 @@ enum Found {
 
 impl<C: Carrier> Endpoint<C> {
     /// Links on this carrier. The seed must differ from that of any earlier link under the same
-    /// name: draw it from the system's entropy where there is some.
+    /// peer id: draw it from the system's entropy where possible.
     pub fn new(carrier: C, config: LinkConfig, seed: u64) -> Endpoint<C> {
         Endpoint {
             carrier,
@@ -141,18 +139,18 @@ impl<C: Carrier> Endpoint<C> {
         }
     }
 
-    /// The carrier below.
+    /// Carrier of these links.
     pub fn carrier(&self) -> &C {
         &self.carrier
     }
 
-    /// The carrier below, to tell it whom to connect to.
+    /// Carrier of these links, for example to connect to peers.
     pub fn carrier_mut(&mut self) -> &mut C {
         &mut self.carrier
     }
 
-    /// Ends whatever there is with this peer, joined or not yet. If it was joined, it is told that
-    /// we leave, and [`TransportEvent::Disconnected`] follows.
+    /// Closes everything with this peer, connected or not. A connected one is notified, and
+    /// [`TransportEvent::Disconnected`] follows.
     pub fn drop_peer(&mut self, now: Micros, peer: PeerId) {
         self.disconnect(now, peer, CloseCode::LEAVING);
         if let Ok(index) = self.find(peer) {
@@ -166,8 +164,8 @@ impl<C: Carrier> Endpoint<C> {
         self.peers.binary_search_by_key(&peer, |peer| peer.id)
     }
 
-    /// As [`find`](Endpoint::find), for packets: those of one frame mostly go out and come in in
-    /// the order of their peers, so the next one is looked at first.
+    /// Like [`find`](Endpoint::find), starting at the next peer: packets of a frame mostly come in
+    /// peer order.
     fn find_next(&mut self, peer: PeerId) -> Result<usize, usize> {
         let index = match self.peers.get(self.next_peer) {
             Some(next) if next.id == peer => self.next_peer,
@@ -298,7 +296,7 @@ impl<C: Carrier> Endpoint<C> {
         }
     }
 
-    /// A packet may be the first to show that the link we greeted for stands.
+    /// A packet may be the first proof that the handshake is complete.
     fn recognise(&mut self, now: Micros, index: usize, found: Label) {
         let peer = &self.peers[index];
         if peer.session.as_ref().is_some_and(|session| session.owns(found)) {
@@ -323,7 +321,7 @@ impl<C: Carrier> Endpoint<C> {
         self.news.push_back(News::Joined(id));
     }
 
-    /// The link is over; the carrier's connection stays as it is.
+    /// Ends the link; the carrier's connection stays open.
     fn end_session(&mut self, index: usize, reason: DisconnectReason) {
         let peer = &mut self.peers[index];
         if peer.session.take().is_none() {
@@ -336,7 +334,7 @@ impl<C: Carrier> Endpoint<C> {
         self.news.push_back(News::Left(peer.id, reason));
     }
 
-    /// The link is over and so is the carrier's connection.
+    /// Ends the link and the carrier's connection.
     fn part(&mut self, now: Micros, index: usize, reason: DisconnectReason) {
         self.end_session(index, reason);
         let peer = self.peers.remove(index);
@@ -353,20 +351,20 @@ impl<C: Carrier> Endpoint<C> {
         let Some(session) = &mut peer.session else { return };
         for _ in 0..GOODBYES {
             let bytes = session.bye(now, &mut self.packet, goodbye);
-            // If the carrier is busy the other side finds out by our silence.
+            // If the carrier is busy, the other side notices by timeout.
             _ = self.carrier.send(now, peer.id, &self.packet[..bytes]);
         }
     }
 
     fn send_hello(&mut self, now: Micros, index: usize, hello: &Hello) {
         let mut w = ByteWriter::new(&mut self.packet);
-        hello.write(&mut w).expect("a greeting fits into a packet");
+        hello.write(&mut w).expect("a handshake fits into a packet");
         let bytes = w.written();
-        // If the carrier is busy the next greeting will do.
+        // If the carrier is busy, the next handshake packet will do.
         _ = self.carrier.send(now, self.peers[index].id, &self.packet[..bytes]);
     }
 
-    /// The next message of a stream that just got something.
+    /// The next message of a stream that received data.
     fn read_on(&mut self, now: Micros) -> Option<Found> {
         let peer = self.reading?;
         let session = self.peers[peer].session.as_mut()?;
@@ -386,7 +384,7 @@ impl<C: Carrier> Endpoint<C> {
         }
     }
 
-    /// Does what is due for one peer, and notes when the next thing is.
+    /// Performs what is due for one peer, and schedules the next time.
     fn service(&mut self, now: Micros, index: usize) {
         let peer = &mut self.peers[index];
         if let Some(session) = &mut peer.session {
@@ -399,7 +397,7 @@ impl<C: Carrier> Endpoint<C> {
                 peer.wake_at = session.timeout(&self.config);
                 return;
             }
-            // The way may still be open: whoever is heard again joins again.
+            // The carrier may still be open: a peer that is heard again connects again.
             self.end_session(index, DisconnectReason::Timeout);
         }
         let (peer, random) = (&mut self.peers[index], &mut self.random);

@@ -1,4 +1,7 @@
-//! Makes any carrier feel like a bad network.
+//! Network impairment for any carrier.
+//!
+//! Used by [`MultipathMesh`](crate::MultipathMesh) and tests. Absent: kinds of impairment
+//! (`sim/conditions.rs`).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,11 +12,11 @@ use crate::sim::Conditions;
 use crate::sim::shaper::{Fate, Shaper};
 use crate::{Carrier, CarrierEvent, DATAGRAM_BYTES_MAX, WouldBlock};
 
-/// Datagrams held back at a time. What comes on top is lost, as it would be in a router.
+/// Delayed datagrams at a time. Further ones are lost, as in a router.
 const DELAYED_MAX: usize = 16_384;
 
-/// A carrier that delays, loses, doubles and reorders what is sent through it. What is received it
-/// leaves alone: for a bad network in both directions both sides wear it.
+/// A carrier that delays, loses, doubles and reorders what is sent through it. Received datagrams
+/// pass unchanged: to impair both directions, wrap both sides.
 ///
 /// ```
 /// use gaggle_link::sim::{Conditions, SimNet};
@@ -31,20 +34,19 @@ pub struct LinkConditioner<C> {
     carrier: C,
     conditions: Conditions,
     seed: u64,
-    /// One for each peer that was ever sent to, by name.
+    /// One per destination, sorted by peer.
     shapers: Vec<(PeerId, Shaper)>,
-    /// When what is to be passed on: the time, a count to keep the order, and the place in
-    /// `delayed`.
+    /// Due datagrams: time, a counter that keeps the order, and index in `delayed`.
     agenda: BinaryHeap<Reverse<(Micros, u64, usize)>>,
     count: u64,
     delayed: Vec<(PeerId, Vec<u8>)>,
     free: Vec<usize>,
-    /// Peers to be closed once what was sent to them before has been passed on.
+    /// Peers to close once earlier datagrams were passed on.
     closing: Vec<(PeerId, Micros)>,
 }
 
 impl<C: Carrier> LinkConditioner<C> {
-    /// Wraps a carrier. Same seed, same calls: same losses and delays.
+    /// Wraps a carrier. Equal seeds and calls give equal losses and delays.
     pub fn new(carrier: C, conditions: Conditions, seed: u64) -> LinkConditioner<C> {
         LinkConditioner {
             carrier,
@@ -59,18 +61,18 @@ impl<C: Carrier> LinkConditioner<C> {
         }
     }
 
-    /// Changes what happens to what is sent from now on.
+    /// Changes the impairment of datagrams sent from now on.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
         self.shapers.iter_mut().for_each(|(_, shaper)| shaper.conditions = conditions);
     }
 
-    /// The carrier below.
+    /// The wrapped carrier.
     pub fn carrier(&self) -> &C {
         &self.carrier
     }
 
-    /// The carrier below, to tell it whom to connect to.
+    /// The wrapped carrier, for example to connect to peers.
     pub fn carrier_mut(&mut self) -> &mut C {
         &mut self.carrier
     }
@@ -103,14 +105,14 @@ impl<C: Carrier> LinkConditioner<C> {
         self.agenda.push(Reverse((at, self.count, index)));
     }
 
-    /// Passes on what has waited long enough.
+    /// Passes on datagrams that are due.
     fn pass_on(&mut self, now: Micros) {
         while let Some(Reverse((_, _, index))) =
             self.agenda.peek().copied().filter(|Reverse(due)| due.0 <= now)
         {
             self.agenda.pop();
             let (peer, bytes) = &self.delayed[index];
-            // A carrier that is busy by then loses it: that is the kind of network this is.
+            // If the carrier is busy by then, the datagram is lost, as on a bad network.
             _ = self.carrier.send(now, *peer, bytes);
             self.free.push(index);
         }
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_comes_later_and_less_of_it() {
+    fn datagrams_arrive_later_and_fewer() {
         let conditions = Conditions {
             latency: Micros::from_millis(10),
             loss: Chance::percent(30),
@@ -239,25 +241,25 @@ mod tests {
         let came = arrivals(&mut a, &mut b, &world, 20);
         assert!((55..=85).contains(&came.len()), "{} of 100", came.len());
         assert!(came.iter().all(|(at, _)| *at == 10));
-        assert!(came.is_sorted_by_key(|(_, n)| *n), "the order is kept");
+        assert!(came.is_sorted_by_key(|(_, n)| *n), "the order is preserved");
     }
 
     #[test]
-    fn closing_waits_for_what_was_sent_before() {
+    fn closing_waits_for_earlier_datagrams() {
         let (world, mut a, mut b) = pair(Conditions::latency_ms(10));
         let other = world.id(1);
         a.send(Micros::ZERO, other, b"\x01last words").unwrap();
         a.close(Micros::ZERO, other);
         a.send(Micros::ZERO, other, b"\x02too late").unwrap();
-        b.send(Micros::ZERO, world.id(0), b"\x03not heard").unwrap();
+        b.send(Micros::ZERO, world.id(0), b"\x03not received").unwrap();
         world.advance(Micros::from_millis(1));
         let mut datagram = Vec::new();
         assert!(matches!(a.poll(world.now(), &mut datagram), Some(CarrierEvent::Opened { .. })));
-        // Opened anew after it was closed, as far as this carrier can tell: close again.
+        // Reopened after it was closed, as far as this carrier knows: close it again.
         a.close(world.now(), other);
         assert_eq!(a.poll(world.now(), &mut datagram), None);
         assert_eq!(arrivals(&mut a, &mut b, &world, 20), [(10, 1)]);
-        b.send(world.now(), world.id(0), b"\x04to a closed ear").unwrap();
+        b.send(world.now(), world.id(0), b"\x04to a closed peer").unwrap();
         arrivals(&mut a, &mut b, &world, 20);
         assert_eq!(world.totals().lost_closed, 1);
     }

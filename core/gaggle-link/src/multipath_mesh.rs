@@ -1,10 +1,9 @@
-//! Links to everybody in a room, by whatever way there is: what a game that is online holds.
+//! Links to all members of a room, each over the best available path.
 //!
-//! This puts together what the other files have: [`PathSelector`] over a direct way and a relay, a
-//! bad
-//! network on top if one is set, and [`Endpoint`]. It passes signals between the direct way and
-//! the lobby, and knows who is in the room; everything else is decided below. `gaggle-browser` and
-//! `gaggle-native` make one with the ways they have.
+//! Built by `gaggle-browser` and `gaggle-native`, called by `gaggle::Room`. Combines
+//! [`PathSelector`] over a direct carrier and a relay, optional impairment, and [`Endpoint`];
+//! passes signals between the direct carrier and the lobby, and knows the members. Absent: choice
+//! of paths (`paths.rs`), negotiation.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,20 +18,20 @@ use crate::{
     Transport, TransportEvent,
 };
 
-/// Signals kept from peers nobody has told us of yet.
+/// Signals kept from peers that are not members yet.
 const EARLY_SIGNALS_MAX: usize = 64;
-/// A peer that was lost is reached for again after this time.
+/// Delay before a lost peer is connected again.
 const RETRY_AFTER: Micros = Micros::from_secs(1);
 
-/// A way from machine to machine that needs somebody to pass signals.
+/// A direct carrier that needs signals.
 pub trait SignaledCarrier: ConnectCarrier {
-    /// Something a peer said through the service in between.
+    /// Handles a signal of a peer.
     ///
     /// # Errors
-    /// If it is no signal.
+    /// If it is not a signal.
     fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError>;
 
-    /// The next signal to send, and to whom.
+    /// Next signal to send, with its receiver.
     fn poll_signal(&mut self) -> Option<(PeerId, Signal)>;
 
     /// Descriptions and addresses of peers that could not be used.
@@ -40,20 +39,20 @@ pub trait SignaledCarrier: ConnectCarrier {
         0
     }
 
-    /// From now on these servers help: credentials count for a while only.
+    /// Replaces the ICE servers, whose credentials expire.
     fn set_ice_servers(&mut self, servers: &[IceServer]) {
         let _ = servers;
     }
 }
 
-/// Settings of [`MultipathMesh`].
+/// Settings of a [`MultipathMesh`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeshConfig {
-    /// Which ways may be used, and when to change.
+    /// Permitted paths, and when to change.
     pub paths: PathConfig,
-    /// Heartbeat, patience and buffers.
+    /// Heartbeat, timeout and buffers.
     pub link: LinkConfig,
-    /// What happens to what is sent, to feel like a bad network.
+    /// Impairment of what is sent.
     pub conditions: Conditions,
 }
 
@@ -64,15 +63,15 @@ impl Default for MeshConfig {
     }
 }
 
-/// A [`Mesh`] over the best path to each member: direct, relayed, or through a socket.
+/// A [`Mesh`] over the best path to each member: direct, relayed, or through a WebSocket.
 pub struct MultipathMesh<D, L> {
     link: Endpoint<LinkConditioner<PathSelector<PlatformCarriers<D, L>>>>,
     members: VecSet<PeerId>,
-    /// From peers that are not members yet, as far as we know.
+    /// Signals of peers that are not members yet.
     early: VecDeque<(PeerId, String)>,
-    /// Members that were lost, and when to reach for them again.
+    /// Members that were lost, and when to connect to them again.
     lost: Vec<(Micros, PeerId)>,
-    /// Texts of peers that were no signals.
+    /// Received texts that were no signals.
     refused: u64,
 }
 
@@ -83,7 +82,7 @@ impl<D: SignaledCarrier, L: RelaySocket> fmt::Debug for MultipathMesh<D, L> {
 }
 
 impl<D: SignaledCarrier, L: RelaySocket> MultipathMesh<D, L> {
-    /// Links for this machine over these carriers. The seed should be random.
+    /// A mesh for the local peer over these carriers. The seed should be random.
     pub fn new(
         local: PeerId,
         config: MeshConfig,
@@ -101,13 +100,12 @@ impl<D: SignaledCarrier, L: RelaySocket> MultipathMesh<D, L> {
         }
     }
 
-    /// How often peers handed us what is no signal, or a description or address nothing can be done
-    /// with.
+    /// Received signals that were malformed, or contained an unusable description or address.
     pub fn malformed_signals(&self) -> u64 {
         self.refused + self.paths().carriers().direct.as_ref().map_or(0, SignaledCarrier::malformed_signals)
     }
 
-    /// Makes the network feel bad, or good again.
+    /// Sets the impairment of what is sent.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.link.carrier_mut().set_conditions(conditions);
     }
@@ -159,7 +157,7 @@ impl<D: SignaledCarrier, L: RelaySocket> Transport for MultipathMesh<D, L> {
             reason: DisconnectReason::CarrierClosed | DisconnectReason::Timeout | DisconnectReason::Remote(_),
         } = event
         {
-            // A peer that is still in the room may come back without telling anybody.
+            // A peer that is still in the room may return without notice.
             self.lost.push((now + RETRY_AFTER, peer));
         }
         Some(event)
@@ -196,7 +194,7 @@ impl<D: SignaledCarrier, L: RelaySocket> Mesh for MultipathMesh<D, L> {
         self.early = others;
         let mine: VecDeque<(PeerId, String)> = mine;
         for (from, text) in mine {
-            // It was read once already.
+            // It was decoded once already.
             let _ = self.handle_signal(now, from, &text);
         }
     }

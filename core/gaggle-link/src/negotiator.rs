@@ -1,8 +1,7 @@
-//! How two peers get a direct connection: who offers, who answers, and which attempt counts.
+//! Negotiation of a direct connection: which peer offers, which answers, which attempt counts.
 //!
-//! A pure machine between a signalling service and something that speaks WebRTC, natively or in a
-//! browser. It tells that *engine* what to do and the other side what was done; it never looks into
-//! a description.
+//! Used by both WebRTC carriers. A state machine between signals and the platform's WebRTC
+//! implementation, its *engine*. Absent: content of descriptions, sockets.
 
 use std::collections::VecDeque;
 
@@ -10,39 +9,39 @@ use gaggle_kit::{DecodeError, Micros, PeerId, Prng, VecMap};
 
 use crate::signal::{Candidate, Signal, SignalBody};
 
-/// Candidates kept until the description they belong to is known.
+/// Candidates kept until their description is known.
 const EARLY_CANDIDATES_MAX: usize = 32;
-/// Candidates taken for one attempt: no honest machine has more addresses.
+/// Candidates accepted per attempt: more than any honest peer has addresses.
 const CANDIDATES_MAX: u32 = 64;
-/// An offer younger than this is still under way: asking again would only start over.
+/// A younger offer is still in flight: repeating it would only restart the attempt.
 const OFFER_PATIENCE: Micros = Micros::from_millis(1_500);
 
-/// Attempts a peer may make us begin within [`ATTEMPTS_WITHIN`]: each is a connection, and costs
-/// far more than the signal that asks for it.
+/// Attempts a peer may cause within [`ATTEMPTS_WITHIN`]: each is a connection, and costs far more
+/// than the signal that requests it.
 const ATTEMPTS_MAX: u8 = 4;
 const ATTEMPTS_WITHIN: Micros = Micros::from_secs(4);
 
-/// What the engine has to do for a peer. Results come back with the same attempt number; those of
-/// an older attempt are ignored.
+/// Command for the engine, about one peer. Results carry the attempt number; those of older
+/// attempts are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NegotiationCommand {
-    /// Begin a connection and describe it: [`Negotiator::handle_description`].
+    /// Create a connection and an offer: [`Negotiator::handle_description`].
     Offer,
-    /// Begin a connection from this offer and describe it: [`Negotiator::handle_description`].
+    /// Create a connection from this offer, and an answer: [`Negotiator::handle_description`].
     Answer(String),
-    /// The answer to our offer.
+    /// Apply the answer to the local offer.
     Accept(String),
-    /// An address to try.
+    /// Add an address of the other side.
     Candidate(Candidate),
-    /// Drop the connection of this attempt.
+    /// Close the connection of this attempt.
     Drop,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// We asked for an offer.
+    /// An offer was requested.
     Called,
-    /// Descriptions are under way.
+    /// Descriptions are in flight.
     Negotiating,
     /// Both descriptions are known.
     Described,
@@ -58,20 +57,20 @@ struct Meeting {
     candidates: u32,
 }
 
-/// Meetings with all peers.
+/// Negotiations with all peers.
 #[derive(Debug)]
 pub struct Negotiator {
     local: PeerId,
     attempts: Prng,
     meetings: VecMap<PeerId, Meeting>,
-    /// Since when, and how many attempts each peer made us begin.
+    /// Start of the window, and attempts each peer caused in it.
     begun: VecMap<PeerId, (Micros, u8)>,
     commands: VecDeque<(PeerId, u32, NegotiationCommand)>,
     signals: VecDeque<(PeerId, Signal)>,
 }
 
 impl Negotiator {
-    /// For this machine. The seed makes attempts of different lives of it different.
+    /// For the local peer. The seed makes attempt numbers differ from those before a restart.
     pub fn new(local: PeerId, seed: u64) -> Negotiator {
         Negotiator {
             local,
@@ -83,17 +82,17 @@ impl Negotiator {
         }
     }
 
-    /// The next thing the engine has to do: for whom, in which attempt, what.
+    /// Next command: peer, attempt, command.
     pub fn poll_command(&mut self) -> Option<(PeerId, u32, NegotiationCommand)> {
         self.commands.pop_front()
     }
 
-    /// The next signal to send.
+    /// Next signal to send.
     pub fn poll_signal(&mut self) -> Option<(PeerId, Signal)> {
         self.signals.pop_front()
     }
 
-    /// Get a connection to this peer, or a new one.
+    /// Starts a connection to this peer, or a new one.
     pub fn connect(&mut self, now: Micros, peer: PeerId) {
         let negotiating = self.meetings.get(&peer).is_some_and(|meeting| {
             matches!(meeting.stage, Stage::Negotiating | Stage::Described)
@@ -113,7 +112,7 @@ impl Negotiator {
         }
     }
 
-    /// Of two peers the one with the greater name offers, so that offers never cross.
+    /// The peer with the greater id offers, so that offers never cross.
     fn offers_to(&self, peer: PeerId) -> bool {
         self.local > peer
     }
@@ -127,7 +126,7 @@ impl Negotiator {
         self.commands.push_back((peer, attempt, NegotiationCommand::Offer));
     }
 
-    /// Drops what there is of an attempt, without telling the other side.
+    /// Drops an attempt without notifying the other side.
     fn end(&mut self, peer: PeerId) {
         if let Some(meeting) = self.meetings.remove(&peer)
             && meeting.attempt != 0
@@ -136,10 +135,10 @@ impl Negotiator {
         }
     }
 
-    /// The other side said something.
+    /// Handles a signal of the other side.
     ///
     /// # Errors
-    /// If it is no signal. What is said about another attempt than the current one is ignored.
+    /// If it is not a signal. Signals of other attempts are ignored.
     pub fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError> {
         let Signal { attempt, body } = Signal::parse(text)?;
         match body {
@@ -179,14 +178,13 @@ impl Negotiator {
                     self.end(from);
                 }
             }
-            // Whoever may not ask for this is not answered; relays are somebody else's.
+            // Requests beyond a peer's limit are ignored; invitations are for the relay.
             SignalBody::Call | SignalBody::Offer(_) | SignalBody::Invite => {}
         }
         Ok(())
     }
 
-    /// Whether a peer may make us begin one more attempt. If not, it asks again when it gets no
-    /// answer.
+    /// Whether a peer may cause one more attempt. If not, it repeats its request later.
     fn may_begin(&mut self, now: Micros, peer: PeerId) -> bool {
         self.begun.retain(|_, (since, _)| now.since(*since) < ATTEMPTS_WITHIN);
         let (_, count) = self.begun.get_or_insert_with(peer, || (now, 0));
@@ -213,7 +211,7 @@ impl Negotiator {
         self.meetings.get_mut(&peer).filter(|meeting| meeting.attempt == attempt && attempt != 0)
     }
 
-    /// The engine described its side of an attempt.
+    /// The engine has created the local description of an attempt.
     pub fn handle_description(&mut self, peer: PeerId, attempt: u32, description: String) {
         let offers = self.offers_to(peer);
         if self.current(peer, attempt).is_some() {
@@ -222,20 +220,20 @@ impl Negotiator {
         }
     }
 
-    /// The engine found an address of ours.
+    /// The engine has found a local address.
     pub fn handle_candidate(&mut self, peer: PeerId, attempt: u32, candidate: Candidate) {
         if self.current(peer, attempt).is_some() {
             self.signals.push_back((peer, Signal { attempt, body: SignalBody::Candidate(candidate) }));
         }
     }
 
-    /// The engine's connection is open. Whether it is the one that counts.
+    /// The engine's connection is open. Returns whether it is the current attempt.
     pub fn handle_opened(&mut self, peer: PeerId, attempt: u32) -> bool {
         let meeting = self.current(peer, attempt);
         meeting.map(|meeting| meeting.stage = Stage::Open).is_some()
     }
 
-    /// The engine's connection failed or ended. Whether it was the one that counts.
+    /// The engine's connection failed or ended. Returns whether it was the current attempt.
     pub fn handle_failed(&mut self, peer: PeerId, attempt: u32) -> bool {
         let counted = self.current(peer, attempt).is_some();
         if counted {
@@ -244,7 +242,7 @@ impl Negotiator {
         counted
     }
 
-    /// We no longer want this peer.
+    /// Ends the negotiation with this peer.
     pub fn remove(&mut self, peer: PeerId) {
         if let Some(attempt) =
             self.meetings.get(&peer).map(|meeting| meeting.attempt).filter(|attempt| *attempt != 0)
@@ -262,7 +260,7 @@ mod tests {
     const LOW: PeerId = PeerId::from_u128(1);
     const HIGH: PeerId = PeerId::from_u128(2);
 
-    /// Passes signals on and plays a simple engine: describes when told to, notes everything.
+    /// Two negotiators with minimal engines: describes when told to, records everything.
     struct Pair {
         sides: [Negotiator; 2],
         done: Vec<(PeerId, u32, NegotiationCommand)>,
@@ -291,7 +289,7 @@ mod tests {
                         if matches!(command, NegotiationCommand::Offer | NegotiationCommand::Answer(_)) {
                             let address =
                                 Candidate { line: 0, mid: "0".into(), candidate: format!("at {me}") };
-                            // Addresses may be found before the description is out.
+                            // Addresses may be found before the description is sent.
                             self.side(me).handle_candidate(peer, attempt, address);
                             self.side(me).handle_description(peer, attempt, format!("{me}"));
                         }
@@ -323,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn either_side_may_ask_and_only_one_offers() {
+    fn either_side_may_request_and_only_one_offers() {
         for who_asks in [vec![LOW], vec![HIGH], vec![LOW, HIGH], vec![HIGH, LOW]] {
             let mut pair = Pair::new();
             for me in who_asks.clone() {
@@ -344,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn who_lost_its_connection_gets_a_new_one_and_the_old_one_is_dropped() {
+    fn lost_connection_is_replaced_and_old_one_dropped() {
         let mut pair = Pair::new();
         pair.side(HIGH).connect(Micros::ZERO, LOW);
         pair.settle();
@@ -359,16 +357,16 @@ mod tests {
         let words = pair.words();
         assert_eq!(words.iter().filter(|done| done.1 == "drop").collect::<Vec<_>>(), [&(HIGH, "drop")]);
         assert!(words.contains(&(HIGH, "offer")) && words.contains(&(LOW, "answer")), "{words:?}");
-        assert!(!pair.side(HIGH).handle_opened(LOW, attempt), "the old attempt no longer counts");
+        assert!(!pair.side(HIGH).handle_opened(LOW, attempt), "the old attempt does not count");
     }
 
     #[test]
-    fn a_flood_of_candidates_is_bounded_and_strangers_are_not_answered() {
+    fn flood_of_candidates_is_bounded_and_strangers_ignored() {
         let mut low = Negotiator::new(LOW, 1);
         low.handle_signal(Micros::ZERO, HIGH, "candidate 5 0 0\nx").unwrap();
         low.handle_signal(Micros::ZERO, HIGH, "answer 5\nx").unwrap();
         low.handle_signal(Micros::ZERO, HIGH, "call 5").unwrap();
-        assert_eq!(low.poll_command(), None, "nothing of that belongs to an attempt of ours");
+        assert_eq!(low.poll_command(), None, "none of that belongs to a local attempt");
         low.handle_signal(Micros::ZERO, HIGH, "offer 5\nx").unwrap();
         for _ in 0..1_000 {
             low.handle_signal(Micros::ZERO, HIGH, "candidate 5 0 0\nx").unwrap();
@@ -378,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_offers_and_calls_begins_few_connections() {
+    fn flood_of_offers_and_calls_starts_few_connections() {
         let (mut low, mut high) = (Negotiator::new(LOW, 1), Negotiator::new(HIGH, 2));
         let began = |side: &mut Negotiator| {
             let commands = std::iter::from_fn(|| side.poll_command());
@@ -403,7 +401,7 @@ mod tests {
             }
         }
         assert_eq!(began(&mut high), 4);
-        // Somebody else is not affected, and neither is the same one later.
+        // Other peers are not affected, and neither is the same one later.
         low.handle_signal(Micros::ZERO, PeerId::from_u128(3), "offer 1\nx").unwrap();
         low.handle_signal(ATTEMPTS_WITHIN, HIGH, "offer 9999\nx").unwrap();
         assert_eq!(began(&mut low), 2);

@@ -1,8 +1,8 @@
-//! Chooses, for every pair of peers, the best way there is: direct, through a relay, through a
-//! socket.
+//! Choice of the best path to every peer: direct, relay, or WebSocket.
 //!
-//! [`PathSelector`] is a carrier made of carriers. A link on it sees one connection and no
-//! gap: streams, sequence numbers and liveness are the link's and survive every change.
+//! [`PathSelector`] is a carrier made of carriers, used by [`MultipathMesh`](crate::MultipathMesh).
+//! A link on it sees one connection without gaps: streams, numbers and liveness survive every
+//! change of path. Absent: streams, signals.
 
 mod pair;
 
@@ -13,19 +13,20 @@ use gaggle_kit::{Micros, PeerId, VecSet};
 use crate::{Carrier, CarrierEvent, Carriers, WouldBlock};
 use pair::{Pair, Step};
 
-/// How a link runs. Better ones first.
+/// Kind of path, better ones first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Path {
-    /// From machine to machine.
+    /// From peer to peer.
     Direct,
     /// Through a relay that forwards datagrams.
     Relay,
-    /// Through a relay over a byte stream: the last resort, which always works and may be slow.
+    /// Through a relay over a byte stream: the fallback, which works on every network and may be
+    /// slow.
     WebSocket,
 }
 
 impl Path {
-    /// All of them, best first.
+    /// All paths, best first.
     pub const ALL: [Path; 3] = [Path::Direct, Path::Relay, Path::WebSocket];
 
     pub(crate) const fn index(self) -> usize {
@@ -43,11 +44,10 @@ impl std::fmt::Display for Path {
     }
 }
 
-/// A carrier that connects to a peer when it is asked to.
+/// A carrier that connects to a peer on request.
 pub trait ConnectCarrier: Carrier {
-    /// Try to reach this peer; [`CarrierEvent::Opened`] tells when it worked. Said again after a
-    /// failure it tries again. A way that needs a connection of its own first (to a relay) opens it
-    /// now and not before.
+    /// Connects to this peer; [`CarrierEvent::Opened`] reports success. Call it again after a
+    /// failure. A connection the carrier itself needs (to a relay) is opened now and not earlier.
     fn connect(&mut self, now: Micros, peer: PeerId);
 }
 
@@ -57,26 +57,25 @@ impl<W: ConnectCarrier + ?Sized> ConnectCarrier for Box<W> {
     }
 }
 
-/// When to change the way.
+/// Permitted paths and timeouts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathConfig {
-    /// Which ways may be used. Without [`Path::Direct`] no peer learns this machine's address.
+    /// Permitted paths. Without [`Path::Direct`] no peer learns the local address.
     pub allowed_paths: Vec<Path>,
-    /// A way that does not open within this time is joined by the next.
+    /// If a path does not open within this time, the next one is tried, too.
     pub fallback_after: Micros,
-    /// A way on which nothing was heard for so long is joined by the next. Longer than the link's
-    /// heartbeat, shorter than its patience.
+    /// If nothing is heard on a path for this long, the next one is tried, too. Longer than the
+    /// link's heartbeat, shorter than its timeout.
     pub timeout: Micros,
-    /// After a change, the old way is used beside the new for so long: the other side may not be
-    /// ready yet. A way on which the other side was heard so much earlier than on another counts as
-    /// silent, too: it has left it.
+    /// After a change both paths are used for this long, because the other side may not be ready. A
+    /// path on which the other side was heard this much earlier than on another counts as silent:
+    /// the other side has left it.
     pub overlap: Micros,
-    /// A way that fell silent is tried out this often, to find out when it works again.
+    /// Interval of probes on a silent path.
     pub probe_interval: Micros,
-    /// A better way that failed is tried again after this time, then after twice as long, up to a
-    /// minute.
+    /// Delay before a failed better path is tried again; doubles up to a minute.
     pub retry_after: Micros,
-    /// Without any way for so long the connection is over.
+    /// Without any path for this long, the connection is closed.
     pub give_up_after: Micros,
 }
 
@@ -95,33 +94,33 @@ impl Default for PathConfig {
 }
 
 impl PathConfig {
-    /// One way and no other: for tests, and for players who hide their address behind the relay.
+    /// A single permitted path: for tests, and for players who hide their address behind the relay.
     pub fn only(path: Path) -> PathConfig {
         PathConfig { allowed_paths: vec![path], ..PathConfig::default() }
     }
 }
 
-/// The way to a peer changed.
+/// Change of the path to a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathChanged {
-    /// To whom.
+    /// Peer of the path.
     pub peer: PeerId,
-    /// The way from now on; none if there is none left.
+    /// Path from now on; none if all are lost.
     pub path: Option<Path>,
-    /// Why.
+    /// Reason of the change.
     pub reason: PathReason,
 }
 
-/// Why a way was taken.
+/// Why a path was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathReason {
-    /// It was the first that opened.
+    /// The first one that opened.
     Initial,
-    /// It is better than the one before.
+    /// Better than the previous one.
     Upgrade,
-    /// The one before was closed.
+    /// The previous one was closed.
     Closed,
-    /// Nothing was heard on the one before.
+    /// Nothing was heard on the previous one.
     Timeout,
 }
 
@@ -129,15 +128,14 @@ impl std::fmt::Display for PathReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             PathReason::Initial => "the first that opened",
-            PathReason::Upgrade => "better than the one before",
-            PathReason::Closed => "the one before was closed",
-            PathReason::Timeout => "nothing was heard on the one before",
+            PathReason::Upgrade => "better than the previous one",
+            PathReason::Closed => "the previous one was closed",
+            PathReason::Timeout => "nothing was heard on the previous one",
         })
     }
 }
 
-/// What one way is asked, whether it works again, and the answer: kinds no link has (PROTOCOL.md,
-/// "Paths").
+/// Packet kinds of path probes and their answers, which links do not use (PROTOCOL.md, "Paths").
 const QUESTION: u8 = 0xf0;
 const ANSWER: u8 = 0xf1;
 
@@ -145,22 +143,22 @@ fn is_probe(datagram: &[u8]) -> bool {
     datagram.len() == 5 && matches!(datagram[0], QUESTION | ANSWER)
 }
 
-/// More changes than anybody should miss between two looks.
+/// Changes queued for polling; more than occur between two polls.
 const CHANGES_MAX: usize = 256;
 
-/// The best way to every peer, as one carrier.
+/// The best path to every peer, as one carrier.
 pub struct PathSelector<C> {
     config: PathConfig,
     local_id: PeerId,
     carriers: C,
     /// Sorted by peer.
     pairs: Vec<Pair>,
-    /// Who may connect; anybody if there is no list.
+    /// Peers that may connect; all if there is no list.
     guests: Option<VecSet<PeerId>>,
-    /// Peers to be asked to come to the relay.
+    /// Peers to be invited to the relay.
     invitations: VecDeque<PeerId>,
     changes: VecDeque<PathChanged>,
-    /// What to tell the link next.
+    /// Events not polled yet.
     told: VecDeque<CarrierEvent>,
     now: Micros,
 }
@@ -172,7 +170,7 @@ impl<C> std::fmt::Debug for PathSelector<C> {
 }
 
 impl<C: Carriers> PathSelector<C> {
-    /// Over these carriers, as far as [`PathConfig::allowed_paths`] has their paths.
+    /// Over these carriers, as far as [`PathConfig::allowed_paths`] permits.
     pub fn new(local_id: PeerId, config: PathConfig, carriers: C) -> PathSelector<C> {
         PathSelector {
             config,
@@ -187,12 +185,12 @@ impl<C: Carriers> PathSelector<C> {
         }
     }
 
-    /// The carriers, for what only they know.
+    /// The carriers, for their own state.
     pub fn carriers(&self) -> &C {
         &self.carriers
     }
 
-    /// The carriers, for what only they can do.
+    /// The carriers, for their own methods.
     pub fn carriers_mut(&mut self) -> &mut C {
         &mut self.carriers
     }
@@ -201,42 +199,41 @@ impl<C: Carriers> PathSelector<C> {
         self.config.allowed_paths.contains(&path) && self.carriers.has(path)
     }
 
-    /// This peer should be reached: begins with the best way. A peer that connects by itself needs
-    /// no such call.
+    /// Connects to this peer, best path first. Not needed for peers that connect by themselves.
     pub fn connect(&mut self, now: Micros, peer: PeerId) {
         self.pair(now, peer).wanted = true;
         self.advance(now);
     }
 
-    /// From now on only who is admitted may connect; others are turned away on every way.
+    /// From now on only allowed peers may connect; others are rejected on every path.
     #[must_use]
     pub fn with_allow_list(mut self) -> PathSelector<C> {
         self.guests = Some(VecSet::new());
         self
     }
 
-    /// This peer may connect.
+    /// Allows this peer to connect.
     pub fn allow(&mut self, peer: PeerId) {
         self.guests.iter_mut().for_each(|guests| _ = guests.insert(peer));
     }
 
-    /// This peer may no longer connect. A connection there is stays: see [`Carrier::close`].
+    /// Forbids this peer to connect. An existing connection stays: see [`Carrier::close`].
     pub fn reject(&mut self, peer: PeerId) {
         self.guests.iter_mut().for_each(|guests| _ = guests.remove(&peer));
     }
 
-    /// Whether something is known of this peer: a connection, or an attempt at one.
+    /// Whether there is a connection to this peer, or an attempt.
     pub fn contains(&self, peer: PeerId) -> bool {
         self.pairs.iter().any(|pair| pair.peer == peer)
     }
 
-    /// The next peer that should be told, by whatever means there are, that it is waited for at the
-    /// relay. It may not have noticed that another way is needed.
+    /// Next peer to be told by a signal that the relay is in use: it may not have noticed that
+    /// another path is needed.
     pub fn poll_invitation(&mut self) -> Option<PeerId> {
         self.invitations.pop_front()
     }
 
-    /// A peer waits at the relay: goes there, too.
+    /// Handles such a signal: connects to the peer through the relay, too.
     pub fn accept_invitation(&mut self, now: Micros, peer: PeerId) {
         if self.is_guest(peer) {
             self.pair(now, peer).meet();
@@ -248,12 +245,12 @@ impl<C: Carriers> PathSelector<C> {
         self.guests.as_ref().is_none_or(|guests| guests.contains(&peer))
     }
 
-    /// How the link to a peer runs now.
+    /// Current path to a peer.
     pub fn path(&self, peer: PeerId) -> Option<Path> {
         self.pairs.iter().find(|pair| pair.peer == peer).and_then(Pair::active)
     }
 
-    /// The next change of a way.
+    /// Next change of a path.
     pub fn poll_path_change(&mut self) -> Option<PathChanged> {
         self.changes.pop_front()
     }
@@ -275,7 +272,7 @@ impl<C: Carriers> PathSelector<C> {
         &mut self.pairs[index]
     }
 
-    /// Lets time pass for every pair.
+    /// Runs the timers of every pair.
     fn advance(&mut self, now: Micros) {
         self.now = now;
         let mut index = 0;
@@ -322,7 +319,7 @@ impl<C: Carriers> PathSelector<C> {
 
     fn say(&mut self, now: Micros, path: Path, peer: PeerId, kind: u8, token: u32) {
         let [a, b, c, d] = token.to_le_bytes();
-        // Lost questions are asked again.
+        // Lost probes are repeated.
         let _ = self.carriers.send(now, path, peer, &[kind, a, b, c, d]);
     }
 
@@ -343,7 +340,7 @@ impl<C: Carriers> Carrier for PathSelector<C> {
         let Some(pair) = self.pairs.iter().find(|pair| pair.peer == to) else { return Ok(()) };
         let (active, beside) = (pair.active(), pair.beside(now));
         if let Some(path) = beside {
-            // A copy: if that way is busy, the other one has it.
+            // A copy: if that path is busy, the other one has it.
             let _ = self.carriers.send(now, path, to, datagram);
         }
         active.map_or(Ok(()), |path| self.carriers.send(now, path, to, datagram))

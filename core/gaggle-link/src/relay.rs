@@ -1,16 +1,13 @@
-//! What a machine and a relay say to each other, and the machine's side of it.
+//! Frames between a peer and a relay, and the peer's side of it.
 //!
-//! A relay forwards datagrams between members of one room who proved who they are. A member has one
-//! connection to it for all its peers: a socket, over which everything that must not get lost is
-//! said, and beside it, where the network allows, a channel that is as good as UDP and carries
-//! nothing but datagrams. The socket carries datagrams too when there is no channel.
+//! A relay forwards datagrams between authenticated members of one room. A member has one WebSocket
+//! to it for all its peers, which carries control frames, and, where the network allows, a WebRTC
+//! channel for datagrams; without a channel the WebSocket carries datagrams, too.
 //!
 //! [`RelayClient`] decides, a [`RelaySocket`] has the socket and the channel, and [`RelayCarrier`]
-//! owns
-//! both and is asked by [`RelayLeg`]: [`Path::Relay`](crate::Path::Relay) is the channel,
-//! [`Path::WebSocket`](crate::Path::WebSocket) the socket. The other side is in
-//! `shell/gaggle-relay`.
-//! PROTOCOL.md, "Relay", has the frames.
+//! owns both and is asked by [`RelayLeg`]: [`Path::Relay`](crate::Path::Relay) is the channel,
+//! [`Path::WebSocket`](crate::Path::WebSocket) the WebSocket. The server is `shell/gaggle-relay`;
+//! the frames are in PROTOCOL.md, "Relay".
 
 mod carrier;
 mod client;

@@ -1,16 +1,18 @@
-//! What two peers tell each other through a third party to get a direct connection.
+//! Signals: texts that two peers exchange through a third party to set up a direct connection.
+//!
+//! Used by [`Negotiator`](crate::Negotiator) and [`MultipathMesh`](crate::MultipathMesh). Absent:
+//! content of descriptions, transport of signals.
 
 use std::fmt;
 
 use gaggle_kit::DecodeError;
 
-/// Longest session description taken.
+/// Longest accepted session description in bytes.
 pub const DESCRIPTION_BYTES_MAX: usize = 8 * 1024;
-/// Longest candidate taken.
+/// Longest accepted candidate in bytes.
 pub const CANDIDATE_BYTES_MAX: usize = 512;
 
-/// A signal: a line with a word and the number of the attempt it belongs to, then what the word
-/// calls for.
+/// A signal: one line with a word and the number of the attempt, then the content.
 ///
 /// It travels as text through whatever the peers have in common (the lobby, a test, a piece of
 /// paper).
@@ -23,45 +25,45 @@ pub const CANDIDATE_BYTES_MAX: usize = 512;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signal {
-    /// Which attempt to connect this belongs to; chosen by the side that offers.
+    /// Attempt to connect that it belongs to; chosen by the side that offers.
     pub attempt: u32,
-    /// What is said.
+    /// Content of the signal.
     pub body: SignalBody,
 }
 
-/// What a signal says.
+/// Content of a signal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignalBody {
-    /// Make me an offer: the sender may not offer itself.
+    /// Requests an offer, from the side that does not offer itself.
     Call,
     /// A session description to be answered.
     Offer(String),
-    /// The answer to an offer.
+    /// Answer to an offer.
     Answer(String),
-    /// An address the sender may be reached at.
+    /// A possible address of the sender.
     Candidate(Candidate),
-    /// The attempt is over.
+    /// The attempt has ended.
     End,
-    /// I wait for you at the relay.
+    /// The sender waits at the relay.
     Invite,
 }
 
-/// An address, as WebRTC describes it.
+/// An address in WebRTC form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The media line it belongs to.
+    /// Index of its media line.
     pub line: u16,
-    /// That line's name.
+    /// Name of that line.
     pub mid: String,
-    /// The address.
+    /// The candidate itself.
     pub candidate: String,
 }
 
 impl Signal {
-    /// Reads a signal somebody else wrote.
+    /// Reads a received signal.
     ///
     /// # Errors
-    /// If it is no signal, or too long for one.
+    /// If it is malformed or too long.
     pub fn parse(text: &str) -> Result<Signal, DecodeError> {
         let unknown = |what| DecodeError::Unknown { what, value: text.len() as u64 };
         let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signals_are_read_as_they_are_written() {
+    fn signals_read_back_as_written() {
         let candidate = Candidate {
             line: 0,
             mid: "0".into(),
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_no_signal_is_refused() {
+    fn malformed_signals_are_rejected() {
         let long = format!("offer 1\n{}", "x".repeat(DESCRIPTION_BYTES_MAX + 1));
         for text in [
             "",

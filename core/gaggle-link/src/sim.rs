@@ -1,9 +1,8 @@
-//! A network in virtual time, from one seed: what tests run on, and what makes a good network feel
-//! like a bad one.
+//! A network in virtual time, from one seed, for tests and for impairing real networks.
 //!
-//! [`SimNet`] holds peers and time, [`Conditions`] say what happens to datagrams in one direction,
-//! [`SimCarrier`] is what a peer's link runs on. Nothing here waits: simulated minutes take as long
-//! as computing them.
+//! [`SimNet`] holds peers and time, [`Conditions`] describe one direction, [`SimCarrier`] is what a
+//! peer's links run on. Nothing here waits: simulated minutes take as long as computing them.
+//! Absent: real clocks, sockets.
 
 mod carrier;
 mod chance;

@@ -1,44 +1,46 @@
-//! What is known about a link, at any time.
+//! Statistics of a link.
+//!
+//! Read through [`Transport::stats`](crate::Transport::stats). Absent: how they are measured.
 
 use gaggle_kit::Micros;
 
-/// What is known about the link to one peer since it joined. Sums never wrap; bytes are those given
-/// to or taken from the carrier, headers of the link included.
+/// Statistics of the link to one peer since it connected. Sums never wrap; bytes are those given to
+/// or taken from the carrier, including headers of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkStats {
-    /// Round trip time, smoothed; none until the first measurement.
+    /// Smoothed round trip time; none until the first measurement.
     pub rtt: Option<Micros>,
     /// Shortest round trip of the last seconds: the path without queues.
     pub rtt_min: Option<Micros>,
     /// Mean deviation of the round trip time.
     pub jitter: Micros,
-    /// Packets from the peer that did not arrive, of the last few hundred, per mille.
+    /// Loss of the last few hundred packets from the peer, in permille.
     pub loss_in_permille: u16,
-    /// The same for our packets, as the peer last told.
+    /// Loss of packets to the peer in permille, as it last reported.
     pub loss_out_permille: u16,
-    /// Packets sent.
+    /// Number of packets sent.
     pub packets_out: u64,
-    /// Packets received, repeated ones included.
+    /// Number of packets received, including repeated ones.
     pub packets_in: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub bytes_out: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes_in: u64,
-    /// Packets from the peer that did not arrive, as seen by gaps in its numbering.
+    /// Packets from the peer that are missing in its numbering.
     pub packets_lost: u64,
-    /// Unreliable messages thrown away because the carrier was busy and the queue full.
+    /// Unreliable messages dropped because the carrier was busy and the queue full.
     pub unreliable_dropped: u64,
-    /// Packets with reliable data that were taken for lost and sent again.
+    /// Reliable packets considered lost and sent again.
     pub packets_resent: u64,
-    /// Packets that were refused: repeated, too old, of another incarnation, or unreadable.
+    /// Rejected packets: repeated, too old, of an earlier link, or malformed.
     pub packets_rejected: u64,
-    /// Datagrams that came to this machine, of all peers together, and were thrown away before a
-    /// link saw them: nobody polled, or they were longer than any of ours.
+    /// Received datagrams of all peers that were dropped before a link saw them: not polled in
+    /// time, or too long.
     pub carrier_dropped: u64,
-    /// Unreliable messages waiting for the carrier.
+    /// Unreliable messages queued for the carrier.
     pub unreliable_queued: usize,
-    /// Bytes of reliable messages not yet acknowledged as a whole.
+    /// Bytes of reliable messages not acknowledged as a whole.
     pub reliable_queued_bytes: usize,
-    /// Bytes of reliable data the path is thought to hold without building a queue.
+    /// Bytes of reliable data in flight that the path is expected to hold without a queue.
     pub congestion_window_bytes: usize,
 }

@@ -1,33 +1,36 @@
-//! The interface engines are written against.
+//! Trait that engines are written against.
+//!
+//! Implemented by [`Endpoint`](crate::Endpoint), [`MultipathMesh`](crate::MultipathMesh) and tests.
+//! Absent: paths, signals, games.
 
 use gaggle_kit::{Micros, PeerId};
 use thiserror::Error;
 
 use crate::{Channel, CloseCode, LinkStats, TransportEvent};
 
-/// Moves messages between peers. Engines know no more of the network than this.
+/// Moves messages between peers; all an engine knows of the network.
 ///
-/// Nothing blocks and nothing happens between calls: poll until there is no more event, at the
+/// Nothing blocks and nothing happens between calls: poll until there are no more events, at the
 /// latest at [`Transport::poll_timeout`] and whenever something may have arrived. `now` is the
-/// caller's clock and must not run backwards. The suite in [`contract`](mod@crate::contract) says
-/// point by point what may be counted on.
+/// caller's clock and must not run backwards. The tests in [`contract`](mod@crate::contract) define
+/// the behavior rule by rule.
 pub trait Transport {
-    /// The name of this machine, the same for the whole life of the transport.
+    /// Id of the local peer, constant for the life of the transport.
     fn local_id(&self) -> PeerId;
 
-    /// Everyone joined and not left, in ascending order. Never includes this machine.
+    /// Connected peers in ascending order, without the local one.
     fn peers(&self) -> &[PeerId];
 
-    /// Sends a message, or takes it over to be sent.
+    /// Sends a message, or queues it.
     ///
     /// # Errors
-    /// If it was not taken: see [`SendError`]. Nothing of it arrives then.
+    /// If it was not accepted: see [`SendError`]. Nothing of it arrives then.
     fn send(&mut self, now: Micros, to: PeerId, channel: Channel, bytes: &[u8]) -> Result<(), SendError>;
 
-    /// Sends a message to everyone joined.
+    /// Sends a message to every connected peer.
     ///
     /// # Errors
-    /// The first refusal, after everyone was tried: the others get the message all the same.
+    /// The first error, after all peers were tried: the others get the message all the same.
     fn broadcast(&mut self, now: Micros, channel: Channel, bytes: &[u8]) -> Result<(), SendError> {
         let mut first_refusal = Ok(());
         for index in 0..self.peers().len() {
@@ -37,51 +40,50 @@ pub trait Transport {
         first_refusal
     }
 
-    /// What happened next, or none if nothing more did until `now`.
+    /// Next event, or none if nothing more happened until `now`.
     fn poll(&mut self, now: Micros) -> Option<TransportEvent<'_>>;
 
-    /// When to poll again even if nothing arrives; [`Micros::MAX`] if only an arrival can change
+    /// When to poll again even if nothing arrives; [`Micros::MAX`] if only an arrival changes
     /// anything.
     fn poll_timeout(&self) -> Micros;
 
-    /// Ends the link to this peer. It is told the reason; what was not acknowledged by now may not
-    /// reach it. [`TransportEvent::Disconnected`] follows on both sides. A peer that is not joined
-    /// is left alone.
+    /// Closes the link to this peer with a reason; unacknowledged data may not reach it.
+    /// [`TransportEvent::Disconnected`] follows on both sides. No effect on an unconnected peer.
     fn disconnect(&mut self, now: Micros, peer: PeerId, goodbye: CloseCode);
 
-    /// What is known about the link to this peer; none if it is not joined.
+    /// Statistics of the link to this peer; none if it is not connected.
     fn stats(&self, peer: PeerId) -> Option<LinkStats>;
 
-    /// [`LinkStats::packets_lost`] alone, which engines look at every frame.
+    /// [`LinkStats::packets_lost`] alone, which engines read every frame.
     fn packets_lost(&self, peer: PeerId) -> Option<u64> {
         self.stats(peer).map(|stats| stats.packets_lost)
     }
 }
 
-/// Why a message was not taken.
+/// Why a message was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The peer is not joined.
-    #[error("{peer:?} is not joined")]
+    /// The peer is not connected.
+    #[error("{peer:?} is not connected")]
     NotConnected {
-        /// The peer that was addressed.
+        /// Receiver of the message.
         peer: PeerId,
     },
-    /// The message is larger than this channel takes, now or ever.
-    #[error("{bytes} bytes are too many for one message: at most {max} are taken")]
+    /// The message is larger than this channel ever accepts.
+    #[error("a message of {bytes} bytes is too large; at most {max} are possible")]
     TooLarge {
         /// Bytes of the message.
         bytes: usize,
-        /// Bytes of the largest possible one.
+        /// Largest possible message in bytes.
         max: usize,
     },
-    /// Too much is waiting to be acknowledged by this peer. Try again later.
-    #[error("{queued} bytes already wait for {peer:?}, at most {max} may")]
+    /// Too many bytes wait for the peer's acknowledgement. Try again later.
+    #[error("{queued} bytes already wait for {peer:?}, at most {max} may; try again later")]
     Backpressure {
-        /// The peer that was addressed.
+        /// Receiver of the message.
         peer: PeerId,
-        /// Bytes waiting.
+        /// Bytes waiting now.
         queued: usize,
         /// Bytes that may wait.
         max: usize,

@@ -1,4 +1,4 @@
-//! A link in steady state allocates nothing: neither for packets nor for small reliable messages.
+//! A link in steady state allocates nothing, neither for packets nor for small reliable messages.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -8,7 +8,7 @@ use gaggle_link::sim::{Chance, Conditions, SimNet};
 use gaggle_link::{Channel, Endpoint, LinkConditioner, LinkConfig, Transport, TransportEvent};
 
 #[test]
-fn nothing_is_allocated_once_everything_is_warm() {
+fn steady_state_allocates_nothing() {
     let mut world = SimNet::new(3, 1);
     world.set_all(Conditions { loss: Chance::percent(2), ..Conditions::latency_ms(30) });
     let impaired = |carrier, seed| LinkConditioner::new(carrier, Conditions::latency_ms(5), seed);
@@ -32,7 +32,7 @@ fn nothing_is_allocated_once_everything_is_warm() {
             link.poll_timeout().min(next_frame[peer])
         });
     };
-    // Buffers grow to the worst of what a lossy minute brings.
+    // Buffers grow to what the worst lossy minute needs.
     run(600);
     let used = measure(|| run(60));
     assert_eq!(used.count_total, 0, "{used:?}");

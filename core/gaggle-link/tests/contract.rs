@@ -1,4 +1,4 @@
-//! The contract of transports, kept by links on the simulated network, good and bad.
+//! The transport contract on the simulated network, with good and bad conditions.
 
 use gaggle_kit::Micros;
 use gaggle_link::contract::Harness;

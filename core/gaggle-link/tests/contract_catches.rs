@@ -1,5 +1,4 @@
-//! The contract suite finds what is broken: transports with one fault each, and the point that must
-//! fail.
+//! The contract finds faults: transports with one fault each, and the rule that must fail.
 
 use std::collections::VecDeque;
 
@@ -35,7 +34,7 @@ enum Fault {
     ChangesItsName,
 }
 
-/// What the engine on top is told, kept so that it can be changed.
+/// An owned event that can be altered.
 #[derive(Debug, Clone)]
 enum Told {
     Joined(PeerId),
@@ -48,14 +47,14 @@ struct Broken {
     fault: Fault,
     told: VecDeque<Told>,
     lent: Vec<u8>,
-    /// Who joined first, and how often something was done.
+    /// The first connected peer, and a counter of faults.
     first: Option<PeerId>,
     count: u32,
     peers: Vec<PeerId>,
 }
 
 impl Broken {
-    /// What comes of a true event.
+    /// Altered events in place of a true one.
     fn distort(&mut self, told: Told) {
         self.count += 1;
         let told = match (self.fault, told) {
@@ -210,7 +209,7 @@ fn trial(fault: Fault, point: Rule) -> Result<(), Failure> {
 }
 
 #[test]
-fn every_fault_is_caught_by_the_point_that_promises_otherwise() {
+fn every_fault_is_caught_by_its_rule() {
     for (fault, point) in [
         (Fault::JoinsTwice, Rule::EveryoneJoinsEveryoneOnce),
         (Fault::ForgetsToJoin, Rule::EveryoneJoinsEveryoneOnce),

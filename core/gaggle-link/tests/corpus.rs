@@ -1,5 +1,5 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry
-//! cut at every byte and with every single bit flipped.
+//! Replays the fuzzers' corpus through the fuzz targets, with every entry cut at each byte and with
+//! each single bit flipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub mod link;
 
 #[test]
-fn every_entry_and_everything_near_it_holds() {
+fn every_corpus_entry_and_its_mutations_hold() {
     for (name, target) in link::TARGETS {
         let entries = entries(name);
         assert!(entries.len() >= 3, "the corpus of {name} is missing");

@@ -1,5 +1,5 @@
-//! Same seed, same run, to the byte: ten minutes of eight linked peers on a network that does
-//! everything at once.
+//! Equal seeds give equal runs to the byte: ten minutes of eight peers on a network with every
+//! impairment.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -41,7 +41,7 @@ fn ten_minutes(seed: u64) -> Outcome {
             if others > 0 && random.chance(1, 20) {
                 let other = link.peers()[random.below(others) as usize];
                 let size = random.below(3_000) as usize;
-                // Refused if too much waits already.
+                // Rejected if too much is queued already.
                 _ = link.send(now, other, Channel::Reliable(random.below(3) as u8), &vec![7; size]);
             }
             if others > 0 && random.chance(1, 2_000) {
@@ -56,7 +56,7 @@ fn ten_minutes(seed: u64) -> Outcome {
     outcome
 }
 
-/// Every two seconds something changes for the worse or the better.
+/// Every two seconds a condition changes for the worse or the better.
 fn script(world: &SimNet, random: &mut Prng) {
     let pick = |random: &mut Prng| random.below(PEERS as u32) as usize;
     for second in (0..600).step_by(2) {
@@ -93,14 +93,14 @@ fn script(world: &SimNet, random: &mut Prng) {
 }
 
 #[test]
-fn ten_minutes_of_chaos_twice() {
+fn ten_minutes_of_chaos_are_repeatable() {
     let (first, second, other) = (ten_minutes(1), ten_minutes(1), ten_minutes(2));
     assert_eq!((first.log, first.totals, first.messages), (second.log, second.totals, second.messages));
     assert_ne!(first.log, other.log);
     let totals = first.totals;
     println!("{} datagrams, log {:016x}, {totals:?}", totals.sent, first.log);
     assert!(totals.sent > 100_000 && first.messages > 50_000, "{totals:?}");
-    assert!(first.joined > 100 && first.left > 80, "{} joined, {} left", first.joined, first.left);
+    assert!(first.joined > 100 && first.left > 80, "{} connected, {} disconnected", first.joined, first.left);
     for lost in
         [totals.lost_random, totals.lost_burst, totals.lost_queue, totals.lost_too_large, totals.lost_cut]
     {

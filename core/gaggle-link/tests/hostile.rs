@@ -1,7 +1,7 @@
-//! Peers that do what no correct program does. Each may lose its own link; nobody else notices.
+//! Peers that violate the protocol. Each may lose its own link; no other peer is affected.
 //!
-//! The attacker speaks the protocol from its description alone, so it is also a second
-//! implementation of the greeting.
+//! The attacker implements the protocol from its specification alone, so it is also a second
+//! implementation of the handshake.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -22,13 +22,13 @@ struct Attacker {
     bytes_sent: usize,
 }
 
-/// One victim, one attacker who has just joined, and one innocent peer.
+/// One victim, one attacker that has just connected, and one innocent peer.
 struct Scene {
     world: SimNet,
     victim: Endpoint<SimCarrier>,
     innocent: Endpoint<SimCarrier>,
     attacker: Attacker,
-    /// Why the attacker left, as the victim was told.
+    /// Why the victim disconnected the attacker.
     left: Vec<DisconnectReason>,
     messages: usize,
 }
@@ -51,7 +51,7 @@ impl Scene {
         scene
     }
 
-    /// The greeting of PROTOCOL.md 2.2, from the attacker's side.
+    /// The handshake of PROTOCOL.md 2.2, from the attacker's side.
     fn greet(&mut self, nonce: u32) {
         let theirs = (0..10).find_map(|_| {
             self.step();
@@ -65,11 +65,11 @@ impl Scene {
         self.attacker.send_raw(&hello);
         self.attacker.label(nonce, theirs);
         self.step();
-        assert!(self.victim.peers().contains(&self.world.id(2)), "the attacker could not join");
+        assert!(self.victim.peers().contains(&self.world.id(2)), "the attacker could not connect");
         self.left.clear();
     }
 
-    /// A millisecond passes.
+    /// Advances by a millisecond.
     fn step(&mut self) {
         self.world.advance(Micros::from_millis(1));
         let (now, attacker) = (self.world.now(), self.world.id(2));
@@ -83,13 +83,13 @@ impl Scene {
         while self.innocent.poll(now).is_some() {}
     }
 
-    /// The innocent peer still reaches the victim, both ways.
+    /// The innocent peer still reaches the victim, in both directions.
     fn expect_nobody_else_noticed(&mut self) {
         let (victim, innocent) = (self.world.id(0), self.world.id(1));
         assert!(self.innocent.peers().contains(&victim));
         let before = self.messages;
-        self.innocent.send(self.world.now(), victim, Channel::Reliable(3), b"still here").unwrap();
-        self.victim.send(self.world.now(), innocent, Channel::Reliable(3), b"so am I").unwrap();
+        self.innocent.send(self.world.now(), victim, Channel::Reliable(3), b"still connected").unwrap();
+        self.victim.send(self.world.now(), innocent, Channel::Reliable(3), b"me too").unwrap();
         (0..20).for_each(|_| self.step());
         assert_eq!(self.messages, before + 1);
         assert_eq!(self.victim.stats(innocent).unwrap().reliable_queued_bytes, 0);
@@ -120,7 +120,7 @@ impl Attacker {
         self.send(2, &body);
     }
 
-    /// What the victim sent.
+    /// Packets the victim sent.
     fn hear(&mut self) -> Vec<Vec<u8>> {
         let (mut heard, mut datagram) = (Vec::new(), Vec::new());
         while let Some(event) = self.carrier.poll(Micros::ZERO, &mut datagram) {
@@ -150,8 +150,8 @@ fn fault(left: &[DisconnectReason]) -> Option<PeerFault> {
 }
 
 #[test]
-fn an_honest_stranger_gets_its_message_through() {
-    // What makes the other tests worth something: the attacker's packets are understood.
+fn correct_packets_of_attacker_are_understood() {
+    // The other tests depend on it: the attacker's packets are valid.
     let mut scene = Scene::new(&LinkConfig::default());
     scene.attacker.send_piece(5, 0, b"\x05hello");
     let mut unreliable = vec![0x10 | scene.attacker.tag];
@@ -162,7 +162,7 @@ fn an_honest_stranger_gets_its_message_through() {
 }
 
 #[test]
-fn faults_end_the_link_of_who_commits_them() {
+fn fault_closes_link_of_its_peer() {
     let limit = u64::from(LinkConfig::default().receive_bytes_max);
     type Crime = (&'static str, PeerFault, fn(&mut Attacker, u64));
     let crimes: [Crime; 6] = [
@@ -175,12 +175,11 @@ fn faults_end_the_link_of_who_commits_them() {
             a.send_piece(0, 0, &Varint::new(limit + 1));
         }),
         ("no length at all", PeerFault::Malformed, |a, _| a.send_piece(0, 0, &[0xff; 12])),
-        ("of what was never sent", PeerFault::AckOfUnsent, |a, _| a.send(3, &[0xff, 0xff, 0, 0, 0])),
+        ("of an unsent packet", PeerFault::AckOfUnsent, |a, _| a.send(3, &[0xff, 0xff, 0, 0, 0])),
     ];
     for (name, expected, commit) in crimes {
         let mut scene = Scene::new(&LinkConfig::default());
-        // The victim's numbers start anywhere: an acknowledgement far off what it sent is one of
-        // the future half of the time.
+        // The victim's numbers start anywhere: acknowledge a number half of the range ahead.
         if expected == PeerFault::AckOfUnsent {
             scene.step();
             let heard = scene.attacker.hear();
@@ -197,21 +196,21 @@ fn faults_end_the_link_of_who_commits_them() {
         let heard = scene.attacker.hear();
         assert!(
             heard.iter().any(|packet| packet[0] >> 4 == 5 && packet[5] == CloseCode::PROTOCOL_ERROR.0),
-            "{name}: not told"
+            "{name}: not reported"
         );
         scene.attacker.send_piece(0, 0, b"\x01x");
         scene.step();
-        assert_eq!(scene.messages, 0, "{name}: still listened to");
+        assert_eq!(scene.messages, 0, "{name}: still accepted");
         scene.expect_nobody_else_noticed();
     }
 }
 
 #[test]
-fn what_a_network_can_do_is_no_fault() {
+fn network_damage_is_not_a_fault() {
     let mut scene = Scene::new(&LinkConfig::default());
     let start = scene.attacker.number;
     for _ in 0..3 {
-        // The same three packets again and again, in another order each time.
+        // The same three packets repeatedly, in different orders.
         for shift in [2, 0, 1] {
             scene.attacker.number = start.wrapping_add(shift);
             scene.attacker.send_piece(0, u64::from(shift) * 2, &[1, b'a' + shift as u8]);
@@ -227,7 +226,7 @@ fn what_a_network_can_do_is_no_fault() {
 }
 
 #[test]
-fn noise_and_mutations_never_panic_and_hurt_nobody_else() {
+fn noise_and_mutations_never_panic_and_affect_no_other() {
     let mut random = Prng::new(7);
     let mut ended = 0;
     let mut scene = Scene::new(&LinkConfig::default());
@@ -238,7 +237,7 @@ fn noise_and_mutations_never_panic_and_hurt_nobody_else() {
         match random.below(4) {
             0 => scene.attacker.send_raw(&body),
             1 => scene.attacker.send(kind, &body),
-            // Nearly right: small numbers where numbers are expected.
+            // Nearly valid: small numbers where numbers are expected.
             2 => {
                 body.iter_mut().for_each(|byte| *byte &= 0x0f);
                 scene.attacker.send(kind, &body);
@@ -254,17 +253,17 @@ fn noise_and_mutations_never_panic_and_hurt_nobody_else() {
             scene.greet(0x1000_0000 + round);
         }
     }
-    assert!(ended > 20, "only {ended} links ended: the noise was too tame");
+    assert!(ended > 20, "only {ended} links ended: the noise was too mild");
     scene.expect_nobody_else_noticed();
 }
 
 #[test]
-fn memory_is_what_was_granted_and_a_little() {
+fn memory_is_bounded_by_grant() {
     const GRANT: u32 = 1 << 20;
     let config = LinkConfig { receive_bytes_max: GRANT, ..LinkConfig::default() };
     let mut scene = Scene::new(&config);
     let used = measure(|| {
-        // As much as is granted, in pieces that leave a hole before each, on every stream there is.
+        // All of the grant, in pieces with a hole before each, on every stream.
         for stream in 0..=255_u8 {
             for piece in 0..4_u64 {
                 scene.attacker.send_piece(stream, piece * 1_000 + 1, &[1; 900]);
@@ -285,7 +284,7 @@ fn memory_is_what_was_granted_and_a_little() {
 }
 
 #[test]
-fn crumbs_with_holes_between_are_limited() {
+fn tiny_pieces_with_holes_are_limited() {
     let mut scene = Scene::new(&LinkConfig::default());
     let used = measure(|| {
         for crumb in 0..20_000_u64 {
@@ -297,11 +296,11 @@ fn crumbs_with_holes_between_are_limited() {
         }
     });
     let stats = scene.victim.stats(scene.world.id(2)).unwrap();
-    // 1,024 holes are kept track of; crumbs beyond are refused, not acknowledged, and cost nothing.
+    // 1,024 holes are tracked; further pieces are rejected, not acknowledged, and cost nothing.
     assert!(stats.packets_rejected > 18_000, "{stats:?}");
     assert!(used.bytes_current < 200_000, "{} bytes", used.bytes_current);
     assert!(scene.left.is_empty());
-    // The first hole can still be closed.
+    // The first hole can still be filled.
     scene.attacker.send_piece(0, 0, &[2]);
     scene.attacker.send_piece(0, 2, b"x");
     scene.step();
@@ -309,7 +308,7 @@ fn crumbs_with_holes_between_are_limited() {
 }
 
 #[test]
-fn a_flood_is_cut_off_for_the_moment() {
+fn flood_is_cut_off_per_poll() {
     let mut scene = Scene::new(&LinkConfig::default());
     for _ in 0..20_000 {
         scene.attacker.send_raw(&[0x41; 40]);
@@ -319,8 +318,8 @@ fn a_flood_is_cut_off_for_the_moment() {
     let before = scene.victim.stats(scene.world.id(2)).unwrap().packets_rejected;
     while scene.victim.poll(now).is_some() {}
     let looked_at = scene.victim.stats(scene.world.id(2)).unwrap().packets_rejected - before;
-    assert!(looked_at <= 4_096, "{looked_at} in one go");
-    assert_eq!(scene.victim.poll_timeout(), now, "there is more to do");
+    assert!(looked_at <= 4_096, "{looked_at} in one poll");
+    assert_eq!(scene.victim.poll_timeout(), now, "more is pending");
     (0..10).for_each(|_| scene.step());
     scene.expect_nobody_else_noticed();
 }

@@ -1,4 +1,4 @@
-//! Coming, going, falling silent and starting anew.
+//! Connecting, disconnecting, timeouts and restarts.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -12,7 +12,7 @@ use gaggle_link::{
 use mesh::{Mesh, Told};
 
 #[test]
-fn two_join_after_one_round_trip() {
+fn two_peers_connect_after_one_round_trip() {
     let mut mesh = Mesh::of(2, 1);
     mesh.world.set_all(Conditions::latency_ms(40));
     mesh.run_ms(79);
@@ -22,7 +22,7 @@ fn two_join_after_one_round_trip() {
 }
 
 #[test]
-fn they_join_once_however_bad_the_network_is() {
+fn peers_connect_once_on_any_network() {
     for seed in 0..50 {
         let mut mesh = Mesh::of(4, seed);
         mesh.world.set_all(Conditions {
@@ -42,7 +42,7 @@ fn they_join_once_however_bad_the_network_is() {
 }
 
 #[test]
-fn a_goodbye_reaches_the_other_side_with_its_reason() {
+fn close_code_reaches_other_side() {
     let mut mesh = Mesh::of(3, 1);
     mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(100);
@@ -58,17 +58,17 @@ fn a_goodbye_reaches_the_other_side_with_its_reason() {
     mesh.run_ms(20_000);
     assert_eq!(mesh.told[0][2..], [Told::Left(b, DisconnectReason::Local(goodbye))]);
     assert_eq!(mesh.told[1][2..], [Told::Left(a, DisconnectReason::Remote(goodbye))]);
-    assert_eq!(mesh.told[2].len(), 2, "nobody else is told");
+    assert_eq!(mesh.told[2].len(), 2, "no other peer is notified");
     assert_eq!(mesh.links[0].peers(), [mesh.id(2)]);
 }
 
 #[test]
-fn silence_is_noticed_after_three_seconds_and_whoever_is_heard_again_joins_again() {
+fn silent_peer_times_out_after_3_s_and_reconnects_when_heard() {
     let mut mesh = Mesh::of(2, 1);
     mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(1_000);
     mesh.world.apply(&NetChange::Isolate(1));
-    // The last thing heard is not older than a heartbeat.
+    // The last packet heard is not older than a heartbeat.
     mesh.run_ms(1_999);
     assert_eq!(mesh.told[0].len(), 1);
     mesh.run_ms(1_100);
@@ -85,7 +85,7 @@ fn silence_is_noticed_after_three_seconds_and_whoever_is_heard_again_joins_again
 }
 
 #[test]
-fn a_quiet_link_stays_up_with_a_packet_a_second() {
+fn quiet_link_stays_up_with_packet_per_second() {
     let mut mesh = Mesh::of(2, 1);
     mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(5_000);
@@ -93,14 +93,14 @@ fn a_quiet_link_stays_up_with_a_packet_a_second() {
     mesh.run_ms(60_000);
     let sent = mesh.world.totals().sent - before.sent;
     let bytes = mesh.world.totals().bytes_sent - before.bytes_sent;
-    assert_eq!(mesh.told[0].len(), 1, "joined and nothing else");
-    // Three packets a second serve both sides: question, answer with a question, answer.
+    assert_eq!(mesh.told[0].len(), 1, "connected and nothing else");
+    // Three packets a second serve both sides: ping, answer with a ping, answer.
     assert!((120..=190).contains(&sent), "{sent} packets");
     assert!(bytes < 60 * 45, "{bytes} bytes");
 }
 
 #[test]
-fn a_link_in_use_needs_hardly_any_packets_of_its_own() {
+fn link_in_use_needs_hardly_any_packets_of_its_own() {
     let mut mesh = Mesh::of(2, 1);
     mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(2_000);
@@ -121,7 +121,7 @@ fn a_link_in_use_needs_hardly_any_packets_of_its_own() {
 }
 
 #[test]
-fn a_program_that_started_anew_under_its_name_leaves_and_joins() {
+fn restarted_program_disconnects_and_connects() {
     let world = SimNet::new(2, 1);
     world.set_all(Conditions {
         reorder: Chance::percent(20),
@@ -132,7 +132,7 @@ fn a_program_that_started_anew_under_its_name_leaves_and_joins() {
     mesh.run_ms(500);
     let (a, b) = (mesh.id(0), mesh.id(1));
     for round in 0..20_u64 {
-        // Data of the old program is still under way when the new one starts.
+        // Data of the old program is still in flight when the new one starts.
         for n in 0..30 {
             mesh.links[1].send(mesh.world.now(), a, Channel::Reliable(0), &[n; 700]).unwrap();
             mesh.links[1].send(mesh.world.now(), a, Channel::Unreliable, b"old").unwrap();
@@ -162,7 +162,7 @@ fn a_program_that_started_anew_under_its_name_leaves_and_joins() {
 }
 
 #[test]
-fn a_carrier_that_closes_and_opens_gives_left_and_joined() {
+fn reopened_carrier_gives_disconnected_and_connected() {
     let mut mesh = Mesh::of(2, 1);
     mesh.run_ms(100);
     let b = mesh.id(1);
@@ -176,11 +176,11 @@ fn a_carrier_that_closes_and_opens_gives_left_and_joined() {
 }
 
 #[test]
-fn whoever_slept_does_not_blame_the_others() {
+fn suspended_peer_does_not_time_out_others() {
     let mut mesh = Mesh::of(2, 1);
     mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(500);
-    // Peer 1 sleeps for 30 seconds: nobody polls it.
+    // Peer 1 is suspended for 30 seconds: nothing polls it.
     let a = mesh.id(0);
     let mut heard = Vec::new();
     let asleep = &mut mesh.links[0];
@@ -198,13 +198,13 @@ fn whoever_slept_does_not_blame_the_others() {
     assert_eq!(heard, [DisconnectReason::Timeout]);
     mesh.told.iter_mut().for_each(Vec::clear);
     mesh.run_ms(2_500);
-    // It is told that the link is a new one, not that the other fell silent.
+    // It learns that the link is a new one, not that the other timed out.
     assert_eq!(mesh.told[1], [Told::Left(a, DisconnectReason::Restarted), Told::Joined(a)]);
     assert_eq!(mesh.told[0].len(), 1);
 }
 
 #[test]
-fn statistics_say_what_the_network_does() {
+fn statistics_match_network_conditions() {
     let mut mesh = Mesh::of(2, 3);
     let there = Conditions {
         loss: Chance::percent(10),
@@ -233,11 +233,11 @@ fn statistics_say_what_the_network_does() {
     assert!(mine.loss_out_permille.abs_diff(theirs.loss_in_permille) <= 25, "{mine:?} {theirs:?}");
     assert!((150..=230).contains(&theirs.packets_lost), "{theirs:?}");
     let under_way = mine.packets_out - theirs.packets_in - theirs.packets_lost;
-    assert!(under_way < 5, "{under_way} packets are neither here nor missed");
+    assert!(under_way < 5, "{under_way} packets are neither received nor counted as lost");
 }
 
 #[test]
-fn a_busy_carrier_drops_the_oldest_and_says_so() {
+fn busy_carrier_drops_oldest_and_reports_it() {
     let mut mesh = Mesh::of(2, 1);
     mesh.run_ms(100);
     let (now, other) = (mesh.world.now(), mesh.id(1));
@@ -253,5 +253,10 @@ fn a_busy_carrier_drops_the_oldest_and_says_so() {
     let got: Vec<u8> = mesh.got(1, Channel::Unreliable).iter().map(|(_, bytes)| bytes[0]).collect();
     assert_eq!(got, (40..100).collect::<Vec<u8>>());
     assert_eq!(mesh.links[0].stats(other).unwrap().unreliable_queued, 0);
-    assert_eq!(mesh.links[1].stats(mesh.id(0)).unwrap().packets_lost, 0, "what was never sent is not missed");
+    assert_eq!(
+        mesh.links[1].stats(mesh.id(0)).unwrap().packets_lost,
+        0,
+        "what was never sent is not \
+     lost"
+    );
 }

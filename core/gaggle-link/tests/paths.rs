@@ -1,4 +1,4 @@
-//! Every pair gets the best way there is, and whoever sends does not notice the changes.
+//! Every pair uses the best available path, and messages survive the changes.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,11 +13,11 @@ fn ms(millis: u64) -> Micros {
     Micros::from_millis(millis)
 }
 
-/// A simulated network on which a connection opens so long after somebody asked for it, or never.
+/// A simulated network on which a connection opens this long after a request, or never.
 struct SlowWay {
     carrier: SimCarrier,
     calls: Rc<RefCell<Vec<Micros>>>,
-    /// Until then it tells nothing, not even that it is open.
+    /// Reports nothing before this time, not even that it is open.
     silent_until: Rc<Cell<Micros>>,
 }
 
@@ -48,21 +48,21 @@ impl ConnectCarrier for SlowWay {
     }
 }
 
-/// Two peers with three networks between them; each network opens when the script says.
+/// Two peers with three networks between them that open at configured times.
 struct Rig {
     networks: [SimNet; 3],
     calls: [Rc<RefCell<Vec<Micros>>>; 3],
-    /// How long after the first request each network opens; none for never.
+    /// Time from the first request until each network opens; none for never.
     opens_after: [Option<Micros>; 3],
     connected: [bool; 3],
-    /// Until when each peer is told nothing by the direct way.
+    /// Until when the direct path reports nothing to each peer.
     silent_until: [Rc<Cell<Micros>>; 2],
     paths: [PathSelector<[Option<SlowWay>; 3]>; 2],
     now: Micros,
     sent: u32,
-    /// When each numbered datagram of peer 0 reached peer 1 first.
+    /// First arrival at peer 1 of each datagram of peer 0.
     arrivals: Vec<Option<Micros>>,
-    /// What peer 1 said while it was connected, and what of it reached peer 0.
+    /// Datagrams peer 1 sent while connected, and those that reached peer 0.
     answers: [u32; 2],
     changes: Vec<(Micros, usize, Option<Path>, PathReason)>,
     events: Vec<(usize, CarrierEvent)>,
@@ -104,7 +104,7 @@ impl Rig {
         rig
     }
 
-    /// Peer 0 sends sixty datagrams a second, peer 1 ten, for so long.
+    /// Peer 0 sends sixty datagrams a second, peer 1 ten.
     fn run(&mut self, span: Micros) -> &mut Rig {
         let end = self.now + span;
         while self.now < end {
@@ -160,12 +160,12 @@ impl Rig {
     }
 
     fn lost(&self) -> usize {
-        // What is still under way is not lost.
+        // Datagrams still in flight are not lost.
         let settled = self.arrivals.len().saturating_sub(8);
         self.arrivals[..settled].iter().filter(|arrival| arrival.is_none()).count()
     }
 
-    /// The longest time without anything arriving.
+    /// Longest time without an arrival.
     fn longest_gap(&self) -> Micros {
         let mut times: Vec<Micros> = self.arrivals.iter().flatten().copied().collect();
         times.sort();
@@ -174,7 +174,7 @@ impl Rig {
 }
 
 #[test]
-fn the_direct_way_is_taken_and_no_relay_is_asked_for() {
+fn direct_path_is_used_and_relay_never_requested() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(300), Some(0), Some(0)]);
     rig.run(Micros::from_secs(10));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Direct), Some(Path::Direct)));
@@ -183,7 +183,7 @@ fn the_direct_way_is_taken_and_no_relay_is_asked_for() {
 }
 
 #[test]
-fn a_relay_joins_after_three_seconds_and_a_socket_after_three_more() {
+fn relay_is_tried_after_3_s_and_websocket_after_3_more() {
     let mut rig = Rig::new(&PathConfig::default(), [None, None, Some(100)]);
     rig.run(ms(2_900));
     assert!(rig.calls[1].borrow().is_empty());
@@ -192,11 +192,11 @@ fn a_relay_joins_after_three_seconds_and_a_socket_after_three_more() {
     rig.run(Micros::from_secs(4));
     assert_eq!(rig.calls[2].borrow().first(), Some(&ms(6_000)));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::WebSocket), Some(Path::WebSocket)));
-    assert!(rig.calls[0].borrow().len() >= 2, "the direct way is tried again");
+    assert!(rig.calls[0].borrow().len() >= 2, "the direct path is tried again");
 }
 
 #[test]
-fn how_long_a_way_is_waited_for_is_a_setting() {
+fn fallback_time_is_a_setting() {
     for after in [200, 700, 5_000] {
         let config = PathConfig { fallback_after: ms(after), ..PathConfig::default() };
         let mut rig = Rig::new(&config, [None, None, Some(100)]);
@@ -208,45 +208,45 @@ fn how_long_a_way_is_waited_for_is_a_setting() {
 }
 
 #[test]
-fn a_direct_way_that_opens_late_takes_over_without_a_gap() {
+fn late_direct_path_takes_over_without_gap() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(8_000), Some(200), None]);
     rig.run(Micros::from_secs(7));
     assert_eq!(rig.path(0), Some(Path::Relay));
     rig.run(Micros::from_secs(10));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Direct), Some(Path::Direct)));
     assert!(rig.changes.iter().any(|change| change.3 == PathReason::Upgrade));
-    assert_eq!(rig.lost(), 0, "nothing is lost on the way from one path to the other");
+    assert_eq!(rig.lost(), 0, "nothing is lost during the change of path");
     assert!(rig.longest_gap() <= ms(33), "{}", rig.longest_gap());
     let opened = rig.events.iter().filter(|(_, event)| matches!(event, CarrierEvent::Opened { .. })).count();
-    assert_eq!(opened, 2, "the link is told of one connection: {:?}", rig.events);
-    // The relay is let go once the direct way has proven itself, and taken again when it fails.
+    assert_eq!(opened, 2, "the link sees one connection: {:?}", rig.events);
+    // The relay is closed once the direct path has proven itself, and used again when it fails.
     rig.connected[1] = false;
     rig.calls[1].borrow_mut().clear();
     rig.networks[0].set_all(Conditions { is_cut: true, ..Conditions::latency_ms(20) });
     rig.run(Micros::from_secs(4));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Relay), Some(Path::Relay)));
-    assert!(rig.longest_gap() < ms(2_000), "a dead way is noticed before the link loses patience");
+    assert!(rig.longest_gap() < ms(2_000), "a dead path is noticed before the link's timeout");
 }
 
 #[test]
-fn both_ends_may_choose_differently_for_a_moment() {
+fn peers_may_use_different_paths_for_moment() {
     let mut rig = Rig::new(&PathConfig::default(), [None, Some(0), Some(0)]);
     rig.run(Micros::from_secs(5));
-    // The relay falls silent in one direction only.
+    // The relay fails in one direction only.
     rig.networks[1].set_direction(0, 1, Conditions { is_cut: true, ..Conditions::latency_ms(35) });
     rig.run(ms(2_500));
     let silent_end = rig.path(1);
     rig.run(Micros::from_secs(4));
-    assert_eq!(silent_end, Some(Path::WebSocket), "who hears nothing changes first");
+    assert_eq!(silent_end, Some(Path::WebSocket), "the peer that receives nothing changes first");
     assert!(rig.changes.iter().any(|change| change.3 == PathReason::Timeout));
     assert!(rig.longest_gap() < ms(4_000), "{}", rig.longest_gap());
 }
 
 #[test]
-fn while_the_ends_choose_differently_nothing_is_lost_either_way() {
+fn nothing_is_lost_while_peers_use_different_paths() {
     for late in 0..2 {
         let mut rig = Rig::new(&PathConfig::default(), [Some(8_000), Some(200), None]);
-        // The direct way opens after eight seconds, and one end hears of it later than the other.
+        // The direct path opens after eight seconds, and one peer learns of it later.
         rig.silent_until[late].set(ms(8_300));
         let mut differed = 0;
         for _ in 0..15_000 {
@@ -265,28 +265,28 @@ fn while_the_ends_choose_differently_nothing_is_lost_either_way() {
 }
 
 #[test]
-fn a_way_that_works_again_is_taken_again_and_one_that_works_one_way_is_not() {
+fn recovered_path_is_used_again_and_half_open_one_is_not() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(0), Some(0), None]);
     rig.run(Micros::from_secs(3));
     let cut = Conditions { is_cut: true, ..Conditions::latency_ms(20) };
     rig.networks[0].set_direction(0, 1, cut);
     rig.run(Micros::from_secs(5));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Relay), Some(Path::Relay)));
-    assert!(rig.longest_gap() < ms(2_900), "before links lose their patience: {}", rig.longest_gap());
+    assert!(rig.longest_gap() < ms(2_900), "before the timeout of links: {}", rig.longest_gap());
     let changes = rig.changes.len();
     rig.run(Micros::from_secs(20));
-    assert_eq!(rig.changes.len(), changes, "nobody is lured back by the half that works: {:?}", rig.changes);
+    assert_eq!(rig.changes.len(), changes, "the working half does not mislead a peer: {:?}", rig.changes);
     rig.networks[0].set_direction(0, 1, Conditions::latency_ms(20));
     let (lost, sent) = (rig.lost(), rig.sent);
     rig.run(Micros::from_secs(2));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Direct), Some(Path::Direct)));
     rig.run(Micros::from_secs(10));
     assert!(rig.sent > sent + 600);
-    assert_eq!(rig.lost(), lost, "nothing is lost on the way back");
+    assert_eq!(rig.lost(), lost, "nothing is lost when changing back");
 }
 
 #[test]
-fn who_is_not_on_the_list_is_turned_away() {
+fn peer_outside_allow_list_is_rejected() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(0), None, None]);
     let barred = std::mem::replace(
         &mut rig.paths[0],
@@ -305,21 +305,21 @@ fn who_is_not_on_the_list_is_turned_away() {
 }
 
 #[test]
-fn who_is_waited_for_at_the_relay_goes_there() {
+fn invited_peer_connects_through_relay() {
     let config = PathConfig { fallback_after: Micros::from_secs(3), ..PathConfig::default() };
     let mut rig = Rig::new(&config, [None, Some(0), None]);
     rig.run(ms(500));
     let ids = [rig.networks[0].id(0), rig.networks[0].id(1)];
     rig.paths[1].accept_invitation(ms(500), ids[0]);
-    assert_eq!(rig.calls[1].borrow().as_slice(), [ms(500)], "long before its own patience ends");
-    assert_eq!(rig.paths[1].poll_invitation(), None, "who was invited does not invite");
+    assert_eq!(rig.calls[1].borrow().as_slice(), [ms(500)], "long before its own timeout");
+    assert_eq!(rig.paths[1].poll_invitation(), None, "an invited peer does not invite");
     rig.run(Micros::from_secs(3));
     assert_eq!(rig.path(1), Some(Path::Relay));
-    assert_eq!(rig.paths[0].poll_invitation(), None, "nobody is invited who came by itself");
+    assert_eq!(rig.paths[0].poll_invitation(), None, "a peer that connected by itself is not invited");
 }
 
 #[test]
-fn who_hides_its_address_never_asks_for_the_direct_way() {
+fn peer_that_hides_its_address_requests_no_direct_path() {
     let mut rig = Rig::new(&PathConfig::only(Path::Relay), [Some(0), Some(300), Some(0)]);
     rig.run(Micros::from_secs(2));
     assert_eq!((rig.path(0), rig.path(1)), (Some(Path::Relay), Some(Path::Relay)));
@@ -327,7 +327,7 @@ fn who_hides_its_address_never_asks_for_the_direct_way() {
 }
 
 #[test]
-fn without_any_way_left_the_connection_is_over() {
+fn connection_closes_without_any_path() {
     let mut rig = Rig::new(&PathConfig::default(), [Some(0), None, None]);
     rig.run(Micros::from_secs(1));
     rig.networks[0].apply(&NetChange::Disconnect(0, 1));

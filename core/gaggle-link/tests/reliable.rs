@@ -19,7 +19,7 @@ const TERRIBLE: Conditions = Conditions {
     ..Conditions::PERFECT
 };
 
-/// A message that says who sent it where and as which, followed by bytes that follow from that.
+/// A message that names sender, stream and number, followed by bytes derived from them.
 fn message(from: usize, stream: u8, count: u32, size: usize) -> Vec<u8> {
     let mut bytes = vec![from as u8, stream];
     bytes.extend(count.to_le_bytes());
@@ -27,8 +27,7 @@ fn message(from: usize, stream: u8, count: u32, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Two peers send each other messages of all sizes on five streams while the network does its
-/// worst, then it heals.
+/// Two peers exchange messages of all sizes on five streams on a bad network that heals.
 fn exactly_once(conditions: Conditions, seed: u64) -> Mesh {
     let mut mesh = Mesh::of(2, seed);
     mesh.world.set_all(conditions);
@@ -60,7 +59,7 @@ fn exactly_once(conditions: Conditions, seed: u64) -> Mesh {
                 mesh.got(1 - peer, Channel::Reliable(stream)).into_iter().map(|(_, m)| m).collect();
             assert!(
                 got == expected,
-                "seed {seed}: stream {stream} of peer {peer}: {} of {} came",
+                "seed {seed}: stream {stream} of peer {peer}: {} of {} arrived",
                 got.len(),
                 expected.len()
             );
@@ -70,7 +69,7 @@ fn exactly_once(conditions: Conditions, seed: u64) -> Mesh {
 }
 
 #[test]
-fn every_message_exactly_once_with_a_fifth_lost_doubled_and_out_of_order() {
+fn messages_arrive_exactly_once_with_20_percent_loss() {
     for seed in 0..10 {
         let mesh = exactly_once(TERRIBLE, seed);
         let totals = mesh.world.totals();
@@ -78,13 +77,13 @@ fn every_message_exactly_once_with_a_fifth_lost_doubled_and_out_of_order() {
         assert_eq!(
             mesh.told[0].iter().filter(|told| !matches!(told, Told::Message { .. })).count(),
             1,
-            "joined once"
+            "connected once"
         );
     }
 }
 
 #[test]
-fn every_message_exactly_once_with_bursts_that_take_a_third() {
+fn messages_arrive_exactly_once_with_bursts_of_loss() {
     for seed in 0..10 {
         let bursts =
             Conditions { loss: Chance::NEVER, burst: Some(Burst::of(Chance::percent(30), 8)), ..TERRIBLE };
@@ -94,7 +93,7 @@ fn every_message_exactly_once_with_bursts_that_take_a_third() {
 }
 
 #[test]
-fn a_large_transfer_does_not_hold_up_a_small_message() {
+fn large_transfer_does_not_delay_small_message() {
     let mut mesh = Mesh::of(2, 1);
     let narrow = Conditions { bytes_per_second: Some(250_000), ..Conditions::latency_ms(20) };
     mesh.world.set_all(narrow);
@@ -118,11 +117,11 @@ fn a_large_transfer_does_not_hold_up_a_small_message() {
     let large_at = mesh.got(1, Channel::Reliable(1))[0].0;
     assert_eq!(took.len(), 20);
     assert!(*took.iter().max().unwrap() < 60, "{took:?}");
-    assert!(large_at > sent_at[19], "the transfer was over before the last small message");
+    assert!(large_at > sent_at[19], "the transfer ended before the last small message");
 }
 
 #[test]
-fn a_full_buffer_is_said_and_nothing_accepted_is_lost() {
+fn full_buffer_is_reported_and_accepted_messages_arrive() {
     let config = LinkConfig { send_bytes_max: 10_000, ..LinkConfig::default() };
     let mut mesh = Mesh::on(gaggle_link::sim::SimNet::new(2, 1), &config, 1);
     mesh.world.set_all(Conditions::latency_ms(20));
@@ -147,7 +146,7 @@ fn a_full_buffer_is_said_and_nothing_accepted_is_lost() {
 }
 
 #[test]
-fn the_receivers_grant_bounds_what_may_be_sent() {
+fn receivers_grant_bounds_sender() {
     let world = gaggle_link::sim::SimNet::new(2, 1);
     let mut mesh = Mesh::on(world, &LinkConfig { receive_bytes_max: 5_000, ..LinkConfig::default() }, 1);
     mesh.run_ms(100);
@@ -160,25 +159,25 @@ fn the_receivers_grant_bounds_what_may_be_sent() {
 }
 
 #[test]
-fn an_outage_shorter_than_the_timeout_costs_little_more_than_itself() {
+fn short_outage_costs_little_more_than_itself() {
     let mut mesh = Mesh::of(2, 1);
     mesh.world.set_all(Conditions::latency_ms(20));
     mesh.run_ms(500);
     let other = mesh.id(1);
     mesh.world.set_all(Conditions { is_cut: true, ..Conditions::latency_ms(20) });
-    mesh.links[0].send(mesh.world.now(), other, Channel::Reliable(0), b"through the dark").unwrap();
+    mesh.links[0].send(mesh.world.now(), other, Channel::Reliable(0), b"after the outage").unwrap();
     mesh.run_ms(1_800);
     mesh.world.set_all(Conditions::latency_ms(20));
     let healed_at = mesh.world.now();
     mesh.run_ms(1_000);
     let came_at = mesh.got(1, Channel::Reliable(0))[0].0;
     assert!(came_at - healed_at < Micros::from_millis(600), "{}", came_at - healed_at);
-    assert_eq!(mesh.told[1].len(), 2, "joined, and the message");
+    assert_eq!(mesh.told[1].len(), 2, "connected, and the message");
 }
 
 #[test]
-fn a_message_can_be_looked_at_where_it_lies() {
-    // Two messages in one packet: each is lent out of the same buffer, one after the other.
+fn message_is_borrowed_from_receive_buffer() {
+    // Two messages in one packet: each is borrowed from the same buffer in turn.
     let mut mesh = Mesh::of(2, 1);
     mesh.run_ms(100);
     let (now, other) = (mesh.world.now(), mesh.id(1));

@@ -1,5 +1,5 @@
-//! Links over ways that come and go in the middle of a transfer: nothing is lost, doubled or out of
-//! order, and a game beside it misses no more than a round trip.
+//! Links whose path changes during a transfer: nothing is lost, doubled or reordered, and game
+//! packets are delayed by at most a round trip.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -12,12 +12,12 @@ use gaggle_link::{
 
 const LARGE: Channel = Channel::Reliable(1);
 const SMALL: Channel = Channel::Reliable(2);
-/// A megabyte.
+/// Number of large messages, a megabyte in total.
 const LARGE_COUNT: usize = 16;
 const LARGE_BYTES: usize = 64 * 1024;
 const DIRECT_RTT: Micros = Micros::from_millis(40);
 const RELAY_RTT: Micros = Micros::from_millis(100);
-/// Between two unreliable messages.
+/// Interval of unreliable messages in milliseconds.
 const FRAME_MS: u64 = 16;
 
 /// 6 Mbit/s with some loss: a megabyte takes more than a second.
@@ -31,7 +31,7 @@ fn conditions(rtt: Micros) -> Conditions {
     }
 }
 
-/// A network on which connections open when the script says.
+/// A network whose connections open on command.
 struct Given(SimCarrier);
 
 impl Carrier for Given {
@@ -56,7 +56,7 @@ impl ConnectCarrier for Given {
     fn connect(&mut self, _: Micros, _: PeerId) {}
 }
 
-/// The bytes of a large message, each another.
+/// Content of a large message, different for each.
 fn large(nth: usize) -> Vec<u8> {
     (0..LARGE_BYTES).map(|n| (n * 7 + n / 251 + nth * 13) as u8).collect()
 }
@@ -67,13 +67,13 @@ struct Rig {
     relay: SimNet,
     links: [Endpoint<PathSelector<[Option<Given>; 3]>>; 2],
     now: Micros,
-    /// Nothing is sent but what the link sends by itself.
+    /// Nothing is sent beyond what the link itself sends.
     is_quiet: bool,
     frames: u32,
     smalls: u32,
     got_large: Vec<Vec<u8>>,
     got_small: Vec<u32>,
-    /// When each frame came.
+    /// Arrival time of each frame.
     got_frames: Vec<(Micros, u32)>,
     joined: usize,
     left: usize,
@@ -81,7 +81,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// Joined, by relay.
+    /// Connected through the relay.
     fn new(seed: u64) -> Rig {
         let [direct, relay] = [seed, seed + 1].map(|seed| SimNet::unconnected(2, seed));
         direct.set_all(conditions(DIRECT_RTT));
@@ -123,11 +123,11 @@ impl Rig {
     fn hand_over_a_megabyte(&mut self) {
         let other = self.direct.id(1);
         (0..LARGE_COUNT).for_each(|nth| {
-            self.links[0].send(self.now, other, LARGE, &large(nth)).expect("there is room for all");
+            self.links[0].send(self.now, other, LARGE, &large(nth)).expect("there is space for all");
         });
     }
 
-    /// For so many milliseconds, in which the first also sends frames and small messages.
+    /// Runs for this many milliseconds, in which the first also sends frames and small messages.
     fn run(&mut self, millis: u64) {
         for _ in 0..millis {
             self.now += Micros::from_millis(1);
@@ -169,7 +169,7 @@ impl Rig {
         }
     }
 
-    /// Everything that was sent on streams came once, in order, within one life of the link.
+    /// All stream messages arrived once, in order, within one link.
     fn expect_exactly_once(&mut self) {
         for _ in 0..60 {
             if self.got_large.len() >= LARGE_COUNT {
@@ -179,10 +179,10 @@ impl Rig {
         }
         let sent = self.smalls;
         self.run(3_000);
-        assert_eq!((self.joined, self.left), (2, 0), "it is one link all the time: {:?}", self.changes);
+        assert_eq!((self.joined, self.left), (2, 0), "it is one link throughout: {:?}", self.changes);
         assert_eq!(self.got_large.len(), LARGE_COUNT, "{:?}", self.changes);
         for (nth, got) in self.got_large.iter().enumerate() {
-            assert!(*got == large(nth), "the {nth}th of the large ones");
+            assert!(*got == large(nth), "large message {nth}");
         }
         assert!(self.got_small.len() >= sent as usize, "{} of {sent}", self.got_small.len());
         let in_order: Vec<u32> = (0..self.got_small.len() as u32).collect();
@@ -191,10 +191,10 @@ impl Rig {
         let all = frames.len();
         frames.sort_unstable();
         frames.dedup();
-        assert_eq!(frames.len(), all, "no frame comes twice");
+        assert_eq!(frames.len(), all, "no frame arrives twice");
     }
 
-    /// The longest time without a new frame.
+    /// Longest time without a new frame.
     fn longest_gap(&self) -> Micros {
         self.got_frames.windows(2).map(|pair| pair[1].0 - pair[0].0).max().unwrap_or_default()
     }
@@ -205,13 +205,13 @@ impl Rig {
 }
 
 #[test]
-fn a_transfer_survives_a_better_way_that_comes_and_goes() {
+fn transfer_survives_better_path_that_opens_and_fails() {
     for seed in 0..8 {
         let mut rig = Rig::new(10 * seed);
         rig.hand_over_a_megabyte();
         rig.run(150);
         for _ in 0..3 {
-            assert!(rig.got_large.len() < LARGE_COUNT, "the transfer is under way");
+            assert!(rig.got_large.len() < LARGE_COUNT, "the transfer is running");
             rig.direct.apply(&NetChange::Connect(0, 1));
             rig.run(250);
             assert_eq!(rig.path(), [Some(Path::Direct); 2]);
@@ -231,7 +231,7 @@ fn a_transfer_survives_a_better_way_that_comes_and_goes() {
 }
 
 #[test]
-fn a_transfer_survives_a_way_that_dies_without_a_word() {
+fn transfer_survives_silent_failure_of_path() {
     for seed in 0..4 {
         let mut rig = Rig::new(100 + 10 * seed);
         rig.direct.apply(&NetChange::Connect(0, 1));
@@ -239,20 +239,20 @@ fn a_transfer_survives_a_way_that_dies_without_a_word() {
         assert_eq!(rig.path(), [Some(Path::Direct); 2]);
         rig.hand_over_a_megabyte();
         rig.run(300);
-        assert!(rig.got_large.len() < LARGE_COUNT, "the transfer is under way");
+        assert!(rig.got_large.len() < LARGE_COUNT, "the transfer is running");
         rig.direct.set_all(Conditions { is_cut: true, ..conditions(DIRECT_RTT) });
         rig.run(2_500);
         assert_eq!(rig.path(), [Some(Path::Relay); 2]);
         assert!(rig.took(PathReason::Timeout) >= 1, "{:?}", rig.changes);
         rig.direct.set_all(conditions(DIRECT_RTT));
         rig.expect_exactly_once();
-        assert_eq!(rig.path(), [Some(Path::Direct); 2], "and goes back when it works again");
+        assert_eq!(rig.path(), [Some(Path::Direct); 2], "it changes back when the path works again");
         assert!(rig.longest_gap() <= Micros::from_millis(2_500), "seed {seed}: {}", rig.longest_gap());
     }
 }
 
 #[test]
-fn what_was_known_of_the_old_way_is_not_believed_of_the_new_one() {
+fn measurements_of_old_path_are_discarded() {
     for is_quiet in [false, true] {
         let mut rig = Rig::new(7);
         rig.is_quiet = is_quiet;
@@ -261,7 +261,7 @@ fn what_was_known_of_the_old_way_is_not_believed_of_the_new_one() {
         let rtt = |rig: &Rig| rig.links[0].stats(other).unwrap().rtt.unwrap();
         assert!(rtt(&rig) >= RELAY_RTT, "{}", rtt(&rig));
         rig.direct.apply(&NetChange::Connect(0, 1));
-        // A question and its answer, and what was under way before.
+        // A ping with its answer, and earlier packets in flight.
         rig.run(200);
         let expected = DIRECT_RTT..DIRECT_RTT + Micros::from_millis(10);
         assert!(expected.contains(&rtt(&rig)), "{}, {is_quiet}", rtt(&rig));

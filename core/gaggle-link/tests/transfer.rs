@@ -1,5 +1,5 @@
-//! How fast large messages get through, and what they do to a game beside them. Deterministic
-//! costs: a change shows as a failing number, without a quiet machine.
+//! Speed of large messages, and their effect on game packets beside them. Deterministic: a change
+//! shows as a failing number, without a quiet machine.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -22,12 +22,12 @@ const NARROW: Conditions = Conditions {
 
 struct Outcome {
     done: Micros,
-    /// How much longer than on an empty path a game's packets took, the 95th of 100.
+    /// 95th percentile of the delay that game packets had beyond that of an empty path.
     added_p95: Micros,
     resent: u64,
 }
 
-/// Sends one large message beside a game that sends a packet a frame, and waits for it.
+/// Sends one large message beside a game that sends a packet per frame, and waits for it.
 fn transfer(conditions: Conditions, bytes: usize, tick: Option<Micros>, seed: u64) -> Outcome {
     let mut mesh = Mesh::of(2, seed);
     mesh.tick = tick;
@@ -57,7 +57,7 @@ fn transfer(conditions: Conditions, bytes: usize, tick: Option<Micros>, seed: u6
     }
     let large = mesh.got(1, Channel::Reliable(1));
     assert_eq!(large.len(), 1, "seed {seed}: {:?}", mesh.links[0].stats(other));
-    assert!(large[0].1 == payload, "seed {seed}: another message came out than went in");
+    assert!(large[0].1 == payload, "seed {seed}: received and sent messages differ");
     let mut delays: [Vec<u64>; 2] = Default::default();
     for (at, bytes) in mesh.got(1, Channel::Unreliable) {
         let sent_at = u64::from_le_bytes(bytes[..8].try_into().unwrap());
@@ -81,7 +81,7 @@ fn check(
     for seed in 0..8 {
         let outcome = transfer(conditions, bytes, tick, seed);
         let line = format!(
-            "{name}, seed {seed}: done in {}, a game's packets {} later at p95, {} packets sent again",
+            "{name}, seed {seed}: done in {}, game packets {} later at p95, {} packets retransmitted",
             outcome.done, outcome.added_p95, outcome.resent
         );
         println!("{line}");
@@ -91,16 +91,16 @@ fn check(
 }
 
 #[test]
-fn a_megabyte_leaves_a_game_alone_on_a_narrow_lossy_line() {
+fn megabyte_on_narrow_lossy_path_barely_delays_game() {
     let lossy = Conditions { loss: Chance::percent(5), ..NARROW };
-    // The line alone needs 2.2 s for it.
+    // Bandwidth alone takes 2.2 s.
     check("1 MB, 5 % loss", lossy, 1_000_000, None, 3_000, 16);
-    // Both sides look at the network once a frame: what comes later comes a frame later.
+    // Both sides poll once per frame, which adds a frame of delay.
     check("1 MB, 5 % loss, polled once a frame", lossy, 1_000_000, Some(FRAME), 3_500, 34);
 }
 
 #[test]
-fn a_snapshot_is_there_in_four_round_trips_of_an_open_path() {
+fn snapshot_arrives_in_four_round_trips_of_open_path() {
     let far = Conditions::latency_ms(50);
     check("100 KB", far, 100_000, None, 400, 1);
     check("100 KB, polled once a frame", far, 100_000, Some(FRAME), 400, 1);
@@ -110,21 +110,21 @@ fn a_snapshot_is_there_in_four_round_trips_of_an_open_path() {
 }
 
 #[test]
-fn jitter_is_told_from_a_queue() {
+fn jitter_is_distinguished_from_queue() {
     let wavering = Conditions { jitter: Micros::from_millis(20), loss: Chance::percent(5), ..NARROW };
-    // 2.2 s without jitter; taking all of it for a queue would make it 7.
+    // 2.2 s without jitter; 7 s if all of it were taken for a queue.
     check("1 MB, 20 ms jitter, 5 % loss", wavering, 1_000_000, None, 4_500, 30);
     let fast = Conditions { bytes_per_second: Some(2_500_000), jitter: Micros::from_millis(10), ..NARROW };
     check("4 MB, 20 Mbit/s, 10 ms jitter", fast, 4_000_000, None, 6_000, 15);
 }
 
 #[test]
-fn a_line_that_drops_instead_of_queueing_is_not_flooded() {
+fn path_that_drops_instead_of_queueing_is_not_flooded() {
     for queue_bytes in [8_000, 3_000] {
         let shallow = Conditions { queue_bytes, ..NARROW };
         let outcome = transfer(shallow, 1_000_000, None, 1);
         assert!(outcome.done < Micros::from_secs(4), "{}", outcome.done);
         // 930 packets are needed.
-        assert!(outcome.resent < 300, "{} packets sent again", outcome.resent);
+        assert!(outcome.resent < 300, "{} packets retransmitted", outcome.resent);
     }
 }

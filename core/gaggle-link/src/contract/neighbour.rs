@@ -1,5 +1,7 @@
-//! What tests of real transports have in common: links whose signals travel within one program, and
-//! a clock that forgives.
+//! Helpers for tests of real transports: meshes whose signals stay in one program, and a clock that
+//! tolerates stalls.
+//!
+//! Used by tests of `gaggle-native` and `gaggle-browser`. Absent: rules (`points.rs`).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,10 +10,10 @@ use gaggle_kit::{Micros, PeerId};
 
 use crate::{Channel, CloseCode, LinkStats, Mesh, Path, SendError, Transport, TransportEvent};
 
-/// Signals under way between neighbours: from, to, what.
+/// Signals in flight: sender, receiver, text.
 pub type SignalBoard = Rc<RefCell<Vec<(PeerId, PeerId, String)>>>;
 
-/// Links whose signals travel within one program instead of through a lobby, and that may take one
+/// A mesh whose signals travel within one program instead of through a lobby, and that may use one
 /// path only.
 #[derive(Debug)]
 pub struct LocalPeer<M> {
@@ -22,8 +24,7 @@ pub struct LocalPeer<M> {
 }
 
 impl<M: Mesh> LocalPeer<M> {
-    /// Links that will look for these others. It is a failure if they ever take another path than
-    /// this one.
+    /// Wraps a mesh that connects to `others`. It is a failure if it ever uses another path.
     pub fn new(links: M, post: &SignalBoard, others: Vec<PeerId>, path: Path) -> LocalPeer<M> {
         LocalPeer { links, post: Rc::clone(post), others, path }
     }
@@ -78,9 +79,8 @@ impl<M: Mesh> Transport for LocalPeer<M> {
     }
 }
 
-/// A clock for tests of real transports: between two looks at it little time passes, however long
-/// the system did not let the program run. Otherwise a busy machine would make peers take each
-/// other for dead that were never heard out.
+/// A clock for tests of real transports: it advances little between two reads, even if the program
+/// was stalled. Otherwise a busy machine would make peers time each other out.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SteppedClock {
     seen: Option<Micros>,
@@ -88,10 +88,10 @@ pub struct SteppedClock {
 }
 
 impl SteppedClock {
-    /// What passes at most between two looks.
+    /// Largest advance between two reads.
     const AT_MOST: Micros = Micros::from_millis(100);
 
-    /// The time, where a real clock says this.
+    /// Time of this clock, given the real one.
     pub fn look(&mut self, real: Micros) -> Micros {
         let seen = self.seen.replace(real).unwrap_or(real);
         self.at += real.since(seen).min(SteppedClock::AT_MOST);
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_forgives_runs_and_never_leaps() {
+    fn stepped_clock_runs_and_never_leaps() {
         let mut clock = SteppedClock::default();
         let times = [500, 501, 511, 9_000, 9_001].map(|at| clock.look(Micros::from_millis(at)).as_millis());
         assert_eq!(times, [0, 1, 11, 111, 112]);

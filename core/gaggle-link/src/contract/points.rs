@@ -1,5 +1,7 @@
-//! The points of the contract. Each is a small machine: it is stepped after every poll, and says
-//! how it stands.
+//! The rules of the contract, each a small state machine.
+//!
+//! Stepped by [`Run`](super::Run) after every poll. Absent: invariants that always hold
+//! (`room.rs`).
 
 use gaggle_kit::{Micros, PeerId};
 
@@ -7,51 +9,50 @@ use super::Progress;
 use super::room::{Failure, Room, Told};
 use crate::{Channel, CloseCode, DisconnectReason, SendError, Transport};
 
-/// One promise of a [`Transport`].
+/// One rule of a [`Transport`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Each of three peers is told of the two others, once.
+    /// Each of three peers reports the two others once.
     EveryoneJoinsEveryoneOnce,
-    /// Each transport has a name of its own and keeps it.
+    /// Each transport has its own id and keeps it.
     NamesAreDistinctAndStay,
-    /// The list of peers is whoever joined and did not leave, in ascending order.
+    /// The list of peers is exactly the connected ones, in ascending order.
     PeersAreExactlyWhoIsJoined,
-    /// A stranger, a peer not yet joined and oneself are refused.
+    /// Sending to an unknown peer, an unconnected one or itself is rejected.
     NothingCanBeSentToWhoIsNotJoined,
-    /// A message comes from who sent it, on the channel it was sent on.
+    /// A message names its sender and its channel.
     MessagesNameTheirSender,
     /// Unreliable messages of any allowed size are not cut, joined or altered.
     UnreliableMessagesArriveWholeOrNotAtAll,
-    /// An unreliable message beyond the limit is refused with the limit, and nothing arrives.
+    /// An unreliable message beyond the limit is rejected with the limit, and nothing arrives.
     UnreliableMessagesTooLargeAreRefused,
-    /// A thousand reliable messages on several streams, both ways.
+    /// A thousand reliable messages on several streams, in both directions.
     ReliableMessagesArriveExactlyOnceInOrder,
     /// A short message overtakes a long one on another stream.
     StreamsDoNotWaitForEachOther,
-    /// 300 KB in one message.
+    /// 300 KB in a single message.
     ALargeMessageArrivesIntact,
-    /// No bytes at all, on both channels.
+    /// Empty messages on both channels.
     EmptyMessagesAreMessages,
-    /// Everyone joined gets it once, the sender does not.
+    /// Every connected peer receives it once, the sender does not.
     BroadcastReachesAllOthers,
-    /// More reliable messages than are taken: refused with an error, never blocking; what was taken
-    /// arrives.
+    /// More reliable messages than the buffer takes: rejected with an error, never blocking;
+    /// accepted ones arrive.
     AFullBufferIsRefusedAndLosesNothing,
-    /// Both sides are told once and why; the third is not.
+    /// Both sides report it once with the reason; the third does not.
     DisconnectingIsToldOnceOnBothSides,
-    /// However much was under way.
+    /// Also with much data in flight.
     NothingComesAfterLeft,
-    /// Nothing is sent for twice as long as a peer may be silent, and nobody leaves.
+    /// Nothing is sent for twice the timeout, and no peer disconnects.
     AQuietLinkStaysUp,
-    /// A peer whose program hangs is told to have left, in time, and the others stay.
+    /// A peer whose program hangs is reported as disconnected in time, and the others stay.
     ASilentPeerLeaves,
-    /// Round trip, packets and bytes are counted for who is joined, and only for those.
+    /// Round trip, packets and bytes are counted for connected peers, and only for those.
     StatisticsAreThere,
 }
 
-/// What 300 KB and a thousand messages hold: bytes that show when something is cut, repeated or
-/// swapped.
+/// Content of test messages: shows when something is cut, repeated or swapped.
 fn pattern(salt: usize, size: usize) -> Vec<u8> {
     (0..size).map(|n| (n ^ n >> 8 ^ salt.wrapping_mul(31)) as u8).collect()
 }
@@ -59,7 +60,7 @@ fn pattern(salt: usize, size: usize) -> Vec<u8> {
 const LARGE_BYTES: usize = 300_000;
 
 impl Rule {
-    /// All points, in the order of the macro.
+    /// All rules, in the order of the macro.
     pub const ALL: [Rule; 18] = [
         Rule::EveryoneJoinsEveryoneOnce,
         Rule::NamesAreDistinctAndStay,
@@ -82,7 +83,7 @@ impl Rule {
     ];
 
     pub(crate) fn step<T: Transport>(self, room: &mut Room<T>, now: Micros) -> Result<Progress, Failure> {
-        // Whatever is tested, it begins when everyone is there.
+        // Every rule begins when all are connected.
         if room.phase == 0 {
             if self == Rule::NothingCanBeSentToWhoIsNotJoined {
                 refuse_who_is_not_joined(room, now)?;
@@ -131,7 +132,7 @@ fn send<T: Transport>(
     let to = room.id(to);
     room.transports[from]
         .send(now, to, channel, bytes)
-        .map_err(|error| room.failure(format!("sending was refused: {error}")))
+        .map_err(|error| room.failure(format!("sending was rejected: {error}")))
 }
 
 fn wait_quietly<T: Transport>(room: &mut Room<T>, now: Micros, span: Micros) -> Step {
@@ -139,7 +140,7 @@ fn wait_quietly<T: Transport>(room: &mut Room<T>, now: Micros, span: Micros) -> 
         return Ok(Progress::Running);
     }
     let quiet = room.told.iter().flatten().all(|told| matches!(told, Told::Joined(_)));
-    room.expect(quiet, "something was told that nobody caused")?;
+    room.expect(quiet, "an event without a cause")?;
     Ok(Progress::Passed)
 }
 
@@ -148,7 +149,7 @@ fn everyone_joins<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         let others = (0..3).filter(|other| *other != index).map(|other| room.id(other));
         for other in others {
             let times = room.told[index].iter().filter(|told| **told == Told::Joined(other)).count();
-            room.expect(times == 1, "a peer was told to have joined more than once, or not at all")?;
+            room.expect(times == 1, "a peer was reported as connected more than once, or not at all")?;
         }
     }
     wait_quietly(room, now, Micros::from_millis(500))
@@ -165,11 +166,11 @@ fn names<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         joined.sort_unstable();
         let mut all = names.clone();
         all.sort_unstable();
-        room.expect(joined == all, "the others know a peer by another name than it has")?;
+        room.expect(joined == all, "the others know a peer by another id than it has")?;
     }
     names.sort_unstable();
     names.dedup();
-    room.expect(names.len() == 3, "two transports have the same name")?;
+    room.expect(names.len() == 3, "two transports have the same id")?;
     wait_quietly(room, now, Micros::from_millis(100))
 }
 
@@ -200,7 +201,7 @@ fn peers<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     for index in 0..3 {
         room.expect(
             room.transports[index].peers() == expected(room, index, true),
-            "peers() still has who left, or misses who did not",
+            "peers() contains a disconnected peer, or misses a connected one",
         )?;
     }
     Ok(Progress::Passed)
@@ -216,18 +217,18 @@ fn refuse_who_is_not_joined<T: Transport>(room: &mut Room<T>, now: Micros) -> Re
                 if joined {
                     continue;
                 }
-                let sent = room.transports[index].send(now, peer, channel, b"to nobody");
+                let sent = room.transports[index].send(now, peer, channel, b"to no peer");
                 room.expect(
                     sent == Err(SendError::NotConnected { peer }),
-                    "a message to who is not joined was not refused as such",
+                    "a message to an unconnected peer was not rejected as such",
                 )?;
             }
             if !joined {
                 room.transports[index].disconnect(now, peer, CloseCode::LEAVING);
                 let transport = &room.transports[index];
-                // One that asks a page may have been joined while it did.
+                // A peer may connect in a page while this asks.
                 let is_consistent = transport.stats(peer).is_none() || transport.peers().contains(&peer);
-                room.expect(is_consistent, "there are statistics of who is not joined")?;
+                room.expect(is_consistent, "there are statistics of an unconnected peer")?;
             }
         }
     }
@@ -239,7 +240,7 @@ fn senders<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     for from in 0..3 {
         for to in (0..3).filter(|to| *to != from) {
             for channel in channels {
-                // Until it arrives: an unreliable one may be lost.
+                // Repeated until it arrives: an unreliable one may be lost.
                 let arrived = room.got(to, channel).any(|(sender, _)| sender == room.id(from));
                 if !arrived && (channel == Channel::Unreliable || room.phase == 1) {
                     send(room, now, from, to, channel, &[from as u8, to as u8])?;
@@ -257,10 +258,7 @@ fn senders<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
                 let right = bytes.len() == 2
                     && bytes[1] == to as u8
                     && room.id(usize::from(bytes[0]).min(2)) == sender;
-                room.expect(
-                    right,
-                    "a message came from another peer than the one that sent it, or to another",
-                )?;
+                room.expect(right, "a message came from a peer that did not send it, or to the wrong one")?;
             }
             all &= (0..3)
                 .filter(|from| *from != to)
@@ -294,7 +292,7 @@ fn too_large<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
             let sent = room.transports[0].send(now, to, Channel::Unreliable, &vec![7; bytes]);
             room.expect(
                 sent == Err(SendError::TooLarge { bytes, max }),
-                "a message that is too large was not refused as such",
+                "a message that is too large was not rejected as such",
             )?;
         }
         room.next_phase(now);
@@ -305,7 +303,7 @@ fn too_large<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 const MESSAGES: usize = 1_000;
 
 fn reliable<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
-    // 1,000 messages each way on three streams, a few a step: phase counts them.
+    // 1,000 messages each way on three streams, a few per step: `phase` counts them.
     for _ in 0..20 {
         let count = room.phase as usize - 1;
         if count < MESSAGES {
@@ -328,7 +326,7 @@ fn reliable<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
             }
         }
     }
-    // A moment longer, for what might come twice.
+    // A moment longer, to notice repetitions.
     if arrived < 2 * MESSAGES {
         room.phase_at = now;
     }
@@ -383,15 +381,15 @@ fn empty<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 
 fn broadcast<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     if room.phase == 1 {
-        let sent = room.transports[2].broadcast(now, Channel::Reliable(4), b"to all");
-        room.expect(sent.is_ok(), "a broadcast was refused")?;
+        let sent = room.transports[2].broadcast(now, Channel::Reliable(4), b"to all peers");
+        room.expect(sent.is_ok(), "a broadcast was rejected")?;
         room.next_phase(now);
     }
-    // Again and again, until it arrived everywhere once.
+    // Repeated until it has arrived everywhere.
     let arrived = |room: &Room<T>, index| room.got(index, Channel::Unreliable).next().is_some();
     if !arrived(room, 0) || !arrived(room, 1) {
         let sent = room.transports[2].broadcast(now, Channel::Unreliable, b"again");
-        room.expect(sent.is_ok(), "a broadcast was refused")?;
+        room.expect(sent.is_ok(), "a broadcast was rejected")?;
     }
     let count = |index| room.got(index, Channel::Reliable(4)).count();
     room.expect(count(2) == 0 && !arrived(room, 2), "a broadcast came back to its sender")?;
@@ -407,7 +405,7 @@ fn broadcast<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
 fn full_buffer<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let to = room.id(1);
     if room.phase == 1 {
-        // No transport takes 64 MB at once from a caller that does not let it work.
+        // No transport takes 64 MB at once from a caller that does not poll.
         let message = pattern(3, 64 * 1024);
         let taken = (0..1_024)
             .take_while(|_| room.transports[0].send(now, to, Channel::Reliable(2), &message).is_ok())
@@ -415,14 +413,14 @@ fn full_buffer<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         let refusal = room.transports[0].send(now, to, Channel::Reliable(2), &message);
         room.expect(
             matches!(refusal, Err(SendError::Backpressure { .. })),
-            "64 MB were taken without complaint, or refused without saying that it is full",
+            "64 MB were accepted, or rejected without reporting a full buffer",
         )?;
-        room.expect(taken > 0, "not even one message was taken")?;
+        room.expect(taken > 0, "not even one message was accepted")?;
         room.phase = 1 + taken as u32;
     }
     let taken = room.phase as usize - 1;
     let got = room.got(1, Channel::Reliable(2)).count();
-    room.expect(got <= taken, "more arrived than was taken")?;
+    room.expect(got <= taken, "more arrived than was accepted")?;
     room.expect(
         room.got(1, Channel::Reliable(2)).all(|(_, bytes)| bytes.len() == 64 * 1024),
         "a message was cut",
@@ -430,8 +428,8 @@ fn full_buffer<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     if got < taken {
         return Ok(Progress::Running);
     }
-    let again = room.transports[0].send(now, to, Channel::Reliable(2), b"room again");
-    // What was acknowledged last may still be on its way back.
+    let again = room.transports[0].send(now, to, Channel::Reliable(2), b"space again");
+    // The last acknowledgement may still be on its way back.
     Ok(if again.is_ok() { Progress::Passed } else { Progress::Running })
 }
 
@@ -445,20 +443,20 @@ fn disconnecting<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let (ours, theirs) = (room.left(0, b), room.left(1, a));
     room.expect(
         room.left(2, a).is_empty() && room.left(2, b).is_empty(),
-        "who did not take part was told of it",
+        "an uninvolved peer reported the disconnect",
     )?;
     if ours.is_empty() || theirs.is_empty() || room.waited(now) < Micros::from_millis(500) {
         return Ok(Progress::Running);
     }
     room.expect(
         ours == [DisconnectReason::Local(goodbye)],
-        "who disconnected was not told once, as its own doing",
+        "the disconnecting side did not report it once as its own",
     )?;
-    // Goodbyes are not acknowledged: on a lossy path the other side finds out by silence or by the
+    // Close packets are not acknowledged: on a lossy path the other side notices by timeout or the
     // closed path.
     let told = matches!(theirs[..], [DisconnectReason::Remote(said)] if said == goodbye)
         || matches!(theirs[..], [DisconnectReason::Timeout | DisconnectReason::CarrierClosed]);
-    room.expect(told, "the other side was not told once, with the reason given")?;
+    room.expect(told, "the other side did not report it once with the given reason")?;
     Ok(Progress::Passed)
 }
 
@@ -473,13 +471,13 @@ fn after_left<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         }
         room.next_phase(now);
     } else if room.phase == 2 {
-        // Right in the middle of it. That nothing follows is checked at every poll.
+        // In the middle of it. Every poll checks that nothing follows.
         room.transports[0].disconnect(now, b, CloseCode::LEAVING);
         for channel in [Channel::Unreliable, Channel::Reliable(0)] {
             let refused = room.transports[0].send(now, b, channel, b"too late");
             room.expect(
                 refused == Err(SendError::NotConnected { peer: b }),
-                "a message to who left was not refused",
+                "a message to a disconnected peer was not rejected",
             )?;
         }
         room.next_phase(now);
@@ -502,21 +500,25 @@ fn silent<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     let limit = room.dead_after + room.dead_after;
     let left = [room.left(0, c), room.left(1, c)];
     if left.iter().any(Vec::is_empty) {
-        room.expect(room.waited(now) < limit, "a peer that hangs was not told to have left")?;
+        room.expect(room.waited(now) < limit, "a hanging peer was not reported as disconnected")?;
         return Ok(Progress::Running);
     }
     let reasons = left
         .iter()
         .all(|left| matches!(left[..], [DisconnectReason::Timeout | DisconnectReason::CarrierClosed]));
-    room.expect(reasons, "a peer that hangs left for another reason than silence, or more than once")?;
+    room.expect(
+        reasons,
+        "a hanging peer disconnected for another reason than a timeout, or more \
+     than once",
+    )?;
     room.expect(
         room.waited(now) + Micros::from_millis(50) >= Micros::new(room.dead_after.get() / 2),
-        "a peer was given up too early",
+        "a peer was disconnected too early",
     )?;
     let (a, b) = (room.id(0), room.id(1));
     room.expect(
         room.left(0, b).is_empty() && room.left(1, a).is_empty(),
-        "a peer that did not hang left too",
+        "a peer that did not hang disconnected, too",
     )?;
     Ok(Progress::Passed)
 }
@@ -527,17 +529,14 @@ fn statistics<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
         return send(room, now, 0, 1, Channel::Unreliable, &[0; 100]).map(|()| Progress::Running);
     }
     let Some(stats) = room.transports[0].stats(b) else {
-        return Err(room.failure("no statistics of a joined peer".to_string()));
+        return Err(room.failure("no statistics of a connected peer".to_string()));
     };
-    // A busy page takes few steps in that time: what counts is that every packet is counted.
+    // A busy page makes few steps in that time: what matters is that every packet is counted.
     if stats.rtt.is_none() || stats.packets_out < 10 {
         return send(room, now, 0, 1, Channel::Unreliable, &[0; 100]).map(|()| Progress::Running);
     }
     room.expect(stats.bytes_out >= stats.packets_out * 3, "bytes sent were not counted")?;
     room.expect(stats.packets_in >= 1 && stats.bytes_in >= 1, "packets or bytes received were not counted")?;
-    room.expect(
-        stats.loss_in_permille <= 1_000 && stats.loss_out_permille <= 1_000,
-        "loss is more than everything",
-    )?;
+    room.expect(stats.loss_in_permille <= 1_000 && stats.loss_out_permille <= 1_000, "loss is above 100 %")?;
     Ok(Progress::Passed)
 }

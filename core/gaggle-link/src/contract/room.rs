@@ -1,5 +1,6 @@
-//! Three transports under test, what each was told, and the rules that hold at every moment
-//! whatever is tested.
+//! Three transports under test, their events, and invariants that hold at every moment.
+//!
+//! Owned by [`Run`](super::Run). Absent: rules (`points.rs`).
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use gaggle_kit::{Micros, PeerId};
 
 use crate::{Channel, DisconnectReason, Transport, TransportEvent};
 
-/// What a transport was told.
+/// Event of a transport, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Told {
     Joined(PeerId),
@@ -15,7 +16,7 @@ pub(crate) enum Told {
     Message { from: PeerId, channel: Channel, bytes: Vec<u8> },
 }
 
-/// A promise that was broken.
+/// A violated rule, with an explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure(String);
 
@@ -34,7 +35,7 @@ pub(crate) struct Room<T> {
     pub(crate) dead_after: Micros,
     /// A peer whose program hangs: it is not polled.
     pub(crate) hangs: Option<usize>,
-    /// How far the point has got, and when it got there.
+    /// Progress of the rule, and when it was reached.
     pub(crate) phase: u32,
     pub(crate) phase_at: Micros,
 }
@@ -68,7 +69,7 @@ impl<T: Transport> Room<T> {
         Ok(())
     }
 
-    /// Joined, then messages, then left, and nobody but the three.
+    /// Order of connected, messages, disconnected; only the three peers appear.
     fn check(&self, index: usize, told: &Told) -> Result<(), Failure> {
         let (peer, what) = match told {
             Told::Joined(peer) => (*peer, "joined"),
@@ -77,17 +78,17 @@ impl<T: Transport> Room<T> {
         };
         let (me, before) = (self.id(index), self.joined_at(index, peer));
         let broken = if peer == me {
-            "is oneself"
+            "is the transport itself"
         } else if !self.transports.iter().any(|transport| transport.local_id() == peer) {
             "is unknown"
         } else if matches!(told, Told::Joined(_)) && before {
-            "was already joined"
+            "was connected already"
         } else if !matches!(told, Told::Joined(_)) && !before {
-            "was not joined"
+            "was not connected"
         } else {
             return Ok(());
         };
-        Err(self.failure(format!("{me:?} was told that {peer:?} {what}, who {broken}")))
+        Err(self.failure(format!("{me:?} reported that {peer:?} {what}, which {broken}")))
     }
 
     fn joined_at(&self, index: usize, peer: PeerId) -> bool {
@@ -107,7 +108,7 @@ impl<T: Transport> Room<T> {
         self.transports.iter().all(|transport| transport.peers().len() == 2)
     }
 
-    /// What a transport got on a channel, in order.
+    /// Messages a transport received on a channel, in order.
     pub(crate) fn got(&self, index: usize, wanted: Channel) -> impl Iterator<Item = (PeerId, &[u8])> {
         self.told[index].iter().filter_map(move |told| match told {
             Told::Message { from, channel, bytes } if *channel == wanted => Some((*from, bytes.as_slice())),
@@ -115,7 +116,7 @@ impl<T: Transport> Room<T> {
         })
     }
 
-    /// Why a transport was told that a peer left, every time.
+    /// Reasons for which a transport reported a peer as disconnected.
     pub(crate) fn left(&self, index: usize, peer: PeerId) -> Vec<DisconnectReason> {
         let reason = |told: &Told| match told {
             Told::Left(other, reason) if *other == peer => Some(*reason),

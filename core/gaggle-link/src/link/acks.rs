@@ -1,25 +1,27 @@
-//! When to acknowledge what.
+//! Scheduling of acknowledgements.
+//!
+//! Owned by `session.rs`. Absent: which packets arrived (`received.rs`).
 
 use gaggle_kit::Micros;
 
 use super::packet::Ack;
 use super::received::Received;
 
-/// How long a single packet waits for a second one to be acknowledged with.
+/// How long a single packet waits for a second one to share an acknowledgement.
 const WAIT: Micros = Micros::from_millis(5);
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Acks {
-    /// The newest packet that asks for acknowledgement, and when it came.
+    /// The newest packet that wants an acknowledgement, and its arrival.
     newest: Option<(u64, Micros)>,
-    /// The sender no longer cares about anything older.
+    /// The sender ignores older packets.
     floor: u64,
     waiting: u32,
     due_at: Option<Micros>,
 }
 
 impl Acks {
-    /// A packet came that wants to be acknowledged; `received` knows it already.
+    /// A packet arrived that wants an acknowledgement; `received` contains it already.
     pub(crate) fn arrived(&mut self, now: Micros, number: u64, floor: u64, received: &Received) {
         let in_order =
             self.newest.is_none_or(|(newest, _)| number > newest) && !received.misses_before(number);
@@ -28,7 +30,7 @@ impl Acks {
         }
         self.floor = self.floor.max(floor);
         self.waiting += 1;
-        // A gap is news the sender waits for.
+        // The sender should learn of a gap at once.
         let at = if self.waiting >= 2 || !in_order { now } else { now.saturating_add(WAIT) };
         self.due_at = Some(self.due_at.map_or(at, |due| due.min(at)));
     }
@@ -37,7 +39,7 @@ impl Acks {
         self.due_at
     }
 
-    /// The acknowledgement to send now, due or not; none if there is nothing new to say.
+    /// The acknowledgement to send now, due or not; none if there is nothing new.
     pub(crate) fn ack(&self, now: Micros, received: &Received) -> Option<Ack> {
         self.due_at?;
         let (newest, came_at) = self.newest?;

@@ -1,12 +1,10 @@
-//! How much may be under way: keeps the queue in front of the narrowest line short and does not
-//! mind loss.
+//! Congestion control: keeps the queue at the bottleneck short and tolerates random loss.
 //!
-//! The rate is steered by delay, after Copa (Arun and Balakrishnan, 2018): the queue a packet met
-//! says how fast to go, so that a game's packets beside a transfer wait for two or three of its
-//! packets and no more. Jitter looks like a queue too; it is told from one by what happens when the
-//! window shrinks: a queue of ours gets shorter, jitter stays, and less arrives. Loss alone changes
-//! nothing, because radio links lose packets without being full. What keeps it from filling a line
-//! that drops instead of queueing is, after BBR, the rate at which data arrived lately.
+//! Delay based, after Copa (Arun and Balakrishnan, 2018): queueing delay sets the rate, so that
+//! game packets beside a transfer wait for two or three of its packets at most. Jitter resembles a
+//! queue, but does not shrink with the window. Loss alone changes nothing, because radio links lose
+//! packets without being full; on paths that drop instead of queueing, the recent delivery rate is
+//! the bound, after BBR. Absent: packets, timers.
 
 use std::ops::RangeInclusive;
 
@@ -20,46 +18,46 @@ const PACKET: u64 = DATAGRAM_BYTES_MAX as u64;
 /// 16 packets: 17 KB in the first round trip, a snapshot of 100 KB in less than four.
 const WINDOW_START: u64 = 16 * PACKET;
 const WINDOW_MIN: u64 = 4 * PACKET;
-/// 1 MiB: 80 Mbit/s at a round trip of 100 ms, and no more packets than an acknowledgement looks
-/// back at.
+/// 1 MiB: 80 Mbit/s at a round trip of 100 ms, and no more packets than an acknowledgement covers.
 const WINDOW_MAX: u64 = 960 * PACKET;
-/// Packets of ours that stand in the queue when all is balanced.
+/// Own packets queued at the bottleneck in equilibrium.
 const QUEUED_PACKETS: u64 = 2;
-/// A queue that ends the start, as a part of the round trip and within limits (RFC 9406).
+/// Queueing delay that ends slow start, as a divisor of the round trip and within limits (RFC
+/// 9406).
 const START_QUEUE_PART: u64 = 8;
 const START_QUEUE: RangeInclusive<Micros> = Micros::from_millis(4)..=Micros::from_millis(16);
-/// More than this of a queue is never taken for somebody else's.
+/// Longest delay that is attributed to other traffic or jitter.
 const FOREIGN_MAX: Micros = Micros::from_millis(40);
-/// It is believed a little less every round trip.
+/// Its share that decays every round trip.
 const FOREIGN_DECAY: u64 = 16;
-/// The start ends after so many round trips in which nothing arrived any faster.
+/// Slow start ends after this many round trips without a higher delivery rate.
 const START_ROUNDS_MAX: u32 = 3;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Congestion {
     window: u64,
     starting: bool,
-    /// Bytes acknowledged ever, when the last of them were, and when those had been sent.
+    /// Total bytes acknowledged, when the last of them were, and when those had been sent.
     delivered: u64,
     delivered_at: Micros,
     first_sent_at: Micros,
     rate: Rate,
-    /// The round trip that began when this many bytes were delivered.
+    /// Delivered bytes when the current round trip began.
     round_at: u64,
     round_window: u64,
-    /// Bytes lost since then, and whether they were many in the round trip before.
+    /// Bytes lost since then, and whether the round trip before had many losses.
     round_lost: u64,
     round_delivered: u64,
     lossy: bool,
     round_began_at: Micros,
-    /// How much of what looks like a queue is none of ours.
+    /// Part of the delay that is not caused by own packets.
     foreign: Micros,
     evidence: Evidence,
-    /// Up or down, for how many round trips, and how fast.
+    /// Direction of the window, for how many round trips, and speed.
     rising: bool,
     same_direction_rounds: u32,
     velocity: u64,
-    /// The best rate when it last grew, and for how many round trips it has not.
+    /// Best rate when it last grew, and round trips since.
     start_rate: u64,
     start_rounds: u32,
 }
@@ -89,21 +87,21 @@ impl Congestion {
         }
     }
 
-    /// Bytes that may be under way.
+    /// Bytes that may be in flight.
     pub(crate) fn window(&self) -> u64 {
         self.window
     }
 
-    /// How fast they may go out.
+    /// Pacing rate.
     pub(crate) fn bytes_per_second(&self, rtt: &Rtt) -> u64 {
         let rtt = if rtt.measured().is_some() { rtt.standing() } else { rtt.smoothed() };
         let per_second = per_second(self.window, rtt);
-        // Faster than the window alone would give, so that the window decides; no faster than
-        // needed, so that packets don't bunch up.
+        // Above the window's rate, so that the window decides, but not so high that packets bunch
+        // up.
         if self.starting { per_second * 3 / 2 } else { per_second * 5 / 4 }
     }
 
-    /// For a packet that is about to be sent while nothing or something is under way.
+    /// State to store with a packet about to be sent, given what is in flight.
     pub(crate) fn mark(&mut self, now: Micros, in_flight_bytes: u64, idle: bool) -> Mark {
         if in_flight_bytes == 0 {
             self.delivered_at = now;
@@ -117,22 +115,21 @@ impl Congestion {
         }
     }
 
-    /// A packet was acknowledged. The round trip it took is already known to `rtt`.
+    /// A packet was acknowledged. Its round trip is already in `rtt`.
     pub(crate) fn acked(&mut self, now: Micros, sent_at: Micros, bytes: u32, mark: &Mark, rtt: &Rtt) {
         let bytes = u64::from(bytes);
         self.delivered += bytes;
         self.round_delivered += bytes;
         self.delivered_at = now;
         self.first_sent_at = self.first_sent_at.max(sent_at);
-        // Over the longer of the two spans: acknowledgements that come in a bunch are no faster
-        // line.
+        // Over the longer span: acknowledgements that arrive in a burst do not mean a faster path.
         let span = now.since(mark.delivered_at).max(sent_at.since(mark.first_sent_at));
         let round_over = mark.delivered >= self.round_at;
         if !mark.idle {
             self.rate.sample(per_second(self.delivered - mark.delivered, span), round_over);
         }
         if mark.idle {
-            // What is not used is not tested: it may neither grow nor shrink.
+            // An unused window is untested: it may neither grow nor shrink.
             return;
         }
         if self.starting {
@@ -150,7 +147,7 @@ impl Congestion {
         self.round_lost += u64::from(bytes);
     }
 
-    /// Nothing arrived for so long that what was known about the path is of no use.
+    /// Nothing arrived for so long that knowledge about the path is void.
     pub(crate) fn outage(&mut self) {
         self.window = WINDOW_MIN;
         self.starting = true;
@@ -159,9 +156,9 @@ impl Congestion {
         self.velocity = 1;
     }
 
-    /// Half as much again every round trip, until a queue builds up or more does not arrive any
-    /// faster. Twice as much, as is usual, would save a snapshot one round trip and cost a game
-    /// beside it 50 ms and more.
+    /// Slow start: 1.5 times per round trip, until a queue builds up or the delivery rate stops
+    /// growing. The usual factor 2 would save a snapshot one round trip and delay game packets by
+    /// 50 ms or more.
     fn start(&mut self, bytes: u64, round_over: bool, rtt: &Rtt) {
         self.window += bytes / 2;
         if round_over {
@@ -188,7 +185,7 @@ impl Congestion {
         self.same_direction_rounds = 0;
     }
 
-    /// Towards the rate at which our packets in the queue are [`QUEUED_PACKETS`].
+    /// Moves the window towards [`QUEUED_PACKETS`] in the queue.
     fn steer(&mut self, bytes: u64, rtt: &Rtt) {
         let queueing = rtt.queueing().since(self.foreign);
         let current = per_second(self.window, rtt.standing());
@@ -199,7 +196,7 @@ impl Congestion {
 
     fn end_round(&mut self, now: Micros, rtt: &Rtt) {
         self.round_at = self.delivered;
-        // One in ten lost may be the line's way of saying that it is full.
+        // Losing one packet in ten may mean that the bottleneck is full.
         self.lossy = self.lost_more_than(1, 10);
         let rate = per_second(self.round_delivered, now.since(self.round_began_at));
         self.round_began_at = now;
@@ -218,12 +215,12 @@ impl Congestion {
             self.rising = rising;
             self.same_direction_rounds = 0;
         }
-        // Three round trips in one direction: the goal is far away.
+        // Three round trips in one direction: the target is far away.
         self.velocity = if self.same_direction_rounds < 3 {
             1
         } else {
-            // No more than an eighth of the window in one round trip: what it does shows only after
-            // that.
+            // At most an eighth of the window per round trip, because the effect shows only after
+            // one.
             (self.velocity * 2).min((self.window / (8 * QUEUED_PACKETS * PACKET)).max(1))
         };
         self.round_window = self.window;
@@ -233,7 +230,8 @@ impl Congestion {
         self.round_lost * of > (self.round_lost + self.round_delivered) * part
     }
 
-    /// Not much more than what arrived lately: else a line that drops would be flooded.
+    /// Slightly above the recent delivery rate, so that a path that drops instead of queueing is
+    /// not flooded.
     fn window_max(&self, rtt: &Rtt) -> u64 {
         if self.starting || self.rate.max() == 0 {
             return WINDOW_MAX;
@@ -243,18 +241,18 @@ impl Congestion {
     }
 }
 
-/// Windows of the last round trips, and how fast what was sent in them arrived.
+/// Windows of the last round trips, and the delivery rates they caused.
 #[derive(Debug, Clone, Default)]
 struct Evidence {
-    /// The window now: what is sent with it arrives in the next round trip.
+    /// Current window: its packets arrive in the next round trip.
     window: u64,
     rounds: [(u64, u64); 8],
     count: usize,
 }
 
 impl Evidence {
-    /// If a smaller window made less arrive, the queue it was made smaller for is not ours: the
-    /// larger one.
+    /// If a smaller window lowered the delivery rate, the queue was not caused by own packets:
+    /// returns the larger window.
     fn judge(&mut self, next_window: u64, rate: u64) -> Option<u64> {
         let window = std::mem::replace(&mut self.window, next_window);
         self.rounds[self.count % self.rounds.len()] = (window, rate);
@@ -267,14 +265,13 @@ impl Evidence {
     }
 }
 
-/// Whether a window at least an eighth smaller came with a rate that was smaller too, by at least
-/// half as much.
+/// Whether a window at least an eighth smaller had a lower rate, by at least half as much.
 fn follows((more, more_rate): (u64, u64), (less, less_rate): (u64, u64)) -> bool {
     let (windows, rates) = (more.saturating_sub(less), more_rate.saturating_sub(less_rate));
     windows * 8 >= more && rates * more * 2 >= windows * more_rate && windows > 0
 }
 
-/// The highest rate of the last round trips, eight to sixteen of them.
+/// Highest rate of the last eight to sixteen round trips.
 #[derive(Debug, Clone, Default)]
 struct Rate {
     halves: [u64; 2],

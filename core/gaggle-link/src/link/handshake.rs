@@ -1,8 +1,8 @@
-//! How two links agree that they talk to each other now, and not to what one of them was before a
-//! restart.
+//! Handshake of a link: proof that both sides mean the current link, not one before a restart.
 //!
-//! Each side names the link with a number of its own, drawn anew each time. Only who sends back the
-//! other's number has heard it, so an old greeting that comes late can't start or end anything.
+//! Called by `link.rs`. Each side draws a new nonce. Only the other side's echo proves that it was
+//! received, so a delayed handshake packet of an earlier link starts and ends nothing. Absent:
+//! timeouts of a link.
 
 use gaggle_kit::{Micros, Prng};
 
@@ -14,7 +14,7 @@ const RETRY_MAX: Micros = Micros::from_secs(1);
 #[derive(Debug, Clone)]
 pub(crate) struct Handshake {
     pub(crate) nonce: u32,
-    /// The other side's number and grant, from a greeting that may be old.
+    /// Nonce and grant of the other side, from a packet that may be outdated.
     pub(crate) remote: Option<Remote>,
     next_at: Micros,
     retry: Micros,
@@ -26,20 +26,20 @@ pub(crate) struct Remote {
     pub(crate) grant: u32,
 }
 
-/// What to do about a greeting.
+/// Reaction to a handshake packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It answers a greeting this side no longer stands by.
+    /// It echoes an outdated nonce.
     Ignore,
-    /// Say hello back.
+    /// Reply with a handshake packet.
     Greet,
-    /// The other side has heard our number: the link stands.
+    /// The other side has echoed the nonce: the link is established.
     Establish(Remote),
 }
 
 impl Handshake {
     pub(crate) fn new(now: Micros, random: &mut Prng) -> Handshake {
-        // 0 stands for "not known".
+        // 0 means "unknown".
         let nonce = random.next_u32().max(1);
         Handshake { nonce, remote: None, next_at: now, retry: RETRY_FIRST }
     }
@@ -57,7 +57,7 @@ impl Handshake {
         Hello { nonce: self.nonce, echo: self.remote.map_or(0, |remote| remote.nonce), grant }
     }
 
-    /// When to greet again.
+    /// When to repeat the handshake.
     pub(crate) fn next_at(&self) -> Micros {
         self.next_at
     }
@@ -68,10 +68,9 @@ impl Handshake {
     }
 }
 
-/// What marks packets from the side with the first number to the side with the second, and the
-/// number of the first packet.
+/// Label of packets from the first side to the second, and the number of the first packet.
 pub(crate) fn label(from: u32, to: u32) -> (Label, u16) {
-    // The finaliser of SplitMix64: any two links get unrelated labels.
+    // The finalizer of SplitMix64: labels of different links are unrelated.
     let mut z = u64::from(from) << 32 | u64::from(to);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,19 +1,20 @@
-//! Spreads packets over time, so that a transfer fills no queue in bursts.
+//! Pacing: spreads packets over time, so that a transfer fills no queue in bursts.
+//!
+//! Owned by `session.rs`. Absent: the rate (`congestion.rs`).
 
 use gaggle_kit::Micros;
 
 use crate::DATAGRAM_BYTES_MAX;
 
-/// Credit that may be saved up while there is nothing to send: two packets.
+/// Credit saved while there is nothing to send: two packets.
 const SAVED_BYTES_MAX: i64 = 2 * DATAGRAM_BYTES_MAX as i64;
 
-/// While something waits to be sent, time is paid in full, however late the caller polls; but no
-/// more than this at once.
+/// Longest time that is credited at once while packets wait; below that, late polls cost nothing.
 const ABSENCE_MAX: Micros = Micros::from_millis(25);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Pacer {
-    /// Bytes that may go now; below zero after the last packet overdrew it.
+    /// Bytes that may be sent now; negative after the last packet.
     credit: i64,
     paid_until: Micros,
     bytes_per_second: u64,
@@ -24,12 +25,12 @@ impl Pacer {
         Pacer { credit: SAVED_BYTES_MAX, paid_until: now, bytes_per_second: 1 }
     }
 
-    /// Pays for the time since the last call. `waiting` if something was left to be sent then.
+    /// Credits the time since the last call. `waiting` if packets were left to be sent then.
     pub(crate) fn refill(&mut self, now: Micros, bytes_per_second: u64, waiting: bool) {
         self.bytes_per_second = bytes_per_second.max(1);
         let absence = now.since(self.paid_until).min(ABSENCE_MAX);
         let paid = u128::from(absence.get()) * u128::from(self.bytes_per_second) / 1_000_000;
-        // A microsecond at a low rate pays nothing: leave it to be counted with the next one.
+        // A microsecond at a low rate adds nothing: count it with the next one.
         if paid > 0 {
             self.credit = self.credit.min(SAVED_BYTES_MAX) + i64::try_from(paid).unwrap_or(i64::MAX / 2);
             self.paid_until = now;
@@ -47,7 +48,7 @@ impl Pacer {
         self.credit -= bytes as i64;
     }
 
-    /// When the next packet may go.
+    /// When the next packet may be sent.
     pub(crate) fn ready_at(&self) -> Micros {
         if self.credit > 0 {
             return self.paid_until;
@@ -62,8 +63,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// Sends whenever it may at polls every `interval`, and says how many packets went in one
-    /// second and at most at once.
+    /// Sends whenever permitted at polls every `interval`; returns packets in one second, and the
+    /// largest burst.
     fn run(interval: Micros) -> (u32, u32) {
         let mut pacer = Pacer::new(Micros::ZERO);
         let (mut total, mut burst_max) = (0, 0);
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_kept_however_rarely_it_is_polled() {
+    fn pacing_rate_is_independent_of_polling() {
         for (interval, packets, at_once) in
             [(100, 500, 3), (1_000, 500, 3), (16_667, 500, 11), (100_000, 125, 15)]
         {
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn ready_is_when_the_next_packet_may_go() {
+    fn ready_at_is_when_next_packet_may_be_sent() {
         let mut pacer = Pacer::new(Micros::ZERO);
         pacer.refill(Micros::ZERO, 1_000_000, false);
         pacer.sent(2_700);

@@ -1,5 +1,6 @@
-//! The bytes of a link's packets, as PROTOCOL.md section 2 describes them. Knows no state and no
-//! time.
+//! Encoding of a link's packets, as in PROTOCOL.md, section 2.
+//!
+//! Called by `link.rs` and `session.rs`. Absent: state, time.
 
 use std::ops::Range;
 
@@ -7,23 +8,21 @@ use gaggle_kit::{BufferFull, ByteReader, ByteWriter, DecodeError};
 
 use crate::{CloseCode, DATAGRAM_BYTES_MAX};
 
-/// Version of everything in this file.
+/// Version of all encodings in this file.
 pub(crate) const VERSION: u8 = 1;
 
-/// Ranges in one acknowledgement. Each packet is in many acknowledgements, so that no more are
-/// needed.
+/// Ranges per acknowledgement. Each packet is in many acknowledgements, so this suffices.
 pub(crate) const ACK_RANGES_MAX: usize = 32;
 
-/// The oldest packet an acknowledgement or a floor may name, counted back from the packet or number
-/// it starts from.
+/// The oldest packet that an acknowledgement or a floor may name, counted back from its base.
 const BACK_MAX: u64 = 0x7fff;
 
-/// No stream gets as long as this many bytes.
+/// Longest stream in bytes.
 const OFFSET_MAX: u64 = 1 << 56;
 
 pub(crate) const UNRELIABLE_HEADER_BYTES: usize = 3;
 
-/// Stream number, offset and length in front of a piece of a stream, at most.
+/// Stream number, offset and length in front of a piece, at most.
 pub(crate) const PIECE_HEADER_BYTES_MAX: usize = 1 + 8 + 2;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +35,7 @@ pub(crate) enum Packet<'a> {
     Bye(Head, CloseCode),
 }
 
-/// What shows that a packet belongs to this link and not to an earlier one between the same two.
+/// Distinguishes the packets of this link from those of earlier links between the two peers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Label {
     pub(crate) tag: u8,
@@ -51,40 +50,39 @@ pub(crate) struct Head {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hello {
-    /// What the sender calls this link. Never 0.
+    /// Nonce of the sender. Never 0.
     pub(crate) nonce: u32,
-    /// What the receiver calls it, as far as the sender knows; 0 if not.
+    /// Nonce of the receiver, as far as the sender knows; 0 if unknown.
     pub(crate) echo: u32,
-    /// Bytes of unfinished messages the sender holds for the receiver's streams.
+    /// Bytes of incomplete messages the sender buffers.
     pub(crate) grant: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ping {
-    /// What the sender sees lost of the receiver's packets, in 1/255.
+    /// Loss of the receiver's packets as seen by the sender, in 1/255.
     pub(crate) loss: u8,
-    /// The sender's clock; asks for an answer.
+    /// Clock of the sender; requests an answer.
     pub(crate) clock: Option<u32>,
-    /// The answer to such a question.
+    /// Answer to an earlier ping.
     pub(crate) echo: Option<Echo>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Echo {
-    /// The clock that was asked with.
+    /// Clock of the answered ping.
     pub(crate) clock: u32,
-    /// How long the answer took, in µs; the largest value means longer than it can say.
+    /// Delay of the answer in µs, saturating.
     pub(crate) hold: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ack {
-    /// How long the newest packet has been held, in units of 8 µs; the largest value means longer
-    /// than it can say.
+    /// How long the newest packet was held, in units of 8 µs, saturating.
     pub(crate) hold: u16,
-    /// The newest packet that arrived.
+    /// Number of the newest packet.
     pub(crate) newest: u16,
-    /// Counted back from the newest: 0 is the newest itself, ends excluded; ascending and apart.
+    /// Counted back from the newest: 0 is the newest itself, ends excluded; ascending and separate.
     ranges: [(u16, u16); ACK_RANGES_MAX],
     count: usize,
 }
@@ -123,7 +121,7 @@ impl Ack {
         Some(ack)
     }
 
-    /// The numbers acknowledged, given the whole number of the newest; newest range first.
+    /// Acknowledged numbers, given the full number of the newest; newest range first.
     pub(crate) fn ranges(&self, newest: u64) -> impl Iterator<Item = Range<u64>> + '_ {
         self.ranges[..self.count].iter().map(move |&(from, to)| {
             (newest + 1).saturating_sub(u64::from(to))..(newest + 1).saturating_sub(u64::from(from))
@@ -166,17 +164,17 @@ impl Ack {
     }
 }
 
-/// Pieces of streams, perhaps with an acknowledgement.
+/// Pieces of streams, optionally with an acknowledgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Streams<'a> {
-    /// How far back the oldest packet is whose fate the sender still wants to know.
+    /// Distance to the oldest packet the sender still waits for.
     pub(crate) floor: u16,
     pub(crate) ack: Option<Ack>,
-    /// At least one piece, all known to be well-formed.
+    /// At least one piece, all well-formed.
     pieces: &'a [u8],
 }
 
-/// A piece of a stream.
+/// Part of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece<'a> {
     pub(crate) stream: u8,
@@ -215,7 +213,7 @@ const PING: u8 = 4;
 const BYE: u8 = 5;
 const HELLO: u8 = 6;
 
-/// What a packet seems to be, before it is read.
+/// Kind of a packet before it is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peek {
     Unreliable,
@@ -242,7 +240,7 @@ pub(crate) fn read_unreliable_header(bytes: &[u8]) -> Option<(u8, u16)> {
 }
 
 impl<'a> Packet<'a> {
-    /// What all kinds have in common but for greetings and unreliable messages.
+    /// Common header of all kinds but handshakes and unreliable messages.
     pub(crate) fn head(&self) -> Option<Head> {
         match self {
             Packet::Streams(head, _)
@@ -341,7 +339,7 @@ impl Ping {
     }
 }
 
-/// The header of an unreliable message; the message follows.
+/// Header of an unreliable message; the message follows.
 #[inline]
 pub(crate) fn unreliable_header(tag: u8, number: u16) -> [u8; UNRELIABLE_HEADER_BYTES] {
     let [low, high] = number.to_le_bytes();
@@ -358,7 +356,7 @@ pub(crate) fn write_bye(head: Head, goodbye: CloseCode, w: &mut ByteWriter<'_>) 
     w.u8(goodbye.0)
 }
 
-/// What comes before the pieces.
+/// Writes what precedes the pieces.
 pub(crate) fn write_streams_head(
     head: Head,
     floor: u16,
@@ -395,7 +393,7 @@ mod tests {
         ack
     }
 
-    /// Every kind of packet, with the file that shows its bytes.
+    /// Every kind of packet, with its vector file.
     fn vectors() -> [(&'static str, Packet<'static>); 8] {
         const TWO_PIECES: &[u8] = &[0, 5, 3, 2, b'h', b'i', 9, 0x80, 0x89, 0x7a, 2, 0xaa, 0xbb];
         let streams = Streams { floor: 2, ack: None, pieces: TWO_PIECES };
@@ -453,7 +451,7 @@ mod tests {
         w.finish().to_vec()
     }
 
-    /// Whatever can be read has this one encoding.
+    /// Checks that a decoded packet encodes to the same bytes.
     fn check(bytes: &[u8]) -> bool {
         match Packet::read(bytes) {
             Ok(packet) => {
@@ -465,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_look_like_their_vectors() {
+    fn packets_match_their_vectors() {
         for (hex, packet) in vectors() {
             let bytes = bytes_of(hex);
             assert_eq!(encode(&packet), bytes, "{packet:?}");
@@ -474,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_come_out_as_they_went_in() {
+    fn pieces_read_back_as_written() {
         let (_, packet) = &vectors()[2];
         let Packet::Streams(_, streams) = packet else { panic!("{packet:?}") };
         let pieces: Vec<Piece<'_>> = streams.pieces().collect();
@@ -487,9 +485,8 @@ mod tests {
         for (hex, packet) in vectors() {
             let bytes = bytes_of(hex);
             for cut in 0..bytes.len() {
-                // An unreliable message may have any length: that it is whole is for the carrier to
-                // see to. The second piece of a stream may be missing as a whole: then it is
-                // another packet, sent by nobody.
+                // Unreliable messages may have any length: the carrier keeps them whole. Without
+                // its second piece a stream packet is a valid other packet.
                 let another = matches!(packet, Packet::Unreliable { .. }) && cut >= 3
                     || hex.contains("stream 9") && cut == 13;
                 assert_eq!(check(&bytes[..cut]), another, "{cut} bytes of {packet:?}");
@@ -498,13 +495,13 @@ mod tests {
             assert_eq!(
                 check(&longer),
                 matches!(packet, Packet::Unreliable { .. }),
-                "a byte more than {packet:?}"
+                "one more byte than {packet:?}"
             );
         }
     }
 
     #[test]
-    fn flipped_bits_and_noise_are_refused_or_another_packet() {
+    fn damaged_packets_are_rejected_or_decode_to_others() {
         let mut readable = 0;
         for (hex, _) in vectors() {
             let bytes = bytes_of(hex);
@@ -518,17 +515,17 @@ mod tests {
         for _ in 0..200_000 {
             let mut noise = vec![0; random.below(64) as usize];
             random.fill(&mut noise);
-            // All kinds, not only the few of pure chance.
+            // Force all kinds, which noise alone would rarely hit.
             if let Some(first) = noise.first_mut() {
                 *first = (random.below(8) << 4) as u8 | 1;
             }
             readable += u32::from(check(&noise));
         }
-        assert!(readable > 20_000, "only {readable} could be read: this tests nothing");
+        assert!(readable > 20_000, "only {readable} were decoded: this tests nothing");
     }
 
     #[test]
-    fn acknowledgements_name_the_numbers_they_were_made_of() {
+    fn ack_names_numbers_it_was_made_of() {
         let mut ranges = AckRanges::default();
         ranges.push(0x1_0001..0x1_0003);
         ranges.push(0xfffc..0x1_0000);
@@ -536,7 +533,7 @@ mod tests {
         assert_eq!(ack.newest, 2);
         assert_eq!(ack.ranges(0x1_0002).collect::<Vec<_>>(), [0x1_0001..0x1_0003, 0xfffc..0x1_0000]);
         assert_eq!(Ack::new(&AckRanges::default(), 0), None);
-        // What lies too far back is left out.
+        // Numbers too far back are left out.
         ranges.push(0x10..0x20);
         assert_eq!(Ack::new(&ranges, 3).unwrap().ranges(0x1_0002).count(), 2);
     }

@@ -1,4 +1,6 @@
-//! Sets of stream offsets, kept as few ranges.
+//! Sets of stream offsets as a few ranges.
+//!
+//! Used by incoming and outgoing streams. Absent: bytes.
 
 use std::ops::Range;
 
@@ -15,7 +17,7 @@ impl Ranges {
         self.0.first().cloned()
     }
 
-    /// How many offsets are in the set.
+    /// Number of offsets in the set.
     pub(crate) fn len(&self) -> u64 {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
@@ -73,7 +75,7 @@ impl Ranges {
         }
     }
 
-    /// The parts of `range` that are not in the set.
+    /// Parts of `range` outside the set.
     pub(crate) fn gaps_in(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
         let from = self.0.partition_point(|held| held.end <= range.start);
         let mut start = range.start;
@@ -98,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// Beside a plain set of offsets, through random insertions and removals.
+    /// Against a plain set of offsets, with random insertions and removals.
     #[test]
     fn behaves_like_a_set() {
         let mut random = Prng::new(1);

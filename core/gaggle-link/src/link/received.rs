@@ -1,48 +1,48 @@
-//! Which packets of a peer have arrived: refuses repeated ones, counts missing ones, says what to
-//! acknowledge.
+//! Received packet numbers: rejects duplicates, counts losses, lists what to acknowledge.
+//!
+//! Owned by `session.rs`. Absent: when to acknowledge (`acks.rs`).
 
 use super::packet::{ACK_RANGES_MAX, AckRanges};
 
-/// Packets looked back at. Older ones are refused: 1,024 at 60 a second are 17 seconds, and a fast
-/// transfer has no more under way.
+/// Packets remembered; older ones are rejected. 1,024 at 60 a second are 17 seconds, and a fast
+/// transfer has no more in flight.
 const WINDOW: u64 = 1_024;
 
-/// How far an unchecked packet may be ahead. Beyond it, only a packet that proves to belong to this
-/// link is believed, so that a stray one can't make the real ones look old.
+/// How far ahead an unproven packet may be. Beyond it, the packet must carry the link's label, so
+/// that a stray one cannot make real ones look old.
 const JUMP_MAX: u64 = 4_096;
 
-/// The packets of the last [`LOSS_WINDOW`] numbers count for the loss that is shown.
+/// Numbers that count for the reported loss.
 const LOSS_WINDOW: u64 = 512;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     first: u64,
-    /// One past the highest number that arrived.
+    /// One past the highest number received.
     next: u64,
     /// Bit n mod [`WINDOW`] for number n.
     bits: [u64; WINDOW as usize / 64],
     distinct: u64,
-    /// How many of the last [`LOSS_WINDOW`] numbers arrived. Kept up to date because statistics are
-    /// asked for every frame and of every peer.
+    /// How many of the last [`LOSS_WINDOW`] numbers arrived; updated incrementally, because
+    /// statistics are read every frame for every peer.
     recent: u64,
 }
 
 impl Received {
-    /// Both sides know the number a link starts with.
+    /// Both sides know the first number of a link.
     pub(crate) fn starting_at(first: u16) -> Received {
-        // One lap ahead, so that older numbers are no underflow.
+        // One lap ahead, so that older numbers do not underflow.
         let first = 0x1_0000 + u64::from(first);
         Received { first, next: first, bits: [0; WINDOW as usize / 64], distinct: 0, recent: 0 }
     }
 
-    /// The whole number of a packet, from its 16 low bits: the one nearest to what is expected.
+    /// Full number of a packet from its 16 low bits: the one nearest to the expected.
     pub(crate) fn whole(&self, number: u16) -> u64 {
         let ahead = number.wrapping_sub(self.next as u16) as i16;
         self.next.wrapping_add_signed(i64::from(ahead))
     }
 
-    /// Whether the packet is new. `proven` if more than its number says that it belongs to this
-    /// link.
+    /// Whether the packet is new. `proven` if it carries the link's label.
     #[inline]
     pub(crate) fn is_new(&self, number: u64, proven: bool) -> bool {
         if number >= self.next {
@@ -67,10 +67,9 @@ impl Received {
         self.recent += u64::from(self.next - number <= LOSS_WINDOW);
     }
 
-    /// The next number was given to a packet, whether or not it arrives.
+    /// Moves the window past one number, received or not.
     fn pass(&mut self, number: u64) {
-        // Numbers count from one lap ahead, so this one has a bit even if it is from before the
-        // beginning: never set.
+        // Numbers start one lap ahead, so even one from before the first has a bit: never set.
         self.recent -= u64::from(self.has(number - LOSS_WINDOW));
         self.bits[word(number)] &= !bit(number);
     }
@@ -80,12 +79,12 @@ impl Received {
         number > self.first && self.next - number < WINDOW && !self.has(number - 1)
     }
 
-    /// Packets that were sent before the newest one and have not arrived.
+    /// Packets before the newest one that have not arrived.
     pub(crate) fn missing(&self) -> u64 {
         self.next - self.first - self.distinct
     }
 
-    /// The share of the latest packets that has not arrived, per mille.
+    /// Share of the latest packets that has not arrived, in permille.
     pub(crate) fn loss_permille(&self) -> u16 {
         let sent = (self.next - self.first).min(LOSS_WINDOW);
         if sent == self.recent {
@@ -94,7 +93,7 @@ impl Received {
         ((sent - self.recent) * 1_000 / sent) as u16
     }
 
-    /// What has arrived, from `newest` down to `floor`, as far as an acknowledgement holds it.
+    /// What arrived from `newest` down to `floor`, as far as an acknowledgement holds it.
     pub(crate) fn ranges(&self, floor: u64, newest: u64) -> AckRanges {
         let mut ranges = AckRanges::default();
         let floor = floor.max(self.first).max(self.next.saturating_sub(WINDOW));
@@ -139,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn each_packet_counts_once_however_late_and_across_the_wrap() {
+    fn each_packet_counts_once_even_late_and_across_wrap() {
         let mut received = arrived(&[65_534, 65_535, 1, 0, 3]);
         for number in [65_534_u16, 65_535, 0, 1, 3] {
-            assert!(!received.is_new(received.whole(number), true), "{number} again");
+            assert!(!received.is_new(received.whole(number), true), "{number} repeated");
         }
         assert!(received.is_new(received.whole(2), false));
-        assert!(!received.is_new(received.whole(65_533), false), "from before the beginning");
+        assert!(!received.is_new(received.whole(65_533), false), "from before the first");
         assert_eq!(received.missing(), 1);
         received.insert(received.whole(2));
         assert_eq!(received.missing(), 0);
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_beyond_the_window_are_refused() {
+    fn packets_beyond_window_are_rejected() {
         let mut received = arrived(&[10]);
         received.insert(received.whole(10 + 1_024));
         assert!(!received.is_new(received.whole(10), false));
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_is_of_the_latest_packets() {
+    fn loss_covers_latest_packets_only() {
         let mut received = Received::starting_at(0);
         assert_eq!(received.loss_permille(), 0);
         (0_u16..100).filter(|n| n % 5 != 2).for_each(|n| received.insert(received.whole(n)));
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_is_the_same_as_if_it_were_counted_anew() {
+    fn incremental_loss_equals_recount() {
         let mut random = gaggle_kit::Prng::new(5);
         let mut received = Received::starting_at(65_000);
         for _ in 0..20_000 {
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_list_what_arrived_from_the_top() {
+    fn ack_lists_what_arrived_from_newest() {
         let received = arrived(&[0, 1, 2, 5, 6, 9]);
         let base = 0x1_0000;
         let ranges = |floor: u64| {

@@ -1,8 +1,10 @@
-//! Round trip time: smoothed, its deviation, and the two minima congestion control needs.
+//! Round trip time: smoothed value, deviation, and the two minima that congestion control needs.
+//!
+//! Owned by `session.rs`. Absent: how it is measured.
 
 use gaggle_kit::Micros;
 
-/// For how long a minimum stands for the path without queues.
+/// How long a minimum represents the path without queues.
 const MIN_WINDOW: Micros = Micros::from_secs(10);
 
 /// Assumed until the first measurement.
@@ -15,17 +17,17 @@ pub(crate) struct Rtt {
     latest: Micros,
     path: Minimum,
     standing: Minimum,
-    /// The last few measurements: the first sign of a queue.
+    /// Last few measurements: first sign of a queue.
     recent: [Micros; 4],
     samples: usize,
-    /// How far measurements lie above the path's minimum while nothing of ours fills it.
+    /// How far measurements exceed the minimum while no own packets fill the path.
     noise: Micros,
 }
 
 impl Rtt {
-    /// A measurement, as RFC 6298 smooths it.
+    /// Adds a measurement, smoothed as in RFC 6298.
     pub(crate) fn sample(&mut self, now: Micros, rtt: Micros, idle: bool) {
-        // Zero on a simulated network; everything that divides by a round trip is the safer for it.
+        // Zero on a simulated network; divisions need at least one.
         let rtt = rtt.max(Micros::new(1));
         self.latest = rtt;
         match self.smoothed {
@@ -45,7 +47,7 @@ impl Rtt {
         if let (true, Some(path)) = (idle, self.path_min()) {
             self.noise = Micros::new((3 * self.noise.get() + rtt.since(path).get()) / 4);
         }
-        // Half a round trip: new enough to see a queue, long enough to see past jitter.
+        // Half a round trip: recent enough to see a queue, long enough to filter jitter.
         self.standing.sample(now, rtt, Micros::new(self.smoothed().get() / 2));
     }
 
@@ -65,24 +67,24 @@ impl Rtt {
         self.latest
     }
 
-    /// The path without queues.
+    /// Round trip without queues.
     pub(crate) fn path_min(&self) -> Option<Micros> {
         self.path.value()
     }
 
-    /// The path with whatever queue stands in it right now, without jitter.
+    /// Round trip with the current queue, without jitter.
     pub(crate) fn standing(&self) -> Micros {
         self.standing.value().unwrap_or(INITIAL)
     }
 
-    /// How long a packet waits in queues.
+    /// Queueing delay of a packet.
     pub(crate) fn queueing(&self) -> Micros {
-        // The standing minimum sees the better half of the noise.
+        // The standing minimum contains the smaller half of the noise.
         self.path_min()
             .map_or(Micros::ZERO, |min| self.standing().since(min).since(Micros::new(self.noise.get() / 2)))
     }
 
-    /// The same as soon as it can be told, and less surely.
+    /// Queueing delay from the latest measurements: earlier and less certain.
     pub(crate) fn queueing_soon(&self) -> Micros {
         let Some(path) = self.path_min().filter(|_| self.samples >= self.recent.len()) else {
             return Micros::ZERO;
@@ -90,18 +92,18 @@ impl Rtt {
         self.recent.into_iter().fold(Micros::MAX, Micros::min).since(path).since(self.noise)
     }
 
-    /// When nothing is heard for this long, something was lost.
+    /// Silence after which a packet counts as lost.
     pub(crate) fn probe_timeout(&self) -> Micros {
-        // The 10 ms are what the other side may wait before it acknowledges, and a little to poll.
+        // 10 ms: what the other side may wait before it acknowledges, plus polling.
         let deviation = self.deviation.max(Micros::new(250));
         self.smoothed() + Micros::new(4 * deviation.get()) + Micros::from_millis(10)
     }
 }
 
-/// The smallest value of a window of time, give or take half of it.
+/// Minimum of a time window, accurate to half of the window.
 #[derive(Debug, Clone, Default)]
 struct Minimum {
-    /// Of the half window before the current one, and of the current one.
+    /// Of the previous half window, and of the current one.
     halves: [Option<Micros>; 2],
     half_until: Micros,
 }
@@ -110,7 +112,7 @@ impl Minimum {
     fn sample(&mut self, now: Micros, value: Micros, window: Micros) {
         if now >= self.half_until {
             let half = Micros::new(window.get() / 2);
-            // After a pause longer than a half, the one before is out of date too.
+            // After a pause longer than a half, the previous one is outdated, too.
             let previous = self.halves[1].filter(|_| now.since(self.half_until) < half);
             self.halves = [previous, None];
             self.half_until = now.saturating_add(half);
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_steady_path_is_known_at_once_and_a_queue_shows_within_a_round_trip() {
+    fn steady_path_and_new_queue_show_within_one_round_trip() {
         let mut rtt = Rtt::default();
         assert_eq!((rtt.measured(), rtt.smoothed()), (None, INITIAL));
         let ms = Micros::from_millis;
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_no_queue() {
+    fn jitter_is_not_counted_as_queue() {
         let mut rtt = Rtt::default();
         let ms = Micros::from_millis;
         (0..200).for_each(|n| rtt.sample(ms(n), ms(50 + n * 7 % 20), false));
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_path_is_accepted_in_the_end() {
+    fn longer_path_is_accepted_eventually() {
         let mut rtt = Rtt::default();
         let ms = Micros::from_millis;
         (0..20).for_each(|n| rtt.sample(ms(n * 10), ms(20), false));

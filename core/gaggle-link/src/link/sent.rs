@@ -1,4 +1,6 @@
-//! Packets with reliable data that are under way: what was in them, which of them are lost.
+//! Reliable packets in flight: their content, and which are lost.
+//!
+//! Owned by `session.rs`. Absent: stream data (`stream_out.rs`).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,11 +9,11 @@ use gaggle_kit::Micros;
 
 use super::rtt::Rtt;
 
-/// Pieces of streams in one packet.
+/// Stream pieces per packet.
 pub(crate) const PIECES_MAX: usize = 4;
 
-/// Packets remembered at a time: a few less than the other side keeps track of. Many small messages
-/// then share packets.
+/// Packets in flight, slightly fewer than the other side remembers. Beyond it many small messages
+/// share packets.
 const PACKETS_MAX: usize = 1_000;
 
 #[derive(Debug, Clone)]
@@ -20,24 +22,24 @@ pub(crate) struct SentPacket {
     pub(crate) at: Micros,
     pub(crate) bytes: u32,
     pub(crate) pieces: Pieces,
-    /// What congestion control wants back with the acknowledgement.
+    /// Congestion control state to return with the acknowledgement.
     pub(crate) mark: Mark,
     lost: bool,
 }
 
-/// Where delivery stood when a packet was sent.
+/// Delivery state at the time a packet was sent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mark {
     /// Bytes delivered by then, and when the last of them were.
     pub(crate) delivered: u64,
     pub(crate) delivered_at: Micros,
-    /// When the packet that made the last delivery known had been sent.
+    /// When the packet had been sent whose acknowledgement came last.
     pub(crate) first_sent_at: Micros,
-    /// There was nothing more to send: how fast this one arrives says nothing about the path.
+    /// There was nothing more to send: its delivery rate says nothing about the path.
     pub(crate) idle: bool,
 }
 
-/// What a packet carries of which streams.
+/// Stream ranges of a packet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pieces {
     pieces: [(u8, u64, u16); PIECES_MAX],
@@ -65,19 +67,19 @@ impl Pieces {
 
 #[derive(Debug, Default)]
 pub(crate) struct SentPackets {
-    /// In the order sent, which is that of their numbers.
+    /// In sending order, which is number order.
     packets: VecDeque<SentPacket>,
     in_flight_bytes: u64,
     newest_acked: Option<u64>,
-    /// How much later than expected a packet may come before it counts as lost: grows when that
-    /// turned out wrong.
+    /// How much later than expected a packet may be acknowledged before it counts as lost; grows
+    /// after wrong guesses.
     patience: Micros,
     patience_grew_at: Micros,
 }
 
 impl SentPackets {
     pub(crate) fn new() -> SentPackets {
-        // Room for the first window, so that a burst of resending allocates nothing.
+        // Space for the first window, so that a burst of retransmissions does not allocate.
         SentPackets { packets: VecDeque::with_capacity(16), ..SentPackets::default() }
     }
 
@@ -85,12 +87,12 @@ impl SentPackets {
         self.in_flight_bytes
     }
 
-    /// Whether as many packets are remembered as an acknowledgement looks back at.
+    /// Whether an acknowledgement could not cover more packets.
     pub(crate) fn is_full(&self) -> bool {
         self.packets.len() >= PACKETS_MAX
     }
 
-    /// The oldest packet whose fate is of interest.
+    /// Oldest packet still waited for.
     pub(crate) fn floor(&self) -> Option<u64> {
         self.packets.front().map(|packet| packet.number)
     }
@@ -100,7 +102,7 @@ impl SentPackets {
         self.packets.push_back(SentPacket { number, at, bytes: bytes as u32, pieces, mark, lost: false });
     }
 
-    /// Takes out the packets with these numbers, oldest first.
+    /// Removes the packets with these numbers, oldest first.
     pub(crate) fn acked(
         &mut self,
         now: Micros,
@@ -126,8 +128,8 @@ impl SentPackets {
         self.packets.drain(from..to);
     }
 
-    /// Takes for lost what was sent well before something that has arrived by now (RFC 8985, by
-    /// time only, so that packets overtaking each other cost nothing).
+    /// Finds lost packets: those sent well before one that was acknowledged (RFC 8985, by time
+    /// only, so that reordering costs nothing).
     pub(crate) fn detect_lost(&mut self, now: Micros, rtt: &Rtt, mut each: impl FnMut(&SentPacket)) {
         let wait = self.loss_wait(rtt);
         let newest_acked = self.newest_acked;
@@ -141,8 +143,7 @@ impl SentPackets {
                 each(packet);
             }
         }
-        // Remembered for a second such wait, so that an acknowledgement that is merely late is not
-        // in vain.
+        // Kept for a second such wait, so that a merely late acknowledgement still counts.
         let forget_after = wait + wait;
         while self.packets.front().is_some_and(|oldest| oldest.lost && now.since(oldest.at) > forget_after) {
             self.packets.pop_front();
@@ -153,8 +154,7 @@ impl SentPackets {
         }
     }
 
-    /// Takes the oldest packets for lost, as many as asked for, because nothing was heard for too
-    /// long.
+    /// Declares the oldest `count` packets lost, because nothing was heard for too long.
     pub(crate) fn give_up(&mut self, count: usize, mut each: impl FnMut(&SentPacket)) {
         for packet in self.packets.iter_mut().filter(|packet| !packet.lost).take(count) {
             packet.lost = true;
@@ -163,13 +163,13 @@ impl SentPackets {
         }
     }
 
-    /// When [`SentPackets::detect_lost`] will find something if nothing more arrives.
+    /// When [`SentPackets::detect_lost`] will find something without further arrivals.
     pub(crate) fn loss_at(&self, rtt: &Rtt) -> Option<Micros> {
         let oldest = self.packets.iter().find(|packet| !packet.lost)?;
         (Some(oldest.number) < self.newest_acked).then(|| oldest.at.saturating_add(self.loss_wait(rtt)))
     }
 
-    /// When the newest packet that is still under way was sent.
+    /// Sending time of the newest packet in flight.
     pub(crate) fn newest_at(&self) -> Option<Micros> {
         self.packets.iter().rev().find(|packet| !packet.lost).map(|packet| packet.at)
     }

@@ -1,5 +1,6 @@
-//! One link between two joined peers, without the carrier: takes packets in, says which to send and
-//! when.
+//! One established link without its carrier: takes packets, returns packets to send.
+//!
+//! Driven by `link.rs`. Absent: carriers, handshakes, other peers.
 
 use std::ops::Range;
 
@@ -22,24 +23,23 @@ use super::streams_out::StreamsOut;
 use super::unreliable_queue::UnreliableQueue;
 use crate::{CloseCode, DATAGRAM_BYTES_MAX, LinkConfig, LinkStats, PeerFault};
 
-/// How much a short message may exceed what congestion control allows, so that it need not wait for
-/// a long one.
+/// How far a short message may exceed the congestion window, so that it need not wait for a long
+/// one.
 const HEADROOM_BYTES: u64 = 4 * DATAGRAM_BYTES_MAX as u64;
 
-/// A caller that polls this rarely, like a game once a frame, makes a transfer go out in bursts. An
-/// unreliable message that is sent right after the poll goes first: the burst waits for it, at most
-/// that long.
+/// A caller that polls this rarely, like a game once per frame, makes a transfer go out in bursts.
+/// Stream data then waits, at most this long, for the unreliable message that is usually sent right
+/// after the poll.
 const RARE_POLL: Micros = Micros::from_millis(8);
 const HOLD: Micros = Micros::from_millis(4);
 
-/// Whoever sent no unreliable message for this long is not expected to do so now.
+/// No unreliable message is expected after a pause of this length.
 const HOLD_FOR: Micros = Micros::from_millis(50);
 
-/// A busy carrier is asked again after this.
+/// Delay before a busy carrier is tried again.
 const BUSY_RETRY: Micros = Micros::from_millis(1);
 
-/// A probe timeout does not grow beyond this: a link that lost its path for a moment is back soon
-/// after.
+/// Longest probe timeout, so that a link recovers soon after an outage.
 const PROBE_TIMEOUT_MAX: Micros = Micros::from_millis(500);
 
 #[derive(Debug)]
@@ -49,8 +49,7 @@ pub(crate) struct Link {
     label_out: Label,
     label_in: Label,
     next_number: u64,
-    /// When the way to the peer last changed, and the first packet since then: only from there on
-    /// is anything learnt about it.
+    /// When the path last changed, and the first packet since: measurements start there.
     rerouted_at: Micros,
     first_of_path: u64,
     received: Received,
@@ -67,10 +66,10 @@ pub(crate) struct Link {
     pub(crate) queue: UnreliableQueue,
     heartbeat: Heartbeat,
     busy_until: Option<Micros>,
-    /// Stream data was left to be sent when packets were last made.
+    /// Stream data was left when packets were last made.
     waiting: bool,
-    /// When the last unreliable message went, and until when stream data lets the next one go
-    /// first.
+    /// When the last unreliable message was sent, and until when stream data waits for the next
+    /// one.
     unreliable_at: Option<Micros>,
     hold_until: Micros,
     loss_out: u8,
@@ -82,18 +81,18 @@ pub(crate) struct Link {
     packets_refused: u64,
 }
 
-/// What a packet was, for the caller to act on.
+/// Result of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Handled {
-    /// The other side ends the link.
+    /// The other side closes the link.
     Bye(CloseCode),
     /// There may be something to read or to send.
     Other,
-    /// It was repeated, too old, or does not belong here.
+    /// It was repeated, too old, or of another link.
     Refused,
 }
 
-/// A packet that is ready in the caller's buffer. Tell [`Link::transmitted`] whether it went.
+/// A packet in the caller's buffer. Report with [`Link::transmitted`] whether it was sent.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) bytes: usize,
@@ -155,13 +154,13 @@ impl Link {
         self.remote
     }
 
-    /// Whether a packet other than an unreliable message proves to belong here.
+    /// Whether a packet other than an unreliable message belongs to this link.
     pub(crate) fn owns(&self, label: Label) -> bool {
         label == self.label_in
     }
 
-    /// An unreliable message came: where it is in the packet, unless it is refused. Most packets
-    /// are this.
+    /// Handles an unreliable message, the most frequent packet. Returns its position in the packet,
+    /// unless it is rejected.
     #[inline]
     pub(crate) fn handle_unreliable(&mut self, now: Micros, bytes: &[u8]) -> Option<Range<usize>> {
         let (tag, number) = read_unreliable_header(bytes)?;
@@ -174,7 +173,7 @@ impl Link {
         Some(UNRELIABLE_HEADER_BYTES..bytes.len())
     }
 
-    /// Any other packet came.
+    /// Handles any other packet.
     pub(crate) fn handle(
         &mut self,
         now: Micros,
@@ -194,7 +193,7 @@ impl Link {
         if let Ok(Packet::Streams(_, streams)) = &packet
             && !self.streams_in.fits(streams, config.receive_bytes_max as usize)?
         {
-            // Not noted as received, so not acknowledged: it will come again.
+            // Not recorded as received, so not acknowledged: it will be sent again.
             return Ok(self.refuse());
         }
         self.count_in(now, number, bytes.len());
@@ -208,13 +207,14 @@ impl Link {
         Ok(Handled::Other)
     }
 
-    /// The other side greeted us again within this link: it may not know that it stands.
+    /// The other side repeated the handshake within this link: it may not know that it is
+    /// established.
     pub(crate) fn handle_greeting(&mut self, now: Micros) {
         self.heard_at = now;
         self.heartbeat.ask_now();
     }
 
-    /// The way to the peer changed.
+    /// The path to the peer changed.
     pub(crate) fn handle_reroute(&mut self, now: Micros) {
         (self.rerouted_at, self.first_of_path) = (now, self.next_number);
         self.rtt = Rtt::default();
@@ -222,12 +222,12 @@ impl Link {
         self.heartbeat.ask_now();
     }
 
-    /// This side did not listen for a while: the other can't be blamed for silence then.
+    /// The local side did not poll for a while: the peer's silence in that time does not count.
     pub(crate) fn handle_absence(&mut self, absence: Micros) {
         self.heard_at = self.heard_at.saturating_add(absence);
     }
 
-    /// The caller polls, for the first time in so long.
+    /// The caller polls, after this long.
     pub(crate) fn handle_poll(&mut self, now: Micros, since_last: Micros) {
         let expects_message = self.unreliable_at.is_some_and(|at| now.since(at) < HOLD_FOR);
         if since_last >= RARE_POLL && expects_message {
@@ -235,8 +235,7 @@ impl Link {
         }
     }
 
-    /// Takes for lost what did not arrive in time. Says whether the peer has been silent for too
-    /// long.
+    /// Detects losses. Returns whether the peer has been silent for too long.
     pub(crate) fn handle_timeout(&mut self, now: Micros, config: &LinkConfig) -> Silence {
         if now.since(self.heard_at) >= config.timeout {
             return Silence::TooLong;
@@ -253,8 +252,8 @@ impl Link {
         if self.probe_at().is_some_and(|at| at <= now) {
             let (streams, resent) = (&mut self.streams_out, &mut self.packets_resent);
             self.probes += 1;
-            // The first time it may be the end of a transfer that was lost, with nothing after it
-            // to tell.
+            // First probes: it may be the lost end of a transfer, with no later packet to reveal
+            // that.
             let count = if self.probes < 3 { 2 } else { usize::MAX };
             self.sent.give_up(count, |packet| {
                 streams.lost(&packet.pieces);
@@ -267,13 +266,12 @@ impl Link {
         Silence::Fine
     }
 
-    /// All packets that could be made have been.
+    /// No more packets can be made at the moment.
     pub(crate) fn finish_packets(&mut self) {
         self.waiting = self.streams_out.shortest().is_some();
     }
 
-    /// When [`Link::handle_timeout`] or [`Link::poll_transmit`] has something to do if nothing
-    /// arrives.
+    /// When [`Link::handle_timeout`] or [`Link::next_packet`] is due without arrivals.
     pub(crate) fn timeout(&self, config: &LinkConfig) -> Micros {
         let mut at = self.heard_at.saturating_add(config.timeout);
         let send_at = self.next_send_at(config);
@@ -292,7 +290,7 @@ impl Link {
         at
     }
 
-    /// The next packet to send now, written into the buffer.
+    /// Writes the next packet to send into the buffer.
     pub(crate) fn next_packet(
         &mut self,
         now: Micros,
@@ -338,7 +336,7 @@ impl Link {
         None
     }
 
-    /// What became of the packet given out last.
+    /// Result of sending the last packet.
     pub(crate) fn transmitted(&mut self, now: Micros, outgoing: Outgoing, taken: bool) {
         if !taken {
             if let What::Streams { pieces, .. } = &outgoing.what {
@@ -364,13 +362,13 @@ impl Link {
         }
     }
 
-    /// An unreliable message, ready to go at once; call [`Link::unreliable_sent`] if it went.
+    /// Writes an unreliable message to send at once; call [`Link::unreliable_sent`] afterwards.
     #[inline]
     pub(crate) fn unreliable(&self, buffer: &mut [u8], message: &[u8]) -> usize {
         write_unreliable(buffer, self.label_out.tag, self.next_number, message)
     }
 
-    /// An unreliable message went out at once. Says whether stream data waited for it.
+    /// An unreliable message was sent at once. Returns whether stream data waited for it.
     #[inline]
     pub(crate) fn unreliable_sent(&mut self, now: Micros, bytes: usize) -> bool {
         self.count_out(now, bytes);
@@ -380,7 +378,7 @@ impl Link {
         held && self.waiting
     }
 
-    /// One more packet has gone.
+    /// Counts one sent packet.
     #[inline]
     fn count_out(&mut self, now: Micros, bytes: usize) {
         self.next_number += 1;
@@ -390,17 +388,17 @@ impl Link {
         self.bytes_out += bytes as u64;
     }
 
-    /// The last packet: says that this link ends.
+    /// Writes the close packet, the last of this link.
     pub(crate) fn bye(&mut self, now: Micros, buffer: &mut [u8], goodbye: CloseCode) -> usize {
         let head = Head { label: self.label_out, number: self.next_number as u16 };
         let mut w = ByteWriter::new(buffer);
-        write_bye(head, goodbye, &mut w).expect("a goodbye fits into a packet");
+        write_bye(head, goodbye, &mut w).expect("a close packet fits into a packet");
         let bytes = w.written();
         self.count_out(now, bytes);
         bytes
     }
 
-    /// Bytes of reliable messages that may be held, and that are.
+    /// Limit of reliable bytes held, and how many are.
     pub(crate) fn reliable_room(&self, config: &LinkConfig) -> (usize, usize) {
         (config.send_bytes_max.min(self.remote.grant) as usize, self.streams_out.held_bytes())
     }
@@ -471,7 +469,7 @@ impl Link {
             self.sent.acked(now, range, &rtt_before, |packet| {
                 acked_any = true;
                 streams.acked(&packet.pieces);
-                // What went another way says nothing about this one.
+                // A packet sent over another path says nothing about this one.
                 if packet.number < first_of_path {
                     return;
                 }
@@ -500,7 +498,7 @@ impl Link {
         self.heartbeat.ask_at(config, self.sent_at, self.heard_at)
     }
 
-    /// Whether the path has room for stream data: from streams with at most so many bytes to send.
+    /// Whether the path has capacity for stream data, and for streams of which length.
     fn allowance(&self) -> Option<u64> {
         let shortest = self.streams_out.shortest()?;
         let packet = DATAGRAM_BYTES_MAX as u64;
@@ -517,7 +515,7 @@ impl Link {
         }
     }
 
-    /// When to take silence about what was sent for loss.
+    /// When silence about sent packets counts as loss.
     fn probe_at(&self) -> Option<Micros> {
         let sent_at = self.sent.newest_at()?;
         let wait = self.rtt.probe_timeout().get().saturating_mul(1 << self.probes.min(6));
@@ -539,7 +537,7 @@ impl Link {
     }
 }
 
-/// Whether a peer can be taken for alive.
+/// Whether a peer counts as alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Silence {
     Fine,

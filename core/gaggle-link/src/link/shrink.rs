@@ -1,9 +1,11 @@
-//! When to give back the memory of a buffer that grew for something large.
+//! Decision when to release the memory of a buffer that grew for something large.
+//!
+//! Used by streams. Absent: the buffers.
 
 /// Buffers up to this size are kept.
 const KEPT_BYTES: usize = 64 * 1024;
 
-/// A larger one is kept until it has been filled and emptied this often without being needed.
+/// A larger one is released after this many fills that did not need it.
 const CALM_MAX: u8 = 64;
 
 /// Watches how full a buffer gets.
@@ -18,7 +20,7 @@ impl Shrink {
         self.peak_bytes = self.peak_bytes.max(bytes);
     }
 
-    /// The buffer is empty: what capacity it should have at most, if less than it has.
+    /// The buffer is empty: returns a smaller capacity to shrink to, if any.
     pub(crate) fn emptied(&mut self, capacity: usize) -> Option<usize> {
         let needed = std::mem::take(&mut self.peak_bytes);
         if capacity <= KEPT_BYTES || needed > capacity / 4 {
@@ -38,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_large_and_not_needed_for_a_while_is_given_back() {
+    fn only_large_unused_buffer_is_released() {
         let mut shrink = Shrink::default();
         assert!((0..1_000).all(|_| shrink.emptied(KEPT_BYTES).is_none()));
         for round in 0..1_000 {

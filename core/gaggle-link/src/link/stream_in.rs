@@ -1,4 +1,6 @@
-//! One incoming stream: puts pieces together, gives messages out in order.
+//! One incoming stream: reassembles pieces and returns messages in order.
+//!
+//! Owned by `streams_in.rs`. Absent: memory limits across streams.
 
 use std::ops::Range;
 
@@ -8,37 +10,37 @@ use super::ranges::Ranges;
 use super::shrink::Shrink;
 use crate::PeerFault;
 
-/// Gaps a stream may have. A peer that leaves more has its packet refused: it will be sent again.
+/// Gaps per stream. A packet that would add more is rejected, and sent again later.
 const GAPS_MAX: usize = 1_024;
 
 #[derive(Debug, Default)]
 pub(crate) struct StreamIn {
-    /// Bytes from offset `base` on, as far as something has arrived.
+    /// Bytes from offset `base` on, as far as pieces arrived.
     buffer: Vec<u8>,
     base: u64,
     arrived: Ranges,
-    /// How much of the buffer has been given out.
+    /// Bytes of the buffer already returned as messages.
     given: usize,
     shrink: Shrink,
 }
 
-/// What a piece needs to be taken.
+/// Whether a piece can be taken.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// The buffer grows by so many bytes.
+    /// The buffer grows by this many bytes.
     Grows(usize),
-    /// It leaves too many gaps: not now.
+    /// It leaves too many gaps at the moment.
     TooManyGaps,
 }
 
 impl StreamIn {
-    /// Bytes held that were not given out.
+    /// Buffered bytes not returned yet.
     pub(crate) fn held_bytes(&self) -> usize {
         self.buffer.len() - self.given
     }
 
     pub(crate) fn fit(&self, piece: &Range<u64>) -> Fit {
-        // With that many gaps only what closes the first one is taken, so that it always gets on.
+        // At the limit, only what fills the first gap is taken, which always makes progress.
         if self.arrived.count() >= GAPS_MAX && piece.start > self.contiguous_end() {
             return Fit::TooManyGaps;
         }
@@ -61,7 +63,7 @@ impl StreamIn {
         self.arrived.insert(self.base + start as u64..self.base + end as u64);
     }
 
-    /// Where the next whole message lies in [`StreamIn::buffer`], or none yet.
+    /// Position of the next whole message in [`StreamIn::buffer`]; none if incomplete.
     pub(crate) fn next_message(&mut self, bytes_max: usize) -> Result<Option<Range<usize>>, PeerFault> {
         let whole = (self.contiguous_end() - self.base) as usize;
         let mut r = ByteReader::new(&self.buffer[self.given..whole]);
@@ -87,14 +89,13 @@ impl StreamIn {
         &self.buffer
     }
 
-    /// Everything below has arrived.
+    /// Everything below this offset has arrived.
     fn contiguous_end(&self) -> u64 {
         self.arrived.first().filter(|first| first.start <= self.base).map_or(self.base, |first| first.end)
     }
 
-    /// What was given out goes once it is as much as what stays: a peer that leaves a far gap and
-    /// then sends one small message after the other must not have us move the whole buffer for
-    /// each.
+    /// Removes returned bytes once they are as many as the rest. Otherwise a peer that leaves a
+    /// distant gap and sends small messages could make every one of them move the whole buffer.
     fn forget_given(&mut self) {
         if self.given == 0 || self.given * 2 < self.buffer.len() {
             return;
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_in_any_order_and_repeated_give_each_message_once() {
+    fn reordered_repeated_pieces_give_each_message_once() {
         let bytes = b"\x03one\x00\x05three\x02no";
         for order in [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 2, 4, 1]] {
             let mut stream = StreamIn::default();
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_cannot_be_are_faults() {
+    fn impossible_lengths_are_faults() {
         let mut stream = StreamIn::default();
         stream.insert(0, &[0xff; 9]);
         assert_eq!(stream.next_message(1_000), Ok(None));
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn small_messages_before_a_far_gap_do_not_move_everything_each_time() {
+    fn small_messages_before_distant_gap_move_buffer_rarely() {
         let mut stream = StreamIn::default();
         stream.insert(100_000, b"far");
         let mut moves = 0;
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_follows_what_arrived_and_gaps_are_limited() {
+    fn memory_follows_arrivals_and_gaps_are_limited() {
         let mut stream = StreamIn::default();
         assert_eq!(stream.fit(&(0..10)), Fit::Grows(10));
         assert_eq!(stream.fit(&(u64::MAX - 1..u64::MAX)), Fit::Grows(usize::MAX));

@@ -1,7 +1,8 @@
-//! One outgoing stream: keeps messages until they are acknowledged as a whole, says what to send
-//! next.
+//! One outgoing stream: holds messages until they are acknowledged as a whole, and selects what to
+//! send.
 //!
-//! A stream is a row of bytes: each message with its length in front. Packets carry pieces of it.
+//! Owned by `streams_out.rs`. A stream is a sequence of bytes: each message with its length in
+//! front. Absent: packets.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,28 +14,28 @@ use super::shrink::Shrink;
 
 #[derive(Debug, Default)]
 pub(crate) struct StreamOut {
-    /// Bytes from `base` on.
+    /// Bytes from offset `base` on.
     buffer: VecDeque<u8>,
-    /// Start of the first message that is not acknowledged as a whole, and of each after it.
+    /// Start of each message that is not acknowledged as a whole.
     base: u64,
     ends: VecDeque<u64>,
-    /// Everything below has been sent at least once.
+    /// Everything below this offset was sent at least once.
     sent: u64,
     acked: Ranges,
-    /// Sent, taken for lost, not acknowledged.
+    /// Sent, lost, and not acknowledged.
     lost: Ranges,
     shrink: Shrink,
 }
 
 impl StreamOut {
-    /// Bytes a message takes in a stream.
+    /// Bytes of a message in a stream.
     pub(crate) fn bytes_of(message: &[u8]) -> usize {
         Varint::size_of(message.len() as u64) + message.len()
     }
 
-    /// Bytes of the largest message that takes no more than this in a stream.
+    /// Largest message that fits into this many bytes of a stream.
     pub(crate) fn message_bytes_max(bytes_max: usize) -> usize {
-        // The longer the message, the longer its length: 1 to 5 bytes for what can be set.
+        // The length takes 1 to 5 bytes for all valid settings.
         (1..=5)
             .map(|length| bytes_max.saturating_sub(length))
             .find(|&bytes| Varint::size_of(bytes as u64) + bytes <= bytes_max)
@@ -48,24 +49,24 @@ impl StreamOut {
         self.shrink.filled(self.buffer.len());
     }
 
-    /// Bytes of messages not yet acknowledged as a whole.
+    /// Bytes of messages not acknowledged as a whole.
     pub(crate) fn held_bytes(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Bytes to be sent, for the first time or again.
+    /// Bytes to send, for the first time or again.
     pub(crate) fn pending_bytes(&self) -> u64 {
         self.end() - self.sent + self.lost.len()
     }
 
-    /// What to send next, at most so many bytes. Nothing changes until [`StreamOut::sent`].
+    /// What to send next, at most `bytes_max`. Nothing changes until [`StreamOut::sent`].
     pub(crate) fn next_piece(&self, bytes_max: usize) -> Option<Range<u64>> {
         let next = self.lost.first().unwrap_or(self.sent..self.end());
         let end = next.end.min(next.start + bytes_max as u64);
         (next.start < end).then_some(next.start..end)
     }
 
-    /// The bytes of a piece, in two parts if they lie so.
+    /// Bytes of a piece, in two parts if the buffer wraps there.
     pub(crate) fn bytes(&self, piece: &Range<u64>) -> (&[u8], &[u8]) {
         let (start, end) = ((piece.start - self.base) as usize, (piece.end - self.base) as usize);
         let (head, tail) = self.buffer.as_slices();
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_goes_first_and_only_what_is_not_acknowledged() {
+    fn lost_and_unacknowledged_data_is_sent_first() {
         let mut stream = StreamOut::default();
         stream.push(b"abcdefgh");
         for piece in [0..3, 3..6] {
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_held_until_they_are_acknowledged_as_a_whole() {
+    fn messages_are_held_until_acknowledged_as_whole() {
         let mut stream = StreamOut::default();
         stream.push(b"one");
         stream.push(b"");

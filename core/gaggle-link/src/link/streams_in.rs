@@ -1,4 +1,6 @@
-//! All incoming streams of a link, within the memory the peer was granted.
+//! All incoming streams of a link, within the memory granted to the peer.
+//!
+//! Owned by `session.rs`. Absent: reassembly (`stream_in.rs`).
 
 use std::ops::Range;
 
@@ -9,7 +11,7 @@ use crate::PeerFault;
 #[derive(Debug, Default)]
 pub(crate) struct StreamsIn {
     streams: Vec<(u8, StreamIn)>,
-    /// Streams, by index, that may have a message to give out: one bit each.
+    /// One bit per stream that may have a message to return.
     readable: [u64; 4],
 }
 
@@ -39,7 +41,7 @@ impl StreamsIn {
         }
     }
 
-    /// The next whole message: its stream, and where it is for [`StreamsIn::message`].
+    /// Next whole message: its stream, and its position for [`StreamsIn::message`].
     pub(crate) fn next_message(
         &mut self,
         bytes_max: usize,

@@ -1,4 +1,6 @@
-//! All outgoing streams of a link: which of them goes next, and how much they hold together.
+//! All outgoing streams of a link: which is sent next, and their total size.
+//!
+//! Owned by `session.rs`. Absent: content of one stream (`stream_out.rs`).
 
 use gaggle_kit::ByteWriter;
 
@@ -6,7 +8,7 @@ use super::packet::PIECE_HEADER_BYTES_MAX;
 use super::sent::Pieces;
 use super::stream_out::StreamOut;
 
-/// Less room than this at the end of a packet is left unused.
+/// Space below this at the end of a packet is left unused.
 const ROOM_MIN: usize = PIECE_HEADER_BYTES_MAX + 16;
 
 #[derive(Debug, Default)]
@@ -24,14 +26,13 @@ impl StreamsOut {
         self.change(stream, |stream| stream.push(message));
     }
 
-    /// Bytes to be sent on the stream that has the least of them; none if there is nothing to send.
+    /// Bytes to send of the stream with the fewest; none if there are none.
     pub(crate) fn shortest(&self) -> Option<u64> {
         self.streams.iter().map(|(_, stream)| stream.pending_bytes()).filter(|&bytes| bytes > 0).min()
     }
 
-    /// Fills a packet with what is to be sent next from streams with at most so many bytes to send,
-    /// and counts it as sent. The stream with the least to send goes first: a short message never
-    /// waits for a long one.
+    /// Fills a packet from streams with at most `pending_max` bytes to send, and marks it as sent.
+    /// The shortest goes first: a short message never waits for a long one.
     pub(crate) fn fill(&mut self, pending_max: u64, w: &mut ByteWriter<'_>) -> Pieces {
         let mut pieces = Pieces::default();
         while !pieces.is_full() && w.remaining() >= ROOM_MIN {
@@ -49,7 +50,7 @@ impl StreamsOut {
                 .and_then(|()| w.varint(piece.end - piece.start))
                 .and_then(|()| w.bytes(head))
                 .and_then(|()| w.bytes(tail));
-            written.expect("a piece and its header are no longer than what is left");
+            written.expect("a piece and its header fit into the remaining space");
             pieces.push(*number, &piece);
             stream.sent(piece);
         }

@@ -1,8 +1,10 @@
-//! Unreliable messages that wait because the carrier was busy. Full means: the oldest goes.
+//! Unreliable messages queued while the carrier is busy; a full queue drops the oldest.
+//!
+//! Owned by `session.rs`. Absent: packets.
 
 use std::collections::VecDeque;
 
-/// Holds whole messages; their buffers are used again.
+/// Queue of whole messages; buffers are reused.
 #[derive(Debug, Default)]
 pub(crate) struct UnreliableQueue {
     waiting: VecDeque<Vec<u8>>,
@@ -48,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_goes_and_is_counted() {
+    fn full_queue_drops_oldest_and_counts_it() {
         let mut queue = UnreliableQueue::default();
         (0..5).for_each(|n| queue.push(&[n], 3));
         assert_eq!((queue.len(), queue.dropped()), (3, 2));

@@ -1,51 +1,53 @@
-//! Which ways lead to one peer, which is used, and what to try next. Decides; does nothing.
+//! Paths to one peer: which is used, and what to try next.
+//!
+//! Decides only; `paths.rs` carries out. Absent: carriers, packets.
 
 use gaggle_kit::{Micros, PeerId};
 
 use super::{Path, PathConfig, PathReason};
 
-/// Retries of a better way get rarer up to this.
+/// Longest delay between retries of a better path.
 const RETRY_MAX: Micros = Micros::from_secs(60);
 
-/// One way to the peer.
+/// One path to the peer.
 #[derive(Debug, Clone, Copy, Default)]
 struct Way {
     usable: bool,
     open: bool,
-    /// When it was tried last, and when for the first time since it was open.
+    /// When it was last tried, and when first since it was last open.
     tried_at: Option<Micros>,
     first_tried_at: Option<Micros>,
     heard_at: Micros,
     failures: u32,
-    /// It fell silent, so that what comes this way does not show that anything arrives at the other
-    /// end. Only an answer does.
+    /// It was silent, so that received packets do not prove the other direction; only an answered
+    /// probe does.
     doubtful: bool,
-    /// The last question whether it works again, and when it was asked.
+    /// Last probe, and when it was sent.
     probe: u32,
     probed_at: Micros,
 }
 
-/// The ways to one peer.
+/// Paths to one peer.
 #[derive(Debug)]
 pub(super) struct Pair {
     pub(super) peer: PeerId,
-    /// Somebody here wants this peer: ways are tried. Otherwise the other side does.
+    /// The local side wants this peer and tries paths. Otherwise only the other side does.
     pub(super) wanted: bool,
     ways: [Way; 3],
     active: Option<Path>,
-    /// The way used before, and until when copies go there.
+    /// Previous path, and until when copies are sent there.
     before: Option<(Path, Micros)>,
-    /// The link was told of this peer.
+    /// The link knows of this peer.
     told: bool,
     /// The peer waits at a relay.
     met: bool,
-    /// Since when the active way is in use.
+    /// Since when the active path is used.
     taken_at: Micros,
-    /// Since when there is no open way.
+    /// Since when no path is open.
     lost_at: Option<Micros>,
 }
 
-/// What is to be done.
+/// Next action for a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Rest,
@@ -82,12 +84,12 @@ impl Pair {
         self.met = true;
     }
 
-    /// The old way, while copies still go there.
+    /// Previous path, while copies are sent there.
     pub(super) fn beside(&self, now: Micros) -> Option<Path> {
         self.before.filter(|(path, until)| now < *until && self.ways[path.index()].open).map(|(path, _)| path)
     }
 
-    /// The other side answered a question asked this way.
+    /// The other side answered a probe of this path.
     pub(super) fn answered(&mut self, path: Path, token: u32, now: Micros) {
         let way = &mut self.ways[path.index()];
         if way.open && way.probe == token {
@@ -112,14 +114,14 @@ impl Pair {
         way.first_tried_at.get_or_insert(now);
     }
 
-    /// A datagram came this way; whether it counts.
+    /// A datagram arrived on this path; returns whether it counts.
     pub(super) fn heard(&mut self, path: Path, now: Micros) -> bool {
         let way = &mut self.ways[path.index()];
         way.heard_at = now;
         way.open && self.told
     }
 
-    /// Nothing was heard for long, or the other side is heard elsewhere and no longer here.
+    /// Whether nothing was heard for long, or the other side is only heard on another path.
     fn is_silent(&self, path: Path, now: Micros, config: &PathConfig) -> bool {
         let heard_at = self.ways[path.index()].heard_at;
         let heard_elsewhere = self.open().map(|other| self.ways[other.index()].heard_at).max();
@@ -140,7 +142,7 @@ impl Pair {
         self.usable().filter(|path| self.ways[path.index()].open)
     }
 
-    /// The next thing to do, if any is due.
+    /// The next action that is due, if any.
     pub(super) fn step(&mut self, now: Micros, config: &PathConfig) -> Step {
         self.choose(now, config)
             .or_else(|| self.try_more(now, config))
@@ -149,10 +151,10 @@ impl Pair {
             .unwrap_or(Step::Rest)
     }
 
-    /// Takes the best way that is open and heard.
+    /// Chooses the best path that is open and not silent.
     fn choose(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
         let heard = self.open().find(|path| self.is_good(*path, now, config));
-        // A silent way is better than none.
+        // A silent path is better than none.
         let best =
             heard.or(self.active.filter(|path| self.ways[path.index()].open)).or_else(|| self.open().next());
         if best == self.active {
@@ -180,7 +182,7 @@ impl Pair {
         Some(Step::Take { path, reason })
     }
 
-    /// Tries another way: the best at first, the next after a while, a better one again.
+    /// Tries another path: the best first, the next after a while, a better one again later.
     fn try_more(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
         let due = self.usable().find(|path| self.next_try_at(*path, now, config).is_some_and(|at| at <= now));
         let meeting = self.meeting_place();
@@ -194,14 +196,14 @@ impl Pair {
         Some(Step::Connect { path, invite })
     }
 
-    /// Where a peer waits that needs another way than the one in use: the first relayed one that is
-    /// not open here.
+    /// Where a peer waits that needs another path than the current one: the first relayed one that
+    /// is not open here.
     fn meeting_place(&self) -> Option<Path> {
         let mut relayed = self.usable().filter(|path| *path != Path::Direct);
         relayed.find(|path| self.met && !self.ways[path.index()].open)
     }
 
-    /// When a way is to be tried, as things stand; none if it need not be.
+    /// When to try a path; none if not needed.
     fn next_try_at(&self, path: Path, now: Micros, config: &PathConfig) -> Option<Micros> {
         let way = self.ways[path.index()];
         let mut better =
@@ -212,8 +214,7 @@ impl Pair {
         {
             return None;
         }
-        // Before the first connection a worse way waits until the better ones had their time;
-        // afterwards nobody waits.
+        // Before the first connection, worse paths wait for better ones; afterwards none waits.
         let patient_until = if self.told {
             Micros::ZERO
         } else {
@@ -228,8 +229,7 @@ impl Pair {
         Some(patient_until.max(retry_at))
     }
 
-    /// Asks whether a way that fell silent works again, or, where the one in use is silent, one
-    /// that nothing went for a while.
+    /// Probes a silent path, or, if the active one is silent, one that was unused for a while.
     fn try_out(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
         let is_due = |path: &Path| self.next_probe_at(*path, now, config).is_some_and(|at| at <= now);
         let path = self.open().find(is_due)?;
@@ -246,12 +246,12 @@ impl Pair {
         (way.open && is_asked).then_some(way.probed_at + config.probe_interval)
     }
 
-    /// Leaves ways that are no longer needed, and peers that cannot be reached.
+    /// Closes paths that are not needed, and gives up unreachable peers.
     fn tidy(&mut self, now: Micros, config: &PathConfig) -> Option<Step> {
         if let Some(active) = self.active {
             let stable =
                 now.since(self.taken_at) >= config.retry_after && !self.is_silent(active, now, config);
-            // What is still heard on a worse way shows that the other side needs it.
+            // Traffic on a worse path shows that the other side needs it.
             let unused = |path: &Path| now.since(self.ways[path.index()].heard_at) >= config.retry_after;
             let worse = self.open().find(|path| *path > active && unused(path))?;
             if stable {
@@ -265,7 +265,7 @@ impl Pair {
         (self.told && now.since(lost_at) >= config.give_up_after).then_some(Step::GiveUp)
     }
 
-    /// When something may be due without anything arriving.
+    /// When something may be due without arrivals.
     pub(super) fn timeout(&self, now: Micros, config: &PathConfig) -> Micros {
         let silent = self.active.map(|path| self.ways[path.index()].heard_at + config.timeout);
         let tries = self.usable().filter_map(|path| self.next_try_at(path, now, config));

@@ -1,4 +1,4 @@
-//! Both legs to one relay over the line they share, as a carrier that is asked by leg.
+//! Both legs to one relay over their shared socket, as a carrier that is asked by leg.
 //!
 //! [`PlatformCarriers`](crate::PlatformCarriers) calls it. Absent: which leg is better, and who may
 //! connect.
@@ -11,59 +11,59 @@ use gaggle_kit::{Micros, PeerId};
 use super::client::{RelayClient, RelayCommand, RelayLeg};
 use crate::{CarrierEvent, WouldBlock};
 
-/// Datagrams that wait until their leg is polled; one more drops the oldest.
+/// Datagrams queued until their leg is polled; beyond that the oldest is dropped.
 const WAITING_MAX: usize = 1_024;
 
-/// A socket to a relay and perhaps a channel beside it: what waits, natively or in a browser.
+/// WebSocket to a relay with an optional channel, natively or in a browser. No method blocks.
 pub trait RelaySocket {
-    /// Begin to open the socket, in place of the one there was.
+    /// Starts opening the WebSocket; replaces the current one.
     fn open(&mut self, now: Micros);
 
-    /// Close the socket. [`RelaySocketEvent::Closed`] need not follow.
+    /// Closes the WebSocket. [`RelaySocketEvent::Closed`] need not follow.
     fn close(&mut self);
 
-    /// Send a frame over the socket, in order and without loss as long as it lives.
+    /// Sends a frame over the WebSocket, in order and without loss while it is open.
     fn send_control(&mut self, frame: &[u8]);
 
-    /// Send a frame with a datagram.
+    /// Sends a frame with a datagram.
     ///
     /// # Errors
-    /// If there is no room for it at the moment.
+    /// If there is no space for it at the moment.
     fn send(&mut self, now: Micros, leg: RelayLeg, frame: &[u8]) -> Result<(), WouldBlock>;
 
-    /// Begin a channel; [`RelaySocketEvent::Described`] follows. A line that has none does nothing.
+    /// Starts a channel; [`RelaySocketEvent::Described`] follows. No effect without channel
+    /// support.
     fn offer(&mut self, now: Micros);
 
-    /// What the relay answered to the offer.
+    /// Applies the relay's answer to the offer.
     fn accept(&mut self, now: Micros, description: &str);
 
-    /// Drop the channel. [`RelaySocketEvent::ChannelClosed`] need not follow.
+    /// Closes the channel. [`RelaySocketEvent::ChannelClosed`] need not follow.
     fn drop_channel(&mut self);
 
-    /// What happened next. For [`RelaySocketEvent::Frame`] the bytes have replaced the content of
-    /// `frame`.
+    /// Next event. For [`RelaySocketEvent::Frame`] its bytes replace the content of `frame`.
     fn poll(&mut self, now: Micros, frame: &mut Vec<u8>) -> Option<RelaySocketEvent>;
 
     /// When to poll again even if nothing arrives.
     fn poll_timeout(&self) -> Micros;
 
-    /// Frames that came over this leg and were thrown away before they could be polled.
+    /// Frames received over this leg and dropped before they were polled.
     fn dropped(&self, leg: RelayLeg) -> u64 {
         let _ = leg;
         0
     }
 }
 
-/// What happened on a line.
+/// Event of a relay socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelaySocketEvent {
-    /// The socket is open.
+    /// The WebSocket is open.
     Opened,
-    /// The socket is closed, or could not be opened.
+    /// The WebSocket is closed, or could not be opened.
     Closed,
-    /// A frame came.
+    /// A frame has arrived over this leg.
     Frame(RelayLeg),
-    /// The channel's description, for the relay.
+    /// The channel's offer, for the relay.
     Described(String),
     /// The channel is open.
     ChannelOpened,
@@ -71,8 +71,8 @@ pub enum RelaySocketEvent {
     ChannelClosed,
 }
 
-/// A machine's connection to a relay: the deciding half, the line it runs over, and datagrams that
-/// wait until their leg is polled.
+/// A peer's connection to a relay: state machine, socket, and datagrams that wait until their leg
+/// is polled.
 pub struct RelayCarrier<L> {
     client: RelayClient,
     line: L,
@@ -90,39 +90,39 @@ impl<L> fmt::Debug for RelayCarrier<L> {
 }
 
 impl<L: RelaySocket> RelayCarrier<L> {
-    /// Puts the deciding and the waiting half together.
+    /// Combines the state machine with its socket.
     pub fn new(client: RelayClient, line: L) -> RelayCarrier<L> {
         let (frame, waiting, spare) = (Vec::new(), Default::default(), Vec::new());
         RelayCarrier { client, line, frame, waiting, dropped: [0; 2], spare, now: Micros::ZERO }
     }
 
-    /// Whether the client was made for this leg.
+    /// Whether the client supports this leg.
     pub fn has(&self, leg: RelayLeg) -> bool {
         self.client.has_leg(leg)
     }
 
-    /// From now on this ticket counts.
+    /// Sets the ticket to show from now on.
     pub fn set_ticket(&mut self, now: Micros, ticket: &str) {
         self.client.set_ticket(now, ticket);
         self.obey();
     }
 
-    /// As [`RelayClient::wants_ticket`] says.
+    /// Whether a newer ticket is needed: see [`RelayClient::wants_ticket`].
     pub fn wants_ticket(&mut self, now: Micros) -> bool {
         self.client.wants_ticket(now)
     }
 
-    /// As [`ConnectCarrier::connect`](crate::ConnectCarrier::connect), over this leg.
+    /// Connects over this leg, like [`ConnectCarrier::connect`](crate::ConnectCarrier::connect).
     pub fn connect(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         self.now = now;
         self.client.connect(now, leg, peer);
         self.obey();
     }
 
-    /// As [`Carrier::send`](crate::Carrier::send), over this leg.
+    /// Sends over this leg, like [`Carrier::send`](crate::Carrier::send).
     ///
     /// # Errors
-    /// If the line has no room for it at the moment.
+    /// If the socket has no space for it at the moment.
     pub fn send(
         &mut self,
         now: Micros,
@@ -134,8 +134,8 @@ impl<L: RelaySocket> RelayCarrier<L> {
         if is_open { self.line.send(now, leg, &self.frame) } else { Ok(()) }
     }
 
-    /// As [`Carrier::poll`](crate::Carrier::poll): takes what the line has, until there is
-    /// something for this leg.
+    /// Reads the socket until there is an event for this leg, like
+    /// [`Carrier::poll`](crate::Carrier::poll).
     pub fn poll(&mut self, now: Micros, leg: RelayLeg, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
         self.now = now;
         loop {
@@ -150,7 +150,7 @@ impl<L: RelaySocket> RelayCarrier<L> {
                 }
             }
             if self.step(now).is_none() {
-                // Only now: what came while nobody looked must not count as silence.
+                // Only after reading: what waited unread must not count as silence.
                 self.client.handle_timeout(now);
                 self.obey();
                 return self.client.poll_event(leg);
@@ -163,14 +163,14 @@ impl<L: RelaySocket> RelayCarrier<L> {
         self.client.poll_timeout().min(self.line.poll_timeout())
     }
 
-    /// As [`Carrier::close`](crate::Carrier::close), over this leg.
+    /// Closes over this leg, like [`Carrier::close`](crate::Carrier::close).
     pub fn close(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         self.now = now;
         self.client.close(now, leg, peer);
         self.obey();
     }
 
-    /// As [`Carrier::dropped`](crate::Carrier::dropped), over both legs.
+    /// Dropped datagrams of both legs, like [`Carrier::dropped`](crate::Carrier::dropped).
     pub fn dropped(&self) -> u64 {
         RelayLeg::ALL.iter().map(|leg| self.dropped[*leg as usize] + self.line.dropped(*leg)).sum()
     }

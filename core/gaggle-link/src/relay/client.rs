@@ -1,4 +1,7 @@
-//! A member's side of a relay: when to connect, whom to call, which of two legs leads to whom. Does nothing itself.
+//! State machine of a relay's client: when to connect, which pairs to open, which leg leads to
+//! which peer.
+//!
+//! Driven by [`RelayCarrier`](super::RelayCarrier). Absent: sockets, clocks.
 
 use std::collections::VecDeque;
 
@@ -8,28 +11,27 @@ use super::frame::{RelayFrame, RelayReject};
 use super::wish::TicketWish;
 use crate::CarrierEvent;
 
-/// The socket is given up if it does not open within this time: a way that was dead when the attempt began may work by now, and
-/// what the attempt sent into it is repeated ever more rarely.
+/// Time for the WebSocket to open. The network may work again while an old attempt still backs off.
 const OPEN_PATIENCE: Micros = Micros::from_secs(5);
-/// A socket on which nothing was heard for so long is asked whether it still leads to the relay: one whose address changed on the
-/// way looks open for a quarter of an hour.
+/// Silence on a WebSocket after which the relay is asked: after a change of address on the way, a
+/// dead one looks open for a quarter of an hour.
 const ASK_AFTER: Micros = Micros::from_secs(3);
-/// It is given up if no answer comes within this time, to a question or to the ticket. With the time before the question, for
-/// the first wait and to open another, it makes less than ten seconds.
+/// Time for an answer to such a request, or to the ticket. Together with the silence, the first
+/// retry delay and opening, recovery takes less than ten seconds.
 const ANSWER_PATIENCE: Micros = Micros::from_secs(3);
-/// A channel that does not open within this time is offered anew when it is asked for.
+/// A channel that does not open within this time is offered again when needed.
 const CHANNEL_PATIENCE: Micros = Micros::from_secs(10);
-/// The first wait after a lost connection; doubled each time, up to the longest.
+/// First delay after a lost connection; doubles up to the longest.
 const RETRY_FIRST: Micros = Micros::from_millis(250);
 const RETRY_MAX: Micros = Micros::from_secs(4);
-/// A peer is hung up on this long after it was left: what was sent before may go another way and take longer.
+/// Delay before a pair is closed: earlier datagrams may take a slower path.
 const HANG_UP_AFTER: Micros = Micros::from_millis(250);
-/// Peers a relay may tell us of: more than any room has.
+/// Peers a relay may announce: more than any room has.
 const PEERS_MAX: usize = 128;
-/// A connection nobody needs is closed after this time.
+/// An unused connection is closed after this time.
 const IDLE_MAX: Micros = Micros::from_secs(10);
 
-/// One of the two ways to a relay.
+/// One of the two connections to a relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RelayLeg {
     /// Like UDP: [`Path::Relay`](crate::Path::Relay).
@@ -39,7 +41,7 @@ pub enum RelayLeg {
 }
 
 impl RelayLeg {
-    /// Both of them, the better one first.
+    /// Both legs, the better one first.
     pub const ALL: [RelayLeg; 2] = [RelayLeg::Datagram, RelayLeg::WebSocket];
 
     const fn index(self) -> usize {
@@ -47,20 +49,20 @@ impl RelayLeg {
     }
 }
 
-/// What the line has to do.
+/// Command for the socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelayCommand {
-    /// Open the socket.
+    /// Open the WebSocket.
     Open,
-    /// Send this over the socket, in order and without loss as long as it lives.
+    /// Send this over the WebSocket, in order and without loss while it is open.
     SendControl(Vec<u8>),
-    /// Close the socket.
+    /// Close the WebSocket.
     Close,
-    /// Begin a channel and describe it: [`RelayClient::handle_described`].
+    /// Create a channel and its offer: [`RelayClient::handle_described`].
     Offer,
-    /// The relay's answer to the offer.
+    /// Apply the relay's answer to the offer.
     Accept(String),
-    /// Drop the channel.
+    /// Close the channel.
     DropChannel,
 }
 
@@ -79,29 +81,29 @@ enum Channel {
     Open,
 }
 
-/// A peer, as seen through the relay.
+/// A peer as seen through the relay.
 #[derive(Debug, Default)]
 struct Reach {
-    /// The relay says that it forwards.
+    /// The relay forwards to it.
     forwarded: bool,
-    /// We asked for this peer on that leg.
+    /// The local side requested this peer on that leg.
     wanted: [bool; 2],
-    /// We left that leg; it stays so until we or the peer ask again.
+    /// The local side left that leg, until either side requests it again.
     left: [bool; 2],
-    /// Told to the leg's way.
+    /// Reported as open on that leg.
     open: [bool; 2],
 }
 
-/// The machine.
+/// Client of a relay, a state machine.
 #[derive(Debug)]
 pub struct RelayClient {
     local: PeerId,
     ticket: String,
-    /// Which legs may be used.
+    /// Permitted legs, in the order of [`RelayLeg::ALL`].
     legs: [bool; 2],
     socket: Socket,
     channel: Channel,
-    /// When something came over the socket last, and when it was asked since.
+    /// When the WebSocket last received something, and when the relay was asked since.
     heard_at: Micros,
     asked_at: Option<Micros>,
     /// Connections lost in a row.
@@ -109,7 +111,7 @@ pub struct RelayClient {
     instance: Option<u64>,
     has_channels: bool,
     peers: VecMap<PeerId, Reach>,
-    /// Peers that were left, and when to say so.
+    /// Peers that were left, and when to close their pairs.
     leaving: Vec<(Micros, PeerId)>,
     idle_since: Option<Micros>,
     wish: TicketWish,
@@ -119,7 +121,8 @@ pub struct RelayClient {
 }
 
 impl RelayClient {
-    /// For this machine, with this ticket, over these legs. Connects when somebody is to be reached and not before.
+    /// For the local peer, with this ticket, over these legs. Connects when the first peer is
+    /// requested.
     pub fn new(local: PeerId, ticket: &str, legs: &[RelayLeg]) -> RelayClient {
         RelayClient {
             local,
@@ -142,37 +145,37 @@ impl RelayClient {
         }
     }
 
-    /// The name of this machine.
+    /// Id of the local peer.
     pub fn local_id(&self) -> PeerId {
         self.local
     }
 
-    /// Whether this leg may be used.
+    /// Whether this leg is permitted.
     pub fn has_leg(&self, leg: RelayLeg) -> bool {
         self.legs[leg.index()]
     }
 
-    /// What the line has to do next.
+    /// Next command for the socket.
     pub fn poll_command(&mut self) -> Option<RelayCommand> {
         self.orders.pop_front()
     }
 
-    /// What the way over this leg has to tell next.
+    /// Next event of this leg.
     pub fn poll_event(&mut self, leg: RelayLeg) -> Option<CarrierEvent> {
         self.told[leg.index()].pop_front()
     }
 
-    /// Why the relay ended the last connection, if it said.
+    /// Why the relay closed the last connection, if it said so.
     pub fn refused(&self) -> Option<RelayReject> {
         self.refused
     }
 
-    /// Whether to ask the lobby for a newer ticket now: the relay has no place for this one.
+    /// Whether to request a newer ticket from the lobby now, because the relay rejected this one.
     pub fn wants_ticket(&mut self, now: Micros) -> bool {
         self.wish.take(now)
     }
 
-    /// From now on this ticket counts.
+    /// Sets the ticket to show from now on.
     pub fn set_ticket(&mut self, now: Micros, ticket: &str) {
         if self.ticket == ticket {
             return;
@@ -186,7 +189,7 @@ impl RelayClient {
         }
     }
 
-    /// Reach this peer over this leg, now or when it comes.
+    /// Connects to this peer over this leg, now or when it arrives.
     pub fn connect(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         let reach = self.peers.get_or_insert_with(peer, Reach::default);
         reach.wanted[leg.index()] = true;
@@ -204,7 +207,7 @@ impl RelayClient {
         self.open_if_due(now);
     }
 
-    /// No longer reach this peer over this leg.
+    /// Closes this leg to the peer.
     pub fn close(&mut self, now: Micros, leg: RelayLeg, peer: PeerId) {
         let Some(reach) = self.peers.get_mut(&peer) else { return };
         (reach.wanted[leg.index()], reach.open[leg.index()]) = (false, false);
@@ -217,7 +220,7 @@ impl RelayClient {
         self.note_idle(now);
     }
 
-    /// Writes the frame for a datagram into `out`; false if the leg does not lead to this peer.
+    /// Writes the frame of a datagram into `out`; false if the leg is not open to this peer.
     pub fn frame(&self, leg: RelayLeg, peer: PeerId, datagram: &[u8], out: &mut Vec<u8>) -> bool {
         let open = self.is_open(leg, peer);
         if open {
@@ -227,12 +230,12 @@ impl RelayClient {
         open
     }
 
-    /// Whether a leg leads to a peer.
+    /// Whether a leg is open to a peer.
     pub fn is_open(&self, leg: RelayLeg, peer: PeerId) -> bool {
         self.peers.get(&peer).is_some_and(|reach| reach.open[leg.index()])
     }
 
-    /// The socket is open.
+    /// The WebSocket has opened.
     pub fn handle_socket_opened(&mut self, now: Micros) {
         if matches!(self.socket, Socket::Opening { .. }) {
             self.socket = Socket::Proving { since: now };
@@ -242,7 +245,7 @@ impl RelayClient {
         }
     }
 
-    /// The socket is closed, or could not be opened.
+    /// The WebSocket has closed, or could not be opened.
     pub fn handle_socket_closed(&mut self, now: Micros) {
         let wait = RETRY_FIRST.get() << self.failures.min(8);
         self.failures += 1;
@@ -256,14 +259,14 @@ impl RelayClient {
         self.note_idle(now);
     }
 
-    /// The line described the channel it began.
+    /// The socket has created the offer of its channel.
     pub fn handle_described(&mut self, description: &str) {
         if self.socket == Socket::Proven && matches!(self.channel, Channel::Negotiating { .. }) {
             self.say(RelayFrame::Offer { description });
         }
     }
 
-    /// The channel is open.
+    /// The channel has opened.
     pub fn handle_channel_opened(&mut self) {
         if matches!(self.channel, Channel::Negotiating { .. }) {
             self.channel = Channel::Open;
@@ -271,7 +274,7 @@ impl RelayClient {
         }
     }
 
-    /// The channel failed or ended.
+    /// The channel has failed or ended.
     pub fn handle_channel_closed(&mut self) {
         self.channel = Channel::None;
         if self.socket != Socket::Proven {
@@ -280,7 +283,7 @@ impl RelayClient {
         self.refresh_all();
     }
 
-    /// A frame came over a leg. For a datagram: from whom, and where in the frame it begins.
+    /// Handles a frame of a leg. For a datagram, returns its sender and its position in the frame.
     pub fn handle_frame(&mut self, now: Micros, leg: RelayLeg, bytes: &[u8]) -> Option<(PeerId, usize)> {
         if leg == RelayLeg::WebSocket {
             (self.heard_at, self.asked_at) = (now, None);
@@ -298,7 +301,7 @@ impl RelayClient {
     fn handle_word(&mut self, now: Micros, frame: RelayFrame<'_>) {
         match frame {
             RelayFrame::Authenticated { instance, channels } => self.handle_proven(now, instance, channels),
-            // No honest relay opens so many.
+            // No honest relay opens as many.
             RelayFrame::Opened { peer }
                 if self.peers.len() >= PEERS_MAX && !self.peers.contains_key(&peer) => {}
             RelayFrame::Opened { peer } => {
@@ -340,7 +343,7 @@ impl RelayClient {
             self.forget_forwarding();
         }
         if !renewed {
-            // What changed while the connection was lost is answered to each call.
+            // Changes during the outage are in the replies to repeated requests.
             let peers: Vec<PeerId> = self.peers.keys().copied().collect();
             peers.into_iter().for_each(|peer| self.say(RelayFrame::Open { peer }));
         }
@@ -349,7 +352,7 @@ impl RelayClient {
         self.note_idle(now);
     }
 
-    /// Lets time pass. Whatever came until now should have been handed over before.
+    /// Performs what is due. Pass on everything received before calling it.
     pub fn handle_timeout(&mut self, now: Micros) {
         self.open_if_due(now);
         match self.socket {
@@ -402,7 +405,8 @@ impl RelayClient {
         }
     }
 
-    /// Says something that is answered in any case: a call that is repeated, of a peer that is there if there is one.
+    /// Sends a frame that is always answered: a repeated pair request, of a connected peer if
+    /// possible.
     fn ask(&mut self, now: Micros) {
         let forwarded = self.peers.iter().find(|(_, reach)| reach.forwarded);
         if let Some(peer) = forwarded.or_else(|| self.peers.iter().next()).map(|(peer, _)| *peer) {
@@ -422,7 +426,7 @@ impl RelayClient {
             Channel::Negotiating { since } => now.since(since) >= CHANNEL_PATIENCE,
             Channel::Open => false,
         };
-        // A peer that came by itself is met on the better leg, too.
+        // A peer that connected by itself is served on the better leg, too.
         let wanted = self.peers.values().any(|reach| {
             !reach.left[RelayLeg::Datagram.index()]
                 && (reach.wanted[RelayLeg::Datagram.index()] || !reach.wanted[1])
@@ -443,7 +447,7 @@ impl RelayClient {
         }
     }
 
-    /// Tells the ways what changed about a peer.
+    /// Emits events for changes of a peer.
     fn refresh(&mut self, peer: PeerId) {
         let up = RelayLeg::ALL.map(|leg| self.is_up(leg) && self.legs[leg.index()]);
         let Some(reach) = self.peers.get_mut(&peer) else { return };
@@ -465,7 +469,7 @@ impl RelayClient {
         self.peers.values_mut().for_each(|reach| reach.forwarded = false);
     }
 
-    /// Peers that came by themselves and went again.
+    /// Drops peers that connected by themselves and left.
     fn forget_unwanted(&mut self, now: Micros) {
         self.peers.retain(|_, reach| reach.forwarded || reach.wanted.contains(&true));
         self.note_idle(now);
@@ -532,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn it_connects_only_when_somebody_is_wanted_and_proves_itself_first() {
+    fn client_connects_on_demand_and_authenticates_first() {
         let mut client = RelayClient::new(ME, "ticket", &RelayLeg::ALL);
         client.handle_timeout(T0);
         assert_eq!(orders(&mut client), []);
@@ -549,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_is_offered_and_opens_the_better_leg() {
+    fn channel_is_offered_and_opens_better_leg() {
         let mut client = RelayClient::new(ME, "ticket", &RelayLeg::ALL);
         client.connect(T0, RelayLeg::Datagram, BEN);
         client.handle_socket_opened(T0);
@@ -564,14 +568,14 @@ mod tests {
         assert_eq!(events(&mut client, RelayLeg::Datagram), [CarrierEvent::Opened { peer: BEN }]);
         let data = RelayFrame::Data { peer: BEN, datagram: b"honk" }.to_bytes();
         assert_eq!(client.handle_frame(T0, RelayLeg::Datagram, &data), Some((BEN, 17)));
-        // Words count on the socket only.
+        // Control frames are accepted on the WebSocket only.
         let closed = RelayFrame::Closed { peer: BEN }.to_bytes();
         client.handle_frame(T0, RelayLeg::Datagram, &closed);
         assert!(client.is_open(RelayLeg::Datagram, BEN));
     }
 
     #[test]
-    fn a_lost_socket_leaves_an_open_channel_alone_and_is_opened_again() {
+    fn lost_socket_leaves_channel_open_and_is_reopened() {
         let mut client = proven(&RelayLeg::ALL);
         client.connect(T0, RelayLeg::Datagram, BEN);
         hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
@@ -591,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relay_that_started_anew_knows_nobody() {
+    fn restarted_relay_knows_no_peers() {
         let mut client = proven(&RelayLeg::ALL);
         client.connect(T0, RelayLeg::Datagram, BEN);
         hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
@@ -610,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_calls_is_open_without_asking_and_a_leg_that_was_left_stays_so() {
+    fn calling_peer_is_open_without_request_and_left_leg_stays_left() {
         let mut client = proven(&[RelayLeg::WebSocket]);
         let ada = PeerId::from_u128(3);
         hear(&mut client, T0, RelayFrame::Opened { peer: ada });
@@ -623,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_connection_is_closed() {
+    fn idle_connection_is_closed() {
         let mut client = proven(&RelayLeg::ALL);
         client.close(T0, RelayLeg::WebSocket, BEN);
         client.close(T0, RelayLeg::Datagram, BEN);
@@ -638,13 +642,13 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_fell_silent_is_asked_and_without_an_answer_opened_anew() {
+    fn silent_socket_is_probed_and_reopened_without_answer() {
         let mut client = proven(&[RelayLeg::WebSocket]);
         hear(&mut client, T0, RelayFrame::Opened { peer: BEN });
         assert_eq!(client.poll_timeout(), T0 + ASK_AFTER);
         client.handle_timeout(T0 + ASK_AFTER);
         assert_eq!(orders(&mut client), [say(RelayFrame::Open { peer: BEN })]);
-        // An answer is enough for as long again.
+        // An answer is enough for the same time again.
         let answered = T0 + ASK_AFTER + ANSWER_PATIENCE;
         hear(&mut client, answered, RelayFrame::Opened { peer: BEN });
         client.handle_timeout(answered);
@@ -661,7 +665,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_that_is_never_answered_is_shown_on_another_socket() {
+    fn unanswered_ticket_is_shown_on_another_socket() {
         let mut client = RelayClient::new(ME, "ticket", &RelayLeg::ALL);
         client.connect(T0, RelayLeg::WebSocket, BEN);
         client.handle_socket_opened(T0);
@@ -673,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_replaced_does_not_come_back_by_itself() {
+    fn replaced_client_does_not_reconnect_by_itself() {
         let mut client = proven(&RelayLeg::ALL);
         hear(&mut client, T0, RelayFrame::Refused { reason: RelayReject::Replaced });
         client.handle_socket_closed(T0);

@@ -1,36 +1,37 @@
-//! The frames a relay and its members exchange. Knows no state: see `client.rs` and
-//! `shell/gaggle-relay`.
+//! Frames between a relay and its members.
+//!
+//! Used by `client.rs` and `shell/gaggle-relay`. Absent: state, when frames are sent.
 
 use gaggle_kit::{ByteReader, ByteSink, DecodeError, PeerId};
 
 use crate::DATAGRAM_BYTES_MAX;
 
-/// Bytes in front of a datagram: the kind, and whom it goes to or comes from.
+/// Bytes in front of a datagram: kind, and the peer it goes to or comes from.
 pub const DATA_HEADER_BYTES: usize = 17;
-/// Longest frame on a channel, and longest frame of any kind but those with a text.
+/// Longest frame on a channel, and longest frame without a text.
 pub const RELAY_FRAME_BYTES_MAX: usize = DATA_HEADER_BYTES + DATAGRAM_BYTES_MAX;
 /// Longest text in a frame: a ticket or a session description.
 pub const RELAY_TEXT_BYTES_MAX: usize = 8 * 1024;
 
 const VERSION: u8 = 1;
 
-/// Why a relay will not serve a connection. It ends after saying so.
+/// Why a relay closes a connection, sent as its last frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RelayReject {
-    /// The ticket is forged, or no ticket at all.
+    /// The ticket is forged or malformed.
     Ticket,
-    /// The ticket's time is over.
+    /// The ticket has expired.
     Expired,
-    /// The room has gone on to a later epoch: a newer ticket is needed.
+    /// The room is in a later epoch: a newer ticket is needed.
     StaleEpoch,
-    /// There is no place, in this room or at all. Later there may be.
+    /// The room or the relay is full; it may work later.
     Full,
-    /// The same machine connected again.
+    /// The same peer connected again.
     Replaced,
-    /// What was sent has no meaning.
+    /// A frame was malformed.
     Malformed,
-    /// The relay stops. Another may come in its place.
+    /// The relay stops. Another may replace it.
     Stopping,
 }
 
@@ -50,75 +51,75 @@ impl RelayReject {
     }
 }
 
-/// One frame. Members say the first five, relays the others; a datagram goes both ways.
+/// One frame. Members send the first five kinds, relays the others; datagrams go both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayFrame<'a> {
-    /// Who I am. The first frame of a connection, and again whenever there is a newer ticket.
+    /// First frame of a connection, repeated with each newer ticket.
     Authenticate {
-        /// The ticket.
+        /// Ticket of the member.
         ticket: &'a str,
     },
-    /// I want to talk to this peer, now or as soon as it is there.
+    /// Opens a pair with this peer, now or when it connects.
     Open {
-        /// Whom.
+        /// Peer of the pair.
         peer: PeerId,
     },
-    /// I no longer want to talk to this peer.
+    /// Closes the pair with this peer.
     Close {
-        /// Whom.
+        /// Peer of the pair.
         peer: PeerId,
     },
-    /// A datagram: to this peer if a member says it, from this peer if the relay does.
+    /// A datagram: to this peer if a member sends it, from this peer if the relay does.
     Data {
-        /// The peer at the other end.
+        /// The other peer.
         peer: PeerId,
-        /// The datagram.
+        /// Content of the datagram.
         datagram: &'a [u8],
     },
-    /// A datagram for everybody the sender talks to.
+    /// A datagram for all open pairs of the sender.
     Broadcast {
-        /// The datagram.
+        /// Content of the datagram.
         datagram: &'a [u8],
     },
-    /// Let me have a channel: a session description.
+    /// Offers a channel with a session description.
     Offer {
-        /// The description.
+        /// Session description of the member.
         description: &'a str,
     },
-    /// You are known and may talk.
+    /// The member is authenticated.
     Authenticated {
-        /// Drawn when the relay started: another number means that it remembers nothing.
+        /// Random number of this run of the relay: another number means that it lost its state.
         instance: u64,
-        /// Channels can be had.
+        /// Whether channels are available.
         channels: bool,
     },
-    /// Datagrams go to and come from this peer from now on.
+    /// The pair with this peer is open.
     Opened {
-        /// Whom.
+        /// Peer of the pair.
         peer: PeerId,
     },
-    /// No more datagrams go to or come from this peer.
+    /// The pair with this peer is closed.
     Closed {
-        /// Whom.
+        /// Peer of the pair.
         peer: PeerId,
     },
-    /// The answer to an offer.
+    /// Answers an offer.
     Answer {
-        /// The description.
+        /// Session description of the relay.
         description: &'a str,
     },
-    /// The connection ends, because.
+    /// The connection ends for this reason.
     Refused {
-        /// Why.
+        /// Reason of the end.
         reason: RelayReject,
     },
 }
 
 impl<'a> RelayFrame<'a> {
-    /// Reads a frame somebody else wrote.
+    /// Reads a received frame.
     ///
     /// # Errors
-    /// If it is none, or longer than its kind may be.
+    /// If it is malformed or too long for its kind.
     pub fn read(bytes: &'a [u8]) -> Result<RelayFrame<'a>, DecodeError> {
         let mut r = ByteReader::new(bytes);
         let kind = r.u8("kind of frame")?;
@@ -151,7 +152,7 @@ impl<'a> RelayFrame<'a> {
         Ok(frame)
     }
 
-    /// Writes the frame after what is in `out`.
+    /// Appends the frame to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         match *self {
             RelayFrame::Authenticate { ticket } => {
@@ -187,7 +188,7 @@ impl<'a> RelayFrame<'a> {
         }
     }
 
-    /// The frame as bytes.
+    /// Encodes the frame as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write(&mut out);
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_look_like_their_vectors() {
+    fn frames_match_their_vectors() {
         for (hex, frame) in vectors() {
             assert_eq!(frame.to_bytes(), bytes(hex), "{frame:?}");
             assert_eq!(RelayFrame::read(&bytes(hex)), Ok(frame));
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_cut_short_or_with_more_behind_is_refused_or_another_frame() {
+    fn truncated_or_extended_frame_is_rejected_or_another_frame() {
         for (hex, frame) in vectors() {
             let whole = bytes(hex);
             for length in 0..whole.len() {
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_unknown_is_refused() {
+    fn too_long_and_unknown_frames_are_rejected() {
         let datagram = [0; DATAGRAM_BYTES_MAX + 1];
         assert!(RelayFrame::read(&RelayFrame::Data { peer: PEER, datagram: &datagram }.to_bytes()).is_err());
         assert!(

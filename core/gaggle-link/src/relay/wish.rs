@@ -4,12 +4,12 @@
 
 use gaggle_kit::Micros;
 
-/// Another tab may have taken over: this long the lobby has to say so.
+/// Delay of a request: the lobby may first report that another device took over.
 const AFTER: Micros = Micros::from_secs(1);
-/// The shortest time between two questions. A thief at the same address may come again.
+/// Shortest time between two requests: a thief at the same address may come again.
 const AGAIN: Micros = Micros::from_secs(10);
 
-/// A wish for a newer ticket, after the relay had no place for the one it was shown.
+/// Need of a newer ticket, after the relay rejected the current one.
 #[derive(Debug, Default)]
 pub(super) struct TicketWish {
     due: Option<Micros>,
@@ -17,23 +17,23 @@ pub(super) struct TicketWish {
 }
 
 impl TicketWish {
-    /// Whether there is no sense in trying again with the ticket there is.
+    /// Whether retrying with the current ticket is pointless.
     pub(super) fn is_open(&self) -> bool {
         self.due.is_some()
     }
 
-    /// The relay refused a ticket, which may do at another time unless it did so for good.
+    /// The relay rejected a ticket; unless `for_good`, it may be accepted later.
     pub(super) fn refused(&mut self, now: Micros, for_good: bool) {
         let earliest = self.asked.map_or(Micros::ZERO, |asked| asked + AGAIN);
         self.due = for_good.then(|| earliest.max(now + AFTER));
     }
 
-    /// There is a newer one.
+    /// A newer ticket has arrived.
     pub(super) fn granted(&mut self) {
         self.due = None;
     }
 
-    /// Whether it is time to ask. As long as there is no newer one, it is again after a while.
+    /// Whether to request a ticket now; repeated until one arrives.
     pub(super) fn take(&mut self, now: Micros) -> bool {
         let is_due = self.due.is_some_and(|at| at <= now);
         if is_due {
@@ -58,12 +58,12 @@ mod tests {
         RelayFrame::Refused { reason: RelayReject::Replaced }.write(&mut replaced);
         assert!(!client.wants_ticket(start));
         client.handle_frame(start, RelayLeg::WebSocket, &replaced);
-        assert!(!client.wants_ticket(start), "the lobby may say that another tab has taken over");
+        assert!(!client.wants_ticket(start), "the lobby may report that another device has taken over");
         let (asked, again) = (start + AFTER, start + AFTER + AGAIN);
         assert_eq!([asked, asked, again].map(|at| client.wants_ticket(at)), [true, false, true]);
         client.set_ticket(again, "newer");
         assert!(!client.wants_ticket(again + AGAIN));
-        // A thief that comes again at once does not make it ask more often.
+        // A thief that comes again at once causes no further requests.
         client.handle_frame(again, RelayLeg::WebSocket, &replaced);
         assert_eq!([AFTER, AGAIN].map(|wait| client.wants_ticket(again + wait)), [false, true]);
     }

@@ -1,13 +1,14 @@
-//! A peer's hold on the simulated network.
+//! Carrier of one peer on the simulated network.
+//!
+//! Created by [`SimNet`](super::SimNet). Absent: delays and losses (`network.rs`).
 
 use gaggle_kit::{Micros, PeerId};
 
 use super::network::{Received, SharedNetwork};
 use crate::{Carrier, CarrierEvent, WouldBlock};
 
-/// What one peer of a [`SimNet`](super::SimNet) sends and receives through. It lives in virtual
-/// time: what `now` it is given does not matter, what is due has arrived when the world's time has
-/// passed.
+/// Carrier of one peer of a [`SimNet`](super::SimNet). Its `now` arguments are ignored: datagrams
+/// arrive as the simulation's time advances.
 #[derive(Debug)]
 pub struct SimCarrier {
     network: SharedNetwork,
@@ -46,12 +47,12 @@ impl Carrier for SimCarrier {
     }
 }
 
-/// Peers of a simulation are numbered from 1, so that logs show `peer:1` for the first.
+/// Peers are numbered from 1, so that logs show `peer:1` for the first.
 pub(crate) fn id_of(index: usize) -> PeerId {
     PeerId::from_u128(index as u128 + 1)
 }
 
-/// Any index beyond the last stands for a peer that does not exist.
+/// An index beyond the last stands for an unknown peer.
 pub(crate) fn index_of(peer: PeerId) -> usize {
     usize::try_from(peer.to_u128().wrapping_sub(1)).unwrap_or(usize::MAX)
 }

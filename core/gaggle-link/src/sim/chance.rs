@@ -1,4 +1,6 @@
-//! How likely something is, without floating point.
+//! Probabilities without floating point.
+//!
+//! Used by [`Conditions`](super::Conditions). Absent: what happens.
 
 use gaggle_kit::Prng;
 
@@ -13,32 +15,32 @@ use gaggle_kit::Prng;
 pub struct Chance(u32);
 
 impl Chance {
-    /// It does not happen.
+    /// Probability of zero.
     pub const NEVER: Chance = Chance(0);
-    /// It happens.
+    /// Probability of one.
     pub const ALWAYS: Chance = Chance(1_000_000);
 
-    /// So many in a hundred.
+    /// Probability in percent, at most 100.
     pub const fn percent(percent: u32) -> Chance {
         Chance::per_million(percent.saturating_mul(10_000))
     }
 
-    /// So many in a thousand.
+    /// Probability in permille, at most 1,000.
     pub const fn per_mille(per_mille: u32) -> Chance {
         Chance::per_million(per_mille.saturating_mul(1_000))
     }
 
-    /// So many in a million; more than that means always.
+    /// Probability in parts per million, at most a million.
     pub const fn per_million(parts: u32) -> Chance {
         if parts > 1_000_000 { Chance::ALWAYS } else { Chance(parts) }
     }
 
-    /// How many in a million.
+    /// The probability in parts per million.
     pub const fn parts_per_million(self) -> u32 {
         self.0
     }
 
-    /// Whether it happens this time. What never or always happens costs no draw.
+    /// Draws whether it happens. Certain outcomes draw nothing.
     #[inline]
     pub(crate) fn happens(self, random: &mut Prng) -> bool {
         match self.0 {

@@ -1,11 +1,13 @@
-//! A peer's own clock, which need not agree with anybody's.
+//! Local clock of a simulated peer, with drift and jumps.
+//!
+//! Used by `network.rs`. Absent: the simulation's time.
 
 use gaggle_kit::Micros;
 
-/// Runs faster or slower than the simulation by a number of parts per million.
+/// Runs faster or slower than the simulation by this many parts per million.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
-    /// The simulation's time at the last change, and what this clock showed then.
+    /// Simulation time of the last change, and the local time then.
     changed_at: Micros,
     shown: Micros,
     drift_ppm: i32,
@@ -25,19 +27,18 @@ impl Clock {
     }
 
     pub(crate) fn set_drift(&mut self, now: Micros, drift_ppm: i32) {
-        // Half speed and double speed are more than any clock; the bound keeps time running
-        // forwards.
+        // Half and double speed exceed any real clock; the bound keeps time running forwards.
         let drift_ppm = drift_ppm.clamp(-500_000, 1_000_000);
         *self = Clock { changed_at: now, shown: self.local(now), drift_ppm };
     }
 
-    /// What the clock shows at a moment of the simulation.
+    /// Local time at a moment of the simulation.
     pub(crate) fn local(&self, now: Micros) -> Micros {
         let elapsed = u128::from(now.since(self.changed_at).get());
         Micros::new(self.shown.get() + (elapsed * self.speed() / 1_000_000) as u64)
     }
 
-    /// The first moment of the simulation at which the clock shows at least this.
+    /// First moment of the simulation at which the local time is at least this.
     pub(crate) fn global(&self, local: Micros) -> Micros {
         if local == Micros::MAX {
             return Micros::MAX;
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drift_counts_from_when_it_was_set_and_can_be_undone() {
+    fn drift_counts_from_its_start_and_can_be_undone() {
         let mut clock = Clock::new(Micros::from_secs(5));
         assert_eq!(clock.local(Micros::from_secs(1)), Micros::from_secs(6));
         clock.set_drift(Micros::from_secs(1), 10_000);

@@ -1,11 +1,14 @@
-//! What a network does to the datagrams of one direction.
+//! Conditions of one direction of a network: delay, loss, bandwidth.
+//!
+//! Used by [`SimNet`](super::SimNet) and [`LinkConditioner`](crate::LinkConditioner). Absent: their
+//! random draws (`shaper.rs`).
 
 use gaggle_kit::Micros;
 
 use super::Chance;
 
-/// What happens to datagrams on their way from one peer to another. The default is a perfect
-/// network: everything arrives, at once.
+/// Conditions of datagrams from one peer to another. The default is a perfect network: all arrive
+/// at once.
 ///
 /// ```
 /// use gaggle_kit::Micros;
@@ -22,37 +25,35 @@ use super::Chance;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
-    /// How long every datagram is under way.
+    /// One-way delay of every datagram.
     pub latency: Micros,
-    /// How much longer at most. It wanders at random from moment to moment, about once a frame from
-    /// one value to another. Order is kept, as in a real queue: what is held up holds up what
-    /// follows. To break the order use [`Conditions::reorder`].
+    /// Largest additional delay. It drifts between random values, about one per frame. Order is
+    /// kept, as in a real queue: a delayed datagram delays the following ones.
+    /// [`Conditions::reorder`] breaks the order.
     pub jitter: Micros,
-    /// Datagrams lost one by one.
+    /// Independent losses of datagrams.
     pub loss: Chance,
-    /// Datagrams lost in bursts, in addition.
+    /// Losses in bursts, in addition.
     pub burst: Option<Burst>,
-    /// Datagrams that arrive twice, the second time within [`Conditions::reorder_by`].
+    /// Datagrams that arrive twice, the copy within [`Conditions::reorder_by`].
     pub duplicate: Chance,
-    /// Datagrams that take up to [`Conditions::reorder_by`] longer and let the ones after them
-    /// pass.
+    /// Datagrams delayed by up to [`Conditions::reorder_by`] and overtaken by later ones.
     pub reorder: Chance,
-    /// How much longer at most.
+    /// Largest delay of a reordered datagram.
     pub reorder_by: Micros,
-    /// What the line carries; none for no limit. Each datagram counts with [`WIRE_OVERHEAD_BYTES`]
-    /// on top.
+    /// Bandwidth; none for no limit. Each datagram counts with [`WIRE_OVERHEAD_BYTES`] on top.
     pub bytes_per_second: Option<u32>,
-    /// How much may wait in front of a limited line; what comes on top is lost.
+    /// Queue in front of limited bandwidth; excess is lost.
     pub queue_bytes: u32,
-    /// Larger datagrams are lost without a word.
+    /// Larger datagrams are lost silently.
     pub datagram_bytes_max: usize,
-    /// Everything is lost: the cable is out.
+    /// Everything is lost, as with an unplugged cable.
     pub is_cut: bool,
-    /// The sender's carrier says it is busy: its own buffer is full.
+    /// The sender's carrier reports backpressure.
     pub is_blocked: bool,
 }
 
-/// Headers of IPv4 and UDP, which share the line with every datagram.
+/// IPv4 and UDP headers of every datagram, which use bandwidth.
 pub const WIRE_OVERHEAD_BYTES: usize = 28;
 
 impl Default for Conditions {
@@ -62,7 +63,7 @@ impl Default for Conditions {
 }
 
 impl Conditions {
-    /// Everything arrives, at once.
+    /// Everything arrives at once.
     pub const PERFECT: Conditions = Conditions {
         latency: Micros::ZERO,
         jitter: Micros::ZERO,
@@ -78,19 +79,19 @@ impl Conditions {
         is_blocked: false,
     };
 
-    /// Only slow: every datagram takes so many milliseconds.
+    /// Perfect except for this one-way delay.
     pub const fn latency_ms(millis: u64) -> Conditions {
         Conditions { latency: Micros::from_millis(millis), ..Conditions::PERFECT }
     }
 }
 
-/// Loss that comes in bursts (Gilbert and Elliott): the line is either good or bad, and changes at
-/// random with each datagram. In the bad state everything is lost.
+/// Bursts of loss (Gilbert and Elliott): the path is good or bad, and changes at random with each
+/// datagram. In the bad state everything is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burst {
-    /// How likely a good line turns bad at a datagram.
+    /// Probability that a good path turns bad at a datagram.
     pub begin: Chance,
-    /// How likely a bad line turns good again at a datagram.
+    /// Probability that a bad path turns good at a datagram.
     pub end: Chance,
 }
 
@@ -99,7 +100,7 @@ impl Burst {
     pub const fn of(share: Chance, packets: u32) -> Burst {
         let packets = if packets == 0 { 1 } else { packets };
         let end = 1_000_000 / packets;
-        // In the long run the line is bad for begin / (begin + end) of all datagrams.
+        // In the long run the path is bad for begin / (begin + end) of all datagrams.
         let (lost, kept) = (share.parts_per_million(), 1_000_000 - share.parts_per_million());
         let begin = if kept == 0 { 1_000_000 } else { end as u64 * lost as u64 / kept as u64 };
         let begin = if begin > 1_000_000 { 1_000_000 } else { begin as u32 };

@@ -1,8 +1,7 @@
-//! Everything between the peers of a simulation: who is connected to whom, what is under way, and
-//! what time it is.
+//! State of the simulated network: connections, datagrams in flight, time.
 //!
-//! Peers reach it through carrier.rs, tests and tools through world.rs. Same seed and same calls:
-//! same log.
+//! Used by `carrier.rs` for peers and `world.rs` for tests. Equal seeds and calls give equal logs.
+//! Absent: real time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -15,7 +14,7 @@ use super::shaper::{Fate, Loss, Shaper};
 use super::{Conditions, NetChange, SimStats};
 use crate::{DATAGRAM_BYTES_MAX, WouldBlock};
 
-/// One network that a world and all its carriers hold. A room on it may change threads.
+/// One network shared by a simulation and its carriers. A room on it may move to another thread.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedNetwork(Arc<Mutex<Network>>);
 
@@ -24,7 +23,7 @@ impl SharedNetwork {
         SharedNetwork(Arc::new(Mutex::new(network)))
     }
 
-    /// A test that panicked elsewhere must not hide why.
+    /// A panicked test elsewhere must not hide its reason.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Network> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -35,15 +34,15 @@ pub(crate) struct Network {
     seed: u64,
     now: Micros,
     peers: Vec<Peer>,
-    /// What a direction starts with when it is first used.
+    /// Conditions of a direction at its first use.
     conditions: Conditions,
-    /// What is to come, the earliest first; of equals, what was scheduled first.
+    /// Scheduled events, the earliest first; equal times in order of scheduling.
     agenda: BinaryHeap<Reverse<Due>>,
     due_count: u64,
     flights: Vec<Flight>,
     free_flights: Vec<u32>,
     changes: Vec<Option<NetChange>>,
-    /// Peers with something new in their inbox.
+    /// Peers with new items in their inbox.
     pub(crate) ready: BTreeSet<usize>,
     log: StateHasher,
     pub(crate) totals: SimStats,
@@ -52,10 +51,10 @@ pub(crate) struct Network {
 #[derive(Debug)]
 struct Peer {
     clock: Clock,
-    /// Peers of different groups do not reach each other.
+    /// Peers of different groups cannot reach each other.
     group: u32,
     inbox: VecDeque<Arrival>,
-    /// Directions from here, by receiver.
+    /// Directions from this peer, by receiver.
     routes: Vec<Route>,
 }
 
@@ -63,8 +62,7 @@ struct Peer {
 struct Route {
     to: u32,
     open: bool,
-    /// How often this pair has been connected: what was sent in an earlier connection is not
-    /// delivered in a later one.
+    /// Number of this pair's connection: datagrams of an earlier one are not delivered.
     connection: u32,
     shaper: Shaper,
 }
@@ -76,7 +74,7 @@ enum Arrival {
     Datagram(u32),
 }
 
-/// What [`Network::receive`] found.
+/// Result of [`Network::receive`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Received {
     Opened(usize),
@@ -84,7 +82,7 @@ pub(crate) enum Received {
     Datagram(usize),
 }
 
-/// A datagram under way or in an inbox. Its buffer is used again.
+/// A datagram in flight or in an inbox. Its buffer is reused.
 #[derive(Debug, Default)]
 struct Flight {
     from: u32,
@@ -106,7 +104,7 @@ enum What {
     Change(u32),
 }
 
-/// Kinds of lines in the log.
+/// Kinds of log entries.
 #[derive(Debug, Clone, Copy)]
 enum Line {
     Sent = 1,
@@ -157,12 +155,12 @@ impl Network {
         self.log.clone().finish()
     }
 
-    /// When the next thing happens by itself.
+    /// Time of the next scheduled event.
     pub(crate) fn next_due(&self) -> Option<Micros> {
         self.agenda.peek().map(|Reverse(due)| due.at)
     }
 
-    /// Lets time pass, and everything happen that is due by then.
+    /// Advances time and performs everything that is due.
     pub(crate) fn advance_to(&mut self, until: Micros) {
         while let Some(Reverse(due)) = self.agenda.peek().copied().filter(|Reverse(due)| due.at <= until) {
             self.agenda.pop();
@@ -208,7 +206,7 @@ impl Network {
             NetChange::Disconnect(a, b) => self.disconnect(*a, *b),
             NetChange::Drift { peer, ppm } => self.peers[*peer].clock.set_drift(self.now, *ppm),
             NetChange::Clock { peer, shows } => {
-                // Only forwards: clocks given to links must not run backwards.
+                // Clocks given to links must not run backwards.
                 if self.peers[*peer].clock.local(self.now) < *shows {
                     let drift = self.peers[*peer].clock.drift_ppm();
                     self.peers[*peer].clock = Clock::starting(self.now, *shows, drift);
@@ -267,7 +265,7 @@ impl Network {
             Arrival::Closed(other) => Received::Closed(other as usize),
             Arrival::Datagram(index) => {
                 let flight = &mut self.flights[index as usize];
-                // Copied, not swapped: every buffer keeps the size its own datagrams need.
+                // Copied instead of swapped: every buffer keeps the size its own datagrams need.
                 datagram.clear();
                 datagram.extend_from_slice(&flight.bytes);
                 self.free_flights.push(index);
@@ -276,7 +274,7 @@ impl Network {
         })
     }
 
-    /// One side goes; the other is not told, as on UDP.
+    /// Closes one side; the other is not notified, as with UDP.
     pub(crate) fn close(&mut self, peer: usize, other: usize) {
         if other >= self.peers.len() || peer == other || !self.route(peer, other).open {
             return;
@@ -286,7 +284,7 @@ impl Network {
         self.forget_inbox(peer, Some(other));
     }
 
-    /// The peer's program starts anew: it has seen nothing and is connected as before.
+    /// Restarts a peer: its connections exist, but it has not been told of any.
     pub(crate) fn restart(&mut self, peer: usize) {
         self.forget_inbox(peer, None);
         let open: Vec<u32> =
@@ -297,7 +295,11 @@ impl Network {
     }
 
     fn connect(&mut self, a: usize, b: usize) {
-        assert!(a != b && a < self.peers.len() && b < self.peers.len(), "two different peers of this world");
+        assert!(
+            a != b && a < self.peers.len() && b < self.peers.len(),
+            "two different peers of this \
+         network"
+        );
         for (from, to) in [(a, b), (b, a)] {
             self.line(Line::Opened, from, to, &[]);
             let route = self.route(from, to);
@@ -320,7 +322,7 @@ impl Network {
     fn arrive(&mut self, index: u32) {
         let flight = &self.flights[index as usize];
         let (from, to, connection) = (flight.from as usize, flight.to as usize, flight.connection);
-        // The receiver's side must be open too, in the same connection the datagram was sent in.
+        // The receiver's side must be open, too, in the connection of the datagram.
         let route = self.route(to, from);
         if !route.open || route.connection != connection {
             self.totals.lost_closed += 1;
@@ -337,7 +339,7 @@ impl Network {
     fn launch(&mut self, from: usize, to: usize, connection: u32, at: Micros, bytes: &[u8]) {
         let index = self.free_flights.pop().unwrap_or_else(|| {
             self.flights.push(Flight { bytes: Vec::with_capacity(DATAGRAM_BYTES_MAX), ..Flight::default() });
-            // Room for all of them to be free at once, so that nothing is allocated when they are.
+            // Capacity for all at once, so that freeing never allocates.
             self.free_flights.reserve(self.flights.len());
             self.flights.len() as u32 - 1
         });

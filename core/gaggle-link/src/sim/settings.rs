@@ -1,40 +1,41 @@
-//! Network conditions from text: the parameters of a page, a command line or a file.
+//! Network conditions from text, such as page parameters or a command line.
+//!
+//! Used by programs that let users impair the network. Absent: how settings are stored.
 
 use gaggle_kit::Micros;
 use thiserror::Error;
 
 use super::{Burst, Chance, Conditions};
 
-/// Ten seconds: more than anybody wants to try out.
+/// Largest delay setting: ten seconds.
 const MILLIS_MAX: u64 = 10_000;
 
-/// Datagrams per burst of loss asked for in text.
+/// Mean burst length of the text setting, in datagrams.
 const BURST_PACKETS: u32 = 8;
 
-/// A setting makes no sense.
+/// An invalid setting.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{key}={value} is not possible: {expected}")]
+#[error("{key}={value} is invalid: {expected}")]
 pub struct SettingError {
-    /// Which setting.
+    /// Name of the setting.
     pub key: String,
-    /// What it was set to.
+    /// Value that was given.
     pub value: String,
-    /// What it may be set to.
+    /// Valid values of the setting.
     pub expected: &'static str,
 }
 
 impl Conditions {
-    /// What a peer does to the datagrams it sends, from settings by name; other names are left to
-    /// others.
+    /// Conditions for the datagrams a peer sends; other names are ignored.
     ///
-    /// - `latency`: milliseconds of round trip, if all peers have this setting: each delays what it
-    ///   sends by half.
-    /// - `jitter`: milliseconds on top at most.
-    /// - `loss`: per cent of datagrams lost one by one, up to three decimals.
-    /// - `burst`: per cent of datagrams lost in bursts of about eight.
+    /// - `latency`: round trip in milliseconds if all peers use it: each delays what it sends by
+    ///   half.
+    /// - `jitter`: largest additional delay in milliseconds.
+    /// - `loss`: percentage of independent losses, up to three decimals.
+    /// - `burst`: percentage lost in bursts of about eight.
     ///
     /// # Errors
-    /// If a value is no number or out of range.
+    /// If a value is not a number or out of range.
     pub fn from_settings<'a>(
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Conditions, SettingError> {
@@ -62,19 +63,19 @@ fn millis(key: &str, value: &str) -> Result<u64, SettingError> {
 }
 
 fn percent(key: &str, value: &str) -> Result<Chance, SettingError> {
-    let refused = || error(key, value, "per cent, 0 to 100, with up to three decimals");
+    let refused = || error(key, value, "percent, 0 to 100, with up to three decimals");
     let (whole, decimals) = value.split_once('.').unwrap_or((value, ""));
     let digits = |text: &str| text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !digits(whole) || !digits(decimals) || value.ends_with('.') {
         return Err(refused());
     }
-    // 12.5 becomes "12" and "500", thousandths of a per cent.
+    // 12.5 becomes "12" and "500", thousandths of a percent.
     let thousandths: u32 = format!("{whole}{decimals:0<3}").parse().map_err(|_| refused())?;
     if thousandths > 100_000 { Err(refused()) } else { Ok(Chance::per_million(thousandths * 10)) }
 }
 
 fn error(key: &str, value: &str, expected: &'static str) -> SettingError {
-    // What is shown again to whoever typed it need not be shown whole.
+    // Long values are cut off in the error.
     let value = value.chars().take(40).collect();
     SettingError { key: key.to_string(), value, expected }
 }
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_say_what_they_mean() {
+    fn valid_settings_give_conditions() {
         let settings =
             [("latency", "120"), ("jitter", "20"), ("loss", "2.5"), ("burst", "10"), ("room", "XYZ")];
         let conditions = Conditions::from_settings(settings).unwrap();
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_settings_are_refused_by_name() {
+    fn invalid_settings_are_rejected_by_name() {
         let long = "9".repeat(5_000);
         for (key, value) in [
             ("latency", ""),
@@ -119,7 +120,7 @@ mod tests {
         }
         assert_eq!(
             Conditions::from_settings([("loss", "250")]).unwrap_err().to_string(),
-            "loss=250 is not possible: per cent, 0 to 100, with up to three decimals"
+            "loss=250 is invalid: percent, 0 to 100, with up to three decimals"
         );
     }
 }

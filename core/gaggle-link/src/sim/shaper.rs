@@ -1,46 +1,45 @@
-//! Decides what becomes of each datagram of one direction. Holds no datagrams: see network.rs and
-//! ../impaired.rs.
+//! Fate of each datagram of one direction: delays, losses, copies.
+//!
+//! Used by `network.rs` and `link_conditioner.rs`. Absent: the datagrams.
 
 use gaggle_kit::{Micros, Prng};
 
 use super::conditions::{Conditions, WIRE_OVERHEAD_BYTES};
 
-/// One direction between two peers, with its own chance, so that traffic elsewhere changes nothing
-/// here.
+/// One direction between two peers, with its own random generator, so that other traffic changes
+/// nothing here.
 #[derive(Debug, Clone)]
 pub(crate) struct Shaper {
     pub(crate) conditions: Conditions,
     random: Prng,
-    /// In a burst of loss.
+    /// Whether a burst of loss is active.
     bad: bool,
-    /// When a limited line has sent all that waits for it.
+    /// When limited bandwidth has sent everything queued.
     line_free_at: Micros,
     last_arrival_at: Micros,
     wobble: Wobble,
 }
 
-/// Jitter belongs to the path, not to the packet: its level wanders from one random value to the
+/// Jitter is a property of the path, not of the packet: it drifts from one random value to the
 /// next.
 #[derive(Debug, Clone, Copy, Default)]
 struct Wobble {
-    /// When the next value is reached, in parts of the jitter that is set, and the values before
-    /// and there.
+    /// When the next value is reached, and the values before and then, as parts of the jitter.
     until: Micros,
     from: u32,
     to: u32,
 }
 
-/// How long jitter takes from one random value to the next: about a frame, so that packets of a
-/// game draw one each.
+/// Time between two random values: about a frame, so that packets of a game draw one each.
 const WOBBLE_SPAN: Micros = Micros::from_millis(20);
 
-/// Jitter is drawn in 65,537 steps, so that all of it is reached.
+/// Steps of jitter; the extra one makes its maximum reachable.
 const WOBBLE_PARTS: u32 = 65_537;
 
-/// What becomes of a datagram.
+/// Fate of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It arrives at this time, and perhaps a second time.
+    /// It arrives at this time, and possibly a second time.
     Arrives { at: Micros, again_at: Option<Micros> },
     /// It does not arrive.
     Lost(Loss),
@@ -71,7 +70,7 @@ impl Shaper {
             return Fate::Lost(Loss::TooLarge);
         }
         let Some(sent_at) = self.through_line(now, bytes) else { return Fate::Lost(Loss::QueueFull) };
-        // Loss comes after the line: what a radio loses has used it all the same.
+        // Loss comes after the bandwidth limit: lost packets have used it.
         if conditions.loss.happens(&mut self.random) {
             return Fate::Lost(Loss::Random);
         }
@@ -102,7 +101,7 @@ impl Shaper {
         }
         let wobble = &mut self.wobble;
         if wobble.until <= at {
-            // After a pause there is nothing to wander from.
+            // After a pause the jitter starts at a new value.
             let fresh = at.since(wobble.until) >= WOBBLE_SPAN;
             wobble.from = if fresh { self.random.below(WOBBLE_PARTS) } else { wobble.to };
             wobble.to = self.random.below(WOBBLE_PARTS);
@@ -116,7 +115,7 @@ impl Shaper {
         )
     }
 
-    /// When the line has taken the datagram, or none if there is no room to wait for it.
+    /// When the datagram has passed the bandwidth limit; none if the queue is full.
     fn through_line(&mut self, now: Micros, bytes: usize) -> Option<Micros> {
         let Some(rate) = self.conditions.bytes_per_second else { return Some(now) };
         let rate = u64::from(rate.max(1));
@@ -153,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn a_perfect_network_delivers_at_once() {
+    fn perfect_network_delivers_at_once() {
         let mut shaper = shaper(Conditions::default());
         assert_eq!(shaper.send(Micros::new(7), 1_200), Fate::Arrives { at: Micros::new(7), again_at: None });
         assert_eq!(shaper.send(Micros::new(7), 1_501), Fate::Lost(Loss::TooLarge));
     }
 
     #[test]
-    fn jitter_keeps_the_order_and_reordering_breaks_it() {
+    fn jitter_keeps_order_and_reordering_breaks_it() {
         let jitter = Conditions {
             latency: Micros::from_millis(10),
             jitter: Micros::from_millis(20),
@@ -168,7 +167,7 @@ mod tests {
         };
         let kept = arrivals(&mut shaper(jitter), 1_000);
         assert!(kept.is_sorted());
-        assert!(kept.iter().zip(0..).any(|(at, n)| at.unwrap() > n * 1_000 + 25_000), "nothing was held up");
+        assert!(kept.iter().zip(0..).any(|(at, n)| at.unwrap() > n * 1_000 + 25_000), "nothing was delayed");
 
         let mixed = arrivals(&mut shaper(Conditions { reorder: Chance::percent(10), ..jitter }), 1_000);
         let overtaken = mixed.windows(2).filter(|pair| pair[0] > pair[1]).count();
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_as_frequent_and_as_long_as_asked_for() {
+    fn losses_have_configured_rate_and_burst_length() {
         let random = Conditions { loss: Chance::percent(20), ..Conditions::default() };
         let lost = arrivals(&mut shaper(random), 10_000).iter().filter(|at| at.is_none()).count();
         assert!(lost.abs_diff(2_000) < 200, "{lost} of 10000");
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_line_queues_up_to_its_limit() {
+    fn limited_bandwidth_queues_up_to_its_limit() {
         let narrow =
             Conditions { bytes_per_second: Some(128_000), queue_bytes: 1_000, ..Conditions::default() };
         let mut shaper = shaper(narrow);

@@ -1,4 +1,6 @@
-//! Peers, a network between them, and time: what a test or a tool holds in its hand.
+//! Simulated peers, network and time, as a test controls them.
+//!
+//! Used by tests and tools. Absent: mechanics of the network (`network.rs`).
 
 use std::collections::BTreeSet;
 
@@ -36,81 +38,79 @@ use super::{Conditions, SimCarrier};
 #[derive(Debug)]
 pub struct SimNet {
     network: SharedNetwork,
-    /// When each peer asked to be woken, in the simulation's time.
+    /// Requested wake times of peers, in simulation time.
     wakes: BTreeSet<(Micros, usize)>,
     wake_of: Vec<Option<Micros>>,
     arrivals_wake: bool,
 }
 
-/// Something that changes in a world at a given time.
+/// A change of the network at a given time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetChange {
-    /// One direction between two peers.
+    /// Conditions of one direction between two peers.
     Direction {
-        /// The sender.
+        /// Sending peer.
         from: usize,
-        /// The receiver.
+        /// Receiving peer.
         to: usize,
-        /// What happens to its datagrams from here on.
+        /// Conditions from here on.
         conditions: Conditions,
     },
-    /// Every direction.
+    /// Conditions of every direction.
     Everywhere(Conditions),
-    /// Only peers on the same side reach each other; those not named are on a side of their own,
-    /// together.
+    /// Only peers of the same side reach each other; peers not named form one more side.
     Partition(Vec<Vec<usize>>),
-    /// This peer reaches nobody.
+    /// This peer reaches no other.
     Isolate(usize),
     /// Ends every [`NetChange::Partition`] and [`NetChange::Isolate`].
     Heal,
-    /// Opens a connection; both carriers say so. If there was one, it is a new one.
+    /// Opens a connection, and notifies both carriers. Replaces an existing one.
     Connect(usize, usize),
-    /// Closes the connection; both carriers say so.
+    /// Closes the connection, and notifies both carriers.
     Disconnect(usize, usize),
-    /// A peer's clock runs faster (or, below zero, slower) than the world's by so many parts per
-    /// million.
+    /// A peer's clock runs faster (or, if negative, slower) than the simulation.
     Drift {
-        /// Whose clock.
+        /// Peer of the clock.
         peer: usize,
-        /// How much.
+        /// Drift in parts per million.
         ppm: i32,
     },
-    /// A peer's clock shows a later time than it did.
+    /// A peer's clock jumps forward.
     Clock {
-        /// Whose clock.
+        /// Peer of the clock.
         peer: usize,
-        /// What it shows from now on; ignored if that would be backwards.
+        /// New local time; ignored if that would be backwards.
         shows: Micros,
     },
 }
 
-/// What a network did so far, to prove that a test exercised what it claims.
+/// Counters of a network, to prove that a test exercised what it claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SimStats {
-    /// Datagrams given to the network.
+    /// Datagrams sent into the network.
     pub sent: u64,
-    /// Bytes given to the network.
+    /// Bytes sent into the network.
     pub bytes_sent: u64,
     /// Datagrams that reached an inbox, second copies included.
     pub delivered: u64,
-    /// Datagrams that got a second copy.
+    /// Datagrams that were copied.
     pub duplicated: u64,
-    /// Lost one by one.
+    /// Independent losses.
     pub lost_random: u64,
-    /// Lost in a burst.
+    /// Losses in bursts.
     pub lost_burst: u64,
-    /// Lost because too many waited for the line.
+    /// Losses because the queue was full.
     pub lost_queue: u64,
-    /// Lost because they were larger than the path carries.
+    /// Losses because the datagram was too large for the path.
     pub lost_too_large: u64,
-    /// Lost to a cut line or a partition.
+    /// Losses on cut paths and in partitions.
     pub lost_cut: u64,
-    /// Arrived where the connection they were sent in no longer was.
+    /// Losses because the connection had ended.
     pub lost_closed: u64,
 }
 
 impl SimNet {
-    /// So many peers on a perfect network, each connected to every other.
+    /// Peers on a perfect network, each connected to every other.
     pub fn new(peers: usize, seed: u64) -> SimNet {
         let world = SimNet::unconnected(peers, seed);
         for a in 0..peers {
@@ -121,7 +121,7 @@ impl SimNet {
         world
     }
 
-    /// So many peers, none connected: see [`NetChange::Connect`].
+    /// Peers without connections: see [`NetChange::Connect`].
     pub fn unconnected(peers: usize, seed: u64) -> SimNet {
         SimNet {
             network: SharedNetwork::new(Network::new(seed, peers)),
@@ -131,56 +131,56 @@ impl SimNet {
         }
     }
 
-    /// What a peer sends and receives through.
+    /// Carrier of a peer.
     pub fn carrier(&self, peer: usize) -> SimCarrier {
         assert!(peer < self.wake_of.len(), "there are peers 0 to {}", self.wake_of.len() - 1);
         SimCarrier::new(self.network.clone(), peer)
     }
 
-    /// What a peer sends and receives through after its program was started anew: its connections
-    /// stand, but it has yet to be told of them. Drop the old carrier first.
+    /// Carrier of a peer after its restart: its connections exist, but are announced anew. Drop the
+    /// old carrier first.
     pub fn restarted_carrier(&self, peer: usize) -> SimCarrier {
         self.network.lock().restart(peer);
         self.carrier(peer)
     }
 
-    /// A peer's name.
+    /// Id of a peer.
     pub fn id(&self, peer: usize) -> PeerId {
         id_of(peer)
     }
 
-    /// The peer of this name.
+    /// Index of the peer with this id.
     pub fn index(&self, id: PeerId) -> Option<usize> {
         Some(index_of(id)).filter(|&index| index < self.wake_of.len())
     }
 
-    /// The simulation's time. No peer sees it.
+    /// Simulation time. No peer sees it.
     pub fn now(&self) -> Micros {
         self.network.lock().now()
     }
 
-    /// What a peer's own clock shows.
+    /// Local time of a peer's clock.
     pub fn local_now(&self, peer: usize) -> Micros {
         let network = self.network.lock();
         network.clock(peer).local(network.now())
     }
 
-    /// Changes something now.
+    /// Applies a change now.
     pub fn apply(&self, change: &NetChange) {
         self.network.lock().apply(change);
     }
 
-    /// Changes something later.
+    /// Schedules a change for later.
     pub fn schedule(&self, at: Micros, change: NetChange) {
         self.network.lock().schedule(at, change);
     }
 
-    /// Sets every direction, those not used yet included.
+    /// Sets every direction, including those not used yet.
     pub fn set_all(&self, conditions: Conditions) {
         self.apply(&NetChange::Everywhere(conditions));
     }
 
-    /// Sets one direction.
+    /// Sets the conditions of one direction.
     pub fn set_direction(&self, from: usize, to: usize, conditions: Conditions) {
         self.apply(&NetChange::Direction { from, to, conditions });
     }
@@ -192,26 +192,26 @@ impl SimNet {
     }
 
     /// Whether [`SimNet::run_until`] calls a peer when something arrives for it (the default), or
-    /// only at the times it asked for, like a game that looks at the network once a frame.
+    /// only at the times it requested, like a game that polls once per frame.
     pub fn set_wake_on_arrival(&mut self, arrivals_wake: bool) {
         self.arrivals_wake = arrivals_wake;
     }
 
-    /// Lets time pass without calling anybody.
+    /// Advances time without calling any peer.
     pub fn advance(&self, span: Micros) {
         let until = self.now() + span;
         self.network.lock().advance_to(until);
     }
 
-    /// As [`SimNet::run_until`], for a span of time.
+    /// Runs for a span of time: see [`SimNet::run_until`].
     pub fn run_for(&mut self, span: Micros, wake: impl FnMut(usize, Micros) -> Micros) {
         let until = self.now() + span;
         self.run_until(until, wake);
     }
 
-    /// Lets time pass and calls `wake(peer, now)` with the peer's own clock: each peer once at the
-    /// beginning, whenever something arrived for it, and at the time its last call asked for by its
-    /// result. [`Micros::MAX`] asks for none.
+    /// Advances time and calls `wake(peer, now)` with the peer's local time: each peer once at the
+    /// start, whenever something arrived for it, and at the time its last call returned.
+    /// [`Micros::MAX`] requests no call.
     pub fn run_until(&mut self, until: Micros, mut wake: impl FnMut(usize, Micros) -> Micros) {
         for peer in 0..self.wake_of.len() {
             self.wake_at(peer, self.now());
@@ -219,8 +219,7 @@ impl SimNet {
         while let Some(peer) = self.next_wake(until) {
             let asked = wake(peer, self.local_now(peer));
             let network = self.network.lock();
-            // A peer that asks for the past is called again, but not before time has passed: it
-            // would never end.
+            // A request in the past is served a moment later, or this would never end.
             let at = network.clock(peer).global(asked).max(network.now() + Micros::new(1));
             drop(network);
             if at != Micros::MAX {
@@ -229,8 +228,7 @@ impl SimNet {
         }
     }
 
-    /// The next peer to be called until this time; time has passed up to then. Of several the
-    /// lowest.
+    /// The next peer to call until this time, with time advanced to it. The lowest index first.
     fn next_wake(&mut self, until: Micros) -> Option<usize> {
         loop {
             let mut network = self.network.lock();
@@ -268,18 +266,18 @@ impl SimNet {
         }
     }
 
-    /// What the network did so far.
+    /// Counters since the start.
     pub fn totals(&self) -> SimStats {
         self.network.lock().totals
     }
 
-    /// Hash of everything that happened in the network so far: every datagram sent, lost and
-    /// arrived, with its time and bytes, and every change.
+    /// Hash of every event so far: datagrams sent, lost and delivered, with times and bytes, and
+    /// changes.
     pub fn log_hash(&self) -> u64 {
         self.network.lock().log_hash()
     }
 
-    /// How many peers there are.
+    /// Number of peers.
     pub fn peer_count(&self) -> usize {
         self.network.lock().peer_count()
     }
@@ -293,7 +291,7 @@ mod tests {
     use crate::sim::{Burst, Chance};
     use crate::{Carrier, CarrierEvent, WouldBlock};
 
-    /// Everything a carrier has to say, datagrams as text.
+    /// All pending events of a carrier, datagrams as text.
     fn heard(carrier: &mut SimCarrier) -> Vec<String> {
         let mut datagram = Vec::new();
         let mut heard = Vec::new();
@@ -307,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_parts_sides_and_healing_joins_them() {
+    fn partition_separates_sides_and_healing_joins_them() {
         let world = SimNet::new(3, 1);
         let mut carriers: Vec<_> = (0..3).map(|i| world.carrier(i)).collect();
         carriers.iter_mut().for_each(|carrier| assert_eq!(heard(carrier).len(), 2));
@@ -325,14 +323,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_in_an_earlier_connection_does_not_arrive_in_a_later_one() {
+    fn datagram_of_earlier_connection_is_not_delivered() {
         let world = SimNet::new(2, 1);
         world.set_all(Conditions::latency_ms(100));
         let (mut a, mut b) = (world.carrier(0), world.carrier(1));
         heard(&mut b);
         a.send(Micros::ZERO, world.id(1), b"old").unwrap();
         world.apply(&NetChange::Disconnect(0, 1));
-        a.send(Micros::ZERO, world.id(1), b"to nobody").unwrap();
+        a.send(Micros::ZERO, world.id(1), b"to no peer").unwrap();
         world.apply(&NetChange::Connect(0, 1));
         a.send(Micros::ZERO, world.id(1), b"new").unwrap();
         world.advance(Micros::from_millis(100));
@@ -341,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_closes_hears_no_more_and_the_other_is_not_told() {
+    fn closing_side_receives_nothing_and_other_is_not_notified() {
         let world = SimNet::new(2, 1);
         let (mut a, mut b) = (world.carrier(0), world.carrier(1));
         heard(&mut a);
@@ -375,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_lives_by_its_own_clock() {
+    fn peer_runs_by_its_own_clock() {
         let mut world = SimNet::new(2, 1);
         world.apply(&NetChange::Drift { peer: 1, ppm: 250_000 });
         let mut calls = [0, 0];
@@ -390,10 +388,10 @@ mod tests {
         assert_eq!(world.local_now(1), Micros::from_millis(72_500));
     }
 
-    /// Every impairment at once, over thousands of peers and with a script: the log tells the runs
-    /// apart by seed only.
+    /// Every impairment at once, over thousands of peers and with scheduled changes: logs differ by
+    /// seed only.
     #[test]
-    fn one_seed_one_log() {
+    fn equal_seeds_give_equal_logs() {
         let (first, totals) = chaos(5);
         assert_eq!((first, totals), chaos(5));
         assert_ne!(first, chaos(6).0);
@@ -426,7 +424,7 @@ mod tests {
             datagram_bytes_max: 900,
             ..Conditions::default()
         });
-        // A ring, in which each peer knows both neighbours.
+        // A ring, in which each peer is connected to both neighbors.
         (0..PEERS).for_each(|peer| world.apply(&NetChange::Connect(peer, (peer + 1) % PEERS)));
         let mut random = Prng::new(seed);
         for n in 0..200 {

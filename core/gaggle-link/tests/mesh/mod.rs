@@ -1,4 +1,4 @@
-//! A handful of linked peers and what each of them was told, for stories about links.
+//! Linked peers on a simulated network, with the events of each.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
@@ -6,7 +6,7 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_link::sim::{SimCarrier, SimNet};
 use gaggle_link::{Channel, DisconnectReason, Endpoint, LinkConfig, Transport, TransportEvent};
 
-/// What one peer was told.
+/// Event of one peer, owned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     Joined(PeerId),
@@ -18,7 +18,7 @@ pub struct Mesh {
     pub world: SimNet,
     pub links: Vec<Endpoint<SimCarrier>>,
     pub told: Vec<Vec<Told>>,
-    /// When each peer looks at the network: none for as soon as something arrives.
+    /// Polling interval; none to poll whenever something arrives.
     pub tick: Option<Micros>,
 }
 
@@ -41,8 +41,7 @@ impl Mesh {
         self.run_with(Micros::from_millis(millis), Micros::MAX, |_, _, _| {})
     }
 
-    /// Runs, and after each poll of a peer, at least every millisecond, lets `act` do something
-    /// with its link.
+    /// Runs, and after each poll of a peer, at least every millisecond, calls `act` with its link.
     pub fn run(
         &mut self,
         span: Micros,
@@ -76,7 +75,7 @@ impl Mesh {
         self
     }
 
-    /// The messages a peer got on a channel: when, and what.
+    /// Messages a peer received on a channel, with their times.
     pub fn got(&self, peer: usize, wanted: Channel) -> Vec<(Micros, &[u8])> {
         self.told[peer]
             .iter()
