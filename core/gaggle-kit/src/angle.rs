@@ -1,4 +1,6 @@
-//! Directions, and the functions between directions and lengths, by integers alone.
+//! Angles with sine, cosine and arctangent, by integers alone.
+//!
+//! Used by games and by [`plane`](crate::plane). Absent: floats, vectors.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
@@ -7,8 +9,8 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::{DecodeError, Fixed, Input, Shape};
 
-/// A direction: a turn has 65,536 units, so adding angles wraps around by itself and every pattern
-/// of bits is one. Zero points along x, a quarter turn along y.
+/// A direction: a turn has 65,536 units, so addition wraps around by itself and every bit pattern
+/// is valid. Zero points along x, a quarter turn along y.
 ///
 /// ```
 /// use gaggle_kit::{Angle, Fixed16};
@@ -24,30 +26,30 @@ use crate::{DecodeError, Fixed, Input, Shape};
 pub struct Angle(u16);
 
 impl Angle {
-    /// Along x.
+    /// Direction of positive x.
     pub const ZERO: Angle = Angle(0);
-    /// Along y.
+    /// Direction of positive y.
     pub const QUARTER: Angle = Angle(1 << 14);
-    /// Against x.
+    /// Direction of negative x.
     pub const HALF: Angle = Angle(1 << 15);
 
-    /// So many units, 65,536 to the turn.
+    /// An angle in units, 65,536 per turn.
     pub const fn from_bits(units: u16) -> Angle {
         Angle(units)
     }
 
-    /// How many units.
+    /// The angle in units, 65,536 per turn.
     pub const fn to_bits(self) -> u16 {
         self.0
     }
 
-    /// So many degrees, rounded to the nearest unit: about 182 make a degree.
+    /// An angle in degrees, rounded to the nearest unit: about 182 per degree.
     pub const fn from_degrees(degrees: i32) -> Angle {
         let degrees = degrees.rem_euclid(360) as u32;
         Angle(((degrees * (1 << 16) + 180) / 360) as u16)
     }
 
-    /// So many turns; whole ones don't count.
+    /// An angle in turns; whole turns are dropped.
     ///
     /// ```
     /// use gaggle_kit::{Angle, Fixed16};
@@ -57,7 +59,7 @@ impl Angle {
         Angle(turns.fract().rescale::<16>().to_bits() as u16)
     }
 
-    /// The shorter way from here to there: positive turns from x towards y, half a turn is −32,768.
+    /// Shortest rotation to `there` in units: positive from x towards y; half a turn is −32,768.
     ///
     /// ```
     /// use gaggle_kit::Angle;
@@ -68,7 +70,7 @@ impl Angle {
         there.0.wrapping_sub(self.0) as i16
     }
 
-    /// Turns towards `there`, by `units_max` at most, the shorter way.
+    /// Rotates by the shortest rotation towards `there`, by at most `units_max`.
     #[must_use]
     pub const fn rotated_towards(self, there: Angle, units_max: u16) -> Angle {
         let way = self.delta_to(there);
@@ -81,9 +83,9 @@ impl Angle {
         }
     }
 
-    /// The sine: how far up a way of length one in this direction leads.
+    /// Sine, the y coordinate on the unit circle.
     ///
-    /// Off by at most half a step and 2⁻²⁹; exact for quarter turns, and exactly symmetric.
+    /// Error at most half a step plus 2⁻²⁹; exact for quarter turns, and exactly symmetric.
     #[inline]
     pub const fn sin<const FRACTION: u32>(self) -> Fixed<FRACTION> {
         let in_quarter = (self.0 & 0x3fff) as i64;
@@ -93,15 +95,14 @@ impl Angle {
         Fixed::from_bits(if self.0 & 0x8000 == 0 { sine } else { -sine })
     }
 
-    /// The cosine: how far along a way of length one in this direction leads. As exact as
-    /// [`Angle::sin`].
+    /// Cosine, the x coordinate on the unit circle. As exact as [`Angle::sin`].
     #[inline]
     pub const fn cos<const FRACTION: u32>(self) -> Fixed<FRACTION> {
         Angle(self.0.wrapping_add(Angle::QUARTER.0)).sin()
     }
 
-    /// The direction of (x, y); zero if both are zero. Off by at most 0.502 units, whatever the
-    /// numbers, and exactly symmetric.
+    /// Direction of (x, y); zero if both are zero. Error at most 0.502 units for all inputs, and
+    /// exactly symmetric.
     #[inline]
     pub const fn atan2<const FRACTION: u32>(y: Fixed<FRACTION>, x: Fixed<FRACTION>) -> Angle {
         let (x, y) = (x.to_bits(), y.to_bits());
@@ -125,8 +126,8 @@ impl Angle {
 
 /// sin(π/2 · t) in 2⁻³², for t in 2⁻¹⁴ from 0 to 1.
 ///
-/// t times a polynomial in t²: the best approximation of its degree on that interval, off by 2.7 ·
-/// 10⁻¹¹, in coefficients of 2⁻³². Products stay below 2³³ · 2²⁸.
+/// t times a polynomial in t²: the best approximation of its degree, error 2.7 · 10⁻¹¹, with
+/// coefficients in 2⁻³². Products stay below 2³³ · 2²⁸.
 const fn sine_of_quarter(t: i64) -> i64 {
     let square = t * t;
     let mut sum = -14_739;
@@ -140,8 +141,8 @@ const fn sine_of_quarter(t: i64) -> i64 {
 
 /// atan(slope) in units, rounded, for slopes in 2⁻³⁰ from 0 to 1.
 ///
-/// The slope times a polynomial in its square: the best approximation of its degree on that
-/// interval, off by 0.0012 units, in coefficients of 2⁻³² turns. Products stay below 2³⁰ · 2³⁰.
+/// The slope times a polynomial in its square: the best approximation of its degree, error 0.0012
+/// units, with coefficients in 2⁻³² turns. Products stay below 2³⁰ · 2³⁰.
 const fn units_of_slope(slope: u64) -> u16 {
     let slope = slope as i64;
     let square = round(slope * slope, 30);
@@ -193,7 +194,7 @@ impl Neg for Angle {
     }
 }
 
-/// So many times the turn.
+/// A multiple of the angle, modulo a turn.
 impl Mul<i32> for Angle {
     type Output = Angle;
     fn mul(self, times: i32) -> Angle {
@@ -214,7 +215,7 @@ impl fmt::Debug for Angle {
     }
 }
 
-/// Where somebody aims.
+/// An angle as input, such as an aim.
 impl Input for Angle {
     const SIZE: usize = 2;
 
@@ -251,10 +252,10 @@ mod tests {
         assert_eq!(Angle::atan2(Fixed16::ZERO, Fixed16::MIN), Angle::HALF);
     }
 
-    /// Every direction is found again from its sine and cosine, and mirrored directions mirror
+    /// Every direction is recovered from its sine and cosine, and mirrored directions mirror
     /// exactly.
     #[test]
-    fn every_direction_is_found_again() {
+    fn every_direction_is_recovered_from_sine_and_cosine() {
         for units in 0..=u16::MAX {
             let angle = Angle::from_bits(units);
             assert_eq!(Angle::atan2::<30>(angle.sin(), angle.cos()), angle);
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_go_the_shorter_way() {
+    fn rotations_take_the_shorter_way() {
         let (a, b) = (Angle::from_degrees(350), Angle::from_degrees(20));
         assert_eq!(a.rotated_towards(b, 1_000), Angle::from_bits(a.to_bits().wrapping_add(1_000)));
         assert_eq!(b.rotated_towards(a, 1_000), Angle::from_bits(b.to_bits() - 1_000));

@@ -1,14 +1,14 @@
-//! Single bits in and out of given buffers, for packets in which a byte per field would be too
+//! Bit reader and writer over given buffers, for packets in which a byte per field would be too
 //! much.
 //!
-//! The first bit is the lowest of the first byte, and a number's lowest bit comes first. What is
-//! left of the last byte is zero. Whole bytes are the business of `bytes.rs`.
+//! The first bit is the lowest of the first byte, and a number's lowest bit comes first. Unused
+//! bits of the last byte are zero. Absent: whole bytes (`bytes.rs`).
 
 use std::ops::RangeInclusive;
 
 use crate::{BufferFull, DecodeError, Varint, unzigzag, zigzag};
 
-/// Writes values of any number of bits, one after another, into a buffer it was given.
+/// Writes values of any number of bits into a given buffer.
 ///
 /// ```
 /// use gaggle_kit::{BitReader, BitWriter};
@@ -31,9 +31,9 @@ use crate::{BufferFull, DecodeError, Varint, unzigzag, zigzag};
 #[derive(Debug)]
 pub struct BitWriter<'a> {
     buffer: &'a mut [u8],
-    /// How many bits have been written.
+    /// Number of bits written.
     position: usize,
-    /// The bits of the byte that is not complete yet; those above are zero.
+    /// Bits of the incomplete byte; higher bits are zero.
     pending: u64,
 }
 
@@ -41,18 +41,18 @@ pub struct BitWriter<'a> {
 const BITS_AT_ONCE: u32 = 56;
 
 impl<'a> BitWriter<'a> {
-    /// A writer at the start of this buffer. What the buffer held is overwritten, also beyond what
-    /// is written in the end.
+    /// A writer at the start of this buffer. Overwrites the buffer's content, possibly beyond the
+    /// final length.
     pub const fn new(buffer: &'a mut [u8]) -> BitWriter<'a> {
         BitWriter { buffer, position: 0, pending: 0 }
     }
 
-    /// How many bits have been written.
+    /// Number of bits written.
     pub const fn written(&self) -> usize {
         self.position
     }
 
-    /// How many more bits fit.
+    /// Number of bits that still fit.
     pub const fn remaining(&self) -> usize {
         self.buffer.len() * 8 - self.position
     }
@@ -63,7 +63,7 @@ impl<'a> BitWriter<'a> {
     /// If they don't fit; nothing is written then.
     ///
     /// # Panics
-    /// If `count` is more than 64: the caller's bug.
+    /// If `count` is more than 64, a bug of the caller.
     #[inline]
     pub fn bits(&mut self, value: u64, count: u32) -> Result<(), BufferFull> {
         assert!(count <= 64, "at most 64 bits at once");
@@ -74,7 +74,7 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
-    /// Bits that fit, nothing above them.
+    /// Appends bits that fit, with zeros above them.
     #[inline]
     fn put(&mut self, value: u64, count: u32) {
         let used = self.position as u32 % 8;
@@ -91,7 +91,7 @@ impl<'a> BitWriter<'a> {
         if end < 64 {
             self.pending = word >> (end / 8 * 8);
         } else {
-            // What went beyond the word; `used` is zero if nothing did.
+            // Bits beyond the word; `used` is zero if there are none.
             self.pending = if used == 0 { 0 } else { value >> (64 - used) };
             if end > 64 {
                 self.buffer[first + 8] = self.pending as u8;
@@ -108,22 +108,21 @@ impl<'a> BitWriter<'a> {
         self.bits(u64::from(flag), 1)
     }
 
-    /// Writes a number of a range in as few bits as the range takes. A number outside is written as
-    /// the nearer end.
+    /// Writes a number of a range in as few bits as the range takes. Numbers outside are clamped.
     ///
     /// # Errors
     /// If it doesn't fit.
     ///
     /// # Panics
-    /// If the range is empty: the caller's bug.
+    /// If the range is empty, a bug of the caller.
     #[inline]
     pub fn ranged(&mut self, value: i64, range: &RangeInclusive<i64>) -> Result<(), BufferFull> {
         let value = value.clamp(*range.start(), *range.end());
         self.bits(value.wrapping_sub(*range.start()) as u64, bits_for(range))
     }
 
-    /// Writes a number in groups of 7 bits, each with a bit that says whether more follow: the
-    /// bytes of a [`Varint`], at any bit.
+    /// Writes a number in groups of 7 bits with a continuation bit each: the bytes of a [`Varint`],
+    /// at any bit position.
     ///
     /// # Errors
     /// If it doesn't fit.
@@ -132,7 +131,7 @@ impl<'a> BitWriter<'a> {
         self.bytes(&Varint::new(value))
     }
 
-    /// Writes a signed number, shorter the nearer it is to zero. See [`zigzag`].
+    /// Writes a signed number, shorter if closer to zero. See [`zigzag`].
     ///
     /// # Errors
     /// If it doesn't fit.
@@ -141,7 +140,7 @@ impl<'a> BitWriter<'a> {
         self.varint(zigzag(value))
     }
 
-    /// Writes whole bytes, at any bit.
+    /// Writes whole bytes at any bit position.
     ///
     /// # Errors
     /// If they don't fit; nothing is written then.
@@ -160,13 +159,13 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
-    /// Goes to the next whole byte; the bits skipped are zero.
+    /// Skips to the next whole byte with zero bits.
     pub const fn align(&mut self) {
         self.position = self.position.next_multiple_of(8);
         self.pending = 0;
     }
 
-    /// What was written, filled up with zero bits to a whole byte.
+    /// The written bytes, padded with zero bits.
     pub fn finish(self) -> &'a mut [u8] {
         &mut self.buffer[..self.position.div_ceil(8)]
     }
@@ -176,7 +175,7 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// Reads what a [`BitWriter`] wrote, from bytes somebody else may have written.
+/// Reads the output of a [`BitWriter`] from untrusted bytes.
 ///
 /// ```
 /// use gaggle_kit::{BitReader, DecodeError};
@@ -190,7 +189,7 @@ impl<'a> BitWriter<'a> {
 #[derive(Debug, Clone)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
-    /// How many bits have been read.
+    /// Number of bits read.
     position: usize,
 }
 
@@ -200,19 +199,18 @@ impl<'a> BitReader<'a> {
         BitReader { bytes, position: 0 }
     }
 
-    /// How many bits are still to be read, those that fill up the last byte included.
+    /// Number of unread bits, including padding.
     pub const fn remaining(&self) -> usize {
         self.bytes.len() * 8 - self.position
     }
 
-    /// The next `count` bits.
+    /// Reads the next `count` bits.
     ///
     /// # Errors
     /// If there are fewer.
     ///
     /// # Panics
-    /// If `count` is more than 64: the caller's bug. A count that was itself received must be
-    /// bounded first.
+    /// If `count` is more than 64, a bug of the caller: bound a received count first.
     #[inline]
     pub fn bits(&mut self, what: &'static str, count: u32) -> Result<u64, DecodeError> {
         assert!(count <= 64, "at most 64 bits at once");
@@ -226,7 +224,7 @@ impl<'a> BitReader<'a> {
         Ok(low | self.take(count - 32) << 32)
     }
 
-    /// At most [`BITS_AT_ONCE`] bits that are there.
+    /// At most [`BITS_AT_ONCE`] available bits.
     #[inline]
     fn take(&mut self, count: u32) -> u64 {
         let rest = &self.bytes[self.position / 8..];
@@ -239,7 +237,7 @@ impl<'a> BitReader<'a> {
         value
     }
 
-    /// A flag.
+    /// Reads a flag.
     ///
     /// # Errors
     /// If there is no bit left.
@@ -248,13 +246,13 @@ impl<'a> BitReader<'a> {
         Ok(self.bits(what, 1)? == 1)
     }
 
-    /// A number of a range.
+    /// Reads a number of a range.
     ///
     /// # Errors
-    /// If there are too few bits, or they stand for a number beyond the range.
+    /// If there are too few bits, or the number is outside the range.
     ///
     /// # Panics
-    /// If the range is empty: the caller's bug.
+    /// If the range is empty, a bug of the caller.
     #[inline]
     pub fn ranged(&mut self, what: &'static str, range: &RangeInclusive<i64>) -> Result<i64, DecodeError> {
         let (min, max) = (*range.start(), *range.end());
@@ -267,10 +265,10 @@ impl<'a> BitReader<'a> {
         Ok(value)
     }
 
-    /// How many things follow, written as a number of the range 0 to `max`.
+    /// Reads a count from 0 to `max`.
     ///
     /// # Errors
-    /// If there are too few bits, or they stand for more.
+    /// If there are too few bits, or the count is larger.
     pub fn count(&mut self, what: &'static str, max: u32) -> Result<u32, DecodeError> {
         let count = self.bits(what, bits_for(&(0..=i64::from(max))))?;
         match u32::try_from(count) {
@@ -279,7 +277,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// A number in groups of 7 bits.
+    /// Reads a number in groups of 7 bits.
     ///
     /// # Errors
     /// If the bits end within it, it exceeds 64 bits, or a shorter form exists.
@@ -289,8 +287,7 @@ impl<'a> BitReader<'a> {
             let group = self.bits(what, 8)?;
             value |= (group & 0x7f) << (7 * index);
             if group < 0x80 {
-                // The tenth group holds bit 63 alone; a last group of zero could have been left
-                // out.
+                // The tenth group contains bit 63 alone; a last group of zero is redundant.
                 let too_long = group == 0 && index > 0;
                 let too_large = group > 1 && index == Varint::SIZE_MAX as u32 - 1;
                 if too_long || too_large {
@@ -302,7 +299,7 @@ impl<'a> BitReader<'a> {
         Err(DecodeError::NotCanonical { what })
     }
 
-    /// A signed number, as [`BitWriter::zigzag`] wrote it.
+    /// Reads the output of [`BitWriter::zigzag`].
     ///
     /// # Errors
     /// As [`BitReader::varint`].
@@ -310,7 +307,7 @@ impl<'a> BitReader<'a> {
         self.varint(what).map(unzigzag)
     }
 
-    /// Fills a buffer with whole bytes, from any bit.
+    /// Fills a buffer with whole bytes from any bit position.
     ///
     /// # Errors
     /// If there are fewer; nothing is read then.
@@ -329,10 +326,10 @@ impl<'a> BitReader<'a> {
         Ok(())
     }
 
-    /// Goes to the next whole byte.
+    /// Skips to the next whole byte.
     ///
     /// # Errors
-    /// If the bits skipped are not zero.
+    /// If the skipped bits are not zero.
     pub fn align(&mut self, what: &'static str) -> Result<(), DecodeError> {
         let padding = (self.position.next_multiple_of(8) - self.position) as u32;
         match self.take(padding) {
@@ -344,7 +341,7 @@ impl<'a> BitReader<'a> {
     /// Ends reading.
     ///
     /// # Errors
-    /// If bytes are left over, or the bits that fill up the last one are not zero.
+    /// If bytes are left over, or the padding is not zero.
     pub fn finish(mut self, what: &'static str) -> Result<(), DecodeError> {
         self.align(what)?;
         match self.remaining() / 8 {
@@ -358,7 +355,7 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// How many bits tell the numbers of a range apart.
+/// Number of bits that distinguish the numbers of a range.
 ///
 /// ```
 /// use gaggle_kit::bits_for;
@@ -368,7 +365,7 @@ impl<'a> BitReader<'a> {
 /// ```
 ///
 /// # Panics
-/// If the range is empty: the caller's bug.
+/// If the range is empty, a bug of the caller.
 #[inline]
 pub const fn bits_for(range: &RangeInclusive<i64>) -> u32 {
     assert!(*range.start() <= *range.end(), "a range without numbers");
@@ -389,7 +386,7 @@ mod tests {
     use crate::Prng;
 
     #[test]
-    fn bits_lie_where_the_protocol_says() {
+    fn bit_order_matches_protocol() {
         let mut buffer = [0xee; 4];
         let mut w = BitWriter::new(&mut buffer);
         w.bits(0b1, 1).unwrap();
@@ -401,7 +398,7 @@ mod tests {
         assert_eq!(w.finish(), [0b0000_1011, 0b0000_1000, 0b0000_0111]);
     }
 
-    /// A script of random values of all kinds is read back, and every cut of its bytes is refused.
+    /// Random values of all kinds read back, and every truncation is rejected.
     #[test]
     fn random_scripts_read_back() {
         for seed in 0..300 {
@@ -434,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_take_the_fewest_bits_and_refuse_what_is_beyond() {
+    fn ranges_take_fewest_bits_and_reject_numbers_beyond() {
         for (range, bits) in [(5..=5, 0), (0..=1, 1), (0..=7, 3), (0..=8, 4), (-1..=1, 2), (i64::MIN..=0, 64)]
         {
             assert_eq!(bits_for(&range), bits, "{range:?}");
@@ -452,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_form_only() {
+    fn only_canonical_form_is_accepted() {
         let not_canonical = Err(DecodeError::NotCanonical { what: "n" });
         let mut r = BitReader::new(&[0b0000_0101]);
         r.bits("n", 2).unwrap();

@@ -1,14 +1,14 @@
-//! Whole bytes in and out of given buffers: the reader every decoder starts from, and its writer.
+//! Byte reader and writer over given buffers, used by every decoder.
 //!
-//! Numbers are little-endian; counts and other small numbers travel as varints (LEB128, shortest
-//! form only). Neither side allocates. Fields smaller than a byte are the business of `bits.rs`.
+//! Numbers are little-endian; counts and other small numbers are varints (LEB128, shortest form
+//! only). Neither side allocates. Absent: fields smaller than a byte (`bits.rs`).
 
 use thiserror::Error;
 
 use crate::{DecodeError, Varint, unzigzag, zigzag};
 
-/// Reads a value after another from bytes somebody else wrote. Every method takes the name of what
-/// is being read, so that a refusal says where it happened.
+/// Reads values from untrusted bytes. Every method takes the name of what is read, so that errors
+/// say where they occurred.
 ///
 /// ```
 /// use gaggle_kit::{ByteReader, DecodeError};
@@ -24,7 +24,7 @@ use crate::{DecodeError, Varint, unzigzag, zigzag};
 #[derive(Debug, Clone)]
 pub struct ByteReader<'a> {
     bytes: &'a [u8],
-    /// How many more levels of values inside values may be entered.
+    /// Levels of nesting that may still be entered.
     levels: u8,
 }
 
@@ -36,10 +36,10 @@ impl<'a> ByteReader<'a> {
         ByteReader { bytes, levels: LEVELS_MAX }
     }
 
-    /// A reader of something that has a fixed size.
+    /// A reader of a value of fixed size.
     ///
     /// # Errors
-    /// If the bytes are not exactly that many.
+    /// If the number of bytes differs.
     #[inline]
     pub fn exactly(what: &'static str, bytes: &'a [u8], size: usize) -> Result<ByteReader<'a>, DecodeError> {
         match bytes.len() {
@@ -49,7 +49,7 @@ impl<'a> ByteReader<'a> {
         }
     }
 
-    /// How many bytes are still to be read.
+    /// Number of unread bytes.
     pub const fn remaining(&self) -> usize {
         self.bytes.len()
     }
@@ -59,7 +59,7 @@ impl<'a> ByteReader<'a> {
         self.bytes.is_empty()
     }
 
-    /// The next `count` bytes.
+    /// Reads the next `count` bytes.
     ///
     /// # Errors
     /// If there are fewer.
@@ -72,7 +72,7 @@ impl<'a> ByteReader<'a> {
         Ok(taken)
     }
 
-    /// The next `N` bytes.
+    /// Reads the next `N` bytes.
     ///
     /// # Errors
     /// If there are fewer.
@@ -85,12 +85,12 @@ impl<'a> ByteReader<'a> {
         Ok(*taken)
     }
 
-    /// All that is left, for a payload that ends with its packet.
+    /// All remaining bytes, for a payload that ends with its packet.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.bytes)
     }
 
-    /// A flag: one byte, 0 or 1.
+    /// Reads a flag: one byte, 0 or 1.
     ///
     /// # Errors
     /// If there is no byte, or another value.
@@ -103,7 +103,8 @@ impl<'a> ByteReader<'a> {
         }
     }
 
-    /// A number of 1 to 10 bytes, 7 bits each, lowest first, the top bit set on all but the last.
+    /// Reads a number of 1 to 10 bytes, 7 bits each, lowest first, the top bit set on all but the
+    /// last.
     ///
     /// # Errors
     /// If the bytes end within it, it exceeds 64 bits, or a shorter form exists.
@@ -123,7 +124,7 @@ impl<'a> ByteReader<'a> {
         for (index, &byte) in self.bytes.iter().take(Varint::SIZE_MAX).enumerate() {
             value |= u64::from(byte & 0x7f) << (7 * index);
             if byte < 0x80 {
-                // The tenth byte holds bit 63 alone; a last byte of zero could have been left out.
+                // The tenth byte contains bit 63 alone; a last byte of zero is redundant.
                 if byte == 0 || (index == Varint::SIZE_MAX - 1 && byte > 1) {
                     return Err(DecodeError::NotCanonical { what });
                 }
@@ -137,7 +138,7 @@ impl<'a> ByteReader<'a> {
         Err(DecodeError::Truncated { what, needed: self.remaining() + 1, left: self.remaining() })
     }
 
-    /// A varint that must not exceed `max`.
+    /// Reads a varint up to `max`.
     ///
     /// # Errors
     /// As [`ByteReader::varint`], and [`DecodeError::OutOfRange`] beyond `max`.
@@ -149,7 +150,7 @@ impl<'a> ByteReader<'a> {
         Ok(value)
     }
 
-    /// A varint that stands for a signed number: 0, −1, 1, −2, 2 … See [`zigzag`].
+    /// Reads a signed number as a varint: 0, −1, 1, −2, 2 … See [`zigzag`].
     ///
     /// # Errors
     /// As [`ByteReader::varint`].
@@ -157,7 +158,7 @@ impl<'a> ByteReader<'a> {
         self.varint(what).map(unzigzag)
     }
 
-    /// How many things follow: a varint, at most `max`. Ask before allocating.
+    /// Reads a count as a varint, at most `max`. Call it before allocating.
     ///
     /// # Errors
     /// As [`ByteReader::varint`], and [`DecodeError::CountTooLarge`] beyond `max`.
@@ -169,7 +170,7 @@ impl<'a> ByteReader<'a> {
         }
     }
 
-    /// Bytes with their count before them, at most `max`.
+    /// Reads bytes with their count in front, at most `max`.
     ///
     /// # Errors
     /// As [`ByteReader::count`], and if there are fewer bytes than announced.
@@ -178,11 +179,11 @@ impl<'a> ByteReader<'a> {
         self.take(what, count)
     }
 
-    /// Reads a value inside another of the same kind: lists of lists, trees. At most 64 levels, so
-    /// that no bytes can exhaust the stack.
+    /// Reads a value nested in another: lists of lists, trees. At most 64 levels, so that no bytes
+    /// can exhaust the stack.
     ///
     /// # Errors
-    /// What `inside` answers, or [`DecodeError::CountTooLarge`] levels.
+    /// Those of `inside`, or [`DecodeError::CountTooLarge`] levels.
     pub fn nested<T>(
         &mut self,
         inside: impl FnOnce(&mut ByteReader<'a>) -> Result<T, DecodeError>,
@@ -209,8 +210,8 @@ impl<'a> ByteReader<'a> {
     }
 }
 
-/// Where encoded bytes go: into a `Vec<u8>` to be sent, or straight into a
-/// [`StateHasher`](crate::StateHasher) to be compared.
+/// Receives encoded bytes: a `Vec<u8>` to send them, or a [`StateHasher`](crate::StateHasher) to
+/// compare them.
 ///
 /// ```
 /// use gaggle_kit::{ByteSink, StateHasher};
@@ -224,7 +225,7 @@ impl<'a> ByteReader<'a> {
 /// assert_eq!(StateHasher::of(&bytes), hasher.finish());
 /// ```
 pub trait ByteSink {
-    /// Takes the next bytes.
+    /// Appends the next bytes.
     fn put(&mut self, bytes: &[u8]);
 }
 
@@ -235,7 +236,7 @@ impl ByteSink for Vec<u8> {
     }
 }
 
-/// Writes a value after another into a buffer it was given.
+/// Writes values into a given buffer.
 ///
 /// ```
 /// use gaggle_kit::{BufferFull, ByteWriter};
@@ -255,13 +256,13 @@ pub struct ByteWriter<'a> {
     written: usize,
 }
 
-/// The given buffer has no room for the next value. Nothing of that value was written.
+/// The buffer has no space for the next value, of which nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("no room: {needed} more bytes were to be written and {left} are left")]
+#[error("the buffer is full: {needed} more bytes were to be written and {left} are left")]
 pub struct BufferFull {
-    /// How many bytes were to be written, rounded up to whole ones.
+    /// Bytes to be written, rounded up to whole ones.
     pub needed: usize,
-    /// How many there was room for, rounded down to whole ones.
+    /// Bytes left in the buffer, rounded down to whole ones.
     pub left: usize,
 }
 
@@ -271,17 +272,17 @@ impl<'a> ByteWriter<'a> {
         ByteWriter { buffer, written: 0 }
     }
 
-    /// How many bytes have been written.
+    /// Number of bytes written.
     pub const fn written(&self) -> usize {
         self.written
     }
 
-    /// How many more bytes fit.
+    /// Number of bytes that still fit.
     pub const fn remaining(&self) -> usize {
         self.buffer.len() - self.written
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     ///
     /// # Errors
     /// If they don't fit.
@@ -336,7 +337,7 @@ impl<'a> ByteWriter<'a> {
         self.varint(zigzag(value))
     }
 
-    /// What was written.
+    /// The written bytes.
     pub fn finish(self) -> &'a mut [u8] {
         &mut self.buffer[..self.written]
     }
@@ -374,7 +375,7 @@ whole_integers!(u8, u16, u32, u64, u128, i8, i16, i32, i64, i128);
 mod tests {
     use super::*;
 
-    /// The published LEB128 forms, and both ends of each length.
+    /// Published LEB128 forms, and both ends of each length.
     #[test]
     fn varints_have_one_form_each() {
         let table: [(u64, &[u8]); 9] = [
@@ -405,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_forms_of_a_varint_are_refused() {
+    fn redundant_varints_are_rejected() {
         let not_canonical = Err(DecodeError::NotCanonical { what: "n" });
         for bytes in [
             &[0x80, 0x00][..],
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_value_leaves_reader_and_writer_where_they_were() {
+    fn failed_read_or_write_changes_nothing() {
         let mut r = ByteReader::new(&[1, 2, 3]);
         assert_eq!(r.u32("size"), Err(DecodeError::Truncated { what: "size", needed: 4, left: 3 }));
         assert_eq!(r.u16("size"), Ok(0x0201));
@@ -436,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_counts_are_refused_before_anything_follows() {
+    fn impossible_counts_are_rejected_before_allocation() {
         let huge = Varint::new(u64::MAX);
         let refusal = DecodeError::CountTooLarge { what: "eggs", count: u64::MAX, max: 8 };
         assert_eq!(ByteReader::new(&huge).count("eggs", 8), Err(refusal));

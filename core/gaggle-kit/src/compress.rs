@@ -1,25 +1,24 @@
-//! States in fewer bytes: the block format of LZ4, so that any other implementation has a library
-//! for it.
+//! Compression in the LZ4 block format, for which every language has a library.
 //!
-//! Numbers of fixed width are mostly zeros, and what a game has many of looks alike. What comes of
-//! it is not canonical: whoever compares states compares what was packed.
+//! Used for snapshots and bundles. Compressed bytes are not canonical: compare states before
+//! compressing. Absent: frames, checksums, dictionaries.
 
 use crate::DecodeError;
 
-/// A repetition is told of from this length on.
+/// Shortest repetition that is encoded.
 const MATCH_MIN: usize = 4;
-/// How far back one may be: it is told in 16 bits.
+/// Largest distance of a repetition, encoded in 16 bits.
 const DISTANCE_MAX: usize = u16::MAX as usize;
-/// The last bytes are never part of a repetition, and none begins in these: other decoders copy in
-/// large steps.
+/// The last bytes are literals and no repetition starts in them: other decoders copy in large
+/// steps.
 const LITERALS_AT_END: usize = 5;
 const NO_MATCH_AT_END: usize = 12;
-/// Where four bytes were last seen is remembered for so many of them.
+/// Size of the table of recent positions, as a power of two.
 const SEEN_BITS: u32 = 11;
-/// After so many bytes (as a power of two) in which nothing repeats one looks at fewer places.
+/// After this many bytes without a repetition (as a power of two), fewer positions are tried.
 const PATIENCE_BITS: u32 = 6;
 
-/// Appends these bytes as a block of LZ4.
+/// Appends these bytes as an LZ4 block.
 ///
 /// ```
 /// use gaggle_kit::{compress, decompress};
@@ -31,12 +30,12 @@ const PATIENCE_BITS: u32 = 6;
 /// ```
 pub fn compress(bytes: &[u8], out: &mut Vec<u8>) {
     let mut seen = [0u32; 1 << SEEN_BITS];
-    // Up to where bytes are written.
+    // End of the encoded bytes.
     let mut written = 0;
     let mut at = 0;
     while at + NO_MATCH_AT_END < bytes.len() {
         let four = four_at(bytes, at);
-        // One more than the place: there is none at first.
+        // Position plus one, so that 0 means empty.
         let place = &mut seen[(four.wrapping_mul(0x9e37_79b1) >> (u32::BITS - SEEN_BITS)) as usize];
         let before = std::mem::replace(place, at as u32 + 1) as usize;
         let repeats = before > 0 && at - (before - 1) <= DISTANCE_MAX && four_at(bytes, before - 1) == four;
@@ -54,12 +53,12 @@ pub fn compress(bytes: &[u8], out: &mut Vec<u8>) {
     write_sequence(out, &bytes[written..], None);
 }
 
-/// The bytes of a block of LZ4, at most so many.
+/// Decompresses an LZ4 block to at most `bytes_max`.
 ///
 /// # Errors
-/// If it is cut, refers to what is not there, or holds more.
+/// If it is truncated, refers to bytes before its start, or contains more.
 pub fn decompress(packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, DecodeError> {
-    // Grown as it comes out: a claim alone takes no memory.
+    // Grown on demand: an announced length alone allocates nothing.
     let mut out = Vec::new();
     let mut rest = packed;
     match unpack_into(&mut out, &mut rest, bytes_max) {
@@ -71,7 +70,7 @@ pub fn decompress(packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, DecodeErro
     }
 }
 
-/// None where it makes no sense. What is left then begins behind that.
+/// None if the block is malformed. `rest` then starts after the offending byte.
 fn unpack_into(out: &mut Vec<u8>, rest: &mut &[u8], bytes_max: usize) -> Option<()> {
     loop {
         let token = *rest.split_off_first()?;
@@ -90,7 +89,7 @@ fn unpack_into(out: &mut Vec<u8>, rest: &mut &[u8], bytes_max: usize) -> Option<
         if length > bytes_max - out.len() {
             return None;
         }
-        // What is copied may be what was copied: a distance of one repeats a single byte.
+        // Source and target may overlap: a distance of one repeats a single byte.
         let end = out.len() + length;
         while out.len() < end {
             let part = (end - out.len()).min(out.len() - from);
@@ -103,7 +102,7 @@ fn four_at(bytes: &[u8], at: usize) -> u32 {
     bytes[at..].first_chunk().map_or(0, |four| u32::from_le_bytes(*four))
 }
 
-/// Bytes as they are, then a repetition: how far back, and how long.
+/// Writes literals, then a repetition as distance and length.
 fn write_sequence(out: &mut Vec<u8>, literals: &[u8], repeated: Option<(u16, usize)>) {
     let further = repeated.map_or(0, |(_, length)| length - MATCH_MIN);
     out.push((literals.len().min(15) << 4 | further.min(15)) as u8);
@@ -115,7 +114,7 @@ fn write_sequence(out: &mut Vec<u8>, literals: &[u8], repeated: Option<(u16, usi
     }
 }
 
-/// What of a length does not fit into the four bits of a token.
+/// Writes the part of a length beyond the token's four bits.
 fn write_length(out: &mut Vec<u8>, length: usize) {
     if let Some(mut rest) = length.checked_sub(15) {
         while rest >= 255 {
@@ -126,7 +125,7 @@ fn write_length(out: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// No longer than 255 times the bytes it was read from.
+/// Reads a length; at most 255 times the bytes it was read from.
 fn read_length(rest: &mut &[u8], four_bits: u8) -> Option<usize> {
     let mut length = usize::from(four_bits);
     let mut more = if four_bits == 15 { 255 } else { 0 };
@@ -148,7 +147,7 @@ mod tests {
         out
     }
 
-    /// Of every length, and of every kind between chaos and a single byte.
+    /// Samples of every length, from noise to a single repeated byte.
     fn samples() -> impl Iterator<Item = Vec<u8>> {
         let mut rng = Prng::new(5);
         (0..2_000).map(move |nth| {
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_packed_comes_out_as_it_was_and_another_implementation_reads_it() {
+    fn compressed_bytes_read_back_here_and_in_other_library() {
         for bytes in samples() {
             let packed = packed(&bytes);
             assert_eq!(decompress(&packed, bytes.len()).as_ref(), Ok(&bytes));
@@ -180,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn what_another_implementation_packed_comes_out_as_it_was() {
+    fn blocks_of_other_library_are_decompressed() {
         for bytes in samples() {
             assert_eq!(decompress(&lz4_flex::block::compress(&bytes), bytes.len()), Ok(bytes));
         }
     }
 
     #[test]
-    fn numbers_of_fixed_width_take_a_fraction_of_their_bytes() {
+    fn states_with_many_zeros_shrink_to_fraction() {
         let mut rng = Prng::new(3);
         let goose = |rng: &mut Prng| {
             [rng.below(4_000), rng.below(4_000), rng.below(8), 100, 0, 0].map(u32::to_le_bytes)
@@ -195,13 +194,13 @@ mod tests {
         let geese: Vec<u8> = (0..4_000).flat_map(|_| goose(&mut rng).concat()).collect();
         let packed = packed(&geese).len();
         assert!(packed * 5 < geese.len() * 2, "{packed} of {}", geese.len());
-        // As many as another implementation needs, give or take a little.
+        // About as many as another implementation needs.
         let theirs = lz4_flex::block::compress(&geese).len();
-        assert!(packed * 10 < theirs * 11, "{packed}, and {theirs} by others");
+        assert!(packed * 10 < theirs * 11, "{packed}, and {theirs} by the other library");
     }
 
     #[test]
-    fn damaged_blocks_are_refused_and_take_no_more_than_they_may() {
+    fn damaged_blocks_are_rejected_within_memory_limit() {
         let mut rng = Prng::new(9);
         let (mut refused, mut read) = (0, 0);
         for bytes in samples().filter(|bytes| !bytes.is_empty()) {
@@ -219,9 +218,10 @@ mod tests {
                 Err(_) => refused += 1,
             }
         }
-        assert!(refused > 500 && read > 20, "{refused} refused, {read} read");
+        assert!(refused > 500 && read > 20, "{refused} rejected, {read} read");
         assert!(decompress(&[], 10).is_err());
-        // A megabyte out of four kilobytes, where a kilobyte is allowed: nothing is made of it.
+        // A megabyte out of four kilobytes, with a limit of one kilobyte: nothing is allocated for
+        // it.
         let zeros = packed(&vec![0; 1 << 20]);
         let allocated = allocation_counter::measure(|| assert!(decompress(&zeros, 1_024).is_err()));
         assert!(allocated.bytes_max < 8_192, "{allocated:?}");

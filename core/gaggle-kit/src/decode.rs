@@ -1,83 +1,85 @@
-//! What can be wrong with bytes somebody else wrote.
+//! Errors of decoding untrusted bytes.
+//!
+//! Returned by every decoder of Gaggle. Absent: decoding.
 
 use thiserror::Error;
 
-/// Why bytes were refused. Every decoder of Gaggle answers with this or wraps it.
+/// Why bytes were rejected.
 ///
-/// `what` names the thing that was being read, in the words of PROTOCOL.md.
+/// `what` names what was being read, in the terms of PROTOCOL.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The bytes end too early.
     #[error("{what} is cut short: {needed} more bytes were needed and {left} are left")]
     Truncated {
-        /// What was being read.
+        /// Name of what was being read.
         what: &'static str,
-        /// How many bytes were asked for, rounded up to whole ones.
+        /// Bytes requested, rounded up to whole ones.
         needed: usize,
-        /// How many there were, rounded down to whole ones.
+        /// Bytes left, rounded down to whole ones.
         left: usize,
     },
-    /// A number lies outside what it may be.
+    /// A number is outside its range.
     #[error("{what} is {value}, but may only be {min} to {max}")]
     OutOfRange {
-        /// What was being read.
+        /// Name of what was being read.
         what: &'static str,
-        /// The value found.
+        /// The value that was read.
         value: i64,
-        /// Smallest allowed.
+        /// Smallest valid value.
         min: i64,
-        /// Largest allowed.
+        /// Largest valid value.
         max: i64,
     },
-    /// A count is larger than the bound for it; nothing was allocated.
+    /// A count exceeds its limit; nothing was allocated.
     #[error("{count} {what} announced, at most {max} are allowed")]
     CountTooLarge {
-        /// What is counted.
+        /// Name of what is counted.
         what: &'static str,
-        /// The count found.
+        /// The count that was read.
         count: u64,
-        /// The bound.
+        /// Largest valid count.
         max: u64,
     },
     /// Bytes are left over after a complete value.
     #[error("{left} bytes follow after the end of {what}")]
     TrailingBytes {
-        /// What ended.
+        /// Name of what ended.
         what: &'static str,
-        /// How many bytes follow.
+        /// Number of extra bytes.
         left: usize,
     },
-    /// The value has more than one encoding and this is not the one to be used.
+    /// The value has more than one encoding, and this is not the canonical one.
     #[error("{what} is not written in its shortest form")]
     NotCanonical {
-        /// What was being read.
+        /// Name of what was being read.
         what: &'static str,
     },
-    /// The bytes of a text are not UTF-8.
+    /// A text is not UTF-8.
     #[error("{what} is not text from byte {position} on")]
     InvalidUtf8 {
-        /// What was being read.
+        /// Name of what was being read.
         what: &'static str,
-        /// The first byte that is not.
+        /// Position of the first invalid byte.
         position: usize,
     },
-    /// The bytes are complete but mean nothing.
+    /// The bytes are complete, but their value is undefined.
     #[error("{what} has no meaning: {value}")]
     Unknown {
-        /// What was being read.
+        /// Name of what was being read.
         what: &'static str,
-        /// The value found.
+        /// The value that was read.
         value: u64,
     },
 }
 
 impl DecodeError {
-    /// The name of a value that cannot know its own: an integer inside somebody's struct. Whoever
-    /// reads the struct says more with [`DecodeError::or_named`].
+    /// Name of a value that does not know its own, such as an integer in a struct. The reader of
+    /// the struct replaces it with [`DecodeError::or_named`].
     pub const UNNAMED: &'static str = "value";
 
-    /// A number outside what it may be. Numbers beyond 64 bits signed are reported as the nearest.
+    /// A number outside its range. Numbers beyond a signed 64-bit integer are clamped.
     pub fn out_of_range<N: TryInto<i64> + Ord + Default>(
         what: &'static str,
         value: N,
@@ -91,13 +93,13 @@ impl DecodeError {
         DecodeError::OutOfRange { what, value: nearest(value), min: nearest(min), max: nearest(max) }
     }
 
-    /// The name of what was being read.
+    /// Name of what was being read.
     ///
     /// ```
     /// use gaggle_kit::ByteReader;
-    /// let refusal = ByteReader::new(&[]).u16("port").unwrap_err();
-    /// assert_eq!(refusal.what(), "port");
-    /// assert_eq!(refusal.to_string(), "port is cut short: 2 more bytes were needed and 0 are left");
+    /// let error = ByteReader::new(&[]).u16("port").unwrap_err();
+    /// assert_eq!(error.what(), "port");
+    /// assert_eq!(error.to_string(), "port is cut short: 2 more bytes were needed and 0 are left");
     /// ```
     pub const fn what(&self) -> &'static str {
         match self {
@@ -111,7 +113,7 @@ impl DecodeError {
         }
     }
 
-    /// The same refusal with a name, if it has none yet.
+    /// The same error with a name, if it has none yet.
     #[must_use]
     pub fn or_named(mut self, name: &'static str) -> DecodeError {
         match &mut self {
@@ -136,13 +138,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_innermost_name_stays() {
+    fn innermost_name_is_kept() {
         let refusal = DecodeError::NotCanonical { what: DecodeError::UNNAMED };
         assert_eq!(refusal.or_named("Rider.speed").or_named("World.riders").what(), "Rider.speed");
     }
 
     #[test]
-    fn numbers_too_large_to_report_are_reported_as_the_nearest() {
+    fn numbers_too_large_to_report_are_clamped() {
         let refusal = DecodeError::out_of_range("id", u128::MAX, 1, 8);
         assert_eq!(refusal, DecodeError::OutOfRange { what: "id", value: i64::MAX, min: 1, max: 8 });
         let refusal = DecodeError::out_of_range("id", i128::MIN, 1, 8);

@@ -1,8 +1,11 @@
-//! What differs between two states that should be equal, by the names of the fields.
+//! Differences between two states that should be equal, by field names.
+//!
+//! Reported by [`State::diff`](crate::State::diff) for desync diagnostics. Absent: which states are
+//! compared.
 
 use std::fmt::{self, Debug, Display, Write};
 
-/// One value that differs, handed to the caller of [`State::diff`](crate::State::diff).
+/// One value that differs, passed to the callback of [`State::diff`](crate::State::diff).
 ///
 /// ```
 /// use gaggle_kit::FieldDiff;
@@ -11,11 +14,11 @@ use std::fmt::{self, Debug, Display, Write};
 /// ```
 #[derive(Clone, Copy)]
 pub struct FieldDiff<'a> {
-    /// Which value: `riders[2].speed`. Empty if the state is a single value.
+    /// Path of the value, such as `riders[2].speed`. Empty if the state is a single value.
     pub path: &'a str,
-    /// The value on the side that was asked.
+    /// Value of the left state.
     pub left: &'a dyn Display,
-    /// The value on the other side.
+    /// Value of the right state.
     pub right: &'a dyn Display,
 }
 
@@ -32,7 +35,7 @@ impl Debug for FieldDiff<'_> {
     }
 }
 
-/// The way from the whole state down to the value being compared.
+/// Path from the whole state to the value being compared.
 ///
 /// ```
 /// use gaggle_kit::FieldPath;
@@ -48,35 +51,35 @@ pub struct FieldPath {
 }
 
 impl FieldPath {
-    /// The way to the whole state.
+    /// Path of the whole state.
     pub const fn new() -> FieldPath {
         FieldPath { text: String::new() }
     }
 
-    /// The way as text.
+    /// The path as text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Goes down into a field for as long as `inside` runs.
+    /// Appends a field name while `inside` runs.
     pub fn field(&mut self, name: &str, inside: impl FnOnce(&mut FieldPath)) {
         let dot = if self.text.is_empty() { "" } else { "." };
         self.down(format_args!("{dot}{name}"), inside);
     }
 
-    /// Goes down into an element for as long as `inside` runs.
+    /// Appends an index while `inside` runs.
     pub fn index(&mut self, index: usize, inside: impl FnOnce(&mut FieldPath)) {
         self.down(format_args!("[{index}]"), inside);
     }
 
-    /// Goes down into the entry of a map for as long as `inside` runs.
+    /// Appends a map key while `inside` runs.
     pub fn key(&mut self, key: &impl Debug, inside: impl FnOnce(&mut FieldPath)) {
         self.down(format_args!("[{key:?}]"), inside);
     }
 
     fn down(&mut self, step: fmt::Arguments<'_>, inside: impl FnOnce(&mut FieldPath)) {
         let here = self.text.len();
-        self.text.write_fmt(step).expect("a String takes everything");
+        self.text.write_fmt(step).expect("writing to a String cannot fail");
         inside(self);
         self.text.truncate(here);
     }

@@ -1,8 +1,10 @@
-//! Putting a few things in order. The standard library's sorts are made for many and are many times
-//! as large once compiled, for every type anew: in a page that counts.
+//! Insertion sort for short lists, with less code than the standard library's sorts.
+//!
+//! Those are compiled anew for every type and several times as large, which counts in a page.
+//! Absent: long lists.
 
-/// Sorts a few things by a key; equal ones keep their order. Takes time by the square of how many
-/// there are, so it is for what is bounded by the players of a match.
+/// Sorts a short list by a key; equal keys keep their order. Quadratic, so only for lists bounded
+/// by the players of a match.
 ///
 /// ```
 /// let mut scores = [("Hob", 3), ("Wren", 5), ("Ottilie", 5)];
@@ -25,7 +27,7 @@ mod tests {
     use crate::Prng;
 
     #[test]
-    fn few_are_sorted_as_the_library_sorts_many() {
+    fn sorts_like_standard_library() {
         let mut rng = Prng::new(7);
         for count in 0..40 {
             let mut items: Vec<(u32, usize)> = (0..count).map(|nth| (rng.below(9), nth)).collect();

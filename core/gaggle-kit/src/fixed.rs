@@ -1,6 +1,7 @@
-//! Numbers with a fixed number of binary places: the same on every machine, in every build.
+//! Fixed-point numbers, identical on every platform and in every build.
 //!
-//! Text is in `fixed/text.rs`, angles and their functions in `angle.rs`.
+//! Used by games and by [`plane`](crate::plane). Absent: text forms (`fixed/text.rs`), angles
+//! (`angle.rs`).
 
 mod ops;
 mod text;
@@ -9,13 +10,13 @@ pub use text::ParseFixedError;
 
 use bytemuck::{Pod, Zeroable};
 
-/// A number in steps of 2⁻ᶠ, held in an `i32`: `Fixed<8>` is 24.8, `Fixed<16>` is 16.16.
+/// A number in steps of 2⁻ᶠ, stored in an `i32`: `Fixed<8>` is 24.8, `Fixed<16>` is 16.16.
 ///
-/// **Overflow**: operators saturate at [`Fixed::MIN`] and [`Fixed::MAX`], in every build; nothing
-/// here panics, whatever the values. `wrapping_` and `checked_` methods do what they say.
-/// **Division by zero** gives the limit with the sign of what was divided, and 0 for 0 / 0.
-/// **Rounding**: where a result lies between two steps it is the nearer one, and halfway the one
-/// farther from zero, so that a mirrored game stays mirrored: `(-a) * b == -(a * b)`.
+/// **Overflow**: operators saturate at [`Fixed::MIN`] and [`Fixed::MAX`] in every build; nothing
+/// here panics for any value. `wrapping_` and `checked_` methods are as in the standard library.
+/// **Division by zero** gives the limit with the sign of the dividend, and 0 for 0 / 0.
+/// **Rounding**: to the nearest step, halves away from zero, so that a mirrored game stays
+/// mirrored: `(-a) * b == -(a * b)`.
 ///
 /// ```
 /// use gaggle_kit::{Fixed16, Fixed8};
@@ -24,7 +25,7 @@ use bytemuck::{Pod, Zeroable};
 /// let speed = GRAVITY * 3 - Fixed16::from_ratio(1, 8);
 /// assert_eq!(speed.to_string(), "1");
 ///
-/// // 60 frames a second: what moves 100 in a second moves 1.66… in a frame.
+/// // 60 frames a second: a speed of 100 a second is 1.66… a frame.
 /// let per_frame = Fixed8::from_int(100) / 60;
 /// assert_eq!(per_frame.to_bits(), 427);
 /// ```
@@ -39,12 +40,12 @@ pub type Fixed8 = Fixed<8>;
 pub type Fixed16 = Fixed<16>;
 
 impl<const FRACTION: u32> Fixed<FRACTION> {
-    /// One.
+    /// The number one.
     pub const ONE: Self = {
         assert!(FRACTION <= 30, "at most 30 binary places: a whole number and a sign must fit");
         Fixed(1 << FRACTION)
     };
-    /// Nothing.
+    /// The number zero.
     pub const ZERO: Self = Fixed(0);
     /// One half, or 1 without binary places.
     pub const HALF: Self = Self::from_ratio(1, 2);
@@ -52,22 +53,22 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
     pub const STEP: Self = Fixed(1);
     /// The largest number.
     pub const MAX: Self = Fixed(i32::MAX);
-    /// The lowest number.
+    /// The smallest number.
     pub const MIN: Self = Fixed(i32::MIN);
 
-    /// So many steps.
+    /// A number in steps.
     #[inline]
     pub const fn from_bits(steps: i32) -> Self {
         Fixed(steps)
     }
 
-    /// How many steps.
+    /// The number in steps.
     #[inline]
     pub const fn to_bits(self) -> i32 {
         self.0
     }
 
-    /// A whole number, or the nearest there is.
+    /// A whole number, saturated.
     #[inline]
     pub const fn from_int(whole: i32) -> Self {
         saturate((whole as i64) << Self::PLACES)
@@ -84,7 +85,7 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         divide((numerator as i64) << Self::PLACES, denominator)
     }
 
-    /// The same number in other steps, rounded.
+    /// The number in steps of another size, rounded.
     ///
     /// ```
     /// use gaggle_kit::{Fixed16, Fixed8};
@@ -101,52 +102,52 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         }
     }
 
-    /// The next whole number below, or this one.
+    /// Largest whole number not above this one.
     #[inline]
     pub const fn floor(self) -> i32 {
         self.0 >> Self::PLACES
     }
 
-    /// The next whole number above, or this one.
+    /// Smallest whole number not below this one.
     #[inline]
     pub const fn ceil(self) -> i32 {
         ((self.0 as i64 + Self::ONE.0 as i64 - 1) >> Self::PLACES) as i32
     }
 
-    /// The nearest whole number; halfway the one farther from zero.
+    /// Nearest whole number; halves away from zero.
     #[inline]
     pub const fn round(self) -> i32 {
         round(self.0 as i64, Self::PLACES) as i32
     }
 
-    /// The whole number without its places: towards zero.
+    /// Whole part, rounded towards zero.
     #[inline]
     pub const fn trunc(self) -> i32 {
         self.0 / Self::ONE.0
     }
 
-    /// What is above [`Fixed::floor`]: never negative.
+    /// Part above [`Fixed::floor`]: never negative.
     #[inline]
     #[must_use]
     pub const fn fract(self) -> Self {
         Fixed(self.0 & (Self::ONE.0 - 1))
     }
 
-    /// Without the sign; [`Fixed::MAX`] for [`Fixed::MIN`].
+    /// Absolute value; [`Fixed::MAX`] for [`Fixed::MIN`].
     #[inline]
     #[must_use]
     pub const fn abs(self) -> Self {
         Fixed(self.0.saturating_abs())
     }
 
-    /// −1, 0 or 1.
+    /// Sign as −1, 0 or 1.
     #[inline]
     pub const fn signum(self) -> i32 {
         self.0.signum()
     }
 
-    /// What is left over after dividing by `divisor`, from 0 up to but not including its size: for
-    /// a world that wraps around. 0 if `divisor` is 0.
+    /// Non-negative remainder of a division, less than the absolute value of `divisor`: for a world
+    /// that wraps around. 0 if `divisor` is 0.
     ///
     /// ```
     /// use gaggle_kit::Fixed8;
@@ -162,7 +163,7 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         }
     }
 
-    /// A whole division towards zero, as dividing integers does. The operator rounds to the nearest
+    /// Division rounded towards zero, like that of integers. The operator rounds to the nearest
     /// step.
     ///
     /// ```
@@ -180,7 +181,7 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         }
     }
 
-    /// The square root, rounded; 0 for negative numbers. Off by at most half a step.
+    /// Square root, rounded; 0 for negative numbers. Error at most half a step.
     ///
     /// ```
     /// use gaggle_kit::Fixed16;
@@ -192,8 +193,8 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         if self.0 <= 0 { Fixed(0) } else { root((self.0 as u64) << Self::PLACES) }
     }
 
-    /// The length of the way to (x, y), rounded: off by at most half a step, and nothing in between
-    /// overflows.
+    /// Length of the vector (x, y), rounded: error at most half a step, without intermediate
+    /// overflow.
     ///
     /// ```
     /// use gaggle_kit::Fixed8;
@@ -207,32 +208,32 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         root(x * x + y * y)
     }
 
-    /// For drawing. Exact up to 24 bits, then the nearest; never feed it back into a simulation.
+    /// For drawing. Exact up to 24 bits, then rounded; never use it in a simulation.
     #[inline]
-    #[expect(clippy::float_arithmetic, reason = "on the way out, and a power of two")]
+    #[expect(clippy::float_arithmetic, reason = "output only, and scaling by a power of two is exact")]
     pub fn to_f32(self) -> f32 {
         self.0 as f32 / Self::ONE.0 as f32
     }
 
     /// For measuring. Exact.
     #[inline]
-    #[expect(clippy::float_arithmetic, reason = "on the way out, and a power of two")]
+    #[expect(clippy::float_arithmetic, reason = "output only, and scaling by a power of two is exact")]
     pub fn to_f64(self) -> f64 {
         f64::from(self.0) / f64::from(Self::ONE.0)
     }
 
-    /// A number from outside (a mouse, a slider), rounded and saturated; 0 if it is none. What was
-    /// computed in floats differs between machines: send the result, don't compute it twice.
+    /// A number from outside (a mouse, a slider), rounded and saturated; 0 for NaN. Float
+    /// computations differ between platforms: send the result instead of computing it on each peer.
     #[inline]
     pub fn from_f32(number: f32) -> Self {
         Self::from_f64(f64::from(number))
     }
 
-    /// As [`Fixed::from_f32`].
+    /// Converts like [`Fixed::from_f32`].
     #[inline]
     #[expect(clippy::float_arithmetic, reason = "scaling by a power of two is exact everywhere")]
     pub fn from_f64(number: f64) -> Self {
-        // `as` saturates and makes NaN 0; `round` takes halves away from zero, as everywhere here.
+        // `as` saturates and makes NaN 0; `round` rounds halves away from zero, as everywhere here.
         Fixed((number * f64::from(Self::ONE.0)).round() as i32)
     }
 
@@ -240,77 +241,76 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
     const PLACES: u32 = Self::ONE.0.trailing_zeros();
 }
 
-/// The sum, difference, product and quotient as functions usable in constants, and in other
-/// manners.
+/// Arithmetic usable in constants, with explicit overflow behavior.
 impl<const FRACTION: u32> Fixed<FRACTION> {
-    /// What `+` does.
+    /// Addition like `+`.
     #[inline]
     #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
         Fixed(self.0.saturating_add(other.0))
     }
 
-    /// What `-` does.
+    /// Subtraction like `-`.
     #[inline]
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Fixed(self.0.saturating_sub(other.0))
     }
 
-    /// What `*` does.
+    /// Multiplication like `*`.
     #[inline]
     #[must_use]
     pub const fn saturating_mul(self, other: Self) -> Self {
         saturate(self.product(other))
     }
 
-    /// What `/` does.
+    /// Division like `/`.
     #[inline]
     #[must_use]
     pub const fn saturating_div(self, other: Self) -> Self {
         divide((self.0 as i64) << Self::PLACES, other.0)
     }
 
-    /// The sum, around the corner if it is out of range: for what goes in circles.
+    /// Sum, wrapped around on overflow: for cyclic quantities.
     #[inline]
     #[must_use]
     pub const fn wrapping_add(self, other: Self) -> Self {
         Fixed(self.0.wrapping_add(other.0))
     }
 
-    /// The difference, around the corner if it is out of range.
+    /// Difference, wrapped around on overflow.
     #[inline]
     #[must_use]
     pub const fn wrapping_sub(self, other: Self) -> Self {
         Fixed(self.0.wrapping_sub(other.0))
     }
 
-    /// The low 32 bits of the rounded product.
+    /// Low 32 bits of the rounded product.
     #[inline]
     #[must_use]
     pub const fn wrapping_mul(self, other: Self) -> Self {
         Fixed(self.product(other) as i32)
     }
 
-    /// The sum, or none if it is out of range.
+    /// Sum, or none on overflow.
     #[inline]
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         in_range(self.0 as i64 + other.0 as i64)
     }
 
-    /// The difference, or none if it is out of range.
+    /// Difference, or none on overflow.
     #[inline]
     pub const fn checked_sub(self, other: Self) -> Option<Self> {
         in_range(self.0 as i64 - other.0 as i64)
     }
 
-    /// The product, or none if it is out of range.
+    /// Product, or none on overflow.
     #[inline]
     pub const fn checked_mul(self, other: Self) -> Option<Self> {
         in_range(self.product(other))
     }
 
-    /// The quotient, or none if it is out of range or `other` is 0.
+    /// Quotient, or none on overflow or if `other` is 0.
     #[inline]
     pub const fn checked_div(self, other: Self) -> Option<Self> {
         match other.0 {
@@ -340,18 +340,18 @@ const fn in_range<const FRACTION: u32>(steps: i64) -> Option<Fixed<FRACTION>> {
     if steps == steps as i32 as i64 { Some(Fixed(steps as i32)) } else { None }
 }
 
-/// Drops binary places: to the nearest, halves away from zero. Products of two `i32` leave room for
-/// the half that is added.
+/// Drops binary places, rounding to the nearest, halves away from zero. Products of two `i32` leave
+/// space for the added half.
 #[inline]
 const fn round(value: i64, places: u32) -> i64 {
     if places == 0 {
         return value;
     }
-    // The sign, −1 or 0, makes halves below zero fall down instead of up.
+    // The sign, −1 or 0, rounds negative halves down instead of up.
     (value + (1 << (places - 1)) + (value >> 63)) >> places
 }
 
-/// To the nearest, halves away from zero.
+/// Quotient rounded to the nearest, halves away from zero.
 #[inline]
 const fn quotient(dividend: i64, divisor: i32) -> i64 {
     let size = divisor.unsigned_abs() as u64;
@@ -367,7 +367,7 @@ const fn divide<const FRACTION: u32>(dividend: i64, divisor: i32) -> Fixed<FRACT
     }
 }
 
-/// To the nearest; a root is never exactly halfway.
+/// Root rounded to the nearest; it is never exactly halfway.
 #[inline]
 const fn root<const FRACTION: u32>(square: u64) -> Fixed<FRACTION> {
     let root = square.isqrt();
@@ -380,7 +380,7 @@ mod tests {
     use crate::Prng;
 
     #[test]
-    fn nothing_panics_and_everything_saturates() {
+    fn operators_saturate_and_never_panic() {
         let edges = [i32::MIN, i32::MIN + 1, -65_536, -1, 0, 1, 2, 65_535, 65_536, i32::MAX - 1, i32::MAX];
         for a in edges.map(Fixed16::from_bits) {
             for b in edges.map(Fixed16::from_bits) {
@@ -421,10 +421,10 @@ mod tests {
     }
 
     #[test]
-    fn products_and_quotients_are_the_nearest_step() {
+    fn products_and_quotients_round_to_nearest_step() {
         let mut random = Prng::new(1);
         for _ in 0..100_000 {
-            // Few bits as often as many.
+            // Small numbers as often as large ones.
             let mut draw = || random.next_u32() as i32 >> random.below(31);
             let (a, b) = (draw(), draw());
             let (x, y) = (Fixed8::from_bits(a), Fixed8::from_bits(b));
@@ -442,10 +442,10 @@ mod tests {
         }
     }
 
-    /// Other languages divide by multiplying and shifting; here division is division, and agrees
-    /// with them wherever they are right.
+    /// Other languages divide by multiplying and shifting; exact division agrees with them where
+    /// they are exact.
     #[test]
-    fn divisions_by_60_3_and_10_agree_with_their_reciprocals() {
+    fn divisions_by_60_3_and_10_agree_with_reciprocals() {
         for steps in 0..16_384 {
             assert_eq!(Fixed8::from_bits(steps).div_trunc(3).to_bits(), (steps * 21_846) >> 16);
             assert_eq!(Fixed8::from_bits(-steps).div_trunc(3).to_bits(), -((steps * 21_846) >> 16));
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_found_on_the_named_side() {
+    fn floor_ceil_round_and_trunc_match_reference() {
         let check = |text: &str, [floor, ceil, round, trunc]: [i32; 4]| {
             let number: Fixed8 = text.parse().unwrap();
             assert_eq!(
@@ -475,7 +475,7 @@ mod tests {
         assert_eq!((Fixed::<0>::MAX.ceil(), Fixed::<0>::from_int(7).round()), (i32::MAX, 7));
     }
 
-    /// The nearest whole quotient, halves away from zero, the slow way.
+    /// Nearest whole quotient, halves away from zero, by wide integers.
     fn nearest(dividend: i128, divisor: i128) -> i128 {
         let (size, by) = (dividend.abs(), divisor.abs());
         let rounded = (2 * size + by) / (2 * by);

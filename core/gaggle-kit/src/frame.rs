@@ -1,4 +1,6 @@
-//! The number of a simulation step.
+//! Number of a simulation step.
+//!
+//! Used by engines and games. Absent: duration of a frame.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -7,9 +9,9 @@ use bytemuck::{Pod, Zeroable};
 
 /// A simulation step, counted from the start of a match.
 ///
-/// Frame 0 is the state a match starts with. The input for frame *n* turns state *n* − 1 into
-/// state *n*, so the first input anybody gives is the one for frame 1. At 60 frames a second a
-/// `Frame` lasts for more than two years.
+/// Frame 0 is the state a match starts with. The input for frame *n* turns state *n* − 1 into state
+/// *n*, so the first input is for frame 1. At 60 frames a second the counter lasts for more than
+/// two years.
 ///
 /// ```
 /// use gaggle_kit::Frame;
@@ -22,9 +24,9 @@ use bytemuck::{Pod, Zeroable};
 pub struct Frame(u32);
 
 impl Frame {
-    /// The state before anybody did anything.
+    /// State before the first input.
     pub const START: Frame = Frame(0);
-    /// Later than any frame a match reaches: stands for "no end yet".
+    /// Later than any frame of a match: stands for "no end yet".
     pub const NEVER: Frame = Frame(u32::MAX);
 
     /// The frame with this number.
@@ -32,12 +34,12 @@ impl Frame {
         Frame(number)
     }
 
-    /// The frame's number.
+    /// Number of the frame.
     pub const fn number(self) -> u32 {
         self.0
     }
 
-    /// The frame after this one; [`Frame::NEVER`] stays that.
+    /// The frame after this one; [`Frame::NEVER`] is its own successor.
     #[must_use]
     pub const fn next(self) -> Frame {
         Frame(self.0.saturating_add(1))
@@ -49,19 +51,19 @@ impl Frame {
         Frame(self.0.saturating_sub(1))
     }
 
-    /// So many frames earlier, or the start.
+    /// An earlier frame, at least the start.
     #[must_use]
     pub const fn saturating_sub(self, frames: u32) -> Frame {
         Frame(self.0.saturating_sub(frames))
     }
 
-    /// So many frames later, or [`Frame::NEVER`].
+    /// A later frame, at most [`Frame::NEVER`].
     #[must_use]
     pub const fn saturating_add(self, frames: u32) -> Frame {
         Frame(self.0.saturating_add(frames))
     }
 
-    /// How many frames this one is after `earlier`; 0 if it is not after it.
+    /// Number of frames since `earlier`; 0 if that is later.
     pub const fn since(self, earlier: Frame) -> u32 {
         self.0.saturating_sub(earlier.0)
     }
@@ -72,7 +74,7 @@ impl Frame {
     }
 }
 
-/// So many frames later, or [`Frame::NEVER`]: a frame a peer made up must not overflow.
+/// A later frame, at most [`Frame::NEVER`]: frames invented by a peer must not overflow.
 impl Add<u32> for Frame {
     type Output = Frame;
     fn add(self, frames: u32) -> Frame {
@@ -86,7 +88,7 @@ impl AddAssign<u32> for Frame {
     }
 }
 
-/// How many frames later, or 0: the same as [`Frame::since`]. [`Frame::distance`] has a sign.
+/// Number of frames in between, at least 0, like [`Frame::since`]. [`Frame::distance`] has a sign.
 impl Sub for Frame {
     type Output = u32;
     fn sub(self, earlier: Frame) -> u32 {
@@ -94,7 +96,7 @@ impl Sub for Frame {
     }
 }
 
-/// So many frames earlier, or the start.
+/// An earlier frame, at least the start.
 impl Sub<u32> for Frame {
     type Output = Frame;
     fn sub(self, frames: u32) -> Frame {

@@ -1,11 +1,12 @@
-//! Hashes that come out the same everywhere: one fast one for states, and FNV-1a for names and
-//! small things. None of them resists a forger; they compare what honest machines computed.
+//! Portable hashes: XXH64 for states, FNV-1a for names and other short data.
+//!
+//! They compare results of honest peers. Absent: resistance to forgery.
 
 use crate::ByteSink;
 
-/// The hash of a game's state: XXH64 with seed 0, fed piece by piece.
+/// Hash of a game's state: XXH64 with seed 0, fed in pieces.
 ///
-/// Only the bytes count, not how they were cut into pieces, so the hash of a state is the hash of
+/// The result does not depend on how the bytes are divided, so the hash of a state is the hash of
 /// its encoding. Four independent lanes of 64-bit multiplications make it as fast in WASM as
 /// natively.
 ///
@@ -20,16 +21,16 @@ use crate::ByteSink;
 #[derive(Debug, Clone)]
 pub struct StateHasher {
     lanes: [u64; 4],
-    /// The first `tail_size` bytes wait for the lanes.
+    /// The first `tail_size` bytes are buffered.
     tail: [u8; TAIL],
     tail_size: usize,
-    /// How many bytes the lanes have taken in.
+    /// Bytes that the lanes have processed.
     taken: u64,
 }
 
-/// Bytes the lanes take in at once.
+/// Bytes that the lanes process at once.
 const STRIPE: usize = 32;
-/// Many stripes, so that most of the small pieces of a state are only copied.
+/// Many stripes, so that small pieces of a state are mostly just copied.
 const TAIL: usize = 8 * STRIPE;
 
 const PRIME_1: u64 = 0x9e37_79b1_85eb_ca87;
@@ -39,7 +40,7 @@ const PRIME_4: u64 = 0x85eb_ca77_c2b2_ae63;
 const PRIME_5: u64 = 0x27d4_eb2f_1656_67c5;
 
 impl StateHasher {
-    /// A hasher that has seen nothing.
+    /// A hasher without input.
     pub const fn new() -> StateHasher {
         StateHasher {
             lanes: [PRIME_1.wrapping_add(PRIME_2), PRIME_2, 0, 0u64.wrapping_sub(PRIME_1)],
@@ -49,14 +50,14 @@ impl StateHasher {
         }
     }
 
-    /// The hash of these bytes.
+    /// Hash of these bytes.
     pub fn of(bytes: &[u8]) -> u64 {
         let mut hasher = StateHasher::new();
         hasher.put(bytes);
         hasher.finish()
     }
 
-    /// The hash of all bytes so far.
+    /// Hash of all bytes so far.
     pub fn finish(&self) -> u64 {
         let (stripes, rest) = self.tail[..self.tail_size].as_chunks::<STRIPE>();
         let lanes = take_in(self.lanes, stripes);
@@ -97,7 +98,7 @@ impl StateHasher {
         hash ^ (hash >> 32)
     }
 
-    /// Bytes for which the tail has no room.
+    /// Processes bytes that do not fit into the tail.
     #[inline(never)]
     fn put_beyond(&mut self, bytes: &[u8]) {
         let (first, bytes) = bytes.split_at(TAIL - self.tail_size);
@@ -129,7 +130,7 @@ impl ByteSink for StateHasher {
     }
 }
 
-/// What becomes of the lanes with these stripes.
+/// The lanes after these stripes.
 fn take_in(mut lanes: [u64; 4], stripes: &[[u8; STRIPE]]) -> [u64; 4] {
     for stripe in stripes {
         let (words, _) = stripe.as_chunks::<8>();
@@ -145,7 +146,7 @@ const fn round(lane: u64, word: u64) -> u64 {
     lane.wrapping_add(word.wrapping_mul(PRIME_2)).rotate_left(31).wrapping_mul(PRIME_1)
 }
 
-/// FNV-1a in 32 bits, for names and other short things.
+/// FNV-1a in 32 bits, for names and other short data.
 ///
 /// ```
 /// const MAP_ID: u32 = gaggle_kit::fnv1a_32(b"foobar");
@@ -161,7 +162,7 @@ pub const fn fnv1a_32(bytes: &[u8]) -> u32 {
     hash
 }
 
-/// FNV-1a in 64 bits, for names and other short things.
+/// FNV-1a in 64 bits, for names and other short data.
 ///
 /// ```
 /// const GAME_ID: u64 = gaggle_kit::fnv1a_64(b"foobar");
@@ -183,7 +184,7 @@ mod tests {
 
     /// From the FNV authors' test suite.
     #[test]
-    fn fnv_matches_its_published_vectors() {
+    fn fnv_matches_published_vectors() {
         for (text, small, large) in [
             ("", 0x811c_9dc5, 0xcbf2_9ce4_8422_2325),
             ("a", 0xe40c_292c, 0xaf63_dc4c_8601_ec8c),
@@ -196,9 +197,9 @@ mod tests {
         }
     }
 
-    /// From the self-test of the reference implementation: the same buffer, cut at these lengths.
+    /// From the self-test of the reference implementation: one buffer, cut at these lengths.
     #[test]
-    fn state_hash_matches_the_published_vectors_of_xxh64() {
+    fn state_hash_matches_published_xxh64_vectors() {
         let buffer = reference_buffer();
         for (size, hash) in [
             (0, 0xef46_db37_51d8_e999),
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_between_pieces_do_not_count() {
+    fn hash_is_independent_of_division_into_pieces() {
         let buffer = reference_buffer();
         for size in [0, 1, 31, 32, 33, 63, 64, 65, 96, 222, 255, 256, 257, 288, 511, 512, 513, 999] {
             let whole = StateHasher::of(&buffer[..size]);
@@ -225,10 +226,9 @@ mod tests {
         }
     }
 
-    /// Each bit of the input must turn each bit of the hash about half of the time, wherever it
-    /// sits.
+    /// Each input bit must flip each bit of the hash about half of the time, at any position.
     #[test]
-    fn one_flipped_bit_flips_half_of_the_hash() {
+    fn flipped_bit_flips_half_of_hash() {
         const ROUNDS: usize = 512;
         let mut random = crate::Prng::new(1);
         for size in [4, 8, 31, 32, 64, 200, 300] {
@@ -242,7 +242,7 @@ mod tests {
                     let change = before ^ StateHasher::of(&bytes);
                     flips.iter_mut().enumerate().for_each(|(n, count)| *count += (change >> n & 1) as usize);
                 }
-                // 512 fair coins lie within 256 ± 90 but once in 10^15.
+                // 512 fair coins are outside 256 ± 90 once in 10^15.
                 assert!(
                     flips.iter().all(|n| n.abs_diff(ROUNDS / 2) < 90),
                     "size {size} bit {bit}: {flips:?}"

@@ -1,8 +1,10 @@
-//! What one player does in one frame.
+//! Trait of inputs: what one player does in one frame.
+//!
+//! Implemented by games, used by engines. Absent: prediction, delay.
 
 use crate::{ByteReader, DecodeError, Shape};
 
-/// What one player does in one frame: small, comparable, and with a wire form of fixed size.
+/// What one player does in one frame: small, comparable, and with an encoding of fixed size.
 ///
 /// Implemented for integers, `bool`, and arrays and tuples of inputs; derive it for your own
 /// structs and enums. `Default` is the neutral input: nothing pressed.
@@ -28,10 +30,10 @@ use crate::{ByteReader, DecodeError, Shape};
     note = "derive `Input` for your own types; floats and `usize` differ between machines"
 )]
 pub trait Input: Copy + Eq + Default + 'static {
-    /// Bytes on the wire, the same for every value.
+    /// Encoded size in bytes, the same for every value.
     const SIZE: usize;
 
-    /// Describes what the bytes mean: see [`State::shape`](crate::State::shape).
+    /// Describes the meaning of the bytes: see [`State::shape`](crate::State::shape).
     fn shape(shape: &mut Shape) {
         shape.number(Self::SIZE as u64);
     }
@@ -39,60 +41,59 @@ pub trait Input: Copy + Eq + Default + 'static {
     /// Writes exactly [`Input::SIZE`] bytes.
     ///
     /// # Panics
-    /// If `out` is not that long: the caller's bug, never a peer's.
+    /// If `out` has another length, a bug of the caller.
     fn write(&self, out: &mut [u8]);
 
-    /// Reads exactly [`Input::SIZE`] bytes, written by anybody.
+    /// Reads exactly [`Input::SIZE`] untrusted bytes.
     ///
     /// # Errors
-    /// If the bytes are too few or no value is written so.
+    /// If the bytes are too few or encode no value.
     fn read(bytes: &[u8]) -> Result<Self, DecodeError>;
 
-    /// One input that stands for two, when two samples must share one frame (a stalled tick, a
-    /// shrinking input delay). The default takes the later one, which is right for held buttons;
-    /// a press that lasts a single frame should be kept by OR-ing it in.
+    /// One input for two samples that must share a frame (a stalled tick, a shrinking input delay).
+    /// The default takes the later one, which suits held buttons; presses of a single frame should
+    /// be combined by OR.
     #[must_use]
     fn merge(earlier: Self, later: Self) -> Self {
         let _ = earlier;
         later
     }
 
-    /// The same input once more, when one sample must fill two frames (a growing input delay).
-    /// The default repeats it; one-shot presses should be cleared so that they count once.
+    /// The same input for a second frame (a growing input delay). The default repeats it; one-shot
+    /// presses should be cleared, so that they count once.
     #[must_use]
     fn repeat(self) -> Self {
         self
     }
 
-    /// What begins with this sample, if `before` was the sample before it. A key that is still down
-    /// is not pressed a second time: one-shot presses that are in both samples should be cleared.
-    /// The default does so only if nothing changed.
+    /// What is new in this sample since the sample `before`. A key still held is not pressed again:
+    /// one-shot presses in both samples should be cleared. The default does so only if nothing
+    /// changed.
     #[must_use]
     fn begun_since(self, before: Self) -> Self {
         if self == before { self.repeat() } else { self }
     }
 
-    /// The same input, from somebody who is new to the seat: what the game keeps in it is not
-    /// theirs. A room says so with the first inputs of whoever sits down where somebody else sat
-    /// last; a game that keeps nothing in seats that were left need not know. The default says
-    /// nothing.
+    /// Marks the input as one of a new player of the slot: state the game keeps for the slot
+    /// belongs to another player. Rooms mark the first inputs of a player in a slot that another
+    /// player had before; games without state per slot can ignore it. The default marks nothing.
     #[must_use]
     fn mark_new_player(self) -> Self {
         self
     }
 }
 
-/// What `#[input(one_shot)]` can be written on: presses that count once.
+/// Types that `#[input(one_shot)]` accepts: presses that count once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be `one_shot`",
     note = "`#[input(one_shot)]` is for `bool`, integers used as sets of bits, and arrays of these"
 )]
 pub trait OneShot: Input {
-    /// What is pressed in either.
+    /// Presses of either input.
     #[must_use]
     fn merge(self, other: Self) -> Self;
 
-    /// What is pressed here and not there.
+    /// Presses of this input that are not in the other.
     #[must_use]
     fn without(self, other: Self) -> Self;
 }
@@ -157,7 +158,7 @@ impl OneShot for bool {
     }
 }
 
-// One by one, because `Default` is not there for arrays of any length.
+// Listed one by one, because `Default` does not exist for arrays of any length.
 macro_rules! array_inputs {
     ($($count:literal)*) => {$(
         impl<T: Input> Input for [T; $count] {
@@ -169,7 +170,7 @@ macro_rules! array_inputs {
             }
 
             fn write(&self, out: &mut [u8]) {
-                assert_eq!(out.len(), Self::SIZE, "an input has its size");
+                assert_eq!(out.len(), Self::SIZE, "an input has a fixed size");
                 for (index, value) in self.iter().enumerate() {
                     value.write(&mut out[index * T::SIZE..][..T::SIZE]);
                 }
@@ -226,7 +227,7 @@ macro_rules! tuple_inputs {
             }
 
             fn write(&self, out: &mut [u8]) {
-                assert_eq!(out.len(), Self::SIZE, "an input has its size");
+                assert_eq!(out.len(), Self::SIZE, "an input has a fixed size");
                 $(
                     let (part, out) = out.split_at_mut($part::SIZE);
                     self.$index.write(part);
@@ -271,7 +272,7 @@ impl Input for () {
     const SIZE: usize = 0;
 
     fn write(&self, out: &mut [u8]) {
-        assert!(out.is_empty(), "an input has its size");
+        assert!(out.is_empty(), "an input has a fixed size");
     }
 
     fn read(bytes: &[u8]) -> Result<Self, DecodeError> {

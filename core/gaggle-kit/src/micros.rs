@@ -1,4 +1,6 @@
-//! Time, as an argument.
+//! Time as an argument, in microseconds.
+//!
+//! Used by every state machine. Absent: clocks.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -6,10 +8,10 @@ use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 
-/// A moment or a span in microseconds. The caller owns the clock; core code only compares.
+/// A moment or a duration in microseconds. The caller has the clock; core code only compares.
 ///
-/// As a moment it counts from whatever the caller chose (program start, page load, the beginning of
-/// a simulation), so moments of two machines must never be compared.
+/// A moment counts from an origin of the caller's choice (program start, page load, start of a
+/// simulation), so moments of two peers must never be compared.
 ///
 /// ```
 /// use gaggle_kit::Micros;
@@ -22,27 +24,27 @@ use bytemuck::{Pod, Zeroable};
 pub struct Micros(u64);
 
 impl Micros {
-    /// The beginning, or no time at all.
+    /// The origin, or an empty duration.
     pub const ZERO: Micros = Micros(0);
-    /// Never.
+    /// A moment that never comes.
     pub const MAX: Micros = Micros(u64::MAX);
 
-    /// So many microseconds.
+    /// From whole microseconds.
     pub const fn new(micros: u64) -> Micros {
         Micros(micros)
     }
 
-    /// So many milliseconds.
+    /// From whole milliseconds.
     pub const fn from_millis(millis: u64) -> Micros {
         Micros(millis.saturating_mul(1_000))
     }
 
-    /// So many seconds.
+    /// From whole seconds.
     pub const fn from_secs(secs: u64) -> Micros {
         Micros(secs.saturating_mul(1_000_000))
     }
 
-    /// The number of microseconds.
+    /// Number of microseconds.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -52,20 +54,20 @@ impl Micros {
         self.0 / 1_000
     }
 
-    /// Time since an earlier moment; zero if that moment is still to come.
+    /// Time since an earlier moment; zero if that moment is later.
     #[must_use]
     pub const fn since(self, earlier: Micros) -> Micros {
         Micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// A later moment, or [`Micros::MAX`].
+    /// A later moment, at most [`Micros::MAX`].
     #[must_use]
     pub const fn saturating_add(self, span: Micros) -> Micros {
         Micros(self.0.saturating_add(span.0))
     }
 }
 
-/// From what a clock says: `Micros::from(started.elapsed())`.
+/// Converts a duration of a clock: `Micros::from(started.elapsed())`.
 ///
 /// ```
 /// # use gaggle_kit::Micros;
@@ -78,7 +80,7 @@ impl From<Duration> for Micros {
     }
 }
 
-/// A later moment, or [`Micros::MAX`].
+/// A later moment, at most [`Micros::MAX`].
 impl Add for Micros {
     type Output = Micros;
     fn add(self, span: Micros) -> Micros {
@@ -92,7 +94,7 @@ impl AddAssign for Micros {
     }
 }
 
-/// Time since an earlier moment, or zero: the same as [`Micros::since`].
+/// Time since an earlier moment, at least zero, like [`Micros::since`].
 impl Sub for Micros {
     type Output = Micros;
     fn sub(self, earlier: Micros) -> Micros {
@@ -122,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prints_in_the_unit_a_reader_expects() {
+    fn time_prints_in_convenient_unit() {
         assert_eq!(Micros::new(999).to_string(), "999 µs");
         assert_eq!(Micros::new(16_667).to_string(), "16.6 ms");
         assert_eq!(Micros::from_millis(2_050).to_string(), "2.050 s");

@@ -1,4 +1,6 @@
-//! The name of a machine.
+//! Id of a peer.
+//!
+//! Used in every packet and message. Absent: accounts and names of players.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,10 +9,10 @@ use std::str::FromStr;
 use bytemuck::{Pod, Zeroable};
 use thiserror::Error;
 
-/// A machine in a match: 16 bytes, the same on every path and in every packet that names it.
+/// A peer in a match: 16 bytes, the same on every path and in every packet.
 ///
-/// Printed as 32 hexadecimal digits; `Debug` shows the first four bytes, which is enough to tell
-/// the peers of one room apart.
+/// Printed as 32 hexadecimal digits; `Debug` shows the first four bytes, which distinguish the
+/// peers of one room.
 ///
 /// ```
 /// use gaggle_kit::PeerId;
@@ -18,36 +20,36 @@ use thiserror::Error;
 /// assert_eq!(peer.to_string().parse(), Ok(peer));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Pod, Zeroable)]
-// Aligned so that it moves as two words: at odd places in enums, where bytes end up, every copy
-// stalls.
+// Aligned so that it is copied as two words: at the odd offsets that enums give byte arrays, every
+// copy stalls.
 #[repr(C, align(8))]
 pub struct PeerId([u8; 16]);
 
 impl PeerId {
-    /// A peer by its bytes, as they travel.
+    /// An id from its encoded bytes.
     pub const fn from_bytes(bytes: [u8; 16]) -> PeerId {
         PeerId(bytes)
     }
 
-    /// A peer by a number: handy in tests and for drawing one from a generator.
+    /// An id from a number, for tests and random generation.
     pub const fn from_u128(number: u128) -> PeerId {
         PeerId(number.to_be_bytes())
     }
 
-    /// The bytes, as they travel.
+    /// The bytes as encoded.
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 
-    /// The number [`PeerId::from_u128`] would take.
+    /// The number for [`PeerId::from_u128`].
     #[inline]
     pub const fn to_u128(self) -> u128 {
         u128::from_be_bytes(self.0)
     }
 }
 
-/// By bytes, first to last. As one number that is two comparisons instead of a call; peers are
-/// looked up by name for every packet.
+/// In the order of the bytes. As one number that is two comparisons instead of a call; every packet
+/// looks up its peer.
 impl Ord for PeerId {
     #[inline]
     fn cmp(&self, other: &PeerId) -> Ordering {
@@ -76,7 +78,8 @@ impl FromStr for PeerId {
             let value = |digit: u8| char::from(digit).to_digit(16).map(u64::from);
             digits.iter().try_fold(0, |number, digit| Some(number << 4 | value(*digit)?))
         };
-        // In two halves: a lobby reads one for every signal, and most machines count to 64 bits.
+        // In two halves: a lobby parses one for every signal, and most processors have 64-bit
+        // words.
         match (half(&digits[..16]), half(&digits[16..])) {
             (Some(high), Some(low)) => Ok(PeerId::from_u128(u128::from(high) << 64 | u128::from(low))),
             _ => Err(ParsePeerIdError),
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_is_that_of_the_bytes() {
+    fn order_is_that_of_bytes() {
         let peers = [0, 1, 0x0100, u128::from(u64::MAX), 1 << 64, 1 << 120, u128::MAX].map(PeerId::from_u128);
         for (a, b) in peers.iter().flat_map(|a| peers.iter().map(move |b| (a, b))) {
             assert_eq!(a.cmp(b), a.as_bytes().cmp(b.as_bytes()));
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn text_form_round_trips_and_refuses_everything_else() {
+    fn text_reads_back_and_malformed_text_is_rejected() {
         let peer = PeerId::from_u128(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
         assert_eq!(peer.to_string(), "0123456789abcdef0011223344556677");
         assert_eq!("0123456789ABCDEF0011223344556677".parse(), Ok(peer));

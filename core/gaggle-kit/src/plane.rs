@@ -1,7 +1,7 @@
-//! Places and ways in the plane, in fixed point: what games that move things about reckon with.
+//! Vectors in the plane in fixed point, for games.
 //!
-//! A [`Vec2`] is a plain array, so that states and replicated kinds hold it without knowing this
-//! module.
+//! A [`Vec2`] is a plain array, so that states and replicated kinds can contain it without this
+//! module. Absent: matrices, three dimensions.
 //!
 //! ```
 //! use gaggle_kit::Fixed16;
@@ -17,42 +17,42 @@
 
 use crate::{Angle, Fixed16};
 
-/// A place, a way or a velocity.
+/// A position, an offset or a velocity.
 pub type Vec2 = [Fixed16; 2];
 
-/// A way of this length in a direction.
+/// A vector of this length in a direction.
 pub fn from_polar(heading: Angle, length: Fixed16) -> Vec2 {
     [heading.cos::<16>() * length, heading.sin::<16>() * length]
 }
 
-/// One and another.
+/// Sum of two vectors.
 pub fn add(a: Vec2, b: Vec2) -> Vec2 {
     [a[0] + b[0], a[1] + b[1]]
 }
 
-/// The way from `a` to `b`.
+/// Vector from `a` to `b`.
 pub fn offset(a: Vec2, b: Vec2) -> Vec2 {
     [b[0] - a[0], b[1] - a[1]]
 }
 
-/// How long a way is.
+/// Length of a vector.
 pub fn length(way: Vec2) -> Fixed16 {
     Fixed16::hypot(way[0], way[1])
 }
 
-/// The direction of a way.
+/// Direction of a vector.
 pub fn direction(way: Vec2) -> Angle {
     Angle::atan2(way[1], way[0])
 }
 
-/// Whether two places are nearer than this, in whole units. Exact, and without a root.
+/// Whether two positions are closer than this many whole units. Exact, without a root.
 pub fn is_within(a: Vec2, b: Vec2, distance: i32) -> bool {
     let [x, y] = offset(a, b).map(|part| u64::from(part.to_bits().unsigned_abs()));
     let reach = u64::from(distance.max(0).unsigned_abs()) << 16;
     x * x + y * y < reach.saturating_mul(reach)
 }
 
-/// A velocity that is no faster than this.
+/// The vector, shortened to at most this length.
 pub fn clamp_length(velocity: Vec2, speed: Fixed16) -> Vec2 {
     if length(velocity) > speed { from_polar(direction(velocity), speed) } else { velocity }
 }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_has_a_length_and_a_direction_and_leads_there() {
+    fn offset_has_length_and_direction_and_leads_there() {
         let (from, to) = (at(10, 20), at(13, 24));
         assert_eq!(length(offset(from, to)), Fixed16::from_int(5));
         assert_eq!(add(from, offset(from, to)), to);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn near_is_exact_at_its_edge_and_does_not_overflow() {
+    fn is_within_is_exact_at_edge_and_does_not_overflow() {
         assert!(!is_within(at(0, 0), at(3, 4), 5));
         assert!(is_within(at(0, 0), [Fixed16::from_int(3), Fixed16::from_int(4) - Fixed16::from_bits(1)], 5));
         assert!(!is_within(at(-16_000, -16_000), at(16_000, 16_000), 30_000));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_too_fast_is_slowed() {
+    fn only_too_long_vector_is_shortened() {
         assert_eq!(clamp_length(at(3, 4), Fixed16::from_int(5)), at(3, 4));
         assert_eq!(clamp_length(at(40, 0), Fixed16::from_int(5)), at(5, 0));
     }

@@ -1,9 +1,10 @@
-//! Numbers of the outside world in as few bits as their range and precision ask for.
+//! Quantization of floats into as few bits as range and precision require.
 //!
-//! The only place where floats meet the wire: what is sent is a whole number of steps. The basic
-//! operations used here are exact or rounded by IEEE 754, so they come out the same everywhere.
+//! The only place where floats are encoded, as a whole number of steps. The operations used here
+//! are exact or rounded by IEEE 754, so they are the same on every platform. Absent: simulation
+//! with floats.
 
-#![expect(clippy::float_arithmetic, reason = "this is where floats become integers and back")]
+#![expect(clippy::float_arithmetic, reason = "floats are converted to integers and back here")]
 
 use std::ops::RangeInclusive;
 
@@ -11,18 +12,18 @@ use thiserror::Error;
 
 use crate::{BitReader, BitWriter, BufferFull, DecodeError, bits_for};
 
-/// Turns `f32` into steps of a precision and back.
+/// Converts `f32` to steps of a precision and back.
 ///
-/// Steps are multiples of the precision, so zero is exactly zero, and a value that went through
-/// once goes through again unchanged: whoever sends the rounded value and keeps it agrees with
-/// whoever receives it. Values in the range come back within half the precision; those beyond
-/// become the nearer end, and NaN the value nearest to zero.
+/// Steps are multiples of the precision, so zero is exact, and a converted value converts to
+/// itself: a sender that keeps the rounded value agrees with the receiver. Values in the range are
+/// accurate to half the precision; those beyond are clamped, and NaN becomes the value nearest to
+/// zero.
 ///
 /// ```
 /// use gaggle_kit::{BitReader, BitWriter, Quantizer};
 ///
 /// const ANGLE: Quantizer = match Quantizer::new(-3.15, 3.15, 0.01) {
-///     Ok(quantiser) => quantiser,
+///     Ok(quantizer) => quantizer,
 ///     Err(_) => panic!("range and precision fit"),
 /// };
 /// assert_eq!(ANGLE.bits(), 10);
@@ -42,37 +43,37 @@ pub struct Quantizer {
     steps_max: i32,
 }
 
-/// No quantiser can keep its promise for these numbers.
+/// Range and precision that no quantizer can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum QuantizerError {
-    /// The range is empty, or an end, or the step next to it, is not a finite number.
+    /// The range is empty, or one of its ends is not finite, also after rounding to steps.
     #[error("a range has a lower and a higher end and both are finite, in whole steps too")]
     NoRange,
-    /// The precision is zero, negative, or finer than an `f32` of that size can show.
+    /// The precision is zero, negative, or finer than an `f32` of that magnitude can represent.
     #[error("the precision must be above zero and within what an f32 of that size can show")]
     NoPrecision,
 }
 
 impl Quantizer {
-    /// A quantiser for values from `min` to `max` in steps of `precision`.
+    /// A quantizer for values from `min` to `max` in steps of `precision`.
     ///
     /// # Errors
-    /// If there is no such range or precision.
+    /// If range or precision are invalid.
     pub const fn new(min: f32, max: f32, precision: f32) -> Result<Quantizer, QuantizerError> {
         if !(min.is_finite() && max.is_finite() && min <= max) {
             return Err(QuantizerError::NoRange);
         }
         let largest = if min.abs() > max.abs() { min.abs() } else { max.abs() };
-        // 2^22 steps from zero to the largest: each is at least two of an f32's 24 bits wide, so no
-        // rounding can move a value to another step.
+        // At most 2^22 steps from zero: each is at least two units of an f32's 24 bits, so rounding
+        // never changes the step.
         if !(precision.is_finite() && precision > 0.0) || largest / precision > 4_194_304.0 {
             return Err(QuantizerError::NoPrecision);
         }
         let precision = precision as f64;
         let steps_min = floor(min as f64 / precision);
         let steps_max = -floor(-(max as f64) / precision);
-        // The last steps lie up to one precision beyond the range, which may be beyond any f32.
+        // The outermost steps may be one precision beyond the range, which may exceed any f32.
         let limit = f32::MAX as f64;
         if steps_min as f64 * precision < -limit || steps_max as f64 * precision > limit {
             return Err(QuantizerError::NoRange);
@@ -80,12 +81,12 @@ impl Quantizer {
         Ok(Quantizer { precision, steps_min, steps_max })
     }
 
-    /// How many bits a value takes.
+    /// Bits per value.
     pub const fn bits(&self) -> u32 {
         bits_for(&self.steps())
     }
 
-    /// The steps a value can have.
+    /// Range of steps.
     pub const fn steps(&self) -> RangeInclusive<i64> {
         self.steps_min as i64..=self.steps_max as i64
     }
@@ -97,7 +98,7 @@ impl Quantizer {
         steps.clamp(self.steps_min, self.steps_max)
     }
 
-    /// The value of a step; steps beyond the range have that of the nearer end.
+    /// Value of a step; steps beyond the range are clamped.
     pub fn from_steps(&self, steps: i32) -> f32 {
         (f64::from(steps.clamp(self.steps_min, self.steps_max)) * self.precision) as f32
     }
@@ -132,7 +133,7 @@ mod tests {
     use crate::Prng;
 
     #[test]
-    fn values_come_back_within_half_the_precision_and_then_stay() {
+    fn values_are_within_half_precision_and_then_stable() {
         let mut random = Prng::new(1);
         for (min, max, precision) in [
             (-1.0, 1.0, 0.001),
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_beyond_the_range_has_a_place() {
+    fn nan_and_values_beyond_range_are_clamped() {
         let quantiser = Quantizer::new(-10.0, 20.0, 0.5).unwrap();
         for (value, expected) in [
             (f32::NAN, 0.0),
@@ -180,14 +181,14 @@ mod tests {
         assert_eq!(quantiser.from_steps(i32::MAX), 20.0);
         let above = Quantizer::new(5.0, 6.0, 0.5).unwrap();
         assert_eq!(above.from_steps(above.to_steps(f32::NAN)), 5.0);
-        // 61 steps leave 3 patterns of 6 bits without a meaning.
+        // 61 steps leave 3 patterns of 6 bits unused.
         assert_eq!(quantiser.bits(), 6);
         let refusal = DecodeError::OutOfRange { what: "x", value: 41, min: -20, max: 40 };
         assert_eq!(quantiser.read(&mut BitReader::new(&[61]), "x"), Err(refusal));
     }
 
     #[test]
-    fn promises_that_cannot_be_kept_are_not_made() {
+    fn impossible_range_or_precision_is_rejected() {
         for (min, max, precision, expected) in [
             (1.0, 0.0, 0.1, QuantizerError::NoRange),
             (f32::NAN, 1.0, 0.1, QuantizerError::NoRange),

@@ -1,14 +1,13 @@
-//! Chance that comes out the same everywhere: generators of a few words that live inside a game's
-//! state.
+//! Portable random generators of a few words, to be stored in a game's state.
 //!
-//! Where a seed comes from is the caller's business. None of these is fit for secrets.
+//! Used by games and simulations. Absent: seeds, secrets.
 
 use std::ops::RangeInclusive;
 
 use bytemuck::{Pod, Zeroable};
 
-/// A generator of 16 bytes, to be kept inside the state it decides about: saved, sent and rolled
-/// back with it. The algorithm is xoshiro128++, seeded through SplitMix64, and will not change.
+/// A generator of 16 bytes, part of the state it affects: saved, sent and rolled back with it. The
+/// algorithm is xoshiro128++, seeded through SplitMix64, and will not change.
 ///
 /// ```
 /// use gaggle_kit::Prng;
@@ -18,7 +17,7 @@ use bytemuck::{Pod, Zeroable};
 /// assert!((1..=6).contains(&die));
 /// if random.chance(1, 3) { /* one time in three */ }
 ///
-/// // A copy repeats what the original will do, which is what rolling back needs.
+/// // A copy repeats what the original will do, which rollback needs.
 /// let mut again = random;
 /// assert_eq!(random.next_u32(), again.next_u32());
 /// ```
@@ -27,7 +26,7 @@ use bytemuck::{Pod, Zeroable};
 pub struct Prng([u32; 4]);
 
 impl Prng {
-    /// The generator for this seed. Neighbouring seeds give unrelated generators.
+    /// A generator from a seed. Neighboring seeds give unrelated generators.
     pub const fn new(seed: u64) -> Prng {
         let (seed, a) = splitmix64(seed);
         let (_, b) = splitmix64(seed);
@@ -35,20 +34,20 @@ impl Prng {
         Prng([a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32])
     }
 
-    /// One of many generators for the same seed: the one for map *n*, for player *n*. What one of
-    /// them draws is unrelated to what the others draw.
+    /// One of many generators of the same seed, for example for map or player number *n*. Their
+    /// sequences are unrelated.
     pub const fn stream(seed: u64, number: u64) -> Prng {
         Prng::new(splitmix64(seed).1 ^ splitmix64(!number).1.rotate_left(32))
     }
 
-    /// A generator that goes its own way from here: for a part of the game that draws more or less
-    /// often than the rest and must not disturb it.
+    /// An independent generator: for a part of the game that draws more or less often than the rest
+    /// and must not affect it.
     #[must_use]
     pub const fn fork(&mut self) -> Prng {
         Prng::new(self.next_u64())
     }
 
-    /// A generator by its words, or none if they are all zero: it would give nothing but zeros.
+    /// A generator from its words; none if all are zero, because it would only return zeros.
     pub const fn from_words(words: [u32; 4]) -> Option<Prng> {
         match words {
             [0, 0, 0, 0] => None,
@@ -61,7 +60,7 @@ impl Prng {
         self.0
     }
 
-    /// Any number of 32 bits.
+    /// A random 32-bit number.
     #[inline]
     pub const fn next_u32(&mut self) -> u32 {
         let [a, b, c, d] = self.0;
@@ -72,18 +71,18 @@ impl Prng {
         result
     }
 
-    /// Any number of 64 bits: two draws, the low half first.
+    /// A random 64-bit number: two draws, the low half first.
     #[inline]
     pub const fn next_u64(&mut self) -> u64 {
         let low = self.next_u32() as u64;
         low | (self.next_u32() as u64) << 32
     }
 
-    /// A number from 0 up to but not including `end`, each equally likely; 0 if `end` is 0.
+    /// A number below `end`, uniformly distributed; 0 if `end` is 0.
     #[inline]
     pub const fn below(&mut self, end: u32) -> u32 {
-        // Lemire's method: the high half of a product is even enough once the few low halves that
-        // would favour some results are drawn again.
+        // Lemire's method: the high half of a product is uniform once the few low halves that would
+        // bias it are drawn again.
         let mut product = self.next_u32() as u64 * end as u64;
         if (product as u32) < end {
             let uneven = end.wrapping_neg() % end;
@@ -94,7 +93,7 @@ impl Prng {
         (product >> 32) as u32
     }
 
-    /// A number of this range, each equally likely; the start if the range is empty.
+    /// A number of this range, uniformly distributed; the start if the range is empty.
     #[inline]
     pub const fn range(&mut self, range: RangeInclusive<i32>) -> i32 {
         let (start, end) = (*range.start(), *range.end());
@@ -108,19 +107,19 @@ impl Prng {
         }
     }
 
-    /// Yes in `numerator` of `denominator` cases; never if the denominator is 0.
+    /// True with a probability of `numerator` / `denominator`; false if the denominator is 0.
     #[inline]
     pub const fn chance(&mut self, numerator: u32, denominator: u32) -> bool {
         denominator != 0 && self.below(denominator) < numerator
     }
 
-    /// One of these, each equally likely; none if there are none.
+    /// An element, uniformly chosen; none if there are none.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
         items.get(self.below(count) as usize)
     }
 
-    /// Puts these into any order, each equally likely.
+    /// Shuffles the elements, every order equally likely.
     ///
     /// ```
     /// let mut deck: Vec<u8> = (0..52).collect();
@@ -144,7 +143,7 @@ impl Prng {
     }
 }
 
-/// Steele, Lea and Flood's generator for seeding others: the next state, and the number drawn.
+/// Generator of seeds by Steele, Lea and Flood: the next state, and the number drawn.
 const fn splitmix64(state: u64) -> (u64, u64) {
     let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = state;
@@ -153,13 +152,13 @@ const fn splitmix64(state: u64) -> (u64, u64) {
     (state, z ^ (z >> 31))
 }
 
-/// A generator of 4 bytes, found in many JavaScript games. For new games [`Prng`] is the better
-/// one: this one leaves out about a third of all numbers.
+/// A generator of 4 bytes, common in JavaScript games. Prefer [`Prng`] for new games: this one
+/// never returns about a third of all numbers.
 ///
 /// ```
 /// use gaggle_kit::Mulberry32;
 /// let mut random = Mulberry32::new(42);
-/// // What `mulberry32(42)()` says in JavaScript, before the division by 2³²: 0.6011037519201636.
+/// // `mulberry32(42)()` in JavaScript, before the division by 2³²: 0.6011037519201636.
 /// assert_eq!(random.next_u32(), 2_581_720_956);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Pod, Zeroable)]
@@ -167,17 +166,17 @@ const fn splitmix64(state: u64) -> (u64, u64) {
 pub struct Mulberry32(u32);
 
 impl Mulberry32 {
-    /// The generator for this seed, or to be continued from this state.
+    /// A generator from a seed, or continued from a state.
     pub const fn new(seed: u32) -> Mulberry32 {
         Mulberry32(seed)
     }
 
-    /// What [`Mulberry32::new`] must be given to continue from here.
+    /// State for [`Mulberry32::new`] to continue from here.
     pub const fn seed(self) -> u32 {
         self.0
     }
 
-    /// Any number of 32 bits.
+    /// A random 32-bit number.
     pub const fn next_u32(&mut self) -> u32 {
         self.0 = self.0.wrapping_add(0x6d2b_79f5);
         let mut z = self.0;
@@ -187,8 +186,8 @@ impl Mulberry32 {
     }
 }
 
-/// Marsaglia's generator of 4 bytes with the shifts 13, 17 and 5. For new games [`Prng`] is the
-/// better one: this one's low bits are weak and it never gives 0.
+/// Marsaglia's generator of 4 bytes with the shifts 13, 17 and 5. Prefer [`Prng`] for new games:
+/// this one's low bits are weak and it never returns 0.
 ///
 /// ```
 /// use gaggle_kit::Xorshift32;
@@ -199,18 +198,18 @@ impl Mulberry32 {
 pub struct Xorshift32(u32);
 
 impl Xorshift32 {
-    /// The generator for this seed, or to be continued from this state. Seed 0, which would give
-    /// nothing but zeros, stands for the seed of Marsaglia's paper.
+    /// A generator from a seed, or continued from a state. Seed 0, which would return only zeros,
+    /// is replaced by the seed of Marsaglia's paper.
     pub const fn new(seed: u32) -> Xorshift32 {
         Xorshift32(if seed == 0 { 2_463_534_242 } else { seed })
     }
 
-    /// What [`Xorshift32::new`] must be given to continue from here.
+    /// State for [`Xorshift32::new`] to continue from here.
     pub const fn seed(self) -> u32 {
         self.0
     }
 
-    /// Any number of 32 bits but 0.
+    /// A random 32-bit number other than 0.
     pub const fn next_u32(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 17;
@@ -225,7 +224,7 @@ mod tests {
 
     /// The reference implementation started with 1, 2, 3, 4, as in several independent test suites.
     #[test]
-    fn prng_matches_the_published_vectors_of_xoshiro128() {
+    fn prng_matches_published_xoshiro128_vectors() {
         let mut random = Prng::from_words([1, 2, 3, 4]).unwrap();
         let drawn: [u32; 10] = std::array::from_fn(|_| random.next_u32());
         assert_eq!(
@@ -253,8 +252,7 @@ mod tests {
         assert_eq!(Prng::from_words([0; 4]), None);
     }
 
-    /// Every way to draw: a change of any of them would change games that are running and replays
-    /// that exist.
+    /// Every drawing method: changing one would change running games and existing replays.
     #[test]
     fn draws_are_golden() {
         let mut random = Prng::new(7);
@@ -270,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn older_generators_match_their_published_vectors() {
+    fn older_generators_match_published_vectors() {
         for (seed, expected) in [
             (0, [1144304738, 1416247, 958946056]),
             (1, [2693262067, 11749833, 2265367787]),
@@ -288,9 +286,9 @@ mod tests {
     }
 
     #[test]
-    fn every_number_below_the_end_is_equally_likely() {
+    fn every_number_below_end_is_equally_likely() {
         let mut random = Prng::new(3);
-        // Three quarters of 2^32: taking the remainder would draw the lower third twice as often.
+        // Three quarters of 2^32: the remainder would draw the lower third twice as often.
         let end = 3 << 30;
         let low = (0..30_000).filter(|_| random.below(end) < end / 3).count();
         assert!(low.abs_diff(10_000) < 500, "{low} of 30000 in the lowest third");
@@ -301,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_questions_have_an_answer() {
+    fn degenerate_arguments_have_defined_results() {
         let mut random = Prng::new(4);
         assert_eq!(random.below(0), 0);
         assert_eq!(random.below(1), 0);
@@ -317,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_of_a_shuffle_is_equally_likely() {
+    fn every_order_of_shuffle_is_equally_likely() {
         let mut random = Prng::new(5);
         let mut counts = std::collections::BTreeMap::<[u8; 3], usize>::new();
         for _ in 0..6_000 {
@@ -330,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_and_forks_go_their_own_way() {
+    fn streams_and_forks_are_independent() {
         let mut random = Prng::new(6);
         let mut fork = random.fork();
         let mut seen: Vec<u64> = (0..100).map(|n| Prng::stream(6, n).next_u64()).collect();

@@ -1,8 +1,8 @@
-//! Limits on what remote peers and networks may do: rates, rates by key, places held at a time.
+//! Limits on remote peers and networks: rates, rates by key, concurrency.
 //!
-//! Sessions, the lobby, the relay and the server count with them; the policy is an argument or set
-//! at construction, the state is small and bounded.
-//! Absent: clocks, addresses of connections, what happens on excess.
+//! Used by sessions, the lobby, the relay and the server; limits are arguments or set at
+//! construction, state is small and bounded. Absent: clocks, addresses of connections, what happens
+//! on excess.
 
 mod concurrency;
 mod keyed;
@@ -28,9 +28,9 @@ use crate::Micros;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
-    /// Tokens available to a peer that was idle.
+    /// Tokens of a peer that was idle.
     pub burst: u64,
-    /// Tokens that come back every `per`.
+    /// Tokens refilled every `per`.
     pub tokens: u64,
     /// Period of `tokens`; zero means no limit.
     pub per: Micros,
@@ -40,22 +40,22 @@ impl RateLimit {
     /// Every acquisition succeeds.
     pub const UNLIMITED: RateLimit = RateLimit { burst: u64::MAX, tokens: 1, per: Micros::ZERO };
 
-    /// So many tokens a second, and `burst` at once.
+    /// Refills `tokens` every second, with a burst.
     pub const fn per_second(tokens: u64, burst: u64) -> RateLimit {
         RateLimit { burst, tokens, per: Micros::from_secs(1) }
     }
 
-    /// One token every `interval`, and `burst` at once.
+    /// Refills one token every `interval`, with a burst.
     pub const fn every(interval: Micros, burst: u64) -> RateLimit {
         RateLimit { burst, tokens: 1, per: interval }
     }
 
-    /// So many in so many seconds, at once or spread.
+    /// At most `tokens` in `secs` seconds, at once or spread.
     pub const fn per_secs(tokens: u64, secs: u64) -> RateLimit {
         RateLimit { burst: tokens, tokens, per: Micros::from_secs(secs) }
     }
 
-    /// The limit of `times` peers together.
+    /// The combined limit of `times` peers.
     #[must_use]
     pub const fn times(self, times: u64) -> RateLimit {
         let (burst, tokens) = (self.burst.saturating_mul(times), self.tokens.saturating_mul(times));
@@ -76,7 +76,7 @@ impl RateLimit {
 /// What one peer has used of a [`RateLimit`]. The default has used nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RateLimiter {
-    /// Tokens not given back yet at `at`, times the period in microseconds.
+    /// Tokens not refilled yet at `at`, times the period in microseconds.
     spent: u64,
     at: Micros,
 }
@@ -85,7 +85,7 @@ impl RateLimiter {
     /// Takes `cost` tokens. A rejected attempt costs nothing.
     ///
     /// # Errors
-    /// The time after which the tokens are there. A cost above the burst is never there.
+    /// The time until the tokens are available. A cost above the burst never is.
     #[inline]
     pub fn try_acquire(&mut self, now: Micros, limit: &RateLimit, cost: u64) -> Result<(), Micros> {
         let spent = self.spent_at(now, limit);
@@ -97,24 +97,24 @@ impl RateLimiter {
         Ok(())
     }
 
-    /// Takes `cost` tokens, also those that are not there yet.
+    /// Takes `cost` tokens, even if they are not available yet.
     pub fn acquire(&mut self, now: Micros, limit: &RateLimit, cost: u64) {
         self.spent = self.spent_at(now, limit).saturating_add(limit.units(cost));
         self.at = self.at.max(now);
     }
 
-    /// Time until `cost` tokens are there; zero if they are.
+    /// Time until `cost` tokens are available; zero if they are.
     pub fn retry_after(&self, now: Micros, limit: &RateLimit, cost: u64) -> Micros {
         let total = self.spent_at(now, limit).saturating_add(limit.units(cost));
         wait(total.saturating_sub(limit.units(limit.burst)), limit)
     }
 
-    /// Gives tokens back whose use came to nothing.
+    /// Returns tokens of an action that did not happen.
     pub fn refund(&mut self, limit: &RateLimit, cost: u64) {
         self.spent = self.spent.saturating_sub(limit.units(cost));
     }
 
-    /// Whether forgetting this limiter changes nothing.
+    /// Whether dropping this limiter changes nothing.
     pub fn is_idle(&self, now: Micros, limit: &RateLimit) -> bool {
         self.spent_at(now, limit) == 0
     }
@@ -125,7 +125,7 @@ impl RateLimiter {
     }
 }
 
-/// Time until so many units are given back.
+/// Time until these units are refilled.
 fn wait(missing: u64, limit: &RateLimit) -> Micros {
     match limit.tokens {
         0 if missing > 0 => Micros::MAX,
@@ -185,7 +185,7 @@ mod tests {
         assert!(limiter.try_acquire(now, &limit, 1).is_err());
         limiter.refund(&limit, 1);
         assert_eq!(limiter, before);
-        // However late, and however often, there is never more than the burst.
+        // However late and however often, there is never more than the burst.
         (0..10).for_each(|_| limiter.refund(&limit, 1));
         assert_eq!([(); 3].map(|()| limiter.try_acquire(now, &limit, 1).is_ok()), [true, true, false]);
     }
@@ -209,8 +209,8 @@ mod tests {
         assert!(limiter.is_idle(Micros::ZERO, &RateLimit::UNLIMITED) && RateLimit::UNLIMITED.is_unlimited());
     }
 
-    /// Against a model in exact fractions: what passes is never more than burst and rate allow,
-    /// whatever is rejected was more, and the named time is the first at which it passes.
+    /// Against a model in exact fractions: whatever passes is within burst and rate, whatever is
+    /// rejected is not, and the returned time is the first at which it passes.
     #[test]
     fn random_acquisitions_match_exact_model() {
         for seed in 0..300 {
@@ -219,7 +219,7 @@ mod tests {
             let limit = RateLimit { burst, tokens, per: Micros::new(1 + u64::from(random.below(3_000))) };
             let (per, mut now) = (u128::from(limit.per.get()), Micros::from_secs(1));
             let mut limiter = RateLimiter::default();
-            // Tokens in the bucket times the period.
+            // Tokens available, times the period.
             let (mut level, capacity) = (u128::from(burst) * per, u128::from(burst) * per);
             for _ in 0..500 {
                 let passed = u64::from(random.below(2_000));

@@ -1,4 +1,6 @@
-//! What the bytes of a type mean, as one number: by it two builds know that they mean the same.
+//! Fingerprint of a type's encoding, by which two builds know that they agree on its meaning.
+//!
+//! Used by `State` and `Input`. Absent: values.
 
 use std::fmt::{self, Debug, Write};
 
@@ -7,9 +9,8 @@ use crate::{Input, State};
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// What the bytes of a type mean: names, widths and limits of everything in it, as one number. Two
-/// builds in which a type has another shape may be able to read each other's bytes, and would still
-/// misunderstand them.
+/// Fingerprint of what the bytes of a type mean: names, widths and limits of all its parts. Builds
+/// with different shapes may decode each other's bytes and would still misinterpret them.
 ///
 /// ```
 /// use gaggle_kit::{Shape, State};
@@ -31,18 +32,17 @@ const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 #[derive(Debug, Clone)]
 pub struct Shape {
     hash: u64,
-    /// The types that are being described, the outermost first: one of them within itself is
-    /// described already.
+    /// Types being described, the outermost first: a recursive one is described already.
     within: Vec<&'static str>,
 }
 
 impl Shape {
-    /// The shape of a part of a state.
+    /// Shape of a state or a part of one.
     pub fn of_state<T: State>() -> u64 {
         Shape::of(T::shape)
     }
 
-    /// The shape of an input.
+    /// Shape of an input.
     pub fn of_input<I: Input>() -> u64 {
         Shape::of(I::shape)
     }
@@ -53,24 +53,24 @@ impl Shape {
         shape.hash
     }
 
-    /// A word of the description, such as the name of a field.
+    /// Adds a word, such as the name of a field.
     pub fn word(&mut self, word: &str) {
         self.number(word.len() as u64);
         self.put(word.as_bytes());
     }
 
-    /// A number of the description, such as how many elements there are.
+    /// Adds a number, such as a count of elements.
     pub fn number(&mut self, number: u64) {
         self.put(&number.to_le_bytes());
     }
 
-    /// The limits of a value.
+    /// Adds the limits of a value.
     pub fn range(&mut self, range: &dyn Debug) {
-        write!(self, "{range:?};").expect("a hash takes whatever comes");
+        write!(self, "{range:?};").expect("writing to a hash cannot fail");
     }
 
-    /// A type with parts of its own, by a name that tells it from all others; the name is no part
-    /// of its shape. What lies within itself is described once.
+    /// Adds a type with parts of its own, under a unique name that is not part of the shape. A type
+    /// within itself is described once.
     pub fn within(&mut self, name: &'static str, describe: fn(&mut Shape)) {
         match self.within.iter().position(|outer| *outer == name) {
             Some(outer) => self.number(outer as u64),

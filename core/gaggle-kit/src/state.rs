@@ -1,7 +1,7 @@
-//! What a game's state must be able to do: be saved, sent, compared and explained.
+//! Trait of game states: save, send, hash and compare.
 //!
-//! The trait and its use; `state/standard.rs` and `state/nouns.rs` implement it for what states are
-//! made of, `#[derive(State)]` for the games' own types.
+//! Used by engines and tools. `state/standard.rs` and `state/nouns.rs` implement it for basic
+//! types, `#[derive(State)]` for games' own types. Absent: when states are saved or sent.
 
 mod nouns;
 #[doc(hidden)]
@@ -13,14 +13,14 @@ pub use range::InRange;
 
 use crate::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Shape, StateHasher};
 
-/// A game's state, or a part of one. Derive it; write it by hand only for a type with rules of its
-/// own.
+/// A game's state, or a part of one. Derive it; implement it by hand only for types with
+/// invariants.
 ///
-/// One encoding per value: equal states have equal bytes, and so equal hashes, on every machine.
-/// Integers are little-endian, counts are varints, enums start with the number of the variant in
-/// one byte. Implemented for integers, `bool`, `char`, `String`, `Option`, arrays, tuples, `Vec`,
-/// `VecDeque`, `BTreeMap`, `BTreeSet`, `Box` and the types of this crate; not for floats and
-/// `usize`, which differ between machines, nor for hash maps, whose order does.
+/// One encoding per value: equal states have equal bytes and hashes on every platform. Integers are
+/// little-endian, counts are varints, enums start with the number of the variant in one byte.
+/// Implemented for integers, `bool`, `char`, `String`, `Option`, arrays, tuples, `Vec`, `VecDeque`,
+/// `BTreeMap`, `BTreeSet`, `Box` and the types of this crate; not for floats and `usize`, which
+/// differ between platforms, nor for hash maps, whose order does.
 ///
 /// ```
 /// use gaggle_kit::{State, decode_state, diff, encode_state, state_hash};
@@ -53,59 +53,56 @@ use crate::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Shape, Stat
     note = "derive `State` for your own types; floats and `usize` differ between machines (use `Fixed`, `u32`), the order of hash maps too (use `BTreeMap`)"
 )]
 pub trait State: Clone {
-    /// How many bytes the shortest encoding of any value takes. A decoder checks announced counts
-    /// against it before it allocates.
+    /// Size of the shortest encoding of any value. Decoders check announced counts against it
+    /// before they allocate.
     const SIZE_MIN: usize;
 
-    /// Describes what the bytes mean, so that builds that mean different things by them know that
-    /// they do. The derived version names every field; a type written by hand says no more than its
-    /// least size.
+    /// Describes the meaning of the bytes, so that builds which disagree about it notice. The
+    /// derived version names every field; the default only adds [`State::SIZE_MIN`].
     fn shape(shape: &mut Shape) {
         shape.number(Self::SIZE_MIN as u64);
     }
 
-    /// Appends the bytes of this value.
+    /// Appends the encoding of this value.
     fn encode<S: ByteSink>(&self, out: &mut S);
 
-    /// Reads a value from bytes anybody may have written. Allocates no more than the bytes left
-    /// could need: `size_of` an element for every [`State::SIZE_MIN`] of them, on each level of
-    /// lists within lists.
+    /// Decodes untrusted bytes. Allocates at most `size_of` per element for every
+    /// [`State::SIZE_MIN`] remaining bytes, on each level of nested lists.
     ///
     /// # Errors
-    /// If no value is written so.
+    /// If the bytes encode no value.
     fn decode(r: &mut ByteReader<'_>) -> Result<Self, DecodeError>;
 
-    /// Reports every value that differs. `self` is the left side.
+    /// Reports every value that differs. `self` is the left state.
     fn diff(&self, other: &Self, path: &mut FieldPath, report: &mut dyn FnMut(FieldDiff<'_>));
 
-    /// Becomes equal to `other`, keeping allocated memory where possible: what saving and loading a
-    /// snapshot does. Unlike `clone_from`, which `#[derive(Clone)]` leaves to the default, the
-    /// derived version does it field by field.
+    /// Becomes equal to `other`, reusing allocations where possible; saving and loading snapshots
+    /// call it. Unlike `clone_from`, whose `#[derive(Clone)]` version reallocates, the derived
+    /// version works field by field.
     fn copy_from(&mut self, other: &Self) {
         self.clone_from(other);
     }
 
-    /// Whether the value keeps its own rules. Only asked where bytes become a value without
+    /// Checks the value's invariants. Called only where bytes become a value without
     /// [`State::decode`] of each part: inside `#[state(pod)]`.
     ///
     /// # Errors
-    /// If it doesn't.
+    /// If an invariant does not hold.
     fn validate(&self) -> Result<(), DecodeError> {
         Ok(())
     }
 
-    /// Appends the bytes of all of these, as if one after another. A type that is plain bytes in
-    /// memory does it at once.
+    /// Appends the encodings of all values. A type that is plain bytes in memory does it at once.
     fn encode_all<S: ByteSink>(values: &[Self], out: &mut S) {
         for value in values {
             value.encode(out);
         }
     }
 
-    /// Reads so many values, as if one after another. The caller has bounded the count.
+    /// Decodes `count` values. The caller has bounded the count.
     ///
     /// # Errors
-    /// If one of them is not written so.
+    /// If one of them is invalid.
     fn decode_vec(r: &mut ByteReader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
         let mut values = Vec::with_capacity(count);
         for _ in 0..count {
@@ -114,10 +111,10 @@ pub trait State: Clone {
         Ok(values)
     }
 
-    /// Reads `N` values, as if one after another.
+    /// Decodes `N` values.
     ///
     /// # Errors
-    /// If one of them is not written so.
+    /// If one of them is invalid.
     fn decode_array<const N: usize>(r: &mut ByteReader<'_>) -> Result<[Self; N], DecodeError> {
         let mut refusal = None;
         let values = std::array::from_fn::<_, N, _>(|_| match refusal {
@@ -125,13 +122,13 @@ pub trait State: Clone {
             Some(_) => None,
         });
         match refusal {
-            None => Ok(values.map(|value| value.expect("without a refusal every value was read"))),
+            None => Ok(values.map(|value| value.expect("without an error every value was read"))),
             Some(refusal) => Err(refusal),
         }
     }
 }
 
-/// A state of any length: what `#[state(max = …)]` can be written on.
+/// A state with a length: types that `#[state(max = …)]` accepts.
 ///
 /// ```
 /// use gaggle_kit::{Bounded, ByteReader};
@@ -143,14 +140,14 @@ pub trait State: Clone {
     note = "`#[state(max = …)]` is for `Vec`, `VecDeque`, `String`, `BTreeMap` and `BTreeSet`"
 )]
 pub trait Bounded: State {
-    /// [`State::decode`] with at most so many elements (bytes, in a text).
+    /// [`State::decode`] with at most `max` elements (bytes of a text).
     ///
     /// # Errors
-    /// If no value is written so, or it has more elements.
+    /// If the bytes encode no value, or one with more elements.
     fn decode_bounded(r: &mut ByteReader<'_>, max: usize) -> Result<Self, DecodeError>;
 }
 
-/// The hash of a state: that of its encoding, without making one.
+/// Hash of a state's encoding, without storing the encoding.
 ///
 /// ```
 /// use gaggle_kit::{StateHasher, encode_state, state_hash};
@@ -163,7 +160,7 @@ pub fn state_hash<S: State>(state: &S) -> u64 {
     hasher.finish()
 }
 
-/// A state as bytes. To use a buffer again, [`State::encode`] into it.
+/// A state as bytes. To reuse a buffer, [`State::encode`] into it.
 ///
 /// ```
 /// use gaggle_kit::encode_state;
@@ -175,7 +172,7 @@ pub fn encode_state<S: State>(state: &S) -> Vec<u8> {
     out
 }
 
-/// A state from bytes anybody may have written, all of them.
+/// Decodes a state from untrusted bytes, all of them.
 ///
 /// ```
 /// use gaggle_kit::{DecodeError, decode_state};
@@ -184,7 +181,7 @@ pub fn encode_state<S: State>(state: &S) -> Vec<u8> {
 /// ```
 ///
 /// # Errors
-/// If no state is written so.
+/// If the bytes encode no state.
 pub fn decode_state<S: State>(bytes: &[u8]) -> Result<S, DecodeError> {
     let mut r = ByteReader::new(bytes);
     let state = S::decode(&mut r)?;
@@ -192,7 +189,7 @@ pub fn decode_state<S: State>(bytes: &[u8]) -> Result<S, DecodeError> {
     Ok(state)
 }
 
-/// Every value that differs between two states, as text: `riders[2].speed: 3 vs 4`.
+/// All differences between two states as text: `riders[2].speed: 3 vs 4`.
 ///
 /// ```
 /// use gaggle_kit::diff;

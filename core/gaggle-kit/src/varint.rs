@@ -1,10 +1,10 @@
-//! Numbers that take as many bytes as they need: LEB128, and the fold that makes signed ones small.
+//! Variable-length numbers: LEB128, and the zigzag mapping that makes signed ones small.
 //!
-//! Reading them is the business of `bytes.rs` and `bits.rs`.
+//! Used by writers. Absent: reading (`bytes.rs`, `bits.rs`).
 
 use std::ops::Deref;
 
-/// A number in its 1 to 10 bytes, for appending to whatever holds bytes.
+/// A number in its 1 to 10 bytes, to append to any buffer.
 ///
 /// ```
 /// use gaggle_kit::Varint;
@@ -22,7 +22,7 @@ impl Varint {
     /// Bytes of the largest number: 64 bits in groups of 7.
     pub const SIZE_MAX: usize = 10;
 
-    /// The shortest form of this number.
+    /// Shortest form of this number.
     #[inline]
     pub const fn new(mut value: u64) -> Varint {
         let mut varint = Varint { bytes: [0; Varint::SIZE_MAX], size: 1 };
@@ -35,9 +35,9 @@ impl Varint {
         varint
     }
 
-    /// How many bytes this number takes.
+    /// Encoded size of this number in bytes.
     pub const fn size_of(value: u64) -> usize {
-        // `| 1`: zero takes a byte too.
+        // `| 1`: zero takes one byte.
         ((value | 1).ilog2() as usize) / 7 + 1
     }
 }
@@ -50,8 +50,8 @@ impl Deref for Varint {
     }
 }
 
-/// Folds the sign into the lowest bit, so that numbers near zero stay small: 0, −1, 1, −2 become
-/// 0, 1, 2, 3.
+/// Moves the sign into the lowest bit, so that numbers near zero stay small: 0, −1, 1, −2 become 0,
+/// 1, 2, 3.
 ///
 /// ```
 /// use gaggle_kit::{unzigzag, zigzag};
@@ -63,7 +63,7 @@ pub const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// The number [`zigzag`] was given.
+/// Inverse of [`zigzag`].
 #[inline]
 pub const fn unzigzag(folded: u64) -> i64 {
     (folded >> 1) as i64 ^ -((folded & 1) as i64)

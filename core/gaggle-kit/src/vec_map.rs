@@ -1,13 +1,14 @@
-//! A map and a set of a few things, in the order of their keys: those of a match, a room or a link.
-//! The standard library's trees are made for many and are many times as large once compiled, for
-//! every type anew: in a page that counts.
+//! Map and set as sorted vectors, for few entries, with less code than the standard library's
+//! trees.
+//!
+//! Those are compiled anew for every type and several times as large, which counts in a page.
+//! Absent: thousands of entries.
 
 use std::fmt::{Debug, Formatter};
 
-/// A map for what is bounded by the people in a room: one vector, sorted by key. It iterates in the
-/// order of its keys, as a `BTreeMap` does, so machines that hold the same do the same. Looking up
-/// takes the logarithm of how many there are; inserting and removing move those behind, so it is
-/// for hundreds and not for thousands.
+/// A map bounded by the players of a room: one vector, sorted by key. It iterates in key order like
+/// a `BTreeMap`, so equal peers do the same. Lookup is logarithmic; insertion and removal move the
+/// entries behind, so it is for hundreds of entries, not thousands.
 ///
 /// ```
 /// let mut ages = gaggle_kit::VecMap::new();
@@ -22,52 +23,52 @@ pub struct VecMap<K, V> {
 }
 
 impl<K, V> VecMap<K, V> {
-    /// Empty.
+    /// An empty map.
     pub const fn new() -> Self {
         VecMap { items: Vec::new() }
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Forgets all of them.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.items.clear();
     }
 
-    /// All of them, lowest key first.
+    /// Entries, lowest key first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> + ExactSizeIterator + Clone {
         self.items.iter().map(|(key, value)| (key, value))
     }
 
-    /// The same, to change what is there.
+    /// Entries with mutable values, lowest key first.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (&K, &mut V)> + ExactSizeIterator {
         self.items.iter_mut().map(|(key, value)| (&*key, value))
     }
 
-    /// The keys, lowest first.
+    /// Keys, lowest first.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator + Clone {
         self.items.iter().map(|(key, _)| key)
     }
 
-    /// The values, that of the lowest key first.
+    /// Values, in key order.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + ExactSizeIterator + Clone {
         self.items.iter().map(|(_, value)| value)
     }
 
-    /// The same, to change them.
+    /// Mutable values, in key order.
     pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut V> + ExactSizeIterator {
         self.items.iter_mut().map(|(_, value)| value)
     }
 
-    /// Forgets those that are not to be kept.
+    /// Removes entries for which `keep` returns false.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         self.items.retain_mut(|(key, value)| keep(key, value));
     }
@@ -78,22 +79,22 @@ impl<K: Ord, V> VecMap<K, V> {
         self.items.binary_search_by(|(other, _)| other.cmp(key))
     }
 
-    /// What is there under this key.
+    /// Value of this key.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.find(key).ok().map(|at| &self.items[at].1)
     }
 
-    /// The same, to change it.
+    /// Mutable value of this key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.find(key).ok().map(|at| &mut self.items[at].1)
     }
 
-    /// Whether anything is there under this key.
+    /// Whether this key has a value.
     pub fn contains_key(&self, key: &K) -> bool {
         self.find(key).is_ok()
     }
 
-    /// Puts something there; what was there before.
+    /// Sets the value of a key and returns the previous one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
             Ok(at) => Some(std::mem::replace(&mut self.items[at].1, value)),
@@ -104,7 +105,7 @@ impl<K: Ord, V> VecMap<K, V> {
         }
     }
 
-    /// What is there, put there first if nothing is.
+    /// Value of a key, inserted first if missing.
     pub fn get_or_insert_with(&mut self, key: K, value: impl FnOnce() -> V) -> &mut V {
         let at = match self.find(&key) {
             Ok(at) => at,
@@ -116,7 +117,7 @@ impl<K: Ord, V> VecMap<K, V> {
         &mut self.items[at].1
     }
 
-    /// Takes out what is there.
+    /// Removes a key and returns its value.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         self.find(key).ok().map(|at| self.items.remove(at).1)
     }
@@ -134,7 +135,7 @@ impl<K: Debug, V: Debug> Debug for VecMap<K, V> {
     }
 }
 
-/// Of those with equal keys the last stays.
+/// Of equal keys the last one counts.
 impl<K: Ord, V> Extend<(K, V)> for VecMap<K, V> {
     fn extend<T: IntoIterator<Item = (K, V)>>(&mut self, items: T) {
         for (key, value) in items {
@@ -143,7 +144,7 @@ impl<K: Ord, V> Extend<(K, V)> for VecMap<K, V> {
     }
 }
 
-/// Of those with equal keys the last stays.
+/// Of equal keys the last one counts.
 impl<K: Ord, V> FromIterator<(K, V)> for VecMap<K, V> {
     fn from_iter<T: IntoIterator<Item = (K, V)>>(items: T) -> Self {
         let mut map = VecMap::new();
@@ -152,39 +153,39 @@ impl<K: Ord, V> FromIterator<(K, V)> for VecMap<K, V> {
     }
 }
 
-/// A set for what is bounded by the people in a room: see [`VecMap`].
+/// A set bounded by the players of a room: see [`VecMap`].
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct VecSet<K> {
     map: VecMap<K, ()>,
 }
 
 impl<K> VecSet<K> {
-    /// Empty.
+    /// An empty set.
     pub const fn new() -> Self {
         VecSet { map: VecMap::new() }
     }
 
-    /// How many there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.map.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
 
-    /// Forgets all of them.
+    /// Removes all elements.
     pub fn clear(&mut self) {
         self.map.clear();
     }
 
-    /// All of them, lowest first.
+    /// Elements in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator + Clone {
         self.map.keys()
     }
 
-    /// Forgets those that are not to be kept.
+    /// Removes elements for which `keep` returns false.
     pub fn retain(&mut self, mut keep: impl FnMut(&K) -> bool) {
         self.map.retain(|key, ()| keep(key));
     }
@@ -196,12 +197,12 @@ impl<K: Ord> VecSet<K> {
         self.map.contains_key(key)
     }
 
-    /// Puts it in; whether it is new there.
+    /// Adds an element; true if it is new.
     pub fn insert(&mut self, key: K) -> bool {
         self.map.insert(key, ()).is_none()
     }
 
-    /// Takes it out; whether it was there.
+    /// Removes an element; true if it was there.
     pub fn remove(&mut self, key: &K) -> bool {
         self.map.remove(key).is_some()
     }
@@ -233,7 +234,7 @@ mod tests {
     use crate::Prng;
 
     #[test]
-    fn a_map_of_few_does_what_the_librarys_map_does() {
+    fn map_behaves_like_standard_library_map() {
         let mut rng = Prng::new(7);
         let (mut few, mut many) = (VecMap::new(), BTreeMap::new());
         for step in 0..4_000 {
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_of_few_does_what_the_librarys_set_does() {
+    fn set_behaves_like_standard_library_set() {
         let mut rng = Prng::new(8);
         let (mut few, mut many) = (VecSet::new(), BTreeSet::new());
         for _ in 0..2_000 {

@@ -1,13 +1,13 @@
-//! Fixed-point functions against `f64`, over the whole range of what they take, within the bounds
-//! their documentation states; and a golden over all of them, which every machine must meet.
+//! Fixed-point functions against `f64` over their whole range, within their documented bounds, and
+//! a golden hash of all results for every platform.
 
-#![expect(clippy::float_arithmetic, reason = "the yardstick is f64")]
+#![expect(clippy::float_arithmetic, reason = "the reference is f64")]
 
 use std::f64::consts::TAU;
 
 use gaggle_kit::{Angle, ByteSink, Fixed, Fixed8, Fixed16, Prng, StateHasher};
 
-/// Numbers of every size: all edges of powers of two, a walk over the whole range, and random ones.
+/// Numbers of every magnitude: around powers of two, a sweep over the whole range, and random ones.
 fn numbers() -> impl Iterator<Item = i32> {
     let edges = (0..31).flat_map(|bits| [-1, 0, 1].map(|off| (1_i32 << bits).saturating_add(off)));
     let edges = edges.chain([0, i32::MAX, i32::MAX - 1]).flat_map(|number| [number, -number, !number]);
@@ -17,7 +17,7 @@ fn numbers() -> impl Iterator<Item = i32> {
     edges.chain(walk).chain(few_bits)
 }
 
-/// How far, in steps, a result is from what it should be, at most.
+/// Largest error of the results, in steps.
 fn worst<const FRACTION: u32>(results: impl Iterator<Item = (Fixed<FRACTION>, f64)>) -> f64 {
     let step = Fixed::<FRACTION>::STEP.to_f64();
     results.map(|(found, exact)| (found.to_f64() - exact).abs() / step).fold(0.0, f64::max)
@@ -31,12 +31,12 @@ fn sines<const FRACTION: u32>() -> impl Iterator<Item = (Fixed<FRACTION>, f64)> 
 }
 
 #[test]
-fn sine_and_cosine_of_every_angle_are_within_half_a_step_and_2_to_the_minus_29() {
+fn sine_and_cosine_are_within_half_step_plus_2_to_minus_29() {
     fn check<const FRACTION: u32>() {
         let bound = 0.5 + 2_f64.powi(FRACTION as i32 - 29);
         let worst = worst(sines::<FRACTION>());
         assert!(worst <= bound, "{FRACTION} places: {worst} steps, {bound} stated");
-        assert!(worst > 0.49 || FRACTION == 0, "something must have been rounded: {worst}");
+        assert!(worst > 0.49 || FRACTION == 0, "some result must have been rounded: {worst}");
     }
     check::<0>();
     check::<8>();
@@ -70,7 +70,7 @@ fn lengths_are_within_half_a_step_or_saturate() {
     assert!((0.49..=0.5 + 1e-6).contains(&worst), "{worst} steps");
 }
 
-/// All directions on a small grid, and pairs of all sizes.
+/// All directions of a small grid, and pairs of all magnitudes.
 fn ways() -> impl Iterator<Item = (i32, i32)> {
     let grid = (-150..=150).flat_map(|x| (-150..=150).map(move |y| (x, y)));
     grid.chain(numbers().zip(numbers().skip(11))).chain(numbers().zip(numbers().skip(101)))
@@ -94,7 +94,7 @@ fn floats_from_outside_are_rounded_and_bounded() {
         let number = Fixed16::from_bits(steps);
         assert_eq!(Fixed16::from_f64(number.to_f64()), number);
         let single = Fixed16::from_f32(number.to_f32());
-        // An f32 keeps 24 of 32 bits.
+        // An f32 has 24 of 32 bits.
         assert!((single - number).abs().to_bits() <= 128, "{number}");
     }
     assert_eq!(Fixed16::from_f32(f32::NAN), Fixed16::ZERO);
@@ -103,7 +103,7 @@ fn floats_from_outside_are_rounded_and_bounded() {
     assert_eq!(Fixed8::from_f32(-0.001_953_125), -Fixed8::STEP);
 }
 
-/// The same number on every machine and in every build, or simulations drift apart.
+/// Equal on every platform and in every build, or simulations drift apart.
 #[test]
 fn all_results_together_are_golden() {
     let mut hasher = StateHasher::new();

@@ -1,5 +1,5 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry
-//! cut at every byte and with every single bit flipped.
+//! Replays the fuzzers' corpus through the fuzz targets, with every entry cut at each byte and with
+//! each single bit flipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub mod kit;
 
 #[test]
-fn every_entry_and_everything_near_it_holds() {
+fn every_corpus_entry_and_its_mutations_hold() {
     for (name, target) in kit::TARGETS {
         let entries = entries(name);
         assert!(entries.len() >= 3, "the corpus of {name} is missing");
@@ -25,9 +25,9 @@ fn every_entry_and_everything_near_it_holds() {
     }
 }
 
-/// The example of a state is accepted, so what is done to accepted states has been done.
+/// The corpus contains a valid state, so checks of valid states have run.
 #[test]
-fn the_corpus_has_a_valid_state() {
+fn corpus_has_valid_state() {
     let example = gaggle_kit::encode_state(&kit::Everything::example());
     assert!(gaggle_kit::decode_state::<kit::Everything>(&example).is_ok());
     assert!(entries("kit_state").iter().any(|entry| fs::read(entry).unwrap() == example));

@@ -1,4 +1,4 @@
-//! What the derives write, seen from a crate that uses them.
+//! Output of the derives, as seen from another crate.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -19,7 +19,7 @@ struct Rider {
     random: Prng,
 }
 
-/// The same fields without `pod`: the bytes must not depend on how they are made.
+/// The same fields without `pod`: both must have the same encoding.
 #[derive(Debug, Clone, PartialEq, Eq, State)]
 struct SlowRider {
     position: [i32; 2],
@@ -70,7 +70,7 @@ fn world() -> World<char> {
 }
 
 #[test]
-fn a_state_survives_its_encoding_but_for_what_is_skipped() {
+fn state_survives_encoding_except_skipped_fields() {
     let original = world();
     let bytes = encode_state(&original);
     let copy: World<char> = decode_state(&bytes).unwrap();
@@ -80,7 +80,7 @@ fn a_state_survives_its_encoding_but_for_what_is_skipped() {
     assert_eq!(diff(&original, &copy), Vec::<String>::new());
 }
 
-/// Wire form and hash: a change of either is a change of protocol.
+/// Encoding and hash: changing either changes the protocol.
 #[test]
 fn encoding_and_hash_are_golden() {
     let bytes = encode_state(&world());
@@ -102,7 +102,7 @@ fn encoding_and_hash_are_golden() {
 }
 
 #[test]
-fn a_hash_covers_the_last_of_many_like_the_first() {
+fn hash_covers_last_of_many_elements_like_first() {
     let riders = vec![rider(5); 1_000];
     let hash = state_hash(&riders);
     for nth in [0, 1, 7, 500, 998, 999] {
@@ -113,7 +113,7 @@ fn a_hash_covers_the_last_of_many_like_the_first() {
 }
 
 #[test]
-fn plain_bytes_are_the_same_bytes() {
+fn pod_and_field_by_field_encodings_are_equal() {
     let Rider { position, speed, kind, random } = rider(5);
     let slow = SlowRider { position, speed, kind, random };
     assert_eq!(encode_state(&rider(5)), encode_state(&slow));
@@ -122,7 +122,7 @@ fn plain_bytes_are_the_same_bytes() {
 }
 
 #[test]
-fn refusals_name_the_field() {
+fn errors_name_the_field() {
     let check = |change: &dyn Fn(&mut World<char>), expected: &str| {
         let mut wrong = world();
         change(&mut wrong);
@@ -154,7 +154,7 @@ fn maps_and_sets_have_one_order() {
 }
 
 #[test]
-fn differences_go_by_name() {
+fn differences_are_reported_by_name() {
     let ours = world();
     let mut theirs = world();
     theirs.phase = Phase::Over(None, String::new());
@@ -182,7 +182,7 @@ fn differences_go_by_name() {
 }
 
 #[test]
-fn copying_keeps_the_memory() {
+fn copying_keeps_allocations() {
     let mut target = world();
     target.riders.reserve_exact(100);
     target.phase = Phase::Over(None, String::with_capacity(64));
@@ -214,7 +214,7 @@ mod elsewhere {
 struct Renamed(u8);
 
 #[test]
-fn the_kit_may_be_somewhere_else() {
+fn kit_can_be_reexported() {
     assert_eq!(decode_state(&encode_state(&Renamed(7))), Ok(Renamed(7)));
     assert_eq!(Renamed::read(&[7]), Ok(Renamed(7)));
 }
@@ -225,7 +225,7 @@ struct Tree {
 }
 
 #[test]
-fn bytes_cannot_exhaust_the_stack() {
+fn nested_bytes_cannot_exhaust_stack() {
     let mut bytes = vec![1; 64];
     *bytes.last_mut().unwrap() = 0;
     assert!(decode_state::<Tree>(&bytes).is_ok());
@@ -257,7 +257,7 @@ enum Order {
 }
 
 #[test]
-fn inputs_have_one_form_of_fixed_size() {
+fn inputs_have_one_encoding_of_fixed_size() {
     assert_eq!((Order::SIZE, Pad::SIZE), (4, 9));
     let check = |order: Order, expected: [u8; 4]| {
         let mut bytes = [0xaa; 4];
@@ -280,7 +280,7 @@ fn inputs_have_one_form_of_fixed_size() {
 }
 
 #[test]
-fn presses_count_once_and_held_buttons_follow_the_hand() {
+fn one_shot_presses_count_once_and_held_buttons_continue() {
     let pressed = Pad { steer: 1, taps: [true, false], buttons: 0b11, order: Order::Fire { power: 1 } };
     let released = Pad::default();
     let merged = Pad::merge(pressed, released);
@@ -294,11 +294,11 @@ fn presses_count_once_and_held_buttons_follow_the_hand() {
 }
 
 #[test]
-fn a_press_in_two_samples_in_a_row_begins_in_the_first() {
+fn press_in_two_samples_begins_in_first() {
     let pressed = Pad { steer: 1, taps: [true, false], buttons: 0b11, order: Order::Fire { power: 1 } };
     assert_eq!(pressed.begun_since(Pad::default()), pressed);
     assert_eq!(pressed.begun_since(pressed), pressed.repeat());
-    // Other keys change, and those that are down stay down.
+    // Other keys change, and those that are held stay so.
     let more = Pad { steer: -1, taps: [true, true], ..pressed };
     let begun = Pad { steer: -1, taps: [false, true], buttons: 0b10, order: Order::None };
     assert_eq!(more.begun_since(pressed), begun);
@@ -327,10 +327,10 @@ enum Turn {
 }
 
 #[test]
-fn a_newcomer_is_said_to_be_one_wherever_the_input_has_a_word_for_it() {
+fn new_player_mark_reaches_marked_fields() {
     let (hand, fresh) = (Hand { fresh: false, held: true }, Hand { fresh: true, held: true });
     assert_eq!((hand.mark_new_player(), fresh.mark_new_player()), (fresh, fresh));
-    assert_eq!(fresh.repeat(), fresh, "as long as it is said");
+    assert_eq!(fresh.repeat(), fresh, "in marked fields");
     assert_eq!(Hand::merge(fresh, hand), hand);
     let play = |hand| Turn::Play { hands: [hand; 2], bid: (7, hand) };
     assert_eq!((play(hand).mark_new_player(), Turn::Pass.mark_new_player()), (play(fresh), Turn::Pass));

@@ -1,5 +1,5 @@
-//! Bytes from somebody who means harm: random ones, absurd counts, deep nesting. Each decoder
-//! answers with a refusal or a value, and allocates no more than it says.
+//! Hostile bytes: random ones, impossible counts, deep nesting. Each decoder returns an error or a
+//! value, and allocates no more than documented.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,10 +11,10 @@ use gaggle_kit::{
 #[path = "../../../fuzz/src/kit.rs"]
 pub mod kit;
 
-/// Most bytes that were allocated at once while decoding.
+/// Most bytes allocated at once while decoding.
 fn allocated<T: State>(bytes: &[u8]) -> u64 {
     let info = allocation_counter::measure(|| drop(decode_state::<T>(bytes)));
-    assert_eq!(info.bytes_current, 0, "something was not given back");
+    assert_eq!(info.bytes_current, 0, "memory was not freed");
     info.bytes_max
 }
 
@@ -26,7 +26,7 @@ fn announced(count: u64, follow: usize) -> Vec<u8> {
 }
 
 #[test]
-fn absurd_counts_allocate_nothing() {
+fn impossible_counts_allocate_nothing() {
     fn check<T: State>() {
         for bits in 10..64 {
             for count in [1 << bits, (1 << bits) - 1, u64::MAX >> (64 - bits)] {
@@ -47,10 +47,10 @@ fn absurd_counts_allocate_nothing() {
     check::<BTreeSet<PeerId>>();
 }
 
-/// The bound [`State::decode`] states: `size_of` each element for every `SIZE_MIN` bytes that are
-/// there, on each level of lists within lists.
+/// The documented bound of [`State::decode`]: `size_of` per element for every `SIZE_MIN` available
+/// bytes, on each level of nested lists.
 #[test]
-fn what_is_there_bounds_what_is_allocated() {
+fn available_bytes_bound_allocation() {
     fn check<T: State>(inside: usize) {
         let bound = (size_of::<T>().div_ceil(T::SIZE_MIN) + inside) as u64;
         for follow in [0, 1, 2, 10, 100, 1_000, 10_000] {
@@ -73,13 +73,13 @@ fn what_is_there_bounds_what_is_allocated() {
 }
 
 #[test]
-fn random_bytes_are_refused_or_have_one_meaning() {
+fn random_bytes_are_rejected_or_have_one_meaning() {
     let mut random = Prng::new(1);
     let mut accepted = 0;
     for _ in 0..20_000 {
         let mut bytes = vec![0; random.below(300) as usize];
         random.fill(&mut bytes);
-        // Small numbers are more often valid, and so lead deeper.
+        // Small numbers are valid more often, and so reach further.
         if random.chance(1, 2) {
             bytes.iter_mut().for_each(|byte| *byte &= 3);
         }
@@ -88,13 +88,13 @@ fn random_bytes_are_refused_or_have_one_meaning() {
         }
         accepted += usize::from(decode_state::<Vec<Option<u8>>>(&bytes).is_ok());
     }
-    assert!(accepted > 0, "something random must be valid, or nothing was tested");
+    assert!(accepted > 0, "some random bytes must be valid, or nothing was tested");
 }
 
-/// Mutations of a valid state reach every field: whatever is refused names one of them, and what
-/// was allocated until then is in proportion to the bytes.
+/// Mutations of a valid state reach every field: errors name one of them, and allocations until
+/// then are proportional to the bytes.
 #[test]
-fn every_field_of_a_state_can_refuse() {
+fn every_field_of_state_can_cause_error() {
     // The widest element is a node of a map: less than 512 bytes for the 17 of its first entry.
     const ALLOCATED_PER_BYTE: u64 = 32;
     let valid = encode_state(&kit::Everything::example());
@@ -128,12 +128,12 @@ fn every_field_of_a_state_can_refuse() {
         "Everything.now",
         "state",
     ] {
-        assert!(named.contains(name), "nothing was refused because of {name}: {named:?}");
+        assert!(named.contains(name), "no error names {name}: {named:?}");
     }
 }
 
 #[test]
-fn readers_survive_any_bytes_and_any_order_of_questions() {
+fn readers_survive_any_bytes_and_any_order_of_calls() {
     let mut random = Prng::new(3);
     for _ in 0..5_000 {
         let mut bytes = vec![0; random.below(64) as usize];

@@ -1,4 +1,6 @@
-//! Operators: they saturate and round as [`Fixed`] says.
+//! Operators of [`Fixed`], which saturate and round as documented there.
+//!
+//! Absent: functions for constants (`fixed.rs`).
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, RangeInclusive, Sub, SubAssign};
@@ -54,14 +56,14 @@ impl<const FRACTION: u32> Neg for Fixed<FRACTION> {
     }
 }
 
-/// One after another, so the order matters once something saturates.
+/// Adds in order, which matters once a sum saturates.
 impl<const FRACTION: u32> Sum for Fixed<FRACTION> {
     fn sum<I: Iterator<Item = Self>>(numbers: I) -> Self {
         numbers.fold(Fixed::ZERO, Fixed::saturating_add)
     }
 }
 
-/// A refusal reports the numbers in steps.
+/// Errors report the numbers in steps.
 impl<const FRACTION: u32> InRange for Fixed<FRACTION> {
     type Bound = Self;
 

@@ -1,4 +1,6 @@
-//! Fixed-point numbers as decimal text, by integers alone.
+//! Decimal text of fixed-point numbers, by integers alone.
+//!
+//! Used for constants, logs and settings. Absent: arithmetic.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +9,14 @@ use thiserror::Error;
 
 use super::Fixed;
 
-/// The text is not a decimal number that fits: an optional sign, digits, and optionally a point and
+/// The text is not a decimal number in range: an optional sign, digits, and optionally a point and
 /// digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not a decimal number in range")]
 pub struct ParseFixedError;
 
 impl<const FRACTION: u32> Fixed<FRACTION> {
-    /// A number written out, for constants.
+    /// A decimal literal for constants.
     ///
     /// ```
     /// use gaggle_kit::Fixed16;
@@ -22,7 +24,7 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
     /// ```
     ///
     /// # Panics
-    /// If it is no decimal number or out of range. In a constant the compiler says so.
+    /// If it is not a decimal number in range; in a constant that is a compile error.
     pub const fn lit(text: &str) -> Self {
         match parse(text.as_bytes()) {
             Some(number) => number,
@@ -30,7 +32,7 @@ impl<const FRACTION: u32> Fixed<FRACTION> {
         }
     }
 
-    /// Decimal places that tell all steps apart: the last one is worth less than a step.
+    /// Decimal places that distinguish all steps: the last one is worth less than a step.
     const DECIMALS: u32 = {
         let mut decimals = 0;
         let mut power = 1_u64;
@@ -50,8 +52,9 @@ impl<const FRACTION: u32> FromStr for Fixed<FRACTION> {
     }
 }
 
-/// Digits beyond this place only have to be digits. It is enough to see where halves of up to 17
-/// binary places lie, and with 31 bits before the point and 31 for the steps it fits into 127.
+/// Later decimal places are only checked to be digits. This many decide where halves of up to 17
+/// binary places are, and with 31 bits before the point and 31 for the steps they fit into 127
+/// bits.
 const PLACES_MAX: u32 = 18;
 
 const fn parse<const FRACTION: u32>(text: &[u8]) -> Option<Fixed<FRACTION>> {
@@ -72,7 +75,7 @@ const fn parse<const FRACTION: u32>(text: &[u8]) -> Option<Fixed<FRACTION>> {
                     digits = digits * 10 + (digit - b'0') as i128;
                     scale *= if point_seen { 10 } else { 1 };
                 }
-                // Larger than any number, and many more digits would overflow.
+                // Out of range already, and more digits would overflow.
                 if digits / scale > i32::MAX as i128 + 1 {
                     return None;
                 }
@@ -90,12 +93,11 @@ const fn parse<const FRACTION: u32>(text: &[u8]) -> Option<Fixed<FRACTION>> {
     if steps < i32::MIN as i128 || steps > i32::MAX as i128 { None } else { Some(Fixed(steps as i32)) }
 }
 
-/// The shortest usual form that reads back as the same number, or as many decimal places as asked
-/// for.
+/// The shortest text that reads back as the same number, or the requested number of decimal places.
 impl<const FRACTION: u32> fmt::Display for Fixed<FRACTION> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wanted = f.precision().map(|places| u32::try_from(places).unwrap_or(u32::MAX));
-        // As many as are read.
+        // At most as many as are read.
         let places = wanted.unwrap_or(Self::DECIMALS).min(PLACES_MAX);
         let scale = 10_u128.pow(places);
         let size = u128::from(self.0.unsigned_abs()) * scale;
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_what_a_reader_expects() {
+    fn formatting_flags_are_respected() {
         let number = Fixed16::from_ratio(-5, 4);
         assert_eq!(number.to_string(), "-1.25");
         assert_eq!(
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_number_in_range_is_refused() {
+    fn text_out_of_range_or_malformed_is_rejected() {
         for text in [
             "",
             "-",

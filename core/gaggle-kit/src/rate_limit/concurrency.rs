@@ -1,15 +1,14 @@
-//! Places held at a time, in total and by key.
+//! Concurrency limits, in total and by key.
 //!
 //! The lobby counts connections with it, the relay sockets and members, the server HTTP
-//! connections.
-//! Absent: what a place is, how long it is held.
+//! connections. Absent: what is counted, for how long.
 
 use std::collections::BTreeMap;
 
 use super::LimitKey;
 
-/// How many places are held, and how many of them by each key. A key of several shares may hold as
-/// many times the maximum of one.
+/// Acquisitions held at a time, in total and by key. A key with several shares may hold as many
+/// times the limit of one.
 #[derive(Debug, Clone)]
 pub struct ConcurrencyLimit<K> {
     total: usize,
@@ -23,7 +22,7 @@ impl<K> Default for ConcurrencyLimit<K> {
 }
 
 impl<K: LimitKey> ConcurrencyLimit<K> {
-    /// Takes one place for all of these keys, unless as many are taken in total or by one of them.
+    /// Acquires one for all of these keys, unless a limit is reached in total or by one of them.
     #[must_use]
     pub fn try_acquire<I>(&mut self, keys: I, total_max: usize, per_key_max: usize) -> bool
     where
@@ -38,7 +37,7 @@ impl<K: LimitKey> ConcurrencyLimit<K> {
         true
     }
 
-    /// Gives back what [`ConcurrencyLimit::try_acquire`] took for these keys.
+    /// Releases what [`ConcurrencyLimit::try_acquire`] acquired for these keys.
     pub fn release(&mut self, keys: impl Iterator<Item = K>) {
         self.total = self.total.saturating_sub(1);
         for key in keys {
@@ -49,17 +48,17 @@ impl<K: LimitKey> ConcurrencyLimit<K> {
         }
     }
 
-    /// Places held by this key.
+    /// Number held by this key.
     pub fn held(&self, key: K) -> usize {
         self.held.get(&key).copied().unwrap_or(0)
     }
 
-    /// Places held in total.
+    /// Number held in total.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// Whether no place is held.
+    /// Whether none is held.
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
@@ -72,11 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_has_its_places_and_leaves_nothing_behind() {
+    fn released_key_leaves_nothing_behind() {
         let mut places = ConcurrencyLimit::<u64>::default();
         let mut take = |key: u64| places.try_acquire(once(key), usize::MAX, 10);
         assert_eq!((0..100).filter(|_| take(7)).count(), 10);
-        assert!(take(8), "others have theirs");
+        assert!(take(8), "others are not affected");
         places.release(once(7));
         assert!(places.try_acquire(once(7), usize::MAX, 10) && !places.try_acquire(once(7), usize::MAX, 10));
         (0..10).for_each(|_| places.release(once(7)));

@@ -1,7 +1,7 @@
-//! Rate limits by key: one limiter for each kind of event of each key, in a bounded table.
+//! Rate limits by key in a bounded table, with one limiter per kind of event.
 //!
-//! The lobby keys them by player and by network, relay and server by network.
-//! Absent: what a key stands for, clocks.
+//! The lobby keys them by player and by network, relay and server by network. Absent: what a key
+//! stands for, clocks.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::Micros;
 /// A full table is searched for idle keys at most this often.
 const SWEEP_INTERVAL: Micros = Micros::from_secs(1);
 
-/// What limits are counted by.
+/// Key of a limit.
 pub trait LimitKey: Copy + Ord {
-    /// How many times the limit of one this key has: more for a key that stands for several.
+    /// How many times the limit applies: more for a key that stands for several.
     fn shares(&self) -> u64 {
         1
     }
@@ -21,8 +21,8 @@ pub trait LimitKey: Copy + Ord {
 
 impl LimitKey for u64 {}
 
-/// What each key has used of `KINDS` limits. The table is bounded: keys that find no room in it
-/// share the limiters of one key until idle ones are evicted.
+/// Usage of `KINDS` limits by key. When the table is full, further keys share one set of limiters
+/// until idle keys are evicted.
 #[derive(Debug, Clone)]
 pub struct KeyedRateLimiter<K, const KINDS: usize = 1> {
     limits: [RateLimit; KINDS],
@@ -36,7 +36,7 @@ pub struct KeyedRateLimiter<K, const KINDS: usize = 1> {
 type Charge = (usize, u64);
 
 impl<K: LimitKey, const KINDS: usize> KeyedRateLimiter<K, KINDS> {
-    /// Creates a table of at most so many keys.
+    /// Creates a table of at most `keys_max` keys.
     pub const fn new(limits: [RateLimit; KINDS], keys_max: usize) -> KeyedRateLimiter<K, KINDS> {
         KeyedRateLimiter { limits, used: BTreeMap::new(), overflow: None, keys_max, swept_at: None }
     }
@@ -44,7 +44,7 @@ impl<K: LimitKey, const KINDS: usize> KeyedRateLimiter<K, KINDS> {
     /// Takes all charges of all keys, or nothing.
     ///
     /// # Errors
-    /// The time after which all tokens are there.
+    /// The time until all tokens are available.
     pub fn try_acquire<I>(&mut self, now: Micros, keys: I, charges: &[Charge]) -> Result<(), Micros>
     where
         I: Iterator<Item = K> + Clone,
@@ -56,7 +56,7 @@ impl<K: LimitKey, const KINDS: usize> KeyedRateLimiter<K, KINDS> {
     /// returns the delay.
     ///
     /// # Errors
-    /// The time after which all tokens are there, if it is longer.
+    /// The time until all tokens are available, if it is longer.
     pub fn try_acquire_within<I>(
         &mut self,
         now: Micros,
@@ -92,7 +92,7 @@ impl<K: LimitKey, const KINDS: usize> KeyedRateLimiter<K, KINDS> {
         Ok(wait)
     }
 
-    /// Time until all charges of all keys are there; zero if they are.
+    /// Time until all charges of all keys are available; zero if they are.
     pub fn retry_after(&self, now: Micros, keys: impl Iterator<Item = K>, charges: &[Charge]) -> Micros {
         let waits = keys.filter_map(|key| {
             let (limiters, shares) = self.limiters(key);
@@ -104,10 +104,10 @@ impl<K: LimitKey, const KINDS: usize> KeyedRateLimiter<K, KINDS> {
         waits.max().unwrap_or_default()
     }
 
-    /// Gives tokens back whose use came to nothing.
+    /// Returns tokens of an action that did not happen.
     pub fn refund(&mut self, keys: impl Iterator<Item = K>, (kind, cost): Charge) {
         let is_full = self.used.len() >= self.keys_max;
-        // Keys without room in the table paid once together.
+        // Keys outside the table paid once together.
         let mut has_overflown = false;
         for key in keys {
             let limiters = match self.used.get_mut(&key) {
@@ -118,7 +118,7 @@ impl<K: LimitKey, const KINDS: usize> KeyedRateLimiter<K, KINDS> {
         }
     }
 
-    /// Forgets keys that have all their tokens.
+    /// Drops keys that have all their tokens.
     pub fn evict_idle(&mut self, now: Micros) {
         let limits = &self.limits;
         let is_idle = |limiters: &[RateLimiter; KINDS], shares| {
@@ -128,7 +128,7 @@ impl<K: LimitKey, const KINDS: usize> KeyedRateLimiter<K, KINDS> {
         self.overflow.take_if(|limiters| is_idle(limiters, 1));
     }
 
-    /// Number of keys in the table; those without room in it count as one.
+    /// Number of keys in the table; those outside it count as one.
     pub fn len(&self) -> usize {
         self.used.len() + usize::from(self.overflow.is_some())
     }
@@ -146,7 +146,7 @@ impl<K: LimitKey, const KINDS: usize> KeyedRateLimiter<K, KINDS> {
         }
     }
 
-    /// The limiters that count for a key, and its shares in them.
+    /// Limiters of a key, and its shares in them.
     fn limiters(&self, key: K) -> ([RateLimiter; KINDS], u64) {
         const FRESH: RateLimiter = RateLimiter { spent: 0, at: Micros::ZERO };
         match self.used.get(&key) {
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn prefixes_have_two_and_four_shares() {
         let mut rates = table(PER_SECOND);
-        // How many of 100 for each of these networks pass.
+        // How many of 100 of each of these networks pass.
         let mut taken = |now, networks: &[u64]| -> usize {
             let mut take =
                 |network| (0..100).filter(|_| rates.try_acquire(now, prefixes(network), ONE).is_ok()).count();
@@ -220,13 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn refund_of_keys_without_room_counts_once() {
+    fn refund_of_keys_outside_table_counts_once() {
         let mut rates = KeyedRateLimiter::<super::super::Prefix>::new([PER_SECOND], 1);
         let take = |rates: &mut KeyedRateLimiter<_>, text: &str| {
             (0..100).filter(|_| rates.try_acquire(NOW, prefixes(net(text)), ONE).is_ok()).count()
         };
         assert_eq!(take(&mut rates, "192.0.2.1"), 10);
-        assert_eq!(take(&mut rates, "2001:db8::1"), 10, "three prefixes share what is left over");
+        assert_eq!(take(&mut rates, "2001:db8::1"), 10, "three prefixes share the common limiter");
         rates.refund(prefixes(net("2001:db8::1")), (0, 1));
         assert_eq!(take(&mut rates, "2001:db8::1"), 1);
     }
@@ -258,9 +258,9 @@ mod tests {
     fn flood_of_keys_fills_no_memory() {
         let mut rates = KeyedRateLimiter::<u64>::new([PER_SECOND], 1_000);
         let taken = (0..50_000).filter(|key| rates.try_acquire(NOW, once(*key), ONE).is_ok()).count();
-        assert_eq!((taken, rates.len()), (1_010, 1_001), "the rest has what one key has");
+        assert_eq!((taken, rates.len()), (1_010, 1_001), "the rest share the limit of one key");
         assert_eq!(rates.try_acquire(NOW + Micros::from_secs(2), once(60_000), ONE), Ok(()));
-        assert_eq!(rates.len(), 2, "what was shared is not given back yet");
+        assert_eq!(rates.len(), 2, "the shared tokens are not refilled yet");
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! Networks as keys of limits: an IPv4 address, or an IPv6 /64 with the prefixes it lies in.
+//! Networks as keys of limits: an IPv4 address, or an IPv6 /64 with its wider prefixes.
 //!
-//! The lobby, the relay and the server limit what each customer of a provider does with it.
-//! Absent: sockets, proxies, which address a request really comes from.
+//! The lobby, the relay and the server limit each customer of a provider with it. Absent: sockets,
+//! proxies, which address a request really comes from.
 
 use std::net::IpAddr;
 
 use super::{ConcurrencyLimit, LimitKey};
 
-/// Bit that tells networks of IPv6 from IPv4 addresses; addresses in use begin with 001.
+/// Bit that distinguishes IPv6 networks from IPv4 addresses; IPv6 addresses in use begin with 001.
 const IS_IPV6: u64 = 1 << 63;
 
 /// A prefix of addresses, as a provider gives it to a customer.
@@ -18,7 +18,7 @@ pub struct Prefix {
 }
 
 impl LimitKey for Prefix {
-    /// A /56 has two shares and a /48 four, however many networks they are cut into.
+    /// A /56 has two shares and a /48 four, however many networks they contain.
     fn shares(&self) -> u64 {
         match self.length {
             56 => 2,
@@ -28,7 +28,7 @@ impl LimitKey for Prefix {
     }
 }
 
-/// Number of the smallest network one customer has: of IPv4 the address, of IPv6 its /64.
+/// Number of the smallest network of one customer: of IPv4 the address, of IPv6 its /64.
 pub fn network(address: IpAddr) -> u64 {
     match address.to_canonical() {
         IpAddr::V4(address) => u64::from(address.to_bits()),
@@ -36,8 +36,8 @@ pub fn network(address: IpAddr) -> u64 {
     }
 }
 
-/// The prefixes a network lies in, the smallest first: providers give customers of IPv6 a /64, a
-/// /56 or a /48.
+/// Prefixes that contain a network, the smallest first: providers give IPv6 customers a /64, a /56
+/// or a /48.
 pub fn prefixes(network: u64) -> impl Iterator<Item = Prefix> + Clone {
     let levels: &[(u8, u32)] =
         if network & IS_IPV6 == 0 { &[(64, 0)] } else { &[(64, 0), (56, 8), (48, 16)] };
@@ -45,20 +45,20 @@ pub fn prefixes(network: u64) -> impl Iterator<Item = Prefix> + Clone {
 }
 
 impl ConcurrencyLimit<Prefix> {
-    /// Places held by the smallest prefix of this network.
+    /// Number held by the smallest prefix of this network.
     pub fn held_by(&self, network: u64) -> usize {
         prefixes(network).next().map_or(0, |prefix| self.held(prefix))
     }
 
-    /// Places held by the largest prefix of this network: the heaviest is evicted first.
+    /// Number held by the largest prefix of this network: the heaviest is evicted first.
     pub fn weight(&self, network: u64) -> usize {
         prefixes(network).last().map_or(0, |prefix| self.held(prefix))
     }
 }
 
-/// Those of `held` that are evicted to make room, at most `count`: of the heaviest networks first,
-/// of one network the first in order. Networks lighter than `weight_min`, the weight of the
-/// joiner's network with the joiner, keep their places.
+/// Chooses at most `count` of `held` to evict: of the heaviest networks first, of one network the
+/// first in order. Networks lighter than `weight_min`, the weight of the joiner's network with the
+/// joiner, keep theirs.
 pub fn choose_evicted<T: Ord + Copy>(
     places: &ConcurrencyLimit<Prefix>,
     weight_min: usize,

@@ -1,13 +1,12 @@
-//! Declared limits, for operator guides and metrics.
+//! Declared limits as rows, for operator guides and metrics.
 //!
-//! Relay and server list every limit they have as a row; documents and metric labels come from it.
-//! Absent: counting, which limits there are.
+//! Relay and server list every limit they have as a row. Absent: counting, which limits there are.
 
 use std::fmt;
 
 use super::RateLimit;
 
-/// One limit of a server.
+/// One limit of a server, as documented.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitRow {
     /// Name, also in metrics.
@@ -16,30 +15,30 @@ pub struct LimitRow {
     pub key: &'static str,
     /// How much is allowed.
     pub bound: Bound,
-    /// What happens to what is beyond it.
+    /// What happens beyond it.
     pub on_excess: &'static str,
 }
 
 /// How much a limit allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// Tokens with time.
+    /// Tokens refilled over time.
     Rate(RateLimit),
-    /// Places at a time, for each key and in total.
+    /// Concurrent acquisitions, per key and in total.
     Places {
-        /// Most places of one key, if it is bounded.
+        /// Limit per key, if any.
         per_key: Option<usize>,
-        /// Most places of all keys, if they are bounded.
+        /// Limit in total, if any.
         total: Option<usize>,
     },
 }
 
 impl LimitRow {
-    /// The head of a table of rows, in Markdown.
+    /// Head of the Markdown table.
     pub const HEAD: &'static str = "| Limit | Counted by | Allowed | Beyond it |\n|---|---|---|---|\n";
 }
 
-/// A line of a table in Markdown.
+/// A line of the Markdown table.
 impl fmt::Display for LimitRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| `{}` | {} | {} | {} |", self.name, self.key, self.bound, self.on_excess)
@@ -71,7 +70,7 @@ impl fmt::Display for Bound {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 struct Grouped(u64);
 
 impl fmt::Display for Grouped {

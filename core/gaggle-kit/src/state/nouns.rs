@@ -1,4 +1,6 @@
-//! The types of this crate as parts of a state.
+//! [`State`] for the types of this crate.
+//!
+//! Absent: types of the standard library (`standard.rs`).
 
 use super::pod;
 use crate::{
@@ -6,7 +8,7 @@ use crate::{
     Mulberry32, PeerId, Prng, Shape, Slot, SlotSet, State, Xorshift32,
 };
 
-/// Types that are plain bytes, and what is wrong with some of those bytes.
+/// Types that are plain bytes, and which of those bytes are invalid.
 macro_rules! pod_states {
     ($($noun:ty $([$generic:ident])?: |$value:ident| $validate:expr;)*) => {$(
         impl$(<const $generic: u32>)? State for $noun {
@@ -70,7 +72,7 @@ pod_states! {
     Angle: |_angle| Ok(());
     Fixed<FRACTION> [FRACTION]: |_number| Ok(());
     Mulberry32: |_any_seed| Ok(());
-    // A generator of zeros would never give anything else.
+    // A generator with all zeros only returns zeros.
     Prng: |random| not_stuck("Prng", random.words() == [0; 4]);
     Xorshift32: |random| not_stuck("Xorshift32", random.seed() == 0);
 }

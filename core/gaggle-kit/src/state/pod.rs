@@ -1,8 +1,7 @@
-//! Values that are plain bytes in memory, in the order in which they travel: encoded and decoded at
-//! once.
+//! Encoding of values whose memory layout is their encoding, in one copy.
 //!
-//! That takes a little-endian machine, which `lib.rs` checks. What `#[state(pod)]` expands to calls
-//! these.
+//! Called by the expansion of `#[state(pod)]`. Requires a little-endian machine, which `lib.rs`
+//! checks. Absent: values with padding or invalid bit patterns.
 
 use bytemuck::Pod;
 

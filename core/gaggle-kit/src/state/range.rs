@@ -1,28 +1,30 @@
-//! Values that must lie between two others: what `range = …` in the derives checks.
+//! Range checks of the derives' `range = …`.
+//!
+//! Absent: ranges of bits (`bits.rs`).
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
 use crate::DecodeError;
 
-/// What `#[state(range = …)]` and `#[input(range = …)]` can be written on: integers and fixed-point
-/// numbers, and arrays, vectors and options of them, each element of which must lie in the range.
+/// Types that `#[state(range = …)]` and `#[input(range = …)]` accept: integers, fixed-point
+/// numbers, and arrays, vectors and options of them, each element of which must be in the range.
 ///
 /// ```
 /// use gaggle_kit::InRange;
 /// assert!([1_u8, 8].check_range(&(0..=8), "dice").is_ok());
-/// let refusal = [1_u8, 9].check_range(&(0..=8), "dice").unwrap_err();
-/// assert_eq!(refusal.to_string(), "dice is 9, but may only be 0 to 8");
+/// let error = [1_u8, 9].check_range(&(0..=8), "dice").unwrap_err();
+/// assert_eq!(error.to_string(), "dice is 9, but may only be 0 to 8");
 /// ```
 #[diagnostic::on_unimplemented(message = "`{Self}` has no order for `range` to check")]
 pub trait InRange {
-    /// What the two ends of the range are.
+    /// Type of the range's ends.
     type Bound: Debug;
 
-    /// Whether everything here lies in the range.
+    /// Checks that all values are in the range.
     ///
     /// # Errors
-    /// [`DecodeError::OutOfRange`] with the first value that doesn't.
+    /// [`DecodeError::OutOfRange`] with the first value that is not.
     fn check_range(&self, range: &RangeInclusive<Self::Bound>, what: &'static str)
     -> Result<(), DecodeError>;
 }

@@ -1,4 +1,6 @@
-//! The language's own types as parts of a state.
+//! [`State`] for the types of the standard library.
+//!
+//! Absent: types of this crate (`nouns.rs`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
@@ -347,7 +349,7 @@ impl<K: State + Ord + Debug, V: State> Bounded for BTreeMap<K, V> {
         r.nested(|r| {
             for _ in 0..count {
                 let key = K::decode(r)?;
-                // Another order, or a key twice, would be a second encoding of the same map.
+                // Another order, or a repeated key, would be a second encoding of the same map.
                 if map.last_key_value().is_some_and(|(last, _)| *last >= key) {
                     return Err(DecodeError::NotCanonical { what: UNNAMED });
                 }
@@ -437,8 +439,8 @@ tuple_states! {
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
 }
 
-/// How many elements follow: no more than the bytes left can hold, so that the count bounds what is
-/// allocated for it.
+/// Count of elements, at most what the remaining bytes can contain, so that the count bounds the
+/// allocation.
 fn element_count<T: State>(r: &mut ByteReader<'_>, max: usize) -> Result<usize, DecodeError> {
     const { assert!(T::SIZE_MIN > 0, "elements without an encoding could be announced in any number") };
     let count = r.count(UNNAMED, max)?;
