@@ -1,9 +1,8 @@
-//! A bot that flies with whoever plays gander in a browser: a native peer and a page in one match.
+//! A bot that plays gander with browsers: a native peer and a page in one match.
 //!
-//! `cargo xtask play` opens the arcade;
-//! `cargo run -p gaggle-native --example gander_bot -- ws://127.0.0.1:8080` drops in. It says which
-//! way its links run: direct, through the relay's UDP port, or through its socket (`relay` and
-//! `socket` as second argument allow nothing else).
+//! `cargo xtask play` opens the arcade; `cargo run -p gaggle-native --example gander_bot --
+//! ws://127.0.0.1:8080` joins. It prints the path of its links: direct, through the relay's UDP
+//! port, or through its WebSocket (`relay` or `socket` as second argument permits nothing else).
 
 use std::time::Duration;
 
@@ -30,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut told = (Phase::Solo, Vec::new());
     let mut bot: Option<Bot> = None;
     loop {
-        // One seat here, whichever the room gave us.
+        // A single local player, in whichever slot.
         if let Some(slot) = room.local_slots().iter().next() {
             let seat = slot.index();
             let bot = match &mut bot {

@@ -1,13 +1,13 @@
-//! A pond of leaves anybody may push, in terminals, online. Start a server, then this in two
-//! terminals or more:
+//! A pond of leaves that all players may push, in terminals, online. Start a server, then this in
+//! two terminals or more:
 //!
 //! ```text
 //! cargo run -p gaggle-server
 //! cargo run -p gaggle-native --example leaf_pond
 //! ```
 //!
-//! Type where to swim, as in `ddds`, and Enter. Close any terminal, the first one too: the others
-//! keep every leaf.
+//! Type directions to swim, as in `ddds`, and Enter. Close any terminal, the first one too: the
+//! others keep every leaf.
 
 use std::error::Error;
 use std::io::{Write, stdin, stdout};
@@ -20,7 +20,8 @@ use gaggle_native::{Clock, platform, random_seed};
 const WIDTH: u8 = 40;
 const HEIGHT: u8 = 9;
 
-/// What lies on the water. Whoever touches one holds it, and says from then on where it is.
+/// A leaf on the water. The player who touches one gets authority over it and moves it from then
+/// on.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
 struct Leaf {
     #[kind(range = 0..=39)]
@@ -29,7 +30,7 @@ struct Leaf {
     y: u8,
 }
 
-/// A player's own. It goes with its player.
+/// A player's own duck. It leaves with its player.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
 #[kind(on_leave = despawn)]
 struct Duck {
@@ -39,7 +40,7 @@ struct Duck {
     y: u8,
 }
 
-/// Nothing needs to be remembered beside the objects.
+/// No state beside the objects.
 struct Pond;
 
 impl World for Pond {
@@ -52,14 +53,16 @@ impl World for Pond {
 
     fn populate(&mut self, session: &mut Session) {
         for nth in 0..24 {
-            session.spawn(&Leaf { x: nth * 7 % WIDTH, y: nth * 4 % HEIGHT }).expect("there is room");
+            session.spawn(&Leaf { x: nth * 7 % WIDTH, y: nth * 4 % HEIGHT }).expect("a free object id");
         }
     }
 
     fn on_enter(&mut self, session: &mut Session) {
         let me = session.local_slot();
         if session.iter_owned::<Duck>(me).next().is_none() {
-            session.spawn_owned(me, &Duck { x: 3 + 4 * me.byte(), y: 4 }).expect("everybody may have a duck");
+            session
+                .spawn_owned(me, &Duck { x: 3 + 4 * me.byte(), y: 4 })
+                .expect("every player may have a duck");
         }
     }
 
@@ -71,11 +74,11 @@ impl World for Pond {
         let in_the_way: Option<(ObjectId, Leaf)> =
             session.iter::<Leaf>().find(|(_, leaf)| (leaf.x, leaf.y) == (x, y));
         if let Some((leaf, _)) = in_the_way {
-            // Somebody else may have their wings on it.
+            // Another player may have it locked.
             let Some((x, y)) = beyond((x, y), letter).filter(|_| session.claim(leaf).is_ok()) else { return };
-            session.set(leaf, &Leaf { x, y }).expect("it is ours since we touched it");
+            session.set(leaf, &Leaf { x, y }).expect("claiming it gave authority");
         }
-        session.set(id, &Duck { x, y }).expect("it is our own");
+        session.set(id, &Duck { x, y }).expect("it is the own duck");
     }
 }
 
@@ -109,7 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outside = platform(&server)?;
     let mut room = WorldRoom::open(clock.now(), config, outside, Pond, random_seed()?)?;
 
-    // Reading a line waits, and nothing else here may.
+    // Reading a line blocks, so it has a thread of its own.
     let (typed, letters) = mpsc::channel();
     thread::spawn(move || stdin().lines().map_while(Result::ok).all(|line| typed.send(line).is_ok()));
     let (mut way, mut shown) = (Vec::new(), String::new());

@@ -1,4 +1,4 @@
-//! Two or more terminals talk over UDP. In one:
+//! Chat of two or more terminals over UDP. In one:
 //!
 //! ```text
 //! cargo run -p gaggle-native --example udp_talk -- 127.0.0.1:7001 "the geese fly at dawn"
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         random_seed()?,
     );
 
-    // Reading a line waits, and nothing else here may.
+    // Reading a line blocks, so it has a thread of its own.
     let (typed, lines) = mpsc::channel();
     thread::spawn(move || stdin().lock().lines().map_while(Result::ok).all(|line| typed.send(line).is_ok()));
     let clock = Clock::start();
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let now = clock.now();
         while let Some(event) = link.poll(now) {
             match event {
-                TransportEvent::Connected { peer } => println!("* {peer:?} is here"),
+                TransportEvent::Connected { peer } => println!("* {peer:?} is connected"),
                 TransportEvent::Disconnected { peer, reason } => println!("* {peer:?} is gone: {reason:?}"),
                 TransportEvent::Message { peer, bytes, .. } => {
                     println!("{peer:?}: {}", String::from_utf8_lossy(bytes));

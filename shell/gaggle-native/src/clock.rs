@@ -1,10 +1,12 @@
-//! Time for those who may not look at it themselves.
+//! Clock of a native program.
+//!
+//! Read by programs, passed to core as `now`. Absent: wall time.
 
 use std::time::Instant;
 
 use gaggle_kit::Micros;
 
-/// A clock that starts at one second and never runs backwards.
+/// A monotonic clock that starts at one second.
 ///
 /// Not at zero, because a moment of zero is easily mistaken for none.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +18,7 @@ impl Clock {
         Clock(Instant::now())
     }
 
-    /// What the clock shows.
+    /// Current time of the clock.
     pub fn now(&self) -> Micros {
         let elapsed = u64::try_from(self.0.elapsed().as_micros()).unwrap_or(u64::MAX / 2);
         Micros::from_secs(1) + Micros::new(elapsed)

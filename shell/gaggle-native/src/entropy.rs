@@ -1,21 +1,23 @@
-//! Chance from the operating system, for names, seeds and secrets.
+//! Random ids and seeds from the operating system.
+//!
+//! Absent: random numbers of games (`gaggle_kit::Prng`).
 
 use std::io;
 
 use gaggle_kit::PeerId;
 
-/// A name nobody else has.
+/// A globally unique peer id.
 ///
 /// # Errors
-/// If the operating system gives no entropy.
+/// If the operating system provides no random bytes.
 pub fn random_peer_id() -> io::Result<PeerId> {
     random().map(PeerId::from_bytes)
 }
 
-/// A seed nobody can guess, for [`Link::new`](gaggle_link::Endpoint::new).
+/// An unguessable seed for [`Endpoint::new`](gaggle_link::Endpoint::new).
 ///
 /// # Errors
-/// If the operating system gives no entropy.
+/// If the operating system provides no random bytes.
 pub fn random_seed() -> io::Result<u64> {
     random().map(u64::from_le_bytes)
 }

@@ -1,6 +1,7 @@
-//! A WebSocket to a lobby, for the client machine of `gaggle-lobby`.
+//! WebSocket to a lobby, for the client of `gaggle-lobby`.
 //!
-//! `websocket.rs` opens it; from then on everything happens in [`LobbyWebSocket::poll`].
+//! `websocket.rs` opens it; from then on everything happens in [`LobbyWebSocket::poll`]. Absent:
+//! lobby messages.
 
 use std::sync::mpsc::{Receiver, TryRecvError};
 
@@ -14,15 +15,15 @@ use tungstenite::{Message, WebSocket};
 use crate::network_watch::NetworkWatch;
 use crate::websocket::{self, Security, Stream, is_waiting};
 
-/// What may wait to be sent. A client that has more to say talks to nobody.
+/// Longest send queue in bytes; a client never needs as much.
 const WRITE_BUFFER_MAX: usize = 1 << 20;
 
-/// Why an address is not one of a lobby.
+/// The text is not the address of a lobby.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{0}` is not the address of a lobby, as ws://127.0.0.1:8080 or wss://play.example")]
 pub struct ParseLobbyUrlError(pub String);
 
-/// A WebSocket to a lobby. Give it to [`SocketClient`](gaggle_lobby::client::SocketClient):
+/// WebSocket to a lobby, for [`SocketClient`](gaggle_lobby::client::SocketClient):
 ///
 /// ```no_run
 /// use gaggle_lobby::client::{ClientConfig, SocketClient};
@@ -55,16 +56,16 @@ enum State {
     Idle,
     Connecting(Receiver<Option<Box<WebSocket<Stream>>>>),
     Open(Box<WebSocket<Stream>>),
-    /// It ended, which has not been told yet.
+    /// Ended, and not reported yet.
     Ended,
 }
 
 impl LobbyWebSocket {
-    /// A socket to the lobby of this server. `http:` and `https:` are as good as `ws:` and `wss:`,
-    /// and without a path it is `/lobby`.
+    /// A socket to the lobby of this server. `http:` and `https:` are accepted for `ws:` and
+    /// `wss:`; the default path is `/lobby`.
     ///
     /// # Errors
-    /// If it is no such address.
+    /// If it is not such an address.
     pub fn new(url: &str) -> Result<LobbyWebSocket, ParseLobbyUrlError> {
         Ok(LobbyWebSocket {
             url: parse(url)?,
@@ -74,10 +75,10 @@ impl LobbyWebSocket {
         })
     }
 
-    /// The same with certificates of one's own choice.
+    /// Like [`LobbyWebSocket::new`], with a TLS configuration.
     ///
     /// # Errors
-    /// If it is no such address.
+    /// If it is not such an address.
     #[cfg(feature = "tls")]
     pub fn with_tls(
         url: &str,
@@ -86,7 +87,7 @@ impl LobbyWebSocket {
         Ok(LobbyWebSocket { security: Security::with(config), ..LobbyWebSocket::new(url)? })
     }
 
-    /// The server it leads to, as `wss://play.example:8443`.
+    /// Origin of the server, such as `wss://play.example:8443`.
     pub(crate) fn origin(&self) -> String {
         let authority = self.url.authority().map_or("", |authority| authority.as_str());
         format!("{}://{authority}", self.url.scheme_str().unwrap_or("ws"))
@@ -98,7 +99,7 @@ impl LobbyWebSocket {
             return self.end();
         }
         loop {
-            // What the kernel did not take before, and answers to pings.
+            // Earlier unsent bytes, and pongs.
             if let Err(error) = socket.flush()
                 && !is_waiting(&error)
             {
@@ -108,7 +109,7 @@ impl LobbyWebSocket {
                 Ok(Message::Text(text)) => return Some(SocketEvent::Text(text.as_str().to_string())),
                 Ok(Message::Ping(_) | Message::Pong(_)) => {}
                 Err(error) if is_waiting(&error) => return None,
-                // A close, or what no lobby says.
+                // A close frame, or something that no lobby sends.
                 Ok(_) | Err(_) => return self.end(),
             }
         }
@@ -141,7 +142,7 @@ impl LobbySocket for LobbyWebSocket {
 
     fn disconnect(&mut self) {
         if let State::Open(socket) = &mut self.state {
-            // A word of goodbye, if it can be said at once.
+            // A close frame, if it can be sent at once.
             let _ = socket.close(None);
             let _ = socket.flush();
         }

@@ -1,4 +1,6 @@
-//! Links of a native program to everybody in a room, by whatever way there is.
+//! Mesh of a native program: links to all members of a room.
+//!
+//! Used by `platform.rs`. Absent: choice of paths (`gaggle-link`).
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::{RelayCarrier, RelayClient, RelayLeg};
@@ -6,25 +8,22 @@ use gaggle_link::{MeshConfig, MultipathMesh, Path, PlatformCarriers};
 
 use crate::{RelayWebSocket, WebRtcCarrier};
 
-/// What links may lead through.
+/// Servers that links may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MeshServers {
-    /// STUN servers, as `stun:example.org:3478`, which help to find the direct way. Others are left
-    /// out.
+    /// STUN servers such as `stun:example.org:3478` for direct links. Other kinds are ignored.
     pub stun: Vec<String>,
-    /// The relay, as `wss://example.org/relay`. Without one, who can't be reached directly can't be
-    /// reached.
+    /// Relay such as `wss://example.org/relay`. Without one, only direct links work.
     pub relay: Option<String>,
 }
 
-/// The mesh of a native program.
+/// Mesh of a native program.
 pub type NativeMesh = MultipathMesh<WebRtcCarrier, RelayWebSocket>;
 
-/// A mesh for this program: to be told who is in the room, and to be handed signals
-/// ([`Mesh`](gaggle_link::Mesh) says how).
+/// Creates a mesh; [`Mesh`](gaggle_link::Mesh) describes how to add members and pass signals.
 ///
-/// The ticket is the lobby's, for the relay; the seed should be random. Ways that `config.paths`
-/// does not allow are not even made, nor is the direct one on a system without entropy.
+/// `ticket` is the lobby's, for the relay; `seed` should be random. Carriers for paths outside
+/// `config.allowed_paths` are not created, nor is the direct one on a system without random bytes.
 pub fn mesh(local: PeerId, ticket: &str, servers: &MeshServers, config: MeshConfig, seed: u64) -> NativeMesh {
     let allowed = |path: Path| config.paths.allowed_paths.contains(&path);
     let direct = allowed(Path::Direct).then(|| WebRtcCarrier::new(local, &servers.stun, seed).ok()).flatten();

@@ -1,21 +1,23 @@
-//! Notices that this machine has left the network a connection was made in, of which TCP itself
-//! learns minutes later.
+//! Detection that this machine has left the network of a connection, which TCP itself notices
+//! minutes later.
+//!
+//! Used by `relay.rs` and `lobby.rs`. Absent: reconnecting.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// How often it is looked.
+/// Interval of checks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Looks now and then whether a connection has a future.
+/// Checks at intervals whether a connection's local address still exists.
 #[derive(Debug, Default)]
 pub(crate) struct NetworkWatch {
     looked_at: Option<Instant>,
 }
 
 impl NetworkWatch {
-    /// Whether the address a connection runs from is no longer this machine's.
+    /// Whether the local address of a connection is no longer this machine's.
     pub(crate) fn has_moved(&mut self, tcp: &TcpStream) -> bool {
         let now = Instant::now();
         if self.looked_at.is_some_and(|at| now.duration_since(at) < LOOK_EVERY) {
@@ -26,7 +28,7 @@ impl NetworkWatch {
     }
 }
 
-/// Whether this machine has this address. Only such a one can be bound to; nothing is sent.
+/// Whether this machine has this address, found by binding to it; nothing is sent.
 fn is_ours(ip: IpAddr) -> bool {
     !UdpSocket::bind((ip, 0)).is_err_and(|error| error.kind() == ErrorKind::AddrNotAvailable)
 }
@@ -38,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_that_stays_has_not_moved() {
+    fn machine_that_stays_has_not_moved() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let tcp = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut watch = NetworkWatch::default();
@@ -47,9 +49,9 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_another_machine_is_not_ours() {
+    fn foreign_address_is_not_local() {
         assert!(is_ours(IpAddr::from([127, 0, 0, 1])));
-        // Kept for examples (RFC 5737), so nobody has it.
+        // Reserved for documentation (RFC 5737).
         assert!(!is_ours(IpAddr::from([192, 0, 2, 1])));
     }
 }

@@ -1,14 +1,16 @@
-//! A native program online: a server's lobby, and links by whatever way there is.
+//! Platform of native programs: a server's lobby, and a mesh over the best paths.
+//!
+//! Given to [`Room`](gaggle::Room). Absent: rooms, games.
 
 use gaggle::{ConnectMesh, MeshSetup, Micros, Online, OnlineConfig};
 
 use crate::lobby::ParseLobbyUrlError;
 use crate::{LobbyWebSocket, MeshServers, NativeMesh, mesh};
 
-/// What a native program's room runs on.
+/// Platform of a native program's room.
 pub type NativePlatform = Online<LobbyWebSocket, NativeConnect>;
 
-/// A room of a native program, to be named in a struct.
+/// A native room, to be named in a struct.
 ///
 /// ```
 /// use gaggle::Game;
@@ -20,32 +22,31 @@ pub type NativePlatform = Online<LobbyWebSocket, NativeConnect>;
 /// ```
 pub type GameRoom<G> = gaggle::GameRoom<G, NativePlatform>;
 
-/// The same for a world of shared objects.
+/// A native room for a world of replicated objects.
 pub type WorldRoom<W> = gaggle::WorldRoom<W, NativePlatform>;
 
-/// What a [`Room`](gaggle::Room) needs of the world: the lobby and the relay of this server, as
-/// `wss://play.example`.
+/// Platform with the lobby and relay of this server, such as `wss://play.example`.
 ///
 /// # Errors
-/// If it is no address of a server.
+/// If it is not the address of a server.
 pub fn platform(server: &str) -> Result<NativePlatform, ParseLobbyUrlError> {
     platform_with(server, OnlineConfig::default())
 }
 
-/// As [`platform`], by certain ways only, or as if the network were worse.
+/// Like [`platform`], with settings of the network.
 ///
 /// # Errors
-/// If it is no address of a server.
+/// If it is not the address of a server.
 pub fn platform_with(server: &str, config: OnlineConfig) -> Result<NativePlatform, ParseLobbyUrlError> {
     let socket = LobbyWebSocket::new(server)?;
     let connect = NativeConnect { origin: socket.origin(), config };
     Ok(Online::new(socket, connect))
 }
 
-/// Opens meshes over the relay and the STUN servers the lobby names.
+/// Opens meshes over the relay and the STUN servers that the lobby names.
 #[derive(Debug)]
 pub struct NativeConnect {
-    /// Of the server, to complete a relay's address that is a path.
+    /// Origin of the server, to complete a relay address that is a path.
     origin: String,
     config: OnlineConfig,
 }
@@ -62,7 +63,7 @@ impl ConnectMesh for NativeConnect {
     }
 }
 
-/// A relay's address may be a path of the server that tells it.
+/// Address of the relay, which may be given as a path on the server.
 fn relay_url(origin: &str, socket: &str) -> String {
     if socket.starts_with('/') { format!("{origin}{socket}") } else { socket.to_string() }
 }
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_relay_is_found_beside_the_lobby_or_elsewhere() {
+    fn relay_is_found_beside_lobby_or_elsewhere() {
         let origin = LobbyWebSocket::new("https://play.example:8443/lobby").unwrap().origin();
         assert_eq!(relay_url(&origin, "/relay"), "wss://play.example:8443/relay");
         assert_eq!(relay_url(&origin, "wss://relay.example/relay"), "wss://relay.example/relay");

@@ -1,4 +1,6 @@
-//! The line to a relay: a WebSocket, and a WebRTC channel beside it.
+//! Socket to a relay: a WebSocket, with a WebRTC channel beside it.
+//!
+//! Implements [`RelaySocket`](gaggle_link::RelaySocket). Absent: when to connect (`gaggle-link`).
 
 use std::collections::VecDeque;
 use std::sync::mpsc::TryRecvError;
@@ -16,28 +18,27 @@ use crate::network_watch::NetworkWatch;
 use crate::sockets::{DATAGRAMS_AT_ONCE, Sockets};
 use crate::websocket::{self, Opening, Security, Stream, is_waiting};
 
-/// Bytes that may wait for the kernel to take them. More than that is a queue that only gets older.
+/// Bytes queued for the kernel. More would only be older.
 const WRITE_BUFFER_MAX: usize = 128 * 1024;
-/// How often a socket is looked at while it is being opened or has something to say: it cannot wake
-/// its caller.
+/// Polling interval while a socket is opening or has unsent bytes: it cannot wake its caller.
 const LOOK_AGAIN: Micros = Micros::from_millis(5);
 
 enum State {
     Closed,
     Opening(Opening),
     Open(Box<WebSocket<Stream>>),
-    /// It ended, which has not been told yet.
+    /// Ended, and not reported yet.
     Ended,
 }
 
-/// A relay's address, the socket to it, and the channel beside it.
+/// Address of a relay, with the WebSocket and channel to it.
 pub struct RelayWebSocket {
     url: Option<Uri>,
     security: Security,
     state: State,
     watch: NetworkWatch,
     channel: Option<Channel>,
-    /// What the channel brought and nobody has fetched yet.
+    /// Unpolled outputs of the channel.
     news: VecDeque<News>,
     now: Micros,
 }
@@ -63,8 +64,8 @@ impl std::fmt::Debug for RelayWebSocket {
 }
 
 impl RelayWebSocket {
-    /// A line to the relay at this address, as `wss://example.org/relay`. It never opens if that is
-    /// no address.
+    /// A socket to the relay at this address, such as `wss://example.org/relay`. It never opens if
+    /// that is no address.
     pub fn new(url: &str) -> RelayWebSocket {
         let (url, security) = (url.parse().ok(), Security::default());
         let (state, channel, news) = (State::Closed, None, VecDeque::new());
@@ -72,7 +73,7 @@ impl RelayWebSocket {
         RelayWebSocket { url, security, state, watch, channel, news, now: Micros::ZERO }
     }
 
-    /// The same with certificates of one's own choice.
+    /// Like [`RelayWebSocket::new`], with a TLS configuration.
     #[cfg(feature = "tls")]
     pub fn with_tls(url: &str, config: std::sync::Arc<rustls::ClientConfig>) -> RelayWebSocket {
         RelayWebSocket { security: Security::with(config), ..RelayWebSocket::new(url) }
@@ -82,7 +83,7 @@ impl RelayWebSocket {
         let State::Open(socket) = &mut self.state else { return Ok(()) };
         match socket.write(Message::Binary(Bytes::copy_from_slice(frame))) {
             Err(Error::WriteBufferFull(_)) => Err(WouldBlock),
-            // Whatever else is wrong with the socket, reading will show it.
+            // Reading will report any other error.
             _ => Ok(()),
         }
     }
@@ -107,7 +108,7 @@ impl RelayWebSocket {
                     Some(RelaySocketEvent::Closed)
                 }
             },
-            // What is left of a connection from another network would only be waited for.
+            // A connection of another network would only time out.
             State::Open(socket) if self.watch.has_moved(socket.get_ref().tcp()) => {
                 self.state = State::Closed;
                 Some(RelaySocketEvent::Closed)
@@ -121,7 +122,7 @@ impl RelayWebSocket {
                     }
                     Ok(_) => {}
                     Err(error) if is_waiting(&error) => {
-                        // Pongs, and what the kernel did not take before.
+                        // Pongs, and earlier unsent bytes.
                         let _ = socket.flush();
                         return None;
                     }
@@ -134,7 +135,7 @@ impl RelayWebSocket {
         }
     }
 
-    /// Passes on what came for the channel, and time.
+    /// Passes received datagrams and time to the channel.
     fn look_at_channel(&mut self) {
         let now = Instant::now();
         for _ in 0..DATAGRAMS_AT_ONCE {
@@ -157,7 +158,7 @@ impl RelayWebSocket {
         self.drain(now);
     }
 
-    /// Does what the channel wants until it wants no more.
+    /// Carries out the channel's outputs until there are none.
     fn drain(&mut self, now: Instant) {
         loop {
             let Some(held) = &mut self.channel else { return };
@@ -194,8 +195,8 @@ impl RelaySocket for RelayWebSocket {
 
     fn send_control(&mut self, frame: &[u8]) {
         if self.write(frame).is_err() {
-            // A word lost would leave the two sides of different minds; a new socket says
-            // everything again.
+            // A lost control frame would leave the two sides in different states; a new socket
+            // repeats everything.
             self.state = State::Ended;
         }
     }

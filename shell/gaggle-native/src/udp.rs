@@ -1,9 +1,8 @@
-//! Links over a UDP socket: rendezvous by address and room key, sealed datagrams, no answer for
-//! strangers.
+//! Links over a UDP socket: connecting by address and room key, encrypted datagrams.
 //!
-//! This file has the socket; `udp/endpoint.rs` decides. No peer without the room's key gets any
-//! answer. Who has it must show that it receives what is sent to its address before anything is
-//! kept about it, and gets no more bytes than it sent until then.
+//! This file has the socket; `udp/endpoint.rs` decides. Only peers with the room's key get any
+//! answer. A peer must prove that it receives at its address before any state is kept for it, and
+//! gets no more bytes than it sent until then. Absent: lobby, relay.
 
 mod endpoint;
 mod keys;
@@ -24,23 +23,23 @@ use self::keys::TAG_BYTES;
 use self::packet::HEADER_BYTES;
 use crate::sockets::DATAGRAMS_AT_ONCE;
 
-/// The longest datagram that is sent: within the 1,200 bytes that pass everywhere.
+/// Longest datagram sent: within the 1,200 bytes that every path carries.
 const SENT_BYTES_MAX: usize = HEADER_BYTES + DATAGRAM_BYTES_MAX + TAG_BYTES;
 
-/// Longer than any datagram we understand, so that one that was cut is not taken for a whole one.
+/// Longer than any valid datagram, so that a truncated one is noticed.
 const RECEIVED_BYTES_MAX: usize = 2_048;
 
 /// Settings of a [`UdpCarrier`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UdpConfig {
-    /// Peers that are let in.
+    /// Most connected peers.
     pub peers_max: usize,
-    /// Sessions that were begun and not used yet.
+    /// Most sessions that were started and not used yet.
     pub pending_max: usize,
-    /// A connection on which nothing came for this long is closed. Longer than a link's patience,
-    /// so that who comes back from a tunnel finds it still there.
+    /// A connection without received datagrams is closed after this time. Longer than a link's
+    /// timeout, so that a peer that returns soon finds it open.
     pub timeout: Micros,
-    /// A session that was begun must be used within this time.
+    /// A started session must be used within this time.
     pub handshake_timeout: Micros,
 }
 
@@ -55,36 +54,37 @@ impl Default for UdpConfig {
     }
 }
 
-/// What a carrier met so far.
+/// Counters of a carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UdpStats {
     /// Datagrams received, of any kind.
     pub received: u64,
-    /// Datagrams that were not genuine, not for us, or seen before.
+    /// Datagrams rejected: not authentic, of another room, or repeated.
     pub rejected: u64,
-    /// Members of the room that were not let in because there was no room.
+    /// Members of the room rejected by [`UdpConfig::peers_max`] or [`UdpConfig::pending_max`].
     pub dropped: u64,
 }
 
-/// A UDP socket as a carrier. Whoever has the same room key and knows the address can connect.
+/// A UDP socket as a carrier. Peers with the room key that know the address can connect.
 pub struct UdpCarrier {
     socket: UdpSocket,
     endpoint: Endpoint,
     received: Box<[u8]>,
-    /// A datagram for the link in `received` that opened a connection: that is told first.
+    /// A datagram for the link in `received` that opened a connection: the opening is reported
+    /// first.
     held: Option<(PeerId, Range<usize>)>,
     sealed: Box<[u8]>,
-    /// How many datagrams were taken from the socket at this time.
+    /// Datagrams read at this time.
     taken: (Micros, usize),
-    /// Addresses at which peers are to be found, for [`ConnectCarrier::connect`].
+    /// Known addresses of peers, for [`ConnectCarrier::connect`].
     addresses: Vec<(PeerId, SocketAddr)>,
 }
 
 impl UdpCarrier {
-    /// Opens a socket at this address (port 0 for any) and lets in whoever has the key.
+    /// Opens a socket at this address (port 0 for any) for peers with the key.
     ///
     /// # Errors
-    /// If the socket can't be opened, or the operating system gives no entropy.
+    /// If the socket can't be opened, or the operating system provides no random bytes.
     pub fn bind(
         address: SocketAddr,
         local: PeerId,
@@ -104,34 +104,32 @@ impl UdpCarrier {
         })
     }
 
-    /// Reaches for the peer at this address, again and again until it answers, and again if it
-    /// was lost.
+    /// Connects to the peer at this address: repeats until it answers, and again after a loss.
     pub fn connect(&mut self, address: SocketAddr) {
         self.endpoint.connect(address, None);
     }
 
-    /// Tells where a peer may be found, for [`ConnectCarrier::connect`]. A peer may have several
-    /// addresses.
+    /// Adds an address of a peer for [`ConnectCarrier::connect`]. A peer may have several.
     pub fn add_address(&mut self, peer: PeerId, address: SocketAddr) {
         if self.addresses.len() < 1_024 && !self.addresses.contains(&(peer, address)) {
             self.addresses.push((peer, address));
         }
     }
 
-    /// The address of this socket, with the port it got.
+    /// Address of this socket with its actual port.
     ///
     /// # Errors
-    /// If the operating system does not say.
+    /// If the operating system does not report it.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Where a connected peer is.
+    /// Current address of a connected peer.
     pub fn address_of(&self, peer: PeerId) -> Option<SocketAddr> {
         self.endpoint.address(peer)
     }
 
-    /// What came in so far.
+    /// Counters since the start.
     pub fn stats(&self) -> UdpStats {
         self.endpoint.totals
     }
@@ -154,15 +152,15 @@ impl Carrier for UdpCarrier {
         let Some((address, size)) = self.endpoint.seal(to, datagram, &mut self.sealed) else { return Ok(()) };
         match self.socket.send_to(&self.sealed[..size], address) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Err(WouldBlock),
-            // Unreachable at the moment, or refused by the other machine: lost on the way, as far
-            // as a link is concerned.
+            // Unreachable at the moment, or rejected: lost on the network, as far as a link is
+            // concerned.
             Ok(_) | Err(_) => Ok(()),
         }
     }
 
     fn poll(&mut self, now: Micros, datagram: &mut Vec<u8>) -> Option<CarrierEvent> {
         let socket = &self.socket;
-        // What a session has to say for itself is said again if it gets lost.
+        // Handshake datagrams are repeated if lost.
         let mut transmit = |to: SocketAddr, bytes: &[u8]| _ = socket.send_to(bytes, to);
         loop {
             if let Some(news) = self.endpoint.pop_news() {
@@ -173,15 +171,14 @@ impl Carrier for UdpCarrier {
                 datagram.extend_from_slice(&self.received[range]);
                 return Some(CarrierEvent::Datagram { peer });
             }
-            // A flood must not keep the caller from everything else: the rest waits for its next
-            // look at the clock.
+            // A flood must not delay the caller: the rest waits until the clock advances.
             if self.taken == (now, DATAGRAMS_AT_ONCE) {
                 break;
             }
             let (size, from) = match socket.recv_from(&mut self.received) {
                 Ok(received) => received,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // Some systems report here that an earlier datagram could not be delivered.
+                // Some systems report delivery failures of earlier datagrams here.
                 Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::Interrupted) => {
                     continue;
                 }

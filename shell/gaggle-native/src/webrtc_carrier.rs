@@ -1,4 +1,6 @@
-//! The direct way to native peers and to pages: WebRTC on sockets of our own.
+//! Direct carrier to native peers and pages: WebRTC on UDP sockets.
+//!
+//! Used by `mesh.rs`. Absent: negotiation (`gaggle-link`), WebRTC itself (`gaggle-rtc`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -15,17 +17,17 @@ use gaggle_rtc::{Certificate, Role, RtcChannel, RtcChannelError, RtcOutput};
 
 use crate::sockets::{DATAGRAMS_AT_ONCE, Sockets};
 
-/// How often a STUN server is asked where it sees us, until it answers, and how long between.
+/// Requests to a STUN server until it answers, and their interval.
 const QUESTIONS_MAX: u32 = 5;
 const QUESTION_EVERY: Duration = Duration::from_millis(250);
-/// STUN servers asked: more find nothing more.
+/// STUN servers used: more find no other addresses.
 const SERVERS_MAX: usize = 3;
-/// Sockets cannot wake anybody: they are looked at this often.
+/// Polling interval: sockets cannot wake their caller.
 const LOOK_AGAIN: Micros = Micros::from_millis(2);
-/// Datagrams that wait to be polled; one more drops the oldest.
+/// Received datagrams queued for polling; beyond that the oldest is dropped.
 const MESSAGES_MAX: usize = 1_024;
 
-/// WebRTC data channels as a way to other peers.
+/// WebRTC data channels as a carrier.
 ///
 /// Signals travel through whatever the peers have in common: see [`SignaledCarrier`].
 #[derive(Debug)]
@@ -35,11 +37,11 @@ pub struct WebRtcCarrier {
     certificate: Certificate,
     sockets: Sockets,
     channels: BTreeMap<PeerId, Held>,
-    /// Ended, with something left to send.
+    /// Events not polled yet.
     told: VecDeque<CarrierEvent>,
     messages: VecDeque<(PeerId, u32, Vec<u8>)>,
     dropped: u64,
-    /// Descriptions and addresses of peers that could not be used.
+    /// Unusable descriptions and addresses of peers.
     refused: u64,
     finder: Finder,
     now: Micros,
@@ -53,11 +55,11 @@ struct Held {
 }
 
 impl WebRtcCarrier {
-    /// For this machine, with these STUN servers (`stun:example.org:3478`). The seed should be
+    /// For the local peer, with these STUN servers (`stun:example.org:3478`). The seed should be
     /// random.
     ///
     /// # Errors
-    /// If the system gives no entropy.
+    /// If the system provides no random bytes.
     pub fn new(local: PeerId, servers: &[String], seed: u64) -> Result<WebRtcCarrier, RtcChannelError> {
         Ok(WebRtcCarrier {
             local,
@@ -74,7 +76,7 @@ impl WebRtcCarrier {
         })
     }
 
-    /// Does what the rendezvous wants done.
+    /// Carries out the negotiator's commands.
     fn obey(&mut self) {
         let now = Instant::now();
         while let Some((peer, attempt, command)) = self.rendezvous.poll_command() {
@@ -93,8 +95,8 @@ impl WebRtcCarrier {
                 NegotiationCommand::Candidate(candidate) => {
                     let held = self.held(peer, attempt);
                     let added = held.map_or(Ok(()), |held| held.channel.add_remote(&candidate.candidate));
-                    // A single bad address is no reason to give up, and a name a browser hides its
-                    // own behind is none.
+                    // One bad address is no reason to give up, and the mDNS names of browsers are
+                    // expected.
                     self.refused += u64::from(added.is_err() && !candidate.candidate.contains(".local"));
                     Ok(())
                 }
@@ -144,7 +146,7 @@ impl WebRtcCarrier {
         }
     }
 
-    /// Ends a channel and tells the other side, as far as one can.
+    /// Closes a channel and notifies the other side if possible.
     fn say_goodbye(&mut self, peer: PeerId, now: Instant) {
         let Some(mut held) = self.channels.remove(&peer) else { return };
         held.channel.close();
@@ -164,7 +166,7 @@ impl WebRtcCarrier {
         }
     }
 
-    /// Does what a channel wants until it wants no more.
+    /// Carries out a channel's outputs until there are none.
     fn drain(&mut self, peer: PeerId, now: Instant) {
         loop {
             let Some(held) = self.channels.get_mut(&peer) else { return };
@@ -214,7 +216,7 @@ impl WebRtcCarrier {
         }
     }
 
-    /// Tells everybody we are connecting to where we are seen.
+    /// Sends a newly found public address to all peers being connected.
     fn found(&mut self, base: SocketAddr, seen: SocketAddr) {
         for (peer, held) in &mut self.channels {
             if let Ok(candidate) = held.channel.add_reflexive(seen, base) {
@@ -322,17 +324,17 @@ impl Carrier for WebRtcCarrier {
     }
 }
 
-/// Finds out where others see our sockets.
+/// Finds the public addresses of the sockets.
 #[derive(Debug)]
 struct Finder {
     servers: Vec<SocketAddr>,
-    /// Servers whose names are still being looked up.
+    /// Servers whose names are being resolved.
     names: Option<Receiver<SocketAddr>>,
-    /// Question, from which socket, to which server.
+    /// Open requests: id, socket, server.
     asked: Vec<(TransactionId, SocketAddr, SocketAddr)>,
     times: u32,
     next_at: Option<Instant>,
-    /// A socket's address and what others see.
+    /// Local and public address of each socket.
     seen: Vec<(SocketAddr, SocketAddr)>,
 }
 
@@ -340,7 +342,7 @@ impl Finder {
     fn new(urls: &[String]) -> Finder {
         let hosts: Vec<String> = urls.iter().filter_map(|url| stun_host(url)).take(SERVERS_MAX).collect();
         let (told, names) = channel();
-        // Names are looked up in a thread: the system offers no other way that never waits.
+        // Names are resolved in a thread: the system offers no non-blocking way.
         let wanted = !hosts.is_empty();
         if wanted {
             std::thread::spawn(move || {
@@ -361,7 +363,7 @@ impl Finder {
         }
     }
 
-    /// Somebody connects: asks as often as at first. Addresses behind a router change with time.
+    /// A new connection starts: repeats the requests. Addresses behind a router change with time.
     fn ask_again(&mut self, sockets: &Sockets, now: Instant) {
         if self.next_at.is_none() {
             self.times = 0;
@@ -375,8 +377,7 @@ impl Finder {
         if let Some(names) = &self.names {
             self.servers.extend(names.try_iter().take(SERVERS_MAX - known));
         }
-        // A name that took its time to look up: a peer that connects already does not wait any
-        // longer.
+        // A name that was resolved late: do not let a connecting peer wait longer.
         if self.servers.len() > known && self.times > 0 {
             self.times = 0;
             self.next_at = Some(now);
@@ -400,13 +401,13 @@ impl Finder {
         }
     }
 
-    /// An answer came. The socket that is seen there, if that is news.
+    /// Handles an answer. Returns the socket with a new public address, if any.
     fn handle_answer(&mut self, id: TransactionId, at: SocketAddr, seen: SocketAddr) -> Option<SocketAddr> {
         let index = self.asked.iter().position(|(asked, base, _)| *asked == id && *base == at)?;
         let (_, base, _) = self.asked.swap_remove(index);
         let news = seen != base && !self.seen.contains(&(base, seen));
         if news {
-            // One way out of a socket is enough: the newest.
+            // One public address per socket is enough: the newest.
             self.seen.retain(|(known, _)| *known != base);
             self.seen.push((base, seen));
         }
@@ -419,7 +420,7 @@ fn transaction() -> Option<TransactionId> {
     getrandom::fill(&mut id).ok().map(|()| id)
 }
 
-/// `host:port` of a STUN server's address; none for TURN, which needs more than a question.
+/// `host:port` of a STUN server's address; none for TURN, which needs more than a request.
 fn stun_host(url: &str) -> Option<String> {
     let host = url.strip_prefix("stun:")?.split('?').next()?;
     let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
@@ -431,7 +432,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_servers_are_read_as_people_write_them() {
+    fn server_addresses_are_read_as_people_write_them() {
         assert_eq!(stun_host("stun:example.org").as_deref(), Some("example.org:3478"));
         assert_eq!(stun_host("stun:192.0.2.1:5000").as_deref(), Some("192.0.2.1:5000"));
         assert_eq!(stun_host("stun:[2001:db8::1]:5000").as_deref(), Some("[2001:db8::1]:5000"));
@@ -439,10 +440,10 @@ mod tests {
     }
 
     #[test]
-    fn a_server_whose_name_is_late_is_asked_at_once_and_no_more_of_them_than_help() {
+    fn late_resolved_server_is_asked_at_once_up_to_limit() {
         let sockets = Sockets::open();
         let bases = sockets.addresses().filter(|base| base.is_ipv4() && !base.ip().is_loopback()).count();
-        assert_ne!(bases, 0, "nobody to ask from");
+        assert_ne!(bases, 0, "no socket to ask from");
         let mut finder = Finder::new(&[]);
         let (told, names) = channel();
         finder.names = Some(names);
@@ -450,7 +451,7 @@ mod tests {
         finder.ask_again(&sockets, began);
         let questions = (1..=2 * QUESTIONS_MAX).map(|nth| began + QUESTION_EVERY * nth);
         questions.for_each(|now| finder.handle_timeout(&sockets, now));
-        assert_eq!((finder.asked.len(), finder.next_at), (0, None), "nobody has a name yet");
+        assert_eq!((finder.asked.len(), finder.next_at), (0, None), "no name is resolved yet");
         let late = began + 3 * QUESTIONS_MAX * QUESTION_EVERY;
         for port in 1..=2 * SERVERS_MAX {
             let port = u16::try_from(port).unwrap();
@@ -459,17 +460,17 @@ mod tests {
         finder.handle_timeout(&sockets, late);
         assert_eq!(finder.asked.len(), bases * SERVERS_MAX);
         finder.handle_timeout(&sockets, late);
-        assert_eq!(finder.asked.len(), bases * SERVERS_MAX, "the other names help nobody");
+        assert_eq!(finder.asked.len(), bases * SERVERS_MAX, "further servers do not help");
         assert_eq!(finder.next_at, Some(late + QUESTION_EVERY));
     }
 
     #[test]
-    fn answers_nobody_asked_for_are_no_news() {
+    fn unrequested_answers_are_ignored() {
         let mut finder = Finder::new(&[]);
         let (base, seen) = ("10.0.0.1:5".parse().unwrap(), "192.0.2.7:9".parse().unwrap());
         assert_eq!(finder.handle_answer([1; 12], base, seen), None);
         finder.asked.push(([1; 12], base, seen));
-        assert_eq!(finder.handle_answer([1; 12], seen, seen), None, "it came in elsewhere");
+        assert_eq!(finder.handle_answer([1; 12], seen, seen), None, "it arrived at another socket");
         assert_eq!(finder.handle_answer([1; 12], base, seen), Some(base));
         assert_eq!(finder.handle_answer([1; 12], base, seen), None, "an answer counts once");
     }

@@ -1,7 +1,8 @@
-//! Opens WebSockets without waiting for them.
+//! Opening of WebSockets in the background.
 //!
-//! Names are looked up and connections opened in a short-lived thread, because the system offers no
-//! other way that never waits. What comes out of it never blocks.
+//! Used by `lobby.rs` and `relay.rs`. Names are resolved and connections opened in a short-lived
+//! thread, because the system offers no non-blocking way; the result never blocks. Absent:
+//! messages.
 
 mod stream;
 
@@ -16,30 +17,30 @@ use tungstenite::{Error, WebSocket};
 
 pub(crate) use stream::{Security, Stream};
 
-/// How long one of a server's addresses may take to answer.
+/// Time for one address of a server to answer.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// How long the server may take for each step of the opening.
+/// Time for each step of the handshakes.
 const OPEN_WITHIN: Duration = Duration::from_secs(8);
 
-/// What is received when it is open, or none when it could not be opened.
+/// Receives the open WebSocket, or none after a failure.
 pub(crate) type Opening = Receiver<Option<Box<WebSocket<Stream>>>>;
 
-/// Begins to open a WebSocket; none if there is no thread to be had.
+/// Starts opening a WebSocket; none if no thread can be created.
 pub(crate) fn open(url: &Uri, security: &Security, config: WebSocketConfig) -> Option<Opening> {
     let (told, told_to) = channel();
     let (url, security) = (url.clone(), security.clone());
     let thread = std::thread::Builder::new().name("websocket".into());
-    // Whoever waited may be gone by then.
+    // The receiver may be gone by then.
     let started = thread.spawn(move || drop(told.send(connect(&url, &security, config).ok().map(Box::new))));
     started.is_ok().then_some(told_to)
 }
 
-/// Whether it is no failure: there is nothing to read, or no room to write, at the moment.
+/// Whether the error only means that reading or writing would block.
 pub(crate) fn is_waiting(error: &Error) -> bool {
     matches!(error, Error::Io(error) if error.kind() == io::ErrorKind::WouldBlock)
 }
 
-/// Opens a connection; waits for it.
+/// Opens a connection, blocking.
 fn connect(url: &Uri, security: &Security, config: WebSocketConfig) -> io::Result<WebSocket<Stream>> {
     let is_secure = url.scheme_str() == Some("wss");
     let host = url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
@@ -55,7 +56,7 @@ fn connect(url: &Uri, security: &Security, config: WebSocketConfig) -> io::Resul
     Ok(socket)
 }
 
-/// The first of a host's addresses that answers.
+/// Connects to the first of a host's addresses that answers.
 fn reach(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for address in (host, port).to_socket_addrs()? {

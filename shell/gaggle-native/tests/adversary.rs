@@ -1,5 +1,5 @@
-//! Attacks on the port and on the path: strangers, copies, forgeries, floods, and a peer that
-//! moves.
+//! Attacks on the UDP port and path: unauthenticated senders, copies, forgeries, floods, and moving
+//! peers.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -27,7 +27,7 @@ fn raw_socket() -> UdpSocket {
     socket
 }
 
-/// Everything a socket has received.
+/// All datagrams a socket has received.
 fn drain(socket: &UdpSocket) -> Vec<(SocketAddr, Vec<u8>)> {
     let mut buffer = [0; 2_048];
     std::iter::from_fn(|| {
@@ -36,9 +36,9 @@ fn drain(socket: &UdpSocket) -> Vec<(SocketAddr, Vec<u8>)> {
     .collect()
 }
 
-/// What stands between two peers and does as it likes with what they send each other.
+/// A man in the middle of two peers.
 struct Path {
-    /// What `a` takes for `b`, and what `b` takes for `a`.
+    /// Address that `a` takes for `b`, and the one `b` takes for `a`.
     near_a: UdpSocket,
     near_b: UdpSocket,
     a: SocketAddr,
@@ -63,7 +63,7 @@ impl Path {
         path
     }
 
-    /// Passes on what `tamper` leaves of each datagram; an empty one is dropped.
+    /// Forwards what `tamper` leaves of each datagram; an empty one is dropped.
     fn pass(&self, tamper: &mut dyn FnMut(Direction, &mut Vec<u8>)) {
         for (_, mut bytes) in drain(&self.near_a) {
             assert!(bytes.len() <= 1_200, "{} bytes", bytes.len());
@@ -82,7 +82,7 @@ impl Path {
     }
 }
 
-/// Two carriers with a path between them, and what each heard.
+/// Two carriers with a path between them, and what each received.
 struct Scene {
     clock: Clock,
     a: UdpCarrier,
@@ -101,7 +101,7 @@ impl Scene {
 
     fn connected() -> Scene {
         let mut scene = Scene::new();
-        // Whoever knocked is let in with the first datagram it sends.
+        // The connecting peer is accepted with its first datagram.
         scene.run_until(|scene| scene.opened[0] == 1, &mut |_, _| {});
         scene.send(A, b"first");
         scene.run_until(|scene| scene.heard[1].len() == 1, &mut |_, _| {});
@@ -139,7 +139,7 @@ impl Scene {
             }
             self.step(tamper);
         }
-        panic!("it did not come to that in 5 seconds");
+        panic!("the condition was not met in 5 seconds");
     }
 
     fn run_ms(&mut self, millis: u64, tamper: &mut dyn FnMut(Direction, &mut Vec<u8>)) {
@@ -156,10 +156,10 @@ impl Scene {
 }
 
 #[test]
-fn strangers_get_no_answer() {
+fn unauthenticated_senders_get_no_answer() {
     let mut server = bind(B, &key());
     let (address, clock) = (server.local_address().unwrap(), Clock::start());
-    // One has another room's key, one has none at all.
+    // One has another room's key, one has none.
     let mut outsider = bind(A, &RoomKey::from_phrase("another room"));
     outsider.connect(address);
     let noise = raw_socket();
@@ -168,7 +168,7 @@ fn strangers_get_no_answer() {
     for _ in 0..600 {
         let mut bytes = vec![0; random.below(1_200) as usize];
         random.fill(&mut bytes);
-        // Greetings and sealed datagrams in turn, as far as anyone can tell from outside.
+        // Handshake and encrypted datagrams in turn, as far as an outsider can imitate them.
         if let Some(first) = bytes.first_mut() {
             *first = [1, 2, 3, 0x40 | *first & 0x3f, 0x80 | *first & 0x3f, *first][random.below(6) as usize];
         }
@@ -185,10 +185,10 @@ fn strangers_get_no_answer() {
 }
 
 #[test]
-fn an_address_that_shows_nothing_gets_no_more_than_it_sent() {
+fn unproven_address_gets_no_more_bytes_than_it_sent() {
     let mut scene = Scene::new();
     let (mut from_a, mut from_b) = (0, 0);
-    // Whoever pretends to be at an address does not see what is sent there.
+    // A sender with a forged address does not receive the answers.
     scene.run_ms(3_000, &mut |direction, bytes| match direction {
         Direction::FromA => from_a += bytes.len(),
         Direction::FromB => {
@@ -201,7 +201,7 @@ fn an_address_that_shows_nothing_gets_no_more_than_it_sent() {
 }
 
 #[test]
-fn every_datagram_is_believed_once_wherever_its_copy_comes_from() {
+fn every_datagram_is_accepted_once_wherever_copies_come_from() {
     let mut scene = Scene::connected();
     let mut recorded = Vec::new();
     for n in 0..50 {
@@ -230,7 +230,7 @@ fn every_datagram_is_believed_once_wherever_its_copy_comes_from() {
 }
 
 #[test]
-fn what_was_touched_on_the_way_does_not_arrive() {
+fn altered_datagrams_do_not_arrive() {
     let mut scene = Scene::connected();
     let mut random = Prng::new(3);
     let mut touched = 0;
@@ -252,7 +252,7 @@ fn what_was_touched_on_the_way_does_not_arrive() {
         });
     }
     scene.run_ms(50, &mut |_, _| {});
-    assert!(touched > 150, "{touched} touched");
+    assert!(touched > 150, "{touched} altered");
     for heard in &scene.heard {
         assert!((60..=140).contains(&heard.len()), "{} of 200 arrived", heard.len());
         assert!(heard.iter().all(|bytes| bytes.len() == 30 && bytes.iter().all(|byte| *byte == bytes[0])));
@@ -260,7 +260,7 @@ fn what_was_touched_on_the_way_does_not_arrive() {
 }
 
 #[test]
-fn nobody_on_the_way_can_read_along() {
+fn man_in_middle_cannot_read_content() {
     let mut scene = Scene::connected();
     let secret = b"my goose is faster than yours";
     let mut seen = Vec::new();
@@ -270,11 +270,11 @@ fn nobody_on_the_way_can_read_along() {
     assert_eq!(seen.len(), 2);
     assert_eq!(seen[0].len(), secret.len() + 12);
     assert!(!seen[0].windows(5).any(|window| secret.windows(5).any(|part| part == window)));
-    assert_ne!(seen[0][4..], seen[1][4..], "the same twice looks different");
+    assert_ne!(seen[0][4..], seen[1][4..], "equal content is encrypted differently");
 }
 
 #[test]
-fn a_peer_that_moves_is_found_again() {
+fn moved_peer_is_found_again() {
     let mut scene = Scene::connected();
     let before = scene.b.address_of(A).unwrap();
     // The peer's router gives it another port.
@@ -296,13 +296,13 @@ fn a_peer_that_moves_is_found_again() {
 }
 
 #[test]
-fn a_datagram_caught_and_sent_from_elsewhere_moves_nobody() {
+fn redirected_copies_move_no_peer() {
     let mut scene = Scene::connected();
     let address = scene.b.address_of(A);
     let thief = raw_socket();
     let (mut caught, mut stolen_bytes) = (Vec::new(), 0);
     for n in 0..40 {
-        // Each is genuine, new, and never comes from where the peer is.
+        // Each is authentic, new, and never comes from the peer's address.
         scene.send(A, &[n; 20]);
         scene.run_ms(5, &mut |direction, bytes| {
             if direction == Direction::FromA {
@@ -318,13 +318,13 @@ fn a_datagram_caught_and_sent_from_elsewhere_moves_nobody() {
     let got: usize = drain(&thief).iter().map(|(_, bytes)| bytes.len()).sum();
     assert_eq!(scene.b.address_of(A), address);
     assert!(got > 0 && got <= stolen_bytes, "{got} bytes for {stolen_bytes}");
-    assert_eq!(scene.heard[1].len(), 40, "what is genuine is heard");
-    scene.send(B, b"still at home");
+    assert_eq!(scene.heard[1].len(), 40, "authentic datagrams are accepted");
+    scene.send(B, b"still at its address");
     scene.run_until(|scene| scene.heard[0].len() == 1, &mut |_, _| {});
 }
 
 #[test]
-fn a_flood_of_garbage_does_not_end_a_connection() {
+fn flood_of_garbage_ends_no_connection() {
     let mut scene = Scene::connected();
     let flood = raw_socket();
     let mut random = Prng::new(9);
@@ -332,9 +332,9 @@ fn a_flood_of_garbage_does_not_end_a_connection() {
         for _ in 0..50 {
             let mut bytes = vec![0; 40];
             random.fill(&mut bytes);
-            // The numbers of sessions are no secret: these are opened, and found not to be genuine.
+            // Session numbers are not secret: these are decrypted and found to be forged.
             bytes[0] = 0x40 | bytes[0] & 0x3f;
-            // A full buffer of the socket may refuse some: that is the flood's problem.
+            // The socket's buffer may be full: then the flood is smaller.
             _ = flood.send_to(&bytes, scene.path.b);
         }
         scene.send(A, &[n; 20]);
@@ -346,7 +346,7 @@ fn a_flood_of_garbage_does_not_end_a_connection() {
 }
 
 #[test]
-fn more_members_than_there_is_room_for_are_not_let_in() {
+fn excess_members_are_rejected() {
     let clock = Clock::start();
     let config = UdpConfig { peers_max: 2, pending_max: 2, ..UdpConfig::default() };
     let mut server = UdpCarrier::bind("127.0.0.1:0".parse().unwrap(), B, &key(), config).unwrap();
@@ -369,7 +369,7 @@ fn more_members_than_there_is_room_for_are_not_let_in() {
 }
 
 #[test]
-fn who_answers_in_anothers_place_is_not_taken_for_it() {
+fn peer_with_other_id_than_requested_is_not_accepted() {
     let clock = Clock::start();
     let (mut a, mut b) = (bind(A, &key()), bind(B, &key()));
     let expected = PeerId::from_u128(0xc);
@@ -383,7 +383,7 @@ fn who_answers_in_anothers_place_is_not_taken_for_it() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert!(a.stats().rejected > 0, "{:?}", a.stats());
-    // The one that is there may be asked for.
+    // The actual one may be requested.
     a.add_address(B, b.local_address().unwrap());
     ConnectCarrier::connect(&mut a, clock.now(), B);
     let opened = (0..3_000).any(|_| {
@@ -395,7 +395,7 @@ fn who_answers_in_anothers_place_is_not_taken_for_it() {
 }
 
 #[test]
-fn a_connection_ends_after_long_silence_and_comes_back_by_itself() {
+fn connection_times_out_and_reopens_by_itself() {
     let clock = std::cell::Cell::new(Micros::from_secs(1));
     let config = UdpConfig { timeout: Micros::from_millis(600), ..UdpConfig::default() };
     let mut a = UdpCarrier::bind("127.0.0.1:0".parse().unwrap(), A, &key(), config.clone()).unwrap();
@@ -403,7 +403,7 @@ fn a_connection_ends_after_long_silence_and_comes_back_by_itself() {
     a.connect(b.local_address().unwrap());
     let (mut datagram, mut told) = (Vec::new(), Vec::new());
     let mut run = |talk: bool, millis: u64, told: &mut Vec<CarrierEvent>| {
-        // Time as the carriers see it: however long a busy machine takes, a round is a millisecond.
+        // Virtual time: one iteration is a millisecond, however slow the machine.
         for _ in 0..millis {
             let now = clock.get();
             while let Some(event) = a.poll(now, &mut datagram) {
@@ -426,7 +426,7 @@ fn a_connection_ends_after_long_silence_and_comes_back_by_itself() {
 }
 
 #[test]
-fn a_flood_does_not_keep_whoever_polls_from_everything_else() {
+fn flood_is_limited_per_moment_of_polling() {
     let mut carrier = bind(A, &key());
     let (address, stop) = (carrier.local_address().unwrap(), std::sync::atomic::AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -437,7 +437,7 @@ fn a_flood_does_not_keep_whoever_polls_from_everything_else() {
             }
         });
         let mut datagram = Vec::new();
-        // However often it is polled: at one time it takes so many, and at the next some more.
+        // Repeated polls at one time read a limited number, and the next time more.
         for moment in 1..=3 {
             while carrier.stats().received < 1_024 * moment {
                 assert_eq!(carrier.poll(Micros::from_secs(moment), &mut datagram), None);

@@ -1,4 +1,4 @@
-//! The contract of transports, kept by links on real sockets.
+//! The transport contract on real UDP sockets.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -32,18 +32,18 @@ impl<C: Carrier> Harness for Loopback<C> {
             UdpCarrier::bind("127.0.0.1:0".parse().unwrap(), peer, &key, UdpConfig::default()).unwrap()
         };
         let mut carriers: Vec<UdpCarrier> = (0..3).map(bind).collect();
-        // Everybody reaches for everybody, so all meet both ways at once.
+        // All connect to all, so every pair connects from both sides at once.
         let addresses: Vec<_> = carriers.iter().map(|carrier| carrier.local_address().unwrap()).collect();
         for (index, carrier) in carriers.iter_mut().enumerate() {
             let others = addresses.iter().enumerate().filter(|(other, _)| *other != index);
             others.for_each(|(_, address)| carrier.connect(*address));
         }
-        // Half of the usual times or less, so that waiting for silence is not what tests are for.
+        // Half of the default times or less, to shorten waiting for timeouts.
         let config = LinkConfig {
             heartbeat_interval: Micros::from_millis(250),
             timeout: self.dead_after(),
             rtt_probe_interval: Micros::from_millis(500),
-            // Enough for every point, and soon sent when the machine is busy.
+            // Enough for every rule, and sent soon on a busy machine.
             send_bytes_max: 1_100_000,
             ..LinkConfig::default()
         };

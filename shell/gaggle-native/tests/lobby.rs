@@ -1,6 +1,6 @@
-//! The lobby's client on real sockets, with a real server.
+//! The lobby client on real sockets with a real server.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed step should stop the test")]
 
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ fn two_programs_meet_and_signal() {
     let room = nia.lobby.client.room().unwrap().id;
     assert_eq!(ada.lobby.client.room().unwrap().id, room);
     let (_, me) = nia.lobby.client.identity().unwrap();
-    // Some are as long as a signal may be, and all arrive in order.
+    // Some have the maximum length, and all arrive in order.
     let long = "x".repeat(16_000);
     for n in 0..60 {
         let text = if n % 20 == 0 { &long } else { "short" };
@@ -46,19 +46,19 @@ fn two_programs_meet_and_signal() {
 }
 
 #[test]
-fn a_server_that_starts_late_or_again_is_found_by_itself() {
+fn late_or_restarted_server_is_found_again() {
     let place = Place::new("late");
-    // A port nobody listens on.
+    // A port without a listener.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut nia = Person::at(&format!("ws://127.0.0.1:{port}"), 1);
     nia.wait_for(|event| matches!(event, ClientEvent::Disconnected { .. }).then_some(()), &mut []);
     let server = BackgroundServer::start(place.config(port)).unwrap();
     nia.find();
     let before = nia.lobby.client.room().unwrap().clone();
-    // Gone without a word.
+    // Stopped without notice.
     drop(server);
     nia.wait_for(|event| matches!(event, ClientEvent::Disconnected { .. }).then_some(()), &mut []);
-    assert_eq!(nia.lobby.client.room(), Some(&before), "the room stays as it was last seen");
+    assert_eq!(nia.lobby.client.room(), Some(&before), "the room stays as last seen");
     let server = BackgroundServer::start(place.config(port)).unwrap();
     nia.wait_for(
         |event| matches!(event, ClientEvent::RoomJoined { returned: true, .. }).then_some(()),
@@ -69,7 +69,7 @@ fn a_server_that_starts_late_or_again_is_found_by_itself() {
 }
 
 #[test]
-fn a_server_that_accepts_and_says_nothing_is_given_up() {
+fn server_that_stays_silent_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let config = ClientConfig { response_timeout: Micros::from_millis(300), ..config(1) };
     let mut nia = Person::with(&format!("ws://{}", listener.local_addr().unwrap()), config);
@@ -77,7 +77,7 @@ fn a_server_that_accepts_and_says_nothing_is_given_up() {
 }
 
 #[test]
-fn over_tls_only_a_certificate_that_is_believed_counts() {
+fn only_trusted_certificates_are_accepted() {
     use rustls::crypto::ring::default_provider;
     let place = Place::new("tls");
     let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
@@ -102,7 +102,7 @@ fn over_tls_only_a_certificate_that_is_believed_counts() {
     nia.find();
 }
 
-/// Somebody with a client.
+/// A client with its events.
 struct Person {
     lobby: SocketClient<LobbyWebSocket>,
     clock: Clock,
@@ -127,7 +127,7 @@ impl Person {
         self.wait_for(|event| matches!(event, ClientEvent::RoomJoined { .. }).then_some(()), &mut []);
     }
 
-    /// Waits for something; others go on meanwhile.
+    /// Waits for an event while others are polled.
     fn wait_for<T>(&mut self, wanted: impl Fn(&ClientEvent) -> Option<T>, others: &mut [&mut Person]) -> T {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
@@ -141,7 +141,7 @@ impl Person {
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        panic!("it did not happen in time");
+        panic!("timed out");
     }
 }
 
@@ -153,7 +153,7 @@ fn config(number: u32) -> ClientConfig {
     }
 }
 
-/// A folder of its own, gone when it is dropped.
+/// A temporary folder, removed when dropped.
 struct Place(PathBuf);
 
 impl Place {

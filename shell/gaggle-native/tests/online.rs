@@ -1,4 +1,4 @@
-//! Two native programs meet in a room of a real server and play, by every way there is.
+//! Two native programs meet in a room of a real server and play, over every kind of path.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -15,7 +15,7 @@ use counter::Counter;
 
 type Slot = GameRoom<Counter, NativePlatform>;
 
-/// The least a world can be.
+/// A minimal world.
 struct NoWorld;
 
 impl gaggle::World for NoWorld {
@@ -30,7 +30,7 @@ impl gaggle::World for NoWorld {
     fn step(&mut self, _: &mut gaggle::replica::Session) {}
 }
 
-/// There and back with [`far_away`].
+/// Round trip with [`far_away`].
 const ROUND_TRIP: Micros = Micros::from_millis(200);
 
 fn far_away() -> Conditions {
@@ -44,8 +44,8 @@ fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Slot {
     GameRoom::open(clock.now(), config, outside, Counter::default(), random_seed().unwrap()).unwrap()
 }
 
-/// Lets two play together until each has seen the other press, both are connected so, and the
-/// network feels as bad as it should.
+/// Runs two players until each has seen the other press, both use the path, and the round trip is
+/// as configured.
 fn meet(only: Option<Path>, by: Path) {
     let data = std::env::temp_dir().join(format!("gaggle-online-{}-{only:?}", std::process::id()));
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };
@@ -68,7 +68,7 @@ fn meet(only: Option<Path>, by: Path) {
         let both = players.iter().all(|player| {
             player.phase() == Phase::Playing && player.game().presses.iter().all(|presses| *presses > 10)
         });
-        // A busy machine may take another way first, if it may.
+        // A busy machine may use another path first, if permitted.
         let others = players.each_mut().map(|player| player.members().into_iter().find(|one| !one.is_local));
         let paths = others.each_ref().map(|other| other.as_ref()?.path);
         let rtts = others.map(|other| other?.link_stats?.rtt);
@@ -88,13 +88,13 @@ fn meet(only: Option<Path>, by: Path) {
 
 fn assert_send<T: Send>() {}
 
-/// A world may hold what is not `Send`; one that does not leaves its room `Send`.
+/// A world need not be `Send`; if it is, so is its room.
 fn shared_room_is_send<W: gaggle::World<Input: Send> + Send>() {
     assert_send::<WorldRoom<W>>();
 }
 
 #[test]
-fn room_that_changes_threads_in_mid_match_plays_on() {
+fn room_moved_between_threads_in_match_plays_on() {
     assert_send::<Slot>();
     let _ = shared_room_is_send::<NoWorld>;
     let data = std::env::temp_dir().join(format!("gaggle-threads-{}", std::process::id()));
@@ -104,7 +104,7 @@ fn room_that_changes_threads_in_mid_match_plays_on() {
     let mut first = open(&server, &clock, None);
     let mut second = Some(open(&server, &clock, None));
     let (began, mut threads) = (Instant::now(), 0);
-    // Each turn the second room lives in another thread.
+    // Each iteration the second room is on another thread.
     while threads < 20 {
         assert!(began.elapsed() < Duration::from_secs(60), "{first:?} {second:?}");
         let mut moved = second.take().unwrap();
@@ -133,16 +133,16 @@ fn room_that_changes_threads_in_mid_match_plays_on() {
 }
 
 #[test]
-fn two_programs_meet_directly_when_nothing_keeps_them_apart() {
+fn two_programs_connect_directly_if_possible() {
     meet(None, Path::Direct);
 }
 
 #[test]
-fn who_hides_its_address_is_met_through_the_relay() {
+fn peer_that_hides_its_address_uses_relay() {
     meet(Some(Path::Relay), Path::Relay);
 }
 
 #[test]
-fn who_has_no_udp_is_met_through_the_socket() {
+fn peer_without_udp_uses_websocket() {
     meet(Some(Path::WebSocket), Path::WebSocket);
 }

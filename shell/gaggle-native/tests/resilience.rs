@@ -1,5 +1,5 @@
-//! What may happen to a match between real programs on a real server, and must not end it: the
-//! server with its relay started anew, a second tab of one player.
+//! Incidents in matches between real programs on a real server that must not end them: a restart of
+//! the server with its relay, a second device of one player.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -18,7 +18,7 @@ use counter::Counter;
 
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Somebody who keeps pressing.
+/// A player that keeps pressing.
 struct Player {
     room: GameRoom<Counter, NativePlatform>,
     key: Option<String>,
@@ -54,14 +54,14 @@ impl Player {
         self.room.local_slots()
     }
 
-    /// What is final of the presses of both.
+    /// Confirmed presses of both players.
     fn presses(&self) -> [u32; 2] {
         let together = self.room.phase() == Phase::Playing;
         self.room.confirmed().filter(|_| together).map_or([0; 2], |(_, game)| game.presses)
     }
 }
 
-/// Lets them play until something is so.
+/// Runs the players until the condition holds.
 fn until(what: &str, clock: &Clock, players: &mut [Player], so: impl Fn(&[Player]) -> bool) {
     let began = Instant::now();
     while !so(players) {
@@ -81,12 +81,12 @@ fn config(listen: SocketAddr, name: &str) -> (Config, PathBuf) {
 }
 
 #[test]
-fn a_server_started_anew_finds_the_match_it_relayed_going_on() {
+fn match_continues_through_server_restart() {
     let (settings, data) = config(([127, 0, 0, 1], 0).into(), "restart");
     let server = BackgroundServer::start(settings).unwrap();
     let (address, clock) = (server.address(), Clock::start());
     let mut players = [0, 1].map(|_| Player::open(address, &clock, Some(Path::Relay), None));
-    until("they meet", &clock, &mut players, |players| {
+    until("they connect", &clock, &mut players, |players| {
         players.iter().all(|player| player.presses().iter().all(|presses| *presses > 60))
     });
     let (seats, before) = (players.each_ref().map(Player::slots), players[0].presses());
@@ -94,7 +94,7 @@ fn a_server_started_anew_finds_the_match_it_relayed_going_on() {
     server.stop();
     let began = Instant::now();
     let server = loop {
-        // Nothing of the game waits for the server.
+        // Nothing in the game waits for the server.
         players.iter_mut().for_each(|player| player.update(&clock));
         std::thread::sleep(Duration::from_millis(2));
         if began.elapsed() > Duration::from_secs(1)
@@ -102,15 +102,15 @@ fn a_server_started_anew_finds_the_match_it_relayed_going_on() {
         {
             break server;
         }
-        assert!(began.elapsed() < PATIENCE, "the port is not free again");
+        assert!(began.elapsed() < PATIENCE, "the port is still in use");
     };
     until("they are back", &clock, &mut players, |players| {
         let further = |player: &Player| (0..2).all(|slot| player.presses()[slot] > before[slot] + 60);
         players.iter().all(|player| further(player) && player.room.phase() == Phase::Playing)
             && players[0].room.session().branch_id() == players[1].room.session().branch_id()
     });
-    assert_eq!(players.each_ref().map(Player::slots), seats, "everybody has the seat they had");
-    // Who is how connected is known once the lobby has told who is in the room.
+    assert_eq!(players.each_ref().map(Player::slots), seats, "both have the slots they had");
+    // Paths of members are known once the lobby has sent the room.
     let began = Instant::now();
     loop {
         players.iter_mut().for_each(|player| player.update(&clock));
@@ -128,29 +128,29 @@ fn a_server_started_anew_finds_the_match_it_relayed_going_on() {
 }
 
 #[test]
-fn a_second_tab_takes_the_seat_over_when_it_is_told_to() {
+fn second_tab_takes_over_on_request() {
     let (settings, data) = config(([127, 0, 0, 1], 0).into(), "tabs");
     let server = BackgroundServer::start(settings).unwrap();
     let (address, clock) = (server.address(), Clock::start());
     let mut players =
         vec![Player::open(address, &clock, None, None), Player::open(address, &clock, None, None)];
-    until("they meet", &clock, &mut players, |players| {
+    until("they connect", &clock, &mut players, |players| {
         players.iter().all(|player| player.presses().iter().all(|presses| *presses > 30))
     });
     let seat = players[1].slots();
 
-    // The same person opens the page again, is told that the seat is taken, and takes it over.
+    // The same player opens a second tab, learns of the first, and takes over.
     let tab = Player::open(address, &clock, None, players[1].key.clone());
     players.push(tab);
     let told =
         |player: &Player| player.events.iter().any(|event| matches!(event, RoomEvent::OpenedElsewhere));
-    until("the new tab is told", &clock, &mut players, |players| told(&players[2]));
-    assert!(!told(&players[1]), "the old tab plays on until somebody takes over");
+    until("the new tab is notified", &clock, &mut players, |players| told(&players[2]));
+    assert!(!told(&players[1]), "the old tab plays on until the take-over");
     players[2].room.take_over();
     let unseated = |event: &RoomEvent| matches!(event, RoomEvent::RoomLeft { .. });
-    until("the seat is the new tab's", &clock, &mut players, |players| {
+    until("the new tab has the slot", &clock, &mut players, |players| {
         let (other, old, tab) = (players[0].presses(), &players[1], &players[2]);
-        // The old tab hears what became of its seat, and plays by itself.
+        // The old tab learns why it lost the slot, and plays alone.
         told(old)
             && old.events.iter().any(unseated)
             && old.room.phase() != Phase::Playing
@@ -159,9 +159,9 @@ fn a_second_tab_takes_the_seat_over_when_it_is_told_to() {
             && other.iter().all(|presses| *presses > 90)
     });
 
-    // It can have it back the same way.
+    // It can take over again.
     players[1].room.take_over();
-    until("the seat is the old tab's again", &clock, &mut players, |players| {
+    until("the old tab has the slot again", &clock, &mut players, |players| {
         let is_back = players[1].room.phase() == Phase::Playing && players[1].slots() == seat;
         is_back && players[2].events.iter().any(unseated)
     });

@@ -1,5 +1,5 @@
-//! Signals that are none, and descriptions and addresses nothing can be done with: counted, and
-//! nobody else notices.
+//! Malformed signals, and unusable descriptions and addresses: counted, without effect on other
+//! peers.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -13,10 +13,10 @@ use gaggle_rtc::{Certificate, Role, RtcChannel};
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOW: PeerId = PeerId::from_u128(1);
 const HIGH: PeerId = PeerId::from_u128(2);
-/// Of two the one with the greater name offers: it may offer both.
+/// The peer with the greater id offers: this one may offer to both.
 const HOSTILE: PeerId = PeerId::from_u128(3);
 
-/// Lets the two talk until each has heard the other so often.
+/// Runs both until each has received this many messages of the other.
 fn talk(clock: &Clock, pair: &mut [NativeMesh; 2], wanted: u32) {
     let (began, mut heard) = (Instant::now(), [0; 2]);
     while heard.iter().any(|heard| *heard < wanted) {
@@ -27,7 +27,7 @@ fn talk(clock: &Clock, pair: &mut [NativeMesh; 2], wanted: u32) {
                 heard[nth] += u32::from(matches!(event, TransportEvent::Message { .. }));
             }
             while let Some((whom, signal)) = pair[nth].poll_signal() {
-                // Whoever is hostile answers nothing.
+                // The hostile peer answers nothing.
                 if whom == to {
                     pair[1 - nth].handle_signal(now, from, &signal).unwrap();
                 }
@@ -39,7 +39,7 @@ fn talk(clock: &Clock, pair: &mut [NativeMesh; 2], wanted: u32) {
 }
 
 #[test]
-fn what_cannot_be_used_is_counted_and_whoever_is_honest_connects() {
+fn unusable_signals_are_counted_and_honest_peer_connects() {
     let clock = Clock::start();
     let mut pair = [LOW, HIGH].map(|me| {
         let config = MeshConfig { paths: PathConfig::only(Path::Direct), ..MeshConfig::default() };
@@ -68,12 +68,12 @@ fn what_cannot_be_used_is_counted_and_whoever_is_honest_connects() {
         for text in &useless {
             links.handle_signal(clock.now(), HOSTILE, text).unwrap();
         }
-        // The offer that is one was taken.
+        // The valid offer was accepted.
         assert_eq!(links.malformed_signals(), 7 + 4, "{links:?}");
     }
     talk(&clock, &mut pair, 50);
     assert_eq!(pair[0].path(HIGH), Some(Path::Direct));
-    // Also in the middle of it.
+    // Also during the match.
     for links in &mut pair {
         for text in no_signals.into_iter().chain(["offer 8\nno description"]) {
             let _ = links.handle_signal(clock.now(), HOSTILE, text);

@@ -1,4 +1,4 @@
-//! What the README promises about getting online.
+//! The README's example of an online game, as the README describes it.
 
 #[test]
 fn online_main_has_under_forty_lines_and_readme_names_it() {

@@ -1,19 +1,18 @@
-//! How long two who play with each other need until they play on, in their seats, after something
-//! real happened to them: `cargo xtask bench links` starts it and judges what it says. Each line is
-//! a name and milliseconds.
+//! Recovery times of two players after real incidents, name and milliseconds per line: `cargo xtask
+//! bench links` runs it and judges the figures.
 
-#![allow(clippy::unwrap_used, reason = "a measurement that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed measurement should stop")]
 
 #[path = "../../tests/counter/mod.rs"]
 mod counter;
 #[cfg(target_os = "linux")]
 #[path = "../../tests/nat/players.rs"]
-#[allow(dead_code, reason = "tests ask for more")]
+#[allow(dead_code, reason = "tests use more of it")]
 mod players;
 mod restart;
 #[cfg(target_os = "linux")]
 #[path = "../../tests/nat/town.rs"]
-#[allow(dead_code, reason = "tests ask for more")]
+#[allow(dead_code, reason = "tests use more of it")]
 mod town;
 
 fn main() {
@@ -24,18 +23,20 @@ fn main() {
     }
 }
 
-/// One of two behind routers gets another address. None where there can be no such routers.
+/// One of two players behind routers gets another address. None where such routers cannot be
+/// created.
 #[cfg(target_os = "linux")]
 fn moved() -> Option<std::time::Duration> {
-    /// More than is under way between two: whoever has heard so many was heard after the move.
+    /// More inputs than can be in flight: this many new ones prove that messages arrived after the
+    /// move.
     const PRESSES: u32 = 30;
 
     let game = players::Match::begin("back", [town::Nat::Cone, town::Nat::Cone])?;
-    game.hear_more("they meet", 60);
+    game.hear_more("they connect", 60);
     game.connect_by(gaggle::link::Path::Direct);
     let seats = game.players.each_ref().map(players::Player::slots);
     game.town.move_home(0);
     let took = game.hear_more("one moved", PRESSES);
-    assert_eq!(game.players.each_ref().map(players::Player::slots), seats, "the seats they had");
+    assert_eq!(game.players.each_ref().map(players::Player::slots), seats, "the slots they had");
     Some(took)
 }

@@ -1,4 +1,4 @@
-//! A server that ends and is started anew under a match that runs through its relay.
+//! Restart of a server under a match that runs through its relay.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use gaggle_server::{BackgroundServer, Config};
 
 use crate::counter::Counter;
 
-/// The server is away for so long.
+/// Downtime of the server.
 const AWAY: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Player {
     room: GameRoom<Counter>,
-    /// The server was found again.
+    /// Connected to the restarted server.
     is_back: bool,
 }
 
@@ -30,7 +30,7 @@ impl Player {
         Player { room, is_back: false }
     }
 
-    /// What is final of the presses of whoever pressed less.
+    /// Confirmed presses of the player with fewer of them.
     fn presses(&self) -> u32 {
         let together = self.room.phase() == Phase::Playing;
         let confirmed = self.room.confirmed().filter(|_| together);
@@ -61,15 +61,15 @@ fn until(what: &str, clock: &Clock, players: &mut [Player; 2], so: impl Fn(&Play
     }
 }
 
-/// From when the server is there again until it has found both in their seats, and each has final
-/// presses of the other that were made since.
+/// Time from the restart until both players have their slots and confirmed presses of each other
+/// made since.
 pub(crate) fn server() -> Duration {
     let data = std::env::temp_dir().join(format!("gaggle-back-{}", std::process::id()));
     let start = |listen| BackgroundServer::start(Config { listen, data: data.clone(), ..Config::default() });
     let server = start(([127, 0, 0, 1], 0).into()).unwrap();
     let (address, clock) = (server.address(), Clock::start());
     let mut players = [Player::open(address, &clock), Player::open(address, &clock)];
-    until("they meet", &clock, &mut players, |player| player.presses() > 60);
+    until("they connect", &clock, &mut players, |player| player.presses() > 60);
     let seats = players.each_ref().map(Player::slots);
 
     server.stop();
@@ -81,13 +81,13 @@ pub(crate) fn server() -> Duration {
         {
             break server;
         }
-        assert!(stopped.elapsed() < PATIENCE, "the port is not free again");
+        assert!(stopped.elapsed() < PATIENCE, "the port is still in use");
     };
     let (up, before) = (Instant::now(), players.iter().map(Player::presses).max().unwrap_or(0));
-    // Nobody can have pressed so often before that it is not known yet: that is half a second.
+    // More presses than half a second of unconfirmed ones.
     until("they are back", &clock, &mut players, |player| player.is_back && player.presses() > before + 30);
     let took = up.elapsed();
-    assert_eq!(players.each_ref().map(Player::slots), seats, "everybody has the seat they had");
+    assert_eq!(players.each_ref().map(Player::slots), seats, "both have the slots they had");
     assert_eq!(players[0].room.session().branch_id(), players[1].room.session().branch_id(), "one match");
     drop(players);
     server.stop();

@@ -2,14 +2,14 @@
 
 use gaggle::{Game, Inputs, Slot, State};
 
-/// Where the middle of the rope is: the first player pulls it down to -600, the second up to 600.
+/// Position of the rope's middle: the first player pulls it down to -600, the second up to 600.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct TugOfWar {
     pub(crate) rope: i32,
 }
 
 impl Game for TugOfWar {
-    type Input = bool; // pulling, or not
+    type Input = bool; // true while pulling
 
     fn tick(&mut self, inputs: &Inputs<'_, bool>) {
         let pull = |nth| i32::from(inputs.get(Slot::at(nth)));

@@ -5,8 +5,8 @@
 //! cargo run -p gaggle-native --example tug_of_war
 //! ```
 //!
-//! Every Enter pulls; Ctrl+D leaves, and the other plays on. Start it again and you are in the
-//! match again. The other may as well be a page: `shell/gaggle-browser/examples/tug_of_war_page.rs`
+//! Every Enter pulls; Ctrl+D leaves, and the other player continues. Start it again to return to
+//! the match. The other player may use a page: `shell/gaggle-browser/examples/tug_of_war_page.rs`
 //! is the same game there.
 
 mod game;

@@ -1,5 +1,6 @@
-//! Who is reached how: knocks, lets in, and keeps sessions. Has no socket: what is to be sent it
-//! hands to its caller.
+//! State machine of the UDP carrier: handshakes and sessions.
+//!
+//! Driven by `udp.rs`. Absent: sockets; outgoing datagrams are passed to the caller.
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,11 +22,10 @@ use crate::entropy::random;
 const KNOCK_FIRST: Micros = Micros::from_millis(250);
 const KNOCK_MAX: Micros = Micros::from_secs(2);
 
-/// A cookie is good for this long, and for as long again.
+/// Lifetime of a cookie: between one and two of these.
 const COOKIE_SPAN: Micros = Micros::from_secs(5);
 
-/// Sessions of one peer: the one in use, one that both began at the same time, one that a restart
-/// left behind.
+/// Sessions per peer: the current one, one started by both sides at once, one left by a restart.
 const SESSIONS_PER_PEER: usize = 3;
 
 pub(crate) type Transmit<'a> = &'a mut dyn FnMut(SocketAddr, &[u8]);
@@ -40,23 +40,23 @@ pub(crate) struct Endpoint {
     sessions: Vec<Session>,
     news: VecDeque<CarrierEvent>,
     pub(crate) totals: UdpStats,
-    /// When to look for what has been silent for too long.
+    /// When to look for silent sessions.
     sweep_at: Micros,
 }
 
-/// Somebody to be reached.
+/// A peer to connect to.
 struct Target {
     address: SocketAddr,
-    /// Who it must be, if that is known.
+    /// Its required id, if known.
     peer: Option<PeerId>,
-    /// Who it turned out to be.
+    /// Its actual id, once connected.
     reached: Option<PeerId>,
     attempt: Option<Attempt>,
     next_at: Micros,
     interval: Micros,
 }
 
-/// One try to be let in.
+/// One connection attempt.
 struct Attempt {
     ephemeral: Ephemeral,
     knock: Knock,
@@ -110,7 +110,7 @@ impl Endpoint {
         self.news.pop_front()
     }
 
-    /// Seals a datagram for a peer: where it goes, and how long it is.
+    /// Encrypts a datagram for a peer; returns its destination and length.
     pub(crate) fn seal(
         &mut self,
         to: PeerId,
@@ -123,7 +123,7 @@ impl Endpoint {
         Some((session.address(), size))
     }
 
-    /// A datagram came. If it is for the link: from whom, and where in it.
+    /// Handles a received datagram. If it is for the link, returns sender and position.
     pub(crate) fn handle(
         &mut self,
         now: Micros,
@@ -143,7 +143,7 @@ impl Endpoint {
         None
     }
 
-    /// Does what is due.
+    /// Performs what is due.
     pub(crate) fn handle_timeout(&mut self, now: Micros, transmit: Transmit<'_>) {
         for index in 0..self.targets.len() {
             if self.targets[index].reached.is_none() && self.targets[index].next_at <= now {
@@ -170,7 +170,7 @@ impl Endpoint {
         knocking.fold(sweep_at, Micros::min)
     }
 
-    /// Forgets a peer, and whoever was to be reached and turned out to be it.
+    /// Drops a peer, and the target that led to it.
     pub(crate) fn close(&mut self, peer: PeerId) {
         self.sessions.retain(|session| session.peer != peer);
         self.targets.retain(|target| target.reached != Some(peer));
@@ -188,7 +188,7 @@ impl Endpoint {
             target.attempt = Some(Attempt { ephemeral, knock });
         }
         if let Some(attempt) = &mut target.attempt {
-            // A cookie may have run out in the meantime: ask anew.
+            // The cookie may have expired: request a new one.
             attempt.knock.cookie = [0; COOKIE_BYTES];
             transmit(target.address, &attempt.knock.write(&self.room));
         }
@@ -199,8 +199,8 @@ impl Endpoint {
             Ok(knock) if knock.peer != self.local => knock,
             _ => return self.totals.rejected += 1,
         };
-        // Nothing is kept about who knocks until it has shown that it receives what is sent to its
-        // address: the cookie says all there is to know, and is shorter than the knock.
+        // No state is kept for a connecting peer before it proves that it receives at its address:
+        // the cookie contains all that is needed, and is shorter than the knock.
         if !self.is_cookie(now, from, &knock) {
             let cookie = self.cookie(now, from, &knock.ephemeral);
             let of = *knock.ephemeral.first_chunk().expect("32 bytes begin with 8");
@@ -217,7 +217,7 @@ impl Endpoint {
     }
 
     fn let_in(&mut self, now: Micros, from: SocketAddr, knock: &Knock) -> Option<usize> {
-        // Who has been welcomed is not pushed out by who comes later: it will be asked again soon.
+        // A welcomed peer is not displaced by later ones: it will be probed again soon.
         let pending = self.sessions.iter().filter(|session| !session.confirmed).count();
         let full = !self.is_open(knock.peer) && self.peers() >= self.config.peers_max;
         if full || pending >= self.config.pending_max {
@@ -256,7 +256,7 @@ impl Endpoint {
             if let Some(attempt) = asked {
                 attempt.knock.cookie = challenge.cookie;
                 transmit(from, &attempt.knock.write(&self.room));
-                // If this gets lost, soon again.
+                // Retry soon in case it is lost.
                 target.next_at = target.next_at.min(now + KNOCK_FIRST);
             }
         }
@@ -300,7 +300,7 @@ impl Endpoint {
         let peer = parts.peer;
         let was_open = self.is_open(peer);
         let mut session = Session::new(now, parts);
-        // The code of the welcome has shown that the other side has the keys.
+        // The code of the welcome has proven that the other side has the keys.
         session.confirmed = true;
         if self.add(session).is_some() && !was_open {
             self.news.push_back(CarrierEvent::Opened { peer });
@@ -341,8 +341,7 @@ impl Endpoint {
         }
     }
 
-    /// The session a peer was last heard in: after a restart of the other side the older ones lead
-    /// nowhere.
+    /// The session in which a peer was last heard: after its restart, older ones are dead.
     fn best(&self, peer: PeerId) -> Option<usize> {
         let of_peer =
             self.sessions.iter().enumerate().filter(|(_, session)| session.peer == peer && session.confirmed);
@@ -352,7 +351,7 @@ impl Endpoint {
     fn add(&mut self, session: Session) -> Option<usize> {
         let of_peer = self.sessions.iter().enumerate().filter(|(_, other)| other.peer == session.peer);
         if of_peer.clone().count() >= SESSIONS_PER_PEER {
-            // The longest silent goes, and before it one that was never used.
+            // The longest silent one is dropped, and unused ones before it.
             let (index, _) = of_peer.min_by_key(|(_, session)| (session.confirmed, session.heard_at))?;
             self.sessions.swap_remove(index);
         }
@@ -399,7 +398,7 @@ impl Endpoint {
     }
 }
 
-/// What a cookie is good for: an address, for a few seconds.
+/// Content of a cookie: an address and a time of a few seconds.
 fn place_and_time(at: Micros, from: SocketAddr) -> [u8; 26] {
     let ip: [u8; 16] = match from.ip() {
         IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),

@@ -1,9 +1,8 @@
-//! Secrets: what a room shares, what two peers derive from it, and how datagrams are sealed with
-//! that.
+//! Keys of rooms and sessions, and encryption of datagrams.
 //!
 //! Two fresh X25519 keys and the room's key go into every session (HKDF-SHA256), so that only
-//! members of the room get one, and a key that leaks later opens nothing that was recorded.
-//! Datagrams are sealed with AES-128-CCM and a tag of 8 bytes, as RFC 6655 does for small packets.
+//! members of the room get one, and a key that leaks later decrypts no recording. Datagrams are
+//! encrypted with AES-128-CCM and a tag of 8 bytes, as in RFC 6655. Absent: packets, sockets.
 
 use std::fmt;
 use std::io;
@@ -19,36 +18,36 @@ use x25519_dalek::{X25519_BASEPOINT_BYTES, x25519};
 
 use crate::entropy::random;
 
-/// Bytes of a code that proves who made a greeting.
+/// Bytes of the code that authenticates a handshake packet.
 pub(crate) const CODE_BYTES: usize = 16;
-/// Bytes a sealed datagram is longer than what is in it, without its header.
+/// Bytes that encryption adds to a datagram, without its header.
 pub(crate) const TAG_BYTES: usize = 8;
 
-/// What the members of a room share, and nobody else has.
+/// Secret shared by the members of a room.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RoomKey([u8; 32]);
 
 impl RoomKey {
-    /// A key by its bytes, as a lobby hands it out.
+    /// A key from its bytes, as given by a lobby.
     pub const fn from_bytes(bytes: [u8; 32]) -> RoomKey {
         RoomKey(bytes)
     }
 
-    /// A key nobody can guess.
+    /// A random key.
     ///
     /// # Errors
-    /// If the operating system gives no entropy.
+    /// If the operating system provides no random bytes.
     pub fn random() -> io::Result<RoomKey> {
         random().map(RoomKey)
     }
 
-    /// A key from words people can tell each other. It is as hard to guess as they are: a whole
-    /// sentence, not a word.
+    /// A key from words that people can share. It is as hard to guess as they are: use a whole
+    /// sentence.
     pub fn from_phrase(phrase: &str) -> RoomKey {
         RoomKey(Sha256::new().chain_update(b"gaggle room phrase\0").chain_update(phrase).finalize().into())
     }
 
-    /// The bytes, to be handed to a member of the room.
+    /// The bytes, for members of the room only.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -60,7 +59,7 @@ impl fmt::Debug for RoomKey {
     }
 }
 
-/// Makes and checks codes under one key.
+/// Creates and checks codes under one key.
 #[derive(Clone)]
 pub(crate) struct Coder(Hmac<Sha256>);
 
@@ -69,7 +68,7 @@ impl Coder {
         Coder(Hmac::new_from_slice(key).expect("HMAC takes keys of any length"))
     }
 
-    /// The coder of everyone in the room.
+    /// Coder with the room's key.
     pub(crate) fn of_room(key: &RoomKey) -> Coder {
         let mut derived = [0; 32];
         let room = Hkdf::<Sha256>::new(Some(b"gaggle udp 1"), &key.0);
@@ -84,7 +83,7 @@ impl Coder {
         *whole.first_chunk().expect("32 bytes begin with 16")
     }
 
-    /// In a time that does not depend on how much of the code is right.
+    /// Checks a code in constant time.
     pub(crate) fn check(&self, parts: &[&[u8]], code: &[u8; CODE_BYTES]) -> bool {
         let mut mac = self.0.clone();
         parts.iter().for_each(|part| mac.update(part));
@@ -92,7 +91,7 @@ impl Coder {
     }
 }
 
-/// A key pair for one session.
+/// Key pair of one session.
 pub(crate) struct Ephemeral {
     secret: [u8; 32],
     pub(crate) public: [u8; 32],
@@ -104,8 +103,8 @@ impl Ephemeral {
         Ok(Ephemeral { secret, public: x25519(secret, X25519_BASEPOINT_BYTES) })
     }
 
-    /// What two sides of a session share, given both public keys and all they said to each other;
-    /// none if the other's key is one that would make it predictable.
+    /// Keys of a session, from both public keys and the handshake so far; none if the other side's
+    /// key would make them predictable.
     pub(crate) fn keys(&self, theirs: &[u8; 32], room: &RoomKey, said: &[&[u8]]) -> Option<SessionKeys> {
         let shared = x25519(self.secret, *theirs);
         if shared == [0; 32] {
@@ -125,15 +124,15 @@ impl Ephemeral {
     }
 }
 
-/// What follows from a greeting.
+/// Keys derived from a handshake.
 pub(crate) struct SessionKeys {
     pub(crate) from_initiator: [u8; 16],
     pub(crate) from_responder: [u8; 16],
-    /// With it the responder shows that it has the others.
+    /// Proves that the responder has the other keys.
     pub(crate) confirm: [u8; 32],
 }
 
-/// One direction of a session.
+/// Encryption of one direction of a session.
 pub(crate) struct Seal(Ccm<Aes128, U8, U13>);
 
 impl Seal {
@@ -141,13 +140,13 @@ impl Seal {
         Seal(Ccm::new(&(*key).into()))
     }
 
-    /// Encrypts in place and says the tag. No count may be used twice.
+    /// Encrypts in place and returns the tag. Each count may be used only once.
     pub(crate) fn seal(&self, count: u64, header: &[u8], bytes: &mut [u8]) -> [u8; TAG_BYTES] {
         let tag = self.0.encrypt_inout_detached(&nonce(count).into(), header, bytes.into());
         tag.expect("a datagram is short enough").into()
     }
 
-    /// Decrypts in place, if nobody has touched it.
+    /// Decrypts in place, if the datagram is authentic.
     pub(crate) fn open(&self, count: u64, header: &[u8], bytes: &mut [u8], tag: [u8; TAG_BYTES]) -> bool {
         self.0.decrypt_inout_detached(&nonce(count).into(), header, bytes.into(), &tag.into()).is_ok()
     }
@@ -164,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_sides_and_nobody_else_get_the_same_keys() {
+    fn both_sides_alone_derive_same_keys() {
         let (a, b, eve) =
             (Ephemeral::random().unwrap(), Ephemeral::random().unwrap(), Ephemeral::random().unwrap());
         let room = RoomKey::from_phrase("geese");
@@ -179,12 +178,12 @@ mod tests {
             a.keys(&b.public, &room, &[b"knock", b"welcom"]),
         ];
         assert!(others.iter().flatten().all(|keys| keys.from_initiator != ours.from_initiator));
-        // A point of low order would make every secret the same.
+        // A point of low order would make every shared secret the same.
         assert!(a.keys(&[0; 32], &room, &said).is_none());
     }
 
     #[test]
-    fn a_seal_breaks_at_every_bit() {
+    fn seal_breaks_at_every_bit() {
         let seal = Seal::new(&[7; 16]);
         let mut bytes = *b"flap";
         let tag = seal.seal(9, b"head", &mut bytes);
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_do_not_show_in_logs() {
+    fn keys_are_hidden_in_logs() {
         assert_eq!(format!("{:?}", RoomKey::from_bytes([42; 32])), "RoomKey(…)");
     }
 }

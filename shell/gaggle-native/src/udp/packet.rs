@@ -1,5 +1,6 @@
-//! The bytes of datagrams, as PROTOCOL.md section 3 describes them. Knows no state, no time and no
-//! keys but the code's.
+//! Encoding of UDP datagrams, as in PROTOCOL.md, section 3.
+//!
+//! Used by `endpoint.rs` and `session.rs`. Absent: state, time, keys except those of codes.
 
 use gaggle_kit::{ByteReader, DecodeError, PeerId};
 
@@ -15,35 +16,35 @@ pub(crate) const KNOCK_BYTES: usize = 2 + 16 + 32 + 2 + COOKIE_BYTES + CODE_BYTE
 pub(crate) const CHALLENGE_BYTES: usize = 2 + 8 + COOKIE_BYTES + CODE_BYTES;
 pub(crate) const WELCOME_BYTES: usize = 2 + 2 + 16 + 32 + 2 + CODE_BYTES;
 
-/// Header of a sealed datagram: kind and session, count.
+/// Header of an encrypted datagram: kind and session, count.
 pub(crate) const HEADER_BYTES: usize = 4;
 
-/// Sessions are numbered with 14 bits.
+/// Largest session number, of 14 bits.
 pub(crate) const SESSION_MAX: u16 = 0x3fff;
 
-/// Asks to be let in. Sent again with the cookie of the challenge it met.
+/// Request to connect. Repeated with the cookie of the challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Knock {
     pub(crate) peer: PeerId,
     pub(crate) ephemeral: [u8; 32],
-    /// What the sender wants to find in front of datagrams that come to it.
+    /// Session number for datagrams to the sender.
     pub(crate) session: u16,
     /// All zero at first.
     pub(crate) cookie: [u8; COOKIE_BYTES],
 }
 
-/// "Show that you are where you seem to be": whoever sends back the cookie is.
+/// Asks the peer to prove its address by returning the cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Challenge {
-    /// Beginning of the ephemeral key of the knock.
+    /// First bytes of the knock's ephemeral key.
     pub(crate) of: [u8; 8],
     pub(crate) cookie: [u8; COOKIE_BYTES],
 }
 
-/// Lets in.
+/// Accepts a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Welcome {
-    /// The session of the knock.
+    /// Session number of the knock.
     pub(crate) to: u16,
     pub(crate) peer: PeerId,
     pub(crate) ephemeral: [u8; 32],
@@ -51,7 +52,7 @@ pub(crate) struct Welcome {
 }
 
 impl Knock {
-    /// Without its code: what the session's keys follow from.
+    /// Without its code: input of the session's keys.
     pub(crate) fn body(&self) -> [u8; KNOCK_BYTES - CODE_BYTES] {
         let mut body = [0; KNOCK_BYTES - CODE_BYTES];
         body[..2].copy_from_slice(&[KNOCK, VERSION]);
@@ -111,7 +112,7 @@ impl Welcome {
         coded(&self.body(), confirm)
     }
 
-    /// The code can only be checked once the keys are known, which follow from what this says.
+    /// The code can only be checked after the keys are derived from this packet.
     pub(crate) fn read(bytes: &[u8]) -> Result<(Welcome, [u8; CODE_BYTES]), DecodeError> {
         let mut r = ByteReader::new(bytes);
         begin(&mut r, WELCOME)?;
@@ -127,16 +128,16 @@ impl Welcome {
     }
 }
 
-/// What a sealed datagram carries.
+/// Kind of an encrypted datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sealed {
     /// A datagram of the link.
     Data,
-    /// A question or an answer about an address.
+    /// A probe of an address, or its answer.
     Probe,
 }
 
-/// In front of a sealed datagram.
+/// Header of an encrypted datagram.
 pub(crate) fn header(kind: Sealed, session: u16, count: u64) -> [u8; HEADER_BYTES] {
     let kind = match kind {
         Sealed::Data => 1 << 14,
@@ -147,7 +148,7 @@ pub(crate) fn header(kind: Sealed, session: u16, count: u64) -> [u8; HEADER_BYTE
     [a, b, c, d]
 }
 
-/// Kind, session and the low bits of the count, or none if this is no sealed datagram.
+/// Kind, session and the low bits of the count; none if this is not an encrypted datagram.
 pub(crate) fn read_header(bytes: &[u8]) -> Option<(Sealed, u16, u16)> {
     let [a, b, c, d] = *bytes.first_chunk()?;
     let first = u16::from_be_bytes([a, b]);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_look_like_their_vectors() {
+    fn datagrams_match_their_vectors() {
         let confirm = Coder::new(&[0xcf; 32]);
         let challenge = Challenge { of: [0xe1; 8], cookie: [0xc0; 16] };
         let bytes = bytes_of(include_str!("../../vectors/knock.hex"));
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_datagram_looks_like_its_vector() {
+    fn sealed_datagram_matches_its_vector() {
         let mut bytes = bytes_of(include_str!("../../vectors/sealed.hex"));
         let (kind, session, count) = read_header(&bytes).unwrap();
         assert_eq!((kind, session, count), (Sealed::Data, 0x0abc, 0x0102));
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_but_the_genuine_datagram_is_refused() {
+    fn altered_datagrams_are_rejected() {
         let refused =
             |bytes: &[u8]| Knock::read(bytes, &room()).is_err() && Challenge::read(bytes, &room()).is_err();
         let challenge = Challenge { of: [1; 8], cookie: [2; 16] }.write(&room());
@@ -267,7 +268,7 @@ mod tests {
         assert!(Knock::read(&knock().write(&room()), &another_room).is_err());
     }
 
-    /// An answer to who has shown nothing yet is never longer than the question.
+    /// Answers to unproven addresses are never longer than the request.
     #[test]
     fn answers_are_shorter_than_knocks() {
         const { assert!(CHALLENGE_BYTES <= KNOCK_BYTES && WELCOME_BYTES <= KNOCK_BYTES) }

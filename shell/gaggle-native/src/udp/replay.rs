@@ -1,6 +1,8 @@
-//! Which datagrams of a session have been seen: each is believed once.
+//! Replay protection: each datagram of a session is accepted once.
+//!
+//! Used by `session.rs`. Absent: encryption.
 
-/// Counts looked back at.
+/// Counts remembered.
 const WINDOW: u64 = 1_024;
 
 #[derive(Debug, Clone)]
@@ -15,10 +17,10 @@ impl Replay {
         Replay { next: 0, bits: [0; WINDOW as usize / 64] }
     }
 
-    /// The whole count, from its low 16 bits: the one nearest to what is expected.
+    /// Full count from its low 16 bits: the one nearest to the expected.
     pub(crate) fn whole(&self, low: u16) -> u64 {
         let ahead = i64::from(low.wrapping_sub(self.next as u16) as i16);
-        // Below zero there is nothing: then it is meant to be ahead.
+        // There are no negative counts, so the number must be ahead.
         self.next
             .checked_add_signed(ahead)
             .unwrap_or(self.next + u64::from(low.wrapping_sub(self.next as u16)))
@@ -28,7 +30,7 @@ impl Replay {
         count >= self.next || self.next - count <= WINDOW && self.bits[word(count)] & bit(count) == 0
     }
 
-    /// Notes a datagram that proved genuine. Says whether it is the newest.
+    /// Records an authentic datagram. Returns whether it is the newest.
     pub(crate) fn note(&mut self, count: u64) -> bool {
         let newest = count >= self.next;
         if newest {
@@ -63,14 +65,14 @@ mod tests {
             let count = replay.whole(low);
             assert!(replay.is_new(count), "{low}");
             replay.note(count);
-            assert!(!replay.is_new(count), "{low} again");
+            assert!(!replay.is_new(count), "{low} repeated");
         }
         assert_eq!(replay.next, 0x1_0004, "3 came after the wrap");
-        assert!(!replay.is_new(replay.whole(40_000)), "too long ago to be sure");
+        assert!(!replay.is_new(replay.whole(40_000)), "too old to be known");
     }
 
     #[test]
-    fn what_is_late_is_not_the_newest() {
+    fn late_datagram_is_not_newest() {
         let mut replay = Replay::new();
         assert!(replay.note(0));
         assert!(replay.note(9));

@@ -1,4 +1,6 @@
-//! One session with a peer: its keys, its address, and what to believe of what comes in its name.
+//! One session with a peer: keys, address, and which datagrams to accept.
+//!
+//! Owned by `endpoint.rs`. Absent: handshakes, sockets.
 
 use std::net::SocketAddr;
 
@@ -8,19 +10,19 @@ use super::keys::{Seal, TAG_BYTES};
 use super::packet::{HEADER_BYTES, Sealed, header};
 use super::replay::Replay;
 
-/// A question or an answer about an address: which of the two, and a token.
+/// Bytes of an address probe or its answer: kind and token.
 const PROBE_BYTES: usize = 1 + 8;
 const QUESTION: u8 = 0;
 const ANSWER: u8 = 1;
 
-/// Bytes of the datagram that asks an address.
+/// Bytes of the datagram that probes an address.
 const QUESTION_DATAGRAM_BYTES: usize = HEADER_BYTES + PROBE_BYTES + TAG_BYTES;
 
-/// A new address is asked this often.
+/// Interval of probes of a new address.
 const QUESTION_INTERVAL: Micros = Micros::from_millis(100);
 
 pub(crate) struct Session {
-    /// In front of datagrams that come to us, and of those that go out.
+    /// Session number of datagrams to the local peer, and of those to the other.
     pub(crate) number: u16,
     remote_number: u16,
     pub(crate) peer: PeerId,
@@ -30,45 +32,44 @@ pub(crate) struct Session {
     sent: u64,
     replay: Replay,
     pub(crate) heard_at: Micros,
-    /// The other side has shown that it has the keys.
+    /// The other side has proven that it has the keys.
     pub(crate) confirmed: bool,
-    /// Something sealed has come.
+    /// An encrypted datagram has arrived.
     pub(crate) used: bool,
-    /// What a repeated knock is answered with, if we are the one who was knocked at.
+    /// Answer to a repeated knock, on the side that was knocked at.
     pub(crate) answer: Option<Answer>,
     move_to: Option<Move>,
 }
 
-/// The knock a session began with, and the welcome that was its answer.
+/// The knock that started a session, and the welcome that answered it.
 pub(crate) struct Answer {
     pub(crate) ephemeral: [u8; 32],
     pub(crate) welcome: Vec<u8>,
 }
 
-/// The peer seems to have another address now. Whether it does it must show, since anyone can send
-/// a copy of its datagram from anywhere.
+/// A possible new address of the peer. It must be proven, since a copy of a datagram can be sent
+/// from anywhere.
 struct Move {
     address: SocketAddr,
     token: [u8; 8],
-    /// Until it has, it gets no more bytes than came from there.
+    /// Until then the address gets no more bytes than came from there.
     received: usize,
     sent: usize,
     next_at: Micros,
 }
 
-/// What a datagram turned out to be.
+/// Result of decrypting a datagram.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Opened {
-    /// Something for the link; it lies at the front of the buffer behind the header, with this
-    /// length.
+    /// A datagram for the link, in the buffer behind the header, with this length.
     Data(usize),
-    /// Something for the session itself, done.
+    /// A probe, already handled.
     Own,
-    /// Not genuine, or seen before.
+    /// Not authentic, or repeated.
     Refused,
 }
 
-/// What makes a session.
+/// Initial data of a session.
 pub(crate) struct SessionParts {
     pub(crate) number: u16,
     pub(crate) remote_number: u16,
@@ -102,7 +103,7 @@ impl Session {
         self.address
     }
 
-    /// Seals a datagram into the buffer; says how long it is.
+    /// Encrypts a datagram into the buffer and returns its length.
     pub(crate) fn seal(&mut self, kind: Sealed, bytes: &[u8], buffer: &mut [u8]) -> usize {
         let header = header(kind, self.remote_number, self.sent);
         let end = HEADER_BYTES + bytes.len();
@@ -114,8 +115,8 @@ impl Session {
         end + TAG_BYTES
     }
 
-    /// Opens a datagram in place that has this session's number in front. `transmit` takes what is
-    /// to be sent because of it.
+    /// Decrypts a datagram of this session in place. `transmit` receives datagrams to send in
+    /// response.
     pub(crate) fn handle(
         &mut self,
         now: Micros,
@@ -146,7 +147,7 @@ impl Session {
         if from == self.address {
             self.move_to = None;
         } else if newest {
-            // An old datagram from elsewhere is a copy, or was overtaken by what came from the new
+            // An old datagram from another address is a copy, or was overtaken by one from the new
             // address.
             self.consider_move(now, from, size, token, transmit);
         }

@@ -1,4 +1,6 @@
-//! What a WebSocket runs on: TCP, with TLS or without.
+//! Stream below a WebSocket: TCP with or without TLS.
+//!
+//! Used by `websocket.rs`. Absent: frames.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -21,7 +23,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// The connection below.
+    /// The TCP connection below.
     pub(crate) fn tcp(&self) -> &TcpStream {
         match self {
             Stream::Plain(tcp) => tcp,
@@ -59,7 +61,7 @@ impl Write for Stream {
     }
 }
 
-/// Whose certificates are believed.
+/// Trusted certificates.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Security {
     #[cfg(feature = "tls")]
@@ -67,13 +69,13 @@ pub(crate) struct Security {
 }
 
 impl Security {
-    /// As somebody says.
+    /// Uses this TLS configuration.
     #[cfg(feature = "tls")]
     pub(crate) fn with(config: Arc<ClientConfig>) -> Security {
         Security { config: Some(config) }
     }
 
-    /// Agrees on TLS, as browsers would.
+    /// Performs the TLS handshake.
     #[cfg(feature = "tls")]
     pub(crate) fn wrap(&self, host: &str, mut tcp: TcpStream) -> io::Result<Stream> {
         let config = match &self.config {
@@ -88,8 +90,7 @@ impl Security {
         };
         let name = ServerName::try_from(host.to_string()).map_err(io::Error::other)?;
         let mut tls = ClientConnection::new(config, name).map_err(io::Error::other)?;
-        // Here and not with the first bytes: a bad certificate should end the attempt, whatever
-        // comes after.
+        // At once and not with the first bytes: a bad certificate must end the attempt.
         while tls.is_handshaking() {
             tls.complete_io(&mut tcp)?;
         }

@@ -1,8 +1,8 @@
-//! The smallest game two can play: whoever presses is counted.
+//! A minimal game for two: it counts presses.
 
 use gaggle::{Game, Inputs, Slot, State};
 
-/// Everybody's presses, summed.
+/// Presses of all players, summed.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Counter {
     pub(crate) presses: [u32; 2],

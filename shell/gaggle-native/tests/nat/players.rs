@@ -1,4 +1,4 @@
-//! Two who play with each other behind routers, each in a thread of its own.
+//! Two players behind routers, each in a thread of its own.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -15,10 +15,10 @@ use crate::counter::Counter;
 use crate::town::{Cluster, Nat, SERVER};
 
 const PATIENCE: Duration = Duration::from_secs(180);
-/// A way that lasts so long is no passing one: the direct way is tried again after five seconds.
+/// A path used this long is stable: the direct path is retried every five seconds.
 const HOLDS: Duration = Duration::from_secs(7);
 
-/// Somebody who plays in a home until told to stop.
+/// A player in a home network, until stopped.
 pub(crate) struct Player {
     seen: Arc<Seen>,
     thread: Option<JoinHandle<()>>,
@@ -26,12 +26,12 @@ pub(crate) struct Player {
 
 #[derive(Default)]
 struct Seen {
-    /// Presses of the other that are final here.
+    /// Confirmed presses of the other player.
     presses: AtomicU32,
-    /// The slots of its own player.
+    /// Slots of its local player.
     slots: AtomicU64,
     path: Mutex<Option<Path>>,
-    /// Which ways the room told of, and why they were taken.
+    /// Path changes the room reported, with reasons.
     told: Mutex<Vec<(Option<Path>, PathReason)>>,
     stop: AtomicBool,
 }
@@ -51,7 +51,7 @@ impl Player {
         self.seen.presses.load(Ordering::Relaxed)
     }
 
-    /// Where it sits.
+    /// Slots of its local player.
     pub(crate) fn slots(&self) -> u64 {
         self.seen.slots.load(Ordering::Relaxed)
     }
@@ -97,7 +97,7 @@ fn play(server: &str, seen: &Seen) {
     }
 }
 
-/// Two who play with each other behind these routers; none if there can be no such routers here.
+/// Two players behind these routers; none if such routers cannot be created.
 pub(crate) struct Match {
     pub(crate) players: [Player; 2],
     _server: BackgroundServer,
@@ -109,9 +109,9 @@ impl Match {
         let town = match Cluster::build(name, nats) {
             Ok(town) => Arc::new(town),
             Err(why) => {
-                // Not by a macro, whose words are kept back for tests that fail: `cargo xtask test`
+                // Not by a macro, whose output is hidden for passing tests: `cargo xtask test`
                 // shows this.
-                let _ = writeln!(std::io::stderr(), "not tried: address translation: {why}");
+                let _ = writeln!(std::io::stderr(), "skipped: address translation: {why}");
                 return None;
             }
         };
@@ -125,7 +125,7 @@ impl Match {
         Some(Match { players, _server: server, town })
     }
 
-    /// Waits until each has heard so many more presses of the other, and tells how long that took.
+    /// Waits until each has received this many more presses of the other; returns the time it took.
     pub(crate) fn hear_more(&self, what: &str, more: u32) -> Duration {
         let (began, before) = (Instant::now(), self.players.each_ref().map(Player::presses));
         while (0..2).any(|nth| self.players[nth].presses() < before[nth] + more) {
@@ -139,8 +139,7 @@ impl Match {
         began.elapsed()
     }
 
-    /// Waits until both are connected so, and have been for a while: on a busy machine another way
-    /// may come first, or the direct one after the relay.
+    /// Waits until both use this path steadily: on a busy machine another one may come first.
     pub(crate) fn connect_by(&self, path: Path) {
         let (began, paths) = (Instant::now(), || self.players.each_ref().map(Player::path));
         let mut since = Instant::now();
@@ -152,7 +151,7 @@ impl Match {
             std::thread::sleep(Duration::from_millis(20));
         }
         for told in self.players.each_ref().map(Player::told) {
-            let first = told.first().expect("the game was told of a way");
+            let first = told.first().expect("the room reported a path");
             assert_eq!(first.1, PathReason::Initial, "{told:?}");
             assert_eq!(told.last().expect("the same").0, Some(path), "{told:?}");
         }

@@ -1,5 +1,5 @@
-//! Two homes behind routers of their own, and a server between them: network namespaces, joined by
-//! cables of the kernel, with address translation as real routers do it.
+//! Two home networks behind routers, and a server between them: network namespaces with virtual
+//! cables and the kernel's address translation.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -7,32 +7,32 @@ use std::process::Command;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// How a router gives out ports.
+/// How a router assigns ports.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Nat {
-    /// One port outside for one inside, whoever is talked to.
+    /// One public port per private one, for all destinations.
     Cone,
-    /// Another one for everybody who is talked to.
+    /// Another public port per destination.
     Symmetric,
 }
 
 const PLACES: [&str; 5] = ["sky", "gate0", "gate1", "home0", "home1"];
 
-/// Where the server is reached from both homes.
+/// Address of the server.
 pub(crate) const SERVER: [u8; 4] = [203, 0, 113, 1];
 
-/// The namespaces, taken down when dropped.
+/// The namespaces, removed when dropped.
 pub(crate) struct Cluster {
     name: String,
 }
 
 impl Cluster {
-    /// Builds it, or says in one line what is missing on this machine.
+    /// Creates them, or returns in one line what is missing on this machine.
     pub(crate) fn build(name: &str, nats: [Nat; 2]) -> Result<Cluster, String> {
-        // Namespaces are named for the whole machine.
+        // Names of namespaces are global.
         let town = Cluster { name: format!("gaggle-{name}-{}", std::process::id()) };
         if !rustix::process::geteuid().is_root() {
-            return Err("only root can make network namespaces".to_string());
+            return Err("only root can create network namespaces".to_string());
         }
         for place in PLACES {
             run(&["ip", "netns", "add", &town.place(place)])?;
@@ -41,7 +41,7 @@ impl Cluster {
         for (gate, nat) in ["gate0", "gate1"].into_iter().zip(nats) {
             town.translate(gate, nat)?;
         }
-        // What comes now works wherever that did.
+        // From here on every command works if the previous ones did.
         town.connect().unwrap();
         Ok(town)
     }
@@ -65,7 +65,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Does something on a thread that lives in a place, as do all threads it starts.
+    /// Runs a function in a namespace, on a thread whose child threads stay in it.
     pub(crate) fn enter_for<T: Send>(&self, place: &str, act: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let inside = || {
@@ -76,13 +76,13 @@ impl Cluster {
         })
     }
 
-    /// Moves this thread to a place for good.
+    /// Moves this thread to a namespace for good.
     pub(crate) fn enter(&self, place: &str) {
         let namespace = File::open(format!("/run/netns/{}", self.place(place))).unwrap();
         move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
     }
 
-    /// Gives a home another address, as another network does.
+    /// Gives a home network another address.
     pub(crate) fn move_home(&self, nth: usize) {
         let home = format!("home{nth}");
         for command in [
@@ -103,7 +103,7 @@ impl Cluster {
             "add table ip gate",
             "add chain ip gate out { type nat hook postrouting priority 100 ; }",
             &format!("add rule ip gate out oifname wan {how}"),
-            // Nobody outside may begin to talk, neither to the home nor to the router.
+            // No outside host may start a connection, neither to the home nor to the router.
             "add chain ip gate pass { type filter hook forward priority 0 ; }",
             "add rule ip gate pass iifname wan ct state new drop",
             "add chain ip gate self { type filter hook input priority 0 ; }",
