@@ -1,4 +1,4 @@
-//! A page that looks for a room at the server it came from, and shows what it knows of it.
+//! A page that searches for a room at its server and shows what it knows of it.
 //!
 //! `shell/gaggle-browser/tests/lobby_in_chromium.rs` opens it. On other targets it does nothing.
 
@@ -18,7 +18,7 @@ pub mod page {
         static LOBBY: RefCell<Option<SocketClient<LobbyWebSocket>>> = const { RefCell::new(None) };
     }
 
-    /// Looks for a room as the guest with this key.
+    /// Searches for a room as the guest with this key.
     #[wasm_bindgen]
     pub fn find(key: String) {
         let config = ClientConfig { guest_key: Some(key), ..ClientConfig::default() };
@@ -27,7 +27,7 @@ pub mod page {
         LOBBY.set(Some(lobby));
     }
 
-    /// Everything that happened since the last call, a line each.
+    /// Events since the last call, one per line.
     #[wasm_bindgen]
     pub fn poll() -> String {
         let mut lines = String::new();
@@ -45,7 +45,7 @@ pub mod page {
         lines
     }
 
-    /// How many are in the room.
+    /// Number of members in the room.
     #[wasm_bindgen]
     pub fn members() -> u32 {
         LOBBY.with_borrow(|lobby| {
@@ -54,7 +54,7 @@ pub mod page {
         })
     }
 
-    /// Hands a number to everybody else in the room.
+    /// Sends a number to all other members of the room.
     #[wasm_bindgen]
     pub fn greet(number: u32) {
         LOBBY.with_borrow_mut(|lobby| {

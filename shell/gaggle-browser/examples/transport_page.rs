@@ -1,7 +1,7 @@
-//! A page with links to everybody in a room and nothing else: what the transport weighs, and the
-//! least a page of one's own needs.
+//! A page with links to the members of a room and nothing else: the size of the transport, and a
+//! minimal custom page.
 //!
-//! `cargo xtask bench links` weighs it. On other targets it does nothing.
+//! `cargo xtask bench links` measures its size. On other targets it does nothing.
 
 #![allow(missing_docs, reason = "an example's glue exports functions of its own")]
 
@@ -19,15 +19,14 @@ pub mod page {
     }
 
     fn peer(text: &str) -> Result<PeerId, String> {
-        text.parse().map_err(|_| format!("{text} is no peer"))
+        text.parse().map_err(|_| format!("{text} is not a peer id"))
     }
 
     fn with<T>(act: impl FnOnce(&mut PageMesh) -> Result<T, String>) -> Result<T, String> {
         LINKS.with_borrow_mut(|links| links.as_mut().ok_or("not open".to_string()).and_then(act))
     }
 
-    /// Makes links for this page: by whatever way there is, through this STUN server and this
-    /// relay.
+    /// Creates a mesh for this page, with this STUN server and this relay.
     #[wasm_bindgen]
     pub fn open(me: &str, ticket: &str, stun: String, relay: String, seed: u64) -> Result<(), String> {
         let ice = vec![IceServer { urls: vec![stun], username: None, credential: None }];
@@ -36,34 +35,34 @@ pub mod page {
         Ok(())
     }
 
-    /// Somebody is in the room.
+    /// Adds a member of the room.
     #[wasm_bindgen]
     pub fn came(other: &str) -> Result<(), String> {
         let other = peer(other)?;
         with(|links| Ok(links.add_peer(now(), other)))
     }
 
-    /// Somebody sent us this through whatever the peers have in common.
+    /// Handles a signal of a peer.
     #[wasm_bindgen]
     pub fn signal(from: &str, text: &str) -> Result<(), String> {
         let from = peer(from)?;
         with(|links| links.handle_signal(now(), from, text).map_err(|error| error.to_string()))
     }
 
-    /// What is to be sent that way, and to whom.
+    /// Next signal to send, with its receiver.
     #[wasm_bindgen]
     pub fn next_signal() -> Result<Option<Vec<String>>, String> {
         with(|links| Ok(links.poll_signal().map(|(to, text)| vec![to.to_string(), text])))
     }
 
-    /// Sends a message: on a stream, or unreliably on none.
+    /// Sends a message on a stream, or unreliably without one.
     #[wasm_bindgen]
     pub fn send(to: &str, stream: Option<u8>, bytes: &[u8]) -> Result<(), String> {
         let (to, channel) = (peer(to)?, stream.map_or(Channel::Unreliable, Channel::Reliable));
         with(|links| links.send(now(), to, channel, bytes).map_err(|error| error.to_string()))
     }
 
-    /// The next message that came; call it until there is none, once a frame.
+    /// Next received message; call it until there is none, once per frame.
     #[wasm_bindgen]
     pub fn poll() -> Result<Option<Vec<u8>>, String> {
         with(|links| {

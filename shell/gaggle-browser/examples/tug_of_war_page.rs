@@ -1,4 +1,4 @@
-//! Tug of war in a page, with whoever plays it in another page or in a terminal:
+//! Tug of war in a page, playable with other pages and terminals:
 //!
 //! ```text
 //! cargo run -p gaggle-web -- example gaggle-browser tug_of_war_page target/page/tug_of_war

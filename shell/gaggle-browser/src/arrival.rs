@@ -1,30 +1,30 @@
-//! What a page does when something arrives while it is hidden: its timers run once a second or
-//! less, its sockets as ever.
+//! Callback for arrivals while a page is hidden: browsers throttle its timers to one a second or
+//! less, but not its sockets.
 //!
-//! Sockets and channels call [`arrived`]; a page says with [`on_arrival`] what is to be done.
-//! Absent: rooms and pages.
+//! Sockets and channels call [`arrived`]; a page sets a callback with [`on_arrival`]. Absent: rooms
+//! and pages.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use wasm_bindgen_futures::spawn_local;
 
-/// What a page does then.
+/// Callback of a page.
 type Handler = Rc<dyn Fn()>;
 
 thread_local! {
     static HANDLER: RefCell<Option<Handler>> = const { RefCell::new(None) };
-    /// It is called soon.
+    /// A call is scheduled.
     static IS_DUE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls this soon after something arrives from the lobby, a relay or a peer; nothing with `None`.
-/// A hidden page should update its room then, because browsers hold back its timers.
+/// Sets a function to call soon after something arrives from the lobby, a relay or a peer; `None`
+/// removes it. A hidden page should update its room then, because browsers throttle its timers.
 pub fn on_arrival(handler: Option<Rc<dyn Fn()>>) {
     HANDLER.set(handler);
 }
 
-/// Something arrived. Its receiver is done before the page hears of it.
+/// Something has arrived. Its receiver finishes before the callback runs.
 pub(crate) fn arrived() {
     if HANDLER.with_borrow(Option::is_none) || IS_DUE.replace(true) {
         return;

@@ -1,6 +1,8 @@
-//! What an issuer of tokens puts behind the `#` of a page's address.
+//! Parser of the `#` fragment with which a token issuer returns to a page.
+//!
+//! Used by `sign_in.rs`. Absent: storage, meaning of tokens.
 
-/// What the issuer brought.
+/// Token and state of a fragment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Brought {
     pub(crate) token: String,

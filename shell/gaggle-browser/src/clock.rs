@@ -1,11 +1,13 @@
-//! The page's clock.
+//! Clock of a page.
+//!
+//! Passed to core as `now`. Absent: wall time.
 
 use gaggle_kit::Micros;
 
-/// Time since the page was opened. Never runs backwards.
+/// Time since the page was opened. Monotonic.
 pub fn now() -> Micros {
     let millis = web_sys::window().and_then(|window| window.performance()).map_or(0.0, |clock| clock.now());
-    #[allow(clippy::float_arithmetic, reason = "the page tells its time in fractions of milliseconds")]
+    #[allow(clippy::float_arithmetic, reason = "the page's time has fractions of milliseconds")]
     let micros = millis * 1_000.0;
     Micros::new(micros as u64)
 }

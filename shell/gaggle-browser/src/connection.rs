@@ -1,8 +1,8 @@
-//! One attempt at a WebRTC connection: a peer connection, its data channel, and what they report.
+//! One WebRTC connection attempt: a peer connection, its data channel, and their reports.
 //!
-//! The channel is agreed on beforehand (number 0, unordered, never repeated), so that it is open on
-//! both sides as soon as the connection is. Browsers answer through promises and events; all of it
-//! ends up in one [`Inbox`].
+//! Owned by `webrtc_carrier.rs` and `relay.rs`. The channel is negotiated in advance (number 0,
+//! unordered, no retransmission), so that it is open as soon as the connection is. Promises and
+//! events of the browser all end up in one [`Inbox`]. Absent: which peer offers.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -22,12 +22,12 @@ use web_sys::{
 
 use crate::arrival::arrived;
 
-/// Bytes the browser may hold back. More than that is a queue that only gets older.
+/// Bytes the browser may buffer. More would only be older.
 const BUFFERED_BYTES_MAX: u32 = 64 * 1024;
-/// Datagrams that wait to be polled; one more drops the oldest.
+/// Received datagrams queued for polling; beyond that the oldest is dropped.
 const DATAGRAMS_MAX: usize = 1_024;
 
-/// What a connection reported.
+/// Report of a connection.
 #[derive(Debug)]
 pub(crate) enum Report {
     Described(String),
@@ -36,22 +36,23 @@ pub(crate) enum Report {
     Failed,
 }
 
-/// Where all connections report to.
+/// Reports of all connections.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     pub(crate) reports: VecDeque<(PeerId, u32, Report)>,
     pub(crate) datagrams: VecDeque<(PeerId, u32, Vec<u8>)>,
-    /// Buffers to use again.
+    /// Buffers for reuse.
     pub(crate) spare: Vec<Vec<u8>>,
-    /// Datagrams that came while nobody polled, or were longer than any of ours.
+    /// Datagrams dropped because they were not polled in time, or were too long.
     pub(crate) dropped: u64,
-    /// Descriptions and addresses of peers that could not be used.
+    /// Unusable descriptions and addresses of peers.
     pub(crate) refused: u64,
 }
 
 impl Inbox {
     fn push_datagram(&mut self, peer: PeerId, attempt: u32, bytes: &Uint8Array) {
-        // Browsers take a quarter of a megabyte from anybody: it is not to end up in our memory.
+        // Browsers accept a quarter of a megabyte from any sender, which must not be copied into
+        // WASM memory.
         if bytes.length() as usize > RELAY_FRAME_BYTES_MAX {
             self.dropped += 1;
             return;
@@ -68,7 +69,7 @@ impl Inbox {
     }
 }
 
-/// What is to be done with a description, one after the other.
+/// Operations on descriptions, performed one after another.
 #[derive(Debug)]
 pub(crate) enum Task {
     Offer,
@@ -85,7 +86,7 @@ pub(crate) struct Connection {
     tasks: Rc<RefCell<VecDeque<Task>>>,
     working: Rc<Cell<bool>>,
     reporter: Reporter,
-    /// Kept alive for as long as the browser may call them.
+    /// Kept alive as long as the browser may call them.
     _handlers: Handlers,
 }
 
@@ -97,7 +98,7 @@ struct Handlers {
     _state: Closure<dyn FnMut(Event)>,
 }
 
-/// Knows whose reports these are.
+/// Names the connection in its reports.
 #[derive(Clone)]
 struct Reporter {
     inbox: Rc<RefCell<Inbox>>,
@@ -113,7 +114,7 @@ impl Reporter {
 }
 
 impl Connection {
-    /// Begins an attempt.
+    /// Starts an attempt.
     pub(crate) fn new(
         peer: PeerId,
         attempt: u32,
@@ -152,7 +153,7 @@ impl Connection {
         self.channel.send_with_u8_array(datagram).map_err(|_| WouldBlock)
     }
 
-    /// Adds a task; they are done in order.
+    /// Queues a task; tasks run in order.
     pub(crate) fn push(&self, task: Task) {
         self.tasks.borrow_mut().push_back(task);
         if self.working.replace(true) {
@@ -167,7 +168,7 @@ impl Connection {
                 let (is_theirs, fatal) = (!matches!(task, Task::Offer), !matches!(task, Task::Candidate(_)));
                 if perform(&connection, &reporter, task).await.is_err() {
                     reporter.inbox.borrow_mut().refused += u64::from(is_theirs);
-                    // A single bad address is no reason to give up; a bad description is.
+                    // One bad address is no reason to give up; a bad description is.
                     if fatal {
                         reporter.report(Report::Failed);
                         break;
@@ -181,7 +182,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // What a closed connection cannot use is nobody's fault.
+        // Failures after closing are expected.
         self.tasks.borrow_mut().clear();
         self.channel.set_onopen(None);
         self.channel.set_onclose(None);

@@ -1,63 +1,64 @@
-//! What stands in the place of a page where there is none, so that a game's own tests need no
-//! browser.
+//! Stand-ins for a page's functions on other targets, so that tests of games need no browser.
+//!
+//! Absent: any behavior.
 
 use gaggle::replica::ReplicaConfig;
 use gaggle::{Game, Micros, NoNetwork, OnlineConfig, RoomConfig, World};
 
 use crate::KeyState;
 
-/// A room in a page; here it is one without a network.
+/// A room of a page; here one without a network.
 pub type GameRoom<G> = gaggle::GameRoom<G, NoNetwork>;
 
-/// The same for a world of shared objects.
+/// A room for a world of replicated objects; here without a network.
 pub type WorldRoom<W> = gaggle::WorldRoom<W, NoNetwork>;
 
-/// What a room in a page needs of the world; here nobody is.
+/// Platform of a page's room; here without a network.
 pub fn platform() -> NoNetwork {
     NoNetwork::default()
 }
 
-/// As [`platform`], by certain ways only, or as if the network were worse.
+/// Like [`platform`], with settings of the network.
 pub fn platform_with(config: OnlineConfig) -> NoNetwork {
     let _ = config;
     NoNetwork::default()
 }
 
-/// As [`platform_with`], for a page that came from somewhere else than its server.
+/// Like [`platform_with`], for a page from another origin than its server.
 pub fn platform_at(server: &str, config: OnlineConfig) -> NoNetwork {
     let _ = server;
     platform_with(config)
 }
 
-/// Time since the page was opened; here none ever passes.
+/// Time since the page was opened; here always zero.
 pub fn now() -> Micros {
     Micros::ZERO
 }
 
-/// A random number from the browser; here always the same.
+/// A random number from the browser; here a constant.
 pub fn random_seed() -> u64 {
     0
 }
 
-/// Calls this soon after something arrives; here nothing ever does.
+/// Sets a function to call soon after something arrives; here never.
 pub fn on_arrival(handler: Option<std::rc::Rc<dyn Fn()>>) {
     drop(handler);
 }
 
-/// What is drawn on; here nothing comes of it.
+/// Drawing area of a page; here without effect.
 #[derive(Debug)]
 pub struct Canvas(());
 
 impl Canvas {
-    /// Width and height.
+    /// Width and height in pixels.
     pub const SIZE: (i32, i32) = (640, 360);
 
-    /// A box of a colour, which is anything CSS calls one.
+    /// Fills a rectangle with a CSS color.
     pub fn fill_rect(&self, color: &str, x: i32, y: i32, width: i32, height: i32) {
         let _ = (color, x, y, width, height);
     }
 
-    /// Words, from their lower left corner on.
+    /// Draws text from its lower left corner.
     pub fn fill_text(&self, color: &str, x: i32, y: i32, words: &str) {
         let _ = (color, x, y, words);
     }
@@ -74,7 +75,7 @@ pub fn run_page<G: Game + Clone + 'static>(
     drop((config, game, input, draw));
 }
 
-/// As [`run_page`], for a [`World`] of replicated objects.
+/// Like [`run_page`], for a [`World`] of replicated objects.
 pub fn run_world<W: World + 'static>(
     config: RoomConfig<ReplicaConfig>,
     world: W,

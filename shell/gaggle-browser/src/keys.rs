@@ -1,29 +1,31 @@
-//! The keyboard between two displayed frames.
+//! State of the keyboard between two displayed frames.
+//!
+//! Used by `page.rs` and read by games. Absent: events of the browser.
 
-/// Keys held at once, beyond which something is stuck.
+/// Keys held at once; more means that some are stuck.
 #[cfg(any(target_arch = "wasm32", test))]
 const KEYS_MAX: usize = 64;
 
-/// The keys of a page, named as in `KeyboardEvent.code`: `ArrowLeft`, `Space`, `KeyA`.
+/// Keys of a page, named as in `KeyboardEvent.code`: `ArrowLeft`, `Space`, `KeyA`.
 #[derive(Debug, Clone, Default)]
 pub struct KeyState {
     held: Vec<String>,
-    /// Those that went down since the last displayed frame.
+    /// Keys pressed since the last displayed frame.
     pressed: Vec<String>,
 }
 
 impl KeyState {
-    /// Whether a key is down, or was for a moment since the last displayed frame.
+    /// Whether a key is held, or was for a moment since the last displayed frame.
     pub fn is_down(&self, code: &str) -> bool {
         has(&self.held, code) || self.pressed(code)
     }
 
-    /// Whether a key went down since the last displayed frame, even if it is up again.
+    /// Whether a key was pressed since the last displayed frame, even if it is released again.
     pub fn pressed(&self, code: &str) -> bool {
         has(&self.pressed, code)
     }
 
-    /// A key is down. Keyboards repeat that while it is.
+    /// A key was pressed. Keyboards repeat it while it is held.
     #[cfg(any(target_arch = "wasm32", test))]
     pub(crate) fn down(&mut self, code: String) {
         if !has(&self.held, &code) && self.held.len() < KEYS_MAX {
@@ -34,19 +36,19 @@ impl KeyState {
         }
     }
 
-    /// A key is up.
+    /// A key was released.
     #[cfg(any(target_arch = "wasm32", test))]
     pub(crate) fn up(&mut self, code: &str) {
         self.held.retain(|held| held != code);
     }
 
-    /// The game has seen them: what was pressed is over.
+    /// The game has read the keys: resets presses.
     #[cfg(any(target_arch = "wasm32", test))]
     pub(crate) fn seen(&mut self) {
         self.pressed.clear();
     }
 
-    /// The page does not hear the keyboard any more.
+    /// The page has lost the keyboard focus: releases all keys.
     #[cfg(any(target_arch = "wasm32", test))]
     pub(crate) fn let_go(&mut self) {
         self.held.clear();
@@ -63,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_held_down_is_pressed_in_one_frame_only() {
+    fn held_key_is_pressed_in_one_frame_only() {
         let mut keys = KeyState::default();
         let mut frames = Vec::new();
         for _ in 0..3 {
@@ -75,11 +77,11 @@ mod tests {
         keys.up("Space");
         assert!(!keys.is_down("Space"));
         keys.down("Space".to_string());
-        assert!(keys.pressed("Space"), "it was up in between");
+        assert!(keys.pressed("Space"), "it was released in between");
     }
 
     #[test]
-    fn a_tap_between_two_frames_is_pressed_and_held_in_one() {
+    fn tap_between_two_frames_is_pressed_and_held_in_one() {
         let mut keys = KeyState::default();
         keys.down("KeyA".to_string());
         keys.up("KeyA");
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_a_page_without_the_keyboard_are_up() {
+    fn keys_are_up_without_keyboard_focus() {
         let mut keys = KeyState::default();
         keys.down("KeyA".to_string());
         keys.let_go();

@@ -1,4 +1,6 @@
-//! A WebSocket to a lobby, for the client machine of `gaggle-lobby`.
+//! WebSocket to a lobby, for the client of `gaggle-lobby`.
+//!
+//! Used by `platform.rs`. Absent: lobby messages.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,14 +13,12 @@ use web_sys::{MessageEvent, WebSocket};
 
 use crate::arrival::arrived;
 
-/// Texts that wait to be polled. A page that was asleep for longer than this takes is better off
-/// connecting again.
+/// Texts queued for polling. A page suspended for longer than this should reconnect.
 const WAITING_MAX: usize = 1_024;
 
 type Inbox = Rc<RefCell<VecDeque<SocketEvent>>>;
 
-/// A WebSocket to a lobby. Give it to [`SocketClient`](gaggle_lobby::client::SocketClient), as
-/// natively.
+/// WebSocket to a lobby, for [`SocketClient`](gaggle_lobby::client::SocketClient), as natively.
 #[derive(Debug)]
 pub struct LobbyWebSocket {
     url: String,
@@ -30,24 +30,24 @@ pub struct LobbyWebSocket {
 #[derive(Debug)]
 struct Open {
     socket: WebSocket,
-    /// Kept alive for as long as the browser may call them.
+    /// Kept alive as long as the browser may call them.
     _handlers: [Closure<dyn FnMut()>; 2],
     _message: Closure<dyn FnMut(MessageEvent)>,
 }
 
 impl LobbyWebSocket {
-    /// A socket to the lobby at this address, as `wss://play.example/lobby`.
+    /// A socket to the lobby at this address, such as `wss://play.example/lobby`.
     pub fn new(url: &str) -> LobbyWebSocket {
         LobbyWebSocket { url: url.into(), open: None, inbox: Inbox::default() }
     }
 
-    /// A socket to the lobby of the server this page came from.
+    /// A socket to the lobby of the page's own server.
     pub fn here() -> LobbyWebSocket {
         LobbyWebSocket::new(&format!("{}/lobby", own_server()))
     }
 }
 
-/// The server this page came from, as `wss://play.example`.
+/// Origin of the page's own server, such as `wss://play.example`.
 pub(crate) fn own_server() -> String {
     let location = web_sys::window().map(|window| window.location());
     let part = |read: fn(&web_sys::Location) -> Result<String, JsValue>| {
@@ -60,7 +60,7 @@ pub(crate) fn own_server() -> String {
 impl LobbySocket for LobbyWebSocket {
     fn connect(&mut self) {
         self.disconnect();
-        // An inbox of its own: whatever an earlier connection still reports is for nobody.
+        // A new inbox: late reports of an earlier connection are ignored.
         self.inbox = Inbox::default();
         match Open::new(&self.url, &self.inbox) {
             Ok(open) => self.open = Some(open),
@@ -111,7 +111,7 @@ impl Open {
             let text = event.data().as_string().filter(|text| text.len() <= MESSAGE_BYTES_MAX);
             match text {
                 Some(text) if inbox.len() < WAITING_MAX => inbox.push_back(SocketEvent::Text(text)),
-                // A hole in what was said would be worse than a new start.
+                // A gap in the messages would be worse than a new connection.
                 Some(_) => inbox.push_back(SocketEvent::Closed),
                 None => {}
             }

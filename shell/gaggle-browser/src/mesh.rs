@@ -1,4 +1,6 @@
-//! Links of a page to everybody in a room, by whatever way there is.
+//! Mesh of a page: links to all members of a room.
+//!
+//! Used by `platform.rs`. Absent: choice of paths (`gaggle-link`).
 
 use gaggle_kit::PeerId;
 use gaggle_link::relay::{RelayCarrier, RelayClient, RelayLeg};
@@ -6,24 +8,22 @@ use gaggle_link::{MeshConfig, MultipathMesh, Path, PlatformCarriers};
 
 use crate::{IceServer, RelayWebSocket, WebRtcCarrier};
 
-/// Where a page's links may lead through.
+/// Servers that a page's links may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MeshServers {
-    /// Help to find the direct way. Without any, pages find each other on the same network only.
+    /// STUN and TURN servers. Without any, direct links work on the same network only.
     pub ice: Vec<IceServer>,
-    /// The relay, as `wss://example.org/relay`. Without one, who can't be reached directly can't be
-    /// reached.
+    /// Relay such as `wss://example.org/relay`. Without one, only direct links work.
     pub relay: Option<String>,
 }
 
-/// The mesh of a page.
+/// Mesh of a page.
 pub type PageMesh = MultipathMesh<WebRtcCarrier, RelayWebSocket>;
 
-/// A mesh for this page: to be told who is in the room, and to be handed signals
-/// ([`Mesh`](gaggle_link::Mesh) says how).
+/// Creates a mesh; [`Mesh`](gaggle_link::Mesh) describes how to add members and pass signals.
 ///
-/// The ticket is the lobby's, for the relay; the seed should be random. Ways that `config.paths`
-/// does not allow are not even made.
+/// `ticket` is the lobby's, for the relay; `seed` should be random. Carriers for paths outside
+/// `config.allowed_paths` are not created.
 pub fn mesh(local: PeerId, ticket: &str, servers: &MeshServers, config: MeshConfig, seed: u64) -> PageMesh {
     let allowed = |path: Path| config.paths.allowed_paths.contains(&path);
     let direct = allowed(Path::Direct).then(|| WebRtcCarrier::new(local, &servers.ice, seed));

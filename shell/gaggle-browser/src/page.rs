@@ -1,5 +1,6 @@
-//! A whole page for a small game: a canvas, the keyboard, and a room with everybody in it. Games
-//! that want more than this take [`platform`](crate::online) and build their own page.
+//! A whole page for a small game: a canvas, the keyboard, and a room.
+//!
+//! Other games use [`platform`](crate::platform) and build their own page. Absent: rules of games.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,32 +14,32 @@ use web_sys::{CanvasRenderingContext2d, Document, Event, HtmlCanvasElement, Keyb
 use crate::said::Said;
 use crate::{KeyState, PagePlatform, now, on_arrival, platform_with, random_seed, sign_in, sign_out, token};
 
-/// How often the room is looked after while the page is hidden.
+/// Update interval of the room while the page is hidden, in milliseconds.
 const HIDDEN_EVERY_MS: i32 = 250;
 
-/// A room in a page.
+/// Room of a page.
 pub type GameRoom<G> = gaggle::GameRoom<G, PagePlatform>;
 
-/// The same for a world of shared objects.
+/// Room of a page for a world of replicated objects.
 pub type WorldRoom<W> = gaggle::WorldRoom<W, PagePlatform>;
 
-/// What is drawn on: 640 wide and 360 high, however large the window is.
+/// Drawing area: 640 by 360, scaled to the window.
 #[derive(Debug)]
 pub struct Canvas {
     context: CanvasRenderingContext2d,
 }
 
 impl Canvas {
-    /// Width and height.
+    /// Width and height in pixels.
     pub const SIZE: (i32, i32) = (640, 360);
 
-    /// A box of a colour, which is anything CSS calls one.
+    /// Fills a rectangle with a CSS color.
     pub fn fill_rect(&self, color: &str, x: i32, y: i32, width: i32, height: i32) {
         self.context.set_fill_style_str(color);
         self.context.fill_rect(x.into(), y.into(), width.into(), height.into());
     }
 
-    /// Words, from their lower left corner on.
+    /// Draws text from its lower left corner.
     pub fn fill_text(&self, color: &str, x: i32, y: i32, words: &str) {
         self.context.set_fill_style_str(color);
         let _ = self.context.fill_text(words, x.into(), y.into());
@@ -56,7 +57,7 @@ struct Table<E: Engine> {
     input: MakeInput<E::Input>,
     draw: Draw<E>,
     said: Said,
-    /// The link to sign in or out is shown.
+    /// The button to sign in or out is shown.
     offers_sign_in: bool,
     sign_in_clicked: Rc<Cell<bool>>,
     game: String,
@@ -74,7 +75,7 @@ pub fn run_page<G: Game + Clone + 'static>(
     report(begin::<GameEngine<G>>(config, game, Box::new(input), Box::new(draw)));
 }
 
-/// As [`run_page`], for a [`World`] of replicated objects.
+/// Like [`run_page`], for a [`World`] of replicated objects.
 pub fn run_world<W: World + 'static>(
     config: RoomConfig<ReplicaConfig>,
     world: W,
@@ -84,7 +85,7 @@ pub fn run_world<W: World + 'static>(
     report(begin::<WorldEngine<W>>(config, world, Box::new(input), Box::new(draw)));
 }
 
-/// Shows why a page cannot begin.
+/// Shows why a page cannot start.
 fn report(begun: Result<(), JsValue>) {
     let Err(error) = begun else { return };
     let body = web_sys::window().and_then(|window| window.document()).and_then(|document| document.body());
@@ -98,7 +99,7 @@ fn begin<E: Engine + 'static>(
     input: MakeInput<E::Input>,
     draw: Draw<E>,
 ) -> Result<(), JsValue> {
-    let window = web_sys::window().ok_or("This is no page.")?;
+    let window = web_sys::window().ok_or("This is not a page.")?;
     let document = window.document().ok_or("This page has no document.")?;
     let body = document.body().ok_or("This page has no body.")?;
     let canvas: HtmlCanvasElement = document.create_element("canvas")?.dyn_into()?;
@@ -170,14 +171,14 @@ impl<E: Engine + 'static> Table<E> {
         }
     }
 
-    /// The page is shown, or hidden: then timers come late, but not what arrives.
+    /// The page was shown or hidden: hidden pages have slow timers, but arrivals are immediate.
     fn note_visibility(&mut self, look: &Rc<dyn Fn()>) {
         let hidden = self.document.hidden();
         on_arrival(hidden.then(|| Rc::clone(look)));
         if hidden { self.room.suspend() } else { self.room.resume() }
     }
 
-    /// Shows the link to sign in, once the lobby has said that there is one.
+    /// Shows the button to sign in, once the lobby has announced an issuer.
     fn offer_sign_in(&mut self) {
         let url = self.room.lobby_client().and_then(|client| client.sign_in_url());
         if url.is_none() || std::mem::replace(&mut self.offers_sign_in, true) {
@@ -193,8 +194,8 @@ impl<E: Engine + 'static> Table<E> {
         let _ = self.document.body().map(|body| body.append_child(&link));
     }
 
-    /// Goes to the issuer, or signs out. Another identity is another player, so this one leaves the
-    /// room first and remembers its code.
+    /// Goes to the issuer, or signs out. Another identity is another player, so the room is left
+    /// and its code stored first.
     fn change_identity(&mut self) {
         let code = kept(&self.window, &self.game, "room", false);
         self.room.leave();
@@ -222,7 +223,7 @@ impl<E: Engine + 'static> Table<E> {
     }
 }
 
-/// Where things are remembered, for as long as the browser or this tab; browsers may refuse.
+/// Storage of the browser or of this tab; browsers may deny it.
 fn storage(window: &Window, lasting: bool) -> Option<web_sys::Storage> {
     if lasting { window.local_storage() } else { window.session_storage() }.ok().flatten()
 }
@@ -240,7 +241,7 @@ fn keep(window: &Window, game: &str, what: &str, value: Option<&str>, lasting: b
     };
 }
 
-/// Two tabs are two players, and a reloaded one is the same.
+/// Device key: different per tab, stable over reloads.
 fn seat(window: &Window, game: &str) -> String {
     kept(window, game, "seat", false).unwrap_or_else(|| {
         let seat = format!("{:016x}", random_seed());
@@ -249,7 +250,7 @@ fn seat(window: &Window, game: &str) -> String {
     })
 }
 
-/// What the browser calls for the next frame.
+/// Callback for the next frame.
 type Again = Closure<dyn FnMut()>;
 
 fn run<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsValue> {
@@ -282,7 +283,7 @@ fn run<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsValue
 fn listen<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsValue> {
     let (window, document) = (table.borrow().window.clone(), table.borrow().document.clone());
     on(&window, "keydown", table, |table, event: KeyboardEvent| {
-        // What the browser does with Ctrl and the like stays the browser's.
+        // Keyboard shortcuts belong to the browser.
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
         }
@@ -298,7 +299,7 @@ fn listen<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsVa
     on(&window, "blur", table, |table, _: Event| table.keys.let_go())?;
     on(&window, "pagehide", table, |table, _: Event| table.room.close())?;
     on(&window, "pageshow", table, |table, event: Event| {
-        // Kept whole while the player was elsewhere: it has no seat and no links any more.
+        // Restored from the back-forward cache: its slot and links are gone.
         if js_sys::Reflect::get(&event, &"persisted".into()).is_ok_and(|persisted| persisted.is_truthy()) {
             let _ = table.window.location().reload();
         }
@@ -309,7 +310,7 @@ fn listen<E: Engine + 'static>(table: &Rc<RefCell<Table<E>>>) -> Result<(), JsVa
             table.update();
         }
     });
-    // A page may be opened behind another.
+    // A page may be opened in the background.
     table.borrow_mut().note_visibility(&look);
     on(&document, "visibilitychange", table, move |table, _: Event| table.note_visibility(&look))
 }

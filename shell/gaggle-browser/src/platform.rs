@@ -1,4 +1,6 @@
-//! A page online: the lobby of the server it came from, and links by whatever way there is.
+//! Platform of pages: the lobby of the page's server, and a mesh over the best paths.
+//!
+//! Given to [`Room`](gaggle::Room). Absent: rooms, games.
 
 use gaggle::link::Path;
 use gaggle::{ConnectMesh, MeshSetup, Micros, Online, OnlineConfig};
@@ -6,21 +8,20 @@ use gaggle::{ConnectMesh, MeshSetup, Micros, Online, OnlineConfig};
 use crate::lobby::own_server;
 use crate::{LobbyWebSocket, MeshServers, PageMesh, mesh};
 
-/// What a page's room runs on.
+/// Platform of a page's room.
 pub type PagePlatform = Online<LobbyWebSocket, PageConnect>;
 
-/// What a [`Room`](gaggle::Room) in a page needs of the world: the lobby and the relay of the
-/// server the page came from.
+/// Platform with the lobby and relay of the page's own server.
 pub fn platform() -> PagePlatform {
     platform_with(OnlineConfig::default())
 }
 
-/// As [`platform`], by certain ways only, or as if the network were worse.
+/// Like [`platform`], with settings of the network.
 pub fn platform_with(config: OnlineConfig) -> PagePlatform {
     make_online(own_server(), config)
 }
 
-/// As [`platform_with`], for a page that came from somewhere else than its server, which is called
+/// Like [`platform_with`], for a page from another origin than its server, which is named like
 /// `wss://play.example`. The server must allow the page's origin.
 pub fn platform_at(server: &str, config: OnlineConfig) -> PagePlatform {
     make_online(server.trim_end_matches('/').to_string(), config)
@@ -31,10 +32,10 @@ fn make_online(server: String, config: OnlineConfig) -> PagePlatform {
     Online::new(socket, PageConnect { server, config })
 }
 
-/// Opens meshes over the relay and the ICE servers the lobby names.
+/// Opens meshes over the relay and the ICE servers that the lobby names.
 #[derive(Debug)]
 pub struct PageConnect {
-    /// To complete a relay's address that is a path.
+    /// Origin of the server, to complete a relay address that is a path.
     server: String,
     config: OnlineConfig,
 }
@@ -47,20 +48,19 @@ impl ConnectMesh for PageConnect {
             ice: setup.ice_servers.to_vec(),
             relay: setup.relay.map(|relay| relay_url(&self.server, &relay.socket)),
         };
-        // Without WebRTC nothing but a socket can work: no need to find out by waiting.
+        // Without WebRTC only a WebSocket can work: do not wait for timeouts to find out.
         let only_path = self.config.only_path.or((!has_webrtc()).then_some(Path::WebSocket));
         let config = OnlineConfig { only_path, ..self.config };
         mesh(setup.local_id, setup.ticket, &servers, config.mesh(), setup.seed)
     }
 }
 
-/// A relay's address may be a path of the server that tells it.
+/// Address of the relay, which may be given as a path on the server.
 fn relay_url(server: &str, socket: &str) -> String {
     if socket.starts_with('/') { format!("{server}{socket}") } else { socket.to_string() }
 }
 
-/// Whether this browser has WebRTC. Where it is switched off, everything goes through a socket of
-/// the server.
+/// Whether this browser has WebRTC. If it is disabled, everything goes through a WebSocket.
 pub fn has_webrtc() -> bool {
     let window = web_sys::window();
     window.is_some_and(|window| {
@@ -76,7 +76,7 @@ pub fn random_seed() -> u64 {
         .and_then(|crypto| crypto.get_random_values_with_u8_array(&mut bytes).ok());
     match filled {
         Some(_) => u64::from_le_bytes(bytes),
-        // Without a safe source any other has to do: seeds decide nothing that must be secret.
+        // Without a secure source any other will do: no secret depends on seeds.
         None => js_sys::Math::random().to_bits(),
     }
 }

@@ -1,4 +1,6 @@
-//! The line to a relay: a WebSocket of the page, and a WebRTC channel beside it.
+//! Socket to a relay: a WebSocket of the page, with a WebRTC channel beside it.
+//!
+//! Implements [`RelaySocket`](gaggle_link::RelaySocket). Absent: when to connect (`gaggle-link`).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -14,25 +16,25 @@ use web_sys::{BinaryType, MessageEvent, RtcConfiguration, WebSocket};
 use crate::arrival::arrived;
 use crate::connection::{Connection, Inbox, Report, Task};
 
-/// Bytes the browser may hold back. More than that is a queue that only gets older.
+/// Bytes the browser may buffer. More would only be older.
 const BUFFERED_BYTES_MAX: u32 = 64 * 1024;
-/// Frames that wait to be polled; one more drops the oldest datagram.
+/// Frames queued for polling; beyond that the oldest datagram is dropped.
 const FRAMES_MAX: usize = 2_048;
-/// The longest frame there is: a kind and a text.
+/// Longest frame: a kind and a text.
 const FRAME_BYTES_MAX: usize = RELAY_TEXT_BYTES_MAX + 1;
 
-/// What a socket reported.
+/// Report of a socket.
 enum Said {
     Opened,
     Closed,
     Frame(Vec<u8>),
 }
 
-/// What sockets reported and nobody has fetched yet.
+/// Reports not polled yet.
 #[derive(Default)]
 struct Words {
     said: VecDeque<(u32, Said)>,
-    /// Frames thrown away: nobody polled, or they were longer than any there is.
+    /// Frames dropped because they were not polled in time, or were too long.
     dropped: u64,
 }
 
@@ -56,16 +58,15 @@ impl Words {
     }
 }
 
-/// A relay's address, the socket to it, and the channel beside it.
+/// Address of a relay, with the WebSocket and channel to it.
 pub struct RelayWebSocket {
     url: String,
     socket: Option<Socket>,
     said: Rc<RefCell<Words>>,
-    /// The number of the socket that is listened to, if there is one. What was said under any other
-    /// is of no interest.
+    /// Number of the current socket, if any. Reports of others are ignored.
     sockets: u32,
     channel: Option<Connection>,
-    /// The same for channels.
+    /// Number of the current channel.
     channels: u32,
     inbox: Rc<RefCell<Inbox>>,
 }
@@ -78,7 +79,7 @@ impl std::fmt::Debug for RelayWebSocket {
 
 struct Socket {
     socket: WebSocket,
-    /// Kept alive for as long as the browser may call them.
+    /// Kept alive as long as the browser may call them.
     _handlers: Handlers,
 }
 
@@ -89,7 +90,7 @@ struct Handlers {
 }
 
 impl RelayWebSocket {
-    /// A line to the relay at this address, as `wss://example.org/relay`.
+    /// A socket to the relay at this address, such as `wss://example.org/relay`.
     pub fn new(url: &str) -> RelayWebSocket {
         RelayWebSocket {
             url: url.to_string(),
@@ -130,7 +131,7 @@ impl RelayWebSocket {
             }
             match report {
                 Report::Described(description) => return Some(RelaySocketEvent::Described(description)),
-                // The relay needs no addresses of ours: it answers to where it is spoken to from.
+                // The relay needs no local candidates: it answers to the source address.
                 Report::Found(_) => {}
                 Report::Open => return Some(RelaySocketEvent::ChannelOpened),
                 Report::Failed => {
@@ -156,7 +157,7 @@ impl RelaySocket for RelayWebSocket {
         self.sockets += 1;
         self.socket = Socket::open(&self.url, self.sockets, &self.said);
         if self.socket.is_none() {
-            // An address the page may not use: told like any other failure, and tried again.
+            // An address the page may not use: reported as a failure and retried.
             self.said.borrow_mut().push(self.sockets, Said::Closed);
         }
     }
@@ -185,7 +186,7 @@ impl RelaySocket for RelayWebSocket {
 
     fn offer(&mut self, _: Micros) {
         self.channels += 1;
-        // Whose it is does not matter: there is one channel at a time.
+        // The peer id is not used: there is one channel at a time.
         let peer = PeerId::default();
         self.channel = Connection::new(peer, self.channels, &RtcConfiguration::new(), &self.inbox).ok();
         match &self.channel {
@@ -210,7 +211,7 @@ impl RelaySocket for RelayWebSocket {
     }
 
     fn poll_timeout(&self) -> Micros {
-        // The browser calls back; a page polls with every frame anyway.
+        // The browser calls back; a page polls every frame anyway.
         Micros::MAX
     }
 
@@ -229,7 +230,7 @@ impl Socket {
         let on = Rc::clone(said);
         let opened = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push(number, Said::Opened));
         socket.set_onopen(Some(opened.as_ref().unchecked_ref()));
-        // An error is always followed by this.
+        // An error is always followed by a close.
         let on = Rc::clone(said);
         let closed = Closure::<dyn FnMut()>::new(move || on.borrow_mut().push(number, Said::Closed));
         socket.set_onclose(Some(closed.as_ref().unchecked_ref()));

@@ -1,8 +1,10 @@
-//! The line at the lower edge of a page: the last thing that happened online, in words.
+//! Status line at the lower edge of a page: the last online event in words.
+//!
+//! Used by `page.rs`. Absent: texts of events (`gaggle`).
 
 use gaggle::RoomEvent;
 
-/// What the page says. A refusal stays beside what is done about it.
+/// The status line. A rejection stays until it has been read beside what follows.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     line: String,
@@ -10,21 +12,20 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Begins with these words.
+    /// Starts with this text.
     pub(crate) fn new(line: String) -> Said {
         Said { line, refusal: None }
     }
 
-    /// The words at present.
+    /// Current text of the line.
     pub(crate) fn line(&self) -> &str {
         &self.line
     }
 
-    /// Takes in what happened online.
+    /// Updates the line with an event.
     pub(crate) fn hear(&mut self, event: &RoomEvent) {
         match event {
-            // Of all there is to say about a player who joins this would be the last, and is the
-            // least.
+            // These follow a join and would hide it.
             RoomEvent::PathChanged { .. } | RoomEvent::LobbyReply { .. } | RoomEvent::ValueChanged { .. } => {
                 return;
             }
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusal_stays_beside_the_room_found_instead() {
+    fn rejection_stays_beside_room_found_instead() {
         let mut said = Said::new("latency: no number".to_string());
         assert_eq!(said.line(), "latency: no number");
         let rejection = Rejection::new(RejectionCode::NoSuchRoom, "there is no such room");
@@ -66,6 +67,6 @@ mod tests {
         assert_eq!(said.line(), "there is no such room; you are in");
         said.hear(&RoomEvent::LobbyDisconnected);
         said.hear(&RoomEvent::MatchJoined);
-        assert_eq!(said.line(), "you are in", "by then it is long ago");
+        assert_eq!(said.line(), "you are in", "by then it is outdated");
     }
 }

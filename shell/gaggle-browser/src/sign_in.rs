@@ -1,8 +1,8 @@
-//! Signing in: the way to the server's issuer of tokens and back.
+//! Sign-in at the server's token issuer, and the return to the page.
 //!
-//! `run_page` and pages of their own kind call it. The issuer comes back to the page with
-//! `#id_token=…&state=…`; the token is kept for the tab, and never stays in the address.
-//! Absent: rooms, what a token says.
+//! Called by `run_page` and by custom pages. The issuer returns to the page with
+//! `#id_token=…&state=…`; the token is stored for the tab and removed from the address. Absent:
+//! rooms, content of tokens.
 
 use crate::brought::Brought;
 use crate::random_seed;
@@ -11,18 +11,18 @@ const TOKEN: &str = "gaggle.token";
 const STATE: &str = "gaggle.sign-in";
 const QUERY: &str = "gaggle.query";
 
-/// The token to open a room with: one the issuer has just brought, or the tab has. Put it into
+/// Token to open a room with: one the issuer has just returned, or the stored one. Put it into
 /// [`ClientConfig::token`](gaggle::ClientConfig::token), and call [`sign_out`] when the lobby
-/// refuses it.
+/// rejects it.
 pub fn token() -> Option<String> {
     let window = web_sys::window()?;
     let storage = window.session_storage().ok().flatten()?;
     let fragment = window.location().hash().unwrap_or_default();
     let brought = Brought::read(&fragment);
     if let Some(Brought { token, state }) = brought {
-        // A token this tab has not asked for may be another person's.
+        // A token this tab did not request may belong to another player.
         let is_asked = storage.get_item(STATE).ok().flatten().is_some_and(|asked| asked == state);
-        // Issuers compare the address they return to, so what stood behind `?` waited here.
+        // The query was stored before leaving: issuers compare the address they return to.
         let query = storage.get_item(QUERY).ok().flatten().filter(|_| is_asked);
         let query = query.or_else(|| window.location().search().ok()).unwrap_or_default();
         let page = format!("{}{query}", page_address(&window)?);
@@ -36,10 +36,10 @@ pub fn token() -> Option<String> {
     storage.get_item(TOKEN).ok().flatten()
 }
 
-/// Goes to the issuer, by the address of
+/// Goes to the issuer at the address of
 /// [`Client::sign_in_url`](gaggle::lobby::client::Client::sign_in_url). The page is left.
 pub fn sign_in(url: &str) {
-    // A lobby of other people could name a script instead.
+    // A foreign lobby could name a `javascript:` address.
     if !["https://", "http://localhost:", "http://127.0.0.1:"].iter().any(|start| url.starts_with(start)) {
         return;
     }
@@ -53,13 +53,13 @@ pub fn sign_in(url: &str) {
     let _ = window.location().set_href(&url.replace("{return}", &page).replace("{state}", &state));
 }
 
-/// Forgets the token.
+/// Deletes the token.
 pub fn sign_out() {
     let storage = web_sys::window().and_then(|window| window.session_storage().ok().flatten());
     let _ = storage.map(|storage| storage.remove_item(TOKEN));
 }
 
-/// The page without what stands behind `?` and `#`.
+/// Address of the page without query and fragment.
 fn page_address(window: &web_sys::Window) -> Option<String> {
     let location = window.location();
     Some(format!("{}{}", location.origin().ok()?, location.pathname().ok()?))

@@ -1,4 +1,6 @@
-//! The direct way from page to page, or to a native peer: WebRTC.
+//! Direct carrier to pages and native peers: WebRTC of the browser.
+//!
+//! Used by `mesh.rs`. Absent: negotiation (`gaggle-link`).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -15,7 +17,7 @@ use web_sys::{RtcConfiguration, RtcIceServer, RtcPeerConnection};
 
 use crate::connection::{Connection, Inbox, Report, Task};
 
-/// WebRTC data channels as a way to other peers.
+/// WebRTC data channels as a carrier.
 ///
 /// Signals travel through whatever the peers have in common: drain
 /// [`poll_signal`](SignaledCarrier::poll_signal) into it, feed
@@ -36,8 +38,8 @@ impl std::fmt::Debug for WebRtcCarrier {
     }
 }
 
-/// A page's first connection starts the browser's whole machinery for connections, ten times the
-/// work of any other. Better now than in the frame in which somebody comes.
+/// The first connection of a page starts the browser's WebRTC threads, ten times the work of a
+/// later one. Do it now instead of in the frame in which a peer joins.
 fn wake_browser() {
     if let Ok(connection) = RtcPeerConnection::new() {
         connection.close();
@@ -62,7 +64,7 @@ fn configuration(servers: &[IceServer]) -> RtcConfiguration {
 }
 
 impl WebRtcCarrier {
-    /// For this machine, with these servers. The seed should be random.
+    /// For the local peer, with these servers. The seed should be random.
     pub fn new(local: PeerId, servers: &[IceServer], seed: u64) -> WebRtcCarrier {
         wake_browser();
         WebRtcCarrier {
@@ -76,7 +78,7 @@ impl WebRtcCarrier {
         }
     }
 
-    /// Does what the rendezvous wants done.
+    /// Carries out the negotiator's commands.
     fn obey(&mut self) {
         while let Some((peer, attempt, command)) = self.rendezvous.poll_command() {
             let task = match command {
@@ -97,7 +99,7 @@ impl WebRtcCarrier {
                 match Connection::new(peer, attempt, &self.configuration, &self.inbox) {
                     Ok(connection) => drop(self.connections.insert(peer, connection)),
                     Err(_) => {
-                        // A browser without WebRTC, or with too many connections: another way will
+                        // A browser without WebRTC, or with too many connections: another path will
                         // be tried.
                         self.rendezvous.handle_failed(peer, attempt);
                         continue;
@@ -190,7 +192,7 @@ impl Carrier for WebRtcCarrier {
     }
 
     fn poll_timeout(&self) -> Micros {
-        // The browser calls back; a page polls with every frame anyway.
+        // The browser calls back; a page polls every frame anyway.
         Micros::MAX
     }
 

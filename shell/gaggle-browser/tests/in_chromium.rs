@@ -1,6 +1,6 @@
-//! The ways of a page, in a real browser.
+//! The carriers of a page in a real browser.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed step should stop the test")]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ window.ready = true;
 </script>";
 
 #[test]
-fn every_way_of_a_page_keeps_the_contract() {
+fn every_path_of_page_keeps_transport_contract() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contract_page");
     bundle_example(&workspace, "gaggle-browser", "contract_page", &out).unwrap();
@@ -36,7 +36,7 @@ fn every_way_of_a_page_keeps_the_contract() {
     let browser = Chromium::start().unwrap();
     let page = browser.open(&files.url("index.html")).unwrap();
     page.wait_for("window.ready", Duration::from_secs(120)).unwrap();
-    // What the browser refuses is told at once: nobody waits for it to open.
+    // What the browser rejects is reported at once, without a timeout.
     let refused = "(() => {
       const before = window.RTCPeerConnection;
       window.RTCPeerConnection = function () { throw new Error('not here'); };
@@ -45,7 +45,7 @@ fn every_way_of_a_page_keeps_the_contract() {
     assert_eq!(page.eval(refused).unwrap(), json!("[Closed, ChannelClosed]"));
     let relay = Loopback::start(RelayConfig::default()).unwrap();
     try_all(&page, "direct", &relay);
-    assert_eq!(relay.server().totals().connections, 0, "who needs no relay opens none");
+    assert_eq!(relay.server().totals().connections, 0, "a page that needs no relay opens none");
     try_all(&page, "socket", &relay);
     assert_eq!(relay.server().totals().questions, 0);
     try_all(&page, "relay", &relay);

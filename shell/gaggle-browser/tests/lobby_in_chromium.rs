@@ -1,6 +1,6 @@
-//! The lobby's client in a real browser, with a real server that serves the page too.
+//! The lobby client in a real browser, with a real server that also serves the page.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed step should stop the test")]
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,7 +22,7 @@ window.ready = true;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
-fn two_pages_meet_and_find_their_seats_when_the_server_is_back() {
+fn two_pages_meet_and_resume_after_server_restart() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lobby_page");
     bundle_example(&workspace, "gaggle-browser", "lobby_page", &out).unwrap();

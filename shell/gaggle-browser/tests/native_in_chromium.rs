@@ -1,7 +1,6 @@
-//! Native peers and a page in one room: the contract holds between them as it does among either
-//! kind.
+//! Native peers and a page in one room: the transport contract holds between them, too.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed step should stop the test")]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path as FilePath;
@@ -27,24 +26,23 @@ Object.assign(window, guests);
 window.ready = true;
 </script>";
 
-/// Remembers every connection the page makes.
+/// Records every connection the page creates.
 const WATCHED: &str = "
 window.made = [];
 window.RTCPeerConnection = class extends RTCPeerConnection {
   constructor(...how) { super(...how); window.made.push(this); }
 };";
 
-/// NativeMesh in the page, led from here: what they were told and what is known of them is as of
-/// the last look.
+/// A mesh in the page, controlled from here: events and statistics are from the last poll.
 struct Guest {
     nth: u32,
     me: PeerId,
     page: Page,
     post: SignalBoard,
     told: VecDeque<Told>,
-    /// What was told since the last look is being fetched.
+    /// Events since the last poll are being returned.
     looked: bool,
-    /// The last message, while its event is looked at.
+    /// The last message, borrowed by its event.
     bytes: Vec<u8>,
     peers: Vec<PeerId>,
     stats: BTreeMap<PeerId, LinkStats>,
@@ -70,7 +68,7 @@ impl Guest {
         Guest { nth, me, page, post, told, looked: false, bytes, peers, stats }
     }
 
-    /// Looks at the page once, and again when all of it was fetched.
+    /// Polls the page once, and again when all its events were returned.
     fn poll(&mut self) -> Option<TransportEvent<'_>> {
         if !std::mem::replace(&mut self.looked, true) {
             self.look();
@@ -89,7 +87,7 @@ impl Guest {
         })
     }
 
-    /// Hands in signals and takes what happened, in one call to the page.
+    /// Passes signals and fetches events in one call to the page.
     fn look(&mut self) {
         let mine: Vec<_> = self.post.borrow_mut().extract_if(.., |(_, to, _)| *to == self.me).collect();
         let nth = self.nth;
@@ -130,7 +128,7 @@ impl Guest {
                 };
                 self.stats.insert(peer, stats);
             }
-            _ => panic!("the page said {what}"),
+            _ => panic!("the page returned {what}"),
         }
     }
 
@@ -228,7 +226,7 @@ fn from_hex(text: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
 }
 
-/// Two native peers, and the page in this place among them.
+/// Two native peers, and the page at this index.
 fn transports(nth: u32, guest_at: usize, page: &Page) -> Vec<Mixed> {
     let peers: Vec<PeerId> = (0..3).map(|_| random_peer_id().unwrap()).collect();
     let post = SignalBoard::default();
@@ -245,7 +243,7 @@ fn transports(nth: u32, guest_at: usize, page: &Page) -> Vec<Mixed> {
     peers.iter().copied().enumerate().map(transport).collect()
 }
 
-/// All points at once: each has peers of its own, and most of their time they wait.
+/// All rules at once: each has its own peers, and mostly waits.
 fn try_all(page: &Page, guest_at: usize) {
     let (clock, mut forgiving) = (Clock::start(), SteppedClock::default());
     let dead_after = LinkConfig::default().timeout;
@@ -260,7 +258,10 @@ fn try_all(page: &Page, guest_at: usize) {
             match trial.step(now) {
                 Progress::Running => {}
                 Progress::Passed => *held = None,
-                Progress::Failed(failure) => panic!("{point:?}, the page is the {guest_at}th: {failure}"),
+                Progress::Failed(failure) => panic!(
+                    "{point:?}, the page has index {guest_at}: \
+                 {failure}"
+                ),
             }
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -269,7 +270,7 @@ fn try_all(page: &Page, guest_at: usize) {
 }
 
 #[test]
-fn native_peers_and_a_page_keep_the_contract() {
+fn native_peers_and_page_keep_transport_contract() {
     let workspace = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let out = FilePath::new(env!("CARGO_TARGET_TMPDIR")).join("guests_page");
     bundle_example(&workspace, "gaggle-browser", "contract_page", &out).unwrap();
@@ -277,10 +278,10 @@ fn native_peers_and_a_page_keep_the_contract() {
     let browser = Chromium::start().unwrap();
     let page = browser.open_after(WATCHED, &files.url("index.html")).unwrap();
     page.wait_for("window.ready", Duration::from_secs(120)).unwrap();
-    // Most points let the first send and the second receive.
+    // Most rules let the first peer send and the second receive.
     try_all(&page, 0);
     try_all(&page, 1);
-    // Whoever lets go of links leaves nothing behind.
+    // Dropped meshes leave no open connections.
     let left = "made.length < 10 ? 'few' : made.map((one) => one.connectionState).filter((state) => state !== 'closed')";
     assert_eq!(page.eval(left).unwrap(), json!([]));
 }

@@ -1,7 +1,7 @@
-//! Signals that are none, and descriptions and addresses a browser can do nothing with: counted,
-//! and nobody else notices.
+//! Malformed signals, and descriptions and addresses unusable for a browser: counted, without
+//! effect on other peers.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed step should stop the test")]
 
 use std::net::UdpSocket;
 use std::path::Path as FilePath;
@@ -25,7 +25,7 @@ window.ready = true;
 const PATIENCE: Duration = Duration::from_secs(120);
 const NATIVE: PeerId = PeerId::from_u128(1);
 const GUEST: PeerId = PeerId::from_u128(2);
-/// Of two the one with the greater name offers.
+/// The peer with the greater id offers.
 const HOSTILE: PeerId = PeerId::from_u128(3);
 
 fn direct(me: PeerId, servers: &MeshServers) -> NativeMesh {
@@ -33,7 +33,7 @@ fn direct(me: PeerId, servers: &MeshServers) -> NativeMesh {
     mesh(me, "", servers, config, 1)
 }
 
-/// A page with links, and what keeps it.
+/// A page with a mesh, and what keeps it open.
 fn open(name: &str) -> (FileServer, Chromium, Page) {
     let workspace = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let out = FilePath::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -45,14 +45,14 @@ fn open(name: &str) -> (FileServer, Chromium, Page) {
     (files, browser, page)
 }
 
-/// A description that can be used.
+/// A valid description.
 fn offer(clock: &Clock) -> String {
     let mut links = direct(HOSTILE, &MeshServers::default());
     links.add_peer(clock.now(), GUEST);
     let began = Instant::now();
     loop {
         assert!(began.elapsed() < PATIENCE, "{links:?}");
-        assert!(links.poll(clock.now()).is_none(), "nobody is there");
+        assert!(links.poll(clock.now()).is_none(), "no peer is there");
         let signals = std::iter::from_fn(|| links.poll_signal());
         let offers = signals.filter(|(_, signal)| signal.starts_with("offer "));
         if let Some(offer) =
@@ -67,7 +67,7 @@ fn hand_in(page: &Page, text: &str) {
     page.eval(&format!("guest_doubtful_signal(0, '{HOSTILE}', {})", json!(text))).unwrap();
 }
 
-/// Lets the page look about until so many were refused, and a little longer in case there are more.
+/// Polls the page until this many were rejected, and a little longer in case there are more.
 fn refused(page: &Page, wanted: u64) -> u64 {
     let mut count = 0;
     for since in 0..200 {
@@ -81,14 +81,14 @@ fn refused(page: &Page, wanted: u64) -> u64 {
     count
 }
 
-/// Lets the page and the native peer talk until that has heard the page so often. What the native
-/// peer signals is kept back until this is among it.
+/// Runs the page and the native peer until the latter has received this many messages. Its signals
+/// are held back until the awaited one is among them.
 fn talk(clock: &Clock, native: &mut NativeMesh, page: &Page, wanted: u32, awaited: &str) {
     let (began, mut heard) = (Instant::now(), 0);
     let me = native.local_id();
     let (mut kept, mut told) = (Vec::new(), false);
     while heard < wanted {
-        assert!(began.elapsed() < PATIENCE, "{heard}: {native:?} told {kept:?}");
+        assert!(began.elapsed() < PATIENCE, "{heard}: {native:?} sent {kept:?}");
         let now = clock.now();
         while let Some(event) = native.poll(now) {
             heard += u32::from(matches!(event, TransportEvent::Message { .. }));
@@ -105,7 +105,7 @@ fn talk(clock: &Clock, native: &mut NativeMesh, page: &Page, wanted: u32, awaite
         let said = page.eval("guest_poll(0)").unwrap();
         for signal in said.as_str().unwrap().lines().filter_map(|line| line.strip_prefix("signal ")) {
             let (whom, hex) = signal.split_once(' ').unwrap();
-            // Whoever is hostile answers nothing.
+            // The hostile peer answers nothing.
             if whom == me.to_string() {
                 native.handle_signal(now, GUEST, &from_hex(hex)).unwrap();
             }
@@ -114,14 +114,14 @@ fn talk(clock: &Clock, native: &mut NativeMesh, page: &Page, wanted: u32, awaite
     }
 }
 
-/// A STUN server that sees everybody at the same address, as behind a router.
+/// A STUN server that reports one fixed address, as behind a router.
 fn stun_server() -> String {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let url = format!("stun:{}", socket.local_addr().unwrap());
     std::thread::spawn(move || {
         let mut question = [0; 512];
         while let Ok((_, from)) = socket.recv_from(&mut question) {
-            // 192.0.2.7:4711, as RFC 8489 writes it.
+            // 192.0.2.7:4711, encoded as in RFC 8489.
             let seen = [0x00, 0x20, 0, 8, 0, 1, 0x33, 0x75, 0xe1, 0x12, 0xa6, 0x45];
             let answer = [&[0x01, 0x01, 0, 12][..], &question[4..20], &seen].concat();
             let _ = socket.send_to(&answer, from);
@@ -136,7 +136,7 @@ fn from_hex(text: &str) -> String {
 }
 
 #[test]
-fn what_a_page_cannot_use_is_counted_and_whoever_is_honest_connects() {
+fn unusable_signals_are_counted_and_honest_peer_connects() {
     let (_files, _browser, page) = open("refused_page");
     page.eval(&format!("guest_open(0, '{GUEST}', '{NATIVE} {HOSTILE}')")).unwrap();
     let clock = Clock::start();
@@ -149,42 +149,41 @@ fn what_a_page_cannot_use_is_counted_and_whoever_is_honest_connects() {
     no_signals.iter().for_each(|text| hand_in(&page, text));
     assert_eq!(refused(&page, 6), 6, "they are no signals");
     hand_in(&page, "offer 5\nno description");
-    assert_eq!(refused(&page, 7), 7, "nothing a browser knows");
+    assert_eq!(refused(&page, 7), 7, "unusable for a browser");
     hand_in(&page, &format!("offer 6\n{}", offer.replace("ice-ufrag", "nothing")));
-    assert_eq!(refused(&page, 8), 8, "nobody can be called by no name");
-    // This one is good, and what follows are addresses of it.
+    assert_eq!(refused(&page, 8), 8, "an empty peer id cannot be called");
+    // This one is valid, and the following addresses belong to it.
     hand_in(&page, &format!("offer 7\n{offer}"));
     let good = format!("0 {mid}\ncandidate:1 1 udp 1 127.0.0.1 9 typ host");
     hand_in(&page, &format!("candidate 7 {good}"));
-    assert_eq!(refused(&page, 9), 8, "what can be used is not counted");
+    assert_eq!(refused(&page, 9), 8, "a usable one is not counted");
     hand_in(&page, &format!("candidate 7 0 {mid}\nno address"));
     hand_in(&page, &format!("candidate 7 0 {mid}\ncandidate:1 1 udp 1 999.0.0.1 99999 typ host"));
     assert_eq!(refused(&page, 10), 10, "no addresses");
 
     talk(&clock, &mut native, &page, 50, "");
     assert_eq!(native.path(GUEST), Some(Path::Direct));
-    // Also in the middle of it. An attempt that is let go of while the browser works at it counts
-    // for nothing.
+    // Also during a match. An attempt that is dropped while the browser works on it does not count.
     hand_in(&page, "offer 8\nno description");
     assert_eq!(refused(&page, 11), 11);
     for attempt in 9..29 {
         hand_in(&page, &format!("offer {attempt}\n{offer}"));
         hand_in(&page, &format!("candidate {attempt} {good}"));
     }
-    assert_eq!(refused(&page, 12), 11, "attempts that gave way to others");
+    assert_eq!(refused(&page, 12), 11, "attempts replaced by others");
     talk(&clock, &mut native, &page, 50, "");
 }
 
 #[test]
-fn where_a_native_peer_is_seen_is_of_use_to_a_page_whoever_of_them_offers() {
+fn public_address_of_native_peer_reaches_page_either_way() {
     let (_files, _browser, page) = open("seen_page");
     let clock = Clock::start();
     for me in [NATIVE, HOSTILE] {
         page.eval(&format!("guest_open(0, '{GUEST}', '{me}')")).unwrap();
         let mut native = direct(me, &MeshServers { stun: vec![stun_server()], relay: None });
         native.add_peer(clock.now(), GUEST);
-        // Both are on one machine and would be connected before anybody has said where it is seen.
+        // On one machine they would connect before the public address is known.
         talk(&clock, &mut native, &page, 50, "192.0.2.7");
-        assert_eq!(refused(&page, 1), 0, "what {me} told");
+        assert_eq!(refused(&page, 1), 0, "signals of {me}");
     }
 }

@@ -1,8 +1,8 @@
-//! The game of the README, between a page and a native program: what either does the other sees,
-//! and what the page's address asks for is done.
+//! The README's game between a page and a native program: each sees the other's input, and the
+//! parameters in the page's address take effect.
 
 #![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed step should stop the test")]
 
 #[path = "../../gaggle-native/examples/tug_of_war/game.rs"]
 mod game;
@@ -26,7 +26,7 @@ use game::TugOfWar;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Where the page draws the rope's middle, left edge; -1 while it draws none.
+/// Left edge of the rope's middle as drawn; -1 before the first drawing.
 const KNOT: &str = "(() => {
   const canvas = document.querySelector('canvas');
   if (!canvas) return -1;
@@ -37,7 +37,7 @@ const KNOT: &str = "(() => {
   return -1;
 })()";
 
-/// From now on the browser says that far too much waits in every channel, until `full` is no more.
+/// Makes the browser report a full buffer for every channel, until `full` is false.
 const FULL: &str = "(() => {
   Object.assign(window, { full: true, looks: 0, sent: 0 });
   const channel = RTCDataChannel.prototype, send = channel.send;
@@ -53,7 +53,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// In a room only those find who have the code.
+    /// In a private room, joined by code only.
     fn open(server: &BackgroundServer) -> Terminal {
         let clock = Clock::start();
         let config = RoomConfig {
@@ -66,7 +66,7 @@ impl Terminal {
         Terminal { clock, room, code: String::new() }
     }
 
-    /// Plays until something is so.
+    /// Plays until the condition holds.
     fn until(&mut self, what: &str, pulls: bool, mut so: impl FnMut(&Terminal) -> bool) {
         let began = Instant::now();
         while !so(self) {
@@ -82,7 +82,7 @@ impl Terminal {
         }
     }
 
-    /// Whoever plays with us.
+    /// The other player, if present.
     fn other(&self) -> Option<Member> {
         let is_in = |person: &Member| !person.is_local && !person.slots.is_empty();
         self.room.members().into_iter().find(is_in).filter(|_| self.room.phase() == Phase::Playing)
@@ -93,13 +93,13 @@ impl Terminal {
     }
 }
 
-/// The rope as the page draws it.
+/// Position of the rope as the page draws it.
 fn rope(page: &Page) -> Option<i32> {
     let x = page.eval(KNOT).unwrap().as_i64().unwrap();
     (x >= 0).then(|| (x as i32 - 315) * 2)
 }
 
-/// A server with the page of the game, and its files in a folder of this name.
+/// A server that serves the game's page from a folder of this name.
 fn start_server(name: &str, config: Config) -> BackgroundServer {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -111,8 +111,7 @@ fn start_server(name: &str, config: Config) -> BackgroundServer {
     BackgroundServer::start(Config { listen, data, files: Some(files), ..config }).unwrap()
 }
 
-/// An issuer of tokens whose sign-in page asks nothing and returns at once. The first token has
-/// expired.
+/// A token issuer whose sign-in page returns at once. Its first token has expired.
 struct Issuer {
     key: Ed25519KeyPair,
     address: SocketAddr,
@@ -169,7 +168,7 @@ impl Issuer {
     }
 }
 
-/// The page to return to and the state of a request to sign in.
+/// Return address and state of a sign-in request.
 fn asked_for(request: &str) -> Option<(String, String)> {
     let query = request.strip_prefix("GET /sign-in?to=")?.split(' ').next()?;
     let (page, state) = query.split_once("&state=")?;
@@ -204,12 +203,13 @@ fn page_signs_in_and_returns_with_name_of_token() {
     let is =
         |page: &Page, words: &str| page.eval(BUTTON).ok().is_some_and(|text| text.as_str() == Some(words));
     let has = |terminal: &Terminal, name: &str| terminal.other().is_some_and(|other| other.name == name);
-    terminal.until("a guest is in", false, |terminal| terminal.other().is_some() && is(&page, "Sign in"));
+    terminal
+        .until("a guest has joined", false, |terminal| terminal.other().is_some() && is(&page, "Sign in"));
 
-    // A token that has expired is forgotten, and the player is a guest.
+    // An expired token is deleted, and the player is a guest.
     page.eval("document.querySelector('button').click()").unwrap();
     let stored = |page: &Page| page.eval("sessionStorage.getItem('gaggle.token')").unwrap_or_default();
-    terminal.until("it is back and refused", false, |_| {
+    terminal.until("it is back and rejected", false, |_| {
         let is_back = page.eval("location.hash === '' && !sessionStorage.getItem('gaggle.sign-in')");
         issuer.issued() == 1
             && is_back.ok().and_then(|is| is.as_bool()) == Some(true)
@@ -221,17 +221,17 @@ fn page_signs_in_and_returns_with_name_of_token() {
     assert!(is(&page, "Sign in"));
 
     page.eval("document.querySelector('button').click()").unwrap();
-    terminal.until("she plays under her name", false, |terminal| has(terminal, "Ottilie"));
+    terminal.until("the player has the name in the token", false, |terminal| has(terminal, "Ottilie"));
     assert_eq!(issuer.issued(), 2);
     let left = page.eval("location.href").unwrap();
     assert_eq!(left.as_str(), Some(address.as_str()), "no token stays in the address");
 
-    // A link with a token the page has not asked for signs no player in.
+    // A link with a token the page has not requested signs no player in.
     page.eval("document.querySelector('button').click()").unwrap();
-    terminal.until("she is out", false, |_| is(&page, "Sign in"));
+    terminal.until("signed out", false, |_| is(&page, "Sign in"));
     let forged = format!("{address}&x=1#id_token={}&state=guessed", issuer.token(4_000_000_000));
     page.navigate(&forged).unwrap();
-    terminal.until("the forged page is up", false, |_| {
+    terminal.until("the forged page is open", false, |_| {
         let is_new = page.eval("location.search.endsWith('x=1') && location.hash === ''");
         is_new.ok().and_then(|is| is.as_bool()) == Some(true) && is(&page, "Sign in")
     });
@@ -239,16 +239,16 @@ fn page_signs_in_and_returns_with_name_of_token() {
 }
 
 #[test]
-fn a_page_and_a_terminal_pull_one_rope() {
+fn page_and_terminal_pull_one_rope() {
     let server = start_server("tug_of_war", Config::default());
     let mut terminal = Terminal::open(&server);
     terminal.until("a room", false, |terminal| !terminal.code.is_empty());
 
-    // The address says which room, and that what the page sends takes 200 ms.
+    // The address names the room and a latency of 200 ms.
     let browser = Chromium::start().unwrap();
     let address = format!("http://{}/?room={}&latency=400", server.address(), terminal.code);
     let page = browser.open(&address).unwrap();
-    terminal.until("the page comes", false, |terminal| {
+    terminal.until("the page joins", false, |terminal| {
         terminal.other().is_some_and(|other| other.link_stats.is_some_and(|link| link.rtt.is_some()))
     });
     let rtt = terminal.other().unwrap().link_stats.unwrap().rtt.unwrap();
@@ -265,18 +265,18 @@ fn a_page_and_a_terminal_pull_one_rope() {
         seen = rope(&page).unwrap_or(before);
         seen < before && before < i32::MAX
     });
-    // When nobody pulls it is the same rope, to a pixel.
-    terminal.until("one rope", false, |terminal| rope(&page) == Some(terminal.rope() / 2 * 2));
+    // At rest both show the same position, to a pixel.
+    terminal.until("equal positions", false, |terminal| rope(&page) == Some(terminal.rope() / 2 * 2));
 
-    // What the browser would only queue the page does not hand to it; then it goes on.
-    terminal.until("a direct way", false, |terminal| {
+    // While the browser's buffer is full, the page sends nothing; afterwards it continues.
+    terminal.until("a direct path", false, |terminal| {
         terminal.other().is_some_and(|other| other.path == Some(gaggle::Path::Direct))
     });
     page.eval(FULL).unwrap();
     let began = Instant::now();
-    terminal.until("the browser is full", false, |_| began.elapsed() > Duration::from_millis(500));
+    terminal.until("the buffer is full", false, |_| began.elapsed() > Duration::from_millis(500));
     let [looks, sent] = ["looks", "sent"].map(|name| page.eval(name).unwrap().as_u64().unwrap());
-    assert!(looks > 0 && sent == 0, "it was sent {sent} times at {looks} looks at what waits");
+    assert!(looks > 0 && sent == 0, "{sent} sends at {looks} checks of the buffer");
     page.eval("void (full = false)").unwrap();
-    terminal.until("it is not any more", false, |_| page.eval("sent").unwrap().as_u64() > Some(20));
+    terminal.until("the buffer is free again", false, |_| page.eval("sent").unwrap().as_u64() > Some(20));
 }

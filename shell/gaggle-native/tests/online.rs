@@ -13,7 +13,7 @@ use gaggle_server::{BackgroundServer, Config};
 
 use counter::Counter;
 
-type Slot = GameRoom<Counter, NativePlatform>;
+type Player = GameRoom<Counter, NativePlatform>;
 
 /// A minimal world.
 struct NoWorld;
@@ -37,7 +37,7 @@ fn far_away() -> Conditions {
     Conditions::from_settings([("latency", "200")]).unwrap()
 }
 
-fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Slot {
+fn open(server: &BackgroundServer, clock: &Clock, only: Option<Path>) -> Player {
     let config = RoomConfig::new("counter", 2).unwrap();
     let ways = OnlineConfig { only_path: only, conditions: far_away() };
     let outside = platform_with(&format!("ws://{}", server.address()), ways).unwrap();
@@ -95,7 +95,7 @@ fn shared_room_is_send<W: gaggle::World<Input: Send> + Send>() {
 
 #[test]
 fn room_moved_between_threads_in_match_plays_on() {
-    assert_send::<Slot>();
+    assert_send::<Player>();
     let _ = shared_room_is_send::<NoWorld>;
     let data = std::env::temp_dir().join(format!("gaggle-threads-{}", std::process::id()));
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data: data.clone(), ..Config::default() };

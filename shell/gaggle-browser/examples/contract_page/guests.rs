@@ -1,7 +1,7 @@
-//! PageMesh of this page led by a program outside, so that native peers and pages can be put to the
-//! same test.
+//! Meshes of this page controlled by an external program, so that native peers and pages can run
+//! one test.
 //!
-//! Everything is text, one thing a line: `tests/native_in_chromium.rs` is the other side.
+//! Everything is text, one item per line: `tests/native_in_chromium.rs` is the other side.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ fn peer(text: &str) -> PeerId {
     text.parse().expect("a peer")
 }
 
-/// Opens links that may run directly only, to these others.
+/// Opens a mesh with a direct path only, to these other peers.
 #[wasm_bindgen]
 pub fn guest_open(nth: u32, me: &str, others: &str) {
     let config = MeshConfig { paths: PathConfig::only(Path::Direct), ..MeshConfig::default() };
@@ -36,13 +36,13 @@ pub fn guest_open(nth: u32, me: &str, others: &str) {
     GUESTS.with_borrow_mut(|guests| guests.insert(nth, links));
 }
 
-/// Lets go of all of them.
+/// Drops all guests.
 #[wasm_bindgen]
 pub fn guests_close() {
     GUESTS.with_borrow_mut(BTreeMap::clear);
 }
 
-/// A signal came for a guest.
+/// Passes a signal to a guest.
 #[wasm_bindgen]
 pub fn guest_signal(nth: u32, from: &str, text: &str) {
     with(nth, |links| {
@@ -50,20 +50,19 @@ pub fn guest_signal(nth: u32, from: &str, text: &str) {
     });
 }
 
-/// Something came for a guest that may be no signal.
+/// Passes a text to a guest that may not be a signal.
 #[wasm_bindgen]
 pub fn guest_doubtful_signal(nth: u32, from: &str, text: &str) {
     let _ = with(nth, |links| links.handle_signal(now(), peer(from), text));
 }
 
-/// How often a guest was handed what is no signal, or a description or address nothing can be done
-/// with.
+/// Malformed signals and unusable descriptions or addresses a guest has received.
 #[wasm_bindgen]
 pub fn guest_refused(nth: u32) -> u32 {
     with(nth, |links| links.malformed_signals() as u32)
 }
 
-/// Sends a message on a stream, or unreliably on none; an empty text if it was taken.
+/// Sends a message on a stream, or unreliably without one; an empty text if accepted.
 #[wasm_bindgen]
 pub fn guest_send(nth: u32, to: &str, stream: Option<u8>, bytes: &str) -> String {
     let channel = stream.map_or(Channel::Unreliable, Channel::Reliable);
@@ -75,13 +74,13 @@ pub fn guest_send(nth: u32, to: &str, stream: Option<u8>, bytes: &str) -> String
     }
 }
 
-/// Ends a link.
+/// Closes a link.
 #[wasm_bindgen]
 pub fn guest_disconnect(nth: u32, other: &str, goodbye: u8) {
     with(nth, |links| links.disconnect(now(), peer(other), CloseCode(goodbye)));
 }
 
-/// What happened to a guest: events, then signals it wants to send, then how it is linked to whom.
+/// Events of a guest, then signals to send, then its paths.
 #[wasm_bindgen]
 pub fn guest_poll(nth: u32) -> String {
     let mut said = String::new();

@@ -1,8 +1,8 @@
-//! A page that puts the browser's ways to the test: three peers in one page, connected as three
-//! pages would be.
+//! A page that runs the transport contract on the browser's carriers: three peers in one page,
+//! connected like three pages.
 //!
-//! `shell/gaggle-browser/tests/in_chromium.rs` opens it; `guests.rs` is for tests in which native
-//! peers take part. On other targets it does nothing.
+//! `shell/gaggle-browser/tests/in_chromium.rs` opens it; `guests.rs` is for tests with native
+//! peers. On other targets it does nothing.
 
 #![allow(missing_docs, reason = "an example's glue exports functions of its own")]
 
@@ -47,13 +47,13 @@ pub mod page {
         JsFuture::from(promise).await.expect("timers do not fail");
     }
 
-    /// How many points there are.
+    /// Number of rules.
     #[wasm_bindgen]
     pub fn points() -> usize {
         Rule::ALL.len()
     }
 
-    /// What a line to a relay tells at once, whatever becomes of it later.
+    /// Events a relay socket reports at once.
     #[wasm_bindgen]
     pub fn line_tells(relay: &str) -> String {
         let mut line = RelayWebSocket::new(relay);
@@ -63,7 +63,7 @@ pub mod page {
         format!("{:?}", told.collect::<Vec<_>>())
     }
 
-    /// Tries one point over one path; an empty text if it is kept, else what went wrong.
+    /// Runs one rule over one path; an empty text on success, else the failure.
     #[wasm_bindgen]
     pub async fn try_point(nth: usize, path: String, relay: String, passes: String) -> String {
         let point = Rule::ALL[nth];

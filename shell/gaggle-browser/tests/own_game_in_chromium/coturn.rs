@@ -1,5 +1,4 @@
-//! A real TURN server with a secret, and the same two tabs where nothing but it leads from one to
-//! the other.
+//! A real TURN server with a secret, and two tabs that only it connects.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
@@ -15,7 +14,7 @@ use crate::{PATIENCE, open, page_of_the_guide, press_in_second_and_see_it_in_fir
 
 const SECRET: &str = "known to both servers";
 
-/// A coturn that takes names and passwords made of a secret only.
+/// A coturn that accepts only credentials derived from a secret.
 struct Coturn {
     child: Child,
     port: u16,
@@ -26,7 +25,7 @@ impl Coturn {
     fn start() -> Coturn {
         let folder = std::env::temp_dir().join(format!("gaggle-coturn-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        // Somebody else may be faster at a port.
+        // Another process may take the port first.
         let tries = (0..20).map(|nth| 30_000 + ((std::process::id() + nth * 127) % 2_000) as u16);
         let is_free = |port: &u16| {
             let at = (Ipv4Addr::LOCALHOST, *port);
@@ -73,8 +72,8 @@ impl Drop for Coturn {
     }
 }
 
-/// A page that uses the ways through TURN only, and can say which ones it uses and what a TURN
-/// server gives for a name and a password.
+/// Makes the page use TURN only, and report the paths it uses and what a TURN server answers to
+/// credentials.
 const THROUGH_TURN_ONLY: &str = "{
   const Real = window.RTCPeerConnection;
   const made = [];
@@ -127,7 +126,7 @@ const THROUGH_TURN_ONLY: &str = "{
 }";
 
 #[test]
-fn two_tabs_that_only_a_turn_server_connects_are_in_one_match_and_who_forges_credentials_gets_nothing() {
+fn two_tabs_play_through_turn_and_forged_credentials_fail() {
     let out = page_of_the_guide();
     let coturn = Coturn::start();
     let url = format!("turn:127.0.0.1:{}", coturn.port);
@@ -165,7 +164,7 @@ fn two_tabs_that_only_a_turn_server_connects_are_in_one_match_and_who_forges_cre
     assert_eq!(sign(SECRET, &name), password);
     assert_eq!(ask(&name, &password), "relay");
     let (later, before) = (format!("{}:{player}", until + 3_600), format!("{}:{player}", until - 7_200));
-    assert_eq!(ask(&later, &password), 401, "a time that nobody signed");
+    assert_eq!(ask(&later, &password), 401, "a time that was not signed");
     assert_eq!(ask(&before, &sign(SECRET, &before)), 401, "a time that is over");
     assert_eq!(ask(&name, &sign("a guess", &name)), 401, "another secret");
 }

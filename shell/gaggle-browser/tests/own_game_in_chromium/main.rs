@@ -2,7 +2,7 @@
 //! tabs in one match.
 
 #![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a failed step should stop the test")]
 
 mod coturn;
 
@@ -16,8 +16,7 @@ use gaggle_web::chromium::{Chromium, Page};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The crate a reader of the guide has in the end. What is built for it is kept beside what is
-/// built for everything else.
+/// Crate a reader of the guide ends up with. Its build output is kept beside the workspace's.
 fn follow_the_guide() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs");
@@ -41,7 +40,7 @@ fn follow_the_guide() -> PathBuf {
     folder
 }
 
-/// How far left the second goose is, on a page that shows it.
+/// Position of the second goose's left edge on a page.
 const SECOND_GOOSE: &str = "(() => {
   const canvas = document.querySelector('canvas');
   if (!canvas) return -1;
@@ -69,7 +68,7 @@ fn until(page: &Page, what: &str, so: impl Fn(i64) -> bool) -> i64 {
     }
 }
 
-/// The page the guide leads to, built once for all tests.
+/// The guide's page, built once for all tests.
 fn page_of_the_guide() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {
@@ -80,7 +79,7 @@ fn page_of_the_guide() -> PathBuf {
     BUILT.get_or_init(build).clone()
 }
 
-/// A tab, in which this script runs first.
+/// A tab in which this script runs first.
 fn open(browser: &Chromium, script: &str, server: &BackgroundServer) -> Page {
     let page = browser.open_after(script, &format!("http://{}/", server.address())).unwrap();
     page.wait_for("document.querySelector('canvas') !== null", PATIENCE).unwrap();
@@ -89,23 +88,22 @@ fn open(browser: &Chromium, script: &str, server: &BackgroundServer) -> Page {
 
 fn press_in_second_and_see_it_in_first(first: &Page, second: &Page) {
     for page in [first, second] {
-        until(page, "both are in", |x| x >= 0);
+        until(page, "both have joined", |x| x >= 0);
     }
     let before = second_goose(first);
     second.key("ArrowRight", "ArrowRight", true).unwrap();
-    let mover =
-        if until(first, "somebody moves", |x| x != before) > before { "the second" } else { "nobody" };
+    let mover = if until(first, "a goose moves", |x| x != before) > before { "the second" } else { "nobody" };
     second.key("ArrowRight", "ArrowRight", false).unwrap();
-    assert_eq!(mover, "the second", "what one presses the other sees");
+    assert_eq!(mover, "the second", "each sees the other's input");
 }
 
-/// Notes what the page's policy made the browser refuse.
+/// Records violations of the page's policy.
 const NOTE_REFUSED: &str = "window.refused = [];
   document.addEventListener('securitypolicyviolation',
     event => window.refused.push(`${event.violatedDirective}: ${event.blockedURI}`));";
 
-/// What the browser refused to load or to run, and whether there is a policy to refuse it by: a
-/// script made of text is refused by the server's policy.
+/// Violations so far, and whether a policy is active: an inline script added by the test is blocked
+/// by it.
 fn refused(page: &Page) -> (Vec<serde_json::Value>, bool) {
     let refused = page.eval("window.refused.slice()").unwrap().as_array().unwrap().clone();
     page.eval("document.head.append(Object.assign(document.createElement('script'), { text: '1' }))")
@@ -130,7 +128,7 @@ fn own_game_page_breaks_no_rule_of_servers_policy() {
 }
 
 #[test]
-fn whoever_follows_the_guide_has_two_tabs_in_one_match() {
+fn reader_of_guide_has_two_tabs_in_one_match() {
     let data = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-data");
     let _ = std::fs::remove_dir_all(&data);
     let files = Some(page_of_the_guide());

@@ -9,7 +9,7 @@ pub(crate) struct TugOfWar {
 }
 
 impl Game for TugOfWar {
-    type Input = bool; // true while pulling
+    type Input = bool; // pulling, or not
 
     fn tick(&mut self, inputs: &Inputs<'_, bool>) {
         let pull = |nth| i32::from(inputs.get(Slot::at(nth)));
