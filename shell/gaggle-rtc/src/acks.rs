@@ -1,25 +1,25 @@
-//! When acknowledgements leave. A game's messages are small and go both ways all the time, and SCTP
-//! sends an acknowledgement for every two of them, in a datagram of its own that costs as much as a
-//! message. Here it waits a little for a message to travel with. What the other side waits for,
-//! because much is under way or something is missing, leaves at once.
+//! Delayed acknowledgements of a channel.
+//!
+//! Used by `gate.rs`. SCTP acknowledges every second message of a game in a datagram of its own,
+//! which costs as much as a message. Here an acknowledgement waits for a message to travel with,
+//! unless the other side needs it at once: with much in flight, or after a loss. Absent: parsing
+//! (`sctp.rs`).
 
 use std::time::{Duration, Instant};
 
 use crate::sctp::{self, LoneAck};
 
-/// How long after what it acknowledges. SCTP itself may take 200 ms, and whoever repeats what was
-/// lost waits longer than that.
+/// Longest delay. SCTP may take 200 ms, and its retransmissions wait longer than that.
 const WAIT: Duration = Duration::from_millis(40);
-/// What may have come in without an acknowledgement: less than the least anybody may have under
-/// way.
+/// Bytes received without an acknowledgement: less than the smallest congestion window.
 const UNACKNOWLEDGED_BYTES_MAX: usize = 1_000;
-/// What a packet may have with an acknowledgement in it.
+/// Longest packet that an acknowledgement is joined to.
 const JOINED_BYTES_MAX: usize = 1_160;
 
-/// The acknowledgements of one channel.
+/// Acknowledgements of one channel.
 #[derive(Debug, Default)]
 pub(crate) struct Acks {
-    /// When the first data came that no acknowledgement was sent for, and how much since.
+    /// Arrival of the first unacknowledged data, and bytes since.
     since: Option<Instant>,
     bytes: usize,
     waiting: Option<LoneAck>,
@@ -27,7 +27,7 @@ pub(crate) struct Acks {
 }
 
 impl Acks {
-    /// A packet came.
+    /// A packet has arrived.
     pub(crate) fn received(&mut self, now: Instant, packet: &[u8]) {
         if sctp::brings_data(packet) {
             self.since.get_or_insert(now);
@@ -35,7 +35,7 @@ impl Acks {
         }
     }
 
-    /// What to send when a packet is to be sent: it, it with an acknowledgement, or nothing yet.
+    /// What to send for an outgoing packet: itself, joined with an acknowledgement, or nothing yet.
     pub(crate) fn passing<'a>(&'a mut self, now: Instant, packet: &'a [u8]) -> Option<&'a [u8]> {
         if let Some(ack) = sctp::lone_ack(packet) {
             let is_early = self.since.is_some_and(|since| now < since + WAIT);
@@ -59,19 +59,19 @@ impl Acks {
         Some(&self.joined)
     }
 
-    /// When the one that waits must leave.
+    /// When the waiting acknowledgement must be sent.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.waiting.and(self.since).map(|since| since + WAIT)
     }
 
-    /// The one that waited long enough.
+    /// The waiting acknowledgement, if it is due.
     pub(crate) fn take_due(&mut self, now: Instant) -> Option<LoneAck> {
         let ack = self.due().filter(|due| *due <= now).and(self.waiting)?;
         self.done();
         Some(ack)
     }
 
-    /// All is acknowledged.
+    /// Everything is acknowledged.
     fn done(&mut self) {
         (self.since, self.bytes, self.waiting) = (None, 0, None);
     }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn it_travels_with_the_next_message() {
+    fn ack_travels_with_next_message() {
         let (mut acks, begin) = (Acks::default(), Instant::now());
         acks.received(begin, &message(100));
         acks.received(begin + 17 * MS, &message(100));
@@ -102,11 +102,11 @@ mod tests {
         let sent = acks.passing(begin + 30 * MS, &message(80)).unwrap().to_vec();
         assert!(sctp::brings_data(&sent) && sctp::acknowledges(&sent));
         assert_eq!(acks.due(), None);
-        assert_eq!(acks.passing(begin + 31 * MS, &message(80)), Some(&message(80)[..]), "it is said once");
+        assert_eq!(acks.passing(begin + 31 * MS, &message(80)), Some(&message(80)[..]), "it is sent once");
     }
 
     #[test]
-    fn the_newest_is_said_and_none_waits_for_long() {
+    fn newest_ack_is_sent_and_none_waits_long() {
         let (mut acks, begin) = (Acks::default(), Instant::now());
         for nth in 1..=4 {
             acks.received(begin + u32::from(nth) * MS, &message(100));
@@ -115,14 +115,14 @@ mod tests {
         assert_eq!(acks.take_due(begin + 40 * MS), None);
         assert_eq!(acks.take_due(begin + 41 * MS).unwrap()[..], acknowledgement(4));
         assert_eq!(acks.take_due(begin + 41 * MS), None);
-        // One that SCTP itself let wait goes out as it is.
+        // One that SCTP itself delayed is sent unchanged.
         acks.received(begin + 50 * MS, &message(100));
         let late = acknowledgement(5);
         assert_eq!(acks.passing(begin + 250 * MS, &late), Some(&late[..]));
     }
 
     #[test]
-    fn whoever_sends_much_or_lost_something_is_answered_at_once() {
+    fn bulk_sender_or_loss_is_acknowledged_at_once() {
         let (mut acks, now) = (Acks::default(), Instant::now());
         acks.received(now, &message(1_100));
         let plain = acknowledgement(1);
@@ -132,13 +132,13 @@ mod tests {
         acks.received(now, &message(10));
         let gaps = packet(&[(3, &ack(2, 1))]);
         assert_eq!(acks.passing(now, &gaps), Some(&gaps[..]));
-        assert_eq!(acks.due(), None, "an older one is not said after it");
-        // Nothing came: whatever it is for, it is not ours to keep.
+        assert_eq!(acks.due(), None, "an older one is not sent after it");
+        // No data arrived: it acknowledges something else and must not be delayed.
         assert_eq!(acks.passing(now, &plain), Some(&plain[..]));
     }
 
     #[test]
-    fn a_packet_without_room_goes_alone() {
+    fn full_packet_goes_without_ack() {
         let (mut acks, now) = (Acks::default(), Instant::now());
         acks.received(now, &message(10));
         assert_eq!(acks.passing(now, &acknowledgement(1)), None);

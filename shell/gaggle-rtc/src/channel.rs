@@ -1,5 +1,6 @@
-//! One data channel, as browsers have it: number 0, unordered, never repeated, agreed on
-//! beforehand.
+//! One WebRTC data channel: number 0, unordered, without retransmission, negotiated in advance.
+//!
+//! Used by `gaggle-native` and `gaggle-relay`, which have the sockets. Absent: signalling, sockets.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -19,69 +20,68 @@ use crate::contain::contain;
 use crate::gate::{Gate, guarding};
 use crate::stun::{self, TransactionId};
 
-/// What a datagram on the wire may have: a relayed datagram of 1,117 bytes with SCTP's 28 and DTLS'
-/// 37 around it stays whole, for which str0m reckons with 88.
+/// Target size of datagrams: a relayed datagram of 1,117 bytes with 28 of SCTP and 37 of DTLS stays
+/// whole, for which str0m reserves 88.
 const WIRE_BYTES_TARGET: usize = 1_220;
 const WIRE_BYTES_WARN: usize = 1_280;
 
-/// What went wrong with a channel. It is of no use any more.
+/// Error that ends a channel.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RtcChannelError {
-    /// A description cannot be read, or does not fit.
+    /// A description is malformed or unsuitable.
     #[error("the description cannot be used: {0}")]
     Description(String),
-    /// An address cannot be read.
+    /// An address is malformed.
     #[error("the candidate cannot be used: {0}")]
     Candidate(String),
-    /// The connection failed.
+    /// The connection has failed.
     #[error("the connection failed: {0}")]
     Failed(String),
 }
 
-/// How a channel finds the other side.
+/// Role in establishing the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Both sides look for a way.
+    /// Both sides search for a path.
     Peer,
-    /// Waits at a known address for the other side (ICE lite). It believes where a check comes
-    /// from: whoever runs it has to [ask](RtcChannel::request) an address before a check from there
-    /// is handled.
+    /// Waits at a known address (ICE lite). It accepts any source address of a check: its owner
+    /// must [verify](RtcChannel::request) an address before passing on a check from there.
     Server,
 }
 
-/// A key and its certificate, by which the other side recognises this one. Making one takes a
-/// millisecond; it may serve many channels.
+/// Key and certificate that identify one side. Generating one takes a millisecond; it can serve
+/// many channels.
 #[derive(Debug, Clone)]
 pub struct Certificate(DtlsCert);
 
 impl Certificate {
-    /// A fresh one.
+    /// Generates a new certificate.
     ///
     /// # Errors
-    /// If the system gives no entropy.
+    /// If the system provides no random bytes.
     pub fn generate() -> Result<Certificate, RtcChannelError> {
         let made = provider().dtls_provider.generate_certificate();
         made.map(Certificate)
-            .ok_or_else(|| RtcChannelError::Failed("no certificate could be made".to_string()))
+            .ok_or_else(|| RtcChannelError::Failed("no certificate could be generated".to_string()))
     }
 }
 
-/// What a channel wants done, or tells.
+/// Command or event of a channel.
 #[derive(Debug)]
 pub enum RtcOutput {
-    /// Send this datagram from one of our addresses.
+    /// Send this datagram from a local address.
     Transmit {
-        /// Which of ours.
+        /// Local address to send from.
         from: SocketAddr,
-        /// Where to.
+        /// Destination of the datagram.
         to: SocketAddr,
-        /// The datagram.
+        /// Content of the datagram.
         bytes: Vec<u8>,
     },
-    /// Messages can be exchanged now.
+    /// Messages can be exchanged.
     Open,
-    /// A message came.
+    /// A message has arrived.
     Message(Vec<u8>),
     /// The channel has ended.
     Closed,
@@ -89,22 +89,22 @@ pub enum RtcOutput {
     Timeout(Instant),
 }
 
-/// By which the other side knows that it is asked, and signs what it answers.
+/// Credentials of the other side, by which it recognizes and signs checks.
 #[derive(Debug)]
 struct Other {
-    /// Its name and ours.
+    /// ICE user names of both sides.
     names: String,
     password: String,
 }
 
-/// One channel.
+/// A WebRTC data channel, a state machine.
 #[derive(Debug)]
 pub struct RtcChannel {
     rtc: Rtc,
     pending: Option<SdpPendingOffer>,
     channel: Option<ChannelId>,
     other: Option<Other>,
-    /// What our description calls the channel's part of it.
+    /// Name of the channel's media section in the local description.
     mid: String,
     gate: Arc<Gate>,
     open: bool,
@@ -113,10 +113,10 @@ pub struct RtcChannel {
 }
 
 impl RtcChannel {
-    /// Bytes that may wait to be acknowledged. More than that is a queue that only gets older.
+    /// Unacknowledged bytes buffered; more would only be older.
     pub const BUFFERED_BYTES_MAX: usize = 64 * 1024;
 
-    /// A channel of which nothing is known yet.
+    /// A channel before any description.
     pub fn new(now: Instant, role: Role, certificate: &Certificate) -> RtcChannel {
         let config = RtcConfig::new()
             .set_crypto_provider(provider())
@@ -130,18 +130,18 @@ impl RtcChannel {
         RtcChannel { rtc, pending, channel, other, mid, gate, open: false, ended: false, crashed: false }
     }
 
-    /// An address of ours.
+    /// Adds a local address and returns its candidate.
     ///
     /// # Errors
-    /// If it cannot be one.
+    /// If it is not usable.
     pub fn add_host(&mut self, address: SocketAddr) -> Result<String, RtcChannelError> {
         self.add_local(Candidate::host(address, "udp"))
     }
 
-    /// An address at which others see one of ours.
+    /// Adds the public address of a local one and returns its candidate.
     ///
     /// # Errors
-    /// If it cannot be one.
+    /// If it is not usable.
     pub fn add_reflexive(&mut self, seen: SocketAddr, base: SocketAddr) -> Result<String, RtcChannelError> {
         self.add_local(Candidate::server_reflexive(seen, base, "udp"))
     }
@@ -156,11 +156,11 @@ impl RtcChannel {
         Ok(text)
     }
 
-    /// An address of the other side. Names instead of addresses (as browsers use to hide theirs)
-    /// are left out.
+    /// Adds an address of the other side. Host names, by which browsers hide addresses, are
+    /// ignored.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If it is malformed.
     pub fn add_remote(&mut self, candidate: &str) -> Result<(), RtcChannelError> {
         let text = candidate.trim_start_matches("a=");
         self.contained(|channel| {
@@ -171,7 +171,7 @@ impl RtcChannel {
         })?
     }
 
-    /// Describes our side, for the other to answer.
+    /// Creates the local description as an offer.
     ///
     /// # Errors
     /// If that was done before.
@@ -186,10 +186,10 @@ impl RtcChannel {
         Ok(offer)
     }
 
-    /// Answers the other side's description with ours.
+    /// Creates the local description as an answer to an offer.
     ///
     /// # Errors
-    /// If it cannot be used.
+    /// If the offer is not usable.
     pub fn answer(&mut self, offer: &str) -> Result<String, RtcChannelError> {
         expect_one_channel(offer)?;
         let (name, password) = (line(offer, "a=ice-ufrag:"), line(offer, "a=ice-pwd:"));
@@ -207,10 +207,10 @@ impl RtcChannel {
         })?
     }
 
-    /// The other side's answer to our offer.
+    /// Applies the other side's answer.
     ///
     /// # Errors
-    /// If it cannot be used.
+    /// If it is not usable.
     pub fn accept(&mut self, answer: &str) -> Result<(), RtcChannelError> {
         expect_one_channel(answer)?;
         self.contained(|channel| {
@@ -222,26 +222,24 @@ impl RtcChannel {
         })?
     }
 
-    /// What an address belongs to that is found after the description was given: browsers refuse
-    /// one that names another part of it.
+    /// Media section for candidates found after the description: browsers reject others.
     pub fn mid(&self) -> &str {
         &self.mid
     }
 
-    /// The name by which the other side calls for this channel in its first datagrams.
+    /// User name by which the other side's first datagrams name this channel.
     pub fn local_name(&mut self) -> String {
         self.rtc.direct_api().local_ice_credentials().ufrag
     }
 
-    /// A question that only the other side of this channel can answer: whoever does receives where
-    /// it was sent. None before the other side's offer was answered.
+    /// A request that only the other side of this channel can answer, which proves that it receives
+    /// there. None before an offer was answered.
     pub fn request(&self, id: TransactionId) -> Option<Vec<u8>> {
         let other = self.other.as_ref()?;
         Some(stun::check(id, &other.names, |bytes| sign(other.password.as_bytes(), &[bytes])))
     }
 
-    /// Whether the other side of this channel wrote this answer. Servers that answer everybody
-    /// cannot have.
+    /// Whether the other side of this channel signed this response. STUN servers cannot.
     pub fn is_response(&self, bytes: &[u8]) -> bool {
         let Some(other) = &self.other else { return false };
         let is_answer = contain(|| {
@@ -258,10 +256,10 @@ impl RtcChannel {
         !self.crashed && contain(accepts).unwrap_or(false)
     }
 
-    /// A datagram came. One that makes no sense is dropped.
+    /// Handles a datagram. Malformed ones are dropped.
     ///
     /// # Errors
-    /// If the connection is broken by it.
+    /// If it ends the connection.
     pub fn handle(
         &mut self,
         now: Instant,
@@ -276,19 +274,19 @@ impl RtcChannel {
         })?
     }
 
-    /// Time passed.
+    /// Runs timers.
     ///
     /// # Errors
-    /// If the connection is broken by it.
+    /// If the connection has ended.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), RtcChannelError> {
         self.gate.set_now(now);
         self.contained(|channel| channel.rtc.handle_input(Input::Timeout(now)).map_err(failed))?
     }
 
-    /// Sends a message. What is written before the next poll goes out together.
+    /// Sends a message. Messages written before the next poll share datagrams.
     ///
     /// # Errors
-    /// If there is no room for it at the moment. On a channel that is not open it goes nowhere.
+    /// If the buffer is full. On a closed channel the message is dropped.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WouldBlock> {
         self.contained(|held| held.write_now(bytes)).unwrap_or(Ok(()))
     }
@@ -306,7 +304,7 @@ impl RtcChannel {
         }
     }
 
-    /// Bytes that wait to be acknowledged, of [`RtcChannel::BUFFERED_BYTES_MAX`].
+    /// Unacknowledged bytes, of [`RtcChannel::BUFFERED_BYTES_MAX`].
     pub fn buffered_bytes(&mut self) -> usize {
         let buffered = self.contained(|held| {
             let id = held.channel.filter(|_| held.open);
@@ -320,34 +318,33 @@ impl RtcChannel {
         self.open
     }
 
-    /// Whether the other side spoke of streams there are none of. The channel ends with that.
+    /// Whether the channel ended because the other side used a forbidden stream.
     pub fn is_faulty(&self) -> bool {
         self.gate.is_broken()
     }
 
-    /// Whether the library below failed at what the other side sent. The channel ended with that.
+    /// Whether the channel ended because str0m panicked on received data.
     pub fn crashed(&self) -> bool {
         self.crashed
     }
 
-    /// Says goodbye; what [`RtcChannel::poll`] gives afterwards tells the other side.
+    /// Closes the channel; poll [`RtcChannel::poll`] to notify the other side.
     pub fn close(&mut self) {
         let _ = self.contained(|channel| channel.rtc.close());
     }
 
-    /// What is to be done next. Poll until it is [`RtcOutput::Timeout`] after everything that was
-    /// done to a channel.
+    /// Next output. After every call, poll until it is [`RtcOutput::Timeout`].
     pub fn poll(&mut self, now: Instant) -> RtcOutput {
         self.gate.set_now(now);
         let out = self.contained(RtcChannel::poll_alive).ok().flatten();
         out.unwrap_or_else(|| match std::mem::replace(&mut self.ended, true) {
             false => RtcOutput::Closed,
-            // Nothing will ever happen here again.
+            // The channel is dead.
             true => RtcOutput::Timeout(now + std::time::Duration::from_secs(3_600)),
         })
     }
 
-    /// What is to be done next; none if the connection is over.
+    /// Next output; none if the connection is over.
     fn poll_alive(&mut self) -> Option<RtcOutput> {
         while !self.ended && self.rtc.is_alive() {
             let output = self.rtc.poll_output();
@@ -375,10 +372,9 @@ impl RtcChannel {
         None
     }
 
-    /// Lets the library below do something. If it fails, this is the end of the channel and of
-    /// nothing else.
+    /// Calls str0m. A panic ends this channel and nothing else.
     fn contained<T>(&mut self, act: impl FnOnce(&mut RtcChannel) -> T) -> Result<T, RtcChannelError> {
-        let crash = || RtcChannelError::Failed("the library below failed".to_string());
+        let crash = || RtcChannelError::Failed("the WebRTC library panicked".to_string());
         if self.crashed {
             return Err(crash());
         }
@@ -419,8 +415,7 @@ fn channel_config() -> ChannelConfig {
 }
 
 fn receive(now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Option<Input<'_>> {
-    // STUN and DTLS, as RFC 7983 tells them apart. Media, which there is none of, would pass by
-    // everything that guards a channel.
+    // STUN and DTLS, as RFC 7983 distinguishes them. Media would bypass the guards of the channel.
     if !matches!(bytes.first()?, 0..=3 | 20..=63) {
         return None;
     }
@@ -428,17 +423,16 @@ fn receive(now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Opti
     Some(Input::Receive(now, Receive { proto: Protocol::Udp, source: from, destination: to, contents }))
 }
 
-/// Descriptions of anything but one data channel are refused: what there is no use for need not be
-/// understood.
+/// Rejects descriptions of anything but one data channel, which need not be parsed.
 fn expect_one_channel(description: &str) -> Result<(), RtcChannelError> {
     let mut media = description.split(['\r', '\n']).filter_map(|line| line.trim_start().strip_prefix("m="));
     let is_one =
         media.next().is_some_and(|first| first.starts_with("application ")) && media.next().is_none();
-    let error = || RtcChannelError::Description("it is not of one data channel".to_string());
+    let error = || RtcChannelError::Description("it does not describe one data channel".to_string());
     is_one.then_some(()).ok_or_else(error)
 }
 
-/// What comes after this in the first line that begins with it.
+/// Rest of the first line that starts with `begin`.
 fn line<'a>(description: &'a str, begin: &str) -> Option<&'a str> {
     description.lines().find_map(|line| line.trim().strip_prefix(begin))
 }
@@ -471,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_below_ends_the_channel_and_is_told_once() {
+    fn panic_below_ends_channel_and_is_reported_once() {
         let (mut held, now) = (channel(Role::Server), Instant::now());
         let crashed: Result<(), _> = held.contained(|_| panic!("on purpose"));
         assert!(crashed.is_err() && held.crashed() && !held.is_open());
@@ -480,16 +474,16 @@ mod tests {
         let (from, to) = (([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 4_000).into());
         assert!(held.handle(now, from, to, &[1; 20]).is_err() && held.handle_timeout(now).is_err());
         assert!(!held.accepts(now, from, to, &[1; 20]));
-        assert_eq!(held.write(b"honk"), Ok(()), "it goes nowhere");
+        assert_eq!(held.write(b"honk"), Ok(()), "it is dropped");
         held.close();
     }
 
     #[test]
-    fn media_never_gets_further_than_its_first_byte() {
+    fn media_is_dropped_at_its_first_byte() {
         let now = Instant::now();
         let here: SocketAddr = ([127, 0, 0, 1], 4_000).into();
         let is_taken = |first: u8| {
-            // Long enough to be anything.
+            // Long enough for any protocol.
             let bytes = [&[first, 96][..], &[0; 60]].concat();
             receive(now, here, here, &bytes).is_some()
         };
@@ -501,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_data_channel_is_talked_about() {
+    fn description_must_contain_exactly_one_data_channel() {
         let offer = channel(Role::Peer).offer().unwrap();
         assert!(channel(Role::Server).answer(&offer).is_ok());
         let audio =

@@ -1,6 +1,6 @@
-//! What keeps a fault of the library below from ending more than the channel it happened in:
-//! whatever others send may be what nobody has thought of, and one channel is all they may end by
-//! it.
+//! Containment of panics: unexpected input may make str0m panic, which must end only one channel.
+//!
+//! Used by `channel.rs`; panic hooks ask [`is_contained`]. Absent: what runs inside.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,16 +9,16 @@ thread_local! {
     static CONTAINING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread, right now, ends one channel and nothing else. For panic hooks
-/// that end the process otherwise.
+/// Whether a panic on this thread, right now, ends one channel only. For panic hooks that would
+/// abort the process.
 pub fn is_contained() -> bool {
     CONTAINING.get()
 }
 
-/// What came out of it; none if it panicked, after which whatever it worked on is of no use.
+/// Runs `act`; none if it panicked, after which its data must not be used.
 pub(crate) fn contain<T>(act: impl FnOnce() -> T) -> Option<T> {
     let before = CONTAINING.replace(true);
-    // Nobody looks at what is left of it.
+    // The data is dropped after a panic.
     let done = catch_unwind(AssertUnwindSafe(act));
     CONTAINING.set(before);
     done.ok()
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_ends_here_and_hooks_know_it() {
+    fn panic_is_contained_and_hooks_know_it() {
         assert!(!is_contained());
         assert_eq!(contain(is_contained), Some(true));
         assert_eq!(

@@ -1,11 +1,11 @@
-//! What stands between a channel's encryption and its SCTP. There is one stream; SCTP would keep
-//! something for each of 65,536 a stranger names, and look through them with every datagram.
-//! Packets that speak of another never reach it, and whoever sends one has broken the channel's
-//! rules; what else would make it keep or do too much is found by [`crate::intake`]. On the way out
-//! acknowledgements are [spared](crate::acks).
+//! Guard between a channel's encryption and its SCTP.
 //!
-//! str0m makes its encrypted sessions through a provider that is one for the whole process. A
-//! channel's gate is handed to it beside that, while the channel is made.
+//! There is one stream; SCTP would keep state for each of 65,536 that a peer names, and scan it
+//! with every datagram. Packets that name another stream never reach it and end the channel;
+//! [`crate::intake`] finds what else would cost SCTP too much. Outgoing acknowledgements are
+//! [joined](crate::acks). str0m creates encrypted sessions through a provider that is global to the
+//! process, so a channel's gate is passed beside it, in a thread-local, while the channel is
+//! created. Absent: sockets.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::intake::{Intake, Verdict};
 use crate::sctp;
 
 thread_local! {
-    /// The gate of the channel that is being made.
+    /// Gate of the channel that is being created.
     static NEXT: RefCell<Option<Arc<Gate>>> = const { RefCell::new(None) };
 }
 
-/// What a channel and its encrypted session tell each other.
+/// State shared by a channel and its encrypted session.
 #[derive(Debug)]
 pub(crate) struct Gate {
     began: Instant,
-    /// Nanoseconds since then.
+    /// Nanoseconds since `begin`.
     now: AtomicU64,
     is_broken: AtomicBool,
 }
@@ -40,7 +40,7 @@ impl Gate {
         Arc::new(Gate { began, now: AtomicU64::new(0), is_broken: AtomicBool::new(false) })
     }
 
-    /// Makes a channel whose session is behind this gate.
+    /// Creates a channel whose session uses this gate.
     pub(crate) fn guard<T>(self: &Arc<Gate>, make: impl FnOnce() -> T) -> T {
         NEXT.set(Some(Arc::clone(self)));
         let made = make();
@@ -48,13 +48,13 @@ impl Gate {
         made
     }
 
-    /// Tells what time it is.
+    /// Sets the current time.
     pub(crate) fn set_now(&self, now: Instant) {
         let nanos = now.saturating_duration_since(self.began).as_nanos();
         self.now.store(u64::try_from(nanos).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Whether the other side broke the rules.
+    /// Whether the other side violated the protocol.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::Relaxed)
     }
@@ -64,9 +64,9 @@ impl Gate {
     }
 }
 
-/// A provider whose sessions are guarded by the gates of their channels.
+/// A provider whose sessions use the gates of their channels.
 pub(crate) fn guarding(provider: &CryptoProvider) -> CryptoProvider {
-    // One for the process, made once.
+    // One for the process, never freed.
     let guarding: &'static Guarding = Box::leak(Box::new(Guarding { inner: provider.dtls_provider }));
     CryptoProvider { dtls_provider: guarding, ..provider.clone() }
 }
@@ -115,7 +115,7 @@ impl DtlsInstance for Session {
     fn poll_output<'a>(&mut self, buf: &'a mut [u8]) -> DtlsOutput<'a> {
         let now = self.gate.now();
         if let Some(ack) = self.acks.take_due(now) {
-            // If it cannot be sent the session is over, which others will notice.
+            // If it cannot be sent the session is over, which is noticed elsewhere.
             let _ = self.inner.send_application_data(&ack);
         }
         match self.inner.poll_output(buf) {

@@ -1,49 +1,50 @@
-//! What of the other side's words SCTP is given. It keeps every piece of a message until the
-//! message is whole, everything that came after a gap until the gap is closed, and goes through all
-//! of it with every chunk; it answers whatever asks for an answer; and it looks up all that an
-//! acknowledgement names. None of that is bounded, so that it is bounded here, before anything is
-//! kept.
+//! Bounds on what SCTP must buffer and process for the other side.
+//!
+//! Called by `gate.rs` before SCTP. SCTP keeps every fragment until its message is complete, and
+//! everything after a gap until the gap is closed; it scans all of that with every chunk, answers
+//! whatever asks for an answer, and looks up all that an acknowledgement names. None of it is
+//! bounded there, so it is bounded here. Absent: parsing (`sctp.rs`).
 
 use crate::sctp::{self, Chunk, Ends};
 
-/// How far data may be ahead of what is acknowledged. Whoever sends more than that before it gives
-/// up what was lost loses the rest, too: a full room's datagrams of a quarter of a second.
+/// How far data may be ahead of what is acknowledged: a full room's datagrams of a quarter of a
+/// second. A sender that exceeds it before giving up a loss loses the excess, too.
 const AHEAD_MAX: i32 = 1_024;
 
-/// Most pieces of a message: browsers cut the longest we send in two or three, to fill packets up.
+/// Most fragments per message: browsers split the longest one in two or three.
 const PIECES_MAX: u32 = 8;
-/// How many of the latest chunks are remembered once there were pieces: more than can be ahead.
+/// Chunks remembered once there were fragments: more than can be ahead.
 const REMEMBERED: usize = 2_048;
 
-/// What is to be done with a packet.
+/// What to do with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Pass,
-    /// It is as if it had been lost on the way.
+    /// Treat it as lost on the network.
     Drop,
-    /// Nobody who keeps to the rules sends this.
+    /// A protocol violation: end the channel.
     Broken,
 }
 
-/// A chunk that came: its number, and which part of its message it is.
+/// A received chunk: its number, and its place in its message.
 type Seen = (u32, Ends);
 
-/// What is known about the other side's data.
+/// State about the other side's data.
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
-    /// Up to where it is acknowledged; before that was said, where it began.
+    /// Highest acknowledged number; before the first acknowledgement, where data began.
     acknowledged: Option<u32>,
-    /// The latest chunks, from the first piece of a message on.
+    /// Latest chunks, from the first fragment on.
     chunks: Option<Box<[Option<Seen>]>>,
 }
 
 impl Intake {
-    /// A packet goes out.
+    /// A packet is sent.
     pub(crate) fn sent(&mut self, packet: &[u8]) {
         self.acknowledged = sctp::acknowledged(packet).or(self.acknowledged);
     }
 
-    /// A packet came.
+    /// A packet has arrived.
     pub(crate) fn judge(&mut self, packet: &[u8]) -> Verdict {
         let (mut seen, mut verdict) = ([0_u64; 4], Verdict::Pass);
         for (kind, chunk) in sctp::chunks(packet) {
@@ -69,9 +70,9 @@ impl Intake {
         verdict
     }
 
-    /// Whether a chunk goes with those beside it: after the last piece of a message comes the first
-    /// of another, and only then. So whatever is acknowledged is whole, and only what is ahead of
-    /// that can be kept.
+    /// Whether a chunk fits its neighbors: exactly the last fragment of a message is followed by
+    /// the first of another. So acknowledged messages are complete, and only what is ahead can be
+    /// buffered.
     fn fits(&mut self, number: u32, ends: Ends) -> bool {
         if self.chunks.is_none() && ends.is_first && ends.is_last {
             return true;
@@ -79,16 +80,16 @@ impl Intake {
         let chunks = self.chunks.get_or_insert_with(|| vec![None; REMEMBERED].into_boxed_slice());
         let slot = &mut chunks[number as usize % REMEMBERED];
         match slot {
-            // The same again, as it was.
+            // A repetition must be identical.
             Some((known, before)) if *known == number => return *before == ends,
-            // From long ago: whoever hears it has had it.
+            // Older than the record: it was received long ago.
             Some((known, _)) if number.wrapping_sub(*known).cast_signed() < 0 => return true,
             _ => *slot = Some((number, ends)),
         }
         let at = |number: u32| chunks[number as usize % REMEMBERED].filter(|(known, _)| *known == number);
         let is_after = at(number.wrapping_sub(1)).is_none_or(|(_, before)| before.is_last == ends.is_first);
         let is_before = at(number.wrapping_add(1)).is_none_or(|(_, after)| ends.is_last == after.is_first);
-        // How many pieces of one message there are around it.
+        // Fragments of its message around it.
         let back = (0..PIECES_MAX)
             .take_while(|nth| at(number.wrapping_sub(*nth)).is_some_and(|(_, ends)| !ends.is_first));
         let on = (0..PIECES_MAX)
@@ -103,17 +104,17 @@ mod tests {
     use crate::sctp::tests::{ack, data, packet, piece};
 
     #[test]
-    fn data_far_ahead_is_dropped_until_what_is_missing_is_given_up() {
+    fn data_far_ahead_is_dropped_until_gap_is_given_up() {
         let numbered = |number: u32| {
             let mut body = data(0, b"hello");
             body[..4].copy_from_slice(&number.to_be_bytes());
             packet(&[(0, &body)])
         };
-        // Numbers begin anywhere, and go round.
+        // Numbers start anywhere, and wrap.
         let first = u32::MAX - 3;
         let mut intake = Intake::default();
         assert_eq!(intake.judge(&numbered(first)), Verdict::Pass);
-        assert_eq!(intake.judge(&numbered(first.wrapping_sub(2))), Verdict::Pass, "it came late");
+        assert_eq!(intake.judge(&numbered(first.wrapping_sub(2))), Verdict::Pass, "it arrived late");
         assert_eq!(intake.judge(&numbered(first.wrapping_add(1_023))), Verdict::Pass);
         assert_eq!(intake.judge(&numbered(first.wrapping_add(1_024))), Verdict::Drop);
         let mut body = ack(0, 1);
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_and_empty_messages_break_the_rules_and_words_are_said_once() {
+    fn ordered_or_empty_messages_are_violations() {
         let judge = |packet: &[u8]| Intake::default().judge(packet);
         assert_eq!(judge(&packet(&[(0, &data(0, b"a")), (3, &ack(9, 2))])), Verdict::Pass);
         assert_eq!(judge(&packet(&[(0, &data(0, b""))])), Verdict::Broken);
@@ -132,7 +133,7 @@ mod tests {
         for flags in [0b000, 0b001, 0b010, 0b011] {
             assert_eq!(judge(&piece(flags, &data(0, b"a"))), Verdict::Broken, "{flags:b}");
         }
-        assert_eq!(judge(&piece(0b1111, &data(0, b"a"))), Verdict::Pass, "asks for an answer at once");
+        assert_eq!(judge(&piece(0b1111, &data(0, b"a"))), Verdict::Pass, "requests an answer at once");
         for kind in [3, 4, 10, 130, 192] {
             let body = if kind == 3 { ack(9, 0) } else { vec![0; 8] };
             assert_eq!(judge(&packet(&[(kind, &body)])), Verdict::Pass, "{kind}");
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_may_come_in_a_few_pieces_that_belong_together() {
+    fn messages_may_have_few_matching_fragments() {
         const WHOLE: u8 = 0b111;
         const FIRST: u8 = 0b110;
         const MIDDLE: u8 = 0b100;
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_name_everything_once() {
+    fn acks_must_name_everything_once() {
         let judge = |gaps: &[(u16, u16)]| {
             let mut body = vec![0, 0, 0, 9, 0, 1, 0, 0, 0, gaps.len() as u8, 0, 0];
             gaps.iter().for_each(|(from, to)| body.extend([from.to_be_bytes(), to.to_be_bytes()].concat()));

@@ -1,6 +1,8 @@
-//! As much of SCTP (RFC 9260) as it takes to guard a channel: which streams a packet speaks of,
-//! what else is in it, and acknowledgements that travel with data. Packets are whole here, and read
-//! before anything is kept for them.
+//! The parts of SCTP (RFC 9260) needed to guard a channel: streams a packet names, its chunks, and
+//! acknowledgements to join.
+//!
+//! Used by `gate.rs`, `intake.rs` and `acks.rs`. Packets are complete here, and parsed before any
+//! state is kept for them. Absent: SCTP associations.
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
@@ -9,38 +11,37 @@ const HEADER_BYTES: usize = 12;
 const CHECKSUM_AT: usize = 8;
 /// Kind, flags and length.
 const CHUNK_HEADER_BYTES: usize = 4;
-/// An acknowledgement that reports nothing missing and nothing double.
+/// An acknowledgement that reports no gaps and no duplicates.
 const PLAIN_ACK_BYTES: usize = 16;
-/// A packet of nothing but that.
+/// A packet with such an acknowledgement only.
 pub(crate) const LONE_ACK_BYTES: usize = HEADER_BYTES + PLAIN_ACK_BYTES;
 
 const DATA: u8 = 0;
 const ACK: u8 = 3;
-/// Data, as RFC 8260 interleaves it.
+/// Interleaved data (RFC 8260).
 const INTERLEAVED_DATA: u8 = 64;
 const RESET: u8 = 130;
 const FORWARD: u8 = 192;
 const INTERLEAVED_FORWARD: u8 = 194;
-/// Of a chunk of data: its header, and its flags: the last piece of a message, the first, one
-/// without an order.
+/// Header of a data chunk, and its flags: last fragment, first fragment, unordered.
 const DATA_HEADER_BYTES: usize = 16;
 const LAST: u8 = 0b001;
 const FIRST: u8 = 0b010;
 const UNORDERED: u8 = 0b100;
-/// Where an acknowledgement says how many gaps it reports, and where they follow.
+/// Offset of an acknowledgement's gap count, and of the gaps.
 const GAP_COUNT_AT: usize = 12;
 const GAPS_AT: usize = 16;
-/// Parameters of a reset that list streams after so many bytes: of one's own, and of the other
+/// Reset parameters that list streams, with the offset of the list: own streams, and the other
 /// side's.
 const LISTING_RESETS: [(u16, usize); 2] = [(13, 16), (14, 8)];
 
 static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
-/// The packet of an acknowledgement alone.
+/// Packet of a lone acknowledgement.
 pub(crate) type LoneAck = [u8; LONE_ACK_BYTES];
 
-/// Whether a packet speaks of any stream but the one there is, number 0. What cannot be read speaks
-/// of none: nothing is kept for it.
+/// Whether a packet names any stream but number 0. A malformed packet names none: nothing is kept
+/// for it.
 pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
     chunks(packet).any(|(kind, chunk)| match kind {
         DATA | INTERLEAVED_DATA => number(chunk, 8).is_some_and(|stream| stream != 0),
@@ -54,27 +55,26 @@ pub(crate) fn mentions_another_stream(packet: &[u8]) -> bool {
     })
 }
 
-/// A chunk, as far as it matters what it makes SCTP keep or do.
+/// A chunk, as far as it affects what SCTP keeps or does.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Chunk {
-    /// A message without an order or a piece of one, and its number.
+    /// An unordered message or a fragment of one, with its number.
     Data { number: u32, ends: Ends },
-    /// A message with an order or with nothing in it, or an acknowledgement that names something
-    /// twice.
+    /// An ordered or empty message, or an acknowledgement that names something twice.
     Broken,
-    /// Anything else.
+    /// Any other chunk.
     Other,
 }
 
-/// Whether a chunk of data is the first of its message, and the last: pieces of a message have
-/// numbers one after the other.
+/// Whether a data chunk is the first of its message, and the last; fragments have consecutive
+/// numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) is_first: bool,
     pub(crate) is_last: bool,
 }
 
-/// What a chunk is.
+/// Classifies a chunk.
 pub(crate) fn read(kind: u8, chunk: &[u8]) -> Chunk {
     match kind {
         DATA => match chunk.get(4..8).and_then(|number| number.try_into().ok()) {
@@ -89,7 +89,7 @@ pub(crate) fn read(kind: u8, chunk: &[u8]) -> Chunk {
     }
 }
 
-/// Whether the gaps an acknowledgement reports are in order, none inside another.
+/// Whether the gaps of an acknowledgement are in order and disjoint.
 fn names_each_once(ack: &[u8]) -> bool {
     let count = number(ack, GAP_COUNT_AT).unwrap_or(0);
     let mut next = 1;
@@ -103,30 +103,30 @@ fn names_each_once(ack: &[u8]) -> bool {
     true
 }
 
-/// Up to where a packet acknowledges, if it does.
+/// Number up to which a packet acknowledges, if it does.
 pub(crate) fn acknowledged(packet: &[u8]) -> Option<u32> {
     let (_, ack) = chunks(packet).find(|(kind, _)| *kind == ACK)?;
     ack.get(4..8).and_then(|number| number.try_into().ok()).map(u32::from_be_bytes)
 }
 
-/// Whether a packet brings data.
+/// Whether a packet contains data.
 pub(crate) fn brings_data(packet: &[u8]) -> bool {
     chunks(packet).any(|(kind, _)| kind == DATA)
 }
 
-/// The packet, if it is nothing but an acknowledgement of all that came so far.
+/// The packet, if it only acknowledges everything received so far.
 pub(crate) fn lone_ack(packet: &[u8]) -> Option<LoneAck> {
     let ack: LoneAck = packet.try_into().ok()?;
     let is_plain = ack[HEADER_BYTES] == ACK && ack[LONE_ACK_BYTES - 4..] == [0; 4];
     is_plain.then_some(ack)
 }
 
-/// Whether a packet acknowledges something, whatever else it says.
+/// Whether a packet contains an acknowledgement.
 pub(crate) fn acknowledges(packet: &[u8]) -> bool {
     chunks(packet).any(|(kind, _)| kind == ACK)
 }
 
-/// Writes a packet with the acknowledgement before everything else in it.
+/// Writes a packet with the acknowledgement in front of its chunks.
 pub(crate) fn join(ack: &LoneAck, packet: &[u8], joined: &mut Vec<u8>) {
     joined.clear();
     joined.extend_from_slice(&packet[..CHECKSUM_AT]);
@@ -137,7 +137,7 @@ pub(crate) fn join(ack: &LoneAck, packet: &[u8], joined: &mut Vec<u8>) {
     joined[CHECKSUM_AT..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The chunks of a packet with their kinds, as far as they can be read.
+/// Chunks of a packet with their kinds, as far as they are well-formed.
 pub(crate) fn chunks(packet: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     pieces(packet.get(HEADER_BYTES..).unwrap_or_default()).map(|chunk| (chunk[0], chunk))
 }
@@ -146,8 +146,8 @@ fn parameters(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     pieces(&chunk[CHUNK_HEADER_BYTES..])
 }
 
-/// Chunks and parameters alike: four bytes, of which the last two are the length, then the rest,
-/// filled up to a multiple of four.
+/// Chunks or parameters: four bytes, of which the last two are the length, then the content, padded
+/// to a multiple of four.
 fn pieces(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let length = usize::from(number(rest, 2)?);
@@ -157,7 +157,7 @@ fn pieces(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether a list whose entries are so long and begin with a stream's number has another than 0.
+/// Whether a list of entries that begin with a stream number names a stream other than 0.
 fn lists_another(list: Option<&[u8]>, entry_bytes: usize) -> bool {
     list.unwrap_or_default()
         .chunks(entry_bytes)
@@ -200,7 +200,7 @@ pub(crate) mod tests {
         [&[0, 0, 0, 9][..], &stream.to_be_bytes(), &[0; 6], bytes].concat()
     }
 
-    /// An acknowledgement up to a number, with gaps or without.
+    /// An acknowledgement up to a number, with or without gaps.
     pub(crate) fn ack(upto: u8, gaps: u8) -> Vec<u8> {
         let mut body = vec![0, 0, 0, upto, 0, 1, 0, 0, 0, gaps, 0, 0];
         (0..gaps).for_each(|gap| body.extend([0, 2 * gap + 2, 0, 2 * gap + 2]));
@@ -216,7 +216,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn whoever_speaks_of_another_stream_is_found_whatever_it_says() {
+    fn packet_naming_another_stream_is_found_in_every_form() {
         let honest: [(u8, Vec<u8>); 10] = [
             (DATA, data(0, b"hello")),
             (INTERLEAVED_DATA, data(0, b"hello")),
@@ -244,14 +244,14 @@ pub(crate) mod tests {
         ];
         for (kind, body) in &hostile {
             assert!(mentions_another_stream(&packet(&[(*kind, body)])), "{kind}: {body:?}");
-            // Behind something honest, and with a length that leaves out the padding.
+            // Behind a valid chunk, and with a length that omits the padding.
             let behind = packet(&[(DATA, &data(0, b"odd")), (3, &ack(1, 0)), (*kind, body)]);
             assert!(mentions_another_stream(&behind), "{kind}: {body:?}");
         }
     }
 
     #[test]
-    fn cut_and_damaged_packets_are_read_without_harm() {
+    fn truncated_and_damaged_packets_are_read_safely() {
         let whole = packet(&[(DATA, &data(0, b"hello")), (RESET, &reset(13, 12, &[0])), (ACK, &ack(9, 3))]);
         for length in 0..whole.len() {
             assert!(!mentions_another_stream(&whole[..length]), "{length}");
@@ -267,14 +267,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_travels_with_data() {
+    fn ack_is_joined_to_data() {
         let lone = lone_ack(&packet(&[(ACK, &ack(9, 0))])).unwrap();
         assert_eq!(lone_ack(&packet(&[(ACK, &ack(9, 1))])), None);
         assert_eq!(lone_ack(&packet(&[(FORWARD, &ack(9, 0))])), None);
         let mut joined = vec![1; 5];
         join(&lone, &packet(&[(DATA, &data(0, b"hello")), (DATA, &data(0, b"there"))]), &mut joined);
         let expected = packet(&[(ACK, &ack(9, 0)), (DATA, &data(0, b"hello")), (DATA, &data(0, b"there"))]);
-        // The flags of an acknowledgement are its own.
+        // The flags of an acknowledgement are preserved.
         assert_eq!(joined, expected);
         assert!(brings_data(&joined) && acknowledges(&joined));
     }

@@ -1,5 +1,7 @@
-//! The questions of STUN that are needed (RFC 8489), and their answers: "where do you see me?", and
-//! one that only who shares a secret can answer.
+//! STUN messages (RFC 8489): requests for the own public address and their responses, and signed
+//! connectivity checks.
+//!
+//! Used by carriers and the relay. Absent: ICE, sockets.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,36 +18,36 @@ const XOR_MAPPED_ADDRESS: u16 = 0x0020;
 const SOFTWARE: u16 = 0x8022;
 const FINGERPRINT: u16 = 0x8028;
 const ICE_CONTROLLED: u16 = 0x8029;
-/// What a question is filled up with. It makes it longer than any answer: servers that send nobody
-/// more than they got answer at once.
+/// Padding of a request, which makes it longer than any response: servers that send no more bytes
+/// than they receive answer at once.
 const FILLING: [u8; 24] = *b"gaggle, which asks amply";
-/// With its header.
+/// Length with its header.
 const MESSAGE_INTEGRITY_BYTES: usize = 24;
 const FINGERPRINT_BYTES: usize = 8;
 const FINGERPRINT_MASK: u32 = 0x5354_554e;
-/// Of an address that was found out, on the only way there is (RFC 8445, 5.1.2).
+/// Priority of a reflexive address with a single path (RFC 8445, 5.1.2).
 const CHECK_PRIORITY: u32 = 110 << 24 | 65_535 << 8 | 255;
-/// Attributes looked at in one message: no honest one has more.
+/// Attributes read per message: no honest one has more.
 const ATTRIBUTES_MAX: usize = 32;
 
-/// By which an answer is recognised.
+/// Identifies the response to a request.
 pub type TransactionId = [u8; 12];
 
-/// A message that was understood.
+/// A decoded message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stun<'a> {
-    /// "Where do you see me?"
+    /// A request for the sender's public address.
     Request(TransactionId),
-    /// A check of a connection that is being made: the name of the side it is for.
+    /// An ICE check of a connection.
     ConnectivityCheck {
-        /// The part of the user name that is the receiver's.
+        /// The receiver's part of the user name.
         name: &'a str,
     },
-    /// "There."
+    /// A response with the public address.
     Response(TransactionId, SocketAddr),
 }
 
-/// Asks.
+/// Encodes a padded request.
 pub fn request(id: TransactionId) -> Vec<u8> {
     let mut bytes = short_request(id).to_vec();
     bytes[3] = 4 + FILLING.len() as u8;
@@ -55,7 +57,7 @@ pub fn request(id: TransactionId) -> Vec<u8> {
     bytes
 }
 
-/// Asks as briefly as can be, as browsers do.
+/// Encodes the shortest request, as browsers do.
 pub fn short_request(id: TransactionId) -> [u8; HEADER_BYTES] {
     let mut bytes = [0; HEADER_BYTES];
     bytes[..2].copy_from_slice(&REQUEST.to_be_bytes());
@@ -64,16 +66,15 @@ pub fn short_request(id: TransactionId) -> [u8; HEADER_BYTES] {
     bytes
 }
 
-/// A check of ICE: "are you there?", which only whoever knows the password, by which `sign` signs,
-/// answers with a signature.
+/// Encodes an ICE check, which only a holder of the password that `sign` uses can answer with a
+/// signature.
 pub(crate) fn check(id: TransactionId, username: &str, sign: impl Fn(&[u8]) -> [u8; 20]) -> Vec<u8> {
     let mut bytes = short_request(id).to_vec();
     put(&mut bytes, USERNAME, username.as_bytes());
     put(&mut bytes, PRIORITY, &CHECK_PRIORITY.to_be_bytes());
-    // Zero gives way to every other.
+    // A tie-breaker of zero yields to every other.
     put(&mut bytes, ICE_CONTROLLED, &[0; 8]);
-    // What is signed has the length it will have with the signature, and likewise what the
-    // fingerprint is of.
+    // The signature covers the length including itself, and so does the fingerprint.
     set_length(&mut bytes, MESSAGE_INTEGRITY_BYTES);
     let signature = sign(&bytes);
     put(&mut bytes, MESSAGE_INTEGRITY, &signature);
@@ -92,13 +93,13 @@ fn put(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// Says how long the message is, with so many bytes more.
+/// Sets the message length, including `more` bytes to come.
 fn set_length(bytes: &mut [u8], more: usize) {
     let length = (bytes.len() + more - HEADER_BYTES) as u16;
     bytes[2..4].copy_from_slice(&length.to_be_bytes());
 }
 
-/// Answers: this is where you are.
+/// Encodes a response with this public address.
 pub fn answer(id: TransactionId, seen: SocketAddr) -> Vec<u8> {
     let port = (seen.port() ^ u16::from_be_bytes([MAGIC[0], MAGIC[1]])).to_be_bytes();
     let mask: Vec<u8> = MAGIC.into_iter().chain(id).collect();
@@ -120,7 +121,7 @@ pub fn answer(id: TransactionId, seen: SocketAddr) -> Vec<u8> {
     bytes
 }
 
-/// Reads a message somebody else wrote; none if it is none of these, or damaged.
+/// Decodes a received message; none if it is of another kind or damaged.
 pub fn read(bytes: &[u8]) -> Option<Stun<'_>> {
     let header: &[u8; HEADER_BYTES] = bytes.get(..HEADER_BYTES)?.try_into().ok()?;
     let kind = u16::from_be_bytes([header[0], header[1]]);
@@ -133,7 +134,7 @@ pub fn read(bytes: &[u8]) -> Option<Stun<'_>> {
     match kind {
         REQUEST => Some(match attribute(body, USERNAME)? {
             None => Stun::Request(id),
-            // The receiver's name comes first, then a colon and the sender's.
+            // The receiver's name, a colon, the sender's name.
             Some(name) => Stun::ConnectivityCheck { name: str::from_utf8(name).ok()?.split(':').next()? },
         }),
         RESPONSE => Some(Stun::Response(id, unmask(attribute(body, XOR_MAPPED_ADDRESS)??, &id)?)),
@@ -141,7 +142,7 @@ pub fn read(bytes: &[u8]) -> Option<Stun<'_>> {
     }
 }
 
-/// The value of an attribute, if it is there; none if the attributes are damaged.
+/// Value of an attribute, if present; none if the attributes are damaged.
 fn attribute(mut body: &[u8], wanted: u16) -> Option<Option<&[u8]>> {
     for _ in 0..ATTRIBUTES_MAX {
         if body.is_empty() {
@@ -184,28 +185,25 @@ mod tests {
     const ID: TransactionId = [0xb7, 0xe7, 0xa7, 0x01, 0xbc, 0x34, 0xd6, 0x86, 0xfa, 0x87, 0xdf, 0xae];
 
     #[test]
-    fn questions_and_answers_are_read_as_they_are_written() {
+    fn requests_and_responses_read_back() {
         assert_eq!(read(&request(ID)), Some(Stun::Request(ID)));
         assert_eq!(read(&short_request(ID)), Some(Stun::Request(ID)));
         for seen in ["192.0.2.1:32853", "[2001:db8:1234:5678:11:2233:4455:6677]:32853"] {
             let seen: SocketAddr = seen.parse().unwrap();
             assert_eq!(read(&answer(ID, seen)), Some(Stun::Response(ID, seen)));
-            assert!(
-                answer(ID, seen).len() <= request(ID).len(),
-                "an answer that is longer is not given at once"
-            );
+            assert!(answer(ID, seen).len() <= request(ID).len(), "a longer response is not sent at once");
         }
     }
 
     #[test]
-    fn an_answer_looks_as_in_rfc_5769() {
+    fn response_matches_example_of_rfc_5769() {
         // Section 2.2: the address is 192.0.2.1, port 32853.
         let expected = [0x00, 0x20, 0x00, 0x08, 0x00, 0x01, 0xa1, 0x47, 0xe1, 0x12, 0xa6, 0x43];
         assert_eq!(answer(ID, "192.0.2.1:32853".parse().unwrap())[20..], expected);
     }
 
     #[test]
-    fn a_check_names_whom_it_is_for() {
+    fn check_names_its_receiver() {
         let mut bytes = short_request(ID).to_vec();
         bytes.extend([0x00, 0x06, 0x00, 0x09]);
         bytes.extend(b"evtj:h6vY\0\0\0");

@@ -1,5 +1,5 @@
-//! Replays the fuzzers' corpus through what the fuzz targets do, and everything near it: each entry
-//! cut at every byte and with every single bit flipped, descriptions at some of them.
+//! Replays the fuzzers' corpus through the fuzz targets, with every entry cut at each byte and with
+//! each single bit flipped, descriptions at a sample of them.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 pub mod rtc;
 
 #[test]
-fn every_entry_and_everything_near_it_holds() {
+fn every_corpus_entry_and_its_mutations_hold() {
     for (name, target) in rtc::TARGETS {
         let entries = entries(name);
         assert!(entries.len() >= 3, "the corpus of {name} is missing");
-        // To make two channels for each takes a thousand times as long; descriptions.rs says more
-        // of what may be in one.
+        // Creating two channels per case takes a thousand times as long; `descriptions.rs` covers
+        // descriptions.
         let step = if name == "rtc_description" { 37 } else { 1 };
         for entry in entries {
             let bytes = fs::read(&entry).unwrap();

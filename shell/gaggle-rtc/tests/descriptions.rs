@@ -1,5 +1,5 @@
-//! Session descriptions and candidates as no browser writes them: whatever another member or player
-//! sends is used or refused, and the library below does not fail at it.
+//! Malformed session descriptions and candidates: whatever another peer sends is used or rejected,
+//! without a panic below.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use gaggle_rtc::{Certificate, Role, RtcChannel};
 
-/// As Chromium offers a channel.
+/// Offer of a channel by Chromium.
 const CHROMIUM: &str = "v=0\r\no=- 4611731400430051336 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\n\
     a=extmap-allow-mixed\r\na=msid-semantic: WMS\r\nm=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n\
     c=IN IP4 0.0.0.0\r\na=ice-ufrag:F7gI\r\na=ice-pwd:x9cml/YzichV2+XlhiMu8g10\r\na=ice-options:trickle\r\n\
     a=fingerprint:sha-256 D2:FA:0E:C3:22:59:5E:14:95:69:92:3D:13:B4:84:24:2C:C2:A2:C0:3E:FD:34:8E:5E:EA:6F:AF:52:CE:E6:0F\r\n\
     a=setup:actpass\r\na=mid:0\r\na=sctp-port:5000\r\na=max-message-size:262144\r\n";
 
-/// As Firefox does.
+/// Offer of a channel by Firefox.
 const FIREFOX: &str = "v=0\r\no=mozilla...THIS_IS_SDPARTA-99.0 5936500821043434337 0 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n\
     a=sendrecv\r\n\
     a=fingerprint:sha-256 D2:FA:0E:C3:22:59:5E:14:95:69:92:3D:13:B4:84:24:2C:C2:A2:C0:3E:FD:34:8E:5E:EA:6F:AF:52:CE:E6:0F\r\n\
@@ -29,7 +29,7 @@ const CANDIDATES: [&str; 4] = [
     "candidate:3 1 udp 1 4d7f2c1e-9f0e-4c2a-9d0a-3f1f8ad0a001.local 9 typ host",
 ];
 
-/// What a number, a name or a word may be instead.
+/// Replacements for a number, name or word.
 const ODD: [&str; 7] = ["", "0", "-1", "65536", "18446744073709551616", "\0é", ":::::::::::::::::::::::::::"];
 
 struct Rig {
@@ -55,7 +55,7 @@ impl Rig {
         self.refused += usize::from(!is_used);
     }
 
-    /// Somebody says this, as an offer and as an answer.
+    /// Passes a description as an offer and as an answer.
     fn describe(&mut self, description: &str) {
         let mut answering = self.channel(Role::Server);
         let is_used = answering.answer(description).is_ok();
@@ -78,7 +78,7 @@ impl Rig {
     }
 }
 
-/// Every text near this one: cut, with lines away, twice or exchanged, with words exchanged.
+/// Variations of a text: truncated, with lines removed, repeated or swapped, with words replaced.
 fn near(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.split_inclusive("\r\n").collect();
     let mut all: Vec<String> =
@@ -102,7 +102,7 @@ fn near(text: &str) -> Vec<String> {
     all
 }
 
-/// The same text with a few bytes exchanged for others, many times, always the same ones.
+/// The text with a few random bytes replaced, many times, from a fixed seed.
 fn noise(text: &str, times: usize) -> impl Iterator<Item = String> {
     let (bytes, mut state) = (text.as_bytes().to_vec(), 7u64);
     let mut next = move || {
@@ -120,7 +120,7 @@ fn noise(text: &str, times: usize) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn descriptions_are_used_or_refused() {
+fn descriptions_are_used_or_rejected() {
     let mut rig = Rig::new();
     for whole in [CHROMIUM, FIREFOX] {
         assert!(rig.channel(Role::Server).answer(whole).is_ok(), "{whole}");
@@ -130,11 +130,11 @@ fn descriptions_are_used_or_refused() {
     let long = CHROMIUM.replace("a=mid:0\r\n", &"a=mid:0\r\n".repeat(700));
     rig.describe(&long);
     rig.describe(&CHROMIUM.replace("F7gI", &"F".repeat(8_000)));
-    assert!(rig.used > 50 && rig.refused > 500, "{} used and {} refused", rig.used, rig.refused);
+    assert!(rig.used > 50 && rig.refused > 500, "{} used and {} rejected", rig.used, rig.refused);
 }
 
 #[test]
-fn candidates_are_used_or_refused() {
+fn candidates_are_used_or_rejected() {
     let mut rig = Rig::new();
     for whole in CANDIDATES {
         let mut channel = rig.channel(Role::Peer);
@@ -145,5 +145,5 @@ fn candidates_are_used_or_refused() {
             rig.find(&mut channel, &format!("a={text}"));
         }
     }
-    assert!(rig.used > 10 && rig.refused > 100, "{} used and {} refused", rig.used, rig.refused);
+    assert!(rig.used > 10 && rig.refused > 100, "{} used and {} rejected", rig.used, rig.refused);
 }

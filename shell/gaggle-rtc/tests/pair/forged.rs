@@ -1,4 +1,4 @@
-//! Somebody with a channel who writes SCTP by hand.
+//! A channel whose owner writes SCTP packets by hand.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use str0m::crypto::{CryptoError, CryptoProvider};
 const HEADER_BYTES: usize = 12;
 
 thread_local! {
-    /// What is said by hand in this thread's test, and what was seen of what is said properly.
+    /// Hand-written packets of this test's thread, and observations of regular ones.
     static PEN: RefCell<Pen> = RefCell::default();
 }
 
@@ -21,21 +21,20 @@ thread_local! {
 struct Pen {
     /// Ports and tag of the connection.
     header: Vec<u8>,
-    /// The number of the last data.
+    /// Number of the last data.
     number: u32,
     packets: VecDeque<Vec<u8>>,
-    /// Something was: its own SCTP must not hear what is said to that, or it would find fault with
-    /// it and end.
+    /// Packets were written by hand: its own SCTP must not see the answers, or it would abort the
+    /// association.
     is_used: bool,
 }
 
-/// The number of the last data that was said properly.
+/// Number of the last regular data.
 pub(crate) fn last_number() -> u32 {
     PEN.with_borrow(|pen| pen.number)
 }
 
-/// Says a packet of these chunks, each with its kind, flags and what follows its length, with the
-/// next datagrams.
+/// Sends a packet of these chunks (kind, flags, content) with the next datagrams.
 pub(crate) fn say(chunks: &[(u8, u8, Vec<u8>)]) {
     PEN.with_borrow_mut(|pen| {
         let mut packet = pen.header.clone();
@@ -53,17 +52,17 @@ pub(crate) fn say(chunks: &[(u8, u8, Vec<u8>)]) {
     });
 }
 
-/// A message on the one stream there is, or a piece of one.
+/// A message on stream 0, or a fragment of one.
 pub(crate) fn data(flags: u8, number: u32, bytes: &[u8]) -> (u8, u8, Vec<u8>) {
     (0, flags, [&number.to_be_bytes()[..], &[0, 0, 0, 0, 0, 0, 0, 53], bytes].concat())
 }
 
-/// Everything up to a number is given up.
+/// Gives up everything up to a number.
 pub(crate) fn forward(number: u32) -> (u8, u8, Vec<u8>) {
     (192, 0, number.to_be_bytes().to_vec())
 }
 
-/// Encryption that lets through what is written by hand from now on.
+/// Encryption that also sends hand-written packets from now on.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     PEN.set(Pen::default());
     let proper = str0m::crypto::from_feature_flags();

@@ -1,6 +1,5 @@
-//! Two channels without a network between them, in a time of their own: how many datagrams it
-//! takes, and what somebody gets who does not keep to the one stream there is, or writes by hand
-//! what makes others keep things.
+//! Two channels connected in memory and virtual time: number of datagrams, and reactions to
+//! forbidden streams and to forged packets that would make the other side keep state.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -22,14 +21,14 @@ fn address(nth: u16) -> SocketAddr {
     ([127, 0, 0, 1], 4_000 + nth).into()
 }
 
-/// One side: what it has said so far, and what it heard.
+/// One side: messages sent and received.
 trait Side {
     fn poll(&mut self, now: Instant) -> Vec<Vec<u8>>;
     fn handle(&mut self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: &[u8]);
     fn pass_time(&mut self, now: Instant);
 }
 
-/// A side that keeps to the rules.
+/// A side that follows the protocol.
 struct Honest {
     channel: RtcChannel,
     heard: usize,
@@ -67,7 +66,7 @@ impl Side for Honest {
     }
 }
 
-/// A side that speaks WebRTC as well, and opens what it likes.
+/// A side that speaks WebRTC and opens any streams.
 struct Hostile {
     rtc: Rtc,
     pending: Option<SdpPendingOffer>,
@@ -75,7 +74,7 @@ struct Hostile {
 }
 
 impl Hostile {
-    /// With an offer of the channel there is to be, and of others.
+    /// With an offer of the permitted channel, and of others.
     fn new(now: Instant, others: &[Option<u16>]) -> (Hostile, String) {
         let mut rtc = RtcConfig::new().set_crypto_provider(forged::provider()).clear_codecs().build(now);
         rtc.add_local_candidate(Candidate::host(address(1), "udp").unwrap());
@@ -122,7 +121,7 @@ impl Side for Hostile {
     }
 }
 
-/// Carries everything between two sides for a millisecond. How many datagrams there were.
+/// Carries datagrams between two sides for a millisecond; returns their number.
 fn carry(now: Instant, server: &mut impl Side, client: &mut impl Side) -> usize {
     let mut count = 0;
     server.pass_time(now);
@@ -138,7 +137,7 @@ fn carry(now: Instant, server: &mut impl Side, client: &mut impl Side) -> usize 
     }
 }
 
-/// Two honest sides that can talk.
+/// Two connected honest sides.
 fn pair(now: &mut Instant) -> (Honest, Honest) {
     let (mut server, mut client) = (Honest::new(*now, Role::Server, 0), Honest::new(*now, Role::Peer, 1));
     let answer = server.channel.answer(&client.channel.offer().unwrap()).unwrap();
@@ -150,11 +149,11 @@ fn pair(now: &mut Instant) -> (Honest, Honest) {
             return (server, client);
         }
     }
-    panic!("no channel came about");
+    panic!("no channel opened");
 }
 
 #[test]
-fn acknowledgements_of_a_game_travel_with_its_messages() {
+fn acks_of_game_travel_with_its_messages() {
     let mut now = Instant::now();
     let (mut server, mut client) = pair(&mut now);
     (0..300).for_each(|_| {
@@ -174,15 +173,15 @@ fn acknowledgements_of_a_game_travel_with_its_messages() {
     }
     let messages = server.heard + client.heard;
     assert_eq!(messages, 125, "every message arrives");
-    // What else there is: a check of the connection now and then.
+    // The rest are occasional ICE checks.
     assert!(datagrams <= messages + 10, "{datagrams} datagrams for {messages} messages");
 }
 
 #[test]
-fn the_longest_message_is_one_datagram() {
+fn longest_message_is_one_datagram() {
     let mut now = Instant::now();
     let (mut server, mut client) = pair(&mut now);
-    // What a relay forwards: a word, whom it is for, and a link's longest datagram.
+    // A frame of the relay: kind, peer, and a link's longest datagram.
     client.channel.write(&[1; 1 + 16 + 1_100]).unwrap();
     server.channel.write(&[1; 1 + 16 + 1_100]).unwrap();
     (0..100).for_each(|_| {
@@ -194,11 +193,10 @@ fn the_longest_message_is_one_datagram() {
 }
 
 #[test]
-fn whoever_only_listens_acknowledges_in_time() {
+fn receiving_side_acknowledges_in_time() {
     let mut now = Instant::now();
     let (mut server, mut client) = pair(&mut now);
-    // More than may be under way without an acknowledgement; nothing is repeated, and nothing may
-    // be lost.
+    // More than may be in flight unacknowledged; nothing is retransmitted, nothing may be lost.
     for tick in 0..4_000 {
         now += MS;
         if tick % 2 == 0 {
@@ -207,7 +205,7 @@ fn whoever_only_listens_acknowledges_in_time() {
         carry(now, &mut server, &mut client);
     }
     assert_eq!(server.heard, 2_000);
-    // Then a message now and then, each alone.
+    // Then occasional messages, each alone.
     for tick in 0..10_000 {
         now += MS;
         if tick % 500 == 0 {
@@ -218,7 +216,7 @@ fn whoever_only_listens_acknowledges_in_time() {
     assert_eq!(server.heard, 2_020);
 }
 
-/// An honest side, and one that is not, which can talk.
+/// A connected honest side and a hostile one.
 fn hostile_pair(now: &mut Instant, others: &[Option<u16>]) -> (Honest, Hostile) {
     let mut server = Honest::new(*now, Role::Server, 0);
     let (mut hostile, offer) = Hostile::new(*now, others);
@@ -236,13 +234,13 @@ fn hostile_pair(now: &mut Instant, others: &[Option<u16>]) -> (Honest, Hostile) 
 }
 
 #[test]
-fn whoever_opens_another_stream_is_shown_out() {
-    // One that asks for it, and one that just uses it.
+fn side_that_opens_another_stream_is_disconnected() {
+    // One that requests it, and one that just uses it.
     for other in [None, Some(77)] {
         let mut now = Instant::now();
         let (mut server, mut hostile) = hostile_pair(&mut now, &[other]);
         if other.is_some() {
-            assert!(!server.channel.is_faulty(), "it has said nothing yet");
+            assert!(!server.channel.is_faulty(), "it has sent nothing yet");
             hostile.write(0, b"honest");
             carry(now, &mut server, &mut hostile);
             assert!(!server.closed && server.heard == 1);
@@ -254,7 +252,7 @@ fn whoever_opens_another_stream_is_shown_out() {
 }
 
 #[test]
-fn only_the_other_side_answers_a_question() {
+fn only_other_side_answers_request() {
     let mut now = Instant::now();
     let (server, mut client) = pair(&mut now);
     let (mut other_server, _) = pair(&mut now);
@@ -264,28 +262,28 @@ fn only_the_other_side_answers_a_question() {
     client.handle(now, address(0), address(1), &question);
     let answers = client.poll(now);
     let answer = answers.iter().find(|bytes| server.channel.is_response(bytes)).expect("it answers");
-    assert!(matches!(stun::read(answer), Some(Stun::Response(id, _)) if id == [7; 12]), "to this question");
-    assert!(!other_server.channel.is_response(answer), "another channel's secret is another");
-    // As a server of STUN answers, to whom a question is a question.
+    assert!(matches!(stun::read(answer), Some(Stun::Response(id, _)) if id == [7; 12]), "to this request");
+    assert!(!other_server.channel.is_response(answer), "another channel has another secret");
+    // As a STUN server answers, which ignores the signature.
     assert!(!server.channel.is_response(&stun::answer([7; 12], address(0))));
     for at in 0..answer.len() {
         let mut damaged = answer.clone();
         damaged[at] ^= 1;
-        // What comes after the signature is not signed; the fingerprint is no secret.
+        // Bytes after the signature are not signed; the fingerprint is public.
         assert!(!server.channel.is_response(&damaged) || at + 8 >= answer.len(), "{at}");
     }
-    // Nobody else answers.
+    // No other channel answers.
     other_server.poll(now);
     other_server.handle(now, address(1), address(0), &question);
     assert!(other_server.poll(now).is_empty());
 }
 
 #[test]
-fn a_question_is_no_longer_than_any_check() {
+fn request_is_no_longer_than_any_check() {
     let mut now = Instant::now();
     let mut server = Honest::new(now, Role::Server, 0);
     let mut client = Honest::new(now, Role::Peer, 1);
-    assert_eq!(server.channel.request([7; 12]), None, "nobody is there to be asked");
+    assert_eq!(server.channel.request([7; 12]), None, "no offer was answered yet");
     let answer = server.channel.answer(&client.channel.offer().unwrap()).unwrap();
     client.channel.accept(&answer).unwrap();
     let question = server.channel.request([7; 12]).unwrap();
@@ -303,9 +301,8 @@ fn a_question_is_no_longer_than_any_check() {
 }
 
 #[test]
-fn whoever_sends_messages_in_pieces_without_end_is_shown_out() {
-    // The first piece of ever another message; pieces in between, of none; and nothing at all,
-    // whole.
+fn side_that_sends_endless_fragments_is_disconnected() {
+    // First fragments of ever new messages; middle fragments without a first; empty messages.
     for (flags, bytes) in [(0b110, &b"x"[..]), (0b100, b"x"), (0b101, b"x"), (0b010, b"x"), (0b111, b"")] {
         let mut now = Instant::now();
         let (mut server, mut hostile) = hostile_pair(&mut now, &[]);
@@ -321,12 +318,12 @@ fn whoever_sends_messages_in_pieces_without_end_is_shown_out() {
 }
 
 #[test]
-fn what_comes_after_a_gap_is_not_kept_without_end() {
+fn data_after_gap_is_bounded() {
     let mut now = Instant::now();
     let (mut server, mut hostile) = hostile_pair(&mut now, &[]);
     hostile.write(0, b"honest");
     carry(now, &mut server, &mut hostile);
-    // One is missing, and nobody says that it was given up.
+    // One is missing, and it is not given up.
     let mut next = forged::last_number() + 2;
     for _ in 0..200 {
         now += MS;
@@ -335,13 +332,13 @@ fn what_comes_after_a_gap_is_not_kept_without_end() {
         forged::say(&messages);
         carry(now, &mut server, &mut hostile);
     }
-    assert!(server.heard > 500, "a gap alone keeps nothing back: {}", server.heard);
-    assert!(server.heard <= 1_024, "{} messages are kept", server.heard);
-    assert!(!server.closed, "anybody may lose something");
-    // Once it is given up everything goes on.
+    assert!(server.heard > 500, "a gap alone delays nothing: {}", server.heard);
+    assert!(server.heard <= 1_024, "{} messages are buffered", server.heard);
+    assert!(!server.closed, "losses are permitted");
+    // Once it is given up everything continues.
     let heard = server.heard;
     forged::say(&[forged::forward(next - 1)]);
-    // As long as an acknowledgement may take.
+    // The longest delay of an acknowledgement.
     (0..300).for_each(|_| {
         now += MS;
         carry(now, &mut server, &mut hostile);
@@ -352,20 +349,20 @@ fn what_comes_after_a_gap_is_not_kept_without_end() {
 }
 
 #[test]
-fn a_full_room_on_a_bad_network_is_heard() {
+fn full_room_on_lossy_network_is_received() {
     let mut now = Instant::now();
     let (mut server, mut client) = pair(&mut now);
     let (mut sent, mut chance) = (0, 1_u32);
     for tick in 0..8_000 {
         now += MS;
-        // For four seconds; then what waits may still leave.
+        // For four seconds; then queued messages may still be sent.
         if tick % 16 == 0 && tick < 4_000 {
-            // Small ones for everybody in a room of 64, as long as there is room for them.
+            // Small ones for every other member of a room of 64, as long as the buffer has space.
             sent += (0..63).filter(|_| client.channel.write(&[1; 60]).is_ok()).count();
         }
         server.pass_time(now);
         client.pass_time(now);
-        // One of ten datagrams is lost, either way.
+        // One of ten datagrams is lost, in both directions.
         let mut is_lost = || {
             chance = chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (chance >> 16) % 10 == 0
@@ -377,6 +374,6 @@ fn a_full_room_on_a_bad_network_is_heard() {
         up.iter().filter(|_| !is_lost()).for_each(|bytes| server.handle(now, address(1), address(0), bytes));
     }
     assert!(!server.closed && !server.channel.is_faulty());
-    assert!(sent > 1_000, "only {sent} could be sent");
-    assert!(server.heard * 10 > sent * 8, "{} of {sent} were heard", server.heard);
+    assert!(sent > 1_000, "only {sent} were sent");
+    assert!(server.heard * 10 > sent * 8, "{} of {sent} were received", server.heard);
 }
