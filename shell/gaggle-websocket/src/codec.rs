@@ -1,9 +1,7 @@
-//! WebSocket frames as a server has them (RFC 6455, section 5): messages out of bytes that came,
-//! bytes out of messages to go.
+//! WebSocket frames of a server (RFC 6455, section 5): bytes to messages, messages to bytes.
 //!
-//! A connection feeds it what it reads and writes what it assembles. What came whole is read where
-//! it lies; only pieces wait in memory of their own, no more than one message may have.
-//! Absent: sockets, TLS, which messages a server wants.
+//! Used by `connection.rs`. Complete messages are read in place; only fragments are buffered, up to
+//! the length of one message. Absent: sockets, TLS, which messages a server accepts.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -12,11 +10,11 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// The most of what goes out that is put together at once.
+/// Most outgoing bytes assembled at once.
 const ASSEMBLE: usize = 16_384;
-/// What stands before the bytes of a frame that goes out, at most.
+/// Longest header of an outgoing frame.
 const HEADER_BYTES_MAX: usize = 10;
-/// A ping, a pong or a goodbye carries at most this.
+/// Longest content of a ping, pong or close frame.
 const CONTROL_BYTES_MAX: usize = 125;
 
 const CONTINUES: u8 = 0;
@@ -26,67 +24,67 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-/// Violation of the protocol by a client, which ends its connection.
+/// Protocol violation by a client, which ends its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "the message of each variant says what it is")]
 pub enum FrameError {
     #[error("a message has at most {max} bytes")]
     TooLong { max: usize },
-    #[error("a message in too many pieces")]
+    #[error("a message has too many fragments")]
     TooManyPieces,
-    #[error("messages are texts, not binary")]
+    #[error("messages must be text, not binary")]
     Binary,
-    #[error("messages are binary, not texts")]
+    #[error("messages must be binary, not text")]
     Text,
     #[error("a text must be UTF-8")]
     NotUtf8,
     #[error("frames of clients must be masked")]
     Unmasked,
-    #[error("a frame with bits set that mean nothing here")]
+    #[error("a frame has reserved bits set")]
     Reserved,
-    #[error("a frame of an unknown kind: {0}")]
+    #[error("unknown kind of frame: {0}")]
     UnknownKind(u8),
-    #[error("a ping, pong or goodbye must be one short frame")]
+    #[error("a ping, pong or close must be one short frame")]
     Control,
-    #[error("a piece of a message that was not begun, or a message inside another")]
+    #[error("a continuation without a message, or a message inside another")]
     OutOfOrder,
 }
 
-/// Something a client sent.
+/// Decoded item of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// Text in one piece.
+    /// A whole text message.
     Text(&'a str),
     /// A whole binary message.
     Binary(&'a [u8]),
-    /// To be answered with the same bytes.
+    /// A ping, to be answered with the same bytes.
     Ping(&'a [u8]),
     /// Answer to a ping.
     Pong,
-    /// End of the connection, with the code of the reason if there is one.
+    /// Close of the connection, with its code if there is one.
     Close(Option<u16>),
 }
 
-/// Kind of messages a server understands.
+/// Kind of messages a server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
-    /// Texts and nothing else.
+    /// Text messages only.
     Text,
     /// Binary messages only.
     Binary,
-    /// Texts and binary messages.
+    /// Text and binary messages.
     Any,
 }
 
-/// Takes messages out of the bytes of one client.
+/// Decodes the bytes of one client.
 #[derive(Debug)]
 pub struct Decoder {
     /// Length of the longest message.
     max: u32,
     kind: MessageKind,
-    /// A frame of which more is to come.
+    /// An incomplete frame.
     held: Vec<u8>,
-    /// A message of which more is to come.
+    /// An incomplete message.
     message: Option<Box<Pieces>>,
 }
 
@@ -94,17 +92,17 @@ pub struct Decoder {
 struct Pieces {
     is_text: bool,
     payload: Vec<u8>,
-    /// Bytes that came for it, with all headers.
+    /// Bytes received for it, including headers.
     bytes: usize,
 }
 
 impl Decoder {
-    /// For messages of this kind with at most so many bytes.
+    /// For messages of this kind with at most `max` bytes.
     pub fn new(kind: MessageKind, max: u32) -> Decoder {
         Decoder { max, kind, held: Vec::new(), message: None }
     }
 
-    /// Passes on the messages in these bytes, which are changed, until `heard` returns false.
+    /// Passes the messages in these bytes, which are modified, to `heard` until it returns false.
     /// Returns what it returned last.
     ///
     /// # Errors
@@ -129,7 +127,7 @@ impl Decoder {
         Ok(goes_on)
     }
 
-    /// Takes whole frames. Gives back how many bytes they had, and whether it goes on.
+    /// Decodes whole frames. Returns their length in bytes, and whether to continue.
     fn read(
         &mut self,
         bytes: &mut [u8],
@@ -168,7 +166,7 @@ impl Decoder {
         }
     }
 
-    /// A part of a message; the message, and whether it is text, if it is the last one.
+    /// Adds a fragment; returns the message, and whether it is text, if it was the last one.
     fn piece<'a>(
         &mut self,
         header: &Header,
@@ -193,7 +191,7 @@ impl Decoder {
         let Some(pieces) = &mut self.message else { return Err(FrameError::OutOfOrder) };
         pieces.payload.extend_from_slice(payload);
         pieces.bytes += size;
-        // One that is as long as can be, in the smallest pieces there are.
+        // The longest message in the smallest reasonable fragments.
         if pieces.bytes > 8 * max {
             return Err(FrameError::TooManyPieces);
         }
@@ -206,7 +204,7 @@ impl Decoder {
     }
 }
 
-/// The bytes of a whole message.
+/// Bytes of a whole message.
 enum Whole<'a> {
     AsItCame(&'a [u8]),
     Collected(Vec<u8>),
@@ -223,20 +221,20 @@ impl std::ops::Deref for Whole<'_> {
     }
 }
 
-/// What stands before the bytes of a frame.
+/// Header of a frame.
 #[derive(Debug, PartialEq, Eq)]
 struct Header {
     is_last: bool,
     kind: u8,
     mask: [u8; 4],
-    /// Of the header.
+    /// Length of the header.
     size: usize,
-    /// Of what follows.
+    /// Length of the content.
     length: usize,
 }
 
 impl Header {
-    /// Reads one, if it is all there.
+    /// Reads a header; none if it is incomplete.
     fn read(bytes: &[u8]) -> Result<Option<Header>, FrameError> {
         let [first, second, rest @ ..] = bytes else { return Ok(None) };
         let (is_last, kind) = (first & 0x80 != 0, first & 0x0f);
@@ -255,7 +253,7 @@ impl Header {
                 None => return Ok(None),
             },
             127 => match rest.split_first_chunk() {
-                // What does not fit here is more than any client may send.
+                // A length beyond 32 bits exceeds any limit.
                 Some((length, rest)) => {
                     (usize::try_from(u64::from_be_bytes(*length)).unwrap_or(usize::MAX), rest)
                 }
@@ -275,7 +273,7 @@ impl Header {
     }
 }
 
-/// Code of a close frame, as it may be sent back.
+/// Code of a close frame, checked for sending it back.
 fn reason(goodbye: &[u8]) -> Option<u16> {
     const PROTOCOL_ERROR: u16 = 1_002;
     let code = u16::from_be_bytes(*goodbye.first_chunk()?);
@@ -293,23 +291,23 @@ fn unmask(bytes: &mut [u8], mask: [u8; 4]) {
     rest.iter_mut().zip(mask.iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
 }
 
-/// Something for a client.
+/// Frame to a client.
 #[derive(Debug)]
 pub enum Frame {
-    /// A text, which others may be sent as well.
+    /// A text, possibly shared with other clients.
     Text(Arc<str>),
     /// A binary message.
     Binary(Vec<u8>),
-    /// To be answered with a pong.
+    /// A ping, which requires a pong.
     Ping,
     /// Answer to a ping, with its bytes.
     Pong(Box<[u8]>),
-    /// End of the connection, with a code and a word for the reason.
+    /// Close of the connection, with a code and a reason.
     Close(Option<u16>, &'static str),
 }
 
 impl Frame {
-    /// Bytes it takes in a queue, with the longest header: even an empty one takes something.
+    /// Bytes it counts in a queue, with the longest header, so that even empty ones count.
     pub fn bytes(&self) -> usize {
         HEADER_BYTES_MAX
             + match self {
@@ -340,7 +338,7 @@ impl Frame {
     }
 }
 
-/// Writes bytes behind their length.
+/// Appends bytes behind their length.
 fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     match (u8::try_from(bytes.len()), u16::try_from(bytes.len())) {
         (Ok(short @ ..126), _) => out.push(short),
@@ -356,15 +354,15 @@ fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Frames that wait for one client. A server that may drop some of them has a queue of its own.
+/// Queue of frames to one client. A server that may drop some has its own implementation.
 pub trait Queue: Default + Send + 'static {
     /// Adds a frame.
     fn push(&mut self, frame: Frame);
 
-    /// Takes the next frame. What was pushed before a close frame comes before it.
+    /// Removes the next frame; a close frame comes last.
     fn pop(&mut self) -> Option<Frame>;
 
-    /// Bytes that wait, by [`Frame::bytes`].
+    /// Queued bytes, by [`Frame::bytes`].
     fn bytes(&self) -> usize;
 }
 
@@ -392,30 +390,29 @@ impl Queue for FrameQueue {
     }
 }
 
-/// What goes to one client: its queue, and what the kernel has not taken of frames put together.
+/// Output of one client: its queue, and assembled bytes that the kernel has not taken.
 #[derive(Debug, Default)]
 pub struct Encoder<Q> {
-    /// Frames that wait.
+    /// Queued frames.
     pub queue: Q,
-    /// Bytes of frames that left the queue, of which the first `sent` are gone.
+    /// Assembled bytes, of which the first `sent` were taken.
     rest: Vec<u8>,
     sent: usize,
 }
 
 impl<Q: Queue> Encoder<Q> {
-    /// Bytes that wait.
+    /// Number of queued bytes.
     pub fn bytes(&self) -> usize {
         self.queue.bytes() + self.rest.len() - self.sent
     }
 
-    /// Writes all of it, or as much as is taken.
+    /// Writes as much as `out` takes.
     ///
     /// # Errors
-    /// What `out` says, most of the time that it takes no more: the rest goes on waiting.
+    /// Errors of `out`, mostly that it would block: the rest stays queued.
     pub fn write_to(&mut self, out: &mut impl Write) -> io::Result<()> {
         thread_local! {
-            // Who is written to is seldom the one of before: what is the same for all of them is
-            // still at hand.
+            // Shared by all clients of a thread, so that it stays in the processor's cache.
             static TOGETHER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
         }
         TOGETHER.with_borrow_mut(|together| {
@@ -441,7 +438,7 @@ impl<Q: Queue> Encoder<Q> {
     }
 }
 
-/// To take nothing and not say why is to be gone.
+/// Taking no bytes without an error means that the connection is gone.
 fn taken(count: usize) -> io::Result<usize> {
     if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) }
 }
@@ -513,7 +510,7 @@ mod tests {
     fn message_beyond_maximum_is_rejected_early() {
         let too_long = FrameError::TooLong { max: 65_536 };
         assert_eq!(heard(&[&frame(0x81, &[b'x'; 65_536])])[0].len(), 5 + 65_536);
-        // It is refused before it has come.
+        // It is rejected before it has arrived.
         check(&frame(0x81, &[b'x'; 65_537])[..14], too_long);
         check(&[0x81, 0xff, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0], too_long);
         check(&[frame(0x01, &[b'x'; 60_000]), frame(0x80, &[b'x'; 5_537])].concat(), too_long);
@@ -564,7 +561,7 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *byte = (state >> 56) as u8;
             }
-            // Near enough to what is right for half of them to get somewhere.
+            // Valid enough that half of them decode to something.
             bytes[0] &= 0x8f;
             bytes[1] |= 0x80;
             for part in bytes.chunks_mut(11) {
@@ -608,7 +605,7 @@ mod tests {
         assert_eq!((outgoing.bytes(), outgoing.rest.capacity()), (0, 0));
     }
 
-    /// Takes so much, and then nothing.
+    /// Accepts a limited number of bytes, and then none.
     struct Narrow {
         left: usize,
         bytes: Vec<u8>,

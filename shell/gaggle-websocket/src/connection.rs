@@ -1,8 +1,9 @@
-//! One WebSocket: frames in and out of a TCP stream, plain or TLS, that never waits.
+//! One WebSocket: frames in and out of a TCP stream, plain or TLS, without blocking.
 //!
-//! Any thread queues frames and flushes them at once; only what the kernel does not take waits for
-//! the thread that has the socket (`reactor.rs`). So a message that passes from one client to
-//! another costs one wake-up, not two. Absent: which frames are dropped, what messages mean.
+//! Shared by the reactor and all writers. Any thread queues frames and flushes them at once; only
+//! what the kernel does not take waits for the reactor's thread (`reactor.rs`), so that a message
+//! between two clients costs one wake-up instead of two. Absent: which frames are dropped, what
+//! messages mean.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -15,7 +16,7 @@ use rustls::ServerConnection;
 use crate::codec::{Encoder, Frame, Queue};
 use crate::reactor::ReactorHandle;
 
-/// A client that leaves as much unread gets no answers to pings, and is not read until it reads.
+/// Unread bytes beyond which a client gets no pongs and is not read.
 const PONG_BUFFER_MAX: usize = 65_536;
 
 /// A WebSocket, shared by its thread and all that write to it.
@@ -24,10 +25,10 @@ pub struct Connection<Q> {
     stream: TcpStream,
     reactor: ReactorHandle,
     is_encrypted: bool,
-    /// This side ended it.
+    /// This side has closed it.
     ended: AtomicBool,
-    /// The kernel may not have taken everything, and says when it takes more. Changed only while
-    /// the state is locked.
+    /// The kernel may not have taken everything, and will report when it takes more. Changed only
+    /// while the state is locked.
     blocked: AtomicBool,
     state: Mutex<State<Q>>,
 }
@@ -57,13 +58,13 @@ impl<Q: Queue> Connection<Q> {
         Connection { id, stream, reactor, is_encrypted, ended, blocked, state }
     }
 
-    /// The number it was handed over with.
+    /// Number given when it was handed over.
     pub fn number(&self) -> u64 {
         self.id
     }
 
-    /// Queues a frame, which [`Connection::flush`] sends, and returns how many bytes wait. After
-    /// the end nothing is queued.
+    /// Queues a frame, which [`Connection::flush`] sends, and returns the queued bytes. No effect
+    /// after the end.
     pub fn queue(&self, frame: Frame) -> usize {
         let mut state = self.lock();
         if self.has_ended() {
@@ -79,7 +80,7 @@ impl<Q: Queue> Connection<Q> {
         (!self.has_ended()).then(|| change(&mut state.encoder.queue))
     }
 
-    /// Ends the connection after what is queued, with a code and a word for the reason.
+    /// Closes the connection after what is queued, with a code and a reason.
     pub fn end(&self, code: Option<u16>, reason: &'static str) {
         let mut state = self.lock();
         if !self.ended.swap(true, Ordering::AcqRel) {
@@ -88,26 +89,26 @@ impl<Q: Queue> Connection<Q> {
         }
     }
 
-    /// Whether this side ended it.
+    /// Whether this side has closed it.
     pub fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Sends what is queued, as far as the kernel takes it.
+    /// Writes queued frames, as far as the kernel takes them.
     pub fn flush(&self) {
         self.flush_state(&mut self.lock());
     }
 
     fn flush_state(&self, state: &mut State<Q>) {
         let State { encoder, tls } = state;
-        // Before the kernel says that it takes no more: it may say that it takes more again before
-        // this thread knows of the first.
+        // Set before writing: the kernel may report space again before this thread sees that it
+        // would block.
         self.blocked.store(true, Ordering::Release);
         let flushed = encoder.write_to(&mut Pipe { stream: &self.stream, tls: tls.as_deref_mut() });
-        // Whatever else is wrong with the connection, its thread finds out by reading.
+        // The reactor's thread finds other errors by reading.
         let is_blocked = flushed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
         self.blocked.store(is_blocked, Ordering::Release);
-        // Clients wait for the end of the stream before they take the connection for closed.
+        // Clients wait for the end of the stream before they consider the connection closed.
         if flushed.is_ok() && self.has_ended() {
             if let Some(tls) = tls {
                 tls.send_close_notify();
@@ -117,12 +118,12 @@ impl<Q: Queue> Connection<Q> {
         }
     }
 
-    /// Closes it without a word, also if others still hold it.
+    /// Closes it without a close frame, even if it is still referenced.
     pub(crate) fn refuse(&self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// Whether something waits for the kernel to take it.
+    /// Whether frames wait for the kernel.
     pub(crate) fn is_blocked(&self) -> bool {
         self.blocked.load(Ordering::Acquire)
     }
@@ -134,7 +135,7 @@ impl<Q: Queue> Connection<Q> {
         }
     }
 
-    /// Reads from the kernel, which says by an error that there is nothing.
+    /// Reads from the kernel; an error if it would block.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         (&self.stream).read(buffer)
     }
@@ -143,7 +144,7 @@ impl<Q: Queue> Connection<Q> {
         self.is_encrypted
     }
 
-    /// Decrypts some of what came. Would block when there is nothing more in it.
+    /// Decrypts a part of what was received. Would block when nothing is left.
     pub(crate) fn decrypt(&self, sealed: &mut &[u8], plain: &mut [u8]) -> io::Result<usize> {
         match &mut self.lock().tls {
             Some(tls) => open(tls, sealed, plain),
@@ -151,8 +152,7 @@ impl<Q: Queue> Connection<Q> {
         }
     }
 
-    /// Queues the answer to a ping, for the next flush. False if so much waits already that it
-    /// cannot be.
+    /// Queues a pong for the next flush. False if too much is queued.
     pub(crate) fn answer_ping(&self, bytes: &[u8]) -> bool {
         let mut state = self.lock();
         if self.has_ended() {
@@ -170,7 +170,7 @@ impl<Q: Queue> Connection<Q> {
     }
 }
 
-/// What is below the frames that go out. It never waits.
+/// Output below the frames. It never blocks.
 struct Pipe<'a> {
     stream: &'a TcpStream,
     tls: Option<&'a mut ServerConnection>,
@@ -192,7 +192,7 @@ impl Write for Pipe<'_> {
     }
 }
 
-/// Opens some of what came sealed. Would block when there is nothing more in it.
+/// Decrypts a part of what was received. Would block when nothing is left.
 fn open(tls: &mut ServerConnection, sealed: &mut &[u8], plain: &mut [u8]) -> io::Result<usize> {
     loop {
         match tls.reader().read(plain) {
@@ -207,16 +207,16 @@ fn open(tls: &mut ServerConnection, sealed: &mut &[u8], plain: &mut [u8]) -> io:
     }
 }
 
-/// Seals bytes and sends them, as far as the other side takes them. Never says that it took none:
-/// that would mean that the connection is over.
+/// Encrypts and sends bytes, as far as the other side takes them. Never returns 0, which would mean
+/// a closed connection.
 fn seal(tls: &mut ServerConnection, out: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
     loop {
         let written = tls.writer().write(bytes)?;
         match send_sealed(tls, out) {
-            // It is sealed and waits; the next flush goes on with it.
+            // Encrypted already; the next flush continues.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && written > 0 => return Ok(written),
             Err(error) => return Err(error),
-            // As much was sealed before as can wait. Now there is room.
+            // The TLS buffer was full; now it has space.
             Ok(()) if written == 0 && !bytes.is_empty() => {}
             Ok(()) => return Ok(written),
         }
@@ -240,7 +240,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes nothing while it is full.
+    /// Accepts nothing while it is full.
     #[derive(Default)]
     struct Kernel {
         is_full: bool,
@@ -279,7 +279,7 @@ mod tests {
         assert!(kernel.bytes.len() > waiting + 10_000);
     }
 
-    /// The server's end of a connection that has agreed on TLS.
+    /// The server's end of a TLS connection after the handshake.
     fn connected() -> ServerConnection {
         let made = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();

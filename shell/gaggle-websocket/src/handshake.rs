@@ -1,8 +1,8 @@
-//! The opening handshake (RFC 6455, section 4): the answer to a key, and a whole handshake for
-//! servers that speak nothing but WebSockets.
+//! Opening handshake (RFC 6455, section 4): the answer to a key, and a whole handshake for servers
+//! without other HTTP.
 //!
-//! The HTTP server answers with [`accept_key`], test servers call [`accept`].
-//! Absent: paths, origins, anything else of HTTP.
+//! The HTTP server uses [`accept_key`], test servers [`accept`]. Absent: paths, origins, anything
+//! else of HTTP.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
 /// Appended to every key by the standard.
 const SUFFIX: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-/// Longest request that is read.
+/// Longest accepted request in bytes.
 const REQUEST_BYTES_MAX: usize = 16 * 1024;
 /// A request must be complete within this time.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,11 +26,10 @@ pub fn accept_key(key: &[u8]) -> String {
     Base64::encode_string(context.finish().as_ref())
 }
 
-/// Reads a request from a stream that may block and answers it. What came after the request is
-/// returned.
+/// Reads a request from a blocking stream and answers it. Returns the bytes after the request.
 ///
 /// # Errors
-/// If the request is too long, too slow, or none for a WebSocket.
+/// If the request is too long, too slow, or not for a WebSocket.
 pub fn accept(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
     let (mut request, mut buffer) = (Vec::new(), [0; 1_024]);

@@ -1,11 +1,11 @@
-//! Hashing of numbers that this process gave out one after the other.
+//! Hasher for consecutive numbers assigned by this process.
 //!
-//! Clients cannot choose such numbers so that they meet, and so no secret is mixed in. Absent: keys
-//! that come from clients.
+//! Used by the reactor, lobby and relay. Clients cannot choose such numbers to collide, so no
+//! secret is mixed in. Absent: keys from clients.
 
 use std::hash::{BuildHasher, Hasher};
 
-/// Hasher of maps whose keys are such numbers.
+/// Hasher of maps with such keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IdHasher;
 
@@ -17,7 +17,7 @@ impl BuildHasher for IdHasher {
     }
 }
 
-/// Spreads numbers over all bits: maps look at the highest and at the lowest ones.
+/// Spreads numbers over all bits: maps use the highest and the lowest ones.
 #[derive(Debug)]
 pub struct Spread(u64);
 
@@ -27,7 +27,7 @@ impl Hasher for Spread {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // The golden ratio's multiples lie as far from each other as can be.
+        // Multiples of the golden ratio are evenly distributed.
         self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
     }
 

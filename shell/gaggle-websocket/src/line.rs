@@ -1,7 +1,7 @@
-//! One connection in its thread: what is read from it, and when it is read again.
+//! One connection in its thread: reading, and when it is read again.
 //!
-//! The reactor reads lines in turns and acts on what comes of it.
-//! Absent: waiting for the kernel, other connections.
+//! The reactor reads connections in turn and acts on the results. Absent: waiting for the kernel,
+//! other connections.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -14,47 +14,47 @@ use crate::codec::{Decoder, Message, Queue};
 use crate::connection::Connection;
 use crate::reactor::{Flow, Handler};
 
-/// Bytes taken from the kernel at once, into a buffer all connections of a thread share.
+/// Bytes read at once, into a buffer shared by all connections of a thread.
 pub(crate) const READ_BYTES: usize = 16_384;
-/// How long a handler that pauses a connection does not hear from it.
+/// Pause of a connection that its handler paused.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A connection with what only its thread needs.
+/// A connection with data that only its thread needs.
 pub(crate) struct Line<Q> {
     pub(crate) connection: Arc<Connection<Q>>,
     decoder: Decoder,
     reads: RateLimiter,
-    /// It is over; so many bytes that still come are thrown away.
+    /// It has ended; this many bytes are still read and dropped.
     pub(crate) lingers: Option<u32>,
     pub(crate) reading: Reading,
 }
 
-/// When a connection is read.
+/// When a connection is read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// When the kernel says that there is something.
+    /// When the kernel reports data.
     Awaited,
-    /// In the next turn, whatever the kernel says.
+    /// In the next iteration, without a report.
     Due,
     /// When its pause is over.
     Paused,
-    /// When the client has read what waits for it.
+    /// When the client has read what is queued for it.
     Blocked,
 }
 
-/// What came of reading.
+/// Result of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Came {
-    /// As much as can be taken at once: there may be more.
+    /// The buffer was filled: there may be more.
     Full,
-    /// Less than that: the kernel says when there is more.
+    /// Less than the buffer: the kernel reports when there is more.
     Part,
     Nothing,
-    /// Nothing more is to be read until this moment.
+    /// Do not read before this moment.
     Pause(Instant),
-    /// Nothing more is to be read until the client reads.
+    /// Do not read before the client has read.
     Block,
-    /// It is over for this side.
+    /// This side has ended it.
     Over,
     /// The other side is gone.
     Gone,
@@ -65,7 +65,7 @@ impl<Q: Queue> Line<Q> {
         Line { connection, decoder, reads: RateLimiter::default(), lingers: None, reading: Reading::Awaited }
     }
 
-    /// Reads from the kernel once and handles what came.
+    /// Reads once from the kernel and handles the data.
     pub(crate) fn read<H: Handler<Queue = Q>>(
         &mut self,
         handler: &H,
@@ -74,7 +74,7 @@ impl<Q: Queue> Line<Q> {
         buffer: &mut [u8],
     ) -> Came {
         let count = match self.connection.read(buffer) {
-            // A client that has closed only its own side still takes what was said last.
+            // A client that has closed only its sending side still reads what is queued.
             Ok(0) if self.lingers.is_some() && self.connection.is_blocked() => return Came::Nothing,
             Ok(0) => return Came::Gone,
             Ok(count) => count,
@@ -103,7 +103,7 @@ impl<Q: Queue> Line<Q> {
         if count == buffer.len() { Came::Full } else { Came::Part }
     }
 
-    /// Takes what came from the kernel.
+    /// Handles bytes from the kernel.
     pub(crate) fn take<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Heard {
         if !self.connection.is_encrypted() {
             return self.hear(handler, bytes);
@@ -122,7 +122,7 @@ impl<Q: Queue> Line<Q> {
         }
     }
 
-    /// Passes on the messages in these bytes.
+    /// Handles the messages in these bytes.
     pub(crate) fn hear<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Heard {
         let (connection, mut heard) = (&*self.connection, Heard::More);
         let (mut beats, mut has_pings) = (0, false);
@@ -133,7 +133,7 @@ impl<Q: Queue> Line<Q> {
                     Heard::More
                 }
                 Message::Ping(bytes) => {
-                    // As much a sign of life as an answer.
+                    // A ping proves life as well as a pong.
                     (beats, has_pings) = (beats + 1, true);
                     if connection.answer_ping(bytes) { Heard::More } else { Heard::Block }
                 }
@@ -150,7 +150,7 @@ impl<Q: Queue> Line<Q> {
             heard = heard.max(if connection.has_ended() { Heard::Over } else { now });
             heard != Heard::Over
         });
-        // Once for all pongs: one read may hold thousands of pings.
+        // One answer for all pings: one read may contain thousands.
         if has_pings {
             connection.flush();
         }
@@ -165,7 +165,7 @@ impl<Q: Queue> Line<Q> {
     }
 }
 
-/// What the messages of one read ask for, the strongest last.
+/// What the messages of one read require, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Heard {
     More,

@@ -1,7 +1,7 @@
-//! Waits for all WebSockets of a server at once, in one thread or a few.
+//! Event loop for all WebSockets of a server, in one thread or a few.
 //!
-//! The HTTP server hands connections over after their opening handshake; a [`Handler`] is told what
-//! comes over them. Absent: what messages mean, when clients are pinged, HTTP.
+//! The HTTP server hands connections over after their opening handshake; a [`Handler`] receives
+//! what arrives. Absent: what messages mean, when clients are pinged, HTTP.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io::{self, ErrorKind};
@@ -21,41 +21,41 @@ use crate::connection::Connection;
 use crate::id_hasher::IdHasher;
 use crate::line::{Came, Heard, Line, READ_BYTES, Reading};
 
-/// How often one connection is read before the others have their turn.
+/// Reads of one connection before others get their turn.
 const READS_PER_TURN: usize = 2;
 const EVENTS_PER_TURN: usize = 1_024;
-/// How long the other side may take to finish a connection this side ended.
+/// Time for the other side to close a connection that this side has ended.
 const LINGER: Duration = Duration::from_secs(2);
-/// Unread bytes that are taken for that. A client that floods need not learn why it was ended.
+/// Bytes read and dropped meanwhile. A flooding client need not learn why it was closed.
 const LINGER_BYTES: usize = 1 << 20;
-/// How long clients whose connection was ended have when the thread is to end.
+/// Time for closed clients when the thread ends.
 const LAST_LINGER: Duration = Duration::from_millis(500);
 /// Token of no connection: their numbers begin with 1.
 const COMMANDS: Token = Token(0);
 
-/// What becomes of a connection after a message.
+/// What happens to a connection after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// More is read.
+    /// Continue reading.
     Continue,
-    /// Nothing more is read for 200 ms: what the client sends waits in the kernel.
+    /// Do not read for 200 ms: what the client sends waits in the kernel.
     Pause,
-    /// The connection is over. If the handler has not ended it, it is closed without a word.
+    /// End the connection. If the handler has not closed it, no close frame is sent.
     Close,
 }
 
 /// A server of WebSockets. All threads of a reactor call the same handler.
 pub trait Handler: Send + Sync + 'static {
-    /// Queue of frames for one client.
+    /// Queue of frames to one client.
     type Queue: Queue;
 
-    /// A connection came from this address. [`Flow::Close`] refuses it: it is not heard of again.
+    /// A connection was opened from this address. [`Flow::Close`] rejects it without further calls.
     fn opened(&self, connection: &Arc<Connection<Self::Queue>>, address: IpAddr) -> Flow;
 
-    /// A text or a binary message came.
+    /// A text or binary message has arrived.
     fn message(&self, connection: &Connection<Self::Queue>, message: Message<'_>) -> Flow;
 
-    /// So many pings and pongs came in one read; pings are answered already.
+    /// Number of pings and pongs in one read; pings are answered already.
     fn pong(&self, connection: &Connection<Self::Queue>, count: u32);
 
     /// The client violated the protocol. The connection is over.
@@ -64,12 +64,12 @@ pub trait Handler: Send + Sync + 'static {
     /// The connection is over, whichever side ended it. Called once for each that was opened.
     fn closed(&self, connection: &Connection<Self::Queue>);
 
-    /// The client sent more than [`ReactorConfig::read_limit`]: it is not read for a while.
+    /// The client exceeded [`ReactorConfig::read_limit`]: it is not read for a while.
     fn throttled(&self, connection: &Connection<Self::Queue>) {
         let _ = connection;
     }
 
-    /// Everything that came at once is handled: what was queued meanwhile may be flushed together.
+    /// A batch is handled: frames queued meanwhile can be flushed together.
     fn turn_ended(&self) {}
 }
 
@@ -80,22 +80,22 @@ pub struct ReactorConfig {
     pub name: &'static str,
     /// Number of threads, at least one.
     pub threads: usize,
-    /// Messages the server understands.
+    /// Messages the server accepts.
     pub kind: MessageKind,
     /// Bytes of the longest message.
     pub message_bytes_max: u32,
-    /// Bytes read from one client; what is beyond waits in the kernel.
+    /// Limit of bytes read from one client; the excess waits in the kernel.
     pub read_limit: RateLimit,
 }
 
 /// A connection whose opening handshake is done.
 #[derive(Debug)]
 pub struct Accepted {
-    /// The stream, which does not block.
+    /// The stream, in non-blocking mode.
     pub stream: TcpStream,
-    /// Its TLS, if it is encrypted.
+    /// Its TLS state, if it is encrypted.
     pub tls: Option<ServerConnection>,
-    /// What was received after the handshake.
+    /// Bytes received after the handshake.
     pub read: Vec<u8>,
     /// Address of the client, also behind a proxy.
     pub address: IpAddr,
@@ -103,12 +103,12 @@ pub struct Accepted {
 
 enum Command {
     Serve(u64, Box<Accepted>),
-    /// A connection was ended from this side.
+    /// A connection was closed by this side.
     Finish(u64),
     Stop,
 }
 
-/// The way to one thread.
+/// Command channel of one thread.
 #[derive(Debug, Clone)]
 pub(crate) struct ReactorHandle(Arc<HandleParts>);
 
@@ -119,20 +119,20 @@ struct HandleParts {
 }
 
 impl ReactorHandle {
-    /// A connection was ended: what is left of it is up to the thread.
+    /// Lets the thread finish a closed connection.
     pub(crate) fn finish(&self, id: u64) {
         self.tell(Command::Finish(id));
     }
 
     fn tell(&self, command: Command) {
-        // A thread that is gone has closed everything.
+        // A thread that has ended has closed everything.
         if self.0.commands.send(command).is_ok() {
             let _ = self.0.waker.wake();
         }
     }
 }
 
-/// All threads that serve the connections of one handler. They end with this.
+/// Threads that serve the connections of one handler. They end when this is dropped.
 #[derive(Debug)]
 pub struct Reactor {
     handles: Vec<ReactorHandle>,
@@ -140,10 +140,10 @@ pub struct Reactor {
 }
 
 impl Reactor {
-    /// Begins to serve.
+    /// Starts serving.
     ///
     /// # Errors
-    /// If there cannot be as many threads.
+    /// If the threads cannot be started.
     pub fn start<H: Handler>(handler: H, config: ReactorConfig) -> io::Result<Reactor> {
         let handler = Arc::new(handler);
         let mut reactor = Reactor { handles: Vec::new(), threads: Vec::new() };
@@ -172,13 +172,13 @@ impl Reactor {
         Ok(reactor)
     }
 
-    /// Serves a connection until it ends. Each has a number of its own, from 1 on.
+    /// Serves a connection until it ends. `id` must be unique, from 1 on.
     pub fn serve(&self, id: u64, accepted: Accepted) {
         let at = id as usize % self.handles.len();
         self.handles[at].tell(Command::Serve(id, Box::new(accepted)));
     }
 
-    /// Lets a thread call [`Handler::turn_ended`] soon.
+    /// Makes a thread call [`Handler::turn_ended`] soon.
     pub fn wake(&self) {
         let _ = self.handles[0].0.waker.wake();
     }
@@ -196,7 +196,7 @@ impl Drop for Reactor {
             // A handler may own the reactor that calls it.
             let is_own = thread.thread().id() == std::thread::current().id();
             if !is_own && thread.join().is_err() {
-                error!("a thread of WebSockets panicked");
+                error!("a WebSocket thread panicked");
             }
         }
     }
@@ -209,14 +209,14 @@ struct Worker<H: Handler> {
     handle: ReactorHandle,
     poll: Poll,
     began: Instant,
-    /// Time of this turn.
+    /// Time of this iteration.
     now: Instant,
     lines: HashMap<Token, Line<H::Queue>, IdHasher>,
-    /// Those the kernel will not name again, although there may be something to read.
+    /// Connections with possible data that the kernel will not report again.
     unread: Vec<Token>,
-    /// Those that are not read, and until when.
+    /// Paused connections with the end of their pause.
     paused: BTreeSet<(Instant, Token)>,
-    /// Those that are over, and until when they may take to notice.
+    /// Ended connections with their final deadline.
     lingering: VecDeque<(Instant, Token)>,
     buffer: Vec<u8>,
 }
@@ -227,14 +227,14 @@ impl<H: Handler> Worker<H> {
         let mut ends_at: Option<Instant> = None;
         while ends_at.is_none_or(|at| self.now < at && !self.lines.is_empty()) {
             match self.poll.poll(&mut events, self.timeout(ends_at)) {
-                // No connection could be served any more: a new process will do better.
+                // No connection could be served any more: abort, so that a new process takes over.
                 Err(error) if error.kind() != ErrorKind::Interrupted => {
-                    panic!("cannot wait for connections: {error}")
+                    panic!("waiting for connections failed: {error}")
                 }
                 _ => {}
             }
             self.now = Instant::now();
-            // Those that were not done before, and those with something new: each once a turn.
+            // Earlier ones and newly reported ones: each once per iteration.
             let unread = std::mem::take(&mut self.unread);
             for event in &events {
                 self.turn(event);
@@ -264,7 +264,7 @@ impl<H: Handler> Worker<H> {
         }
     }
 
-    /// How long there is nothing to do, unless the kernel has something.
+    /// How long to wait for the kernel.
     fn timeout(&self, ends_at: Option<Instant>) -> Option<Duration> {
         if !self.unread.is_empty() {
             return Some(Duration::ZERO);
@@ -275,7 +275,7 @@ impl<H: Handler> Worker<H> {
         next.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Closes all connections; those that were told so have a moment to read it.
+    /// Closes all connections; notified clients get a moment to read the close frame.
     fn close_all(&mut self) {
         let handler = &self.handler;
         self.lines.retain(|_, line| {
@@ -292,7 +292,7 @@ impl<H: Handler> Worker<H> {
         let mut stream = mio::net::TcpStream::from_std(stream);
         let both = Interest::READABLE | Interest::WRITABLE;
         if let Err(error) = self.poll.registry().register(&mut stream, token, both) {
-            debug!(connection = id, %error, "cannot be waited for");
+            debug!(connection = id, %error, "the connection cannot be registered");
             return;
         }
         let connection = Arc::new(Connection::new(id, stream, tls, self.handle.clone()));
@@ -301,7 +301,7 @@ impl<H: Handler> Worker<H> {
         }
         let decoder = Decoder::new(self.config.kind, self.config.message_bytes_max);
         let mut line = Line::new(connection, decoder);
-        // What came together with the handshake is there without the kernel saying so.
+        // Bytes received with the handshake are not reported by the kernel.
         let is_over = line.hear(&*self.handler, &mut read) == Heard::Over
             || line.connection.is_encrypted() && line.take(&*self.handler, &mut []) == Heard::Over;
         self.lines.insert(token, line);
@@ -329,17 +329,16 @@ impl<H: Handler> Worker<H> {
         }
     }
 
-    /// Reads a connection that was to be read later, if it still is.
+    /// Reads a postponed connection, if it still is.
     fn resume(&mut self, token: Token, reading: Reading) {
         if let Some(line) = self.lines.get_mut(&token).filter(|line| line.reading == reading) {
             line.reading = Reading::Awaited;
-            // What is behind the end of the stream the kernel does not say again.
+            // The kernel does not report again what is behind the end of the stream.
             self.read(token, true);
         }
     }
 
-    /// Takes what came. If the other side has closed, there is something behind it that the kernel
-    /// does not say again.
+    /// Reads a connection. If the other side has closed, the kernel reports nothing more.
     fn read(&mut self, token: Token, is_closed: bool) {
         let Some(line) = self.lines.get_mut(&token) else { return };
         let times = (self.began, self.now);
@@ -371,9 +370,8 @@ impl<H: Handler> Worker<H> {
         }
     }
 
-    /// The handler listens to this connection no more. Unread bytes would make the kernel throw
-    /// away what was said last, so that it is closed when the other side has done so, or has had
-    /// the time for it.
+    /// The handler is done with this connection. Unread bytes would make the kernel discard the
+    /// last frames, so it is closed after the other side has closed, or a timeout.
     fn finish(&mut self, token: Token) {
         let Some(line) = self.lines.get_mut(&token).filter(|line| line.lingers.is_none()) else { return };
         if !line.connection.has_ended() {

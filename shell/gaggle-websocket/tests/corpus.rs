@@ -1,5 +1,5 @@
-//! Our decoder against tungstenite's: the fuzzers' corpus and everything near it (each entry cut at
-//! every byte and with every single bit flipped), and random streams of frames, right and wrong.
+//! The decoder against tungstenite's: the fuzzers' corpus with every entry cut at each byte and
+//! with each single bit flipped, and random streams of frames, valid and invalid.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -35,7 +35,7 @@ fn entries(target: &str) -> Vec<PathBuf> {
     entries.map(|entry| entry.expect("the folder can be read").path()).collect()
 }
 
-/// A stream of frames a client might send, most of them right.
+/// A random stream of frames, most of them valid.
 fn stream(random: &mut Prng) -> Vec<u8> {
     let (mut out, mut is_open) = (Vec::new(), false);
     for _ in 0..1 + random.below(8) {

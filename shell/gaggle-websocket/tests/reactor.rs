@@ -1,4 +1,4 @@
-//! The reactor against clients that read nothing, send without end, or say what is no message.
+//! The reactor against clients that read nothing, send without end, or violate the protocol.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
@@ -14,12 +14,12 @@ use gaggle_websocket::{
     ReactorConfig, handshake,
 };
 
-/// How long anything may take on the slowest machine.
+/// Upper bound of every wait, for the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const WINDOW: Duration = Duration::from_millis(200);
 const READ_PER_WINDOW: usize = 1 << 20;
 
-/// What a handler was told.
+/// Call of the handler.
 #[derive(Debug, PartialEq, Eq)]
 enum Told {
     Opened,
@@ -29,7 +29,7 @@ enum Told {
     Closed,
 }
 
-/// Answers each message as a text and as bytes, and tells the test.
+/// Echoes each message as text and as bytes, and reports it to the test.
 struct Echo {
     told: Mutex<mpsc::Sender<Told>>,
     connection: mpsc::Sender<Arc<Connection<FrameQueue>>>,
@@ -119,7 +119,7 @@ impl Pair {
         self.told.recv_timeout(PATIENCE).unwrap()
     }
 
-    /// The next thing that is no sign of life.
+    /// Next call other than for pings and pongs.
     fn hear_past_beats(&self) -> Told {
         loop {
             match self.hear() {
@@ -167,13 +167,13 @@ fn client_of_other_implementation_is_served() {
 fn pinging_client_that_never_reads_is_not_read_and_can_be_ended() {
     let mut pair = Pair::new(Flow::Continue);
     pair.client.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
-    // A masked ping of 125 bytes; its mask is zero.
+    // A masked ping of 125 bytes with a zero mask.
     let pings = [&[0x89, 0x80 | 125, 0, 0, 0, 0][..], &[b'x'; 125]].concat().repeat(100);
     let mut sent = 0;
-    // When it is not read for a moment it never will be. The kernel's buffers take some megabytes.
+    // Once reading pauses it never resumes. The kernel buffers some megabytes.
     while let Ok(count) = pair.client.write(&pings) {
         sent += count;
-        assert!(sent < 64 << 20, "{sent} bytes were taken from a client that reads nothing");
+        assert!(sent < 64 << 20, "{sent} bytes were read from a client that reads nothing");
     }
     let connection = pair.connections.recv().unwrap();
     connection.end(None, "");
@@ -182,7 +182,7 @@ fn pinging_client_that_never_reads_is_not_read_and_can_be_ended() {
 }
 
 #[test]
-fn pings_of_one_read_are_answered_and_told_together() {
+fn pings_of_one_read_are_answered_and_reported_together() {
     let mut pair = Pair::new(Flow::Continue);
     let count = 2_000;
     pair.client.write_all(&[0x89, 0x80, 0, 0, 0, 0].repeat(count)).unwrap();
@@ -191,18 +191,18 @@ fn pings_of_one_read_are_answered_and_told_together() {
     assert_eq!(pongs, [0x8a, 0].repeat(count));
     let (mut beats, mut calls) = (0, 0);
     while beats < count as u32 {
-        let Told::Beats(more) = pair.hear() else { panic!("something else was told") };
+        let Told::Beats(more) = pair.hear() else { panic!("another call") };
         (beats, calls) = (beats + more, calls + 1);
     }
     assert_eq!(beats, count as u32);
-    assert!(calls <= 20, "told {calls} times");
+    assert!(calls <= 20, "reported {calls} times");
 }
 
 #[test]
 fn client_that_sends_without_end_waits() {
     let mut pair = Pair::new(Flow::Continue);
     let began = Instant::now();
-    // Pongs, which mean nothing.
+    // Pongs, which need no answer.
     let pongs = [0x8a, 0x80, 0, 0, 0, 0].repeat(10_000);
     let mut sent = 0;
     while sent < 16 * READ_PER_WINDOW {
@@ -211,14 +211,14 @@ fn client_that_sends_without_end_waits() {
     }
     pair.client.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(pair.hear_past_beats(), Told::Closed);
-    assert!(began.elapsed() >= 14 * WINDOW, "{sent} bytes were taken in {:?}", began.elapsed());
+    assert!(began.elapsed() >= 14 * WINDOW, "{sent} bytes were read in {:?}", began.elapsed());
 }
 
 #[test]
 fn paused_client_is_not_read_for_a_moment() {
     let mut pair = Pair::new(Flow::Pause);
     let began = Instant::now();
-    // Binary messages of one byte, more than are read in eight reads.
+    // Binary messages of one byte, more than fit into eight reads.
     let messages = [0x82, 0x81, 0, 0, 0, 0, 7].repeat(8 * 16_384 / 7 + 1);
     pair.client.write_all(&messages).unwrap();
     pair.client.shutdown(std::net::Shutdown::Write).unwrap();
@@ -227,7 +227,7 @@ fn paused_client_is_not_read_for_a_moment() {
 }
 
 #[test]
-fn malformed_frames_are_told_apart() {
+fn malformed_frames_are_distinguished() {
     let long = 1_001_u16.to_be_bytes();
     for (bytes, expected) in [
         (vec![0x82, 0xfe, long[0], long[1], 0, 0, 0, 0], FrameError::TooLong { max: 1_000 }),
@@ -243,7 +243,7 @@ fn malformed_frames_are_told_apart() {
 }
 
 #[test]
-fn refused_client_is_closed_and_not_heard_of_again() {
+fn rejected_client_is_closed_without_further_calls() {
     let mut pair = Pair::new(Flow::Close);
     assert_eq!(pair.client.read(&mut [0; 10]).unwrap(), 0);
     drop(pair.reactor);
