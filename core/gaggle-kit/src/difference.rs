@@ -41,7 +41,9 @@ impl Debug for FieldDiff<'_> {
 /// use gaggle_kit::FieldPath;
 /// let mut path = FieldPath::new();
 /// path.field("riders", |path| {
-///     path.index(2, |path| path.field("speed", |path| assert_eq!(path.as_str(), "riders[2].speed")));
+///     path.index(2, |path| {
+///         path.field("speed", |path| assert_eq!(path.as_str(), "riders[2].speed"));
+///     });
 /// });
 /// assert_eq!(path.as_str(), "");
 /// ```

@@ -177,7 +177,8 @@ pub fn encode_state<S: State>(state: &S) -> Vec<u8> {
 /// ```
 /// use gaggle_kit::{DecodeError, decode_state};
 /// assert_eq!(decode_state::<Vec<u8>>(&[2, 10, 20]), Ok(vec![10, 20]));
-/// assert_eq!(decode_state::<bool>(&[1, 0]), Err(DecodeError::TrailingBytes { what: "state", left: 1 }));
+/// let trailing = DecodeError::TrailingBytes { what: "state", left: 1 };
+/// assert_eq!(decode_state::<bool>(&[1, 0]), Err(trailing));
 /// ```
 ///
 /// # Errors

@@ -13,7 +13,8 @@
 //!     type Transport = Endpoint<SimCarrier>;
 //!
 //!     fn transports(&mut self) -> Vec<Endpoint<SimCarrier>> {
-//!         (0..3).map(|i| Endpoint::new(self.0.carrier(i), LinkConfig::default(), i as u64)).collect()
+//!         let endpoint = |i| Endpoint::new(self.0.carrier(i), LinkConfig::default(), i as u64);
+//!         (0..3).map(endpoint).collect()
 //!     }
 //!
 //!     fn wait(&mut self) -> Micros {

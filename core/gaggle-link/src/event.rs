@@ -12,12 +12,12 @@ use crate::Channel;
 pub enum TransportEvent<'a> {
     /// This peer can be sent to, and sends from here on.
     Connected {
-        /// Connected peer.
+        /// Peer that connected.
         peer: PeerId,
     },
     /// This peer is gone and sends nothing more. Once per [`TransportEvent::Connected`].
     Disconnected {
-        /// Disconnected peer.
+        /// Peer that disconnected.
         peer: PeerId,
         /// Why it was disconnected.
         reason: DisconnectReason,

@@ -50,7 +50,8 @@ const GOODBYES: u32 = 3;
 ///
 /// let mut world = SimNet::new(2, 7);
 /// world.set_all(Conditions::latency_ms(50));
-/// let mut links = [0, 1].map(|i| Endpoint::new(world.carrier(i), LinkConfig::default(), i as u64));
+/// let mut links =
+///     [0, 1].map(|i| Endpoint::new(world.carrier(i), LinkConfig::default(), i as u64));
 ///
 /// let mut arrived_at = None;
 /// world.run_for(Micros::from_secs(1), |peer, now| {

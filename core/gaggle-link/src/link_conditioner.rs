@@ -26,7 +26,8 @@ const DELAYED_MAX: usize = 16_384;
 /// // As from `?latency=200&loss=5` in the address of a page.
 /// let settings = [("latency", "200"), ("loss", "5")];
 /// let conditions = Conditions::from_settings(settings).unwrap();
-/// let link = Endpoint::new(LinkConditioner::new(world.carrier(0), conditions, 7), LinkConfig::default(), 1);
+/// let carrier = LinkConditioner::new(world.carrier(0), conditions, 7);
+/// let link = Endpoint::new(carrier, LinkConfig::default(), 1);
 /// # _ = link;
 /// ```
 #[derive(Debug)]

@@ -125,7 +125,7 @@ impl Directory {
         self.rooms.get(&id)
     }
 
-    /// All rooms.
+    /// All rooms, by id.
     pub fn rooms(&self) -> impl Iterator<Item = &Room> {
         self.rooms.values()
     }

@@ -101,7 +101,7 @@ record! {
 record! {
     /// One member's report, kept until the match is decided.
     pub struct ResultClaim {
-        /// Reporting peer.
+        /// Peer that reports.
         peer: PeerId,
         /// Account of the peer.
         player: PlayerId,
@@ -116,11 +116,11 @@ record! {
     /// A player's claim about its own score, kept in case it leaves before the first report.
     #[derive(Copy)]
     pub struct Told {
-        /// Claiming peer.
+        /// Peer that claims.
         peer: PeerId,
-        /// Claimed points.
+        /// Points it claims.
         score: i64,
-        /// Claimed level.
+        /// Level it claims.
         level: Option<u32>,
         /// Time of the claim; none in data of earlier builds.
         at: Option<Micros>,

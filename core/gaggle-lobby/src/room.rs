@@ -74,7 +74,7 @@ record! {
     /// A player's vote to remove another player.
     #[derive(Copy)]
     pub struct Vote {
-        /// Voting peer.
+        /// Peer that votes.
         by: PeerId,
         /// Peer to be removed.
         target: PeerId,

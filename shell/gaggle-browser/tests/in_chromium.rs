@@ -20,7 +20,7 @@ window.points = points;
 window.lineTells = line_tells;
 window.tryAll = async (path, relay, passes) => {
   window.failures = null;
-  // All points at once: each has peers of its own, and most of their time they wait.
+  // All rules at once: each has its own peers, and mostly waits.
   const said = await Promise.all([...Array(points()).keys()].map((nth) => try_point(nth, path, relay, passes[nth])));
   window.failures = said.filter((text) => text !== '');
 };

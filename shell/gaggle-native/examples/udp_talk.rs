@@ -7,7 +7,8 @@
 //! and in another, with the address of the first behind the phrase:
 //!
 //! ```text
-//! cargo run -p gaggle-native --example udp_talk -- 127.0.0.1:7002 "the geese fly at dawn" 127.0.0.1:7001
+//! cargo run -p gaggle-native --example udp_talk -- \
+//!     127.0.0.1:7002 "the geese fly at dawn" 127.0.0.1:7001
 //! ```
 //!
 //! Try `LATENCY=300 LOSS=20` in front of one of them: every line still arrives, once and in order.

@@ -13,9 +13,9 @@ pub struct Totals {
     pub members: u64,
     /// Rooms with a member now.
     pub rooms: u64,
-    /// Connections opened.
+    /// Connections opened by clients.
     pub connections: u64,
-    /// Connections authenticated.
+    /// Connections authenticated by tickets.
     pub proven: u64,
     /// Connections rejected for a forged, malformed or foreign ticket.
     pub refused_ticket: u64,

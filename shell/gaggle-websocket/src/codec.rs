@@ -393,7 +393,7 @@ impl Queue for FrameQueue {
 /// Output of one client: its queue, and assembled bytes that the kernel has not taken.
 #[derive(Debug, Default)]
 pub struct Encoder<Q> {
-    /// Queued frames.
+    /// Frames not sent yet.
     pub queue: Q,
     /// Assembled bytes, of which the first `sent` were taken.
     rest: Vec<u8>,

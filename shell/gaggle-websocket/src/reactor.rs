@@ -36,7 +36,7 @@ const COMMANDS: Token = Token(0);
 /// What happens to a connection after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// Continue reading.
+    /// Continue to read.
     Continue,
     /// Do not read for 200 ms: what the client sends waits in the kernel.
     Pause,

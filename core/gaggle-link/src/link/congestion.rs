@@ -92,7 +92,7 @@ impl Congestion {
         self.window
     }
 
-    /// Pacing rate.
+    /// Pacing rate for packets.
     pub(crate) fn bytes_per_second(&self, rtt: &Rtt) -> u64 {
         let rtt = if rtt.measured().is_some() { rtt.standing() } else { rtt.smoothed() };
         let per_second = per_second(self.window, rtt);

@@ -26,7 +26,9 @@ use super::{Conditions, SimCarrier};
 /// world.run_for(Micros::from_secs(1), |peer, now| {
 ///     while let Some(event) = carriers[peer].poll(now, &mut datagram) {
 ///         match event {
-///             CarrierEvent::Opened { peer: other } => carriers[peer].send(now, other, b"hello").unwrap(),
+///             CarrierEvent::Opened { peer: other } => {
+///                 carriers[peer].send(now, other, b"hello").unwrap();
+///             }
 ///             CarrierEvent::Datagram { .. } => arrived_at = Some(now),
 ///             _ => {}
 ///         }
@@ -49,9 +51,9 @@ pub struct SimNet {
 pub enum NetChange {
     /// Conditions of one direction between two peers.
     Direction {
-        /// Sending peer.
+        /// Index of the sending peer.
         from: usize,
-        /// Receiving peer.
+        /// Index of the receiving peer.
         to: usize,
         /// Conditions from here on.
         conditions: Conditions,
@@ -95,7 +97,7 @@ pub struct SimStats {
     pub delivered: u64,
     /// Datagrams that were copied.
     pub duplicated: u64,
-    /// Independent losses.
+    /// Independent losses of datagrams.
     pub lost_random: u64,
     /// Losses in bursts.
     pub lost_burst: u64,

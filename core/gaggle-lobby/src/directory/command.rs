@@ -384,7 +384,7 @@ pub enum Reply {
     },
     /// The peer has a reservation that another connection uses.
     Elsewhere {
-        /// That connection.
+        /// Connection that uses it.
         link: Attachment,
         /// Room of the reservation.
         code: RoomCode,

@@ -41,7 +41,7 @@ impl Mailboxes {
         self.0.remove(&peer);
     }
 
-    /// All mailboxes.
+    /// Queues of all members.
     pub(super) fn iter(&self) -> impl Iterator<Item = (PeerId, &VecDeque<QueuedSignal>)> {
         self.0.iter().map(|(peer, signals)| (*peer, signals))
     }

@@ -25,9 +25,9 @@ pub enum MessageError {
     /// The text is longer than a message may be; it was not parsed.
     #[error("the message has {length} bytes, at most {max} are allowed")]
     TooLong {
-        /// Bytes received.
+        /// Length in bytes.
         length: usize,
-        /// Bytes allowed.
+        /// Largest length in bytes.
         max: usize,
     },
     /// The text is not JSON.

@@ -178,7 +178,7 @@ record! {
         build: Label,
         /// Status of the room.
         status: Status,
-        /// Occupied slots.
+        /// Number of occupied slots.
         players: u8,
         /// Number of slots.
         seats: u8,
@@ -252,7 +252,7 @@ record! {
         game: Label,
         /// Mode of the game.
         mode: Label,
-        /// Best first.
+        /// Entries, the best first.
         entries: Vec<LeaderboardEntry>,
     }
 }

@@ -381,7 +381,7 @@ impl Node {
         self.outbox.push(NodeOutput::Tell { node: current.node, message });
     }
 
-    /// Answers `hello`.
+    /// Answers `hello` with `welcome`.
     pub(super) fn welcome(
         &mut self,
         now: Micros,

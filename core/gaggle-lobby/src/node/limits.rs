@@ -187,7 +187,7 @@ impl ConnectionLimits {
         choose_evicted(&self.places, weight_min, held, count)
     }
 
-    /// Reverts [`ConnectionLimits::connect`].
+    /// Reverts what [`ConnectionLimits::connect`] counted.
     pub(super) fn disconnect(&mut self, address: IpAddr, in_reserve: bool) {
         if in_reserve {
             self.reserve.release(prefixes(network(address)));
@@ -200,7 +200,7 @@ impl ConnectionLimits {
         let _ = self.connected.try_acquire(once(player), usize::MAX, usize::MAX);
     }
 
-    /// Reverts [`ConnectionLimits::identify`].
+    /// Reverts what [`ConnectionLimits::identify`] counted.
     pub(super) fn forget_identity(&mut self, player: PlayerId) {
         self.connected.release(once(player));
     }

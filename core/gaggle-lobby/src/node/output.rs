@@ -32,7 +32,7 @@ pub enum Purpose {
 pub enum NodeOutput {
     /// Send this text.
     Send {
-        /// Receiving connection.
+        /// Connection that receives it.
         connection: ConnectionId,
         /// Text of the message.
         text: Arc<str>,
@@ -56,7 +56,7 @@ pub enum NodeOutput {
     LookUp(Lookup),
     /// Send a message to another node.
     Tell {
-        /// Receiving node.
+        /// Node that receives it.
         node: NodeId,
         /// Message to send.
         message: NodeMessage,
@@ -118,17 +118,17 @@ pub struct Identity {
 /// Counters since the start, for operators.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NodeStats {
-    /// Messages received.
+    /// Messages received from clients.
     pub messages: u64,
-    /// Identified connections.
+    /// Connections identified by `hello`.
     pub authenticated: u64,
     /// Reservations given to joiners.
     pub joined: u64,
-    /// Rooms created.
+    /// Rooms created by clients.
     pub rooms_created: u64,
-    /// Reservations resumed.
+    /// Reservations resumed by clients.
     pub returned: u64,
-    /// Signals delivered.
+    /// Signals delivered to clients.
     pub signals: u64,
     /// Rejected requests by reason.
     pub rejected: BTreeMap<RejectionCode, u64>,

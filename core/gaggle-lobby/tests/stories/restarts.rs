@@ -30,7 +30,7 @@ fn tickets_are_renewed_with_every_change_they_contain() {
 }
 
 #[test]
-fn room_is_restored_by_latest_ticket_whoever_returns_first() {
+fn room_is_restored_by_latest_ticket_in_any_order() {
     let (before, tickets) = {
         let mut server = Server::new();
         let host = server.guest(1);

@@ -26,7 +26,7 @@ pub(crate) struct Server {
     pub(crate) notes: Vec<AuditRecord>,
     /// Entries appended to the log.
     pub(crate) asked: Vec<LogEntry>,
-    /// Lookups made.
+    /// Lookups made so far.
     pub(crate) lookups: Vec<Lookup>,
     /// Ratings in storage; queries wait while it is empty.
     pub(crate) ratings: BTreeMap<PlayerId, i64>,

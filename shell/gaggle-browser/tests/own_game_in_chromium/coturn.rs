@@ -103,7 +103,7 @@ const THROUGH_TURN_ONLY: &str = "{
     const { urls, username, credential } = servers[servers.length - 1];
     return { urls, username, credential };
   };
-  // As whoever knows the secret would.
+  // Like a holder of the secret.
   window.sign = async (secret, name) => {
     const bytes = (text) => new TextEncoder().encode(text);
     const how = { name: 'HMAC', hash: 'SHA-1' };

@@ -92,7 +92,7 @@ fn press_in_second_and_see_it_in_first(first: &Page, second: &Page) {
     }
     let before = second_goose(first);
     second.key("ArrowRight", "ArrowRight", true).unwrap();
-    let mover = if until(first, "a goose moves", |x| x != before) > before { "the second" } else { "nobody" };
+    let mover = if until(first, "a goose moves", |x| x != before) > before { "the second" } else { "none" };
     second.key("ArrowRight", "ArrowRight", false).unwrap();
     assert_eq!(mover, "the second", "each sees the other's input");
 }

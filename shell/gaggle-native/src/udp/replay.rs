@@ -2,7 +2,7 @@
 //!
 //! Used by `session.rs`. Absent: encryption.
 
-/// Counts remembered.
+/// Number of counts remembered.
 const WINDOW: u64 = 1_024;
 
 #[derive(Debug, Clone)]

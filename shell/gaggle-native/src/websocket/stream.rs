@@ -61,7 +61,7 @@ impl Write for Stream {
     }
 }
 
-/// Trusted certificates.
+/// Certificates that are trusted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Security {
     #[cfg(feature = "tls")]

@@ -14,7 +14,7 @@ const SECRET: [u8; 32] = [7; 32];
 /// Counters of a relay.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts {
-    /// Datagrams forwarded.
+    /// Datagrams it forwarded.
     pub(crate) forwarded: u64,
     /// Datagrams of members dropped by rate limits.
     pub(crate) dropped: u64,

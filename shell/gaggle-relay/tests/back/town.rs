@@ -315,7 +315,7 @@ impl Cluster {
         self.town.borrow().owners.len()
     }
 
-    /// Advances time.
+    /// Advances virtual time.
     pub(crate) fn run(&mut self, span: Micros) {
         let end = self.now() + span;
         while self.now() < end {

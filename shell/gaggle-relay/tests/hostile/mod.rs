@@ -59,7 +59,7 @@ pub(crate) struct Hostile {
     pub(crate) socket: UdpSocket,
     pub(crate) rtc: Rtc,
     pub(crate) open: Vec<ChannelId>,
-    /// Messages received.
+    /// Number of messages received.
     pub(crate) heard: usize,
     /// User name and password of the relay's side of the channel.
     relay: IceCreds,

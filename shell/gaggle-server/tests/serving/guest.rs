@@ -103,7 +103,7 @@ impl<S: Read + Write> Guest<S> {
         self.socket.send(Message::text(text)).unwrap();
     }
 
-    /// Next message.
+    /// Next message received.
     pub(crate) fn hear(&mut self) -> ServerMessage {
         self.try_hear().unwrap_or_else(|error| panic!("no message arrived: {error}"))
     }

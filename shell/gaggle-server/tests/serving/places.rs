@@ -147,7 +147,7 @@ fn connect_from(from: &[IpAddr], address: SocketAddr) -> Vec<TcpStream> {
     streams
 }
 
-/// Requests `/health`.
+/// Requests `/health` for a client.
 fn ask_health(mut stream: TcpStream, client: &str) -> Result<(), String> {
     let request = format!("GET /health HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {client}\r\n\r\n");
     stream.write_all(request.as_bytes()).map_err(|error| error.to_string())?;

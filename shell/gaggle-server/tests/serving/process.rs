@@ -160,7 +160,7 @@ fn damaged_database_is_rejected_with_instructions() {
     Process::start(place.path(), 0, &[]).kill();
     let database = rusqlite::Connection::open(&path).unwrap();
     let fill = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-        INSERT INTO best SELECT 'gander', 'team', randomblob(16), 0, i, 1, 'somebody with a name', i FROM n";
+        INSERT INTO best SELECT 'gander', 'team', randomblob(16), 0, i, 1, 'a player with a name', i FROM n";
     database.execute_batch(fill).unwrap();
     database.pragma_update(None, "wal_checkpoint", "TRUNCATE").unwrap();
     drop(database);

@@ -163,8 +163,8 @@ impl Issuer {
         }
         players.dedup();
         assert_eq!(players.len(), 1, "the same player with every algorithm");
-        let nobody = claims("nia").replace(r#""aud":"gaggle","#, "");
-        assert_eq!(refusal(server, &self.hello("RS256", &nobody)), "the token has no audience");
+        let without_audience = claims("nia").replace(r#""aud":"gaggle","#, "");
+        assert_eq!(refusal(server, &self.hello("RS256", &without_audience)), "the token has no audience");
         let other = claims("nia").replace("gaggle", "other");
         assert_eq!(refusal(server, &self.hello("ES256", &other)), "the token is for another audience");
     }
