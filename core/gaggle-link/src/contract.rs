@@ -26,18 +26,18 @@
 //! mod my_transport {
 //!     gaggle_link::contract!(super::MyStage(gaggle_link::sim::SimNet::new(3, 1)));
 //! }
-//! # contract::run(contract::Rule::EveryoneJoinsEveryoneOnce, MyStage(SimNet::new(3, 1))).unwrap();
+//! # contract::run(contract::Rule::PeersConnectOnce, MyStage(SimNet::new(3, 1))).unwrap();
 //! ```
 //!
 //! Where nothing may block, as in a page, a [`Run`] is stepped by hand. The suite itself reads no
 //! clock.
 
-mod neighbour;
-mod points;
+mod local_peer;
+mod rules;
 mod room;
 
-pub use neighbour::{LocalPeer, SignalBoard, SteppedClock};
-pub use points::Rule;
+pub use local_peer::{LocalPeer, SignalBoard, SteppedClock};
+pub use rules::Rule;
 pub use room::Failure;
 
 use gaggle_kit::Micros;
@@ -127,24 +127,24 @@ pub fn run<S: Harness>(point: Rule, mut stage: S) -> Result<(), Failure> {
 macro_rules! contract {
     ($stage:expr) => {
         $crate::contract_points!($stage;
-            everyone_joins_everyone_once: EveryoneJoinsEveryoneOnce,
-            names_are_distinct_and_stay: NamesAreDistinctAndStay,
-            peers_are_exactly_who_is_joined: PeersAreExactlyWhoIsJoined,
-            nothing_can_be_sent_to_who_is_not_joined: NothingCanBeSentToWhoIsNotJoined,
+            peers_connect_once: PeersConnectOnce,
+            ids_are_distinct_and_constant: IdsAreDistinctAndConstant,
+            peers_list_is_the_connected_ones: PeersListIsTheConnectedOnes,
+            send_to_unconnected_is_rejected: SendToUnconnectedIsRejected,
             messages_name_their_sender: MessagesNameTheirSender,
-            unreliable_messages_arrive_whole_or_not_at_all: UnreliableMessagesArriveWholeOrNotAtAll,
-            unreliable_messages_too_large_are_refused: UnreliableMessagesTooLargeAreRefused,
-            reliable_messages_arrive_exactly_once_in_order: ReliableMessagesArriveExactlyOnceInOrder,
+            unreliable_arrives_whole_or_not_at_all: UnreliableArrivesWholeOrNotAtAll,
+            oversized_unreliable_is_rejected: OversizedUnreliableIsRejected,
+            reliable_arrives_once_in_order: ReliableArrivesOnceInOrder,
             streams_do_not_wait_for_each_other: StreamsDoNotWaitForEachOther,
-            a_large_message_arrives_intact: ALargeMessageArrivesIntact,
-            empty_messages_are_messages: EmptyMessagesAreMessages,
+            large_message_arrives_intact: LargeMessageArrivesIntact,
+            empty_messages_arrive: EmptyMessagesArrive,
             broadcast_reaches_all_others: BroadcastReachesAllOthers,
-            a_full_buffer_is_refused_and_loses_nothing: AFullBufferIsRefusedAndLosesNothing,
-            disconnecting_is_told_once_on_both_sides: DisconnectingIsToldOnceOnBothSides,
-            nothing_comes_after_left: NothingComesAfterLeft,
-            a_quiet_link_stays_up: AQuietLinkStaysUp,
-            a_silent_peer_leaves: ASilentPeerLeaves,
-            statistics_are_there: StatisticsAreThere,
+            full_buffer_rejects_without_loss: FullBufferRejectsWithoutLoss,
+            disconnect_is_reported_once_per_side: DisconnectIsReportedOncePerSide,
+            nothing_arrives_after_disconnect: NothingArrivesAfterDisconnect,
+            quiet_link_stays_up: QuietLinkStaysUp,
+            silent_peer_times_out: SilentPeerTimesOut,
+            statistics_are_counted: StatisticsAreCounted,
         );
     };
 }

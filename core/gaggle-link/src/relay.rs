@@ -12,7 +12,7 @@
 mod carrier;
 mod client;
 mod frame;
-mod wish;
+mod ticket_request;
 
 pub use carrier::{RelayCarrier, RelaySocket, RelaySocketEvent};
 pub use client::{RelayClient, RelayCommand, RelayLeg};

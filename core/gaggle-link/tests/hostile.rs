@@ -84,7 +84,7 @@ impl Scene {
     }
 
     /// The innocent peer still reaches the victim, in both directions.
-    fn expect_nobody_else_noticed(&mut self) {
+    fn expect_others_unaffected(&mut self) {
         let (victim, innocent) = (self.world.id(0), self.world.id(1));
         assert!(self.innocent.peers().contains(&victim));
         let before = self.messages;
@@ -201,7 +201,7 @@ fn fault_closes_link_of_its_peer() {
         scene.attacker.send_piece(0, 0, b"\x01x");
         scene.step();
         assert_eq!(scene.messages, 0, "{name}: still accepted");
-        scene.expect_nobody_else_noticed();
+        scene.expect_others_unaffected();
     }
 }
 
@@ -222,7 +222,7 @@ fn network_damage_is_not_a_fault() {
     assert_eq!((scene.messages, scene.left.len()), (3, 0));
     let stats = scene.victim.stats(scene.world.id(2)).unwrap();
     assert_eq!((stats.packets_in - 3, stats.packets_rejected), (0, 7), "{stats:?}");
-    scene.expect_nobody_else_noticed();
+    scene.expect_others_unaffected();
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn noise_and_mutations_never_panic_and_affect_no_other() {
         }
     }
     assert!(ended > 20, "only {ended} links ended: the noise was too mild");
-    scene.expect_nobody_else_noticed();
+    scene.expect_others_unaffected();
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn memory_is_bounded_by_grant() {
     scene.attacker.send_piece(0, u64::from(GRANT), b"one more");
     scene.step();
     assert_eq!(fault(&scene.left), Some(PeerFault::Overflow));
-    scene.expect_nobody_else_noticed();
+    scene.expect_others_unaffected();
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn flood_is_cut_off_per_poll() {
     assert!(looked_at <= 4_096, "{looked_at} in one poll");
     assert_eq!(scene.victim.poll_timeout(), now, "more is pending");
     (0..10).for_each(|_| scene.step());
-    scene.expect_nobody_else_noticed();
+    scene.expect_others_unaffected();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Three transports under test, their events, and invariants that hold at every moment.
 //!
-//! Owned by [`Run`](super::Run). Absent: rules (`points.rs`).
+//! Owned by [`Run`](super::Run). Absent: rules (`rules.rs`).
 
 use std::fmt;
 

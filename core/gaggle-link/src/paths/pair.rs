@@ -11,7 +11,7 @@ const RETRY_MAX: Micros = Micros::from_secs(60);
 
 /// One path to the peer.
 #[derive(Debug, Clone, Copy, Default)]
-struct Way {
+struct PathState {
     usable: bool,
     open: bool,
     /// When it was last tried, and when first since it was last open.
@@ -33,7 +33,7 @@ pub(super) struct Pair {
     pub(super) peer: PeerId,
     /// The local side wants this peer and tries paths. Otherwise only the other side does.
     pub(super) wanted: bool,
-    ways: [Way; 3],
+    ways: [PathState; 3],
     active: Option<Path>,
     /// Previous path, and until when copies are sent there.
     before: Option<(Path, Micros)>,
@@ -61,7 +61,7 @@ pub(super) enum Step {
 
 impl Pair {
     pub(super) fn new(peer: PeerId, usable: [bool; 3], now: Micros) -> Pair {
-        let ways = usable.map(|usable| Way { usable, ..Way::default() });
+        let ways = usable.map(|usable| PathState { usable, ..PathState::default() });
         Pair {
             peer,
             wanted: false,
@@ -256,7 +256,7 @@ impl Pair {
             let worse = self.open().find(|path| *path > active && unused(path))?;
             if stable {
                 let way = &mut self.ways[worse.index()];
-                *way = Way { usable: true, ..Way::default() };
+                *way = PathState { usable: true, ..PathState::default() };
                 return Some(Step::Leave(worse));
             }
             return None;

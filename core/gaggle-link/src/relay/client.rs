@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{Micros, PeerId, VecMap};
 
 use super::frame::{RelayFrame, RelayReject};
-use super::wish::TicketWish;
+use super::ticket_request::TicketRequest;
 use crate::CarrierEvent;
 
 /// Time for the WebSocket to open. The network may work again while an old attempt still backs off.
@@ -114,7 +114,7 @@ pub struct RelayClient {
     /// Peers that were left, and when to close their pairs.
     leaving: Vec<(Micros, PeerId)>,
     idle_since: Option<Micros>,
-    wish: TicketWish,
+    ticket_request: TicketRequest,
     refused: Option<RelayReject>,
     orders: VecDeque<RelayCommand>,
     told: [VecDeque<CarrierEvent>; 2],
@@ -138,7 +138,7 @@ impl RelayClient {
             peers: VecMap::new(),
             leaving: Vec::new(),
             idle_since: None,
-            wish: TicketWish::default(),
+            ticket_request: TicketRequest::default(),
             refused: None,
             orders: VecDeque::new(),
             told: Default::default(),
@@ -172,7 +172,7 @@ impl RelayClient {
 
     /// Whether to request a newer ticket from the lobby now, because the relay rejected this one.
     pub fn wants_ticket(&mut self, now: Micros) -> bool {
-        self.wish.take(now)
+        self.ticket_request.take(now)
     }
 
     /// Sets the ticket to show from now on.
@@ -181,7 +181,7 @@ impl RelayClient {
             return;
         }
         self.ticket = ticket.to_string();
-        self.wish.granted();
+        self.ticket_request.granted();
         match &mut self.socket {
             Socket::Proving { .. } | Socket::Proven => self.say(RelayFrame::Authenticate { ticket }),
             Socket::Closed { retry_at } => *retry_at = now,
@@ -328,7 +328,7 @@ impl RelayClient {
             }
             RelayFrame::Refused { reason } => {
                 self.refused = Some(reason);
-                self.wish.refused(now, matches!(reason, RelayReject::Replaced | RelayReject::Ticket));
+                self.ticket_request.refused(now, matches!(reason, RelayReject::Replaced | RelayReject::Ticket));
             }
             _ => {}
         }
@@ -384,7 +384,7 @@ impl RelayClient {
     /// When [`RelayClient::handle_timeout`] has something to do.
     pub fn poll_timeout(&self) -> Micros {
         let socket = match self.socket {
-            Socket::Closed { retry_at } if !self.wish.is_open() && !self.peers.is_empty() => retry_at,
+            Socket::Closed { retry_at } if !self.ticket_request.is_open() && !self.peers.is_empty() => retry_at,
             Socket::Closed { .. } => Micros::MAX,
             Socket::Opening { since } => since + OPEN_PATIENCE,
             Socket::Proving { since } => since + ANSWER_PATIENCE,
@@ -399,7 +399,7 @@ impl RelayClient {
 
     fn open_if_due(&mut self, now: Micros) {
         let is_due = matches!(self.socket, Socket::Closed { retry_at } if retry_at <= now);
-        if is_due && !self.wish.is_open() && !self.peers.is_empty() {
+        if is_due && !self.ticket_request.is_open() && !self.peers.is_empty() {
             self.socket = Socket::Opening { since: now };
             self.orders.push_back(RelayCommand::Open);
         }

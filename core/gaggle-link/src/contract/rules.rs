@@ -14,42 +14,42 @@ use crate::{Channel, CloseCode, DisconnectReason, SendError, Transport};
 #[non_exhaustive]
 pub enum Rule {
     /// Each of three peers reports the two others once.
-    EveryoneJoinsEveryoneOnce,
+    PeersConnectOnce,
     /// Each transport has its own id and keeps it.
-    NamesAreDistinctAndStay,
+    IdsAreDistinctAndConstant,
     /// The list of peers is exactly the connected ones, in ascending order.
-    PeersAreExactlyWhoIsJoined,
+    PeersListIsTheConnectedOnes,
     /// Sending to an unknown peer, an unconnected one or itself is rejected.
-    NothingCanBeSentToWhoIsNotJoined,
+    SendToUnconnectedIsRejected,
     /// A message names its sender and its channel.
     MessagesNameTheirSender,
     /// Unreliable messages of any allowed size are not cut, joined or altered.
-    UnreliableMessagesArriveWholeOrNotAtAll,
+    UnreliableArrivesWholeOrNotAtAll,
     /// An unreliable message beyond the limit is rejected with the limit, and nothing arrives.
-    UnreliableMessagesTooLargeAreRefused,
+    OversizedUnreliableIsRejected,
     /// A thousand reliable messages on several streams, in both directions.
-    ReliableMessagesArriveExactlyOnceInOrder,
+    ReliableArrivesOnceInOrder,
     /// A short message overtakes a long one on another stream.
     StreamsDoNotWaitForEachOther,
     /// 300 KB in a single message.
-    ALargeMessageArrivesIntact,
+    LargeMessageArrivesIntact,
     /// Empty messages on both channels.
-    EmptyMessagesAreMessages,
+    EmptyMessagesArrive,
     /// Every connected peer receives it once, the sender does not.
     BroadcastReachesAllOthers,
     /// More reliable messages than the buffer takes: rejected with an error, never blocking;
     /// accepted ones arrive.
-    AFullBufferIsRefusedAndLosesNothing,
+    FullBufferRejectsWithoutLoss,
     /// Both sides report it once with the reason; the third does not.
-    DisconnectingIsToldOnceOnBothSides,
+    DisconnectIsReportedOncePerSide,
     /// Also with much data in flight.
-    NothingComesAfterLeft,
+    NothingArrivesAfterDisconnect,
     /// Nothing is sent for twice the timeout, and no peer disconnects.
-    AQuietLinkStaysUp,
+    QuietLinkStaysUp,
     /// A peer whose program hangs is reported as disconnected in time, and the others stay.
-    ASilentPeerLeaves,
+    SilentPeerTimesOut,
     /// Round trip, packets and bytes are counted for connected peers, and only for those.
-    StatisticsAreThere,
+    StatisticsAreCounted,
 }
 
 /// Content of test messages: shows when something is cut, repeated or swapped.
@@ -62,30 +62,30 @@ const LARGE_BYTES: usize = 300_000;
 impl Rule {
     /// All rules, in the order of the macro.
     pub const ALL: [Rule; 18] = [
-        Rule::EveryoneJoinsEveryoneOnce,
-        Rule::NamesAreDistinctAndStay,
-        Rule::PeersAreExactlyWhoIsJoined,
-        Rule::NothingCanBeSentToWhoIsNotJoined,
+        Rule::PeersConnectOnce,
+        Rule::IdsAreDistinctAndConstant,
+        Rule::PeersListIsTheConnectedOnes,
+        Rule::SendToUnconnectedIsRejected,
         Rule::MessagesNameTheirSender,
-        Rule::UnreliableMessagesArriveWholeOrNotAtAll,
-        Rule::UnreliableMessagesTooLargeAreRefused,
-        Rule::ReliableMessagesArriveExactlyOnceInOrder,
+        Rule::UnreliableArrivesWholeOrNotAtAll,
+        Rule::OversizedUnreliableIsRejected,
+        Rule::ReliableArrivesOnceInOrder,
         Rule::StreamsDoNotWaitForEachOther,
-        Rule::ALargeMessageArrivesIntact,
-        Rule::EmptyMessagesAreMessages,
+        Rule::LargeMessageArrivesIntact,
+        Rule::EmptyMessagesArrive,
         Rule::BroadcastReachesAllOthers,
-        Rule::AFullBufferIsRefusedAndLosesNothing,
-        Rule::DisconnectingIsToldOnceOnBothSides,
-        Rule::NothingComesAfterLeft,
-        Rule::AQuietLinkStaysUp,
-        Rule::ASilentPeerLeaves,
-        Rule::StatisticsAreThere,
+        Rule::FullBufferRejectsWithoutLoss,
+        Rule::DisconnectIsReportedOncePerSide,
+        Rule::NothingArrivesAfterDisconnect,
+        Rule::QuietLinkStaysUp,
+        Rule::SilentPeerTimesOut,
+        Rule::StatisticsAreCounted,
     ];
 
     pub(crate) fn step<T: Transport>(self, room: &mut Room<T>, now: Micros) -> Result<Progress, Failure> {
         // Every rule begins when all are connected.
         if room.phase == 0 {
-            if self == Rule::NothingCanBeSentToWhoIsNotJoined {
+            if self == Rule::SendToUnconnectedIsRejected {
                 refuse_who_is_not_joined(room, now)?;
             }
             if !room.all_joined() {
@@ -94,27 +94,27 @@ impl Rule {
             room.next_phase(now);
         }
         match self {
-            Rule::EveryoneJoinsEveryoneOnce => everyone_joins(room, now),
-            Rule::NamesAreDistinctAndStay => names(room, now),
-            Rule::PeersAreExactlyWhoIsJoined => peers(room, now),
-            Rule::NothingCanBeSentToWhoIsNotJoined => {
+            Rule::PeersConnectOnce => peers_connect(room, now),
+            Rule::IdsAreDistinctAndConstant => names(room, now),
+            Rule::PeersListIsTheConnectedOnes => peers(room, now),
+            Rule::SendToUnconnectedIsRejected => {
                 refuse_who_is_not_joined(room, now)?;
                 wait_quietly(room, now, Micros::from_millis(100))
             }
             Rule::MessagesNameTheirSender => senders(room, now),
-            Rule::UnreliableMessagesArriveWholeOrNotAtAll => unreliable(room, now),
-            Rule::UnreliableMessagesTooLargeAreRefused => too_large(room, now),
-            Rule::ReliableMessagesArriveExactlyOnceInOrder => reliable(room, now),
+            Rule::UnreliableArrivesWholeOrNotAtAll => unreliable(room, now),
+            Rule::OversizedUnreliableIsRejected => too_large(room, now),
+            Rule::ReliableArrivesOnceInOrder => reliable(room, now),
             Rule::StreamsDoNotWaitForEachOther => streams(room, now),
-            Rule::ALargeMessageArrivesIntact => large(room, now),
-            Rule::EmptyMessagesAreMessages => empty(room, now),
+            Rule::LargeMessageArrivesIntact => large(room, now),
+            Rule::EmptyMessagesArrive => empty(room, now),
             Rule::BroadcastReachesAllOthers => broadcast(room, now),
-            Rule::AFullBufferIsRefusedAndLosesNothing => full_buffer(room, now),
-            Rule::DisconnectingIsToldOnceOnBothSides => disconnecting(room, now),
-            Rule::NothingComesAfterLeft => after_left(room, now),
-            Rule::AQuietLinkStaysUp => quiet(room, now),
-            Rule::ASilentPeerLeaves => silent(room, now),
-            Rule::StatisticsAreThere => statistics(room, now),
+            Rule::FullBufferRejectsWithoutLoss => full_buffer(room, now),
+            Rule::DisconnectIsReportedOncePerSide => disconnecting(room, now),
+            Rule::NothingArrivesAfterDisconnect => after_left(room, now),
+            Rule::QuietLinkStaysUp => quiet(room, now),
+            Rule::SilentPeerTimesOut => silent(room, now),
+            Rule::StatisticsAreCounted => statistics(room, now),
         }
     }
 }
@@ -144,7 +144,7 @@ fn wait_quietly<T: Transport>(room: &mut Room<T>, now: Micros, span: Micros) -> 
     Ok(Progress::Passed)
 }
 
-fn everyone_joins<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
+fn peers_connect<T: Transport>(room: &mut Room<T>, now: Micros) -> Step {
     for index in 0..3 {
         let others = (0..3).filter(|other| *other != index).map(|other| room.id(other));
         for other in others {

@@ -11,12 +11,12 @@ const AGAIN: Micros = Micros::from_secs(10);
 
 /// Need of a newer ticket, after the relay rejected the current one.
 #[derive(Debug, Default)]
-pub(super) struct TicketWish {
+pub(super) struct TicketRequest {
     due: Option<Micros>,
     asked: Option<Micros>,
 }
 
-impl TicketWish {
+impl TicketRequest {
     /// Whether retrying with the current ticket is pointless.
     pub(super) fn is_open(&self) -> bool {
         self.due.is_some()
