@@ -42,7 +42,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) max: Option<TokenStream>,
     pub(crate) skip: bool,
     pub(crate) one_shot: Option<OneShot>,
-    pub(crate) newcomer: bool,
+    pub(crate) new_player: bool,
 }
 
 /// What of a field is pressed rather than held.
@@ -74,10 +74,10 @@ impl FieldAttributes {
                         OneShot::All
                     });
                 }
-                Derive::Input if meta.path.is_ident("newcomer") => parsed.newcomer = true,
+                Derive::Input if meta.path.is_ident("new_player") => parsed.new_player = true,
                 Derive::Input => {
                     return Err(
-                        meta.error("on a field only `range = …`, `one_shot` and `newcomer` have a meaning")
+                        meta.error("on a field only `range = …`, `one_shot` and `new_player` have a meaning")
                     );
                 }
             }

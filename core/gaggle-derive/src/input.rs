@@ -13,7 +13,8 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
     let tagged = is_enum(item);
     let (size, write) = (size(kit, &variants, tagged), write(kit, &variants, tagged));
     let read = read(kit, &variants, tagged, &item.ident.to_string());
-    let (merge, repeat, newcomer) = (merge(kit, &variants), repeat(kit, &variants), newcomer(kit, &variants));
+    let (merge, repeat, new_player) =
+        (merge(kit, &variants), repeat(kit, &variants), new_player(kit, &variants));
     let begun_since = begun_since(kit, &variants);
     let shape = shape(kit, &variants, tagged, &quote!(#kit::Input));
 
@@ -31,7 +32,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
             #merge
             #repeat
             #begun_since
-            #newcomer
+            #new_player
         }
     })
 }
@@ -232,12 +233,12 @@ fn begun_since(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
     }
 }
 
-fn newcomer(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
+fn new_player(kit: &TokenStream, variants: &[Variant]) -> TokenStream {
     let arms = variants.iter().map(|variant| {
-        let (path, pattern) = (&variant.path, variant.pattern_of("f", |field| !field.attributes.newcomer));
+        let (path, pattern) = (&variant.path, variant.pattern_of("f", |field| !field.attributes.new_player));
         let fields = variant.fields.iter().map(|field| {
             let (member, ty, variable) = (&field.member, &field.ty, field.variable("f"));
-            let said = if field.attributes.newcomer {
+            let said = if field.attributes.new_player {
                 quote_spanned!(field.span()=> true)
             } else {
                 quote_spanned!(field.span()=> <#ty as #kit::Input>::mark_new_player(#variable))

@@ -130,7 +130,7 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 /// - `#[input(one_shot = 0b0011)]`: the same for some bits of an integer; the others are held
 ///   buttons.
 /// - `#[input(range = -1..=1)]`: anything else is refused by `read`.
-/// - `#[input(newcomer)]`, on a `bool`: set by a room in the first inputs of whoever sits down
+/// - `#[input(new_player)]`, on a `bool`: set by a room in the first inputs of whoever sits down
 ///   where somebody else sat last. A game forgets then what it kept in that seat: it is not theirs.
 ///
 /// `#[input(one_shot)]` on a variant makes that variant win over those that are not, and become the

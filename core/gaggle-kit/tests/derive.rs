@@ -311,7 +311,7 @@ fn press_in_two_samples_begins_in_first() {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
 struct Hand {
-    #[input(newcomer)]
+    #[input(new_player)]
     fresh: bool,
     held: bool,
 }

@@ -11,7 +11,7 @@ use town::{Resident, SimPlatform};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Input)]
 struct Hand {
     earn: bool,
-    #[input(newcomer)]
+    #[input(new_player)]
     new: bool,
 }
 
