@@ -200,7 +200,7 @@ enum State {
 
 /// Reservation of this client.
 #[derive(Debug, Clone)]
-struct OwnSeat {
+struct OwnReservation {
     slot: Option<Slot>,
     reused_slots: Vec<Slot>,
     room: RoomView,
@@ -229,7 +229,7 @@ pub struct Client {
     resume: Option<String>,
     /// Server clock minus local clock, in Unix milliseconds.
     clock_ahead_ms: i64,
-    seat: Option<OwnSeat>,
+    seat: Option<OwnReservation>,
     ticket: Option<String>,
     pending: Pending,
     reports: Reports,
@@ -338,8 +338,8 @@ impl Client {
                     self.overdue_at.get_or_insert(now + self.config.response_timeout);
                     self.transmit(None, KeepAlive {}.into());
                 }
-                self.say_resting_again(now);
-                self.say_reports_again(now);
+                self.resend_resting(now);
+                self.resend_reports(now);
             }
             _ => {}
         }
@@ -494,7 +494,7 @@ impl Client {
     }
 
     /// Sends `rest` again: the server may have rate limited it, and the room would stay wrong.
-    fn say_resting_again(&mut self, now: Micros) {
+    fn resend_resting(&mut self, now: Micros) {
         let own = self.identity.and_then(|(_, peer)| self.room()?.member(peer));
         let is_known = own.is_none_or(|member| member.slot.is_none() || member.resting == self.resting);
         if is_known {

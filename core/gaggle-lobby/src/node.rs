@@ -5,11 +5,11 @@
 //! log and returns them once the directory has applied them. Absent: rules of rooms, sockets,
 //! clocks.
 
+mod admission;
 mod commands;
 mod config;
 mod connection;
 mod connections;
-mod crowd;
 mod entering;
 mod hello;
 mod lease;
@@ -19,13 +19,13 @@ mod message;
 mod notes;
 mod outbox;
 mod output;
+mod pending_changes;
 mod replies;
 mod room_copies;
 mod searches;
 mod signals;
-mod strays;
 
-pub use config::{IceProvider, NoIce, NodeConfig, Said};
+pub use config::{IceProvider, NoIce, NodeConfig, ParsedMessage};
 pub use message::{NodeMessage, Probe, ProbeResult};
 pub use notes::{AuditEvent, AuditRecord};
 pub use output::{Identity, NodeOutput, NodeStats, Purpose, Query};
@@ -109,7 +109,7 @@ impl Node {
 
     /// Call when a client has connected.
     pub fn handle_connected(&mut self, now: Micros, connection: ConnectionId, address: IpAddr) {
-        if crowd::reaches_reserve(self.connections.len() + 1, &self.rules) {
+        if admission::reaches_reserve(self.connections.len() + 1, &self.rules) {
             self.make_way(now, address, None);
         }
         let full = self.connections.len() >= self.rules.connections_max;
@@ -134,13 +134,13 @@ impl Node {
 
     /// Call with each received text.
     pub fn handle_text(&mut self, now: Micros, connection: ConnectionId, text: &str) {
-        self.handle_said(now, connection, Said::read(text));
+        self.handle_parsed(now, connection, ParsedMessage::read(text));
     }
 
     /// Handles a decoded message. Decoding can run in parallel for many connections; a node handles
     /// one message at a time.
-    pub fn handle_said(&mut self, now: Micros, connection: ConnectionId, said: Said) {
-        let Said { id, bytes, message } = said;
+    pub fn handle_parsed(&mut self, now: Micros, connection: ConnectionId, parsed: ParsedMessage) {
+        let ParsedMessage { id, bytes, message } = parsed;
         self.outbox.stats.messages += 1;
         let Some(known) = self.connections.get_mut(connection) else { return };
         known.heard_at = now;
@@ -252,7 +252,7 @@ impl Node {
     pub fn handle_applied(&mut self, now: Micros, entry: &LogEntry, reply: Reply) {
         self.take_reply(now, entry, reply);
         if self.is_expected(entry) {
-            let over = self.rooms.strays.answered();
+            let over = self.rooms.pending_changes.answered();
             self.rooms.drop_over(&over);
         }
     }
@@ -261,7 +261,7 @@ impl Node {
     pub fn handle_rejected(&mut self, now: Micros, entry: &LogEntry, rejection: Rejection) {
         self.take_reply(now, entry, Reply::Rejected(rejection));
         if self.is_expected(entry) {
-            let over = self.rooms.strays.retracted();
+            let over = self.rooms.pending_changes.retracted();
             self.rooms.drop_over(&over);
         }
     }
@@ -425,7 +425,7 @@ impl Node {
     fn append(&mut self, origin: Option<Origin>, command: impl Into<Command>) {
         let entry = LogEntry { origin, command: command.into() };
         if self.is_expected(&entry) {
-            self.rooms.strays.expect();
+            self.rooms.pending_changes.expect();
         }
         self.outbox.push(NodeOutput::Append(Box::new(entry)));
     }

@@ -115,7 +115,7 @@ record! {
 record! {
     /// A player's claim about its own score, kept in case it leaves before the first report.
     #[derive(Copy)]
-    pub struct Told {
+    pub struct ScoreClaim {
         /// Peer that claims.
         peer: PeerId,
         /// Points it claims.
@@ -129,19 +129,19 @@ record! {
 
 /// A vote shared by players with an account or network in common, as the index of the first of
 /// them.
-type Voice = usize;
+type VoteId = usize;
 
 /// Vote of each player, and the weight of each vote in milliseconds played.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Voices {
-    of: BTreeMap<PeerId, Voice>,
-    weights: BTreeMap<Voice, u64>,
+pub(crate) struct ResultVotes {
+    of: BTreeMap<PeerId, VoteId>,
+    weights: BTreeMap<VoteId, u64>,
 }
 
-impl Voices {
+impl ResultVotes {
     /// Votes of the players, all without weight.
-    pub(crate) fn of(cast: &[MatchPlayer]) -> Voices {
-        let mut voice: Vec<Voice> = (0..cast.len()).collect();
+    pub(crate) fn of(cast: &[MatchPlayer]) -> ResultVotes {
+        let mut voice: Vec<VoteId> = (0..cast.len()).collect();
         for at in 0..cast.len() {
             for earlier in 0..at {
                 let (one, other) = (&cast[at], &cast[earlier]);
@@ -152,7 +152,7 @@ impl Voices {
             }
         }
         let of = cast.iter().map(|participant| participant.peer).zip(voice).collect();
-        Voices { of, weights: BTreeMap::new() }
+        ResultVotes { of, weights: BTreeMap::new() }
     }
 
     /// Adds a player's time. Of several players with one vote the longest time counts.
@@ -173,7 +173,7 @@ impl Voices {
         self.of.get(&peer) == self.of.get(&other)
     }
 
-    fn carry(&self, voices: &BTreeSet<Voice>) -> bool {
+    fn carry(&self, voices: &BTreeSet<VoteId>) -> bool {
         let weight: u64 = voices.iter().filter_map(|voice| self.weights.get(voice)).sum();
         weight > 0 && weight * 5 >= self.weights.values().sum::<u64>() * 3
     }
@@ -234,8 +234,8 @@ pub(crate) fn check_level(level: Option<u32>, rules: &ModeConfig) -> Result<(), 
 }
 
 /// Score lines of players who claimed a score and are in no report.
-pub(crate) fn claims(told: &[Told], cast: &[MatchPlayer], known: &[PlayerScore]) -> Vec<PlayerScore> {
-    let line = |told: &Told| {
+pub(crate) fn claims(told: &[ScoreClaim], cast: &[MatchPlayer], known: &[PlayerScore]) -> Vec<PlayerScore> {
+    let line = |told: &ScoreClaim| {
         let participant = cast.iter().find(|participant| participant.peer == told.peer)?;
         let is_known = |line: &PlayerScore| line.peer == told.peer || line.slot == participant.slot;
         (!known.iter().any(is_known)).then(|| PlayerScore {
@@ -262,9 +262,12 @@ pub(crate) fn claims(told: &[Told], cast: &[MatchPlayer], known: &[PlayerScore])
 }
 
 /// Verdict on the reports, and the report that counts.
-pub(crate) fn judge<'a>(testimonies: &'a [ResultClaim], voices: &Voices) -> (Verdict, Option<&'a Report>) {
+pub(crate) fn judge<'a>(
+    testimonies: &'a [ResultClaim],
+    voices: &ResultVotes,
+) -> (Verdict, Option<&'a Report>) {
     // Players that share a vote and disagree have none.
-    let mut said: BTreeMap<Voice, Option<&Report>> = BTreeMap::new();
+    let mut said: BTreeMap<VoteId, Option<&Report>> = BTreeMap::new();
     for ResultClaim { peer, report, .. } in testimonies {
         let Some(voice) = voices.of.get(peer) else { continue };
         let voice = said.entry(*voice).or_insert(Some(report));
@@ -274,7 +277,7 @@ pub(crate) fn judge<'a>(testimonies: &'a [ResultClaim], voices: &Voices) -> (Ver
     }
     let agreeing = |report: &Report| {
         let agree = said.iter().filter(|(_, voice)| **voice == Some(report));
-        agree.map(|(voice, _)| *voice).collect::<BTreeSet<Voice>>()
+        agree.map(|(voice, _)| *voice).collect::<BTreeSet<VoteId>>()
     };
     let carries = |report: &&Report| voices.carry(&agreeing(report));
     // Fewer than required suffice if no vote says otherwise.
@@ -375,8 +378,8 @@ mod tests {
         // Also transitively: the first shares a network with the second, the second an account with
         // the last.
         cast[3].player = cast[1].player;
-        let voices = Voices::of(&cast);
-        assert_eq!(voices.of.values().copied().collect::<Vec<Voice>>(), [0, 0, 2, 0]);
+        let voices = ResultVotes::of(&cast);
+        assert_eq!(voices.of.values().copied().collect::<Vec<VoteId>>(), [0, 0, 2, 0]);
     }
 
     #[test]
@@ -422,8 +425,8 @@ mod tests {
         assert_eq!((decided, report.map(|report| report.scores[0].score)), (verdict, score), "{reports:?}");
     }
 
-    fn voices(cast: &[MatchPlayer], played: &[u64]) -> Voices {
-        let mut voices = Voices::of(cast);
+    fn voices(cast: &[MatchPlayer], played: &[u64]) -> ResultVotes {
+        let mut voices = ResultVotes::of(cast);
         cast.iter().zip(played).for_each(|(who, secs)| voices.add(who.peer, Micros::from_secs(*secs)));
         voices
     }

@@ -26,7 +26,7 @@ use crate::message::client::{Access, Ready, Rest};
 use crate::message::server::Listing;
 use crate::message::{Rejection, RejectionCode};
 use crate::players::LocalPlayers;
-use crate::results::{MatchPlayer, MatchRecord, ResultClaim, Told};
+use crate::results::{MatchPlayer, MatchRecord, ResultClaim, ScoreClaim};
 use crate::rules::Rules;
 use crate::view::{AccessChanged, HostChanged, LeaveReason, Left, Member, RoomUpdate, RoomView, Status};
 
@@ -102,7 +102,7 @@ record! {
         /// Reports about it.
         testimonies: Vec<ResultClaim>,
         /// Score claims of players.
-        told: Vec<Told>,
+        told: Vec<ScoreClaim>,
         /// When reports were last counted; first when the first one arrived.
         counted_at: Option<Micros>,
         /// Decided matches not stored yet, and the last stored one.

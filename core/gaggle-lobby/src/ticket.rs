@@ -411,8 +411,9 @@ mod tests {
     #[test]
     fn opened_ticket_contains_signed_claims() {
         let watcher = Claims { slot: None, private: true, playing: false, ..claims() };
-        let crowd = Claims { players: LocalPlayers::new(LocalPlayers::MAX).unwrap(), host: true, ..claims() };
-        for claims in [claims(), watcher, crowd] {
+        let admission =
+            Claims { players: LocalPlayers::new(LocalPlayers::MAX).unwrap(), host: true, ..claims() };
+        for claims in [claims(), watcher, admission] {
             let ticket = signer().sign(&claims);
             assert_eq!(signer().key().open(&ticket, 1_999), Ok(claims));
         }

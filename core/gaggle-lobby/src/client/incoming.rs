@@ -4,7 +4,7 @@
 
 use gaggle_kit::Micros;
 
-use super::{Client, ClientEvent, OwnSeat, RequestId, State};
+use super::{Client, ClientEvent, OwnReservation, RequestId, State};
 use crate::message::server::{Closing, Done, JoinedRoom, MembershipState, Rooms, Welcome};
 use crate::message::{ClientMessage, Envelope, Rejection, RejectionCode, ServerMessage};
 use crate::view::{LeaveReason, RoomUpdate};
@@ -177,7 +177,7 @@ impl Client {
         };
         self.reports.keep_only(Some(room.id));
         self.reports.begin_again(now, &self.pending);
-        self.seat = Some(OwnSeat { slot, reused_slots: inherited, room, ice_servers: ice, relay });
+        self.seat = Some(OwnReservation { slot, reused_slots: inherited, room, ice_servers: ice, relay });
         self.set_ticket(now, ticket, expires);
         let answered = id.filter(|id| self.pending.take(*id).is_some()).map(RequestId);
         let mut requests = if returned { self.pending.take_entering() } else { Vec::new() };

@@ -109,7 +109,7 @@ impl Client {
     }
 
     /// Repeats the reports that are due.
-    pub(super) fn say_reports_again(&mut self, now: Micros) {
+    pub(super) fn resend_reports(&mut self, now: Micros) {
         for (id, report) in self.reports.take_due(now) {
             self.transmit(Some(id), report.into());
         }

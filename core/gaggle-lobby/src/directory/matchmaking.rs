@@ -82,7 +82,7 @@ impl Passed {
 }
 
 /// Tickets that fill the slots beside a player.
-struct Company {
+struct MatchGroup {
     others: Vec<PeerId>,
     seats_free: u8,
     passed: Option<Passed>,
@@ -104,25 +104,25 @@ impl Matchmaking {
     }
 
     /// Adds a ticket; replaces the earlier one of the same peer.
-    pub(super) fn insert(&mut self, seeker: SearchTicket) {
-        let peer = seeker.joiner.peer;
+    pub(super) fn insert(&mut self, ticket: SearchTicket) {
+        let peer = ticket.joiner.peer;
         self.remove(peer);
-        self.pools.entry(pool_of(&seeker.new)).or_default().insert((seeker.skill.rating, peer));
-        self.expiry.insert((seeker.until, peer));
-        self.all.insert(peer, seeker);
+        self.pools.entry(pool_of(&ticket.new)).or_default().insert((ticket.skill.rating, peer));
+        self.expiry.insert((ticket.until, peer));
+        self.all.insert(peer, ticket);
     }
 
     fn remove(&mut self, peer: PeerId) -> Option<SearchTicket> {
-        let seeker = self.all.remove(&peer)?;
-        self.expiry.remove(&(seeker.until, peer));
-        let pool = pool_of(&seeker.new);
+        let ticket = self.all.remove(&peer)?;
+        self.expiry.remove(&(ticket.until, peer));
+        let pool = pool_of(&ticket.new);
         if let Some(members) = self.pools.get_mut(&pool) {
-            members.remove(&(seeker.skill.rating, peer));
+            members.remove(&(ticket.skill.rating, peer));
             if members.is_empty() {
                 self.pools.remove(&pool);
             }
         }
-        Some(seeker)
+        Some(ticket)
     }
 
     /// Removes expired tickets.
@@ -134,38 +134,38 @@ impl Matchmaking {
 
     /// Tickets that fill the slots beside a player, the nearest in skill first; a ticket for
     /// several local players is taken whole or not at all.
-    fn company(&self, seeker: &SearchTicket, may_enter: impl Fn(&SearchTicket) -> bool) -> Company {
-        let Skill { rating, range, .. } = seeker.skill;
-        let seats_free = seeker.new.seats.saturating_sub(seeker.joiner.players.count());
-        let mut company = Company { others: Vec::new(), seats_free, passed: None };
-        let Some(pool) = self.pools.get(&pool_of(&seeker.new)) else { return company };
-        let mut people = BTreeSet::from([seeker.joiner.player]);
+    fn group(&self, ticket: &SearchTicket, may_enter: impl Fn(&SearchTicket) -> bool) -> MatchGroup {
+        let Skill { rating, range, .. } = ticket.skill;
+        let seats_free = ticket.new.seats.saturating_sub(ticket.joiner.players.count());
+        let mut group = MatchGroup { others: Vec::new(), seats_free, passed: None };
+        let Some(pool) = self.pools.get(&pool_of(&ticket.new)) else { return group };
+        let mut people = BTreeSet::from([ticket.joiner.player]);
         let mut at = Passed::none(rating);
-        for (from, count) in [(None, NEAREST), (seeker.passed, EXAMINED_MAX - NEAREST)] {
+        for (from, count) in [(None, NEAREST), (ticket.passed, EXAMINED_MAX - NEAREST)] {
             at = from.unwrap_or(at);
             let mut near = outward(pool, rating, at);
             for _ in 0..count {
                 let next = near.next().filter(|(other, ..)| other.abs_diff(rating) <= u64::from(range));
                 // All tickets in range were examined: the next request starts over.
-                let Some((other, peer, passed)) = next else { return company };
+                let Some((other, peer, passed)) = next else { return group };
                 at = passed;
-                let Some(known) = self.all.get(&peer).filter(|_| company.seats_free > 0) else {
-                    return company;
+                let Some(known) = self.all.get(&peer).filter(|_| group.seats_free > 0) else {
+                    return group;
                 };
                 let players = known.joiner.players.count();
                 let is_near = other.abs_diff(rating) <= u64::from(known.skill.range);
                 // Two devices of one player are no match.
                 if is_near
-                    && players <= company.seats_free
+                    && players <= group.seats_free
                     && may_enter(known)
                     && people.insert(known.joiner.player)
                 {
-                    company.seats_free -= players;
-                    company.others.push(peer);
+                    group.seats_free -= players;
+                    group.others.push(peer);
                 }
             }
         }
-        Company { passed: Some(at), ..company }
+        MatchGroup { passed: Some(at), ..group }
     }
 
     fn count(&self, new: &NewRoom) -> u32 {
@@ -194,19 +194,19 @@ impl Directory {
         let passed = known.filter(|known| known.until > now).filter(is_same).and_then(|known| known.passed);
         let until = now + FORGOTTEN_AFTER;
         let (joiner, new) = (joiner.clone(), new.clone());
-        let mut seeker = SearchTicket { joiner, link: *link, new, skill, until, passed };
+        let mut ticket = SearchTicket { joiner, link: *link, new, skill, until, passed };
         // A ticket may be outdated: its player may have joined rooms since.
         let may_enter = |other: &SearchTicket| self.check_joiner(&other.joiner, other.link).is_ok();
         let may_create = *may_create && self.rooms.len() < self.rules.rooms_max;
-        let company = may_create.then(|| self.matchmaking.company(&seeker, may_enter));
-        seeker.passed = company.as_ref().map_or(passed, |company| company.passed);
+        let group = may_create.then(|| self.matchmaking.group(&ticket, may_enter));
+        ticket.passed = group.as_ref().map_or(passed, |group| group.passed);
         let is_enough =
-            |company: &Company| !company.others.is_empty() && (company.seats_free == 0 || skill.patient);
-        let Some(Company { others, .. }) = company.filter(is_enough) else {
-            self.matchmaking.insert(seeker.clone());
-            return Ok(Reply::Searching { waiting: self.matchmaking.count(&seeker.new) });
+            |group: &MatchGroup| !group.others.is_empty() && (group.seats_free == 0 || skill.patient);
+        let Some(MatchGroup { others, .. }) = group.filter(is_enough) else {
+            self.matchmaking.insert(ticket.clone());
+            return Ok(Reply::Searching { waiting: self.matchmaking.count(&ticket.new) });
         };
-        let SearchTicket { joiner, link, new, .. } = seeker;
+        let SearchTicket { joiner, link, new, .. } = ticket;
         let reply = self.create(now, joiner, link, new)?;
         let Reply::Joined { room, .. } = &reply else { return Ok(reply) };
         let id = room.view.id;
@@ -226,7 +226,7 @@ impl Directory {
     /// connection.
     pub(super) fn stop_search(&mut self, now: Micros, stop: StopSearch) -> Reply {
         let StopSearch { peer, link, leave } = stop;
-        if self.matchmaking.all.get(&peer).is_some_and(|seeker| seeker.link == link) {
+        if self.matchmaking.all.get(&peer).is_some_and(|ticket| ticket.link == link) {
             self.matchmaking.remove(peer);
         }
         let has_seat = |room: &&Room| room.reservation_of(peer).is_some_and(|seat| seat.link == Some(link));

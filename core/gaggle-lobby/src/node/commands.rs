@@ -55,7 +55,7 @@ impl Node {
     }
 
     /// Handles waiting messages until one starts a new procedure.
-    pub(super) fn take_up_waiting(&mut self, now: Micros, connection: ConnectionId) {
+    pub(super) fn handle_waiting(&mut self, now: Micros, connection: ConnectionId) {
         while let Some(known) = self.connections.get_mut(connection).filter(|known| !known.must_wait())
             && let Some(Waiting { envelope, bytes }) = known.waiting.pop_front()
         {
@@ -307,7 +307,7 @@ impl Node {
     /// Charges a room to the address of a connection that may create one. False if it may not.
     pub(super) fn charge_room(&mut self, now: Micros, connection: ConnectionId) -> bool {
         let Some(known) = self.connections.get(connection) else { return false };
-        let charge = self.limits.set_room_aside(now, known.address);
+        let charge = self.limits.charge_room(now, known.address);
         let may_create = charge.is_some();
         if let Some(charge) = charge {
             self.charges.entry(connection).or_default().push(charge);
@@ -324,7 +324,7 @@ impl Node {
             self.charges.remove(&connection);
         }
         if let Some(charge) = charge.filter(|_| !is_created) {
-            self.limits.give_room_back(charge);
+            self.limits.refund_room(charge);
         }
     }
 

@@ -57,19 +57,19 @@ pub struct NodeConfig {
 
 /// A decoded message of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ParsedMessage {
     pub(super) id: Option<u64>,
     pub(super) bytes: usize,
     pub(super) message: Result<ClientMessage, MessageError>,
 }
 
-impl Said {
+impl ParsedMessage {
     /// Decodes a received text.
-    pub fn read(text: &str) -> Said {
+    pub fn read(text: &str) -> ParsedMessage {
         let bytes = text.len();
         match Envelope::<ClientMessage>::decode(text) {
-            Ok(Envelope { id, message }) => Said { id, bytes, message: Ok(message) },
-            Err(error) => Said { id: id_of(text), bytes, message: Err(error) },
+            Ok(Envelope { id, message }) => ParsedMessage { id, bytes, message: Ok(message) },
+            Err(error) => ParsedMessage { id: id_of(text), bytes, message: Err(error) },
         }
     }
 }

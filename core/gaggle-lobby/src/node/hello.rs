@@ -7,8 +7,8 @@ use std::net::IpAddr;
 
 use gaggle_kit::{Micros, PeerId};
 
+use super::admission;
 use super::connection::{Greeting, Phase, Prober, Procedure, Session, Stage};
-use super::crowd;
 use super::entering::{Entering, Goal};
 use super::signals::Signals;
 use super::{ConnectionId, Identity, Node, NodeOutput, Probe, ProbeResult, Purpose, Query};
@@ -87,7 +87,7 @@ impl Node {
             Err(refusal) => self.refuse(now, connection, id, refusal),
         }
         // The check is over either way: handle the messages that waited.
-        self.take_up_waiting(now, connection);
+        self.handle_waiting(now, connection);
     }
 
     /// Continues with a known player: derives the peer and prepares the welcome.
@@ -119,12 +119,12 @@ impl Node {
             .ticket
             .and_then(|ticket| self.check_ticket(now, connection, &ticket, player, peer, hello.settings));
         // The reserve is for members of rooms and for proven networks.
-        if crowd::reaches_reserve(self.connections.len(), &self.rules) {
+        if admission::reaches_reserve(self.connections.len(), &self.rules) {
             self.make_way(now, address, Some(connection));
             let Node { connections, limits, rules, .. } = self;
             let has_ticket = ticket.is_some();
-            if crowd::reaches_reserve(connections.len(), rules)
-                && !crowd::take_reserve(now, connection, has_ticket, connections, limits, rules)
+            if admission::reaches_reserve(connections.len(), rules)
+                && !admission::take_reserve(now, connection, has_ticket, connections, limits, rules)
             {
                 let refusal = Rejection::new(
                     RejectionCode::ServerFull,
@@ -210,7 +210,7 @@ impl Node {
             && resume == older_session
         {
             self.carry_over(now, older, connection);
-            self.ask_for_seat(connection, Displace::Never);
+            self.request_reservation(connection, Displace::Never);
             return;
         }
         let max = self.rules.connections_per_player_max;
@@ -218,7 +218,7 @@ impl Node {
             let text = format!("{max} connections use this key already; close one of them");
             return self.disconnect(now, connection, Rejection::new(RejectionCode::TooMany, text));
         }
-        let Some(older) = older else { return self.ask_for_seat(connection, Displace::Never) };
+        let Some(older) = older else { return self.request_reservation(connection, Displace::Never) };
         let until = now + self.rules.probe_timeout;
         self.wait_for_probe(connection, until);
         self.probe(now, older, Prober::Here(connection));
@@ -251,7 +251,7 @@ impl Node {
 
     /// Closes connections outside rooms for one from this address.
     pub(super) fn make_way(&mut self, now: Micros, address: IpAddr, joiner: Option<ConnectionId>) {
-        let chosen = crowd::making_way(address, joiner, &self.connections, &self.limits, &self.rules);
+        let chosen = admission::making_way(address, joiner, &self.connections, &self.limits, &self.rules);
         for connection in chosen {
             let text = "the server is full and you are in no room; try again later";
             self.disconnect(now, connection, Rejection::new(RejectionCode::ServerFull, text));
@@ -300,7 +300,7 @@ impl Node {
     }
 
     /// Asks the directory for the peer's reservation.
-    pub(super) fn ask_for_seat(&mut self, connection: ConnectionId, displace: Displace) {
+    pub(super) fn request_reservation(&mut self, connection: ConnectionId, displace: Displace) {
         let Some(session) = self.session(connection) else { return };
         let attach = session.attach(displace);
         self.append(self.origin(connection, None), attach);
@@ -330,9 +330,9 @@ impl Node {
                 }
                 let text = "it did not answer, and another device with the same key connected";
                 self.disconnect(now, older, Rejection::new(RejectionCode::Replaced, text));
-                self.ask_for_seat(connection, Displace::Never);
+                self.request_reservation(connection, Displace::Never);
             }
-            None => self.ask_for_seat(connection, dead.map_or(Displace::Never, Displace::OnlyFrom)),
+            None => self.request_reservation(connection, dead.map_or(Displace::Never, Displace::OnlyFrom)),
         }
     }
 
@@ -351,7 +351,7 @@ impl Node {
     }
 
     /// The reservation is used by another connection: probes whether it is alive.
-    pub(super) fn probe_elsewhere(
+    pub(super) fn probe_other_node(
         &mut self,
         now: Micros,
         connection: ConnectionId,
@@ -363,7 +363,7 @@ impl Node {
         let Some(peer) = self.session(connection).map(|session| session.peer) else { return };
         if current.node == self.lease.node() && self.connections.speaker(peer).is_none() {
             // Ours, and closed: the directory has not applied that yet.
-            return self.ask_for_seat(connection, Displace::OnlyFrom(current.session));
+            return self.request_reservation(connection, Displace::OnlyFrom(current.session));
         }
         if current.node == self.lease.node() || !is_greeting {
             return self.welcome(now, connection, MembershipState::Elsewhere, Some(code));
@@ -419,7 +419,7 @@ impl Node {
         self.send(connection, greeting.id, welcome);
         if seat != MembershipState::Yours {
             self.end_procedure(connection);
-            self.take_up_waiting(now, connection);
+            self.handle_waiting(now, connection);
         }
     }
 

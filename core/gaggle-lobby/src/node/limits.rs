@@ -242,13 +242,13 @@ impl ConnectionLimits {
 
     /// Charges a room that a search may create, if this address may create one more. Charged before
     /// the directory answers: many players may search at once.
-    pub(super) fn set_room_aside(&mut self, now: Micros, address: IpAddr) -> Option<RoomCharge> {
+    pub(super) fn charge_room(&mut self, now: Micros, address: IpAddr) -> Option<RoomCharge> {
         let network = network(address);
         self.count(now, network, Counted::Room).ok().map(|()| RoomCharge(network))
     }
 
     /// Refunds a room that was not needed.
-    pub(super) fn give_room_back(&mut self, RoomCharge(network): RoomCharge) {
+    pub(super) fn refund_room(&mut self, RoomCharge(network): RoomCharge) {
         self.rates.refund(prefixes(network), (Counted::Room as usize, 1));
     }
 

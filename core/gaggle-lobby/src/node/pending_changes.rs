@@ -17,7 +17,7 @@ pub(super) type Step = (Vec<RoomUpdate>, Vec<(PeerId, Option<Attachment>)>);
 
 /// Changes and copies that wait for a reply.
 #[derive(Debug, Default)]
-pub(super) struct Strays {
+pub(super) struct PendingChanges {
     /// Entries appended so far that may bring a copy.
     expected: u64,
     /// How many of them are answered.
@@ -28,7 +28,7 @@ pub(super) struct Strays {
     steps: BTreeMap<RoomId, (u64, BTreeMap<u64, Step>)>,
 }
 
-impl Strays {
+impl PendingChanges {
     /// An entry that may bring a copy was appended.
     pub(super) fn expect(&mut self) {
         self.expected += 1;
@@ -101,39 +101,39 @@ mod tests {
 
     #[test]
     fn change_without_pending_reply_is_dropped() {
-        let mut strays = Strays::default();
-        strays.keep(ROOM, 2, step());
-        assert!(strays.take(ROOM).is_empty() && !strays.keep_copy(ROOM));
+        let mut pending_changes = PendingChanges::default();
+        pending_changes.keep(ROOM, 2, step());
+        assert!(pending_changes.take(ROOM).is_empty() && !pending_changes.keep_copy(ROOM));
     }
 
     #[test]
     fn change_is_kept_until_last_reply_before_it() {
-        let mut strays = Strays::default();
-        (0..2).for_each(|_| strays.expect());
-        strays.keep(ROOM, 2, step());
-        assert!(strays.keep_copy(ROOM));
-        strays.expect();
-        assert!(strays.answered().is_empty());
-        assert!(strays.steps.contains_key(&ROOM));
-        assert_eq!(strays.answered(), [ROOM]);
-        assert!(strays.steps.is_empty());
+        let mut pending_changes = PendingChanges::default();
+        (0..2).for_each(|_| pending_changes.expect());
+        pending_changes.keep(ROOM, 2, step());
+        assert!(pending_changes.keep_copy(ROOM));
+        pending_changes.expect();
+        assert!(pending_changes.answered().is_empty());
+        assert!(pending_changes.steps.contains_key(&ROOM));
+        assert_eq!(pending_changes.answered(), [ROOM]);
+        assert!(pending_changes.steps.is_empty());
     }
 
     #[test]
     fn retracted_entry_ends_no_wait_for_others() {
-        let mut strays = Strays::default();
-        (0..2).for_each(|_| strays.expect());
-        assert!(strays.keep_copy(ROOM));
-        assert!(strays.retracted().is_empty());
-        assert_eq!(strays.answered(), [ROOM]);
+        let mut pending_changes = PendingChanges::default();
+        (0..2).for_each(|_| pending_changes.expect());
+        assert!(pending_changes.keep_copy(ROOM));
+        assert!(pending_changes.retracted().is_empty());
+        assert_eq!(pending_changes.answered(), [ROOM]);
     }
 
     #[test]
     fn copy_in_use_again_is_not_dropped() {
-        let mut strays = Strays::default();
-        strays.expect();
-        assert!(strays.keep_copy(ROOM));
-        strays.use_copy(ROOM);
-        assert!(strays.answered().is_empty());
+        let mut pending_changes = PendingChanges::default();
+        pending_changes.expect();
+        assert!(pending_changes.keep_copy(ROOM));
+        pending_changes.use_copy(ROOM);
+        assert!(pending_changes.answered().is_empty());
     }
 }

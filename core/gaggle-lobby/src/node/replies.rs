@@ -7,9 +7,9 @@ use gaggle_kit::{Micros, PeerId, Slot};
 
 use super::connection::{Procedure, Stage};
 use super::entering::Entering;
+use super::pending_changes::Step;
 use super::room_copies::Passed;
 use super::signals::Signals;
-use super::strays::Step;
 use super::{AuditEvent, ConnectionId, Node, RejectionCode};
 use crate::directory::command::{self, Act, Attach, Detach, QueueSignal};
 use crate::directory::{Command, JoinedReply, LogEntry, QueuedSignal, Reply, RoomCopy};
@@ -52,7 +52,7 @@ impl Node {
                     Reply::Rejected(refusal) => self.refuse(now, connection, id, refusal),
                     _ => {}
                 }
-                self.take_up_waiting(now, connection);
+                self.handle_waiting(now, connection);
             }
             Command::Act(act) => {
                 match (self.end_procedure(connection), reply) {
@@ -62,7 +62,7 @@ impl Node {
                     }
                     (_, reply) => self.acted(now, connection, id, act, reply),
                 }
-                self.take_up_waiting(now, connection);
+                self.handle_waiting(now, connection);
             }
             _ => {}
         }
@@ -111,7 +111,7 @@ impl Node {
         match known.map(|known| std::mem::replace(&mut known.procedure, Procedure::Idle)) {
             Some(Procedure::TakeOver { then }) => {
                 self.taken_over(now, connection, id, member, then, reply);
-                self.take_up_waiting(now, connection);
+                self.handle_waiting(now, connection);
             }
             _ => self.attached_again(now, connection, member, reply),
         }
@@ -237,9 +237,9 @@ impl Node {
                 let unseen = self.seat(now, connection, None, (peer, link), *room, seated);
                 self.send_unseen(now, connection, seen.unwrap_or(0), unseen);
                 self.end_procedure(connection);
-                self.take_up_waiting(now, connection);
+                self.handle_waiting(now, connection);
             }
-            Reply::Elsewhere { link: current, code } => self.probe_elsewhere(now, connection, current, code),
+            Reply::Elsewhere { link: current, code } => self.probe_other_node(now, connection, current, code),
             Reply::Rejected(refusal) => {
                 // The directory is unreachable: no client can be admitted.
                 self.disconnect(now, connection, refusal);

@@ -10,7 +10,7 @@ use gaggle_kit::rate_limit::RateLimiter;
 use gaggle_kit::{Micros, PeerId};
 
 use super::ConnectionId;
-use super::strays::{Step, Strays};
+use super::pending_changes::{PendingChanges, Step};
 use crate::directory::RoomCopy;
 use crate::id::RoomId;
 use crate::message::server::Change;
@@ -50,7 +50,7 @@ pub(super) struct RoomCopies {
     rooms: BTreeMap<RoomId, LocalRoom>,
     /// When to check whether each of them still misses a change.
     missing: BTreeSet<(Micros, RoomId)>,
-    pub(super) strays: Strays,
+    pub(super) pending_changes: PendingChanges,
 }
 
 /// An applied change, and the connections it concerns.
@@ -94,7 +94,7 @@ impl RoomCopies {
             self.drop_unused(room);
             return None;
         }
-        self.strays.use_copy(room);
+        self.pending_changes.use_copy(room);
         let known = self.rooms.get_mut(&room)?;
         known.locals.insert(peer, connection);
         Some(&known.view)
@@ -106,7 +106,7 @@ impl RoomCopies {
         let room = view.id;
         let links = links.into_iter().collect();
         let Some(known) = self.rooms.get_mut(&room) else {
-            let mut early = self.strays.take(room);
+            let mut early = self.pending_changes.take(room);
             early.retain(|version, _| *version > view.version);
             let missing_at = (!early.is_empty()).then(|| now + PATIENCE);
             self.missing.extend(missing_at.map(|at| (at, room)));
@@ -129,7 +129,7 @@ impl RoomCopies {
     /// next.
     pub(super) fn change(&mut self, now: Micros, room: RoomId, version: u64, step: Step) -> Option<Passed> {
         let Some(known) = self.rooms.get_mut(&room) else {
-            self.strays.keep(room, version, step);
+            self.pending_changes.keep(room, version, step);
             return None;
         };
         if version <= known.view.version {
@@ -169,7 +169,7 @@ impl RoomCopies {
     /// Drops a copy without members here, unless a reply may need it.
     pub(super) fn drop_unused(&mut self, room: RoomId) {
         let is_unused = self.rooms.get(&room).is_some_and(|known| known.locals.is_empty());
-        if is_unused && !self.strays.keep_copy(room) {
+        if is_unused && !self.pending_changes.keep_copy(room) {
             self.rooms.remove(&room);
         }
     }
@@ -392,10 +392,10 @@ mod tests {
     #[test]
     fn copy_without_members_is_kept_for_a_reply() {
         let mut copies = copies();
-        copies.strays.expect();
+        copies.pending_changes.expect();
         copies.remove_local(ROOM, NIA, HERE);
         assert!(copies.get(ROOM).is_some());
-        let over = copies.strays.answered();
+        let over = copies.pending_changes.answered();
         copies.drop_over(&over);
         assert!(copies.get(ROOM).is_none());
     }

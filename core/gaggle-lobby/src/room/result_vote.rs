@@ -8,8 +8,8 @@ use super::Room;
 use crate::message::client::{OwnScore, Report};
 use crate::message::{Rejection, RejectionCode};
 use crate::results::{
-    MatchPlayer, MatchRecord, ResultClaim, Told, Voices, check, check_level, check_score, claims, judge,
-    score_sheet,
+    MatchPlayer, MatchRecord, ResultClaim, ResultVotes, ScoreClaim, check, check_level, check_score, claims,
+    judge, score_sheet,
 };
 use crate::rules::Rules;
 use crate::view::{RatingChange, ResultDecided, Status, Verdict};
@@ -90,7 +90,7 @@ impl Room {
         check_score(score, mode, participant.played(Micros::from_millis(self.view.born), now))?;
         check_level(level, mode)?;
         self.state.told.retain(|told| told.peer != peer);
-        self.state.told.push(Told { peer, score, level, at: Some(now) });
+        self.state.told.push(ScoreClaim { peer, score, level, at: Some(now) });
         let excess = self.state.told.len().saturating_sub(TOLD_MAX);
         self.state.told.drain(..excess);
         Ok(())
@@ -102,7 +102,7 @@ impl Room {
         let voices = self.voices(now);
         let is_other = |peer: PeerId| !voices.are_one(peer, self.view.host);
         let reported = || self.state.testimonies.iter().map(|testimony| testimony.peer);
-        let plays_on = |told: &Told| {
+        let plays_on = |told: &ScoreClaim| {
             let member = self.view.member(told.peer).filter(|member| !member.away && !member.resting);
             let is_fresh = told.at.is_some_and(|at| now.since(at) < PLAYS_ON);
             member.is_some() && is_fresh && reported().all(|peer| peer != told.peer)
@@ -215,8 +215,8 @@ impl Room {
 
     /// Votes of all players, and of those who reported before leaving. A removed player has no vote
     /// and keeps its weight, or a host could decide alone by removing all others.
-    fn voices(&self, now: Micros) -> Voices {
-        let mut voices = Voices::of(&self.state.cast);
+    fn voices(&self, now: Micros) -> ResultVotes {
+        let mut voices = ResultVotes::of(&self.state.cast);
         for participant in &self.state.cast {
             let peer = participant.peer;
             let said = || self.state.testimonies.iter().find(|testimony| testimony.peer == peer);

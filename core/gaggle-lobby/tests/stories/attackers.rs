@@ -550,15 +550,15 @@ fn joiner_of_full_room_can_signal_all_members() {
         let guest = server.guest(number);
         seat(&server.say(guest, &join(code)));
     }
-    let newcomer = server.guest(63);
-    let room = seat(&server.say(newcomer, &join(code))).room;
+    let joiner = server.guest(63);
+    let room = seat(&server.say(joiner, &join(code))).room;
     assert_eq!(room.members.len(), 64);
-    let me = server.node.peer_of(newcomer).unwrap().0;
+    let me = server.node.peer_of(joiner).unwrap().0;
     let (offer, candidate) = ("o".repeat(3_000), "c".repeat(200));
     for member in room.members.iter().filter(|member| member.peer != me) {
         for data in std::iter::once(&offer).chain(std::iter::repeat_n(&candidate, 12)) {
             let signal = format!(r#"{{"type":"signal","to":"{}","data":"{data}"}}"#, member.peer);
-            assert!(server.say(newcomer, &signal).is_empty());
+            assert!(server.say(joiner, &signal).is_empty());
         }
     }
 }

@@ -211,11 +211,11 @@ fn idle_connections_of_heaviest_network_close_first() {
     let stays =
         |server: &Server, of: &[ConnectionId]| of.iter().filter(|id| server.closed(**id).is_none()).count();
     assert_eq!(stays(&server, &greedy), 40);
-    let newcomers: Vec<ConnectionId> = (0..30).map(|_| server.connect()).collect();
-    for (newcomer, number) in newcomers.iter().zip(100..) {
-        welcome(&server.say(*newcomer, &hello(number)));
+    let joiners: Vec<ConnectionId> = (0..30).map(|_| server.connect()).collect();
+    for (joiner, number) in joiners.iter().zip(100..) {
+        welcome(&server.say(*joiner, &hello(number)));
     }
-    assert_eq!((stays(&server, &lone), stays(&server, &newcomers)), (20, 30));
+    assert_eq!((stays(&server, &lone), stays(&server, &joiners)), (20, 30));
     assert!(stays(&server, &greedy) < 15 && server.closed(player).is_none());
 }
 
@@ -234,8 +234,8 @@ fn client_at_limit_is_told_and_others_are_served() {
         assert_eq!(server.room_of(bystander).id, made.room.id, "{name}");
         // Also a later client from another address with another key.
         if is_room_for_more {
-            let newcomer = server.guest(2);
-            assert_eq!(seat(&server.say(newcomer, &join(made.room.code))).room.id, made.room.id, "{name}");
+            let joiner = server.guest(2);
+            assert_eq!(seat(&server.say(joiner, &join(made.room.code))).room.id, made.room.id, "{name}");
         }
     }
 }

@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "test failures are explained by their messages")]
 
 mod attackers;
-mod heirs;
 mod intruders;
 mod limits;
 mod networks;
 mod people;
 mod quick_match;
 mod restarts;
+mod reused_slots;
 mod rooms;
 mod server;
 mod signals_and_results;

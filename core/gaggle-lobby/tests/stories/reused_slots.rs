@@ -59,11 +59,11 @@ fn unused_slot_is_not_reported_as_reused() {
 fn own_slot_after_reload_crash_or_reconnect_is_not_reused() {
     let (mut server, players, code) = full_room();
     leave(&mut server, players[2]);
-    let (heir, seated) = come(&mut server, 9, code);
+    let (stranger, seated) = come(&mut server, 9, code);
     assert_eq!(seated.inherited, [Slot::at(2)]);
     // From now on the slot's state belongs to the new player, whatever happens.
-    server.say(heir, STEP_OUT);
-    server.close(heir);
+    server.say(stranger, STEP_OUT);
+    server.close(stranger);
     let reloaded = server.connect();
     let seated = seat(&server.say(reloaded, &hello(9)));
     assert_eq!((seated.returned, &seated.inherited[..]), (true, &[][..]));

@@ -235,8 +235,8 @@ fn host_role_passes_to_longest_present_member() {
     assert_eq!(event_kinds(&server.hear(players[2])), ["left", "host"]);
     assert_eq!(server.room_of(players[2]).host, second);
     // A joiner takes the free slot but not the role.
-    let newcomer = server.player(9);
-    let room = server.room_of(newcomer);
+    let joiner = server.player(9);
+    let room = server.room_of(joiner);
     assert_eq!((room.members[2].name.as_str(), room.host), ("Guest 9", second));
 }
 
