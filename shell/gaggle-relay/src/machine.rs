@@ -670,12 +670,12 @@ impl Relay {
             let sender = self.members[id].as_mut().expect("connections name current members");
             let peer = to.unwrap_or_else(|| sender.pairs()[nth].peer);
             let Some(pair) = sender.find_mut(peer) else {
-                self.totals.dropped_nobody += 1;
+                self.totals.dropped_unconnected += 1;
                 continue;
             };
             pair.leg = Some(leg);
             let Some(other) = pair.open else {
-                self.totals.dropped_nobody += 1;
+                self.totals.dropped_unconnected += 1;
                 continue;
             };
             if !self.limits.allows_frame(now, sender.key(), sender.network, datagram.len()) {
@@ -688,7 +688,7 @@ impl Relay {
                     self.totals.forwarded_bytes += datagram.len() as u64;
                     out(connection, Outbound::Data(&self.frame));
                 }
-                None => self.totals.dropped_nobody += 1,
+                None => self.totals.dropped_unconnected += 1,
             }
         }
     }

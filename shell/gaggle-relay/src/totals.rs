@@ -36,7 +36,7 @@ pub struct Totals {
     /// Datagrams dropped by the sender's rate limit.
     pub dropped_rate: u64,
     /// Datagrams dropped because the receiver is not connected.
-    pub dropped_nobody: u64,
+    pub dropped_unconnected: u64,
     /// Datagrams dropped because the receiver is too slow.
     pub dropped_slow: u64,
     /// Pair requests ignored by the member's rate limit.
@@ -82,9 +82,9 @@ impl Totals {
             ("forwarded_bytes", "Bytes of forwarded datagrams.", self.forwarded_bytes),
             ("dropped_rate", "Datagrams dropped by the sender's rate limit.", self.dropped_rate),
             (
-                "dropped_nobody",
+                "dropped_unconnected",
                 "Datagrams dropped because the receiver is not connected.",
-                self.dropped_nobody,
+                self.dropped_unconnected,
             ),
             ("dropped_slow", "Datagrams dropped because the receiver is too slow.", self.dropped_slow),
             ("words_ignored", "Pair requests ignored by the member's rate limit.", self.words_ignored),

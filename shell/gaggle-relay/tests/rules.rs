@@ -143,7 +143,7 @@ fn open_pair_carries_datagrams_with_true_sender() {
     rig.expect(ada, &[RelayFrame::Closed { peer: BEN }]);
     rig.say(ada, RelayFrame::Data { peer: BEN, datagram: b"gone" });
     assert!(rig.heard(ben).is_empty());
-    assert_eq!((rig.relay.totals().forwarded, rig.relay.totals().dropped_nobody), (2, 2));
+    assert_eq!((rig.relay.totals().forwarded, rig.relay.totals().dropped_unconnected), (2, 2));
 }
 
 #[test]

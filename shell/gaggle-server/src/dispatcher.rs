@@ -14,8 +14,8 @@ use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::directory::command::{MarkStored, Tick};
 use gaggle_lobby::directory::{Directory, LogEntry};
 use gaggle_lobby::node::{
-    AuditRecord, ConnectionId, Identity, Node, NodeConfig, NodeMessage, NodeOutput, NodeStats, Purpose,
-    Query, Said,
+    AuditRecord, ConnectionId, Identity, Node, NodeConfig, NodeMessage, NodeOutput, NodeStats, ParsedMessage,
+    Purpose, Query,
 };
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::view::RoomView;
@@ -120,7 +120,7 @@ impl Dispatcher {
             }
         };
         let machines = Machines { node, directory, share, sockets: HashMap::default() };
-        let hub = Arc::new(Dispatcher {
+        let dispatcher = Arc::new(Dispatcher {
             clock,
             started_at: now,
             machines: Mutex::new(machines),
@@ -133,9 +133,11 @@ impl Dispatcher {
             lost: AtomicU64::new(0),
             lost_at: AtomicU64::new(0),
         });
-        let _ = hub.storage.set(StorageThread::start(storage, StorageListener(Arc::downgrade(&hub))));
-        hub.call(|_, _| ());
-        hub
+        let _ = dispatcher
+            .storage
+            .set(StorageThread::start(storage, StorageListener(Arc::downgrade(&dispatcher))));
+        dispatcher.call(|_, _| ());
+        dispatcher
     }
 
     /// A client has connected.
@@ -151,10 +153,10 @@ impl Dispatcher {
     /// A text has arrived.
     pub(crate) fn text(self: &Arc<Dispatcher>, id: ConnectionId, text: &str) {
         // Parsed outside the lock: a long message delays no other connection.
-        let said = Said::read(text);
+        let parsed = ParsedMessage::read(text);
         self.message_bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
         let began = self.call(|machines, now| {
-            machines.node.handle_said(now, id, said);
+            machines.node.handle_parsed(now, id, parsed);
             now
         });
         self.handling.observe(self.clock.now().since(began).get());
@@ -186,7 +188,7 @@ impl Dispatcher {
 
     /// Runs timers. True if more is due: the caller releases the lock in between.
     pub(crate) fn tick(self: &Arc<Dispatcher>) -> bool {
-        self.call_later(|machines, now, later| {
+        self.call_later(|machines, now, deferred| {
             let is_due = |machines: &Machines| machines.node.poll_timeout().is_some_and(|at| at <= now);
             if is_due(machines) {
                 machines.node.handle_timeout(now);
@@ -194,7 +196,7 @@ impl Dispatcher {
             match &mut machines.share {
                 Some(share) => share.tick(now, &machines.directory),
                 None if machines.directory.poll_timeout().is_some_and(|at| at <= now) => {
-                    machines.append(now, Box::new(LogEntry::new(Tick {})), later);
+                    machines.append(now, Box::new(LogEntry::new(Tick {})), deferred);
                 }
                 None => {}
             }
@@ -204,12 +206,12 @@ impl Dispatcher {
 
     /// A match is stored.
     fn stored(self: &Arc<Dispatcher>, room: RoomId, round: u32, outcome: Outcome) {
-        self.call_later(|machines, now, later| {
+        self.call_later(|machines, now, deferred| {
             // Every node stores decided matches. The first confirmation suffices.
             if machines.directory.is_unstored(room, round) {
                 let Outcome { verdict, ratings } = outcome;
                 let stored = MarkStored { room, round, verdict: Some(verdict), ratings };
-                machines.append(now, Box::new(LogEntry::new(stored)), later);
+                machines.append(now, Box::new(LogEntry::new(stored)), deferred);
             }
         });
     }
@@ -231,8 +233,8 @@ impl Dispatcher {
 
     /// Applies entries read from the log.
     pub(crate) fn take_entries(self: &Arc<Dispatcher>, entries: &[Logged]) {
-        self.call_later(|machines, now, later| {
-            entries.iter().for_each(|logged| machines.apply_logged(now, logged, later));
+        self.call_later(|machines, now, deferred| {
+            entries.iter().for_each(|logged| machines.apply_logged(now, logged, deferred));
         });
     }
 
@@ -342,30 +344,30 @@ impl Dispatcher {
         self: &Arc<Dispatcher>,
         call: impl FnOnce(&mut Machines, Micros, &mut Deferred) -> T,
     ) -> T {
-        let mut later = Deferred::default();
+        let mut deferred = Deferred::default();
         let result = {
             let mut machines = self.lock();
             let now = self.clock.now();
-            let result = call(&mut machines, now, &mut later);
-            machines.settle(now, &mut later);
+            let result = call(&mut machines, now, &mut deferred);
+            machines.settle(now, &mut deferred);
             result
         };
-        later.flush.iter().for_each(|socket| socket.flush());
-        later.notes.iter().for_each(notes::log);
+        deferred.flush.iter().for_each(|socket| socket.flush());
+        deferred.notes.iter().for_each(notes::log);
         if let Some(storage) = self.storage.get() {
-            for record in later.records {
+            for record in deferred.records {
                 if !storage.store(record) {
                     self.lose(1);
                 }
             }
-            for (purpose, query) in later.queries {
+            for (purpose, query) in deferred.queries {
                 if !storage.ask(purpose, query) {
                     let text = "too many requests are waiting; try again";
                     self.answered(purpose, Err(Rejection::new(RejectionCode::Unavailable, text)));
                 }
             }
         }
-        for (connection, token) in later.tokens {
+        for (connection, token) in deferred.tokens {
             self.verify(connection, token);
         }
         result
@@ -378,13 +380,13 @@ impl Dispatcher {
 
     /// Checks a token in a task of its own: keys may have to be fetched.
     fn verify(self: &Arc<Dispatcher>, connection: ConnectionId, token: String) {
-        let hub = self.clone();
+        let dispatcher = self.clone();
         let verify = async move {
-            let identity = match &hub.tokens {
+            let identity = match &dispatcher.tokens {
                 Some(tokens) => tokens.verify(&token).await,
                 None => Err(Rejection::new(RejectionCode::BadToken, "this server accepts no tokens")),
             };
-            hub.verified(connection, identity);
+            dispatcher.verified(connection, identity);
         };
         self.runtime.spawn(verify);
     }
@@ -400,15 +402,15 @@ impl Dispatcher {
 
 impl Machines {
     /// Carries out outputs until there are none.
-    fn settle(&mut self, now: Micros, later: &mut Deferred) {
-        self.pass_on_notices(now, later);
+    fn settle(&mut self, now: Micros, deferred: &mut Deferred) {
+        self.pass_on_notices(now, deferred);
         while let Some(output) = self.node.poll_output() {
-            self.take(now, output, later);
+            self.take(now, output, deferred);
         }
     }
 
     /// Appends an entry to the log; without a shared log it is applied at once.
-    fn append(&mut self, now: Micros, entry: Box<LogEntry>, later: &mut Deferred) {
+    fn append(&mut self, now: Micros, entry: Box<LogEntry>, deferred: &mut Deferred) {
         match &mut self.share {
             Some(share) => {
                 if let Err(entry) = share.append(entry) {
@@ -418,7 +420,7 @@ impl Machines {
             None => {
                 let reply = self.directory.apply(now, &entry);
                 // The node expects notices before the reply.
-                self.pass_on_notices(now, later);
+                self.pass_on_notices(now, deferred);
                 self.node.handle_applied(now, &entry, reply);
             }
         }
@@ -426,11 +428,11 @@ impl Machines {
 
     /// Applies an entry of the shared log. An unreadable one is skipped on every node: restarting
     /// would only reach it again.
-    fn apply_logged(&mut self, now: Micros, logged: &Logged, later: &mut Deferred) {
+    fn apply_logged(&mut self, now: Micros, logged: &Logged, deferred: &mut Deferred) {
         let Some(share) = &mut self.share else { return };
         let own = share.take(now, logged);
         let reply = LogEntry::from_text(&logged.text).map(|entry| self.directory.apply(logged.time, &entry));
-        self.pass_on_notices(now, later);
+        self.pass_on_notices(now, deferred);
         match (reply, own) {
             (Ok(reply), Some(own)) => self.node.handle_applied(now, &own, reply),
             (Ok(_), None) => {}
@@ -444,7 +446,7 @@ impl Machines {
         }
     }
 
-    fn pass_on_notices(&mut self, now: Micros, later: &mut Deferred) {
+    fn pass_on_notices(&mut self, now: Micros, deferred: &mut Deferred) {
         let own = self.share.as_ref().map(Share::id);
         while let Some((node, notice)) = self.directory.poll_notice() {
             if own.is_none_or(|own| own == node) {
@@ -452,30 +454,32 @@ impl Machines {
             }
         }
         while let Some(record) = self.directory.poll_record() {
-            later.records.push(record);
+            deferred.records.push(record);
         }
     }
 
-    fn take(&mut self, now: Micros, output: NodeOutput, later: &mut Deferred) {
+    fn take(&mut self, now: Micros, output: NodeOutput, deferred: &mut Deferred) {
         match output {
             NodeOutput::Send { connection, text } => {
-                self.with_socket(now, connection, later, |socket| socket.queue_text(text));
+                self.with_socket(now, connection, deferred, |socket| socket.queue_text(text));
             }
-            NodeOutput::Ping { connection } => self.with_socket(now, connection, later, Socket::queue_ping),
+            NodeOutput::Ping { connection } => {
+                self.with_socket(now, connection, deferred, Socket::queue_ping)
+            }
             NodeOutput::Close { connection, code } => {
                 if let Some(socket) = self.sockets.remove(&connection) {
                     socket.queue_end(code);
-                    later.flush.push(socket);
+                    deferred.flush.push(socket);
                 }
             }
-            NodeOutput::Append(entry) => self.append(now, entry, later),
+            NodeOutput::Append(entry) => self.append(now, entry, deferred),
             NodeOutput::LookUp(lookup) => {
                 let found = self.directory.look_up(&lookup);
                 self.node.handle_found(now, lookup, found);
             }
-            NodeOutput::Verify { connection, token } => later.tokens.push((connection, token)),
-            NodeOutput::Query { purpose, query } => later.queries.push((purpose, query)),
-            NodeOutput::AuditRecord(note) => later.notes.push(*note),
+            NodeOutput::Verify { connection, token } => deferred.tokens.push((connection, token)),
+            NodeOutput::Query { purpose, query } => deferred.queries.push((purpose, query)),
+            NodeOutput::AuditRecord(note) => deferred.notes.push(*note),
             NodeOutput::Tell { node, message } => match &self.share {
                 Some(share) => share.tell(node, &message),
                 None => debug_assert!(false, "a single node sends to no other"),
@@ -487,13 +491,13 @@ impl Machines {
         &mut self,
         now: Micros,
         id: ConnectionId,
-        later: &mut Deferred,
+        deferred: &mut Deferred,
         queue: impl FnOnce(&Socket) -> bool,
     ) {
         let Some(socket) = self.sockets.get(&id) else { return };
         let took_it = queue(socket);
-        if later.flush.last().is_none_or(|last| last.id() != id) {
-            later.flush.push(socket.clone());
+        if deferred.flush.last().is_none_or(|last| last.id() != id) {
+            deferred.flush.push(socket.clone());
         }
         if !took_it {
             let _ = self.sockets.remove(&id).map(|socket| socket.queue_end(RejectionCode::TooSlow));
@@ -509,22 +513,22 @@ struct StorageListener(Weak<Dispatcher>);
 
 impl Listener for StorageListener {
     fn stored(&self, record: &MatchRecord, outcome: Outcome) {
-        if let Some(hub) = self.0.upgrade() {
-            hub.stored.fetch_add(1, Ordering::Relaxed);
-            hub.lost_at.store(0, Ordering::Relaxed);
-            hub.stored(record.room, record.round, outcome);
+        if let Some(dispatcher) = self.0.upgrade() {
+            dispatcher.stored.fetch_add(1, Ordering::Relaxed);
+            dispatcher.lost_at.store(0, Ordering::Relaxed);
+            dispatcher.stored(record.room, record.round, outcome);
         }
     }
 
     fn lost(&self, matches: usize) {
-        if let Some(hub) = self.0.upgrade() {
-            hub.lose(matches);
+        if let Some(dispatcher) = self.0.upgrade() {
+            dispatcher.lose(matches);
         }
     }
 
     fn answered(&self, purpose: Purpose, answer: Result<ServerMessage, Rejection>) {
-        if let Some(hub) = self.0.upgrade() {
-            hub.answered(purpose, answer);
+        if let Some(dispatcher) = self.0.upgrade() {
+            dispatcher.answered(purpose, answer);
         }
     }
 }
@@ -539,7 +543,7 @@ mod tests {
     use super::*;
     use crate::storage::SqliteStorage;
 
-    fn hub(folder: &std::path::Path) -> Arc<Dispatcher> {
+    fn dispatcher(folder: &std::path::Path) -> Arc<Dispatcher> {
         let node = NodeConfig {
             id: NodeId(1),
             secret: [3; 32],
@@ -556,23 +560,23 @@ mod tests {
     async fn large_message_is_parsed_without_the_lock() {
         let folder = std::env::temp_dir().join(format!("gaggle-hub-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let hub = hub(&folder);
+        let dispatcher = dispatcher(&folder);
         let text = format!(r#"{{"type":"touch","more":[{}0]}}"#, "0,".repeat(30_000));
-        let (bytes, held) = (text.len() as u64, hub.lock());
-        let said = std::thread::spawn({
-            let hub = hub.clone();
-            move || hub.text(ConnectionId(1), &text)
+        let (bytes, held) = (text.len() as u64, dispatcher.lock());
+        let parsed = std::thread::spawn({
+            let dispatcher = dispatcher.clone();
+            move || dispatcher.text(ConnectionId(1), &text)
         });
         // Parsed and counted while another thread holds the lock; handled afterwards.
         let began = Instant::now();
-        while hub.message_bytes.load(Ordering::Relaxed) < bytes {
+        while dispatcher.message_bytes.load(Ordering::Relaxed) < bytes {
             assert!(began.elapsed() < Duration::from_secs(30), "it waits for the lock");
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!((said.is_finished(), held.node.tally().messages), (false, 0));
+        assert_eq!((parsed.is_finished(), held.node.tally().messages), (false, 0));
         drop(held);
-        said.join().unwrap();
-        assert_eq!(hub.snapshot(0).tally.messages, 1);
+        parsed.join().unwrap();
+        assert_eq!(dispatcher.snapshot(0).tally.messages, 1);
         let _ = std::fs::remove_dir_all(&folder);
     }
 }

@@ -66,7 +66,7 @@ impl Default for Extensions {
 /// Lobby state that a relay needs.
 #[derive(Debug, Clone)]
 pub struct Lobby {
-    pub(crate) hub: Arc<Dispatcher>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) ticket_key: TicketKey,
 }
 
@@ -78,17 +78,17 @@ impl Lobby {
 
     /// Server clock in Unix seconds, to check tickets.
     pub fn unix_seconds(&self) -> u64 {
-        self.hub.now().get() / 1_000_000
+        self.dispatcher.now().get() / 1_000_000
     }
 
     /// Epoch of a room, if this node knows the room. Tickets of lower epochs are invalid.
     pub fn epoch_of(&self, room: RoomId) -> Option<u32> {
-        self.hub.epoch_of(room)
+        self.dispatcher.epoch_of(room)
     }
 
     /// Whether a peer is a member of the room, if this node knows the room. Rooms with members on
     /// other nodes only are unknown; the ticket is the proof that counts.
     pub fn is_member(&self, room: RoomId, peer: PeerId) -> bool {
-        self.hub.is_member(room, peer)
+        self.dispatcher.is_member(room, peer)
     }
 }

@@ -32,12 +32,12 @@ pub(crate) struct HandshakeLimit {
 struct Inside {
     next: u64,
     /// In the order of arrival.
-    guests: BTreeMap<u64, Guest>,
+    connections: BTreeMap<u64, HttpConnection>,
     places: ConcurrencyLimit<Prefix>,
 }
 
 #[derive(Debug)]
-struct Guest {
+struct HttpConnection {
     /// Network it counts for; none for a proxy's connection between requests.
     network: Option<u64>,
     is_proxy: bool,
@@ -72,11 +72,11 @@ impl HandshakeLimit {
     pub(crate) fn enter(self: &Arc<HandshakeLimit>, address: IpAddr, is_proxy: bool) -> Option<Pass> {
         let mut inside = self.lock();
         let network = (!is_proxy).then(|| network(address));
-        if inside.guests.len() >= TOTAL_MAX {
+        if inside.connections.len() >= TOTAL_MAX {
             let evicted = inside.make_way(network);
             self.evicted.fetch_add(evicted, Ordering::Relaxed);
         }
-        let has_place = inside.guests.len() < TOTAL_MAX
+        let has_place = inside.connections.len() < TOTAL_MAX
             && network.is_none_or(|network| {
                 inside.places.try_acquire(prefixes(network), usize::MAX, PER_NETWORK_MAX)
             });
@@ -86,13 +86,15 @@ impl HandshakeLimit {
         }
         let (id, leave) = (inside.next, Arc::new(Notify::new()));
         inside.next += 1;
-        inside.guests.insert(id, Guest { network, is_proxy, is_busy: false, leave: leave.clone() });
+        inside
+            .connections
+            .insert(id, HttpConnection { network, is_proxy, is_busy: false, leave: leave.clone() });
         Some(Pass { keeper: self.clone(), id, leave, requests: AtomicU32::new(0), sent: Arc::default() })
     }
 
     /// Connections now, rejected so far, and closed for others so far.
     pub(crate) fn counts(&self) -> (usize, u64, u64) {
-        let count = self.lock().guests.len();
+        let count = self.lock().connections.len();
         (count, self.refused.load(Ordering::Relaxed), self.evicted.load(Ordering::Relaxed))
     }
 
@@ -103,19 +105,21 @@ impl HandshakeLimit {
 
 impl Inside {
     /// Closes connections of networks that have more than the new one's, idle ones first.
-    fn make_way(&mut self, newcomer: Option<u64>) -> u64 {
-        let weight_min = newcomer.map_or(1, |network| self.places.weight(network) + 1);
-        let held = |(id, guest): (&u64, &Guest)| Some((guest.network?, (guest.is_busy, *id)));
-        let known = self.guests.iter().filter_map(held);
+    fn make_way(&mut self, joiner: Option<u64>) -> u64 {
+        let weight_min = joiner.map_or(1, |network| self.places.weight(network) + 1);
+        let held = |(id, connection): (&u64, &HttpConnection)| {
+            Some((connection.network?, (connection.is_busy, *id)))
+        };
+        let known = self.connections.iter().filter_map(held);
         let mut chosen: Vec<u64> =
             choose_evicted(&self.places, weight_min, known, MAKE_WAY).into_iter().map(|(_, id)| id).collect();
         // A proxy reopens its connections when needed.
-        let unused = self.guests.iter().filter(|(_, guest)| guest.network.is_none());
+        let unused = self.connections.iter().filter(|(_, connection)| connection.network.is_none());
         chosen.extend(unused.map(|(id, _)| *id).take(MAKE_WAY - chosen.len()));
         for id in &chosen {
-            if let Some(guest) = self.guests.remove(id) {
-                guest.network.into_iter().for_each(|network| self.places.release(prefixes(network)));
-                guest.leave.notify_one();
+            if let Some(connection) = self.connections.remove(id) {
+                connection.network.into_iter().for_each(|network| self.places.release(prefixes(network)));
+                connection.leave.notify_one();
             }
         }
         chosen.len() as u64
@@ -141,17 +145,17 @@ impl Pass {
     /// Starts a request of this client. None if its network has too many running.
     pub(crate) fn serve(&self, client: IpAddr) -> Option<Serving> {
         let mut inside = self.keeper.lock();
-        let Inside { guests, places, .. } = &mut *inside;
-        let guest = guests.get_mut(&self.id)?;
-        let client = guest.is_proxy.then(|| network(client));
+        let Inside { connections, places, .. } = &mut *inside;
+        let connection = connections.get_mut(&self.id)?;
+        let client = connection.is_proxy.then(|| network(client));
         if let Some(client) = client {
             if !places.try_acquire(prefixes(client), usize::MAX, PER_NETWORK_MAX) {
                 self.keeper.refused.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
-            guest.network = Some(client);
+            connection.network = Some(client);
         }
-        guest.is_busy = true;
+        connection.is_busy = true;
         Some(Serving { keeper: self.keeper.clone(), id: self.id, client, sent: self.sent.clone() })
     }
 }
@@ -167,10 +171,10 @@ impl Drop for Serving {
     fn drop(&mut self) {
         let mut inside = self.keeper.lock();
         // A connection that was closed for others is not counted any more.
-        let Some(guest) = inside.guests.get_mut(&self.id) else { return };
-        guest.is_busy = false;
+        let Some(connection) = inside.connections.get_mut(&self.id) else { return };
+        connection.is_busy = false;
         if let Some(client) = self.client {
-            guest.network = None;
+            connection.network = None;
             inside.places.release(prefixes(client));
         }
     }
@@ -179,7 +183,7 @@ impl Drop for Serving {
 impl Drop for Pass {
     fn drop(&mut self) {
         let mut inside = self.keeper.lock();
-        if let Some(network) = inside.guests.remove(&self.id).and_then(|guest| guest.network) {
+        if let Some(network) = inside.connections.remove(&self.id).and_then(|connection| connection.network) {
             inside.places.release(prefixes(network));
         }
     }
@@ -205,7 +209,7 @@ mod tests {
         assert!(keeper.enter(other, false).is_some());
         drop(passes);
         assert!(keeper.enter(greedy, false).is_some());
-        assert!(keeper.lock().places.is_empty() && keeper.lock().guests.is_empty());
+        assert!(keeper.lock().places.is_empty() && keeper.lock().connections.is_empty());
     }
 
     #[test]
@@ -230,13 +234,13 @@ mod tests {
         let heavy: Vec<Pass> = (0..=255).flat_map(from).collect();
         assert_eq!((heavy.len(), keeper.counts().0), (TOTAL_MAX - 1, TOTAL_MAX));
         let busy = heavy[0].serve([10, 0, 0, 0].into()).unwrap();
-        let newcomer = keeper.enter([192, 0, 2, 2].into(), false);
-        assert!(newcomer.is_some());
+        let joiner = keeper.enter([192, 0, 2, 2].into(), false);
+        assert!(joiner.is_some());
         assert_eq!(keeper.counts(), (TOTAL_MAX - MAKE_WAY + 1, 0, MAKE_WAY as u64));
         assert!(light.serve([192, 0, 2, 1].into()).is_some(), "its network has one");
         assert!(heavy[0].serve([10, 0, 0, 0].into()).is_some(), "a request is running");
         assert!(heavy[1].serve([10, 0, 0, 0].into()).is_none(), "it was closed for others");
-        drop((busy, light, newcomer, heavy));
+        drop((busy, light, joiner, heavy));
         assert!(keeper.lock().places.is_empty());
     }
 

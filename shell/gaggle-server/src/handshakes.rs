@@ -32,7 +32,7 @@ const SWEEP_EVERY: u64 = 8_192;
 #[derive(Debug)]
 pub(crate) struct Handshakes {
     pace: Option<Pace>,
-    turns: Arc<Turns>,
+    permits: Arc<PermitQueue>,
 }
 
 impl Handshakes {
@@ -40,7 +40,7 @@ impl Handshakes {
     pub(crate) fn new(is_paced: bool) -> Handshakes {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let pace = is_paced.then(|| Pace::new(EVERY, AT_ONCE));
-        Handshakes { pace, turns: Turns::new((cores / 2).max(1)) }
+        Handshakes { pace, permits: PermitQueue::new((cores / 2).max(1)) }
     }
 
     /// Waits until this network may begin another handshake. False if that takes too long.
@@ -57,9 +57,9 @@ impl Handshakes {
     pub(crate) async fn run<F: Future>(&self, network: u64, handshake: F) -> F::Output {
         let mut handshake = pin!(handshake);
         loop {
-            let turn = self.turns.take(network).await;
+            let permit = self.permits.take(network).await;
             let step = poll_fn(|context| Poll::Ready(handshake.as_mut().poll(context))).await;
-            drop(turn);
+            drop(permit);
             match step {
                 Poll::Ready(ended) => return ended,
                 Poll::Pending => wake().await,
@@ -80,13 +80,13 @@ async fn wake() {
 
 /// A bounded number of permits, with a queue of waiting handshakes.
 #[derive(Debug)]
-struct Turns(Mutex<Waiting>);
+struct PermitQueue(Mutex<Waiting>);
 
 #[derive(Debug)]
 struct Waiting {
     free: usize,
     /// By virtual time, then by arrival.
-    queue: BTreeMap<(u64, u64), oneshot::Sender<Turn>>,
+    queue: BTreeMap<(u64, u64), oneshot::Sender<Permit>>,
     next: u64,
     /// Virtual time of the last permit.
     now: u64,
@@ -98,24 +98,24 @@ struct Waiting {
 
 /// A permit to compute; dropping it passes it on.
 #[derive(Debug)]
-struct Turn(Option<Arc<Turns>>);
+struct Permit(Option<Arc<PermitQueue>>);
 
-impl Turns {
-    fn new(at_once: usize) -> Arc<Turns> {
+impl PermitQueue {
+    fn new(at_once: usize) -> Arc<PermitQueue> {
         let (queue, paid_until) = (BTreeMap::new(), HashMap::new());
         let waiting = Waiting { free: at_once, queue, next: 0, now: 0, paid_until, charges: 0, sweep_at: 0 };
-        Arc::new(Turns(Mutex::new(waiting)))
+        Arc::new(PermitQueue(Mutex::new(waiting)))
     }
 
     /// Waits for a permit of this network. Dropping the future leaves the queue.
-    async fn take(self: &Arc<Turns>, network: u64) -> Turn {
+    async fn take(self: &Arc<PermitQueue>, network: u64) -> Permit {
         let receiver = {
             let mut waiting = self.lock();
             let at = waiting.charge(network);
             if waiting.free > 0 {
                 waiting.free -= 1;
                 waiting.now = waiting.now.max(at);
-                return Turn(Some(self.clone()));
+                return Permit(Some(self.clone()));
             }
             let (sender, receiver) = oneshot::channel();
             let nth = waiting.next;
@@ -124,18 +124,18 @@ impl Turns {
             receiver
         };
         // Without a queue every handshake may proceed.
-        receiver.await.unwrap_or(Turn(None))
+        receiver.await.unwrap_or(Permit(None))
     }
 
     /// Passes a permit to the next waiting handshake.
-    fn pass_on(self: &Arc<Turns>) {
+    fn pass_on(self: &Arc<PermitQueue>) {
         let mut waiting = self.lock();
         while let Some(((at, _), sender)) = waiting.queue.pop_first() {
             waiting.now = waiting.now.max(at);
-            match sender.send(Turn(Some(self.clone()))) {
+            match sender.send(Permit(Some(self.clone()))) {
                 Ok(()) => return,
                 // Clear it without running its `Drop`: the lock is held.
-                Err(mut turn) => turn.0 = None,
+                Err(mut permit) => permit.0 = None,
             }
         }
         waiting.free += 1;
@@ -170,10 +170,10 @@ impl Waiting {
     }
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
-        if let Some(turns) = self.0.take() {
-            turns.pass_on();
+        if let Some(permits) = self.0.take() {
+            permits.pass_on();
         }
     }
 }
@@ -190,14 +190,14 @@ mod tests {
 
     /// Networks in the order they are scheduled, if all wait while one permit is taken.
     async fn order(networks: &[u64]) -> Vec<u64> {
-        let turns = Turns::new(1);
-        let held = turns.take(u64::MAX >> 1).await;
+        let permits = PermitQueue::new(1);
+        let held = permits.take(u64::MAX >> 1).await;
         let had = Arc::new(Mutex::new(Vec::new()));
         let mut waiting = JoinSet::new();
         for network in networks.iter().copied() {
-            let (turns, had) = (turns.clone(), had.clone());
+            let (permits, had) = (permits.clone(), had.clone());
             waiting.spawn(async move {
-                let _turn = turns.take(network).await;
+                let _turn = permits.take(network).await;
                 had.lock().unwrap().push(network);
             });
             // Each is queued before the next arrives.
@@ -205,7 +205,7 @@ mod tests {
         }
         drop(held);
         while waiting.join_next().await.is_some() {}
-        assert!(turns.lock().queue.is_empty() && turns.lock().free == 1);
+        assert!(permits.lock().queue.is_empty() && permits.lock().free == 1);
         std::mem::take(&mut *had.lock().unwrap())
     }
 
@@ -221,11 +221,11 @@ mod tests {
 
     #[tokio::test]
     async fn network_served_long_ago_is_next() {
-        let turns = Turns::new(1);
+        let permits = PermitQueue::new(1);
         for nth in 0..1_280 {
-            drop(turns.take(nth % 128).await);
+            drop(permits.take(nth % 128).await);
         }
-        let mut waiting = turns.lock();
+        let mut waiting = permits.lock();
         let (again, first) = (waiting.charge(5), waiting.charge(9_999));
         assert!(first < again && again > 0, "{first} {again}");
     }
@@ -243,23 +243,23 @@ mod tests {
 
     #[tokio::test]
     async fn cancelled_waiter_is_skipped() {
-        let turns = Turns::new(1);
-        let held = turns.take(1).await;
-        let gone = tokio::time::timeout(Duration::from_millis(1), turns.take(2)).await;
+        let permits = PermitQueue::new(1);
+        let held = permits.take(1).await;
+        let gone = tokio::time::timeout(Duration::from_millis(1), permits.take(2)).await;
         assert!(gone.is_err());
         let waits = tokio::spawn({
-            let turns = turns.clone();
-            async move { drop(turns.take(3).await) }
+            let permits = permits.clone();
+            async move { drop(permits.take(3).await) }
         });
         tokio::task::yield_now().await;
         drop(held);
         waits.await.unwrap();
-        assert_eq!(turns.lock().free, 1);
+        assert_eq!(permits.lock().free, 1);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn concurrent_steps_are_bounded_and_waiting_holds_no_permit() {
-        let handshakes = Arc::new(Handshakes { pace: None, turns: Turns::new(2) });
+        let handshakes = Arc::new(Handshakes { pace: None, permits: PermitQueue::new(2) });
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let mut running = JoinSet::new();
         for nth in 0..200 {
@@ -281,14 +281,14 @@ mod tests {
         }
         let began = Instant::now();
         while running.join_next().await.is_some() {}
-        assert_eq!((most.load(Ordering::SeqCst), handshakes.turns.lock().free), (2, 2));
+        assert_eq!((most.load(Ordering::SeqCst), handshakes.permits.lock().free), (2, 2));
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     }
 
     #[test]
     fn flood_of_networks_fills_no_memory() {
-        let turns = Turns::new(1);
-        let mut waiting = turns.lock();
+        let permits = PermitQueue::new(1);
+        let mut waiting = permits.lock();
         for network in 0..100_000 {
             waiting.charge(network);
         }

@@ -50,7 +50,7 @@ const REQUEST_WAIT: Duration = Duration::from_secs(1);
 /// Everything requests need.
 #[derive(Debug)]
 pub(crate) struct Site {
-    pub(crate) hub: Arc<Dispatcher>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) reactor: Reactor,
     pub(crate) origins: Vec<String>,
     pub(crate) proxies: Vec<Prefix>,
@@ -171,7 +171,7 @@ impl Site {
             "/metrics" => self.for_operator(&request, client, |site| site.metrics()),
             "/operator" if self.operator.has_token() => page(operator::PAGE),
             "/operator/state" => self.for_operator(&request, client, |site| {
-                let state = operator::state(&site.hub, &site.sources).to_string();
+                let state = operator::state(&site.dispatcher, &site.sources).to_string();
                 with_type(StatusCode::OK, state.into(), "application/json")
             }),
             path => match self.upgrades.iter().find(|upgrade| upgrade.path() == path) {
@@ -198,7 +198,10 @@ impl Site {
     /// Whether new clients should be sent here, or why not.
     fn ready(&self) -> Answer {
         let is_stopping = !self.is_ready.load(Ordering::Relaxed);
-        match is_stopping.then_some("not ready: the server is stopping").or_else(|| self.hub.objection()) {
+        match is_stopping
+            .then_some("not ready: the server is stopping")
+            .or_else(|| self.dispatcher.objection())
+        {
             None => plain(StatusCode::OK, "ready"),
             Some(why) => plain(StatusCode::SERVICE_UNAVAILABLE, why),
         }
@@ -216,7 +219,7 @@ impl Site {
     }
 
     fn metrics(&self) -> Answer {
-        let snapshot = self.hub.snapshot(0);
+        let snapshot = self.dispatcher.snapshot(0);
         let mut out = String::new();
         metrics::gauge(&mut out, "gaggle_connections", "Connections now.", snapshot.connections as u64);
         metrics::gauge(
@@ -230,10 +233,10 @@ impl Site {
         metrics::counter(&mut out, "gaggle_matches_stored_total", about, snapshot.stored);
         let about = "Matches that could not be stored, as on a full disk, and have to be reported again.";
         metrics::counter(&mut out, "gaggle_matches_not_stored_total", about, snapshot.lost);
-        let bytes = self.hub.message_bytes.load(Ordering::Relaxed);
+        let bytes = self.dispatcher.message_bytes.load(Ordering::Relaxed);
         metrics::counter(&mut out, "gaggle_message_bytes_total", "Bytes of messages received.", bytes);
         let about = "Time to handle a message.";
-        self.hub.handling.render(&mut out, "gaggle_message_handling_seconds", about);
+        self.dispatcher.handling.render(&mut out, "gaggle_message_handling_seconds", about);
         let (now, refused, evicted) = self.doorkeeper.counts();
         metrics::gauge(&mut out, "gaggle_http_connections", "Connections that speak HTTP now.", now as u64);
         let about = "HTTP connections and requests rejected by network limits.";

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn token_with_extension_empty_subject_or_foreign_algorithm_is_refused() {
+    async fn token_with_unusable_header_or_subject_is_rejected() {
         let verifier = verifier();
         let header = r#"{"alg":"EdDSA","kid":"a","crit":["exp"]}"#;
         for (token, why) in [

@@ -82,8 +82,8 @@ impl Operator {
 }
 
 /// Data of the page.
-pub(crate) fn state(hub: &Dispatcher, sources: &[Arc<dyn MetricsSource>]) -> Value {
-    let Snapshot { tally, connections, rooms, views, uptime, stored, lost } = hub.snapshot(ROOMS_MAX);
+pub(crate) fn state(dispatcher: &Dispatcher, sources: &[Arc<dyn MetricsSource>]) -> Value {
+    let Snapshot { tally, connections, rooms, views, uptime, stored, lost } = dispatcher.snapshot(ROOMS_MAX);
     let codes = |counts: &std::collections::BTreeMap<gaggle_lobby::RejectionCode, u64>| {
         counts
             .iter()

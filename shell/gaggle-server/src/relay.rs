@@ -121,7 +121,7 @@ impl MetricsSource for Mount {
 
     fn figures(&self) -> Figures {
         let totals = self.0.totals();
-        let dropped = totals.dropped_rate + totals.dropped_nobody + totals.dropped_slow;
+        let dropped = totals.dropped_rate + totals.dropped_unconnected + totals.dropped_slow;
         Figures {
             now: vec![("relay members", totals.members)],
             counts: vec![("relay forwarded", totals.forwarded), ("relay dropped", dropped)],

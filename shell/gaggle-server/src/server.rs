@@ -155,13 +155,13 @@ impl Server {
         let clock = Clock::new();
         let (relay, stun) = relay::mount(&config, port, ticket_key, clock, &mut extensions)?;
         let Extensions { storage, assets, metrics, upgrades, relay: told } = extensions;
-        let (hub, mut tasks) = start_hub(&config, clock, stun, told, storage).await?;
-        let lobby = Lobby { hub: hub.clone(), ticket_key };
+        let (dispatcher, mut tasks) = start_hub(&config, clock, stun, told, storage).await?;
+        let lobby = Lobby { dispatcher: dispatcher.clone(), ticket_key };
         upgrades.iter().for_each(|upgrade| upgrade.started(lobby.clone()));
         let site = Arc::new(Site {
-            reactor: Reactor::start(LobbyHandler(hub.clone()), reactor_config(config.thread_count()))
+            reactor: Reactor::start(LobbyHandler(dispatcher.clone()), reactor_config(config.thread_count()))
                 .map_err(StartError::Threads)?,
-            hub: hub.clone(),
+            dispatcher: dispatcher.clone(),
             origins: config.origins.0.clone(),
             proxies: config.proxies.0.clone(),
             operator: Operator::new(config.operator_token.as_ref().map(|token| token.0.clone())),
@@ -183,7 +183,7 @@ impl Server {
         });
         let handshakes = Handshakes::new(config.rate_limits);
         let tls = tls.map(|acceptor| Arc::new(Tls { acceptor, handshakes }));
-        tasks.extend([tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(hub))]);
+        tasks.extend([tokio::spawn(accept(listener, site.clone(), tls)), tokio::spawn(tick(dispatcher))]);
         info!(%address, "serving");
         Ok(Server { address, lobby, site, relay, drain: config.drain.0, tasks })
     }
@@ -202,17 +202,17 @@ impl Server {
     pub async fn stop(self) {
         let millis = self.drain.as_millis();
         self.site.is_ready.store(false, Ordering::Relaxed);
-        self.lobby.hub.drain(millis);
+        self.lobby.dispatcher.drain(millis);
         info!(millis, "draining");
         let end = tokio::time::Instant::now() + Duration::from_millis(millis);
-        while tokio::time::Instant::now() < end && self.lobby.hub.connection_count() > 0 {
+        while tokio::time::Instant::now() < end && self.lobby.dispatcher.connection_count() > 0 {
             tokio::time::sleep(TICK).await;
         }
         // Remaining clients are told why the connection ends.
-        self.lobby.hub.end_all();
+        self.lobby.dispatcher.end_all();
         // Other nodes should learn who left.
         let end = tokio::time::Instant::now() + LAST_WORDS;
-        while tokio::time::Instant::now() < end && self.lobby.hub.unanswered_count() > 0 {
+        while tokio::time::Instant::now() < end && self.lobby.dispatcher.unanswered_count() > 0 {
             tokio::time::sleep(TICK).await;
         }
         if let Some(relay) = &self.relay {
@@ -293,10 +293,10 @@ async fn start_hub(
     let share = Share::new(id, outbox);
     let contact = share.contact();
     let shared = Some((share, start));
-    let hub = Dispatcher::new(clock, rules.clone(), node, shared, tokens, storage);
+    let dispatcher = Dispatcher::new(clock, rules.clone(), node, shared, tokens, storage);
     let write = store.clone().write(parcels, contact.clone(), clock);
-    let read = store.read(hub.clone(), rules, contact);
-    Ok((hub, vec![tokio::spawn(write), tokio::spawn(read)]))
+    let read = store.read(dispatcher.clone(), rules, contact);
+    Ok((dispatcher, vec![tokio::spawn(write), tokio::spawn(read)]))
 }
 
 /// Checks files and folders that the settings name.
@@ -402,12 +402,12 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
 
-async fn tick(hub: Arc<Dispatcher>) {
+async fn tick(dispatcher: Arc<Dispatcher>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         interval.tick().await;
-        while hub.tick() {
+        while dispatcher.tick() {
             tokio::time::sleep(PIECE_PAUSE).await;
         }
     }

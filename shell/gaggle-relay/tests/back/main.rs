@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
-mod town;
+mod network;
 
 use gaggle_kit::Micros;
 use gaggle_link::Path;
-use town::{Cluster, TICK};
+use network::{Cluster, TICK};
 
 const BACK_WITHIN: Micros = Micros::from_secs(10);
 

@@ -25,7 +25,7 @@ const UNIX_SECONDS: u64 = 1_000;
 const IDS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
 
 /// A packet in flight on a connection.
-enum Letter {
+enum Packet {
     /// A peer opens a socket.
     Knock,
     /// A peer opens the channel negotiated over this socket.
@@ -38,7 +38,7 @@ enum Letter {
 
 /// Connections of one peer, as it sees them.
 #[derive(Default)]
-struct Machine {
+struct PeerState {
     socket: Option<ConnectionId>,
     channel: Option<ConnectionId>,
     told: VecDeque<(ConnectionId, RelaySocketEvent, Vec<u8>)>,
@@ -46,14 +46,14 @@ struct Machine {
 }
 
 /// Network between peers and relay.
-struct Town {
+struct TestNet {
     signer: TicketSigner,
     relay: Option<Relay>,
     lives: u64,
     now: Micros,
-    letters: BTreeMap<(Micros, u64), (ConnectionId, Letter)>,
+    letters: BTreeMap<(Micros, u64), (ConnectionId, Packet)>,
     count: u64,
-    machines: [Machine; 2],
+    machines: [PeerState; 2],
     /// Peer and leg of each connection.
     owners: BTreeMap<ConnectionId, (usize, RelayLeg)>,
     /// Connections the relay has accepted.
@@ -62,7 +62,7 @@ struct Town {
     silent: BTreeSet<ConnectionId>,
 }
 
-impl Town {
+impl TestNet {
     fn connection(&mut self, machine: usize, leg: RelayLeg) -> ConnectionId {
         self.count += 1;
         let id = ConnectionId(self.count);
@@ -74,7 +74,7 @@ impl Town {
         self.silent.contains(&id) || self.machines[self.owners[&id].0].is_cut_off
     }
 
-    fn post(&mut self, id: ConnectionId, letter: Letter) {
+    fn post(&mut self, id: ConnectionId, letter: Packet) {
         self.count += 1;
         if !self.is_lost(id) {
             self.letters.insert((self.now + HOP, self.count), (id, letter));
@@ -82,7 +82,7 @@ impl Town {
     }
 
     fn tell(&mut self, id: ConnectionId, event: RelaySocketEvent) {
-        self.post(id, Letter::Told(event, Vec::new()));
+        self.post(id, Packet::Told(event, Vec::new()));
     }
 
     fn end(&mut self, id: ConnectionId) {
@@ -109,17 +109,17 @@ impl Town {
         }
     }
 
-    fn deliver(&mut self, id: ConnectionId, letter: Letter) {
+    fn deliver(&mut self, id: ConnectionId, letter: Packet) {
         let now = self.now;
         let (machine, leg) = self.owners[&id];
         match letter {
-            Letter::Told(event, bytes) => {
+            Packet::Told(event, bytes) => {
                 let machine = &mut self.machines[machine];
                 if [machine.socket, machine.channel].contains(&Some(id)) {
                     machine.told.push_back((id, event, bytes));
                 }
             }
-            Letter::Knock => {
+            Packet::Knock => {
                 let from = [10, 0, 0, machine as u8].into();
                 let is_open = self.relay.as_mut().is_some_and(|relay| relay.socket_opened(now, id, from));
                 self.tell(id, if is_open { RelaySocketEvent::Opened } else { RelaySocketEvent::Closed });
@@ -127,23 +127,23 @@ impl Town {
                     self.known.insert(id);
                 }
             }
-            Letter::Attach { socket } => {
+            Packet::Attach { socket } => {
                 let opened = self.with_relay(|relay, out| relay.channel_opened(now, socket, id, out));
                 if opened == Some(true) {
                     self.known.insert(id);
                     self.tell(id, RelaySocketEvent::ChannelOpened);
                 }
             }
-            Letter::Frame(_) if !self.known.contains(&id) => {}
-            Letter::Frame(frame) if leg == RelayLeg::Datagram => {
+            Packet::Frame(_) if !self.known.contains(&id) => {}
+            Packet::Frame(frame) if leg == RelayLeg::Datagram => {
                 self.with_relay(|relay, out| relay.handle_channel(now, id, &frame, out));
             }
-            Letter::Frame(frame) => {
+            Packet::Frame(frame) => {
                 let asked =
                     self.with_relay(|relay, out| relay.handle_socket(now, UNIX_SECONDS, id, &frame, out));
                 if let Some(Some(Request::Channel(description))) = asked {
                     let answer = RelayFrame::Answer { description: &description }.to_bytes();
-                    self.post(id, Letter::Told(RelaySocketEvent::Frame(RelayLeg::WebSocket), answer));
+                    self.post(id, Packet::Told(RelaySocketEvent::Frame(RelayLeg::WebSocket), answer));
                 }
             }
         }
@@ -166,7 +166,7 @@ impl Town {
         for (id, frame) in said {
             let leg = self.owners[&id].1;
             match frame {
-                Some(frame) => self.post(id, Letter::Told(RelaySocketEvent::Frame(leg), frame)),
+                Some(frame) => self.post(id, Packet::Told(RelaySocketEvent::Frame(leg), frame)),
                 None => self.end(id),
             }
         }
@@ -175,21 +175,21 @@ impl Town {
 }
 
 /// Relay socket of one peer.
-struct TownLine {
-    town: Rc<RefCell<Town>>,
+struct TestSocket {
+    network: Rc<RefCell<TestNet>>,
     machine: usize,
 }
 
-impl RelaySocket for TownLine {
+impl RelaySocket for TestSocket {
     fn open(&mut self, _: Micros) {
-        let mut town = self.town.borrow_mut();
-        let id = town.connection(self.machine, RelayLeg::WebSocket);
-        town.machines[self.machine].socket = Some(id);
-        town.post(id, Letter::Knock);
+        let mut network = self.network.borrow_mut();
+        let id = network.connection(self.machine, RelayLeg::WebSocket);
+        network.machines[self.machine].socket = Some(id);
+        network.post(id, Packet::Knock);
     }
 
     fn close(&mut self) {
-        self.town.borrow_mut().machines[self.machine].socket = None;
+        self.network.borrow_mut().machines[self.machine].socket = None;
     }
 
     fn send_control(&mut self, frame: &[u8]) {
@@ -197,35 +197,35 @@ impl RelaySocket for TownLine {
     }
 
     fn send(&mut self, _: Micros, leg: RelayLeg, frame: &[u8]) -> Result<(), WouldBlock> {
-        let mut town = self.town.borrow_mut();
-        let machine = &town.machines[self.machine];
+        let mut network = self.network.borrow_mut();
+        let machine = &network.machines[self.machine];
         let id = if leg == RelayLeg::WebSocket { machine.socket } else { machine.channel };
-        id.into_iter().for_each(|id| town.post(id, Letter::Frame(frame.to_vec())));
+        id.into_iter().for_each(|id| network.post(id, Packet::Frame(frame.to_vec())));
         Ok(())
     }
 
     fn offer(&mut self, _: Micros) {
-        let mut town = self.town.borrow_mut();
-        let id = town.connection(self.machine, RelayLeg::Datagram);
-        let machine = &mut town.machines[self.machine];
+        let mut network = self.network.borrow_mut();
+        let id = network.connection(self.machine, RelayLeg::Datagram);
+        let machine = &mut network.machines[self.machine];
         machine.channel = Some(id);
         machine.told.push_back((id, RelaySocketEvent::Described("a channel".to_string()), Vec::new()));
     }
 
     fn accept(&mut self, _: Micros, _: &str) {
-        let mut town = self.town.borrow_mut();
-        let machine = &town.machines[self.machine];
+        let mut network = self.network.borrow_mut();
+        let machine = &network.machines[self.machine];
         if let (Some(socket), Some(id)) = (machine.socket, machine.channel) {
-            town.post(id, Letter::Attach { socket });
+            network.post(id, Packet::Attach { socket });
         }
     }
 
     fn drop_channel(&mut self) {
-        self.town.borrow_mut().machines[self.machine].channel = None;
+        self.network.borrow_mut().machines[self.machine].channel = None;
     }
 
     fn poll(&mut self, _: Micros, frame: &mut Vec<u8>) -> Option<RelaySocketEvent> {
-        let machine = &mut self.town.borrow_mut().machines[self.machine];
+        let machine = &mut self.network.borrow_mut().machines[self.machine];
         loop {
             let (id, event, bytes) = machine.told.pop_front()?;
             if ![machine.socket, machine.channel].contains(&Some(id)) {
@@ -247,8 +247,8 @@ impl RelaySocket for TownLine {
 
 /// Two peers that exchange messages.
 pub(crate) struct Cluster {
-    town: Rc<RefCell<Town>>,
-    links: [MultipathMesh<NoDirect, TownLine>; 2],
+    network: Rc<RefCell<TestNet>>,
+    links: [MultipathMesh<NoDirect, TestSocket>; 2],
     asleep: [bool; 2],
     /// Send time of the newest message each received.
     heard: [Micros; 2],
@@ -257,7 +257,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Two peers that may use this path and the worse ones.
     pub(crate) fn of(best: Path) -> Cluster {
-        let town = Rc::new(RefCell::new(Town {
+        let network = Rc::new(RefCell::new(TestNet {
             signer: TicketSigner::from_secret(&[7; 32]),
             relay: None,
             lives: 0,
@@ -276,8 +276,8 @@ impl Cluster {
             .collect();
         let links = [0, 1].map(|machine| {
             let me = IDS[machine];
-            let ticket = town.borrow().signer.sign(&Claims::bare(1, me, 1, UNIX_SECONDS + 7_200));
-            let line = TownLine { town: Rc::clone(&town), machine };
+            let ticket = network.borrow().signer.sign(&Claims::bare(1, me, 1, UNIX_SECONDS + 7_200));
+            let line = TestSocket { network: Rc::clone(&network), machine };
             let relay = RelayCarrier::new(RelayClient::new(me, &ticket, &legs), line);
             let paths = PathConfig { allowed_paths: allowed.clone(), ..PathConfig::default() };
             let config = MeshConfig { paths, ..MeshConfig::default() };
@@ -288,7 +288,7 @@ impl Cluster {
                 PlatformCarriers { direct: None, relay: Some(relay) },
             )
         });
-        let mut company = Cluster { town, links, asleep: [false; 2], heard: [Micros::ZERO; 2] };
+        let mut company = Cluster { network, links, asleep: [false; 2], heard: [Micros::ZERO; 2] };
         company.start_relay();
         for machine in 0..2 {
             let now = company.now();
@@ -298,7 +298,7 @@ impl Cluster {
     }
 
     pub(crate) fn now(&self) -> Micros {
-        self.town.borrow().now
+        self.network.borrow().now
     }
 
     pub(crate) fn paths(&self) -> [Option<Path>; 2] {
@@ -312,14 +312,14 @@ impl Cluster {
 
     /// Connections opened so far.
     pub(crate) fn connections(&self) -> usize {
-        self.town.borrow().owners.len()
+        self.network.borrow().owners.len()
     }
 
     /// Advances virtual time.
     pub(crate) fn run(&mut self, span: Micros) {
         let end = self.now() + span;
         while self.now() < end {
-            self.town.borrow_mut().pass();
+            self.network.borrow_mut().pass();
             let now = self.now();
             for machine in (0..2).filter(|machine| !self.asleep[*machine]) {
                 let links = &mut self.links[machine];
@@ -340,35 +340,35 @@ impl Cluster {
 
     /// Stops the relay. Sockets are closed, as by a kernel after a process ended; channels are not.
     pub(crate) fn stop_relay(&mut self) {
-        let mut town = self.town.borrow_mut();
-        town.relay = None;
-        let known: Vec<ConnectionId> = town.known.iter().copied().collect();
+        let mut network = self.network.borrow_mut();
+        network.relay = None;
+        let known: Vec<ConnectionId> = network.known.iter().copied().collect();
         for id in known {
-            if town.owners[&id].1 == RelayLeg::Datagram {
-                town.silent.insert(id);
+            if network.owners[&id].1 == RelayLeg::Datagram {
+                network.silent.insert(id);
             }
-            town.end(id);
+            network.end(id);
         }
     }
 
     /// Starts a relay without state of an earlier one.
     pub(crate) fn start_relay(&mut self) {
-        let mut town = self.town.borrow_mut();
-        town.lives += 1;
-        town.relay = Some(Relay::new(town.signer.key(), RelayConfig::default(), town.lives, true));
+        let mut network = self.network.borrow_mut();
+        network.lives += 1;
+        network.relay = Some(Relay::new(network.signer.key(), RelayConfig::default(), network.lives, true));
     }
 
     /// Silences all open connections of a peer without notice.
     pub(crate) fn silence_connections(&mut self, machine: usize) {
-        let mut town = self.town.borrow_mut();
+        let mut network = self.network.borrow_mut();
         let theirs: Vec<ConnectionId> =
-            town.owners.iter().filter(|(_, owner)| owner.0 == machine).map(|(id, _)| *id).collect();
-        town.silent.extend(theirs);
+            network.owners.iter().filter(|(_, owner)| owner.0 == machine).map(|(id, _)| *id).collect();
+        network.silent.extend(theirs);
     }
 
     /// Cuts a peer off from the network.
     pub(crate) fn cut_off(&mut self, machine: usize, is_cut_off: bool) {
-        self.town.borrow_mut().machines[machine].is_cut_off = is_cut_off;
+        self.network.borrow_mut().machines[machine].is_cut_off = is_cut_off;
     }
 
     /// Suspends a peer; packets for it wait.

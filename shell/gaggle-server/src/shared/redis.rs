@@ -276,20 +276,20 @@ impl Store {
     }
 
     /// Reads the log into the dispatcher until the server stops.
-    pub(crate) async fn read(self, hub: Arc<Dispatcher>, rules: Rules, contact: Arc<Contact>) {
+    pub(crate) async fn read(self, dispatcher: Arc<Dispatcher>, rules: Rules, contact: Arc<Contact>) {
         let mut told = "0-0".to_string();
         loop {
-            let error = match self.read_on(&hub, &mut told, &contact).await {
+            let error = match self.read_on(&dispatcher, &mut told, &contact).await {
                 Ok(()) => {
                     // Entries are missing or differ: restart from the state of the store.
-                    match self.start(&rules, Ok(contact.lobby_time(hub.now()))).await {
+                    match self.start(&rules, Ok(contact.lobby_time(dispatcher.now()))).await {
                         Ok(start) => {
                             error!(
                                 entry = start.position.at,
                                 "the log has a gap or lost its end: restarting, all clients must \
                                  reconnect"
                             );
-                            hub.restart(start);
+                            dispatcher.restart(start);
                             continue;
                         }
                         Err(error) => error,
@@ -304,18 +304,23 @@ impl Store {
 
     /// Reads until the connection breaks; returns without an error if an entry does not follow the
     /// last one.
-    async fn read_on(&self, hub: &Arc<Dispatcher>, told: &mut String, contact: &Contact) -> RedisResult<()> {
+    async fn read_on(
+        &self,
+        dispatcher: &Arc<Dispatcher>,
+        told: &mut String,
+        contact: &Contact,
+    ) -> RedisResult<()> {
         let mut connection = self.connect().await?;
-        if !self.has_all(&mut connection, &hub.applied(), contact).await? {
+        if !self.has_all(&mut connection, &dispatcher.applied(), contact).await? {
             return Ok(());
         }
         let keys = [self.key("log"), self.inbox(self.node)];
         let options = StreamReadOptions::default().count(BATCH_MAX).block(BLOCK_MILLIS);
         loop {
-            let mut applied = hub.applied();
+            let mut applied = dispatcher.applied();
             let ids = [format!("{}-1", applied.at), told.clone()];
             let reply: Option<StreamReadReply> = connection.xread_options(&keys, &ids, &options).await?;
-            contact.has_read(hub.now());
+            contact.has_read(dispatcher.now());
             let Some(reply) = reply.filter(|reply| !reply.keys.is_empty()) else {
                 // A store that lost its entries never answers a read for later ones.
                 if !self.has_all(&mut connection, &applied, contact).await? {
@@ -340,13 +345,13 @@ impl Store {
                 }
                 applied = entry.position();
             }
-            if hub.misses_any(&entries) {
+            if dispatcher.misses_any(&entries) {
                 return Ok(());
             }
-            hub.take_entries(&entries);
+            dispatcher.take_entries(&entries);
             for message in messages {
                 match NodeMessage::from_text(&message) {
-                    Ok(message) => hub.told(message),
+                    Ok(message) => dispatcher.told(message),
                     Err(error) => warn!(%error, "another node sent an unreadable message"),
                 }
             }
