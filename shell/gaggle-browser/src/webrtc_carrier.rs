@@ -25,7 +25,7 @@ use crate::connection::{Connection, Inbox, Report, Task};
 pub struct WebRtcCarrier {
     local: PeerId,
     configuration: RtcConfiguration,
-    rendezvous: Negotiator,
+    negotiator: Negotiator,
     inbox: Rc<RefCell<Inbox>>,
     connections: VecMap<PeerId, Connection>,
     told: VecDeque<CarrierEvent>,
@@ -34,7 +34,7 @@ pub struct WebRtcCarrier {
 
 impl std::fmt::Debug for WebRtcCarrier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DirectWay").field("rendezvous", &self.rendezvous).finish_non_exhaustive()
+        f.debug_struct("DirectWay").field("rendezvous", &self.negotiator).finish_non_exhaustive()
     }
 }
 
@@ -70,7 +70,7 @@ impl WebRtcCarrier {
         WebRtcCarrier {
             local,
             configuration: configuration(servers),
-            rendezvous: Negotiator::new(local, seed),
+            negotiator: Negotiator::new(local, seed),
             inbox: Rc::default(),
             connections: VecMap::new(),
             told: VecDeque::new(),
@@ -80,7 +80,7 @@ impl WebRtcCarrier {
 
     /// Carries out the negotiator's commands.
     fn obey(&mut self) {
-        while let Some((peer, attempt, command)) = self.rendezvous.poll_command() {
+        while let Some((peer, attempt, command)) = self.negotiator.poll_command() {
             let task = match command {
                 NegotiationCommand::Drop => {
                     let current = self.connections.get(&peer).is_some_and(|held| held.attempt == attempt);
@@ -101,7 +101,7 @@ impl WebRtcCarrier {
                     Err(_) => {
                         // A browser without WebRTC, or with too many connections: another path will
                         // be tried.
-                        self.rendezvous.handle_failed(peer, attempt);
+                        self.negotiator.handle_failed(peer, attempt);
                         continue;
                     }
                 }
@@ -117,16 +117,16 @@ impl WebRtcCarrier {
             let Some((peer, attempt, report)) = self.inbox.borrow_mut().reports.pop_front() else { break };
             match report {
                 Report::Described(description) => {
-                    self.rendezvous.handle_description(peer, attempt, description)
+                    self.negotiator.handle_description(peer, attempt, description)
                 }
-                Report::Found(candidate) => self.rendezvous.handle_candidate(peer, attempt, candidate),
+                Report::Found(candidate) => self.negotiator.handle_candidate(peer, attempt, candidate),
                 Report::Open => {
-                    if self.rendezvous.handle_opened(peer, attempt) {
+                    if self.negotiator.handle_opened(peer, attempt) {
                         self.told.push_back(CarrierEvent::Opened { peer });
                     }
                 }
                 Report::Failed => {
-                    if self.rendezvous.handle_failed(peer, attempt) {
+                    if self.negotiator.handle_failed(peer, attempt) {
                         self.connections.remove(&peer);
                         self.told.push_back(CarrierEvent::Closed { peer });
                     }
@@ -139,14 +139,14 @@ impl WebRtcCarrier {
 
 impl SignaledCarrier for WebRtcCarrier {
     fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError> {
-        let taken = self.rendezvous.handle_signal(now, from, text);
+        let taken = self.negotiator.handle_signal(now, from, text);
         self.obey();
         taken
     }
 
     fn poll_signal(&mut self) -> Option<(PeerId, Signal)> {
         self.take_reports();
-        self.rendezvous.poll_signal()
+        self.negotiator.poll_signal()
     }
 
     fn malformed_signals(&self) -> u64 {
@@ -160,7 +160,7 @@ impl SignaledCarrier for WebRtcCarrier {
 
 impl ConnectCarrier for WebRtcCarrier {
     fn connect(&mut self, now: Micros, peer: PeerId) {
-        self.rendezvous.connect(now, peer);
+        self.negotiator.connect(now, peer);
         self.obey();
     }
 }
@@ -201,8 +201,8 @@ impl Carrier for WebRtcCarrier {
     }
 
     fn close(&mut self, _: Micros, peer: PeerId) {
-        self.rendezvous.remove(peer);
-        while let Some((peer, attempt, command)) = self.rendezvous.poll_command() {
+        self.negotiator.remove(peer);
+        while let Some((peer, attempt, command)) = self.negotiator.poll_command() {
             if command == NegotiationCommand::Drop
                 && self.connections.get(&peer).is_some_and(|held| held.attempt == attempt)
             {

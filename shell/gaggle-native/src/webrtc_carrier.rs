@@ -33,7 +33,7 @@ const MESSAGES_MAX: usize = 1_024;
 #[derive(Debug)]
 pub struct WebRtcCarrier {
     local: PeerId,
-    rendezvous: Negotiator,
+    negotiator: Negotiator,
     certificate: Certificate,
     sockets: Sockets,
     channels: BTreeMap<PeerId, Held>,
@@ -63,7 +63,7 @@ impl WebRtcCarrier {
     pub fn new(local: PeerId, servers: &[String], seed: u64) -> Result<WebRtcCarrier, RtcChannelError> {
         Ok(WebRtcCarrier {
             local,
-            rendezvous: Negotiator::new(local, seed),
+            negotiator: Negotiator::new(local, seed),
             certificate: Certificate::generate()?,
             sockets: Sockets::open(),
             channels: BTreeMap::new(),
@@ -79,7 +79,7 @@ impl WebRtcCarrier {
     /// Carries out the negotiator's commands.
     fn obey(&mut self) {
         let now = Instant::now();
-        while let Some((peer, attempt, command)) = self.rendezvous.poll_command() {
+        while let Some((peer, attempt, command)) = self.negotiator.poll_command() {
             let is_theirs = !matches!(command, NegotiationCommand::Offer);
             let done = match command {
                 NegotiationCommand::Drop => {
@@ -131,7 +131,7 @@ impl WebRtcCarrier {
             None => channel.offer()?,
         };
         self.channels.insert(peer, Held { attempt, channel, timeout: now });
-        self.rendezvous.handle_description(peer, attempt, description);
+        self.negotiator.handle_description(peer, attempt, description);
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl WebRtcCarrier {
 
     fn fail(&mut self, peer: PeerId, attempt: u32) {
         self.channels.remove(&peer);
-        if self.rendezvous.handle_failed(peer, attempt) {
+        if self.negotiator.handle_failed(peer, attempt) {
             self.told.push_back(CarrierEvent::Closed { peer });
         }
     }
@@ -174,7 +174,7 @@ impl WebRtcCarrier {
             match held.channel.poll(now) {
                 RtcOutput::Transmit { from, to, bytes } => self.sockets.send(from, to, &bytes),
                 RtcOutput::Open => {
-                    if self.rendezvous.handle_opened(peer, attempt) {
+                    if self.negotiator.handle_opened(peer, attempt) {
                         self.told.push_back(CarrierEvent::Opened { peer });
                     }
                 }
@@ -221,7 +221,7 @@ impl WebRtcCarrier {
         for (peer, held) in &mut self.channels {
             if let Ok(candidate) = held.channel.add_reflexive(seen, base) {
                 let candidate = Candidate { line: 0, mid: held.channel.mid().to_string(), candidate };
-                self.rendezvous.handle_candidate(*peer, held.attempt, candidate);
+                self.negotiator.handle_candidate(*peer, held.attempt, candidate);
             }
         }
         let now = Instant::now();
@@ -252,13 +252,13 @@ impl WebRtcCarrier {
 
 impl SignaledCarrier for WebRtcCarrier {
     fn handle_signal(&mut self, now: Micros, from: PeerId, text: &str) -> Result<(), DecodeError> {
-        let taken = self.rendezvous.handle_signal(now, from, text);
+        let taken = self.negotiator.handle_signal(now, from, text);
         self.obey();
         taken
     }
 
     fn poll_signal(&mut self) -> Option<(PeerId, Signal)> {
-        self.rendezvous.poll_signal()
+        self.negotiator.poll_signal()
     }
 
     fn malformed_signals(&self) -> u64 {
@@ -268,7 +268,7 @@ impl SignaledCarrier for WebRtcCarrier {
 
 impl ConnectCarrier for WebRtcCarrier {
     fn connect(&mut self, now: Micros, peer: PeerId) {
-        self.rendezvous.connect(now, peer);
+        self.negotiator.connect(now, peer);
         self.obey();
     }
 }
@@ -313,9 +313,9 @@ impl Carrier for WebRtcCarrier {
     }
 
     fn close(&mut self, _: Micros, peer: PeerId) {
-        self.rendezvous.remove(peer);
+        self.negotiator.remove(peer);
         let now = Instant::now();
-        while let Some((peer, attempt, command)) = self.rendezvous.poll_command() {
+        while let Some((peer, attempt, command)) = self.negotiator.poll_command() {
             if command == NegotiationCommand::Drop && self.held(peer, attempt).is_some() {
                 self.say_goodbye(peer, now);
             }

@@ -44,7 +44,7 @@ pub(crate) enum Reading {
 
 /// Result of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum ReadResult {
     /// The buffer was filled: there may be more.
     Full,
     /// Less than the buffer: the kernel reports when there is more.
@@ -72,83 +72,83 @@ impl<Q: Queue> Line<Q> {
         limit: &RateLimit,
         (began, now): (Instant, Instant),
         buffer: &mut [u8],
-    ) -> Came {
+    ) -> ReadResult {
         let count = match self.connection.read(buffer) {
             // A client that has closed only its sending side still reads what is queued.
-            Ok(0) if self.lingers.is_some() && self.connection.is_blocked() => return Came::Nothing,
-            Ok(0) => return Came::Gone,
+            Ok(0) if self.lingers.is_some() && self.connection.is_blocked() => return ReadResult::Nothing,
+            Ok(0) => return ReadResult::Gone,
             Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Came::Nothing,
-            Err(error) if error.kind() == ErrorKind::Interrupted => return Came::Full,
-            Err(_) => return Came::Gone,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return ReadResult::Nothing,
+            Err(error) if error.kind() == ErrorKind::Interrupted => return ReadResult::Full,
+            Err(_) => return ReadResult::Gone,
         };
         if let Some(left) = &mut self.lingers {
-            let Some(rest) = left.checked_sub(count as u32) else { return Came::Gone };
+            let Some(rest) = left.checked_sub(count as u32) else { return ReadResult::Gone };
             *left = rest;
-            return if count == buffer.len() { Came::Full } else { Came::Part };
+            return if count == buffer.len() { ReadResult::Full } else { ReadResult::Part };
         }
         match self.take(handler, &mut buffer[..count]) {
-            Heard::More => {}
-            Heard::Pause => return Came::Pause(now + PAUSE),
-            Heard::Block => return Came::Block,
-            Heard::Over => return Came::Over,
+            Outcome::More => {}
+            Outcome::Pause => return ReadResult::Pause(now + PAUSE),
+            Outcome::Block => return ReadResult::Block,
+            Outcome::Over => return ReadResult::Over,
         }
         let time = Micros::from(now.duration_since(began));
         self.reads.acquire(time, limit, count as u64);
         let wait = self.reads.retry_after(time, limit, 1);
         if wait > Micros::ZERO {
             handler.throttled(&self.connection);
-            return Came::Pause(now + Duration::from_micros(wait.get()));
+            return ReadResult::Pause(now + Duration::from_micros(wait.get()));
         }
-        if count == buffer.len() { Came::Full } else { Came::Part }
+        if count == buffer.len() { ReadResult::Full } else { ReadResult::Part }
     }
 
     /// Handles bytes from the kernel.
-    pub(crate) fn take<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Heard {
+    pub(crate) fn take<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Outcome {
         if !self.connection.is_encrypted() {
             return self.hear(handler, bytes);
         }
         let (mut sealed, mut plain) = (&*bytes, vec![0; READ_BYTES]);
-        let mut heard = Heard::More;
+        let mut heard = Outcome::More;
         loop {
             match self.connection.decrypt(&mut sealed, &mut plain) {
                 Ok(count @ 1..) => match self.hear(handler, &mut plain[..count]) {
-                    Heard::Over => return Heard::Over,
+                    Outcome::Over => return Outcome::Over,
                     more => heard = heard.max(more),
                 },
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return heard,
-                _ => return Heard::Over,
+                _ => return Outcome::Over,
             }
         }
     }
 
     /// Handles the messages in these bytes.
-    pub(crate) fn hear<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Heard {
-        let (connection, mut heard) = (&*self.connection, Heard::More);
+    pub(crate) fn hear<H: Handler<Queue = Q>>(&mut self, handler: &H, bytes: &mut [u8]) -> Outcome {
+        let (connection, mut heard) = (&*self.connection, Outcome::More);
         let (mut beats, mut has_pings) = (0, false);
         let decoded = self.decoder.decode(bytes, |message| {
             let now = match message {
                 Message::Pong => {
                     beats += 1;
-                    Heard::More
+                    Outcome::More
                 }
                 Message::Ping(bytes) => {
                     // A ping proves life as well as a pong.
                     (beats, has_pings) = (beats + 1, true);
-                    if connection.answer_ping(bytes) { Heard::More } else { Heard::Block }
+                    if connection.answer_ping(bytes) { Outcome::More } else { Outcome::Block }
                 }
                 Message::Close(code) => {
                     connection.end(code, "");
-                    Heard::Over
+                    Outcome::Over
                 }
                 message => match handler.message(connection, message) {
-                    Flow::Continue => Heard::More,
-                    Flow::Pause => Heard::Pause,
-                    Flow::Close => Heard::Over,
+                    Flow::Continue => Outcome::More,
+                    Flow::Pause => Outcome::Pause,
+                    Flow::Close => Outcome::Over,
                 },
             };
-            heard = heard.max(if connection.has_ended() { Heard::Over } else { now });
-            heard != Heard::Over
+            heard = heard.max(if connection.has_ended() { Outcome::Over } else { now });
+            heard != Outcome::Over
         });
         // One answer for all pings: one read may contain thousands.
         if has_pings {
@@ -159,15 +159,15 @@ impl<Q: Queue> Line<Q> {
         }
         if let Err(error) = decoded {
             handler.malformed(connection, error);
-            return Heard::Over;
+            return Outcome::Over;
         }
-        if connection.has_ended() { Heard::Over } else { heard }
+        if connection.has_ended() { Outcome::Over } else { heard }
     }
 }
 
 /// What the messages of one read require, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Heard {
+pub(crate) enum Outcome {
     More,
     Pause,
     Block,

@@ -19,7 +19,7 @@ use tracing::{debug, error};
 use crate::codec::{Decoder, FrameError, Message, MessageKind, Queue};
 use crate::connection::Connection;
 use crate::id_hasher::IdHasher;
-use crate::line::{Came, Heard, Line, READ_BYTES, Reading};
+use crate::line::{Line, Outcome, READ_BYTES, ReadResult, Reading};
 
 /// Reads of one connection before others get their turn.
 const READS_PER_TURN: usize = 2;
@@ -302,8 +302,8 @@ impl<H: Handler> Worker<H> {
         let decoder = Decoder::new(self.config.kind, self.config.message_bytes_max);
         let mut line = Line::new(connection, decoder);
         // Bytes received with the handshake are not reported by the kernel.
-        let is_over = line.hear(&*self.handler, &mut read) == Heard::Over
-            || line.connection.is_encrypted() && line.take(&*self.handler, &mut []) == Heard::Over;
+        let is_over = line.hear(&*self.handler, &mut read) == Outcome::Over
+            || line.connection.is_encrypted() && line.take(&*self.handler, &mut []) == Outcome::Over;
         self.lines.insert(token, line);
         if is_over {
             self.finish(token);
@@ -344,20 +344,20 @@ impl<H: Handler> Worker<H> {
         let times = (self.began, self.now);
         for _ in 0..READS_PER_TURN {
             match line.read(&*self.handler, &self.config.read_limit, times, &mut self.buffer) {
-                Came::Full => {}
-                Came::Part if is_closed => {}
-                Came::Part | Came::Nothing => return,
-                Came::Pause(until) => {
+                ReadResult::Full => {}
+                ReadResult::Part if is_closed => {}
+                ReadResult::Part | ReadResult::Nothing => return,
+                ReadResult::Pause(until) => {
                     line.reading = Reading::Paused;
                     self.paused.insert((until, token));
                     return;
                 }
-                Came::Block => {
+                ReadResult::Block => {
                     line.reading = Reading::Blocked;
                     return;
                 }
-                Came::Over => return self.finish(token),
-                Came::Gone => return self.remove(token),
+                ReadResult::Over => return self.finish(token),
+                ReadResult::Gone => return self.remove(token),
             }
         }
         self.read_again(token);

@@ -6,14 +6,14 @@
 #[path = "../../tests/counter/mod.rs"]
 mod counter;
 #[cfg(target_os = "linux")]
+#[path = "../../tests/nat/network.rs"]
+#[allow(dead_code, reason = "tests use more of it")]
+mod network;
+#[cfg(target_os = "linux")]
 #[path = "../../tests/nat/players.rs"]
 #[allow(dead_code, reason = "tests use more of it")]
 mod players;
 mod restart;
-#[cfg(target_os = "linux")]
-#[path = "../../tests/nat/town.rs"]
-#[allow(dead_code, reason = "tests use more of it")]
-mod town;
 
 fn main() {
     println!("back_after_server_restart_ms {}", restart::server().as_millis());
@@ -31,11 +31,11 @@ fn moved() -> Option<std::time::Duration> {
     /// move.
     const PRESSES: u32 = 30;
 
-    let game = players::Match::begin("back", [town::Nat::Cone, town::Nat::Cone])?;
+    let game = players::Match::begin("back", [network::Nat::Cone, network::Nat::Cone])?;
     game.hear_more("they connect", 60);
     game.connect_by(gaggle::link::Path::Direct);
     let seats = game.players.each_ref().map(players::Player::slots);
-    game.town.move_home(0);
+    game.network.move_home(0);
     let took = game.hear_more("one moved", PRESSES);
     assert_eq!(game.players.each_ref().map(players::Player::slots), seats, "the slots they had");
     Some(took)

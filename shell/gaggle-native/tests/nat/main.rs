@@ -1,6 +1,6 @@
 //! Peers behind routers with address translation: the path they use to each other.
 //!
-//! The routers are the kernel's, in network namespaces (`town.rs`), which only root can create;
+//! The routers are the kernel's, in network namespaces (`network.rs`), which only root can create;
 //! elsewhere the tests say that they were skipped. The players are in `players.rs`.
 
 #![cfg(target_os = "linux")]
@@ -8,13 +8,13 @@
 
 #[path = "../counter/mod.rs"]
 mod counter;
+mod network;
 mod players;
-mod town;
 
 use gaggle::link::Path;
 
+use network::Nat;
 use players::Match;
-use town::Nat;
 
 #[test]
 #[ignore = "full: real routers in network namespaces"]
@@ -24,7 +24,7 @@ fn cone_nats_give_direct_path_also_after_move() {
     game.connect_by(Path::Direct);
     let seats = game.players.each_ref().map(|player| player.slots());
     // A change of networks: another address, and every old socket is dead.
-    game.town.move_home(0);
+    game.network.move_home(0);
     game.hear_more("one moved", 120);
     game.connect_by(Path::Direct);
     game.hear_more("direct again", 60);

@@ -30,20 +30,20 @@ impl Cluster {
     /// Creates them, or returns in one line what is missing on this machine.
     pub(crate) fn build(name: &str, nats: [Nat; 2]) -> Result<Cluster, String> {
         // Names of namespaces are global.
-        let town = Cluster { name: format!("gaggle-{name}-{}", std::process::id()) };
+        let network = Cluster { name: format!("gaggle-{name}-{}", std::process::id()) };
         if !rustix::process::geteuid().is_root() {
             return Err("only root can create network namespaces".to_string());
         }
         for place in PLACES {
-            run(&["ip", "netns", "add", &town.place(place)])?;
-            town.at(place, "ip link set lo up")?;
+            run(&["ip", "netns", "add", &network.place(place)])?;
+            network.at(place, "ip link set lo up")?;
         }
         for (gate, nat) in ["gate0", "gate1"].into_iter().zip(nats) {
-            town.translate(gate, nat)?;
+            network.translate(gate, nat)?;
         }
         // From here on every command works if the previous ones did.
-        town.connect().unwrap();
-        Ok(town)
+        network.connect().unwrap();
+        Ok(network)
     }
 
     fn connect(&self) -> Result<(), String> {

@@ -12,7 +12,7 @@ use gaggle_native::{Clock, platform, random_seed};
 use gaggle_server::{BackgroundServer, Config};
 
 use crate::counter::Counter;
-use crate::town::{Cluster, Nat, SERVER};
+use crate::network::{Cluster, Nat, SERVER};
 
 const PATIENCE: Duration = Duration::from_secs(180);
 /// A path used this long is stable: the direct path is retried every five seconds.
@@ -37,11 +37,11 @@ struct Seen {
 }
 
 impl Player {
-    fn at(town: &Arc<Cluster>, nth: usize, server: String) -> Player {
-        let (seen, town) = (Arc::new(Seen::default()), Arc::clone(town));
+    fn at(network: &Arc<Cluster>, nth: usize, server: String) -> Player {
+        let (seen, network) = (Arc::new(Seen::default()), Arc::clone(network));
         let shared = Arc::clone(&seen);
         let thread = std::thread::spawn(move || {
-            town.enter(&format!("home{nth}"));
+            network.enter(&format!("home{nth}"));
             play(&server, &shared);
         });
         Player { seen, thread: Some(thread) }
@@ -101,13 +101,13 @@ fn play(server: &str, seen: &Seen) {
 pub(crate) struct Match {
     pub(crate) players: [Player; 2],
     _server: BackgroundServer,
-    pub(crate) town: Arc<Cluster>,
+    pub(crate) network: Arc<Cluster>,
 }
 
 impl Match {
     pub(crate) fn begin(name: &str, nats: [Nat; 2]) -> Option<Match> {
-        let town = match Cluster::build(name, nats) {
-            Ok(town) => Arc::new(town),
+        let network = match Cluster::build(name, nats) {
+            Ok(network) => Arc::new(network),
             Err(why) => {
                 // Not by a macro, whose output is hidden for passing tests: `cargo xtask test`
                 // shows this.
@@ -116,13 +116,13 @@ impl Match {
             }
         };
         let data = std::env::temp_dir().join(format!("gaggle-nat-{name}-{}", std::process::id()));
-        let server = town.enter_for("sky", || {
+        let server = network.enter_for("sky", || {
             let config = Config { listen: (SERVER, 0).into(), data, ..Config::default() };
             BackgroundServer::start(config).unwrap()
         });
         let url = format!("ws://{}", server.address());
-        let players = [0, 1].map(|nth| Player::at(&town, nth, url.clone()));
-        Some(Match { players, _server: server, town })
+        let players = [0, 1].map(|nth| Player::at(&network, nth, url.clone()));
+        Some(Match { players, _server: server, network })
     }
 
     /// Waits until each has received this many more presses of the other; returns the time it took.
