@@ -33,12 +33,12 @@
 //! clock.
 
 mod local_peer;
-mod rules;
 mod room;
+mod rules;
 
 pub use local_peer::{LocalPeer, SignalBoard, SteppedClock};
-pub use rules::Rule;
 pub use room::Failure;
+pub use rules::Rule;
 
 use gaggle_kit::Micros;
 

@@ -328,7 +328,8 @@ impl RelayClient {
             }
             RelayFrame::Refused { reason } => {
                 self.refused = Some(reason);
-                self.ticket_request.refused(now, matches!(reason, RelayReject::Replaced | RelayReject::Ticket));
+                self.ticket_request
+                    .refused(now, matches!(reason, RelayReject::Replaced | RelayReject::Ticket));
             }
             _ => {}
         }
@@ -384,7 +385,9 @@ impl RelayClient {
     /// When [`RelayClient::handle_timeout`] has something to do.
     pub fn poll_timeout(&self) -> Micros {
         let socket = match self.socket {
-            Socket::Closed { retry_at } if !self.ticket_request.is_open() && !self.peers.is_empty() => retry_at,
+            Socket::Closed { retry_at } if !self.ticket_request.is_open() && !self.peers.is_empty() => {
+                retry_at
+            }
             Socket::Closed { .. } => Micros::MAX,
             Socket::Opening { since } => since + OPEN_PATIENCE,
             Socket::Proving { since } => since + ANSWER_PATIENCE,
