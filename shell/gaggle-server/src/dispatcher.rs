@@ -464,7 +464,7 @@ impl Machines {
                 self.with_socket(now, connection, deferred, |socket| socket.queue_text(text));
             }
             NodeOutput::Ping { connection } => {
-                self.with_socket(now, connection, deferred, Socket::queue_ping)
+                self.with_socket(now, connection, deferred, Socket::queue_ping);
             }
             NodeOutput::Close { connection, code } => {
                 if let Some(socket) = self.sockets.remove(&connection) {
