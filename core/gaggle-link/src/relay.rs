@@ -12,8 +12,10 @@
 mod carrier;
 mod client;
 mod frame;
+mod leg;
 mod ticket_request;
 
 pub use carrier::{RelayCarrier, RelaySocket, RelaySocketEvent};
-pub use client::{RelayClient, RelayCommand, RelayLeg};
+pub use client::{RelayClient, RelayCommand};
 pub use frame::{DATA_HEADER_BYTES, RELAY_FRAME_BYTES_MAX, RELAY_TEXT_BYTES_MAX, RelayFrame, RelayReject};
+pub use leg::RelayLeg;

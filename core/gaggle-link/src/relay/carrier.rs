@@ -8,7 +8,8 @@ use std::fmt;
 
 use gaggle_kit::{Micros, PeerId};
 
-use super::client::{RelayClient, RelayCommand, RelayLeg};
+use super::client::{RelayClient, RelayCommand};
+use super::leg::RelayLeg;
 use crate::{CarrierEvent, WouldBlock};
 
 /// Datagrams queued until their leg is polled; beyond that the oldest is dropped.

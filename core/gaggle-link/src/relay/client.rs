@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use gaggle_kit::{Micros, PeerId, VecMap};
 
 use super::frame::{RelayFrame, RelayReject};
+use super::leg::RelayLeg;
 use super::ticket_request::TicketRequest;
 use crate::CarrierEvent;
 
@@ -30,24 +31,6 @@ const HANG_UP_AFTER: Micros = Micros::from_millis(250);
 const PEERS_MAX: usize = 128;
 /// An unused connection is closed after this time.
 const IDLE_MAX: Micros = Micros::from_secs(10);
-
-/// One of the two connections to a relay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RelayLeg {
-    /// Like UDP: [`Path::Relay`](crate::Path::Relay).
-    Datagram,
-    /// A byte stream: [`Path::WebSocket`](crate::Path::WebSocket).
-    WebSocket,
-}
-
-impl RelayLeg {
-    /// Both legs, the better one first.
-    pub const ALL: [RelayLeg; 2] = [RelayLeg::Datagram, RelayLeg::WebSocket];
-
-    const fn index(self) -> usize {
-        self as usize
-    }
-}
 
 /// Command for the socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
