@@ -459,6 +459,25 @@ mod tests {
     }
 
     #[test]
+    fn ticket_matches_its_vector() {
+        let settings = RawJson::new(r#"{"lava":true}"#).unwrap();
+        let claims = Claims {
+            build: "3f2a".parse().unwrap(),
+            locked: true,
+            host: true,
+            host_starts: true,
+            players: LocalPlayers::new(2).unwrap(),
+            settings: Claims::digest(&settings),
+            ..claims()
+        };
+        let ticket = Base64UrlUnpadded::decode_vec(&signer().sign(&claims)).unwrap();
+        let bytes = [&signer().key().as_bytes()[..], &ticket].concat();
+        let vector = include_str!("../vectors/ticket.hex").lines();
+        let vector: String = vector.map(|line| line.split('#').next().unwrap().replace(' ', "")).collect();
+        assert_eq!(vector, bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    }
+
+    #[test]
     fn key_reads_back_from_text() {
         let key = signer().key();
         assert_eq!(TicketKey::from_text(&key.to_text()), Some(key));

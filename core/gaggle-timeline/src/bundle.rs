@@ -230,6 +230,12 @@ mod tests {
     }
 
     #[test]
+    fn bundle_matches_its_vector() {
+        let vector = crate::packet::tests::hex(include_str!("../vectors/bundle.hex"));
+        assert_eq!(bundle().encode(), vector);
+    }
+
+    #[test]
     fn nobody_is_present_in_slots_the_game_does_not_have() {
         let mut crowded = bundle();
         crowded.rows[1].0 = SlotSet::first(3);

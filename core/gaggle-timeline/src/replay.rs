@@ -78,6 +78,21 @@ mod tests {
     }
 
     #[test]
+    fn replay_matches_its_vector() {
+        let config = RecorderConfig { keyframe_interval_frames: 4, chunk_frames: 2 };
+        let mut recorder = Recorder::new(&Sum::default(), info(), config);
+        let rows = [[5_u16, 0, 0], [5, 300, 0], [5, 300, 0], [6, 300, 9], [6, 300, 9]];
+        let present = [0b001, 0b011, 0b011, 0b111, 0b101];
+        for (number, (row, present)) in (1..).zip(rows.iter().zip(present)) {
+            let present = SlotSet::from_bits(present);
+            recorder.record(&Inputs::confirmed(Frame::new(number), row, present));
+        }
+        let bytes = recorder.finish();
+        assert_eq!(crate::packet::tests::hex(include_str!("../vectors/replay.hex")), bytes);
+        assert_eq!(Replay::<Sum>::read(&bytes, 77).unwrap().verify(), Ok(()));
+    }
+
+    #[test]
     fn any_frame_is_reached_from_a_state_nearby() {
         let (bytes, hashes) = record();
         let replay = Replay::<Sum>::read(&bytes, 77).unwrap();

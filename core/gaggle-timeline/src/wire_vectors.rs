@@ -2,6 +2,8 @@
 
 use gaggle_kit::{Frame, PeerId, Slot, SlotSet};
 
+use crate::config::{PeerSlots, TimelineConfig};
+use crate::lifecycle::Lifecycle;
 use crate::membership::held::{EntryControl, Join};
 use crate::membership::{
     self, Ballot, EntryRange, Feed, History, JoinContext, Known, Lineage, MatchId, PeerStatus, Proposal,
@@ -33,6 +35,13 @@ fn told() -> Told {
     let mut lineage = Lineage::founded(game, founding.link());
     lineage.push(view.link());
     Told { tip: lineage.tip(), view }
+}
+
+/// The view three peers start a match with.
+fn founding() -> Told {
+    let game = MatchId { started_at: 0x1122_3344, nonce: 0x5566_7788 };
+    let view = View::founding(game, (1..=3).map(|peer| row(peer, Frame::NEVER)).collect());
+    Told { tip: Lineage::founded(game, view.link()).tip(), view }
 }
 
 fn tails() -> Vec<EntryRange> {
@@ -83,6 +92,10 @@ fn about_membership() -> Vec<(membership::Message, &'static str)> {
         ),
         (Message::Accepted { incarnation, ballot: ballot() }, include_str!("../vectors/accepted.hex")),
         (Message::AskSnapshot, include_str!("../vectors/ask_snapshot.hex")),
+        (
+            Message::View { told: founding(), at: Ballot::FOUNDING, tails: Vec::new() },
+            include_str!("../vectors/founding.hex"),
+        ),
     ]
 }
 
@@ -124,6 +137,30 @@ fn check(bytes: &[u8], vector: &str, open_ended: usize, decodes: impl Fn(&[u8]) 
     for length in 0..bytes.len() - open_ended {
         assert!(!decodes(&bytes[..length]), "{length} of {} bytes", bytes.len());
     }
+}
+
+#[test]
+fn fingerprints_match_their_vector() {
+    let config =
+        TimelineConfig { majority: true, quorum_min: 2, slot_count: 4, ..TimelineConfig::rollback(8) };
+    let settings = [60, 8, 60, 15, 4, 2, 1, 2_u64];
+    let id = MatchId { started_at: 1_800_000_000, nonce: 0x9e37_79b9_7f4a_7c15 };
+    let mut life = Lifecycle::default();
+    let seats = [
+        PeerSlots::new(PeerId::from_u128(2), Slot::at(0)),
+        PeerSlots { peer: PeerId::from_u128(1), slots: SlotSet::from_bits(0b110) },
+    ];
+    life.gather(&seats);
+    let mut bytes: Vec<u8> = settings.iter().flat_map(|part| part.to_le_bytes()).collect();
+    bytes.extend(config.settings_fingerprint::<u16>(4).to_le_bytes());
+    bytes.extend([id.started_at.to_le_bytes(), id.nonce.to_le_bytes()].concat());
+    bytes.push(2);
+    for seat in seats.iter().rev() {
+        bytes.extend(seat.peer.as_bytes());
+        bytes.extend(seat.slots.bits().to_le_bytes());
+    }
+    bytes.extend(life.cohort(id).to_le_bytes());
+    check(&bytes, include_str!("../vectors/fingerprints.hex"), bytes.len(), |_| false);
 }
 
 #[test]

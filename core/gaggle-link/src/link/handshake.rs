@@ -77,3 +77,22 @@ pub(crate) fn label(from: u32, to: u32) -> (Label, u16) {
     z ^= z >> 31;
     (Label { tag: (z & 0xf) as u8, check: (z >> 16) as u16 }, (z >> 32) as u16)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_match_their_vector() {
+        let pairs = [(1, 2), (2, 1), (0x0102_0304, 0x1112_1314), (u32::MAX, 0x8000_0000)];
+        let lines = pairs.map(|(from, to): (u32, u32)| {
+            let (Label { tag, check }, first) = label(from, to);
+            let bytes = [&from.to_le_bytes()[..], &to.to_le_bytes(), &[tag], &check.to_le_bytes()].concat();
+            let bytes = [bytes, first.to_le_bytes().to_vec()].concat();
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        });
+        let vector = include_str!("../../vectors/labels.hex");
+        let found = vector.lines().map(|line| line.split('#').next().unwrap().replace(' ', ""));
+        assert_eq!(found.collect::<Vec<_>>(), lines);
+    }
+}

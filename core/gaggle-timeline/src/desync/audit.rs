@@ -481,6 +481,37 @@ mod tests {
         assert_eq!((audit.keep_due(), audit.keep_due()), (Some(frame(4)), None));
     }
 
+    /// Two slots of which the second is empty in the second frame.
+    fn hash_vector<I: Input>(rows: [[I; 2]; 2]) -> Vec<u8> {
+        let present = [SlotSet::from_bits(0b11), SlotSet::from_bits(0b01)];
+        let mut audit = DesyncAudit::new(&TimelineConfig::default(), 64);
+        let mut bytes = vec![I::SIZE as u8, 2];
+        for (number, (row, present)) in (1..).zip(rows.iter().zip(present)) {
+            audit.confirm(frame(number), row, present);
+            bytes.extend(present.bits().to_le_bytes());
+            for slot in present {
+                let at = bytes.len();
+                bytes.resize(at + I::SIZE, 0);
+                row[slot.index()].write(&mut bytes[at..]);
+            }
+        }
+        let hash = audit.inputs_at(frame(2)).expect("it was confirmed just now");
+        bytes.extend(hash.to_le_bytes());
+        bytes.extend(fold(hash).to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn hashes_of_inputs_match_their_vector() {
+        let wide = |first: u8| std::array::from_fn::<u8, 12, _>(|nth| first + nth as u8);
+        let bytes = [
+            hash_vector([[7_u8, 9], [8, 255]]),
+            hash_vector([[wide(0x10), wide(0x20)], [wide(0x30), wide(0x40)]]),
+        ];
+        let vector = crate::packet::tests::hex(include_str!("../../vectors/inputs_hash.hex"));
+        assert_eq!(vector, bytes.concat());
+    }
+
     #[test]
     fn hashes_told_early_wait_for_ours() {
         let (mut audit, mut peer) = (audit(), PeerAudit::default());

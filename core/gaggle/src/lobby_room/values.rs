@@ -162,6 +162,20 @@ mod tests {
     }
 
     #[test]
+    fn values_on_wire_match_their_vector() {
+        let vector = include_str!("../../vectors/values.hex");
+        let digits: String = vector.lines().filter_map(|line| line.split('#').next()).collect();
+        let digits: Vec<u8> = digits.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+        let bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+        assert_eq!(bytes, message(&[(1, b"kayak"), (7, &[0, 255])]));
+        let (peer, mut values) = (PeerId::from_u128(2), MemberValues::default());
+        values.receive(peer, STREAM, &bytes);
+        assert_eq!(values.remote(peer, 1), Some(&b"kayak"[..]));
+        assert_eq!(values.remote(peer, 7), Some(&[0, 255][..]));
+    }
+
+    #[test]
     fn member_holds_at_most_the_allowed_bytes() {
         let mut values = MemberValues::default();
         assert!(values.set(1, &[7; VALUES_BYTES_MAX - 3]).is_ok());

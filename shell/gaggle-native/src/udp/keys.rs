@@ -160,6 +160,9 @@ fn nonce(count: u64) -> [u8; 13] {
 
 #[cfg(test)]
 mod tests {
+    use gaggle_kit::PeerId;
+
+    use super::super::packet::{Knock, Sealed, Welcome, header};
     use super::*;
 
     #[test]
@@ -198,6 +201,58 @@ mod tests {
         assert!(!seal.open(9, b"Head", &mut bytes.clone(), tag));
         assert!(seal.open(9, b"head", &mut bytes, tag));
         assert_eq!(&bytes, b"flap");
+    }
+
+    /// A whole handshake with fixed secrets, and the first datagram of either side.
+    #[test]
+    fn session_keys_match_their_vector() {
+        let pair = |first: u8| {
+            let secret = std::array::from_fn(|n| first + n as u8);
+            Ephemeral { secret, public: x25519(secret, X25519_BASEPOINT_BYTES) }
+        };
+        let (a, b, room) = (pair(0xa0), pair(0xc0), RoomKey::from_bytes(std::array::from_fn(|n| n as u8)));
+        let peer = PeerId::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
+        let knock = Knock { peer, ephemeral: a.public, session: 0x1234, cookie: [0xc0; 16] };
+        let welcome =
+            Welcome { to: 0x1234, peer: PeerId::from_u128(0xb), ephemeral: b.public, session: 0x0abc };
+        let said: [&[u8]; 2] = [&knock.body(), &welcome.body()];
+        let keys = a.keys(&b.public, &room, &said).unwrap();
+        assert_eq!(b.keys(&a.public, &room, &said).unwrap().confirm, keys.confirm);
+        let sealed = |key: &[u8; 16], kind: Sealed, session: u16, content: &[u8]| {
+            let (head, mut content) = (header(kind, session, 0), content.to_vec());
+            let tag = Seal::new(key).seal(0, &head, &mut content);
+            [&head[..], &content, &tag].concat()
+        };
+        let mut greetings = [0; 32];
+        let derived = Hkdf::<Sha256>::new(Some(b"gaggle udp 1"), &room.0);
+        derived.expand(b"greetings", &mut greetings).unwrap();
+        let transcript: [u8; 32] =
+            Sha256::new().chain_update(said[0]).chain_update(said[1]).finalize().into();
+        let bytes = [
+            &room.0[..],
+            &a.secret,
+            &b.secret,
+            &a.public,
+            &b.public,
+            &x25519(a.secret, b.public),
+            &greetings,
+            &knock.write(&Coder::of_room(&room)),
+            &welcome.write(&Coder::new(&keys.confirm)),
+            &transcript,
+            &keys.from_initiator,
+            &keys.from_responder,
+            &keys.confirm,
+            &sealed(&keys.from_initiator, Sealed::Data, 0x0abc, b"flap"),
+            &sealed(&keys.from_responder, Sealed::Probe, 0x1234, &[0, 1, 2, 3, 4, 5, 6, 7, 8]),
+        ];
+        let found: Vec<String> = bytes.iter().map(|part| hex(part)).collect();
+        let vector = include_str!("../../vectors/session.hex");
+        let lines = vector.lines().map(|line| line.split('#').next().unwrap().replace(' ', ""));
+        assert_eq!(lines.filter(|line| !line.is_empty()).collect::<Vec<_>>(), found);
+    }
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     #[test]
