@@ -5,6 +5,7 @@
 
 mod format;
 mod packages;
+mod protocol;
 mod suite;
 mod tidy;
 mod wasm;
@@ -51,9 +52,10 @@ pub(crate) struct Step {
 }
 
 /// Every step, in order.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     usual("format", "rustfmt has nothing to change", format::run),
     usual("tidy", "layers, documents, the shape of files", tidy::run),
+    usual("protocol", "every vector means what docs/protocol says", protocol::run),
     usual("clippy", "no warnings, in all targets", clippy),
     usual("tests", "all tests, doctests included", suite::run),
     usual("docs", "rustdoc has no warnings", docs),

@@ -1,37 +1,51 @@
-//! Every kind of packet in PROTOCOL.md has a golden vector, and every vector is explained there.
+//! Every packet in docs/protocol has a golden vector, every vector is named there, and each document
+//! keeps its size.
 //!
-//! PROTOCOL.md lists the packets of a layer in a table with a column *Vector*, whose cells name one
-//! or more files: `` `core/gaggle-link/vectors/heartbeat.hex` `` or, where that is clear, `` `heartbeat.hex` ``.
-//! That the files named exist is for documents.rs to see.
+//! A document lists the packets of a layer in a table with a column *Vector*, whose cells name one
+//! or more files: `` `core/gaggle-link/vectors/hello.hex` `` or, where that is clear, `` `hello.hex` ``.
 
 use super::Finding;
-use super::tree::Tree;
+use super::tree::{File, Tree};
 
-const PROTOCOL: &str = "PROTOCOL.md";
+const FOLDER: &str = "docs/protocol/";
+/// Bytes of one document.
+const DOCUMENT_BYTES_MAX: usize = 14_000;
 
-/// Whether the document and the vector files agree.
+/// Whether the documents and the vector files agree.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let text = tree.text(PROTOCOL).unwrap_or_default();
-    let is_vector = |path: &str| path.contains("/vectors/");
-    let vectors: Vec<&str> =
-        tree.ending(".hex").map(|file| file.path.as_str()).filter(|path| is_vector(path)).collect();
+    let documents: Vec<&File> = tree
+        .ending(".md")
+        .filter(|file| file.path.starts_with(FOLDER) || file.path == "PROTOCOL.md")
+        .collect();
+    let is_vector = |path: &&str| path.contains("/vectors/") && !path.ends_with('/');
+    let vectors: Vec<&str> = tree.files().map(|file| file.path.as_str()).filter(is_vector).collect();
     let mut findings = Vec::new();
-    for (line, cell) in vector_cells(text) {
-        if code_spans(cell).next().is_none() {
-            findings.push(Finding::at(
-                PROTOCOL,
-                line,
-                "this packet has no vector: write one and name it here",
-            ));
+    for File { path, text, .. } in &documents {
+        for (line, cell) in vector_cells(text) {
+            if code_spans(cell).next().is_none() {
+                findings.push(Finding::at(
+                    path,
+                    line,
+                    "this packet has no vector: write one and name it here",
+                ));
+            }
+            let missing = code_spans(cell).filter(|name| !vectors.iter().any(|path| is_named(path, name)));
+            findings
+                .extend(missing.map(|name| Finding::at(path, line, format!("there is no vector `{name}`"))));
         }
-        let missing = code_spans(cell).filter(|name| !vectors.iter().any(|path| is_named(path, name)));
-        findings
-            .extend(missing.map(|name| Finding::at(PROTOCOL, line, format!("there is no vector `{name}`"))));
+        if text.len() > DOCUMENT_BYTES_MAX && path.starts_with(FOLDER) {
+            let message = format!("{} bytes, at most {DOCUMENT_BYTES_MAX}: shorten it", text.len());
+            findings.push(Finding::of_file(path, message));
+        }
     }
-    let unexplained = vectors
-        .into_iter()
-        .filter(|path| !text.lines().flat_map(code_spans).any(|name| is_named(path, name)));
-    findings.extend(unexplained.map(|path| Finding::of_file(path, "PROTOCOL.md does not name this vector")));
+    let is_named_in = |path: &str| {
+        let mut names = documents.iter().flat_map(|document| document.text.lines().flat_map(code_spans));
+        names.any(|name| is_named(path, name))
+    };
+    let unexplained = vectors.into_iter().filter(|path| !is_named_in(path));
+    findings.extend(
+        unexplained.map(|path| Finding::of_file(path, format!("no document in {FOLDER} names this vector"))),
+    );
     findings
 }
 
@@ -78,9 +92,9 @@ mod tests {
 ";
 
     #[test]
-    fn a_table_and_its_files_agree() {
+    fn table_and_its_files_agree() {
         let tree = Tree::of(&[
-            ("PROTOCOL.md", TABLE),
+            ("docs/protocol/1-link.md", TABLE),
             ("core/gaggle-link/vectors/hello.hex", "01"),
             ("core/gaggle-link/vectors/hello_again.hex", "01"),
             ("core/gaggle-link/vectors/bye.hex", "02"),
@@ -92,23 +106,33 @@ mod tests {
     fn packet_without_vector_and_vector_without_packet_are_found() {
         let table = format!("{TABLE}| 3 | ping | none |\n");
         let tree = Tree::of(&[
-            ("PROTOCOL.md", &table),
+            ("docs/protocol/1-link.md", &table),
             ("core/gaggle-link/vectors/hello.hex", "01"),
             ("core/gaggle-link/vectors/hello_again.hex", "01"),
             ("core/gaggle-link/vectors/pong.hex", "04"),
         ]);
         let found = texts(&check(&tree));
         assert_eq!(found.len(), 3, "{found:?}");
-        assert!(found[0].starts_with("PROTOCOL.md:4: there is no vector"), "{found:?}");
-        assert!(found[1].starts_with("PROTOCOL.md:5: this packet has no vector"), "{found:?}");
+        assert!(found[0].starts_with("docs/protocol/1-link.md:4: there is no vector"), "{found:?}");
+        assert!(found[1].starts_with("docs/protocol/1-link.md:5: this packet has no vector"), "{found:?}");
         assert!(
-            found[2].starts_with("core/gaggle-link/vectors/pong.hex: PROTOCOL.md does not name"),
+            found[2].starts_with("core/gaggle-link/vectors/pong.hex: no document in docs/protocol/ names"),
             "{found:?}"
         );
     }
 
     #[test]
-    fn other_tables_are_left_alone() {
-        assert_eq!(check(&Tree::of(&[("PROTOCOL.md", "| Field | Bits |\n|---|---|\n| kind | 8 |\n")])), []);
+    fn document_over_its_size_is_found() {
+        let long = "word ".repeat(DOCUMENT_BYTES_MAX / 5 + 1);
+        let found = texts(&check(&Tree::of(&[("docs/protocol/3-timeline.md", &long), ("docs/a.md", &long)])));
+        assert_eq!(found, ["docs/protocol/3-timeline.md: 14005 bytes, at most 14000: shorten it"]);
+    }
+
+    #[test]
+    fn other_tables_are_ignored() {
+        assert_eq!(
+            check(&Tree::of(&[("docs/protocol/1-link.md", "| Field | Bits |\n|---|---|\n| kind | 8 |\n")])),
+            []
+        );
     }
 }

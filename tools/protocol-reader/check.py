@@ -1,0 +1,94 @@
+"""Decodes every vector and compares the fields with expected.json.
+
+`python3 tools/protocol-reader/check.py` from anywhere; exit status 1 if a vector is not decoded,
+decodes to something else, or still means the same when it is cut short. `--write` writes
+expected.json anew: read the difference before it is committed.
+"""
+
+import json
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+
+import link  # noqa: E402
+import lobby  # noqa: E402
+import timeline  # noqa: E402
+import udp  # noqa: E402
+import wire  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+EXPECTED = HERE / "expected.json"
+
+DECODERS = {
+    "core/gaggle": link.beside,
+    "core/gaggle-kit": wire.conventions,
+    "core/gaggle-link": link.decode,
+    "core/gaggle-lobby": lobby.decode,
+    "core/gaggle-timeline": timeline.decode,
+    "shell/gaggle-native": udp.decode,
+}
+
+
+def vectors():
+    """Path from the root and content of every vector file."""
+    for path in sorted(ROOT.glob("*/*/vectors/*")):
+        if path.suffix == ".hex":
+            lines = path.read_text().splitlines()
+            digits = "".join(line.split("#")[0] for line in lines)
+            name = path.relative_to(ROOT).as_posix()
+            if name.partition("/vectors/")[0] in DECODERS:
+                yield name, bytes.fromhex("".join(digits.split()))
+
+
+def decode(path, data):
+    folder, _, file = path.partition("/vectors/")
+    decoder = DECODERS.get(folder)
+    return decoder(file.partition(".")[0], data) if decoder else None
+
+
+def means(path, data):
+    """The fields, or None if the bytes are malformed."""
+    try:
+        return json.loads(json.dumps(decode(path, data)))
+    except (wire.Malformed, KeyError, IndexError, ValueError):
+        return None
+
+
+def objections(path, data, expected):
+    found = means(path, data)
+    if found is None:
+        try:
+            decode(path, data)
+        except wire.Malformed as error:
+            return [f"{path}: malformed: {error}"]
+        except (KeyError, IndexError, ValueError) as error:
+            return [f"{path}: {type(error).__name__}: {error}"]
+        return [f"{path}: no decoder"]
+    if found != expected:
+        return [f"{path}: decodes to {json.dumps(found, ensure_ascii=False)}"]
+    changed = [data[:end] for end in range(len(data))]
+    changed += [] if path.endswith("/replay.hex") else [data + b"\0"]
+    same = [len(other) for other in changed if means(path, other) == found]
+    return [f"{path}: {length} of {len(data)} bytes mean the same" for length in same]
+
+
+def main():
+    if sys.argv[1:] == ["--write"]:
+        found = {path: decode(path, data) for path, data in vectors()}
+        lines = [f"{json.dumps(path)}: {json.dumps(fields, ensure_ascii=False)}" for path, fields in found.items()]
+        EXPECTED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        return 0
+    expected = json.loads(EXPECTED.read_text())
+    wrong, count = [], 0
+    for path, data in vectors():
+        wrong += objections(path, data, expected.pop(path, None))
+        count += 1
+    wrong += [f"{path}: expected, and not there" for path in expected]
+    print("\n".join(wrong) or f"{count} vectors")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
