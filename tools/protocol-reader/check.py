@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 
 import link  # noqa: E402
 import lobby  # noqa: E402
+import replica  # noqa: E402
 import timeline  # noqa: E402
 import udp  # noqa: E402
 import wire  # noqa: E402
@@ -26,6 +27,7 @@ DECODERS = {
     "core/gaggle-kit": wire.conventions,
     "core/gaggle-link": link.decode,
     "core/gaggle-lobby": lobby.decode,
+    "core/gaggle-replica": replica.decode,
     "core/gaggle-timeline": timeline.decode,
     "shell/gaggle-native": udp.decode,
 }

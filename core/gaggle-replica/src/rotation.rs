@@ -228,6 +228,30 @@ mod tests {
         }
     }
 
+    /// Two rotations of 10 bits, distances `k` and `g`, and what is expected.
+    #[test]
+    fn predictions_match_their_vector() {
+        let at = |quaternion: [f32; 4]| {
+            let mut words = [0; WORDS];
+            to_words(quaternion, 10, &mut words);
+            words
+        };
+        let lines = [(spun(9), spun(5), 4, 4), (spun(30), spun(25), 3, 5), (QUARTER, spun(40), 7, 2)];
+        let found = lines.map(|(newer, older, k, g)| {
+            let (newer, older) = (at(newer), at(older));
+            let prediction = Prediction::new(newer, Some((older, g)), k, 10);
+            let [a, b, c] = prediction.words(prediction.left_out());
+            let expected = [a, b, c, prediction.left_out()];
+            let words = [newer, older].concat().into_iter().flat_map(|word| (word as u16).to_le_bytes());
+            let expected = expected.into_iter().flat_map(|word| (word as u16).to_le_bytes());
+            let bytes = words.chain([k as u8, g as u8]).chain(expected);
+            bytes.map(|byte| format!("{byte:02x}")).collect::<String>()
+        });
+        let vector = include_str!("../vectors/rotations.hex").lines();
+        let vector = vector.map(|line| line.split('#').next().unwrap().replace(' ', ""));
+        assert_eq!(vector.collect::<Vec<_>>(), found);
+    }
+
     #[test]
     fn roots_are_those_of_integers() {
         let mut random = Prng::new(4);
