@@ -1,8 +1,8 @@
-//! Every packet in docs/protocol has a golden vector, every vector is named there, and each document
-//! keeps its size.
+//! Golden vectors and docs/protocol: every packet has one, every vector is named, no document is
+//! too long.
 //!
 //! A document lists the packets of a layer in a table with a column *Vector*, whose cells name one
-//! or more files: `` `core/gaggle-link/vectors/hello.hex` `` or, where that is clear, `` `hello.hex` ``.
+//! or more files by path or, where that is clear, by name alone.
 
 use super::Finding;
 use super::tree::{File, Tree};
