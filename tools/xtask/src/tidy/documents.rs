@@ -8,6 +8,8 @@ use super::tree::{File, Tree};
 use crate::COMMANDS;
 use crate::bench::IN_A_BROWSER;
 
+/// Ties attacks to tests.
+const THREATS: &str = "docs/threat-model.md";
 /// Top folders: a path that starts with one is meant from the root.
 const TOPS: [&str; 9] = ["apps", "core", "games", "shell", "tools", "bench", "fuzz", ".ci", ".cargo"];
 /// A name with one of these endings is a file of ours.
@@ -15,12 +17,34 @@ const ENDINGS: [&str; 7] = [".rs", ".md", ".toml", ".hex", ".sh", ".html", ".loc
 
 /// Whether everything named in the documents is there.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = missing_tests(tree);
     for document in tree.ending(".md") {
         for (line, mention) in mentions(&document.text) {
             if let Some(message) = objection(tree, document, &mention) {
                 findings.push(Finding::at(&document.path, line, message));
             }
+        }
+    }
+    findings
+}
+
+/// Whether tests that the threat model names are there. A test that is renamed is renamed there.
+fn missing_tests(tree: &Tree) -> Vec<Finding> {
+    let Some(text) = tree.text(THREATS) else { return Vec::new() };
+    let is_test = |span: &str| {
+        span.matches('_').count() > 2
+            && span.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')
+    };
+    let mut findings = Vec::new();
+    for (line, mention) in mentions(text) {
+        let Mention::Span(name) = mention else { continue };
+        let declared = format!("fn {name}(");
+        if is_test(&name) && !tree.ending(".rs").any(|file| file.text.contains(&declared)) {
+            findings.push(Finding::at(
+                THREATS,
+                line,
+                format!("there is no test `{name}`: name it as it is now"),
+            ));
         }
     }
     findings
@@ -244,6 +268,15 @@ mod tests {
         ] {
             assert_eq!(objections(text), [""; 0], "{text}");
         }
+    }
+
+    #[test]
+    fn test_named_in_threat_model_must_be_there() {
+        let code = ("core/a/tests/hostile.rs", "fn flood_ends_own_link() {}\n");
+        let found = |text| texts(&check(&Tree::of(&[code, ("docs/threat-model.md", text)])));
+        assert_eq!(found("`flood_ends_own_link`, `evict_stalled_after`"), [""; 0]);
+        let missing = "docs/threat-model.md:1: there is no test `flood_ends_all_links`: name it as it is now";
+        assert_eq!(found("`flood_ends_all_links`"), [missing]);
     }
 
     #[test]
