@@ -36,12 +36,11 @@ DECODERS = {
 def vectors():
     """Path from the root and content of every vector file."""
     for path in sorted(ROOT.glob("*/*/vectors/*")):
+        data = path.read_bytes()
         if path.suffix == ".hex":
-            lines = path.read_text().splitlines()
-            digits = "".join(line.split("#")[0] for line in lines)
-            name = path.relative_to(ROOT).as_posix()
-            if name.partition("/vectors/")[0] in DECODERS:
-                yield name, bytes.fromhex("".join(digits.split()))
+            digits = "".join(line.split("#")[0] for line in data.decode().splitlines())
+            data = bytes.fromhex("".join(digits.split()))
+        yield path.relative_to(ROOT).as_posix(), data
 
 
 def decode(path, data):
@@ -70,7 +69,10 @@ def objections(path, data, expected):
         return [f"{path}: no decoder"]
     if found != expected:
         return [f"{path}: decodes to {json.dumps(found, ensure_ascii=False)}"]
+    if path.endswith(".jsonl"):
+        return []
     changed = [data[:end] for end in range(len(data))]
+    # Bytes after the end of a replay are ignored.
     changed += [] if path.endswith("/replay.hex") else [data + b"\0"]
     same = [len(other) for other in changed if means(path, other) == found]
     return [f"{path}: {length} of {len(data)} bytes mean the same" for length in same]

@@ -9,6 +9,8 @@ BACK = 32_767
 def decode(name, data):
     if name.startswith("relay-"):
         return relay.frame(data)
+    if name.startswith("path-"):
+        return relay.probe(data)
     if name == "labels":
         return labels(data)
     return packet(data)

@@ -27,3 +27,14 @@ def frame(data):
         raise Malformed("kind")
     r.finish()
     return found
+
+
+def probe(data):
+    """A question on a path, or its answer."""
+    r = Reader(data)
+    kind = {0xF0: "question", 0xF1: "answer"}.get(r.u8())
+    if kind is None:
+        raise Malformed("kind")
+    found = [kind, r.u32()]
+    r.finish()
+    return found

@@ -139,6 +139,11 @@ impl std::fmt::Display for PathReason {
 const QUESTION: u8 = 0xf0;
 const ANSWER: u8 = 0xf1;
 
+fn probe(kind: u8, token: u32) -> [u8; 5] {
+    let [a, b, c, d] = token.to_le_bytes();
+    [kind, a, b, c, d]
+}
+
 fn is_probe(datagram: &[u8]) -> bool {
     datagram.len() == 5 && matches!(datagram[0], QUESTION | ANSWER)
 }
@@ -318,9 +323,8 @@ impl<C: Carriers> PathSelector<C> {
     }
 
     fn say(&mut self, now: Micros, path: Path, peer: PeerId, kind: u8, token: u32) {
-        let [a, b, c, d] = token.to_le_bytes();
         // Lost probes are repeated.
-        let _ = self.carriers.send(now, path, peer, &[kind, a, b, c, d]);
+        let _ = self.carriers.send(now, path, peer, &probe(kind, token));
     }
 
     fn note(&mut self, change: PathChanged) {
@@ -405,5 +409,25 @@ impl<C: Carriers> Carrier for PathSelector<C> {
     fn close(&mut self, now: Micros, peer: PeerId) {
         Path::ALL.into_iter().for_each(|path| self.carriers.close(now, path, peer));
         self.pairs.retain(|pair| pair.peer != peer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_match_their_vectors() {
+        let vectors = [
+            (QUESTION, include_str!("../vectors/path-question.hex")),
+            (ANSWER, include_str!("../vectors/path-answer.hex")),
+        ];
+        for (kind, vector) in vectors {
+            let bytes = probe(kind, 0x0a0b_0c0d);
+            let found: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let lines = vector.lines().map(|line| line.split('#').next().unwrap().replace(' ', ""));
+            assert_eq!(lines.collect::<String>(), found);
+            assert!(is_probe(&bytes));
+        }
     }
 }

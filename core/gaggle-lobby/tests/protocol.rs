@@ -1,4 +1,4 @@
-//! PROTOCOL.md, section 5, against the code: every example reads and writes unchanged, every
+//! docs/protocol/6-lobby.md against the code: every example reads and writes unchanged, every
 //! message, event and code is listed. Damaged examples do no harm.
 
 #![allow(clippy::unwrap_used, reason = "test failures are explained by their messages")]
@@ -9,7 +9,7 @@ use gaggle_kit::Prng;
 use gaggle_lobby::view::RoomUpdate;
 use gaggle_lobby::{ClientMessage, Envelope, MessageError, RejectionCode, ServerMessage};
 
-const PROTOCOL: &str = include_str!("../../../PROTOCOL.md");
+const DOCUMENT: &str = include_str!("../../../docs/protocol/6-lobby.md");
 
 #[test]
 fn every_client_example_reads_and_writes_unchanged() {
@@ -42,7 +42,7 @@ fn every_server_example_reads_and_writes_unchanged() {
 #[test]
 fn every_code_is_explained() {
     for code in RejectionCode::ALL {
-        assert!(PROTOCOL.contains(&format!("`{code}`")), "{code} is not in PROTOCOL.md");
+        assert!(DOCUMENT.contains(&format!("`{code}`")), "{code} is not in 6-lobby.md");
         assert_eq!(RejectionCode::from_word(code.as_str()), Some(*code));
     }
 }
@@ -122,14 +122,11 @@ fn excess_of_anything_is_rejected_before_it_costs() {
 }
 
 /// Lines of the blocks marked ```json client or ```json server.
+/// All example messages of one side, a line each.
 fn examples(side: &str) -> impl Iterator<Item = &'static str> {
-    let marker = format!("```json {side}");
-    let mut inside = false;
-    PROTOCOL.lines().filter(move |line| {
-        if line.starts_with("```") {
-            inside = *line == marker;
-            return false;
-        }
-        inside
-    })
+    let examples = match side {
+        "client" => include_str!("../vectors/client.jsonl"),
+        _ => include_str!("../vectors/server.jsonl"),
+    };
+    examples.lines()
 }
