@@ -1,6 +1,6 @@
 //! The numbers of a session, and whether they make sense together.
 
-use gaggle_kit::Micros;
+use gaggle_kit::{Micros, Slot};
 use thiserror::Error;
 
 use crate::{AuthorityPolicy, ObjectId};
@@ -107,6 +107,9 @@ pub enum SessionError {
         /// Largest allowed.
         max: u64,
     },
+    /// Slots of local players change only while there is no link.
+    #[error("slots cannot change while peers are connected; change them before or between links")]
+    Connected,
 }
 
 /// Why an object was not changed.
@@ -157,6 +160,12 @@ pub enum ObjectError {
     RateLimited {
         /// The object.
         id: ObjectId,
+    },
+    /// There is no such player: a session has 255 slots.
+    #[error("{slot} is beyond the 255 of a session; use 0 to 254")]
+    UnknownSlot {
+        /// Slot that no session has.
+        slot: Slot,
     },
     /// There are as many objects as there may be.
     #[error("there are {max} objects already")]

@@ -1,5 +1,6 @@
-//! What this peer's player does, on its way to the leader: in the same packets as objects, every
-//! change until it is acknowledged. Absent: what an input means, packets.
+//! Inputs of the players at this peer, on their way to the leader: in the same packets as objects,
+//! every change until it is acknowledged. Several players travel as one input, one after the other.
+//! The session samples, the replicator writes. Absent: what an input means, packets, slots.
 
 use gaggle_kit::{BitWriter, BufferFull, Input};
 
@@ -7,33 +8,39 @@ use crate::input_queue::{Bytes, INPUT_BYTES_MAX, InputIn, InputOut, LocalInput};
 use crate::peers::Peer;
 use crate::roster::Roster;
 
-/// Inputs of this peer's player: towards the leader, and for itself.
+/// Inputs of this peer's players: towards the leader, and for itself.
 #[derive(Debug, Default)]
 pub(crate) struct InputRelay {
     out: InputOut,
-    local: LocalInput,
+    /// One for each local player, in the order of their slots.
+    local: Vec<LocalInput>,
 }
 
 impl InputRelay {
-    /// The player's input of this frame; `is_told` says whether the leader is to hear of it.
-    pub(crate) fn set<I: Input>(&mut self, input: I, size: usize, is_told: bool) {
-        let merge = merger::<I>(size);
-        let bytes = encode(input, size);
+    /// The local players' inputs of this frame, in the order of their slots; `is_told` says whether
+    /// the leader is to hear of them.
+    pub(crate) fn set<I: Input>(&mut self, inputs: &[I], size: usize, is_told: bool) {
+        let bytes = pack(inputs.iter().copied(), size);
         if is_told {
-            self.out.sample(bytes, encode(input.repeat(), size), &merge);
+            let repeated = pack(inputs.iter().map(|input| input.repeat()), size);
+            self.out.sample(bytes, repeated, merger::<I>(size, inputs.len()));
         }
-        self.local.sample(bytes, &merge);
+        self.local.resize_with(inputs.len(), LocalInput::default);
+        for (index, local) in self.local.iter_mut().enumerate() {
+            local.sample(part(&bytes, index, size), merger::<I>(size, 1));
+        }
     }
 
-    /// The next input of the player here, or of the one at the other end of a link.
-    pub(crate) fn take<I: Input>(&mut self, remote: Option<&mut InputIn>, size: usize) -> Option<I> {
-        let (decode, merge) = (decoder::<I>(size), merger::<I>(size));
-        let repeat = |bytes: &Bytes| encode(decode(bytes).repeat(), size);
-        let taken = match remote {
-            Some(inputs) => inputs.next(merge, repeat),
-            None => self.local.take(repeat),
-        };
-        taken.map(|bytes| decode(&bytes))
+    /// The next input of the local player of this place in the order of slots.
+    pub(crate) fn take_local<I: Input>(&mut self, index: usize, size: usize) -> Option<I> {
+        let taken = self.local.get_mut(index)?.take(repeater::<I>(size))?;
+        Some(decode(&taken, size))
+    }
+
+    /// The next input of a player at another peer.
+    pub(crate) fn take_remote<I: Input>(inputs: &mut InputIn, size: usize) -> Option<I> {
+        let taken = inputs.next(merger::<I>(size, 1), repeater::<I>(size))?;
+        Some(decode(&taken, size))
     }
 
     /// Whether a peer is told in this round what the player does. What has to wait is told all the
@@ -63,26 +70,45 @@ impl InputRelay {
     }
 }
 
-fn encode<I: Input>(input: I, size: usize) -> Bytes {
+/// Inputs one after the other, zero beyond the last.
+fn pack<I: Input>(inputs: impl Iterator<Item = I>, size: usize) -> Bytes {
     let mut bytes = [0; INPUT_BYTES_MAX];
-    input.write(&mut bytes[..size]);
+    for (index, input) in inputs.enumerate() {
+        input.write(&mut bytes[index * size..(index + 1) * size]);
+    }
     bytes
 }
 
-/// Reads bytes that were checked when they came.
-fn decoder<I: Input>(size: usize) -> impl Fn(&Bytes) -> I {
-    move |bytes| I::read(&bytes[..size]).unwrap_or_default()
+/// Input of one of several players, as it would be alone.
+pub(crate) fn part(bytes: &Bytes, index: usize, size: usize) -> Bytes {
+    let mut alone = [0; INPUT_BYTES_MAX];
+    alone[..size].copy_from_slice(&bytes[index * size..(index + 1) * size]);
+    alone
 }
 
-fn merger<I: Input>(size: usize) -> impl Fn(&Bytes, &Bytes) -> Bytes {
-    let decode = decoder::<I>(size);
-    move |earlier, later| encode(I::merge(decode(earlier), decode(later)), size)
+/// Reads the bytes of one player, which were checked when they came.
+fn decode<I: Input>(bytes: &Bytes, size: usize) -> I {
+    I::read(&bytes[..size]).unwrap_or_default()
+}
+
+fn repeater<I: Input>(size: usize) -> impl Fn(&Bytes) -> Bytes {
+    move |bytes| pack([decode::<I>(bytes, size).repeat()].into_iter(), size)
+}
+
+fn merger<I: Input>(size: usize, players: usize) -> impl Fn(&Bytes, &Bytes) -> Bytes {
+    move |earlier, later| {
+        let of = |bytes: &Bytes, index| decode::<I>(&part(bytes, index, size), size);
+        pack((0..players).map(|index| I::merge(of(earlier, index), of(later, index))), size)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use gaggle_kit::BitReader;
+
     use super::*;
     use crate::AuthorityPolicy;
+    use crate::input_queue::{Change, read_changes};
     use crate::session::work::bench::Bench;
 
     /// A peer that leads, as the first of the table sees it.
@@ -96,35 +122,52 @@ mod tests {
     #[test]
     fn own_input_is_taken_and_held() {
         let mut relay = InputRelay::default();
-        assert_eq!(relay.take::<u16>(None, 2), None);
-        relay.set(7_u16, 2, true);
-        assert_eq!([0; 2].map(|_| relay.take::<u16>(None, 2)), [Some(7), Some(7)]);
+        assert_eq!(relay.take_local::<u16>(0, 2), None);
+        relay.set(&[7_u16], 2, true);
+        assert_eq!([0; 2].map(|_| relay.take_local::<u16>(0, 2)), [Some(7), Some(7)]);
+    }
+
+    #[test]
+    fn inputs_of_two_players_travel_as_one() {
+        let mut relay = InputRelay::default();
+        relay.set(&[7_u16, 9], 2, true);
+        assert_eq!([0, 1, 2].map(|index| relay.take_local::<u16>(index, 2)), [Some(7), Some(9), None]);
+        let (mut bytes, mut told) = ([0; 64], Vec::new());
+        let mut w = BitWriter::new(&mut bytes);
+        assert_eq!(relay.write(&mut w, 0, 4, 800), Ok(1));
+        let mut r = BitReader::new(&bytes);
+        read_changes(&mut r, 4, |change| told.push(change)).unwrap();
+        for (index, expected) in [7, 9].into_iter().enumerate() {
+            let mut queue = InputIn::default();
+            told.iter().for_each(|it| queue.push(Change { bytes: part(&it.bytes, index, 2), ..*it }));
+            assert_eq!(InputRelay::take_remote::<u16>(&mut queue, 2), Some(expected));
+        }
     }
 
     #[test]
     fn only_leader_is_told_until_it_acknowledges() {
         let (mut bench, mut relay) = (led(), InputRelay::default());
-        relay.set(7_u16, 2, true);
+        relay.set(&[7_u16], 2, true);
         assert!(relay.is_told(&bench.peers[0], &bench.members.roster));
         relay.note_arrived(&mut bench.peers[0], &bench.members.roster, 1);
         assert!(!relay.is_told(&bench.peers[0], &bench.members.roster));
         let other = Bench::new(AuthorityPolicy::Leader, 2);
-        relay.set(8_u16, 2, true);
+        relay.set(&[8_u16], 2, true);
         assert!(!relay.is_told(&other.peers[0], &other.members.roster), "this peer leads itself");
     }
 
     #[test]
     fn spectator_input_stays_here() {
         let (bench, mut relay) = (led(), InputRelay::default());
-        relay.set(7_u16, 2, false);
+        relay.set(&[7_u16], 2, false);
         assert!(!relay.is_told(&bench.peers[0], &bench.members.roster));
-        assert_eq!(relay.take::<u16>(None, 2), Some(7));
+        assert_eq!(relay.take_local::<u16>(0, 2), Some(7));
     }
 
     #[test]
     fn input_without_budget_waits() {
         let (mut bench, mut relay) = (led(), InputRelay::default());
-        relay.set(7_u16, 2, true);
+        relay.set(&[7_u16], 2, true);
         bench.peers[0].out.input_budget = 0;
         assert!(!relay.is_told(&bench.peers[0], &bench.members.roster));
     }

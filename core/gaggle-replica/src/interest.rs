@@ -2,7 +2,7 @@
 
 #![expect(clippy::float_arithmetic, reason = "distances decide what is sent first, never what is sent")]
 
-use gaggle_kit::{PeerId, Slot};
+use gaggle_kit::{PeerId, Slot, SlotSet};
 
 use crate::store::{ObjectIndex, ObjectStore};
 use crate::{Kind, Kinds, MemberId, ObjectId};
@@ -12,8 +12,10 @@ use crate::{Kind, Kinds, MemberId, ObjectId};
 pub struct Receiver {
     /// The machine.
     pub peer: PeerId,
-    /// The player at it.
+    /// Slot of the player at it; if there are several, of the first.
     pub player: Slot,
+    /// Slots of the other players at it. Empty as a rule.
+    pub extra_slots: SlotSet,
     /// This stay of the player.
     pub member: MemberId,
 }

@@ -104,6 +104,18 @@ pub enum EventError {
     /// Too many wait to be checked.
     #[error("too many wait to be checked")]
     TooMany,
+    /// No player at this peer has the slot it is to come from.
+    #[error("{slot} is no player's at this peer; send it from one of `local_slots`")]
+    SlotNotLocal {
+        /// Slot of another peer, or of none.
+        slot: Slot,
+    },
+    /// There is no such player: a session has 255 slots.
+    #[error("{slot} is beyond the 255 of a session; send it to 0 to 254")]
+    UnknownSlot {
+        /// Slot that no session has.
+        slot: Slot,
+    },
 }
 
 /// When signals were last sent, by type and first object.

@@ -12,6 +12,7 @@ use crate::remote_event::{
     EVENT_BYTES_MAX, EVENT_OBJECTS_MAX, EventError, EventRequest, PETITIONS_MAX, RemoteEvent, Target,
     Throttle, WAITING_MAX, Waiting,
 };
+use crate::roster::RosterMember;
 use crate::schema::Schema;
 use crate::session::cx::Cx;
 use crate::session::work::Work;
@@ -81,10 +82,19 @@ impl RemoteEvents {
     pub(crate) fn send<T: State + 'static>(
         &mut self,
         work: &mut Work<'_>,
+        from: Slot,
         to: Target,
         objects: &[ObjectId],
         what: &T,
     ) -> Result<(), EventError> {
+        if !work.members.me.has_slot(from) {
+            return Err(EventError::SlotNotLocal { slot: from });
+        }
+        if let Target::Slot(slot) = to
+            && slot.byte() == u8::MAX
+        {
+            return Err(EventError::UnknownSlot { slot });
+        }
         let kind = work.schema.kinds.signal_number::<T>().ok_or(EventError::UnknownType)?;
         let rules = work.schema.kinds.signals()[usize::from(kind)].rules;
         let bytes = encode_state(what);
@@ -102,7 +112,7 @@ impl RemoteEvents {
             return Err(EventError::RateLimited);
         }
         let of = work.schema.kinds.signals()[usize::from(kind)].of;
-        let signal = RemoteEvent { from: work.members.me.slot, objects: objects.to_vec(), of, bytes };
+        let signal = RemoteEvent { from, objects: objects.to_vec(), of, bytes };
         let tag = work.members.me.id.tag.0;
         let mut petition = EventRequest { event: signal, to, kind, tag, number: 0 };
         if asks {
@@ -195,7 +205,7 @@ impl RemoteEvents {
                 Target::All => true,
                 Target::Others => !is_origin,
                 Target::Leader => work.members.roster.leader() == Some(present),
-                Target::Slot(player) => present.slot == player,
+                Target::Slot(slot) => present.has_slot(slot),
             };
             let hides = |id: &ObjectId| work.objects.find(*id).is_some_and(|place| work.hides(index, place));
             // A peer that is not told of an object would wait for it, and with it for all that
@@ -209,7 +219,7 @@ impl RemoteEvents {
             Target::All => true,
             Target::Others => !origin_is_me,
             Target::Leader => work.members.is_leader(),
-            Target::Slot(player) => player == work.members.me.slot,
+            Target::Slot(slot) => work.members.me.has_slot(slot),
         };
         if is_for_me && self.own.len() < WAITING_MAX {
             self.own.push_back(petition.event.clone());
@@ -268,7 +278,7 @@ impl RemoteEvents {
     ) -> Result<(), PeerFault> {
         let peer = work.peers[index].id;
         let Some(sender) = work.peers[index].handshake.present else { return Ok(()) };
-        check(work, sender.slot, sender.id.tag.0, message, to_judge)?;
+        check(work, sender, message, to_judge)?;
         let entry = &work.schema.kinds.signals()[usize::from(message.kind)];
         let (of, checked) = (entry.of, entry.rules.needs_approval && !to_judge);
         let signal = RemoteEvent {
@@ -329,14 +339,13 @@ impl RemoteEvents {
 /// What no honest peer sends.
 fn check(
     work: &Work<'_>,
-    sender: Slot,
-    tag: u32,
+    sender: RosterMember,
     message: &SignalMessage<'_>,
     to_judge: bool,
 ) -> Result<(), PeerFault> {
     let entry = work.schema.kinds.signals().get(usize::from(message.kind)).ok_or(PeerFault::UnknownEvent)?;
     (entry.check)(message.bytes)?;
-    let own_word = (message.origin, message.tag) == (sender, tag);
+    let own_word = sender.has_slot(message.origin) && message.tag == sender.id.tag.0;
     if (to_judge || !entry.rules.needs_approval) && !own_word {
         return Err(PeerFault::Impersonation);
     }
@@ -367,7 +376,7 @@ fn fate(work: &Work<'_>, link: usize, waiting: &Waiting) -> Fate {
         }
     }
     let mine = match petition.to {
-        Target::Slot(player) => waiting.to_judge || player == work.members.me.slot,
+        Target::Slot(slot) => waiting.to_judge || work.members.me.has_slot(slot),
         _ => true,
     };
     if !mine {
@@ -445,6 +454,9 @@ mod tests {
         (Bench::new(AuthorityPolicy::Anyone, 3), RemoteEvents::default())
     }
 
+    /// Slot of the bench's own peer.
+    const ME: Slot = Slot::at(0);
+
     fn message<'a>(
         bench: &Bench,
         origin: usize,
@@ -459,7 +471,7 @@ mod tests {
     #[test]
     fn event_to_all_reaches_peers_and_sender() {
         let (mut bench, mut events) = bench();
-        events.send(&mut bench.work(), Target::All, &[], &3_u8).unwrap();
+        events.send(&mut bench.work(), ME, Target::All, &[], &3_u8).unwrap();
         assert_eq!(bench.cx.messages.len(), 2);
         assert!(events.poll(&mut bench.work()).is_some() && events.poll(&mut bench.work()).is_none());
     }
@@ -485,7 +497,7 @@ mod tests {
     fn request_without_verdict_is_rejected_on_rejoin() {
         let (mut bench, mut events) = bench();
         bench.members.roster.remove(bench.members.me.id);
-        events.send(&mut bench.work(), Target::All, &[], &3_u16).unwrap();
+        events.send(&mut bench.work(), ME, Target::All, &[], &3_u16).unwrap();
         assert!(events.poll(&mut bench.work()).is_none(), "the leader decides");
         events.reject_asked(&mut bench.cx, &bench.schema);
         assert_eq!(bench.cx.events.pop(), Some(SessionEvent::EventRejected { event: "checked" }));

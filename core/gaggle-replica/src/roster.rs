@@ -1,17 +1,44 @@
 //! Who is present, as this machine sees it. Every machine has its own view; equal views are what
 //! agreement needs in the end, not at every moment.
 
-use gaggle_kit::Slot;
+use gaggle_kit::{Slot, SlotSet};
 
 use crate::MemberId;
 
-/// Somebody present.
+/// Most players at one peer.
+pub(crate) const LOCAL_PLAYERS_MAX: usize = 8;
+
+/// A member that is present, with the slots of the players at its peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RosterMember {
-    /// This stay of the player.
+    /// This stay of the peer.
     pub id: MemberId,
-    /// Who plays.
+    /// Slot of its player; if it has several, of the first.
     pub slot: Slot,
+    /// Slots of the other players at the same peer, all after the first. Empty as a rule.
+    pub extra_slots: SlotSet,
+}
+
+impl RosterMember {
+    /// A member with one player.
+    pub(crate) fn new(id: MemberId, slot: Slot) -> RosterMember {
+        RosterMember { id, slot, extra_slots: SlotSet::EMPTY }
+    }
+
+    /// Slots of all players at the peer, the lowest first.
+    pub fn slots(&self) -> impl Iterator<Item = Slot> + use<> {
+        std::iter::once(self.slot).chain(self.extra_slots)
+    }
+
+    /// Whether a player at the peer has this slot.
+    pub fn has_slot(&self, slot: Slot) -> bool {
+        self.slot == slot || self.extra_slots.contains(slot)
+    }
+
+    /// Number of players at the peer, 1 to 8.
+    pub(crate) fn player_count(&self) -> usize {
+        1 + self.extra_slots.len()
+    }
 }
 
 /// Everybody present, this machine included, seniors first.
@@ -68,9 +95,9 @@ impl Roster {
         roster
     }
 
-    /// The latest stay of a player, if it is present.
+    /// The member whose peer has this slot, if it is present: the latest stay, if there are two.
     pub fn by_slot(&self, player: Slot) -> Option<RosterMember> {
-        self.present.iter().rev().find(|present| present.slot == player).copied()
+        self.present.iter().rev().find(|present| present.has_slot(player)).copied()
     }
 
     pub(crate) fn insert(&mut self, present: RosterMember) {
@@ -90,9 +117,8 @@ mod tests {
 
     #[test]
     fn the_senior_leads_and_the_latest_stay_counts() {
-        let present = |number, tag, player| RosterMember {
-            id: MemberId { join_order: number, tag: MemberTag(tag) },
-            slot: Slot::at(player),
+        let present = |join_order, tag, slot| {
+            RosterMember::new(MemberId { join_order, tag: MemberTag(tag) }, Slot::at(slot))
         };
         let mut roster = Roster::default();
         for stay in [present(3, 1, 0), present(1, 7, 1), present(1, 5, 2), present(4, 2, 1)] {
@@ -103,5 +129,17 @@ mod tests {
         roster.remove(present(4, 2, 1).id);
         assert_eq!(roster.by_slot(Slot::at(1)), Some(present(1, 7, 1)));
         assert!(!roster.contains(present(4, 2, 1).id) && roster.contains(present(3, 1, 0).id));
+    }
+
+    #[test]
+    fn member_with_two_players_is_found_by_either_slot() {
+        let id = MemberId { join_order: 1, tag: MemberTag(9) };
+        let two =
+            RosterMember { extra_slots: SlotSet::of(Slot::at(5)), ..RosterMember::new(id, Slot::at(2)) };
+        let mut roster = Roster::default();
+        roster.insert(two);
+        assert_eq!([2, 5, 3].map(|slot| roster.by_slot(Slot::at(slot))), [Some(two), Some(two), None]);
+        assert_eq!(two.slots().map(Slot::index).collect::<Vec<_>>(), [2, 5]);
+        assert_eq!(two.player_count(), 2);
     }
 }

@@ -30,6 +30,12 @@ pub enum ValueError {
     /// It is another player's, or the lead's, to write.
     #[error("this machine may not write that value")]
     NotWriter,
+    /// There is no such player: a session has 255 slots.
+    #[error("{slot} is beyond the 255 of a session; use 0 to 254")]
+    UnknownSlot {
+        /// Slot that no session has.
+        slot: Slot,
+    },
     /// It has too many bytes.
     #[error("too large: at most {VALUE_BYTES_MAX} bytes")]
     TooLarge,

@@ -19,8 +19,8 @@ const LEARNS_FOR: Micros = Micros::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct ValueTable {
     table: Values,
-    /// Which of its own player's values this peer has set.
-    set_here: VecSet<u8>,
+    /// Which values of its own players this peer has set.
+    set_here: VecSet<(Slot, u8)>,
 }
 
 impl ValueTable {
@@ -35,8 +35,11 @@ impl ValueTable {
         if !work.members.is_member() {
             return Err(ValueError::NotAdmitted);
         }
+        if player.byte() == u8::MAX {
+            return Err(ValueError::UnknownSlot { slot: player });
+        }
         let may = match work.schema.kinds.values()[usize::from(key)].writer {
-            ValueWriter::Player => player == work.members.me.slot,
+            ValueWriter::Player => work.members.me.has_slot(player),
             ValueWriter::Leader => work.members.is_leader(),
         };
         if !may {
@@ -46,8 +49,8 @@ impl ValueTable {
         if bytes.len() > VALUE_BYTES_MAX {
             return Err(ValueError::TooLarge);
         }
-        if player == work.members.me.slot {
-            self.set_here.insert(key);
+        if work.members.me.has_slot(player) {
+            self.set_here.insert((player, key));
         }
         if self.table.get(player, key).is_none_or(|entry| entry.bytes != bytes) {
             self.write(work, player, key, bytes);
@@ -118,7 +121,7 @@ impl ValueTable {
         }
         let writer = kind.writer;
         let own_word = message.writer == sender.id;
-        if own_word && writer == ValueWriter::Player && message.player != sender.slot {
+        if own_word && writer == ValueWriter::Player && !sender.has_slot(message.player) {
             return Err(PeerFault::Impersonation);
         }
         let entry = Entry { rev: message.rev, writer: message.writer, bytes: message.bytes.to_vec() };
@@ -148,8 +151,8 @@ impl ValueTable {
     /// player to take up or to contradict.
     fn hear_player(&mut self, work: &mut Work<'_>, index: usize, player: Slot, key: u8, entry: Entry) {
         let is_of_the_gone = !work.members.roster.contains(entry.writer);
-        if is_of_the_gone && player == work.members.me.slot {
-            let knows_better = self.set_here.contains(&key);
+        if is_of_the_gone && work.members.me.has_slot(player) {
+            let knows_better = self.set_here.contains(&(player, key));
             self.write_above(work, player, key, entry, knows_better);
         } else if ValueTable::is_word_of(work, index, entry.writer)
             || is_of_the_gone && work.members.roster.by_slot(player).is_none()
@@ -252,6 +255,7 @@ impl ValueTable {
             let is_shared = schema.kinds.values()[usize::from(key)].name == round::NAME;
             self.table.merge(if is_shared { player } else { renamed(player) }, key, entry);
         }
+        self.set_here = self.set_here.iter().map(|(slot, key)| (renamed(*slot), *key)).collect();
     }
 }
 

@@ -75,7 +75,8 @@ pub struct RoomConfig<S = TimelineConfig> {
     /// The colours wished for. Alone, and among seats nobody had, the seat of this number is ours:
     /// to many games a seat is a colour.
     pub preferred_slot: Option<u8>,
-    /// Players at this machine. Default 1, and always 1 where objects are shared.
+    /// Players at this peer, 1 by default. In a world of replicated objects 8 at most, and as many
+    /// as have inputs of 32 bytes together.
     pub local_players: usize,
     /// Who we are, and how to reconnect.
     pub lobby: ClientConfig,

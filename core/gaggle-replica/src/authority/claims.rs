@@ -189,7 +189,8 @@ impl Authority {
             let object = &work.objects[place];
             let Some(record) = object.record.filter(|_| object.inheriting) else { continue };
             let on_leave = work.objects.kinds[usize::from(record.kind)].rules.on_leave;
-            let is_back = [Some(record.player), record.home].contains(&Some(work.members.me.slot));
+            let is_back = work.members.me.has_slot(record.player)
+                || record.home.is_some_and(|slot| work.members.me.has_slot(slot));
             let holder = record.version.authority;
             let said_so = work.members.departed.iter().any(|one| one.goodbye && one.present.id == holder);
             let patience = match on_leave {
@@ -225,7 +226,7 @@ impl Authority {
             }
             return;
         }
-        let from_other = record.player != work.members.me.slot;
+        let from_other = !work.members.me.has_slot(record.player);
         let trust = (work.cx.config.authority.is_open() && from_other).then_some(record.player);
         if !self.raise_claim(work, place, false, trust) {
             return;

@@ -130,7 +130,7 @@ impl Authority {
         let was_mine = before.is_some_and(|before| before.version.authority == work.members.me.id);
         let is_mine = record.version.authority == work.members.me.id;
         let in_trust = work.cx.config.authority.is_open()
-            && record.owner_claim == Some(work.members.me.slot)
+            && record.owner_claim.is_some_and(|slot| work.members.me.has_slot(slot))
             && !record.gone
             && !is_mine
             && work.members.is_member();

@@ -10,7 +10,8 @@ use gaggle_kit::{ByteReader, DecodeError, Micros};
 use crate::ablation::Rule;
 use crate::authority::Authority;
 use crate::event::PeerFault;
-use crate::input_relay::InputRelay;
+use crate::input_queue::{Change, InputIn};
+use crate::input_relay::{InputRelay, part};
 use crate::packet::{Header, mark, widen};
 use crate::session::work::Work;
 
@@ -84,6 +85,7 @@ impl Intake {
         if peer.handshake.spectator && (header.records > 0 || header.inputs) {
             return Err(PeerFault::SpectatorWrote);
         }
+        let players = peer.present().map_or(1, |present| present.player_count());
         let their_tick = peer.inbound.their_tick;
         let (tick, newest) = (widen(their_tick, header.tick), peer.inbound.received.acks().0);
         // Before the first packet the tick is that of a hello, which may have overtaken it.
@@ -93,7 +95,7 @@ impl Intake {
         acks::handle_acks(work, relay, link, &header)?;
         let inputs = match (header.inputs, work.schema.kinds.input()) {
             (false, _) => None,
-            (true, Some(entry)) => Some(entry.size),
+            (true, Some(entry)) => Some(entry.size * players),
             (true, None) => return Err(DecodeError::Unknown { what: "inputs", value: 1 }.into()),
         };
         let arrival = Arrival { seq, tick, records: header.records, inputs };
@@ -120,9 +122,14 @@ impl Intake {
         peer.inbound.owes_ack |= header.records > 0 || header.inputs;
         work.cx.stats.packets_received += 1;
         if let Some(entry) = work.schema.kinds.input() {
+            let inputs = &mut work.peers[link].side.inputs;
             for change in &self.decoder.changes {
-                (entry.check)(&change.bytes[..entry.size])?;
-                work.peers[link].side.inputs.push(*change);
+                inputs.resize_with(players, InputIn::default);
+                for (index, queue) in inputs.iter_mut().enumerate() {
+                    let bytes = part(&change.bytes, index, entry.size);
+                    (entry.check)(&bytes[..entry.size])?;
+                    queue.push(Change { bytes, ..*change });
+                }
             }
         }
         self.commit(work, rules, link, arrival)?;

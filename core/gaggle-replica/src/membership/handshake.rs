@@ -3,7 +3,7 @@
 
 use gaggle_kit::{Micros, PeerId, Slot};
 
-use super::Membership;
+use super::{Identity, Membership};
 use crate::event::RejectReason;
 use crate::message::{Hello, PROTOCOL_VERSION};
 use crate::peers::{Peer, PeerTable};
@@ -17,13 +17,14 @@ const CREATE_AFTER: Micros = Micros::from_secs(1);
 const IDENTITIES_MAX: usize = 1_024;
 
 impl Membership {
-    /// The caller knows a peer's slot; none if it may only spectate.
-    pub(crate) fn set_identity(&mut self, peer: PeerId, slot: Option<Slot>) {
-        self.identities.retain(|(other, known)| *other != peer && (slot.is_none() || *known != slot));
+    /// The caller knows a peer's slots; none if it may only spectate. A slot is one peer's.
+    pub(crate) fn set_identity(&mut self, peer: PeerId, identity: Option<Identity>) {
+        let is_other = |known: Identity| identity.is_none_or(|identity| !shares_slot(known, identity));
+        self.identities.retain(|(other, known)| *other != peer && known.is_none_or(is_other));
         if self.identities.len() == IDENTITIES_MAX {
             self.identities.remove(0);
         }
-        self.identities.push((peer, slot));
+        self.identities.push((peer, identity));
     }
 
     /// Why a peer that says this is rejected, if it is.
@@ -42,16 +43,19 @@ impl Membership {
         }
         match self.identities.iter().find(|(other, _)| *other == peer) {
             _ if hello.spectator => {}
-            Some((_, Some(player))) if *player != hello.player => {
-                return Some(RejectReason::SlotMismatch { said: hello.player, is: *player });
+            Some((_, Some(known))) if *known != hello.identity() => {
+                return Some(mismatch(hello.identity(), *known));
             }
             Some((_, None)) => return Some(RejectReason::NotAPlayer),
-            None if self.identities.iter().any(|(_, player)| *player == Some(hello.player)) => {
-                return Some(RejectReason::TagTaken);
-            }
+            None if self.is_taken(hello.identity()) => return Some(RejectReason::TagTaken),
             _ => {}
         }
         self.is_tag_of_another(peers, hello.member.tag, peer).then_some(RejectReason::TagTaken)
+    }
+
+    /// Whether another peer is known to have one of these slots.
+    fn is_taken(&self, identity: Identity) -> bool {
+        self.identities.iter().any(|(_, known)| known.is_some_and(|known| shares_slot(known, identity)))
     }
 
     /// What this peer says about itself; `unknown` says that the other is not believed.
@@ -70,6 +74,7 @@ impl Membership {
             echo: peer.handshake.their_epoch,
             member: self.me.id,
             player: self.me.slot,
+            extra_slots: self.me.extra_slots,
             highest: self.highest,
             age_ms: self.age_at_tick_ms(cx),
             tick: cx.tick,
@@ -108,12 +113,28 @@ impl Membership {
     }
 }
 
+fn all_slots((slot, extra_slots): Identity) -> impl Iterator<Item = Slot> {
+    std::iter::once(slot).chain(extra_slots)
+}
+
+fn shares_slot(one: Identity, other: Identity) -> bool {
+    all_slots(one).any(|slot| all_slots(other).any(|another| another == slot))
+}
+
+/// A peer said it has other slots than it is known to have: the first that differ.
+pub(crate) fn mismatch(said: Identity, known: Identity) -> RejectReason {
+    let differing = |of: Identity, other: Identity| {
+        all_slots(of).find(|slot| all_slots(other).all(|another| another != *slot)).unwrap_or(of.0)
+    };
+    RejectReason::SlotMismatch { said: differing(said, known), is: differing(known, said) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::session::work::bench::{Bench, peer};
     use crate::{AuthorityPolicy, JoinMode, MemberTag};
-    use gaggle_kit::Prng;
+    use gaggle_kit::{Prng, SlotSet};
 
     fn hello(bench: &Bench, slot: u8) -> Hello {
         let stranger = Peer::new(peer(9), 1, 0, bench.cx.config.send_interval);
@@ -131,7 +152,7 @@ mod tests {
     fn peer_with_another_slot_than_known_is_rejected() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         assert_eq!(objection(&bench, &hello(&bench, 5)), None);
-        bench.members.set_identity(peer(9), Some(Slot::at(4)));
+        bench.members.set_identity(peer(9), Some((Slot::at(4), SlotSet::EMPTY)));
         let reason = RejectReason::SlotMismatch { said: Slot::at(5), is: Slot::at(4) };
         assert_eq!(objection(&bench, &hello(&bench, 5)), Some(reason));
         bench.members.set_identity(peer(9), None);
@@ -141,8 +162,21 @@ mod tests {
     #[test]
     fn slot_of_known_peer_is_taken_for_others() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
-        bench.members.set_identity(peer(3), Some(Slot::at(5)));
+        bench.members.set_identity(peer(3), Some((Slot::at(5), SlotSet::EMPTY)));
         assert_eq!(objection(&bench, &hello(&bench, 5)), Some(RejectReason::TagTaken));
+    }
+
+    #[test]
+    fn extra_slots_are_compared_with_identity() {
+        let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
+        let two = SlotSet::of(Slot::at(6));
+        bench.members.set_identity(peer(9), Some((Slot::at(5), two)));
+        assert_eq!(objection(&bench, &Hello { extra_slots: two, ..hello(&bench, 5) }), None);
+        let reason = RejectReason::SlotMismatch { said: Slot::at(5), is: Slot::at(6) };
+        assert_eq!(objection(&bench, &hello(&bench, 5)), Some(reason));
+        bench.members.set_identity(peer(3), Some((Slot::at(6), SlotSet::EMPTY)));
+        let taken = Hello { extra_slots: two, ..hello(&bench, 5) };
+        assert_eq!(objection(&bench, &taken), Some(RejectReason::TagTaken), "it is peer 3's now");
     }
 
     #[test]

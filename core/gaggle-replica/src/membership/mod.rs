@@ -4,9 +4,11 @@
 mod handshake;
 mod join_order;
 
+pub(crate) use handshake::mismatch;
+
 use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, PeerId, Prng, Slot};
+use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
 
 use crate::config::JoinMode;
 use crate::message::NUMBER_NONE;
@@ -30,8 +32,8 @@ pub(crate) struct Membership {
     renumbered_by: Option<PeerId>,
     /// All peers that did so, a few times each.
     doubted_by: Vec<PeerId>,
-    /// Slots of peers, as far as the caller said so; none for a spectator.
-    identities: Vec<(PeerId, Option<Slot>)>,
+    /// Who peers are, as far as the caller said so; none for a spectator.
+    identities: Vec<(PeerId, Option<Identity>)>,
     /// Members who left, the latest last.
     pub(crate) departed: VecDeque<Departed>,
     pub(crate) spectator: bool,
@@ -50,6 +52,9 @@ pub(crate) struct Membership {
     /// Draws tags.
     random: Prng,
 }
+
+/// Slots of the players at one peer: the first, and the others.
+pub(crate) type Identity = (Slot, SlotSet);
 
 /// A member there was a link with.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +99,7 @@ impl Membership {
         let id = MemberId { join_order, tag };
         let by = (join_order != NUMBER_NONE).then_some(id);
         Membership {
-            me: RosterMember { id, slot: player },
+            me: RosterMember::new(id, player),
             roster: Roster::default(),
             known_members: VecDeque::new(),
             joiners: VecDeque::new(),
@@ -148,10 +153,10 @@ impl Membership {
         self.roster.remove(departed.present.id);
     }
 
-    /// Goes by another slot.
-    pub(crate) fn set_slot(&mut self, slot: Slot) {
+    /// Goes by other slots.
+    pub(crate) fn set_slots(&mut self, (slot, extra_slots): Identity) {
         self.roster.remove(self.me.id);
-        self.me.slot = slot;
+        (self.me.slot, self.me.extra_slots) = (slot, extra_slots);
         if self.is_member() {
             self.roster.insert(self.me);
         }
@@ -202,7 +207,7 @@ mod tests {
         let mut members = membership(JoinMode::Create);
         for number in 0..DEPARTED_MAX as u32 + 3 {
             let id = MemberId { join_order: number, tag: MemberTag(number) };
-            let present = RosterMember { id, slot: Slot::at(0) };
+            let present = RosterMember::new(id, Slot::at(0));
             members.roster.insert(present);
             members.remove(Departed { present, at: Micros::ZERO, goodbye: false, unheard: 0 });
             assert!(!members.roster.contains(id));
@@ -225,7 +230,7 @@ mod tests {
     fn slot_change_moves_roster_entry() {
         let mut members = membership(JoinMode::Create);
         members.admit(0, Micros::ZERO);
-        members.set_slot(Slot::at(6));
+        members.set_slots((Slot::at(6), SlotSet::EMPTY));
         assert_eq!(members.roster.len(), 1);
         assert!(members.roster.by_slot(Slot::at(6)).is_some());
     }

@@ -81,7 +81,8 @@ impl Peer {
     /// As whom a game's interest sees it.
     pub(crate) fn receiver(&self) -> Option<Receiver> {
         let present = self.present()?;
-        Some(Receiver { peer: self.id, player: present.slot, member: present.id })
+        let RosterMember { id, slot, extra_slots } = present;
+        Some(Receiver { peer: self.id, player: slot, extra_slots, member: id })
     }
 }
 
@@ -177,7 +178,7 @@ mod tests {
 
     fn member(number: u32) -> RosterMember {
         let id = MemberId { join_order: number, tag: MemberTag(number + 1) };
-        RosterMember { id, slot: Slot::at(number as usize) }
+        RosterMember::new(id, Slot::at(number as usize))
     }
 
     fn table() -> PeerTable {

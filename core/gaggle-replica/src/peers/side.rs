@@ -14,8 +14,8 @@ const RELAYED_VALUES_PER_SECOND: u32 = 1_000;
 /// Side streams of one peer.
 #[derive(Debug)]
 pub(crate) struct SideStreams {
-    /// What the player at the other end does, if this peer simulates.
-    pub(crate) inputs: InputIn,
+    /// What the players at the other end do, if this peer simulates: one for each that was heard.
+    pub(crate) inputs: Vec<InputIn>,
     pub(crate) inbox: Inbox,
     pub(crate) relayed_values_limit: RateLimiter,
     /// Values that cannot be taken while the roster is as it is.
@@ -28,7 +28,7 @@ pub(crate) struct SideStreams {
 impl Default for SideStreams {
     fn default() -> SideStreams {
         SideStreams {
-            inputs: InputIn::default(),
+            inputs: Vec::new(),
             inbox: Inbox::default(),
             relayed_values_limit: RateLimiter::new(RELAYED_VALUES_PER_SECOND),
             values: Values::default(),

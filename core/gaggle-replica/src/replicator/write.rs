@@ -90,7 +90,8 @@ impl Replicator {
         let mut header = self.header(work, index);
         let head = header.bytes();
         let tells_inputs = is_first && relay.is_told(&work.peers[index], &work.members.roster);
-        let input_size = work.schema.kinds.input().map(|entry| entry.size).filter(|_| tells_inputs);
+        let players = work.members.me.player_count();
+        let input_size = work.schema.kinds.input().map(|entry| entry.size * players).filter(|_| tells_inputs);
         let least = head
             + match (input_size, Replicator::next_selected(work, index)) {
                 (Some(_), _) => INPUT_BITS_MAX / 8,

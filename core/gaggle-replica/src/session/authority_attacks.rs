@@ -250,8 +250,8 @@ fn what_the_host_left_is_not_overwritten_in_the_name_of_who_had_no_right_to_it()
             world.run_ms(500);
             let left = world.session(2).members.me;
             let nobody = MemberId { join_order: 2, tag: MemberTag(0xdead) };
-            let nobody = RosterMember { id: nobody, slot: player(2) };
-            let RosterMember { id: holder, slot: player } = if invented { nobody } else { left };
+            let nobody = RosterMember { id: nobody, ..left };
+            let RosterMember { id: holder, slot: player, .. } = if invented { nobody } else { left };
             world.kill(2);
             world.run_ms(200);
             world.kill(0);

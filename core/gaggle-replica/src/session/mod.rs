@@ -1,5 +1,6 @@
 //! The session: local changes, packets and time in; packets, messages and events out.
-//! Fourteen parts own its state; this file is what a game calls, `route.rs` what links bring.
+//! Fourteen parts own its state; this file is what a game calls, `players.rs` that
+//! about slots and inputs, `route.rs` what links bring.
 //! Absent: decisions, which are the parts'.
 
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod harness;
 mod hostile;
 #[cfg(test)]
 mod identity_attacks;
+mod players;
 mod route;
 #[cfg(test)]
 mod seldom;
@@ -18,9 +20,7 @@ mod state;
 mod stats;
 pub(crate) mod work;
 
-use std::any::type_name;
-
-use gaggle_kit::{Input, Micros, PeerId, Slot, State};
+use gaggle_kit::{Micros, PeerId, Slot, State};
 
 use crate::authority::{Authority, MembershipView};
 use crate::blob::{Blob, BlobError};
@@ -56,6 +56,10 @@ impl Session {
         seed: u64,
     ) -> Result<Session, SessionError> {
         config.validate()?;
+        if player.byte() == u8::MAX {
+            let (setting, value) = ("slot", player.number().into());
+            return Err(SessionError::Setting { setting, value, min: 0, max: u64::from(u8::MAX) - 1 });
+        }
         let mut session = assemble(config, kinds, player, entry, seed);
         if session.is_member() {
             session.admit(session.members.me.id.join_order);
@@ -80,7 +84,10 @@ impl Session {
     /// # Errors
     /// As for [`spawn`](Session::spawn).
     pub fn spawn_owned<K: Kind>(&mut self, player: Slot, value: &K) -> Result<ObjectId, ObjectError> {
-        let is_kept = self.cx.config.authority.is_open() && player != self.members.me.slot;
+        if player.byte() == u8::MAX {
+            return Err(ObjectError::UnknownSlot { slot: player });
+        }
+        let is_kept = self.cx.config.authority.is_open() && !self.members.me.has_slot(player);
         self.spawn_record(value, Some(player), is_kept.then_some(player))
     }
 
@@ -168,9 +175,13 @@ impl Session {
         mine.map(|(_, object, _)| object.id)
     }
 
-    /// The player whose peer is the authority of an object.
+    /// The player whose peer is the authority of an object: of several at that peer the owner of
+    /// the object, else the first.
     pub fn authority(&self, id: ObjectId) -> Option<Slot> {
-        self.find(id).ok().map(|(_, record)| record.player)
+        let (_, record) = self.find(id).ok()?;
+        let (member, owner) = (self.members.roster.of_member(record.version.authority), record.owner());
+        let is_owner = member.is_some_and(|it| it.has_slot(owner) && it.has_slot(record.player));
+        Some(if is_owner { owner } else { record.player })
     }
 
     /// Whether this peer is the authority of an object.
@@ -304,7 +315,21 @@ impl Session {
         objects: &[ObjectId],
         what: &T,
     ) -> Result<(), EventError> {
-        self.remote_events.send(&mut work!(self), to, objects, what)
+        self.send_event_from(self.members.me.slot, to, objects, what)
+    }
+
+    /// The same, from one of several players at this peer.
+    ///
+    /// # Errors
+    /// As for [`send_event`](Session::send_event), and if no player here has the slot.
+    pub fn send_event_from<T: State + 'static>(
+        &mut self,
+        from: Slot,
+        to: Target,
+        objects: &[ObjectId],
+        what: &T,
+    ) -> Result<(), EventError> {
+        self.remote_events.send(&mut work!(self), from, to, objects, what)
     }
 
     /// The next thing that happened elsewhere, or here by this peer's own word to all.
@@ -328,39 +353,6 @@ impl Session {
     #[expect(clippy::needless_pass_by_value, reason = "a verdict is final, so the request goes with it")]
     pub fn reject(&mut self, request: EventRequest) {
         RemoteEvents::reject(&mut work!(self), &request);
-    }
-
-    /// What the player at this peer does now. Call it once a frame. The leader gets every change of
-    /// it, in order, and every press once, however short it was and whatever gets lost.
-    ///
-    /// # Panics
-    /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
-    pub fn set_input<I: Input>(&mut self, input: I) {
-        let size = self.input_size::<I>();
-        self.inputs.set(input, size, !self.members.spectator);
-    }
-
-    /// What a player does, for the peer that simulates: call it once a frame and player. Each
-    /// sample is told once, a gap is filled by what the player holds. None if nothing was ever
-    /// heard of the player's hands.
-    ///
-    /// # Panics
-    /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
-    pub fn input<I: Input>(&mut self, player: Slot) -> Option<I> {
-        let size = self.input_size::<I>();
-        let remote = match player == self.members.me.slot {
-            true => None,
-            false => {
-                let member = self.members.roster.by_slot(player)?;
-                Some(&mut self.peers.of_member_mut(member)?.side.inputs)
-            }
-        };
-        self.inputs.take(remote, size)
-    }
-
-    fn input_size<I: Input>(&self) -> usize {
-        let size = self.schema.kinds.input_size::<I>();
-        size.unwrap_or_else(|| panic!("{} is not the input named by Kinds::with_input", type_name::<I>()))
     }
 
     /// Keeps bytes so that others can fetch them, and gives their name, to be put into an object.
@@ -401,11 +393,6 @@ impl Session {
     /// Present members, this peer's included.
     pub fn roster(&self) -> &Roster {
         &self.members.roster
-    }
-
-    /// The slot of the player at this peer.
-    pub fn local_slot(&self) -> Slot {
-        self.members.me.slot
     }
 
     /// This stay of the player.
@@ -501,9 +488,12 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use gaggle_kit::{Micros, PeerId, Slot};
+    use gaggle_kit::{Micros, PeerId, Slot, SlotSet};
 
-    use crate::{AuthorityPolicy, JoinMode, Kind, Kinds, ReplicaConfig, Session, ValueWriter};
+    use crate::{
+        AuthorityPolicy, EventError, JoinMode, Kind, Kinds, ObjectError, ReplicaConfig, Session,
+        SessionError, Target, ValueError, ValueWriter,
+    };
 
     #[derive(Debug, Clone, PartialEq, Kind)]
     struct Ship {
@@ -534,6 +524,59 @@ mod tests {
                 assert_eq!(alone.owner(theirs), Some(me), "numbers are swapped, things are not");
             }
         }
+    }
+
+    #[test]
+    fn two_local_players_take_their_objects_to_other_slots() {
+        let mut alone = session(AuthorityPolicy::OwnerOrLeader);
+        alone.tick(Micros::from_secs(1));
+        let slots = |numbers: &[usize]| numbers.iter().copied().map(Slot::at).collect::<SlotSet>();
+        alone.set_local_slots(slots(&[0, 1])).expect("no link");
+        let ships = [0, 1, 2].map(|slot| alone.spawn_owned(Slot::at(slot), &Ship { fuel: slot as u8 }));
+        let [first, second, other] = ships.map(|ship| ship.expect("the leader may"));
+        alone.set_value(Slot::at(0), &10_u32).expect("a local player's");
+        alone.set_value(Slot::at(1), &11_u32).expect("a local player's");
+        // Slot 1 is in both sets: the first player takes it, the second moves on.
+        alone.set_local_slots(slots(&[1, 2])).expect("no link");
+        assert_eq!(alone.local_slots().map(Slot::index).collect::<Vec<_>>(), [1, 2]);
+        let owners = [first, second, other].map(|ship| alone.owner(ship).map(Slot::index));
+        assert_eq!(owners, [Some(1), Some(2), Some(0)]);
+        let authorities = [first, second, other].map(|ship| alone.authority(ship).map(Slot::index));
+        assert_eq!(
+            authorities,
+            [Some(1), Some(2), Some(1)],
+            "of an object that is no player's here the first"
+        );
+        let values = [0, 1, 2].map(|slot| alone.value::<u32>(Slot::at(slot)));
+        assert_eq!(values, [None, Some(10), Some(11)]);
+        assert_eq!(alone.roster().leader().map(|leader| leader.has_slot(Slot::at(2))), Some(true));
+    }
+
+    #[test]
+    fn too_many_local_players_are_refused() {
+        let mut session = session(AuthorityPolicy::Leader);
+        let refused = |value| Err(SessionError::Setting { setting: "local players", value, min: 1, max: 8 });
+        assert_eq!(session.set_local_slots(SlotSet::EMPTY), refused(0));
+        assert_eq!(session.set_local_slots(SlotSet::first(9)), refused(9));
+        assert_eq!(session.set_local_slots(SlotSet::first(8)), Ok(()));
+        session.handle_connected(Micros::ZERO, PeerId::from_u128(9));
+        assert_eq!(session.set_local_slots(SlotSet::first(2)), Err(SessionError::Connected));
+    }
+
+    #[test]
+    fn slot_beyond_254_is_refused_everywhere() {
+        let (beyond, config) = (Slot::at(255), ReplicaConfig::default());
+        let refused = Session::new(config, Kinds::new(), beyond, JoinMode::Create, 7).unwrap_err();
+        assert_eq!(refused.to_string(), "slot is 255, choose 0 to 254");
+        let mut session = session(AuthorityPolicy::Leader);
+        session.tick(Micros::from_secs(1));
+        assert_eq!(
+            session.spawn_owned(beyond, &Ship { fuel: 1 }),
+            Err(ObjectError::UnknownSlot { slot: beyond })
+        );
+        assert_eq!(session.set_value(beyond, &1_u32), Err(ValueError::UnknownSlot { slot: beyond }));
+        let target = Target::Slot(beyond);
+        assert_eq!(session.send_event(target, &[], &1_u64), Err(EventError::UnknownSlot { slot: beyond }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What links bring, and ticks: each is handed to the part it concerns, and what that part decides
 //! to the others. Absent: decisions of its own, bytes.
 
-use gaggle_kit::{Micros, PeerId, Slot};
+use gaggle_kit::{DecodeError, Micros, PeerId};
 
 use super::state::Session;
 use super::work::work;
@@ -52,50 +52,6 @@ impl Session {
             self.peers[link].handshake.goodbye = true;
         }
         self.end_link(peer);
-    }
-
-    /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer
-    /// says something else it is rejected, and so is any other that says it is that player.
-    pub fn vouch(&mut self, peer: PeerId, player: Slot) {
-        self.members.set_identity(peer, Some(player));
-        let present = self.peers.find(peer).and_then(|link| self.peers[link].present());
-        if let Some(present) = present.filter(|present| present.slot != player) {
-            self.refuse(peer, RejectReason::SlotMismatch { said: present.slot, is: player });
-        }
-    }
-
-    /// Says that a peer may only spectate, if the caller knows. If it says it is a member it is
-    /// rejected.
-    pub fn vouch_onlooker(&mut self, peer: PeerId) {
-        self.members.set_identity(peer, None);
-        if self.peers.find(peer).is_some_and(|link| self.peers[link].member().is_some()) {
-            self.refuse(peer, RejectReason::NotAPlayer);
-        }
-    }
-
-    /// Says that a peer came after this one became a member, if the caller knows, for instance from
-    /// a lobby. It is believed to be junior to all members here, whatever it says. Not any more
-    /// once this peer had to come in again: it may itself be junior to peers that came after it.
-    pub fn vouch_newcomer(&mut self, peer: PeerId) {
-        if self.is_member() && self.cx.stats.rejoins == 0 {
-            self.members.note_joiner(peer);
-        }
-    }
-
-    /// Whether a peer is known to have come after this one became a member.
-    pub fn came_later(&self, peer: PeerId) -> bool {
-        self.members.came_later(peer)
-    }
-
-    /// Goes by another player's number, with all its objects; the player with that number has the
-    /// old one instead. For a player that played alone and now has a slot among others. Whether it
-    /// did: only while there is no link.
-    pub fn set_local_slot(&mut self, player: Slot) -> bool {
-        let old = self.members.me.slot;
-        if self.peers.is_empty() && player != old {
-            self.swap_slots(old, player);
-        }
-        self.peers.is_empty()
     }
 
     /// Time passes. Call it once a frame, after the game has changed its objects; then drain
@@ -209,6 +165,11 @@ impl Session {
             self.refuse(peer, reason);
             return Ok(());
         }
+        let (count, max) = (1 + hello.extra_slots.len(), self.players_max());
+        if count > max {
+            let (count, max) = (count as u64, max as u64);
+            return Err(DecodeError::CountTooLarge { what: "slots of a peer", count, max }.into());
+        }
         let known = self.peers[index].handshake.their_epoch;
         if known != 0 && known != hello.epoch {
             if self.peers[index].handshake.restarts >= RESTARTS_MAX {
@@ -240,7 +201,7 @@ impl Session {
         let is_member = hello.member.join_order != NUMBER_NONE;
         let link = &self.peers[index];
         match link.present() {
-            Some(present) if present.id != hello.member || present.slot != hello.player => {
+            Some(present) if present != hello.present() => {
                 return Err(PeerFault::IdentityChanged);
             }
             Some(present) if hello.echo == link.handshake.epoch && !link.handshake.spectator => {
@@ -290,7 +251,7 @@ impl Session {
 
     /// A peer is a member.
     fn welcome(&mut self, index: usize, hello: &Hello) {
-        let present = RosterMember { id: hello.member, slot: hello.player };
+        let present = hello.present();
         self.members.highest = self.members.highest.max(present.id.join_order);
         let link = &mut self.peers[index];
         link.handshake.present = Some(present);
@@ -314,7 +275,7 @@ impl Session {
     fn seat_spectator(&mut self, index: usize, hello: &Hello) {
         let handshake = &mut self.peers[index].handshake;
         handshake.spectator = true;
-        handshake.present = Some(RosterMember { id: hello.member, slot: hello.player });
+        handshake.present = Some(hello.present());
         if self.members.spectator {
             return;
         }
@@ -471,18 +432,5 @@ impl Session {
         let (to, stream) = self.replicator.poll(&mut work!(self), &self.inputs)?;
         let bytes = self.replicator.bytes();
         Some(Transmit { to, reliable: stream.is_some(), stream: stream.unwrap_or(0), bytes })
-    }
-
-    /// Players swap slots: this peer's goes by another.
-    pub(super) fn swap_slots(&mut self, old: Slot, new: Slot) {
-        let swapped = |slot: Slot| match slot {
-            _ if slot == old => new,
-            _ if slot == new => old,
-            _ => slot,
-        };
-        self.members.set_slot(new);
-        self.objects.rename(swapped);
-        self.values.rename(&self.schema, swapped);
-        self.roster_changed();
     }
 }

@@ -46,7 +46,7 @@ fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never
         world.run_ms(500);
         let id = ObjectId::new(MemberTag(77), 1);
         for (index, other, seq) in [(1, 2, 3), (2, 1, 2)] {
-            let RosterMember { id: holder, slot: player } = world.session(other).members.me;
+            let RosterMember { id: holder, slot: player, .. } = world.session(other).members.me;
             let session = world.session(index);
             let version = Version { lock_seq: 2, claim_seq: seq, authority: holder, tick: 3 };
             let (home, gone) = (Some(Slot::at(0)), true);

@@ -101,7 +101,7 @@ pub(crate) mod bench {
 
     fn member(number: usize) -> RosterMember {
         let id = MemberId { join_order: number as u32, tag: MemberTag(number as u32 + 1) };
-        RosterMember { id, slot: Slot::at(number) }
+        RosterMember::new(id, Slot::at(number))
     }
 
     impl Bench {
@@ -145,7 +145,7 @@ pub(crate) mod bench {
 
         /// A record of the first version under this authority.
         pub(crate) fn record(&self, authority: usize) -> Record {
-            let RosterMember { id, slot } = member(authority);
+            let RosterMember { id, slot, .. } = member(authority);
             let version = Version { lock_seq: 0, claim_seq: 1, authority: id, tick: 1 };
             Record { version, player: slot, held: false, owner_claim: None, home: None, gone: false, kind: 0 }
         }

@@ -45,7 +45,8 @@ pub struct WorldEngine<W: World> {
     has_left: bool,
     /// While suspended: since when other members are present.
     hand_over_since: Option<Micros>,
-    input: InputLatch<W::Input>,
+    /// One for each local player, in the order of their slots.
+    inputs: Vec<InputLatch<W::Input>>,
 }
 
 impl<W: World> sealed::Sealed for WorldEngine<W> {}
@@ -66,13 +67,14 @@ impl<W: World> Engine for WorldEngine<W> {
         let (local_players, max_players) = (config.local_players as u64, u64::from(config.max_players));
         let slots = SlotSet::COUNT_MAX as u64;
         for (setting, value, max) in
-            [("local_players", local_players, 1), ("max_players", max_players, slots)]
+            [("local_players", local_players, max_players.min(slots)), ("max_players", max_players, slots)]
         {
             if !(1..=max).contains(&value) {
                 return Err(SessionError::Setting { setting, value, min: 1, max });
             }
         }
-        let session = new_session::<W>(config, first_player(config), JoinMode::Create, rng)?;
+        let slots = config.first_slots(config.local_players);
+        let session = new_session::<W>(config, slots, JoinMode::Create, rng)?;
         let mut engine = WorldEngine {
             world,
             session,
@@ -83,7 +85,7 @@ impl<W: World> Engine for WorldEngine<W> {
             suspended: false,
             has_left: false,
             hand_over_since: None,
-            input: InputLatch::default(),
+            inputs: vec![InputLatch::default(); config.local_players],
         };
         engine.begin(now);
         Ok(engine)
@@ -98,8 +100,8 @@ impl<W: World> Engine for WorldEngine<W> {
     fn keep_choices_of(&mut self, _previous: &Self) {}
 
     fn set_input(&mut self, player: usize, input: W::Input) {
-        if player == 0 {
-            self.input.set(input);
+        if let Some(latch) = self.inputs.get_mut(player) {
+            latch.set(input);
         }
     }
 
@@ -137,10 +139,15 @@ impl<W: World> Engine for WorldEngine<W> {
             self.clock.ticks_due(room.now, 1_000_000)
         };
         for _ in 0..ticks {
-            if let Some(input) = input(self, 0) {
-                self.input.set(input);
+            for player in 0..self.inputs.len() {
+                if let Some(input) = input(self, player) {
+                    self.inputs[player].set(input);
+                }
             }
-            self.session.set_input(self.input.take());
+            // A spectator has one slot in its session, and no input of its own counts.
+            let players = self.session.local_slots().count();
+            let inputs: Vec<W::Input> = self.inputs.iter_mut().take(players).map(InputLatch::take).collect();
+            self.session.set_inputs(&inputs);
             self.world.step(&mut self.session);
         }
         self.session.tick_with(room.now, self.world.interest());
@@ -206,14 +213,13 @@ impl<W: World> Engine for WorldEngine<W> {
     fn local_slots(&self) -> SlotSet {
         match self.is_spectating() {
             true => SlotSet::EMPTY,
-            false => SlotSet::of(self.session.local_slot()),
+            false => self.session.local_slots().collect(),
         }
     }
 
     fn slots_of<P: Platform>(&self, room: &Lobby<P>, peer: PeerId) -> SlotSet {
-        let present = |player: &Slot| self.in_match && self.session.roster().by_slot(*player).is_some();
-        let player = room.player_of(peer).filter(present);
-        player.into_iter().collect()
+        let present = |slot: &Slot| self.in_match && self.session.roster().by_slot(*slot).is_some();
+        room.slots_of(peer).iter().filter(present).collect()
     }
 
     fn leader<P: Platform>(&self, room: &Lobby<P>) -> Option<PeerId> {
@@ -222,8 +228,7 @@ impl<W: World> Engine for WorldEngine<W> {
     }
 
     fn scores_by_peer<P: Platform>(&self, room: &Lobby<P>, scores: &[(Slot, i64)]) -> Vec<(PeerId, i64)> {
-        let peer_of = |slot: Slot| room.reservations().find(|(_, own)| *own == slot).map(|(peer, _)| peer);
-        scores.iter().filter_map(|&(slot, score)| Some((peer_of(slot)?, score))).collect()
+        scores.iter().filter_map(|&(slot, score)| Some((room.peer_of(slot)?, score))).collect()
     }
 }
 
@@ -343,43 +348,44 @@ impl<W: World> WorldEngine<W> {
 
     /// There is nothing left to watch: starts a world of this peer.
     fn begin_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        let player = room.own_player().unwrap_or_else(|| first_player(&room.config));
+        let slots = room.own_slots().unwrap_or_else(|| room.config.first_slots(room.config.local_players));
         let LobbyRoom { config, rng, now, .. } = room;
-        self.session = new_session::<W>(config, player, JoinMode::Create, rng)
+        self.session = new_session::<W>(config, slots, JoinMode::Create, rng)
             .expect("the settings held for the world before");
         self.begin(*now);
     }
 }
 
-/// The local player while solo: by the preferred slot.
-fn first_player(config: &RoomConfig<ReplicaConfig>) -> Slot {
-    config.first_slots(1).lowest().unwrap_or_default()
-}
-
 fn new_session<W: World>(
     config: &RoomConfig<ReplicaConfig>,
-    player: Slot,
+    slots: SlotSet,
     mode: JoinMode,
     rng: &mut Prng,
 ) -> Result<Session, SessionError> {
     let kinds = W::kinds().with_input::<W::Input>();
-    Session::new(config.engine.clone(), kinds, player, mode, rng.next_u64())
+    let first = slots.lowest().unwrap_or_default();
+    let mut session = Session::new(config.engine.clone(), kinds, first, mode, rng.next_u64())?;
+    if slots.len() > 1 {
+        session.set_local_slots(slots)?;
+    }
+    Ok(session)
 }
 
 impl<P: Platform> Lobby<P> {
-    /// The player of a peer, by its reservation.
-    pub(crate) fn player_of(&self, peer: PeerId) -> Option<Slot> {
-        self.reservations().find(|(other, _)| *other == peer).map(|(_, slot)| slot)
+    /// Slots reserved for the players at a peer.
+    pub(crate) fn slots_of(&self, peer: PeerId) -> SlotSet {
+        let reserved = self.all_reservations().find(|(other, _)| *other == peer);
+        reserved.map_or(SlotSet::EMPTY, |(_, slots)| slots)
     }
 
-    /// The peer of a player, by its reservation.
-    fn peer_of(&self, player: Slot) -> Option<PeerId> {
-        self.reservations().find(|(_, slot)| *slot == player).map(|(peer, _)| peer)
+    /// The peer a slot is reserved for.
+    fn peer_of(&self, slot: Slot) -> Option<PeerId> {
+        self.all_reservations().find(|(_, slots)| slots.contains(slot)).map(|(peer, _)| peer)
     }
 
-    /// The local player, by this peer's reservation.
-    fn own_player(&self) -> Option<Slot> {
-        self.player_of(self.me()?)
+    /// Slots reserved for the local players, if this peer has a reservation.
+    fn own_slots(&self) -> Option<SlotSet> {
+        Some(self.slots_of(self.me()?)).filter(|slots| !slots.is_empty())
     }
 
     /// This peer is in the room without a reservation.

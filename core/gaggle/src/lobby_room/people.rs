@@ -77,6 +77,13 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         members.filter_map(|member| Some((member.peer, member.slot?)))
     }
 
+    /// Slots of all players at each peer, as the lobby reserved them.
+    pub(crate) fn all_reservations(&self) -> impl Iterator<Item = (PeerId, SlotSet)> + '_ {
+        let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
+        let members = room.into_iter().flat_map(|room| &room.members);
+        members.filter(|member| member.slot.is_some()).map(|member| (member.peer, member.slots()))
+    }
+
     /// The chairs the lobby gave to those at this machine.
     pub(crate) fn own_reserved_slots(&self) -> SlotSet {
         let room = self.lobby_client.as_ref().and_then(Client::room);

@@ -78,7 +78,7 @@ impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
         self.engine.session_mut()
     }
 
-    /// The local player. Its number may change with the reservation.
+    /// Slot of the local player; of several, the first. It may change with the reservation.
     pub fn local_slot(&self) -> Slot {
         self.session().local_slot()
     }
@@ -93,8 +93,8 @@ impl<W: World, P: Platform> Room<WorldEngine<W>, P> {
         self.session().is_leader()
     }
 
-    /// The player of a peer, by its reservation.
+    /// Slot reserved for the player at a peer; of several, the first.
     pub fn slot_of(&self, peer: PeerId) -> Option<Slot> {
-        self.lobby_room.player_of(peer)
+        self.lobby_room.slots_of(peer).lowest()
     }
 }

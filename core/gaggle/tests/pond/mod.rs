@@ -95,20 +95,25 @@ impl World for Pond {
 
     fn on_enter(&mut self, session: &mut Session) {
         self.entered += 1;
-        let me = session.local_slot();
         let hosted = matches!(session.config().authority, AuthorityPolicy::Leader);
-        if !hosted && session.iter_owned::<Boat>(me).next().is_none() {
-            session.spawn_owned(me, &Boat { strokes: 0, sailor: me.byte() }).expect("everybody may have one");
+        for me in session.local_slots() {
+            if !hosted && session.iter_owned::<Boat>(me).next().is_none() {
+                let boat = Boat { strokes: 0, sailor: me.byte() };
+                session.spawn_owned(me, &boat).expect("every player may have one");
+            }
         }
     }
 
     fn step(&mut self, session: &mut Session) {
         self.steps += 1;
         if !matches!(session.config().authority, AuthorityPolicy::Leader) {
-            let oars = session.input(session.local_slot()).unwrap_or_default();
-            return self.strike(session, session.local_slot(), oars);
+            for player in session.local_slots() {
+                let oars = session.input(player).unwrap_or_default();
+                self.strike(session, player, oars);
+            }
+            return;
         }
-        let players: Vec<Slot> = session.roster().iter().map(|present| present.slot).collect();
+        let players: Vec<Slot> = session.roster().iter().flat_map(|present| present.slots()).collect();
         if !session.is_leader() {
             return;
         }
@@ -158,6 +163,9 @@ impl Resident for House {
         let beat = now.get() / FRAME.get() / (3 + house as u64);
         let row = !self.world().still && beat % 2 == 1;
         self.set_input(0, Oars { row, splash: false });
+        // A second player at this peer rows slower.
+        let row = !self.world().still && now.get() / FRAME.get() / 20 % 2 == 1;
+        self.set_input(1, Oars { row, splash: false });
         self.update(now);
     }
 

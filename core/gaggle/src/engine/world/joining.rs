@@ -1,7 +1,7 @@
 //! Joining the world of other peers while the one on the screen goes on, identities, and what the
 //! session reports.
 
-use gaggle_kit::{Micros, PeerId, Slot, VecSet};
+use gaggle_kit::{Micros, PeerId, SlotSet, VecSet};
 use gaggle_link::Transport;
 use gaggle_replica::{JoinMode, Session, SessionEvent};
 
@@ -67,7 +67,7 @@ impl Joining {
 impl<W: World> WorldEngine<W> {
     /// Makes the world on the screen the room's, for others to join.
     pub(super) fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
-        let Some(player) = room.own_player() else { return };
+        let Some(slots) = room.own_slots() else { return };
         self.drop_links(room.now);
         self.joining = None;
         room.joins = false;
@@ -75,7 +75,8 @@ impl<W: World> WorldEngine<W> {
         if self.is_spectating() {
             self.begin_solo(room);
         }
-        self.session.set_local_slot(player);
+        // There is no link, and the lobby reserves no more slots than there are local players.
+        let _ = self.session.set_local_slots(slots);
         self.set_identities(room);
         // Peers that connected while this one waited for a world to join.
         for &peer in room.mesh.as_ref().map_or(&[][..], |mesh| mesh.peers()) {
@@ -102,14 +103,14 @@ impl<W: World> WorldEngine<W> {
     }
 
     fn try_to_join<P: Platform>(&mut self, room: &mut Lobby<P>, is_reported: bool, is_start: bool) {
-        let (player, mode) = match room.own_player() {
-            Some(player) => (player, JoinMode::Join),
-            None if room.is_spectator_here() => (Slot::at(0), JoinMode::Spectate),
+        let (slots, mode) = match room.own_slots() {
+            Some(slots) => (slots, JoinMode::Join),
+            None if room.is_spectator_here() => (SlotSet::first(1), JoinMode::Spectate),
             None => return,
         };
         let LobbyRoom { config, rng, now, .. } = room;
         let session =
-            new_session::<W>(config, player, mode, rng).expect("the settings held for the solo world");
+            new_session::<W>(config, slots, mode, rng).expect("the settings held for the solo world");
         self.joining = Some(Joining {
             session,
             is_start,
@@ -230,10 +231,10 @@ impl<W: World> WorldEngine<W> {
     fn set_identities<P: Platform>(&mut self, room: &Lobby<P>) {
         let me = room.me();
         self.set_later_joiners(room);
-        for (peer, player) in room.reservations().filter(|(peer, _)| Some(*peer) != me) {
-            self.session.vouch(peer, player);
+        for (peer, slots) in room.all_reservations().filter(|(peer, _)| Some(*peer) != me) {
+            self.session.vouch_slots(peer, slots);
             if let Some(joining) = &mut self.joining {
-                joining.session.vouch(peer, player);
+                joining.session.vouch_slots(peer, slots);
             }
         }
         for peer in room.spectators().filter(|peer| Some(*peer) != me) {

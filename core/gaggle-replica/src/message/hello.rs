@@ -1,0 +1,228 @@
+//! First message of a link: who a peer is, by which rules it plays, and how far it is.
+//! The session writes one for every start of a link and judges those that come. Absent: judging.
+
+use gaggle_kit::{ByteReader, DecodeError, Slot, SlotSet};
+
+use super::{NUMBER_NONE, PARTS_MAX, PROTOCOL_VERSION};
+use crate::membership::Identity;
+use crate::roster::{LOCAL_PLAYERS_MAX, RosterMember};
+use crate::{MemberId, MemberTag};
+
+/// What a peer says of itself at the start of a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hello {
+    pub(crate) version: u16,
+    /// Game, kinds and settings.
+    pub(crate) fingerprint: u64,
+    /// This start of the link, and the other side's start if it is known.
+    pub(crate) epoch: u32,
+    pub(crate) echo: u32,
+    /// The number is [`NUMBER_NONE`] for a peer that is no member yet.
+    pub(crate) member: MemberId,
+    /// Slot of the player at the sender; if there are several, of the first.
+    pub(crate) player: Slot,
+    /// Slots of the others, all after the first.
+    pub(crate) extra_slots: SlotSet,
+    /// The highest member number the sender knows.
+    pub(crate) highest: u32,
+    /// How long ago the session was founded.
+    pub(crate) age_ms: u32,
+    /// The sender's tick.
+    pub(crate) tick: u32,
+    /// The sender knows of no object.
+    pub(crate) blank: bool,
+    /// The receiver is not known here under the number it has: it is to come in again, as a
+    /// new member.
+    pub(crate) unknown: bool,
+    /// The sender spectates and is never a member.
+    pub(crate) spectator: bool,
+    /// How many objects the sender is about to introduce.
+    pub(crate) objects: u32,
+    /// What the fingerprint is made of, part by part: to say where two differ.
+    pub(crate) parts: Vec<u32>,
+}
+
+/// Slots of further players at one peer, in the one form there is: at least one, all after the
+/// first, and none of a spectator.
+fn read_extra_slots(r: &mut ByteReader<'_>, first: Slot, is_spectator: bool) -> Result<SlotSet, DecodeError> {
+    let slots = SlotSet::from_bits(r.u64("extra slots")?);
+    if is_spectator || slots.lowest().is_none_or(|lowest| lowest <= first) {
+        return Err(DecodeError::NotCanonical { what: "extra slots" });
+    }
+    if slots.len() >= LOCAL_PLAYERS_MAX {
+        let (count, max) = (slots.len() as u64, LOCAL_PLAYERS_MAX as u64 - 1);
+        return Err(DecodeError::CountTooLarge { what: "extra slots", count, max });
+    }
+    Ok(slots)
+}
+
+impl Hello {
+    /// Slots of the players at the sender.
+    pub(crate) fn identity(&self) -> Identity {
+        (self.player, self.extra_slots)
+    }
+
+    /// The sender as a member.
+    pub(crate) fn present(&self) -> RosterMember {
+        RosterMember { id: self.member, slot: self.player, extra_slots: self.extra_slots }
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.push(super::KIND_HELLO);
+        out.extend_from_slice(&self.version.to_le_bytes());
+        out.extend_from_slice(&self.fingerprint.to_le_bytes());
+        for number in [
+            self.epoch,
+            self.echo,
+            self.member.join_order,
+            self.member.tag.0,
+            self.highest,
+            self.age_ms,
+            self.tick,
+            self.objects,
+        ] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.push(self.player.byte());
+        let has_extra = !self.extra_slots.is_empty();
+        let flags = [self.blank, self.spectator, self.unknown, has_extra];
+        out.push((0..).zip(flags).map(|(bit, flag)| u8::from(flag) << bit).sum());
+        if has_extra {
+            out.extend_from_slice(&self.extra_slots.bits().to_le_bytes());
+        }
+        self.parts.iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
+    }
+
+    pub(super) fn decode(r: &mut ByteReader<'_>) -> Result<Hello, DecodeError> {
+        let version = r.u16("protocol version")?;
+        if version != PROTOCOL_VERSION {
+            // What another version says after its number is not ours to judge.
+            return Ok(Hello {
+                version,
+                fingerprint: 0,
+                epoch: 0,
+                echo: 0,
+                member: MemberId::default(),
+                player: Slot::at(0),
+                extra_slots: SlotSet::EMPTY,
+                highest: 0,
+                age_ms: 0,
+                tick: 0,
+                blank: true,
+                unknown: false,
+                spectator: false,
+                objects: 0,
+                parts: Vec::new(),
+            });
+        }
+        let fingerprint = r.u64("fingerprint")?;
+        let (epoch, echo) = (r.u32("epoch")?, r.u32("echoed epoch")?);
+        let member =
+            MemberId { join_order: r.u32("member's number")?, tag: MemberTag(r.u32("member's tag")?) };
+        let (highest, age_ms) = (r.u32("highest number")?, r.u32("age")?);
+        let (tick, objects) = (r.u32("tick")?, r.u32("objects")?);
+        let player = super::read_player(r)?;
+        if epoch == 0 {
+            return Err(DecodeError::Unknown { what: "epoch", value: 0 });
+        }
+        if member.tag.0 == 0 {
+            return Err(DecodeError::Unknown { what: "member's tag", value: 0 });
+        }
+        let flags = r.u8("flags")?;
+        if flags > 15 {
+            return Err(DecodeError::Unknown { what: "flags", value: flags.into() });
+        }
+        let (blank, onlooker, unknown) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+        if onlooker && member.join_order != NUMBER_NONE {
+            return Err(DecodeError::NotCanonical { what: "member's number" });
+        }
+        let extra_slots =
+            if flags & 8 == 0 { SlotSet::EMPTY } else { read_extra_slots(r, player, onlooker)? };
+        if r.remaining() > PARTS_MAX * 4 {
+            let (count, max) = (r.remaining() as u64 / 4, PARTS_MAX as u64);
+            return Err(DecodeError::CountTooLarge { what: "parts of the game", count, max });
+        }
+        let parts = (0..r.remaining() / 4).map(|_| r.u32("part of the game")).collect::<Result<_, _>>()?;
+        Ok(Hello {
+            version,
+            fingerprint,
+            epoch,
+            echo,
+            member,
+            player,
+            extra_slots,
+            highest,
+            age_ms,
+            tick,
+            blank,
+            unknown,
+            spectator: onlooker,
+            objects,
+            parts,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+    use crate::message::tests::{expect_vector, samples};
+
+    /// A hello of a peer with three players, in slots 2, 5 and 63.
+    const VECTOR: &str = "
+        01                # kind
+        0100              # version
+        0807060504030201  # fingerprint
+        a0000000          # epoch
+        b1000000          # the other's epoch
+        03000000c2c2c2c2  # member: number, tag
+        05000000          # highest number known
+        48ee0000          # age of the session, ms
+        c4040000          # tick
+        90010000          # objects to be told
+        02                # slot of the first player
+        08                # flags: extra slots follow
+        2000000000000080  # extra slots, a bit each
+        0a0b0c0d1a1b1c1d  # parts of the game, of any number
+    ";
+
+    fn hello_with(extra_slots: SlotSet) -> Hello {
+        let [Message::Hello(hello), ..] = samples() else { panic!("the first sample is a hello") };
+        Hello { extra_slots, ..hello }
+    }
+
+    #[test]
+    fn hello_of_three_players_is_as_its_vector() {
+        let extra = [5, 63].map(Slot::at).into_iter().collect();
+        let message = Message::Hello(hello_with(extra));
+        expect_vector(&message, VECTOR);
+    }
+
+    #[test]
+    fn hello_with_impossible_extra_slots_is_rejected() {
+        let impossible = |hello: Hello| {
+            let mut bytes = Vec::new();
+            Message::Hello(hello).encode(&mut bytes);
+            Message::decode(&bytes).unwrap_err()
+        };
+        let not_canonical = DecodeError::NotCanonical { what: "extra slots" };
+        for before_first in [0, 2] {
+            assert_eq!(impossible(hello_with(SlotSet::of(Slot::at(before_first)))), not_canonical);
+        }
+        let spectator = Hello {
+            spectator: true,
+            member: MemberId { join_order: NUMBER_NONE, tag: MemberTag(1) },
+            ..hello_with(SlotSet::of(Slot::at(3)))
+        };
+        assert_eq!(impossible(spectator), not_canonical);
+        let nine = impossible(hello_with((3..11).map(Slot::at).collect()));
+        assert_eq!(nine, DecodeError::CountTooLarge { what: "extra slots", count: 8, max: 7 });
+        // The flag without a slot.
+        let mut bytes = Vec::new();
+        Message::Hello(hello_with(SlotSet::of(Slot::at(3)))).encode(&mut bytes);
+        bytes[45] = 0;
+        assert_eq!(bytes[44], 8, "the flags come before");
+        assert_eq!(Message::decode(&bytes).unwrap_err(), not_canonical);
+    }
+}

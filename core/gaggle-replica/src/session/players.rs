@@ -1,0 +1,175 @@
+//! Players as a session's caller sees them: slots here and elsewhere, who a peer may be, inputs.
+//! A game and its room call it. Absent: what links bring, objects.
+
+use std::any::type_name;
+
+use gaggle_kit::{Input, PeerId, Slot, SlotSet};
+
+use super::state::Session;
+use crate::config::SessionError;
+use crate::event::RejectReason;
+use crate::input_queue::INPUT_BYTES_MAX;
+use crate::input_relay::InputRelay;
+use crate::membership::{Identity, mismatch};
+use crate::roster::{LOCAL_PLAYERS_MAX, RosterMember};
+
+impl Session {
+    /// Says which player a peer is, if the caller knows, for instance from a ticket. If the peer
+    /// says something else it is rejected, and so is any other that says it is that player.
+    pub fn vouch(&mut self, peer: PeerId, player: Slot) {
+        self.set_identity(peer, (player, SlotSet::EMPTY));
+    }
+
+    /// The same of a peer with several players, by the slots of all of them.
+    pub fn vouch_slots(&mut self, peer: PeerId, slots: SlotSet) {
+        if let Some(first) = slots.lowest() {
+            self.set_identity(peer, (first, slots.difference(SlotSet::of(first))));
+        }
+    }
+
+    fn set_identity(&mut self, peer: PeerId, known: Identity) {
+        self.members.set_identity(peer, Some(known));
+        let present = self.peers.find(peer).and_then(|link| self.peers[link].present());
+        let said = present.map(|present| (present.slot, present.extra_slots));
+        if let Some(said) = said.filter(|said| *said != known) {
+            self.refuse(peer, mismatch(said, known));
+        }
+    }
+
+    /// Says that a peer may only spectate, if the caller knows. If it says it is a member it is
+    /// rejected.
+    pub fn vouch_onlooker(&mut self, peer: PeerId) {
+        self.members.set_identity(peer, None);
+        if self.peers.find(peer).is_some_and(|link| self.peers[link].member().is_some()) {
+            self.refuse(peer, RejectReason::NotAPlayer);
+        }
+    }
+
+    /// Says that a peer came after this one became a member, if the caller knows, for instance from
+    /// a lobby. It is believed to be junior to all members here, whatever it says. Not any more
+    /// once this peer had to come in again: it may itself be junior to peers that came after it.
+    pub fn vouch_newcomer(&mut self, peer: PeerId) {
+        if self.is_member() && self.cx.stats.rejoins == 0 {
+            self.members.note_joiner(peer);
+        }
+    }
+
+    /// Whether a peer is known to have come after this one became a member.
+    pub fn came_later(&self, peer: PeerId) -> bool {
+        self.members.came_later(peer)
+    }
+
+    /// Goes by another player's number, with all its objects; the player with that number has the
+    /// old one instead. For a player that played alone and now has a slot among others. Whether it
+    /// did: only while there is no link.
+    pub fn set_local_slot(&mut self, player: Slot) -> bool {
+        let (me, slots) = (self.members.me, (player, SlotSet::EMPTY));
+        if self.peers.is_empty() && (me.slot, me.extra_slots) != slots {
+            self.swap_slots(me.slot, player);
+            self.members.set_slots(slots);
+            self.roster_changed();
+        }
+        self.peers.is_empty()
+    }
+
+    /// Goes by the slots of these players from now on, each with all the objects and values of the
+    /// local player before it in the order of slots. For several players at one peer, and for a
+    /// peer that played alone and now has slots among others.
+    ///
+    /// # Errors
+    /// If there is a link, no slot, or more players than a peer can have: 8, and as many as have
+    /// inputs of 32 bytes together.
+    pub fn set_local_slots(&mut self, slots: SlotSet) -> Result<(), SessionError> {
+        let max = self.players_max();
+        let Some(first) = slots.lowest().filter(|_| slots.len() <= max) else {
+            let (setting, value) = ("local players", slots.len() as u64);
+            return Err(SessionError::Setting { setting, value, min: 1, max: max as u64 });
+        };
+        if !self.peers.is_empty() {
+            return Err(SessionError::Connected);
+        }
+        let mut before: Vec<Slot> = self.members.me.slots().collect();
+        for (index, new) in slots.iter().enumerate().take(before.len()) {
+            let old = before[index];
+            if old != new {
+                self.swap_slots(old, new);
+                before.iter_mut().skip(index).filter(|slot| **slot == new).for_each(|slot| *slot = old);
+            }
+        }
+        self.members.set_slots((first, slots.difference(SlotSet::of(first))));
+        self.roster_changed();
+        Ok(())
+    }
+
+    /// Most players one peer can have: their inputs travel as one.
+    pub(super) fn players_max(&self) -> usize {
+        let size = self.schema.kinds.input().map_or(0, |entry| entry.size);
+        LOCAL_PLAYERS_MAX.min(INPUT_BYTES_MAX / size.max(1))
+    }
+
+    /// The slot of the player at this peer; if there are several, of the first.
+    pub fn local_slot(&self) -> Slot {
+        self.members.me.slot
+    }
+
+    /// Slots of all players at this peer, the lowest first.
+    pub fn local_slots(&self) -> impl Iterator<Item = Slot> + use<> {
+        self.members.me.slots()
+    }
+
+    /// What the player at this peer does now. Call it once a frame. The leader gets every change of
+    /// it, in order, and every press once, however short it was and whatever gets lost. Of several
+    /// local players the others do nothing: see [`set_inputs`](Session::set_inputs).
+    ///
+    /// # Panics
+    /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
+    pub fn set_input<I: Input>(&mut self, input: I) {
+        self.set_inputs(&[input]);
+    }
+
+    /// What the players at this peer do now, in the order of their slots. Call it once a frame. One
+    /// that is missing does nothing.
+    ///
+    /// # Panics
+    /// As for [`set_input`](Session::set_input), and if there are more inputs than local players.
+    pub fn set_inputs<I: Input>(&mut self, inputs: &[I]) {
+        let (size, players) = (self.input_size::<I>(), self.members.me.player_count());
+        assert!(inputs.len() <= players, "{} inputs of {players} local players", inputs.len());
+        let mut all = [I::default(); LOCAL_PLAYERS_MAX];
+        all[..inputs.len()].copy_from_slice(inputs);
+        self.inputs.set(&all[..players], size, !self.members.spectator);
+    }
+
+    /// What a player does, for the peer that simulates: call it once a frame and player. Each
+    /// sample is told once, a gap is filled by what the player holds. None if nothing was ever
+    /// heard of the player's hands.
+    ///
+    /// # Panics
+    /// If inputs of this type were not named by [`Kinds::with_input`](crate::Kinds::with_input).
+    pub fn input<I: Input>(&mut self, player: Slot) -> Option<I> {
+        let size = self.input_size::<I>();
+        let index_in = |member: &RosterMember| member.slots().position(|slot| slot == player);
+        if let Some(index) = index_in(&self.members.me) {
+            return self.inputs.take_local(index, size);
+        }
+        let member = self.members.roster.by_slot(player)?;
+        let inputs = &mut self.peers.of_member_mut(member)?.side.inputs;
+        InputRelay::take_remote(inputs.get_mut(index_in(&member)?)?, size)
+    }
+
+    fn input_size<I: Input>(&self) -> usize {
+        let size = self.schema.kinds.input_size::<I>();
+        size.unwrap_or_else(|| panic!("{} is not the input named by Kinds::with_input", type_name::<I>()))
+    }
+
+    /// Two slots change places, wherever objects and values name them.
+    pub(super) fn swap_slots(&mut self, old: Slot, new: Slot) {
+        let swapped = |slot: Slot| match slot {
+            _ if slot == old => new,
+            _ if slot == new => old,
+            _ => slot,
+        };
+        self.objects.rename(swapped);
+        self.values.rename(&self.schema, swapped);
+    }
+}
