@@ -7,13 +7,55 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Version of wasm-bindgen that a module must be built with: that of the glue's maker.
 const GLUE: &str = "0.2.130";
 
+/// How a page's module is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Build {
+    /// For players far away: smallest module, compressed, without messages of panics.
+    Small,
+    /// For this machine: several times as fast to build, not compressed, with names and messages.
+    Local,
+}
+
+impl Build {
+    /// Name of the cargo profile, which is also its folder.
+    const fn profile(self) -> &'static str {
+        match self {
+            Build::Small => "page",
+            Build::Local => "local",
+        }
+    }
+
+    /// The same profile where a workspace does not define it.
+    const fn settings(self) -> [&'static str; 6] {
+        match self {
+            Build::Small => [
+                r#"profile.page.inherits="release""#,
+                r#"profile.page.opt-level="z""#,
+                r#"profile.page.lto="fat""#,
+                "profile.page.codegen-units=1",
+                r#"profile.page.panic="abort""#,
+                "profile.page.debug=false",
+            ],
+            Build::Local => [
+                r#"profile.local.inherits="release""#,
+                "profile.local.opt-level=1",
+                "profile.local.lto=false",
+                "profile.local.incremental=true",
+                r#"profile.local.panic="abort""#,
+                "profile.local.debug=false",
+            ],
+        }
+    }
+}
+
 /// Builds an example of `package` for the browser and puts `NAME.js` and `NAME_bg.wasm` into `out`.
 ///
 /// # Errors
 /// Says which step failed; cargo's own words went to the terminal.
 pub fn bundle_example(workspace: &Path, package: &str, example: &str, out: &Path) -> Result<(), String> {
-    let built = build(workspace, package, &["--example", example])?;
-    make_glue(&built.join("examples").join(format!("{example}.wasm")), example, out, Panics::Report)
+    let built = build(workspace, Build::Small, package, &["--example", example])?;
+    let module = built.join("examples").join(format!("{example}.wasm"));
+    make_glue(&module, example, out, Finish { panics: Panics::Report, is_short: true })
 }
 
 /// Builds the arcade and puts its whole page into `out`, packed: one module for every game, each
@@ -23,17 +65,24 @@ pub fn bundle_example(workspace: &Path, package: &str, example: &str, out: &Path
 ///
 /// # Errors
 /// Says which step failed; cargo's own words went to the terminal.
-pub fn bundle_arcade(workspace: &Path, out: &Path, base: &str) -> Result<(), String> {
+pub fn bundle_arcade(workspace: &Path, out: &Path, base: &str, kind: Build) -> Result<(), String> {
     let folder = workspace.join("apps/arcade");
-    let built = build(workspace, "arcade", &["--bins"])?;
+    let built = build(workspace, kind, "arcade", &["--bins"])?;
+    let finish = match kind {
+        Build::Small => Finish { panics: Panics::Trap, is_short: true },
+        Build::Local => Finish { panics: Panics::Report, is_short: false },
+    };
     let programs = std::fs::read_dir(folder.join("src/bin"));
     let programs = programs.map_err(|error| format!("{}: {error}", folder.display()))?;
     for program in programs.flatten() {
         let name = program.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        make_glue(&built.join(format!("{name}.wasm")), &name, out, Panics::Trap)?;
+        make_glue(&built.join(format!("{name}.wasm")), &name, out, finish)?;
     }
     copy_page(&folder.join("page"), out, base)?;
-    crate::pack::pack(out)
+    match kind {
+        Build::Small => crate::pack::pack(out),
+        Build::Local => Ok(()),
+    }
 }
 
 /// Puts the files around the modules beside them. The page asks for modules by their version, so
@@ -95,11 +144,11 @@ fn version_of(out: &Path) -> Result<String, std::io::Error> {
 }
 
 /// Builds parts of a package for the browser; where its modules are.
-fn build(workspace: &Path, package: &str, parts: &[&str]) -> Result<PathBuf, String> {
+fn build(workspace: &Path, kind: Build, package: &str, parts: &[&str]) -> Result<PathBuf, String> {
     ensure_target()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(workspace).args(["build", "--profile", "page", "--target", TARGET]);
+    cargo.current_dir(workspace).args(["build", "--profile", kind.profile(), "--target", TARGET]);
     cargo.args(["--package", package]).args(parts);
     // Flags meant for the host (coverage, a linker) break this target.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -107,7 +156,7 @@ fn build(workspace: &Path, package: &str, parts: &[&str]) -> Result<PathBuf, Str
     if !status.success() {
         return Err(format!("{package} does not build for the browser"));
     }
-    Ok(target.join(TARGET).join("page"))
+    Ok(target.join(TARGET).join(kind.profile()))
 }
 
 /// What becomes of a panic in a page.
@@ -119,30 +168,27 @@ enum Panics {
     Report,
 }
 
-fn make_glue(module: &Path, name: &str, out: &Path, panics: Panics) -> Result<(), String> {
+/// What is done to a module besides making its glue.
+#[derive(Clone, Copy)]
+struct Finish {
+    panics: Panics,
+    /// Whether names are shortened and comments removed.
+    is_short: bool,
+}
+
+fn make_glue(module: &Path, name: &str, out: &Path, finish: Finish) -> Result<(), String> {
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
     let made = bindgen.input_path(module).web(true).and_then(|bindgen| {
         let mut made =
             bindgen.typescript(false).out_name(name).remove_name_section(true).generate_output()?;
-        if panics == Panics::Trap {
+        if finish.panics == Panics::Trap {
             crate::panics::cut_panics(made.wasm_mut());
         }
         made.emit(out)
     });
     made.map_err(|error| format!("the glue for {} cannot be made: {error:#}", module.display()))?;
-    crate::shorten::shorten(out, name)
+    if finish.is_short { crate::shorten::shorten(out, name) } else { Ok(()) }
 }
-
-/// What a page's module is built with where the workspace does not say: small, and without the
-/// names of functions.
-const PAGE_PROFILE: [&str; 6] = [
-    r#"profile.page.inherits="release""#,
-    r#"profile.page.opt-level="z""#,
-    r#"profile.page.lto="fat""#,
-    "profile.page.codegen-units=1",
-    r#"profile.page.panic="abort""#,
-    "profile.page.debug=false",
-];
 
 /// A page around a module that makes its own canvas. Its style and its script are files of their
 /// own, so that servers may forbid any that are not.
@@ -176,7 +222,7 @@ document.documentElement.dataset.ready = 'yes';
 ///
 /// # Errors
 /// Says which step failed; cargo's own words went to the terminal.
-pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
+pub fn bundle_program(folder: &Path, out: &Path, kind: Build) -> Result<(), String> {
     ensure_target()?;
     let cargo = || Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let manifest = folder.join("Cargo.toml");
@@ -201,18 +247,20 @@ pub fn bundle_program(folder: &Path, out: &Path) -> Result<(), String> {
         std::fs::copy(&ours, &lock).map_err(|error| format!("{}: {error}", lock.display()))?;
     }
     let mut build = cargo();
-    build.args(["build", "--profile", "page", "--target", TARGET, "--bin", &name, "--manifest-path"]);
+    build.args(["build", "--profile", kind.profile(), "--target", TARGET, "--bin", &name]);
+    build.arg("--manifest-path");
     build.arg(&manifest).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    PAGE_PROFILE.iter().for_each(|setting| _ = build.args(["--config", setting]));
+    kind.settings().iter().for_each(|setting| _ = build.args(["--config", setting]));
     let status = build.status().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !status.success() {
         return Err(format!("{name} does not build for the browser"));
     }
     check_glue(&std::fs::read_to_string(&lock).unwrap_or_default())?;
     let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target"));
-    let module = target.join(TARGET).join("page").join(format!("{name}.wasm"));
+    let module = target.join(TARGET).join(kind.profile()).join(format!("{name}.wasm"));
     let glue = name.replace('-', "_");
-    make_glue(&module, &glue, out, Panics::Report)?;
+    let is_short = kind == Build::Small;
+    make_glue(&module, &glue, out, Finish { panics: Panics::Report, is_short })?;
     match std::fs::copy(folder.join("index.html"), out.join("index.html")) {
         Ok(_) => Ok(()),
         Err(_) => write_page(&name, out),

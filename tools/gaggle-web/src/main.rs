@@ -1,23 +1,27 @@
-//! `gaggle-web arcade OUT [ADDRESS]` builds the arcade's page into a folder, for a server to serve
-//! at that address; `gaggle-web program CRATE OUT` does the same with any crate, `gaggle-web
-//! example PACKAGE NAME OUT` with an example of ours.
+//! Pages for a server to serve: `gaggle-web arcade OUT [ADDRESS]` builds the arcade's,
+//! `gaggle-web program CRATE OUT` that of any crate, `gaggle-web example PACKAGE NAME OUT` that of
+//! an example. `--local` before them builds faster and larger, for this machine.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gaggle_web::bundle::{bundle_arcade, bundle_example, bundle_program, write_page};
+use gaggle_web::bundle::{Build, bundle_arcade, bundle_example, bundle_program, write_page};
 use gaggle_web::pack::pack;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let told = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["arcade", folder] => bundle_arcade(&workspace(), Path::new(folder), ""),
-        ["arcade", folder, base] => bundle_arcade(&workspace(), Path::new(folder), base),
-        ["program", folder, out] => {
-            bundle_program(Path::new(folder), Path::new(out)).and_then(|()| pack(Path::new(out)))
+        ["arcade", folder] => bundle_arcade(&workspace(), Path::new(folder), "", Build::Small),
+        ["arcade", folder, base] => bundle_arcade(&workspace(), Path::new(folder), base, Build::Small),
+        ["--local", "arcade", folder] => bundle_arcade(&workspace(), Path::new(folder), "", Build::Local),
+        ["program", folder, out] => bundle_program(Path::new(folder), Path::new(out), Build::Small)
+            .and_then(|()| pack(Path::new(out))),
+        ["--local", "program", folder, out] => {
+            bundle_program(Path::new(folder), Path::new(out), Build::Local)
         }
         ["example", package, name, out] => example(package, name, Path::new(out)),
-        _ => Err("usage: gaggle-web arcade OUT [ADDRESS], gaggle-web program CRATE OUT, or gaggle-web example PACKAGE NAME OUT"
+        _ => Err("usage: gaggle-web [--local] arcade OUT [ADDRESS], gaggle-web [--local] program CRATE \
+                  OUT, or gaggle-web example PACKAGE NAME OUT"
             .to_string()),
     };
     match told {

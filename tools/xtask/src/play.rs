@@ -106,9 +106,12 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     }
     let target = workspace::target(root);
     let name = game.and_then(Path::file_name).unwrap_or("arcade".as_ref());
-    let (page, data) = (target.join("page").join(name), target.join("play"));
+    let (page, data) = (target.join("local").join(name), target.join("play"));
+    // Together, so that both cores stay busy.
+    let mut build_programs = workspace::cargo();
+    build_programs.args(["build", "--package", "gaggle-server", "--package", builder]).current_dir(root);
     let mut build = workspace::cargo();
-    build.args(["run", "--package", builder, "--"]).current_dir(root);
+    build.args(["run", "--package", builder, "--", "--local"]).current_dir(root);
     match game {
         Some(game) => build.arg("program").arg(game).arg(&page),
         None => build.arg("arcade").arg(&page),
@@ -116,7 +119,7 @@ fn serve(root: &Path, builder: &str, game: Option<&Path>, arguments: &[&str]) ->
     let mut ask_server = server(root, &[]);
     ask_server.args(&settings).arg("--check").stdout(Stdio::null());
     println!("Building the server and the page: minutes the first time, seconds from then on.");
-    for step in [&mut ask_server, &mut build] {
+    for step in [&mut build_programs, &mut ask_server, &mut build] {
         let built = crate::hand_over(step);
         if built != ExitCode::SUCCESS {
             return built;

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use gaggle_web::bundle::bundle_arcade;
+use gaggle_web::bundle::{Build, bundle_arcade};
 use gaggle_web::chromium::Page;
 
 /// How long anything may take on the slowest machine: what should happen is asserted, never how
@@ -39,7 +39,7 @@ pub(crate) fn build() -> PathBuf {
     let build = || {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("arcade");
-        bundle_arcade(&workspace, &out, "").unwrap();
+        bundle_arcade(&workspace, &out, "", Build::Small).unwrap();
         out
     };
     BUILT.get_or_init(build).clone()

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use gaggle::link::{Path, PathReason};
 use gaggle_server::{BackgroundServer, Config};
-use gaggle_web::bundle::bundle_arcade;
+use gaggle_web::bundle::{Build, bundle_arcade};
 use gaggle_web::chromium::{Chromium, Page};
 use serde_json::Value;
 
@@ -167,7 +167,7 @@ fn start() -> (BackgroundServer, Chromium) {
     let temporary = FilePath::new(env!("CARGO_TARGET_TMPDIR"));
     let workspace = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (files, data) = (temporary.join("mixed-page"), temporary.join("mixed-data"));
-    bundle_arcade(&workspace, &files, "").unwrap();
+    bundle_arcade(&workspace, &files, "", Build::Small).unwrap();
     let _ = std::fs::remove_dir_all(&data);
     let config = Config { listen: ([127, 0, 0, 1], 0).into(), data, files: Some(files), ..Config::default() };
     let server = BackgroundServer::start(config).unwrap();

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use gaggle_server::{BackgroundServer, Config};
-use gaggle_web::bundle::bundle_program;
+use gaggle_web::bundle::{Build, bundle_program};
 use gaggle_web::chromium::{Chromium, Page};
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -73,7 +73,7 @@ fn page_of_the_guide() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("crumbs-page");
-        bundle_program(&follow_the_guide(), &out).unwrap();
+        bundle_program(&follow_the_guide(), &out, Build::Local).unwrap();
         out
     };
     BUILT.get_or_init(build).clone()
