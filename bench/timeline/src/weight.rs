@@ -1,6 +1,6 @@
 //! What packets weigh, and how much of it is there only because people may come and go.
 //!
-//! Bytes are counted as they are sent, against PROTOCOL.md, "The running-game packet": whatever a
+//! Bytes are counted as they are sent, against docs/protocol/3-timeline.md: whatever a
 //! packet has beyond what two who are alone for ever would tell each other is membership's share.
 
 use gaggle_kit::{Micros, PeerId};

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// Why bytes were rejected.
 ///
-/// `what` names what was being read, in the terms of PROTOCOL.md.
+/// `what` names what was being read, in the terms of docs/protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DecodeError {

@@ -23,7 +23,7 @@ pub const DATAGRAM_BYTES_MAX: usize = 1_100;
 /// - Nothing blocks. Queues are bounded: an excess datagram is rejected with [`WouldBlock`] or
 ///   lost.
 /// - Datagrams of an earlier connection do not arrive in a later one, where the carrier can tell
-///   (by keys or tokens per connection). The link checks that again: see PROTOCOL.md.
+///   (by keys or tokens per connection). The link checks that again.
 pub trait Carrier {
     /// Id of the local peer.
     fn local_id(&self) -> PeerId;

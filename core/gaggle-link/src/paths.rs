@@ -135,7 +135,8 @@ impl std::fmt::Display for PathReason {
     }
 }
 
-/// Packet kinds of path probes and their answers, which links do not use (PROTOCOL.md, "Paths").
+/// Packet kinds of path probes and their answers, which links do not use
+/// (docs/protocol/7-paths-and-relay.md).
 const QUESTION: u8 = 0xf0;
 const ANSWER: u8 = 0xf1;
 

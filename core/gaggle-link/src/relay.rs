@@ -7,7 +7,7 @@
 //! [`RelayClient`] decides, a [`RelaySocket`] has the socket and the channel, and [`RelayCarrier`]
 //! owns both and is asked by [`RelayLeg`]: [`Path::Relay`](crate::Path::Relay) is the channel,
 //! [`Path::WebSocket`](crate::Path::WebSocket) the WebSocket. The server is `shell/gaggle-relay`;
-//! the frames are in PROTOCOL.md, "Relay".
+//! the frames are in docs/protocol/7-paths-and-relay.md.
 
 mod carrier;
 mod client;

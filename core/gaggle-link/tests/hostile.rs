@@ -51,7 +51,7 @@ impl Scene {
         scene
     }
 
-    /// The handshake of PROTOCOL.md 2.2, from the attacker's side.
+    /// The handshake of docs/protocol/1-link.md, from the attacker's side.
     fn greet(&mut self, nonce: u32) {
         let theirs = (0..10).find_map(|_| {
             self.step();

@@ -1,7 +1,7 @@
 //! Tickets: signed proof of who may be in which room, in which slot, until when.
 //!
 //! Signed by nodes; checked by peers and relays without asking the server. The layout is in
-//! PROTOCOL.md, "Tickets". A ticket also contains what a server needs to restore a lost room and
+//! docs/protocol/8-files.md. A ticket also contains what a server needs to restore a lost room and
 //! its reservations. Absent: transport of tickets, admission rules.
 
 use base64ct::{Base64UrlUnpadded, Encoding};

@@ -114,7 +114,7 @@ record! {
         round: u32,
         /// Seed of the match.
         seed: Seed,
-        /// Rises when older tickets become invalid. See PROTOCOL.md, "Tickets".
+        /// Rises when older tickets become invalid. See docs/protocol/8-files.md.
         epoch: u32,
         /// Start of the match in Unix milliseconds.
         born: u64,

@@ -1,6 +1,6 @@
 //! The packet of the running game: layout and bounds. Knows no session, no time, no input type.
 //!
-//! PROTOCOL.md, "The running-game packet", is the specification of what is here.
+//! docs/protocol/3-timeline.md specifies the bytes.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 

@@ -255,7 +255,7 @@ impl Drop for Socket {
     }
 }
 
-/// Only datagrams may be dropped: the kind is the first byte (PROTOCOL.md, "Relay").
+/// Only datagrams may be dropped: the kind is the first byte (docs/protocol/7-paths-and-relay.md).
 fn is_datagram(said: &Said) -> bool {
     matches!(said, Said::Frame(bytes) if bytes.first() == Some(&4))
 }

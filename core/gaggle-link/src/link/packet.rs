@@ -1,4 +1,4 @@
-//! Encoding of a link's packets, as in PROTOCOL.md, section 2.
+//! Encoding of a link's packets, as in docs/protocol/1-link.md.
 //!
 //! Called by `link.rs` and `session.rs`. Absent: state, time.
 

@@ -1,5 +1,4 @@
-//! Messages between client and server: JSON texts, specified with examples in PROTOCOL.md, section
-//! 5.
+//! Messages between client and server: JSON texts, specified in docs/protocol/6-lobby.md.
 //!
 //! A client may put an `id` on a request; the answer repeats it. Absent: connections, rules of
 //! rooms.

@@ -10,7 +10,7 @@ use crate::label::Label;
 use crate::word::words;
 
 words! {
-    /// Reason of a rejection. PROTOCOL.md says how clients should react to each.
+    /// Reason of a rejection. docs/protocol/6-lobby.md says how clients should react.
     pub enum RejectionCode: "a known code" {
         /// Not JSON, or not a message.
         BadMessage = "bad-message",

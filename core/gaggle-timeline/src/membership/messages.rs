@@ -1,7 +1,7 @@
 //! What peers say to each other about membership, on the reliable channel.
 //!
 //! Everything here is repeated until it had its effect, so a link that breaks and comes back loses
-//! nothing. PROTOCOL.md, "Membership", is the specification of the bytes.
+//! nothing. docs/protocol/4-membership.md specifies the bytes.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, SlotSet};
 

@@ -1,4 +1,4 @@
-//! Encoding of UDP datagrams, as in PROTOCOL.md, section 3.
+//! Encoding of UDP datagrams, as in docs/protocol/2-udp.md.
 //!
 //! Used by `endpoint.rs` and `session.rs`. Absent: state, time, keys except those of codes.
 

@@ -10,7 +10,7 @@ use tungstenite::{Message, WebSocket};
 use crate::guest::{CREATE, FIND, PATIENCE, TestServer};
 use crate::http::get;
 
-/// First bytes of relay frames (PROTOCOL.md, 6.3).
+/// First bytes of relay frames (docs/protocol/7-paths-and-relay.md).
 const PROVEN: u8 = 7;
 const REFUSED: u8 = 11;
 const OLD_EPOCH: u8 = 2;

@@ -13,10 +13,7 @@ const DOCUMENT_BYTES_MAX: usize = 14_000;
 
 /// Whether the documents and the vector files agree.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let documents: Vec<&File> = tree
-        .ending(".md")
-        .filter(|file| file.path.starts_with(FOLDER) || file.path == "PROTOCOL.md")
-        .collect();
+    let documents: Vec<&File> = tree.ending(".md").filter(|file| file.path.starts_with(FOLDER)).collect();
     let is_vector = |path: &&str| path.contains("/vectors/") && !path.ends_with('/');
     let vectors: Vec<&str> = tree.files().map(|file| file.path.as_str()).filter(is_vector).collect();
     let mut findings = Vec::new();
@@ -33,7 +30,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             findings
                 .extend(missing.map(|name| Finding::at(path, line, format!("there is no vector `{name}`"))));
         }
-        if text.len() > DOCUMENT_BYTES_MAX && path.starts_with(FOLDER) {
+        if text.len() > DOCUMENT_BYTES_MAX {
             let message = format!("{} bytes, at most {DOCUMENT_BYTES_MAX}: shorten it", text.len());
             findings.push(Finding::of_file(path, message));
         }
