@@ -21,7 +21,7 @@ pub(crate) const MARK: [u64; 2] = [0x6a7d_9e21_00c0_ffee, 0x1982_0715_2026_1116]
 
 static RESULT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
-/// One machine.
+/// One peer with its game.
 struct Machine {
     session: Session,
     part: Coop,
@@ -85,7 +85,7 @@ fn main() {
     for (word, value) in RESULT.iter().zip([MARK[0], MARK[1], bytes, hash]) {
         word.store(value, Ordering::Relaxed);
     }
-    // Nobody here reads it again, but somebody outside does.
+    // Read from outside of the module.
     std::hint::black_box(&RESULT);
     println!("{bytes} bytes, {hash:#018x}");
 }

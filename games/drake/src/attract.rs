@@ -36,7 +36,7 @@ impl Attract {
         &self.game
     }
 
-    /// One frame.
+    /// Advances by one frame.
     pub fn step(&mut self) {
         let pads = std::array::from_fn(|seat| self.bots[seat].play(&self.game));
         // Nobody is here to wait for: the countdown is short.

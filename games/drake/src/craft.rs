@@ -45,7 +45,7 @@ const SHOVE: Fixed16 = Fixed16::from_int(40);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 0.35, snap_distance = 60.0, priority = 8)]
 pub struct Craft {
-    /// Where.
+    /// Position of the middle.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
     pub place: Vec2,
     /// How fast, in pixels a second.
@@ -54,7 +54,7 @@ pub struct Craft {
     /// Where its bill points.
     #[kind(angle = 9)]
     pub heading: Angle,
-    /// Whose.
+    /// Slot of its player.
     #[kind(constant)]
     pub seat: u8,
     /// Which life of that seat this is: a craft of an earlier one is only a memory.
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rock_pushes_out_whoever_runs_into_it() {
+    fn rock_pushes_out_colliding_craft() {
         let mut craft = Craft { place: field::MIDDLE, ..Craft::hatched(0, 1) };
         let rock = Rock {
             place: field::add(field::MIDDLE, [Fixed16::from_int(8), Fixed16::ZERO]),

@@ -64,7 +64,7 @@ pub enum Sitting {
     /// Nobody: a bot, where one is wanted.
     #[default]
     Nobody,
-    /// A player.
+    /// Slot of a player.
     Player,
 }
 
@@ -91,13 +91,13 @@ pub struct Drake {
     pub rocks: [Option<Rock>; rock::ROCKS],
     /// Peas in the air.
     pub shots: [Option<Shot>; shot::SHOTS],
-    /// Puffballs.
+    /// Puffballs by number.
     pub puffballs: [Option<Puffball>; weapons::PUFFBALLS],
-    /// Hornets.
+    /// Hornets by number.
     pub hornets: [Option<Hornet>; weapons::HORNETS],
     /// Lanterns, at most one for each seat.
     pub lanterns: [Option<Lantern>; SEATS],
-    /// Eggs.
+    /// Eggs by number.
     pub eggs: [Option<Egg>; weapons::EGGS],
     /// Frames until the next egg.
     pub egg_in: u16,

@@ -5,7 +5,7 @@ use gaggle_kit::State;
 
 use crate::field::Vec2;
 
-/// What happened.
+/// Kind of an event in the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 #[repr(u8)]
 pub enum What {
@@ -68,9 +68,9 @@ pub const NOBODY: u8 = u8::MAX;
 /// One thing that happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Mark {
-    /// When.
+    /// Frame of the event.
     pub frame: u32,
-    /// What.
+    /// Kind of the event.
     pub what: What,
     /// To whom, by seat, or [`NOBODY`].
     pub who: u8,
@@ -110,7 +110,7 @@ impl Mark {
     }
 }
 
-/// Things remembered.
+/// Number of events remembered.
 pub const MARKS: usize = 64;
 
 /// What happened lately, newest overwriting oldest.

@@ -13,9 +13,9 @@ pub struct Pad {
 }
 
 impl Pad {
-    /// Hands off.
+    /// No key held.
     pub const NONE: Pad = Pad { turn: false, fire: false };
-    /// Turn.
+    /// Only turn held.
     pub const TURN: Pad = Pad { turn: true, fire: false };
     /// Fly and fire.
     pub const FIRE: Pad = Pad { turn: false, fire: true };

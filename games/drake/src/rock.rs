@@ -12,12 +12,12 @@ pub const ROCKS: usize = 24;
 /// How large a rock is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Field)]
 pub enum Size {
-    /// A pebble.
+    /// Pebble, the smallest.
     #[default]
     Small,
-    /// A boulder.
+    /// Boulder of middle size.
     Middling,
-    /// A crag.
+    /// Crag, the largest.
     Large,
 }
 
@@ -45,13 +45,13 @@ impl Size {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 0.15, snap_distance = 80.0, priority = 2)]
 pub struct Rock {
-    /// Where.
+    /// Position of the middle.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
     pub place: Vec2,
-    /// How fast.
+    /// Velocity in pixels per second.
     #[kind(range = -256.0..=256.0, precision = 1.0 / 8.0)]
     pub velocity: Vec2,
-    /// How large.
+    /// Size of the rock.
     #[kind(constant)]
     pub size: Size,
     /// Which of its looks it has.

@@ -17,10 +17,10 @@ const FRAMES: u8 = 80;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 0.4, snap_distance = 150.0, priority = 4)]
 pub struct Shot {
-    /// Where.
+    /// Position of the pea.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
     pub place: Vec2,
-    /// How fast.
+    /// Velocity in pixels per second.
     #[kind(range = -300.0..=300.0, precision = 1.0 / 4.0)]
     pub velocity: Vec2,
     /// Who spat it.

@@ -60,7 +60,7 @@ pub struct Stage {
     letters: Letters,
 }
 
-/// Big words.
+/// Large text over the field.
 #[derive(Debug, Clone, Copy)]
 struct Letters {
     go: ImageId,
@@ -145,7 +145,7 @@ struct Painter<'a> {
     numbers: &'a [ImageId; 3],
     letters: Letters,
     between: f32,
-    /// In frames.
+    /// Time in frames.
     time: f32,
     calm: bool,
 }

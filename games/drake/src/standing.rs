@@ -10,7 +10,7 @@ pub enum Form {
     /// Nothing: nobody plays it.
     #[default]
     Empty,
-    /// A drake.
+    /// Flies as a drake.
     Drake,
     /// A duckling on its way home.
     Duckling,
@@ -68,7 +68,7 @@ pub const SHOT_GAP: u8 = 13;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 1.0, priority = 6)]
 pub struct Standing {
-    /// Which seat.
+    /// Number of the slot.
     #[kind(constant)]
     pub seat: u8,
     /// What sits in it.
@@ -84,7 +84,7 @@ pub struct Standing {
     pub uses: u8,
     /// Whether a shell takes the next hit.
     pub shell: bool,
-    /// Peas left.
+    /// Number of peas left.
     #[kind(range = 0..=3)]
     pub peas: u8,
     /// Frames the next pea has grown. Nobody but the referee counts them.
@@ -100,7 +100,7 @@ pub struct Standing {
     pub downs: u8,
     /// The same in the whole match.
     pub score: u16,
-    /// Rounds won.
+    /// Number of rounds won.
     pub wins: u8,
 }
 

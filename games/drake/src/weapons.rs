@@ -27,7 +27,7 @@ pub const PUFFBALL_BLAST: i32 = 28;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 1.0, priority = 2)]
 pub struct Puffball {
-    /// Where.
+    /// Position of the middle.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 8.0, constant)]
     pub place: Vec2,
     /// Who laid it.
@@ -66,10 +66,10 @@ const HORNET_FRAMES: u8 = 220;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 0.35, snap_distance = 120.0, priority = 4)]
 pub struct Hornet {
-    /// Where.
+    /// Position of the middle.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 16.0, moved_by = velocity)]
     pub place: Vec2,
-    /// How fast.
+    /// Velocity in pixels per second.
     #[kind(range = -160.0..=160.0, precision = 1.0 / 4.0)]
     pub velocity: Vec2,
     /// Where it is headed.
@@ -126,7 +126,7 @@ pub struct Lantern {
     /// Where it points.
     #[kind(angle = 9)]
     pub heading: Angle,
-    /// Whose.
+    /// Slot of its player.
     #[kind(constant)]
     pub seat: u8,
     /// Frames since it began to glow.
@@ -156,7 +156,7 @@ const EGG_FRAMES: u16 = 1_100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State, Kind)]
 #[kind(smoothing = 1.0, priority = 2)]
 pub struct Egg {
-    /// Where.
+    /// Position of the middle.
     #[kind(range = 0.0..=384.0, precision = 1.0 / 8.0, constant)]
     pub place: Vec2,
     /// What is in it.
@@ -168,7 +168,7 @@ pub struct Egg {
 }
 
 impl Egg {
-    /// Something, here.
+    /// Egg with random contents at a place.
     pub fn at(place: Vec2, random: &mut Prng) -> Egg {
         let load = random.pick(&Load::ALL).copied().unwrap_or_default();
         Egg { place, load, ..Egg::default() }

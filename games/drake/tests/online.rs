@@ -40,7 +40,7 @@ fn own_craft_answers_in_the_same_frame_however_far_the_host_is() {
 }
 
 #[test]
-fn when_the_host_dies_the_next_one_referees_and_the_score_is_kept() {
+fn leader_crash_keeps_score_under_next_referee() {
     let mut company = Cluster::of(3, 23, bad_wifi());
     company.run_until(|company| company.downs() >= 3 && company.game(0).bout.phase == Phase::Play);
     company.run_secs(1);
@@ -75,12 +75,12 @@ fn settings_of_a_match_survive_a_change_of_host() {
         assert_eq!(company.game(me).setup, setups[0], "machine {me} plays by the match's settings");
     }
     for _ in 0..2 {
-        let (host, heir) = (company.leader().unwrap(), company.successor(company.leader().unwrap()));
+        let (host, successor) = (company.leader().unwrap(), company.successor(company.leader().unwrap()));
         company.kill(host);
-        company.run_until(|company| company.session(heir).is_leader());
+        company.run_until(|company| company.session(successor).is_leader());
         company.run_secs(3);
-        assert_eq!(company.game(heir).setup, setups[0]);
-        assert_eq!(present(company.game(heir)), 4, "as many seats are played as before");
+        assert_eq!(company.game(successor).setup, setups[0]);
+        assert_eq!(present(company.game(successor)), 4, "as many seats are played as before");
         company.restart(host);
         company.run_until(|company| company.session(host).is_member() && present(company.game(host)) == 4);
         assert_eq!(company.game(host).setup, setups[0]);
@@ -185,7 +185,7 @@ fn a_craft_that_leaps_is_out_and_everybody_sees_it() {
 }
 
 #[test]
-fn nobody_can_give_himself_what_the_referee_gives() {
+fn player_cannot_give_itself_what_referee_gives() {
     let mut company = Cluster::of(3, 59, Conditions::latency_ms(30));
     company.run_until_playing(1);
     company.cheat = Some((1, |session| {
@@ -200,7 +200,7 @@ fn nobody_can_give_himself_what_the_referee_gives() {
             );
         }
         assert!(session.set_value(Slot::at(0), &drake::Bout::default()).is_err());
-        // A word that is only the lead's: it may be said, and nobody believes it.
+        // An event only the leader may send: sent by another peer it is ignored.
         let mark = Mark::at(What::Over, 1, field::MIDDLE);
         _ = session.send_event(Target::Others, &[], &Happening(mark));
     }));
@@ -212,7 +212,7 @@ fn nobody_can_give_himself_what_the_referee_gives() {
 }
 
 #[test]
-fn a_stranger_in_somebody_elses_seat_is_not_seen() {
+fn stranger_in_foreign_slot_is_not_shown() {
     let mut company = Cluster::of(3, 61, Conditions::latency_ms(30));
     company.run_until_playing(2);
     let before = company.game(0).crafts[2].seat;
@@ -229,12 +229,12 @@ fn a_stranger_in_somebody_elses_seat_is_not_seen() {
     assert!(field::is_within(seen, real, 40), "{seen:?} {real:?}");
 }
 
-/// A standing nobody earned.
+/// Forged standing with all rewards.
 fn rich(seat: u8) -> Standing {
     Standing { seat, form: Form::Drake, wins: 2, score: 900, shell: true, life: 3, ..Standing::default() }
 }
 
-/// One of everything a referee makes, in somebody else's hands.
+/// Spawns one of each object that only a referee makes.
 fn make_everything(session: &mut Session) {
     let place = field::MIDDLE;
     _ = session.spawn(&rich(session.local_slot().byte()));
@@ -242,7 +242,7 @@ fn make_everything(session: &mut Session) {
     _ = session.spawn(&Shot { place, left: 200, ..Shot::default() });
     _ = session.spawn(&Hornet { place, left: 200, ..Hornet::default() });
     _ = session.spawn(&Egg { place, load: Load::Lantern, ..Egg::default() });
-    // And crafts: his own, somebody else's, and nobody's.
+    // And crafts: its own, another player's, and of an empty slot.
     for seat in 0..SEATS {
         _ = session.spawn_owned(Slot::at(seat), &Craft { place, ..Craft::hatched(seat, 1) });
         _ = session.spawn(&Craft { place, ..Craft::hatched(seat, 1) });
@@ -250,7 +250,7 @@ fn make_everything(session: &mut Session) {
 }
 
 #[test]
-fn what_a_liar_makes_nobody_sees_for_long() {
+fn forged_objects_disappear_soon() {
     let mut company = Cluster::with_liar(3, 71, 1);
     company.run_until_playing(2);
     company.cheat = Some((1, |session| {
@@ -286,28 +286,28 @@ fn what_a_liar_made_is_not_inherited_with_the_host() {
     for seed in [73, 74, 75, 76] {
         let mut company = Cluster::with_liar(4, seed, 3);
         company.run_until_playing(2);
-        let heir = company.successor(0);
-        assert_ne!(heir, 3, "the one who lies does not lead next, with this seed");
+        let successor = company.successor(0);
+        assert_ne!(successor, 3, "the one who lies does not lead next, with this seed");
         company.cheat = Some((3, |session| {
             if session.iter::<Standing>().count() < 40 {
                 make_everything(session);
             }
         }));
         company.run_secs(2);
-        let (before, number) = (company.scores(heir), company.game(heir).bout.number);
+        let (before, number) = (company.scores(successor), company.game(successor).bout.number);
         company.kill(0);
-        company.run_until(|company| company.session(heir).is_leader());
+        company.run_until(|company| company.session(successor).is_leader());
         (0..4).for_each(|_| company.frame());
         company.cheat = None;
         for _ in 0..120 {
             company.frame();
-            let after = company.scores(heir);
+            let after = company.scores(successor);
             let kept = after.iter().zip(&before).all(|(now, then)| now.0 >= then.0 && now.0 < then.0 + 9);
             assert!(kept, "{before:?} then {after:?}");
         }
-        assert_eq!(company.game(heir).bout.number, number, "the match goes on");
-        company.run_until(|company| company.iter(heir) == company.things(heir));
-        assert_eq!(company.session(heir).iter::<Standing>().count(), SEATS);
+        assert_eq!(company.game(successor).bout.number, number, "the match goes on");
+        company.run_until(|company| company.iter(successor) == company.things(successor));
+        assert_eq!(company.session(successor).iter::<Standing>().count(), SEATS);
     }
 }
 
@@ -352,7 +352,7 @@ fn who_keeps_silent_about_his_new_life_is_hit_all_the_same() {
 }
 
 #[test]
-fn nobody_honest_is_called_offside_on_the_worst_of_lines() {
+fn honest_player_on_worst_link_is_not_corrected() {
     for (seed, jitter, loss) in [(97, 20, 5), (98, 120, 10), (99, 250, 15)] {
         let conditions = Conditions {
             jitter: Micros::from_millis(jitter),
@@ -370,7 +370,7 @@ fn nobody_honest_is_called_offside_on_the_worst_of_lines() {
 }
 
 #[test]
-fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
+fn flood_of_things_ends_only_link_of_its_sender() {
     let mut company = Cluster::with_liar(4, 101, 3);
     company.run_until_playing(1);
     company.cheat = Some((3, |session| (0..200).for_each(|_| _ = session.spawn(&Egg::default()))));
@@ -386,7 +386,7 @@ fn a_flood_of_things_ends_the_link_of_who_sends_it_and_nothing_else() {
 }
 
 #[test]
-fn honest_play_stays_far_below_the_limits_whoever_leads() {
+fn honest_play_stays_far_below_limits_under_any_leader() {
     let limits = drake::net::config();
     let half = ReplicaConfig {
         objects_max: limits.objects_max / 2,
@@ -398,12 +398,12 @@ fn honest_play_stays_far_below_the_limits_whoever_leads() {
     for present in [SEATS, SEATS - 1] {
         for _ in 0..75 {
             company.run_secs(1);
-            let lead = company.leader().expect("somebody leads");
+            let lead = company.leader().expect("a peer leads");
             assert_eq!(company.session(lead).roster().len(), present, "{} downs", company.downs());
         }
-        let (host, heir) = (company.leader().unwrap(), company.successor(company.leader().unwrap()));
+        let (host, successor) = (company.leader().unwrap(), company.successor(company.leader().unwrap()));
         company.kill(host);
-        company.run_until(|company| company.session(heir).is_leader());
+        company.run_until(|company| company.session(successor).is_leader());
     }
     assert!(company.downs() > 10, "they brawled");
 }

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_turns_faster_than_he_can_nor_the_other_way() {
+    fn turn_too_fast_or_wrong_way_is_rejected() {
         let turn = |units: u16| {
             move |_: u32, craft: &mut Craft| {
                 craft.heading = Angle::from_bits(craft.heading.to_bits().wrapping_add(units));

@@ -12,7 +12,7 @@ use gaggle_replica::{
     Session, SessionEvent,
 };
 
-/// A frame.
+/// Duration of one frame.
 pub(crate) const FRAME: Micros = Micros::new(16_667);
 /// What a match is played by where a test says nothing else.
 const SETUP: Setup = Setup { fill: 4, wins: 3 };
@@ -34,7 +34,7 @@ pub(crate) struct Machine {
     pub(crate) denied: u32,
 }
 
-/// The rules of somebody who keeps to none, and does not say so.
+/// Authority rules of a cheating player that allows itself everything.
 #[derive(Debug)]
 struct NoRules;
 
@@ -52,7 +52,7 @@ impl AuthorityRules for NoRules {
     }
 }
 
-/// What somebody does to his own session when he does not play fair.
+/// What a cheating player does to its own session.
 pub(crate) type Cheat = fn(&mut Session);
 
 pub(crate) struct Cluster {
@@ -140,7 +140,7 @@ impl Cluster {
         self.machines[me] = None;
     }
 
-    /// Nobody hears anything of the other side, or everybody of everybody again.
+    /// Partitions the network into sides, or heals it.
     pub(crate) fn split(&mut self, sides: Option<Vec<Vec<usize>>>) {
         self.world.apply(&sides.map_or(NetChange::Heal, NetChange::Partition));
     }
@@ -184,7 +184,7 @@ impl Cluster {
         (0..secs * 60).for_each(|_| self.frame());
     }
 
-    /// Nobody presses anything: what is on its way arrives.
+    /// Runs without input until packets under way have arrived.
     pub(crate) fn still_secs(&mut self, secs: u32) {
         self.still = true;
         self.run_secs(secs);
@@ -218,10 +218,10 @@ impl Cluster {
         self.machines.iter().position(leads)
     }
 
-    /// Who will lead after whoever does now.
+    /// Peer that leads after the present leader.
     pub(crate) fn successor(&self, me: usize) -> usize {
-        let heir = self.session(me).roster().iter().nth(1).expect("somebody else");
-        heir.slot.index()
+        let successor = self.session(me).roster().iter().nth(1).expect("another player");
+        successor.slot.index()
     }
 
     pub(crate) fn press(&mut self, me: usize, pad: Pad) {
@@ -281,7 +281,7 @@ impl Cluster {
         ]
     }
 
-    /// The same, as a session has it: whatever anybody made.
+    /// The same as the session has it, forged objects included.
     pub(crate) fn iter(&self, me: usize) -> [usize; 6] {
         let session = self.session(me);
         [
@@ -300,7 +300,7 @@ impl Cluster {
             .map(|seat| {
                 let all = self.session(me).iter::<Standing>();
                 all.filter(|(_, it)| usize::from(it.seat) == seat).min_by_key(|(id, _)| *id).map(|(_, it)| {
-                    // What nobody but the referee counts.
+                    // Fields only the referee counts.
                     Standing { growing: 0, gap: 0, safe: 0, peas: 0, ..it }
                 })
             })

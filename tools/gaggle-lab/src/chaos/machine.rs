@@ -339,8 +339,8 @@ impl Machine {
             };
             let mut seating = seating(session.roster(), frame, presses);
             if session.is_spectating() && inputs.present_slots() != chronicle::present(&seating) {
-                // So many frames may arrive at once that a peer that left meanwhile is in no roster any
-                // more; other peers have seen it there.
+                // So many frames may arrive at once that a peer that left meanwhile is in no roster
+                // any more; other peers have seen it there.
                 let seen =
                     chronicle.find(history, self.place, frame).and_then(|place| chronicle.seating(place));
                 seating = seen.unwrap_or(seating);

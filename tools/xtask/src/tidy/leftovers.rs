@@ -23,7 +23,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             for (head, tail, instead) in IN_CODE {
                 let word = format!("{head}{tail}");
                 let text = if word.contains(' ') { kind.prose(line) } else { kind.text(line) };
-                // A slow test says so: `--full` or `--long` runs it, other runs count it as skipped.
+                // A slow test says so: `--full` or `--long` runs it, others count it as skipped.
                 let is_long =
                     ["long", "full"].iter().any(|why| text.contains(&format!("{word} = \"{why}: ")));
                 if !is_long && contains_word(&text, &word) {
