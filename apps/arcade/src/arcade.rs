@@ -45,13 +45,13 @@ pub use replays::Download;
 pub enum Screen {
     /// The cabinets, with bots at play behind them.
     Menu,
-    /// A match.
+    /// A match is played or watched.
     Flying,
     /// A match that goes on without us, or waits.
     Paused,
     /// How to play, over what was there before.
     Help,
-    /// A replay.
+    /// A replay is shown.
     Replay,
 }
 
@@ -63,7 +63,7 @@ const BOARD_READ: Micros = Micros::from_secs(3);
 /// A join that takes no longer than this needs no words.
 const JOINING_SHOWN_AFTER: Micros = Micros::from_millis(200);
 
-/// The arcade.
+/// The arcade: menu, cabinet, panels and room of one page.
 pub struct Arcade {
     screen: Screen,
     /// What Help returns to.
@@ -516,7 +516,7 @@ impl Arcade {
         self.leave_flight();
     }
 
-    /// Nobody has asked to go home: what is said about it stays.
+    /// Leaves the match without the player's request: messages about it stay.
     fn leave_flight(&mut self) {
         self.inviting.close();
         self.cabinet.room_mut().leave();
@@ -529,7 +529,7 @@ impl Arcade {
     }
 
     fn show_help(&mut self) {
-        // Whoever reads is not flying.
+        // A player that reads help does not play.
         if self.screen == Screen::Flying {
             self.pause();
         }
@@ -568,7 +568,7 @@ impl Arcade {
         self.cabinet.standing().board
     }
 
-    /// They came up so lately that nobody has read them.
+    /// The scores came up too recently to have been read.
     fn is_board_fresh(&self) -> bool {
         self.is_board_up() && self.board_until.is_none_or(|until| self.now < until)
     }
@@ -612,7 +612,7 @@ impl Arcade {
         self.tally.forget();
     }
 
-    /// Lets the room do what is due, without a picture: for a page nobody sees.
+    /// Lets the room do what is due, without a picture: for a hidden page.
     pub fn update(&mut self, now: Micros) {
         self.now = now;
         self.toasts.tick(now);
@@ -640,7 +640,7 @@ impl Arcade {
         self.canvas.rgba()
     }
 
-    /// Its size.
+    /// Size of the canvas in pixels.
     pub fn size(&self) -> (u32, u32) {
         (self.view.width as u32, self.view.height as u32)
     }

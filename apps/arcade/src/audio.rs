@@ -14,7 +14,7 @@ const OTHERS: f32 = 0.5;
 /// Sounds at once; one more ends the oldest.
 const SOUNDS_MAX: usize = 12;
 
-/// The loudspeaker. A browser without sound has none, and nobody minds.
+/// The loudspeaker; none in a browser without sound.
 pub(crate) struct Audio {
     context: AudioContext,
     master: GainNode,
@@ -29,7 +29,7 @@ impl Drop for Audio {
 }
 
 impl Audio {
-    /// Browsers allow it only after somebody pressed something.
+    /// Browsers allow it only after a key or a touch.
     pub(crate) fn new() -> Result<Audio, JsValue> {
         let context = AudioContext::new()?;
         let master = context.create_gain()?;

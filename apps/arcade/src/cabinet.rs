@@ -13,7 +13,7 @@ use crate::{Held, PlayerLine};
 
 pub use room::{CabinetRoom, EngineReport};
 
-/// What is known of a game before anybody plays it.
+/// Facts about a game before it is played.
 #[derive(Debug)]
 pub struct About {
     /// As the lobby, the address and the marquee call it: small letters.
@@ -62,11 +62,11 @@ pub struct About {
 /// What a cabinet is opened with.
 #[derive(Debug)]
 pub struct Parts<O> {
-    /// The time.
+    /// Time of the frame.
     pub now: Micros,
     /// A random number.
     pub seed: u64,
-    /// The screen.
+    /// Size and scale of the screen.
     pub view: View,
     /// Who plays here.
     pub client: gaggle::lobby::client::ClientConfig,
@@ -100,7 +100,7 @@ pub enum Show {
     Attract,
     /// A page of how to play.
     Help(usize),
-    /// The match.
+    /// The match is shown.
     Match,
     /// The replay that is open.
     Replay,
@@ -115,7 +115,7 @@ pub struct Looks<'a> {
     pub own: SlotSet,
     /// How good each link is, 0 to 3 bars; none for oneself and for bots.
     pub bars: &'a [Option<u8>],
-    /// Less motion.
+    /// Reduced motion is on.
     pub calm: bool,
     /// No captions in the middle: the arcade writes something there.
     pub plain: bool,
@@ -125,7 +125,7 @@ pub struct Looks<'a> {
     pub still: bool,
     /// Thumbs lie over the lower corners.
     pub thumbs: bool,
-    /// The overlay is up: somebody wants to see what the network does.
+    /// The network panel is up.
     pub curious: bool,
     /// How far what is played for show is from its frame before to its next, 0 to 1. A match has
     /// its own clock.
@@ -133,7 +133,7 @@ pub struct Looks<'a> {
 }
 
 impl<'a> Looks<'a> {
-    /// What whoever has a seat is called: bots go by the game's own names.
+    /// Name of the player of a slot: bots have names of the game.
     pub fn name_of(&self, seat: usize, about: &About) -> &'a str {
         match self.names.get(seat) {
             Some(name) if !name.is_empty() => name,
@@ -149,7 +149,7 @@ pub struct Standing {
     pub frame: u32,
     /// How far it is: the wave, the lap, the round.
     pub level: u16,
-    /// It is over, until somebody begins another.
+    /// The match is over, until a player begins another.
     pub over: bool,
     /// It has been over for long enough to show the scores.
     pub board: bool,
@@ -167,7 +167,7 @@ pub trait Tape {
     fn running(&self) -> bool;
     /// Frames at which a level begins, and which.
     fn levels(&self) -> &[(u32, u16)];
-    /// Frames in which somebody fell, and whose seat it was.
+    /// Frames in which a player fell, with its slot.
     fn falls(&self) -> &[(u32, usize)];
     /// What is wrong with the file, in words.
     fn damage(&self) -> Option<&str>;
@@ -184,10 +184,10 @@ pub trait Cabinet: Any {
     /// What it is.
     fn about(&self) -> &'static About;
 
-    /// Being online.
+    /// Room of the cabinet.
     fn room(&self) -> &dyn CabinetRoom;
 
-    /// Being online.
+    /// Room of the cabinet, mutable.
     fn room_mut(&mut self) -> &mut dyn CabinetRoom;
 
     /// The screen is another.
@@ -229,8 +229,8 @@ pub trait Cabinet: Any {
     /// Whether what is one's own is at the right: then the overlay is at the left.
     fn is_own_at_right(&self) -> bool;
 
-    /// Where those are who are played here, in pixels of the world, by seat. Empty where nobody
-    /// needs to be found.
+    /// Positions of local players in pixels of the world, by slot. Empty where none needs to be
+    /// found.
     fn own_places(&self) -> Vec<(i32, i32)> {
         Vec::new()
     }
@@ -275,7 +275,7 @@ pub trait Cabinet: Any {
         None
     }
 
-    /// Closes it.
+    /// Closes the replay.
     fn close_tape(&mut self) {}
 
     /// What the game knows, for tools that look into a page: members of a JSON object, each with a

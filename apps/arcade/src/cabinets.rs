@@ -1,5 +1,5 @@
 //! The games that can be played. A new one is a file here, a name in [`NAMES`], and a program in
-//! `src/bin/` that is its page: whoever opens the arcade loads the game they play, and no other.
+//! `src/bin/` that is its page: a player loads the game it plays, and no other.
 
 pub mod drake;
 pub mod gander;

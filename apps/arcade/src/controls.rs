@@ -11,9 +11,9 @@ pub enum Key {
     Left,
     /// Moves the choice.
     Right,
-    /// Takes it.
+    /// Takes the chosen entry.
     Enter,
-    /// Back.
+    /// Leads one screen back.
     Escape,
     /// How to play.
     Help,
@@ -44,15 +44,15 @@ impl Key {
 /// What one player holds, on whatever it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
-    /// Left.
+    /// Left is held.
     pub left: bool,
-    /// Right.
+    /// Right is held.
     pub right: bool,
-    /// Up.
+    /// Up is held.
     pub up: bool,
-    /// Down.
+    /// Down is held.
     pub down: bool,
-    /// The button.
+    /// Action button is held.
     pub action: bool,
 }
 

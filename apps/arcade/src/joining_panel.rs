@@ -268,9 +268,9 @@ fn promise(facts: &JoiningFacts<'_>) -> String {
         }
         _ if !facts.arrival.is_empty() => facts.arrival.to_string(),
         Some(pad) => {
-            format!("You appear on {}. Nobody can touch you until you move.", the(LEDGE[pad.ledge].name))
+            format!("You appear on {}. Nothing can touch you until you move.", the(LEDGE[pad.ledge].name))
         }
-        None => "Nobody can touch you until you move.".to_string(),
+        None => "Nothing can touch you until you move.".to_string(),
     }
 }
 

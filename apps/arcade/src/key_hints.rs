@@ -1,4 +1,4 @@
-//! Which keys do what: over whoever is steered with them, and on the first page of how to play.
+//! Key hints: over the player they steer, and on the first page of how to play.
 
 use gaggle_scene::{Scene, View, font, palette};
 

@@ -29,7 +29,7 @@ pub use rooms::{RoomLine, keep_places};
 pub enum Choice {
     /// Fly at once.
     Play,
-    /// Another cabinet.
+    /// Switch to another cabinet.
     Cabinet(usize),
     /// The next mode.
     Mode,
@@ -51,18 +51,18 @@ pub enum Choice {
     Replay,
     /// How to play.
     Help,
-    /// The leaderboard.
+    /// Open the leaderboard.
     Board,
     /// Fills the screen with the page, or stops doing so.
     Fill,
-    /// Another loudness.
+    /// Change the volume.
     Sound,
 }
 
 /// What the menu shows and cannot know by itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MenuFacts<'a> {
-    /// What one is called, while nobody is writing it.
+    /// Name of the player, while it is not being edited.
     pub name: &'a str,
     /// The best score so far.
     pub best: Option<u32>,

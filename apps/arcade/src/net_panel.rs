@@ -11,7 +11,7 @@ use history::History;
 /// How much of it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NetDetail {
-    /// Nothing.
+    /// Panel is hidden.
     #[default]
     Off,
     /// Round trip, rollbacks and path.
@@ -35,13 +35,13 @@ impl NetDetail {
 /// How one link does.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkFacts {
-    /// The seat of whoever is at its other end, if that one plays.
+    /// Slot of the peer at the other end, if it plays.
     pub seat: Option<usize>,
     /// What he is called.
     pub name: String,
     /// `direct`, `relay`, `socket`, or `-` while there is none.
     pub path: &'static str,
-    /// Round trip.
+    /// Round-trip time in milliseconds.
     pub rtt_ms: u32,
     /// How much it varies.
     pub jitter_ms: u32,

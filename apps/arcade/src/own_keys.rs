@@ -22,7 +22,7 @@ const RESERVED: [&str; 4] = ["Enter", "NumpadEnter", "F3", "Escape"];
 /// Longer than the name of any key.
 const CODE_MAX: usize = 32;
 
-/// The keys of whoever plays here.
+/// Keys chosen by the local player.
 #[derive(Debug, Default)]
 pub(crate) struct OwnKeys {
     /// Keys, and which of [`KNOWN`] each stands for.
@@ -48,7 +48,7 @@ impl OwnKeys {
         (!words.is_empty()).then(|| words.join(" "))
     }
 
-    /// The key the games know that this one stands for, if somebody chose it.
+    /// Key of the games that this one stands for, if it was chosen.
     pub(crate) fn stands_for(&self, code: &str) -> Option<&'static str> {
         self.keys.iter().find(|(own, _)| own == code).map(|(_, nth)| KNOWN[*nth])
     }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_by_somebody_else_does_no_harm() {
+    fn foreign_stored_keys_are_ignored() {
         let long = format!("1:{}", "x".repeat(100));
         for kept in ["", " ", "0", "99:KeyA", "-1:KeyA", "0:Escape", &long, &"0:KeyA ".repeat(1_000)] {
             let keys = OwnKeys::read(kept);

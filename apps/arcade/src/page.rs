@@ -20,11 +20,11 @@ use crate::cabinets::Entry;
 use crate::{Arcade, Busy, Download, Held, Keeping, Opening, Params, Screen, Volume, Whereabouts};
 use way_back::WayBack;
 
-/// How often the page is looked after while nobody sees it.
+/// Interval of updates while the page is hidden.
 const HIDDEN_EVERY_MS: i32 = 250;
 /// No replay is larger.
 const REPLAY_BYTES_MAX: f64 = 64e6;
-/// How often what the page knows is told to whoever asks.
+/// Interval at which the page publishes its facts to tests.
 const FACTS_EVERY: Micros = Micros::from_millis(100);
 
 /// The world outside of a page.
@@ -71,7 +71,7 @@ pub fn offer(game: Entry<Outdoors>) {
     GAME.set(Some(game));
 }
 
-/// Another cabinet takes the canvas over: says goodbye to whoever is in the room.
+/// Another cabinet takes the canvas over: leaves the room.
 #[wasm_bindgen]
 pub fn close() {
     if let Some(page) = SHOWN.take() {
@@ -218,7 +218,7 @@ fn own_seat(window: &Window) -> String {
     })
 }
 
-/// Frames stop while nobody sees the page; the room goes on.
+/// Frames stop while the page is hidden; the room goes on.
 fn look_after(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
     let weak = Rc::downgrade(page);
     let look: Rc<dyn Fn()> = Rc::new(move || {
@@ -423,7 +423,7 @@ impl Page {
         web_sys::Url::revoke_object_url(&url)
     }
 
-    /// What the page knows, for whoever looks into it with tools.
+    /// Publishes the page's facts for tests and tools.
     fn tell(&mut self) {
         let now = gaggle_browser::now();
         let Some(mirror) = self.document.get_element_by_id("facts") else { return };
@@ -589,7 +589,7 @@ fn listen(page: &Rc<RefCell<Page>>) -> Result<(), JsValue> {
         let (x, y) = page.pixel(&event);
         let is_touch = event.pointer_type() != "mouse";
         page.arcade.pointer_down(event.pointer_id(), x, y, is_touch);
-        // Some things a browser does only while somebody presses.
+        // Some calls a browser allows only while a key or finger is down.
         page.oblige();
         event.prevent_default();
     })?;

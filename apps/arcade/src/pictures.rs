@@ -14,28 +14,28 @@ use crate::emotes;
 pub(crate) struct Pictures {
     album: Album,
     pub(crate) figures: Figures,
-    /// Marks of the seats, and of seats nobody has.
+    /// Marks of slots, taken and free.
     pub(crate) emblems: [ImageId; palette::SEATS_SIX.len()],
     pub(crate) emblems_free: [ImageId; palette::SEATS_SIX.len()],
     /// GAGGLE: large and dense, large, and small.
     pub(crate) title: [ImageId; 3],
-    /// WELL FLOWN.
+    /// Heading WELL FLOWN.
     pub(crate) well_flown: ImageId,
-    /// JOINING.
+    /// Heading JOINING.
     pub(crate) joining: ImageId,
-    /// Somebody watches.
+    /// Eye of a spectator.
     pub(crate) eye: ImageId,
     /// Where a goose that walks along a bar wants to be.
     pub(crate) nest: ImageId,
     /// A step that is done.
     pub(crate) tick: ImageId,
-    /// What flaps.
+    /// Wing that flaps.
     pub(crate) wing: ImageId,
-    /// The leaderboard.
+    /// Cup of the leaderboard.
     pub(crate) cup: ImageId,
     /// Filling the screen.
     pub(crate) corners: ImageId,
-    /// Quick emotes.
+    /// Pictures of the emotes.
     pub(crate) emotes: [ImageId; emotes::COUNT],
     /// A speaker that is on, and one that is off.
     pub(crate) speaker: [ImageId; 2],

@@ -10,13 +10,13 @@ use crate::pen::Rect;
 /// What one can do after a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoreChoice {
-    /// Another match.
+    /// Play another match.
     Again,
     /// The match as a file.
     SaveReplay,
     /// A link to it.
     CopyLink,
-    /// Home.
+    /// Go to the menu.
     Menu,
 }
 
@@ -38,7 +38,7 @@ impl ScoreChoice {
 /// One player of the match.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlayerLine {
-    /// His seat.
+    /// Slot of the player.
     pub seat: usize,
     /// What he is called.
     pub name: String,
@@ -48,22 +48,22 @@ pub struct PlayerLine {
     pub falls: u16,
     /// One kind remark, or nothing: `most eggs`.
     pub remark: String,
-    /// Whether it is somebody here.
+    /// Whether it is a local player.
     pub own: bool,
 }
 
 /// One line of the leaderboard.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BoardLine {
-    /// From 1.
+    /// Rank, from 1.
     pub place: u32,
-    /// Who.
+    /// Name of the player.
     pub name: String,
     /// The wave he came to.
     pub level: Option<u32>,
     /// What he had.
     pub score: i64,
-    /// Whether it is somebody here.
+    /// Whether it is a local player.
     pub own: bool,
 }
 
@@ -270,7 +270,7 @@ pub fn dry_line(wave: u16, players: usize, match_number: u64) -> &'static str {
     ];
     const TOGETHER: [&str; 4] = [
         "The fen keeps the saddles; the geese kept their heads.",
-        "Nobody was higher for long.",
+        "No one was higher for long.",
         "The geese have agreed not to speak of it.",
         "All riders accounted for. Most of them damp.",
     ];

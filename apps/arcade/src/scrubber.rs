@@ -10,13 +10,13 @@ use crate::pen::{Pen, Rect, fitted, grouped};
 pub struct ScrubFacts<'a> {
     /// The frame that is shown.
     pub frame: u32,
-    /// All frames.
+    /// Number of frames.
     pub frames: u32,
     /// Whether time passes.
     pub playing: bool,
     /// The frame each wave began with, and its number, in order.
     pub waves: &'a [(u32, u16)],
-    /// Frames in which somebody was unseated, and his seat.
+    /// Frames in which a player was unseated, with its slot.
     pub falls: &'a [(u32, usize)],
 }
 
@@ -80,7 +80,7 @@ impl Scrubber {
         (across * last / u64::from((self.bar.wide - 1).max(1).unsigned_abs())) as u32
     }
 
-    /// Draws it.
+    /// Draws the bar.
     pub fn draw(&self, scene: &mut Scene, facts: &ScrubFacts<'_>) {
         let mut pen = Pen::new(scene, self.view);
         pen.card(self.card, palette::MIST[0]);

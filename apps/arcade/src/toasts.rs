@@ -20,7 +20,7 @@ const SEEN: usize = 3;
 /// What they are drawn over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spot {
-    /// A match.
+    /// News of a match.
     Flight,
     /// Scores, which leave room at the bottom.
     Board,

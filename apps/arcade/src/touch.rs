@@ -12,7 +12,7 @@ use crate::pictures::{self, pictures};
 pub struct Touch {
     /// Each finger and where it is, in word pixels.
     fingers: Vec<(i32, i32, i32)>,
-    /// Somebody has touched this screen: show where to.
+    /// The screen was touched: buttons are shown.
     pub used: bool,
     /// Up and down mean something in this game.
     four_ways: bool,
@@ -26,7 +26,7 @@ const SLAB: i32 = 44;
 const DISC: i32 = 78;
 /// Across the cross.
 const CROSS: i32 = 92;
-/// Between things.
+/// Pixels between buttons.
 const GAP: i32 = 5;
 /// Across the corner that leads out: 48 of the page's pixels on a phone.
 const CORNER: i32 = 24;

@@ -59,7 +59,7 @@ impl Volume {
         self.step = if self.step == 0 { self.before } else { 0 };
     }
 
-    /// In words.
+    /// The volume in words.
     pub fn words(self) -> &'static str {
         ["Sound off", "Sound low", "Sound half", "Sound full"][self.step % STEPS.len()]
     }

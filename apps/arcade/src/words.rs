@@ -38,8 +38,8 @@ pub(crate) fn sentence(words: &str) -> String {
     text
 }
 
-/// The line for an event; none for what nobody needs to read. Whoever only `watches` reads other
-/// words, and so do two at one keyboard.
+/// The line for an event; none for events no player needs to read. Spectators (`watches`) and two
+/// players at one keyboard read other words.
 pub(crate) fn line_for(event: &RoomEvent, has_company: bool, watches: bool, are_two: bool) -> Option<Line> {
     match event {
         RoomEvent::PlayerJoined { name, .. } => line(format!("{name} drops in.")),

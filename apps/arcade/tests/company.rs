@@ -21,7 +21,7 @@ use town::{Cluster, FRAME, Resident, SimPlatform};
 #[path = "../../../core/gaggle/tests/town/mod.rs"]
 mod town;
 
-/// How somebody comes to an arcade.
+/// How a player opens an arcade.
 #[derive(Clone)]
 struct Visit {
     /// Who it is.
@@ -42,7 +42,7 @@ struct Visit {
     return_to: Option<String>,
 }
 
-/// An arcade somebody plays at.
+/// An arcade with its player.
 struct Guest {
     arcade: Arcade,
     visit: Visit,
@@ -153,7 +153,7 @@ fn guests(windows: &[(i32, i32)], glances: u64) -> Cluster<Guest> {
 }
 
 #[test]
-fn a_picture_is_drawn_once_for_each_shown_frame_whatever_is_simulated_again() {
+fn picture_is_drawn_once_per_shown_frame_despite_rollbacks() {
     let mut town = guests(&[(320, 200), (320, 200)], 1);
     let before = [0, 1].map(|house| {
         let guest = town.room(house);
@@ -248,8 +248,8 @@ fn windows_of_any_size_are_windows_into_one_match() {
     assert!(compared.windows(2).all(|pair| pair[0] != pair[1]), "and something happens in it");
 }
 
-/// Which mode the first match in a room was of, as the lobby keeps it, and whether whoever played
-/// it was told that it does not count.
+/// Mode of the first match in a room, as the lobby keeps it, and whether its player was told that
+/// it does not count.
 fn played_out(query: &str) -> (String, bool) {
     let mut town = Cluster::<Guest>::of(1);
     town.open_with(0, Visit { query: query.to_string(), glances: 60, ..Guest::house_config(0) });
@@ -264,7 +264,7 @@ fn played_out(query: &str) -> (String, bool) {
 }
 
 #[test]
-fn what_the_address_makes_easier_or_shorter_is_kept_apart_from_what_counts() {
+fn trials_by_address_are_kept_apart_from_ranked_results() {
     for query in ["lives=1&level=9", "bots=3&lives=1"] {
         assert_eq!(played_out(query), ("team-trial".to_string(), true), "{query}");
     }
@@ -272,7 +272,7 @@ fn what_the_address_makes_easier_or_shorter_is_kept_apart_from_what_counts() {
 }
 
 #[test]
-fn where_matches_count_nobody_brings_bots_or_rules_of_his_own() {
+fn ranked_match_ignores_bots_and_rules_of_address() {
     let mut town = Cluster::<Guest>::of(2);
     town.open(0).run_until("it has a room", 5_000, |town| town.is_together(0));
     let code = room_code(town.room(0));
@@ -319,7 +319,7 @@ fn has(town: &mut Cluster<Guest>, house: usize, seat: usize) -> (u32, u8, u16) {
 }
 
 #[test]
-fn whoever_takes_the_last_free_seat_starts_from_nothing_and_who_comes_back_does_not() {
+fn new_player_starts_from_nothing_and_returning_one_does_not() {
     let mut town = Cluster::<Guest>::of(5);
     let visit = |house| Visit { glances: 60, ..Guest::house_config(house) };
     for house in 0..4 {
@@ -328,8 +328,8 @@ fn whoever_takes_the_last_free_seat_starts_from_nothing_and_who_comes_back_does_
         assert_eq!(town.room(house).arcade.own().iter().position(|own| *own), Some(house));
     }
     let fallen = |town: &mut Cluster<Guest>| (1..4).find(|seat| has(town, 0, *seat).2 > 0);
-    town.run_until("somebody has fallen", 120_000, |town| fallen(town).is_some());
-    let seat = fallen(&mut town).expect("somebody has");
+    town.run_until("a player has fallen", 120_000, |town| fallen(town).is_some());
+    let seat = fallen(&mut town).expect("a player has");
     // Goes home, and is gone.
     let leave = |town: &mut Cluster<Guest>| {
         for code in ["Escape", "Escape"] {
@@ -345,7 +345,7 @@ fn whoever_takes_the_last_free_seat_starts_from_nothing_and_who_comes_back_does_
     for (house, is_back) in [(seat, true), (4, false)] {
         let kept = leave(&mut town);
         town.open_with(house, visit(house));
-        town.run_until("somebody has the seat", 5_000, |town| town.is_together(house)).run_ms(400);
+        town.run_until("a player has the slot", 5_000, |town| town.is_together(house)).run_ms(400);
         assert_eq!(town.room(house).arcade.own().iter().position(|own| *own), Some(seat));
         let expected = if is_back { kept } else { (0, 5, 0) };
         for seen_by in [0, house] {
@@ -381,7 +381,7 @@ fn who_likes_a_colour_has_it_where_it_is_free() {
 
 /// Guesses go wrong and frames are simulated again: what then happened is heard, all of it.
 #[test]
-fn no_sound_of_what_happened_is_swallowed_however_often_it_is_simulated_again() {
+fn sound_is_heard_despite_rollbacks() {
     let mut town = guests(&[(320, 200); 4], 1);
     let begun = (0..4).map(|house| town.room(house).arcade.cabinet().standing().frame).max().unwrap_or(0);
     town.weather(Conditions {

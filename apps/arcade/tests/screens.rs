@@ -221,7 +221,7 @@ fn a_match_ends_with_scores_and_another_follows() {
     let mut arcade = open("seed=2");
     tap(&mut arcade, "Enter");
     let mut at = 0;
-    // Nobody steers: sooner or later every goose is lost.
+    // No key is pressed: sooner or later every goose is lost.
     while game(&arcade).wave.phase != Phase::Over {
         arcade.update(Micros::from_millis(at + 16));
         at += 16;
@@ -230,12 +230,12 @@ fn a_match_ends_with_scores_and_another_follows() {
         }
         assert!(at < 1_800_000, "half an hour without an end");
     }
-    // Whoever goes on flapping has not read the scores yet.
+    // A player that goes on flapping has not read the scores yet.
     for nth in 0..20 {
         tap(&mut arcade, "Space");
         run(&mut arcade, at + nth * 200, at + nth * 200 + 200);
     }
-    assert_eq!(game(&arcade).wave.phase, Phase::Over, "nobody asked for another match");
+    assert_eq!(game(&arcade).wave.phase, Phase::Over, "no key asked for another match");
     tap(&mut arcade, "KeyS");
     let replay = arcade.take_download().expect("a match can be saved").bytes;
     assert!(replay.len() > 100);
@@ -267,7 +267,7 @@ fn a_match_ends_with_scores_and_another_follows() {
     );
     arcade.pointer_up(1);
     arcade.pointer_move(1, middle, y, false);
-    assert_eq!(arcade.replay_position().unwrap().0, dragged[2], "nobody holds it any more");
+    assert_eq!(arcade.replay_position().unwrap().0, dragged[2], "no finger holds it any more");
     tap(&mut arcade, "KeyL");
     assert_eq!(arcade.take_copy(), Some(format!("frame={}", dragged[2])));
     tap(&mut arcade, "KeyO");
@@ -393,7 +393,7 @@ fn a_code_or_a_link_is_pasted_wherever_one_is() {
 }
 
 #[test]
-fn a_match_is_saved_in_its_middle_and_seen_from_the_frame_of_a_link() {
+fn match_saved_midway_plays_from_frame_of_link() {
     let mut arcade = open("");
     tap(&mut arcade, "Enter");
     run(&mut arcade, 0, 8_000);
@@ -413,7 +413,7 @@ fn a_match_is_saved_in_its_middle_and_seen_from_the_frame_of_a_link() {
 }
 
 #[test]
-fn news_of_a_flight_stay_there_and_sound_is_said_where_no_button_shows_it() {
+fn match_news_stay_in_match_and_volume_is_told_without_button() {
     let mut arcade = open("");
     run(&mut arcade, 0, 100);
     tap(&mut arcade, "Enter");
@@ -492,7 +492,7 @@ fn mouse_is_a_hand_over_what_answers_a_click() {
 }
 
 #[test]
-fn each_page_of_help_reads_its_own_text_and_names_no_keys_to_fingers() {
+fn help_page_reads_own_text_and_no_keys_on_touch() {
     let games = [cabinets::gander(), cabinets::drake(), cabinets::millpond()];
     for entry in games {
         for touch in [false, true] {

@@ -1,5 +1,4 @@
-//! Counts what was heard, apart from whoever decides what is to be heard: a cue that was started
-//! twice would be noticed.
+//! Count of cues heard, apart from the code that decides what is heard: a cue started twice shows.
 
 use std::collections::VecDeque;
 
@@ -69,7 +68,7 @@ mod tests {
         assert_eq!((tally.skipped, tally.crowded), (1, 0));
         tally.note(&Heard::Start(soon));
         tally.note(&Heard::Start(Cue { id: CueId { who: 1, ..soon.id }, ..cue }));
-        assert_eq!((tally.skipped, tally.crowded), (1, 1), "somebody else's is another");
+        assert_eq!((tally.skipped, tally.crowded), (1, 1), "another player's is another");
         tally.forget();
         tally.note(&Heard::Start(cue));
         assert_eq!(tally.twice, 1);

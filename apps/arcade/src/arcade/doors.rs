@@ -115,7 +115,7 @@ impl Arcade {
         self.screen = Screen::Flying;
     }
 
-    /// Whoever looks on takes a seat in the same room.
+    /// A spectator takes a slot in the same room.
     pub(super) fn sit_down(&mut self) {
         if let Some(code) = self.room_code().and_then(|code| code.parse().ok()) {
             self.take_off(1, JoinTarget::Code(code));

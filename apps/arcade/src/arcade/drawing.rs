@@ -56,7 +56,7 @@ const ELSEWHERE: Notice<'_> = Notice {
     focus: None,
 };
 
-/// What is asked of whoever chooses keys.
+/// Prompt for a key of one's own.
 fn own_key(heading: &str) -> Notice<'_> {
     let keys = &[("Enter", "as it is"), ("Esc", "done"), ("Backspace", "the usual keys for all")];
     Notice { heading, keys, shade_percent: 60, ..Notice::default() }
@@ -64,7 +64,7 @@ fn own_key(heading: &str) -> Notice<'_> {
 
 /// A picture that stands still for longer than this says why.
 const STILL_SHOWN_AFTER: Micros = Micros::from_millis(400);
-/// How long it is written over whoever takes off which keys do what.
+/// How long key hints stand over a goose that takes off.
 const KEYS_SHOWN: Micros = Micros::from_secs(6);
 /// Said to those who hold a phone upright.
 const TURN_HINT: &str = "Turn the phone: larger picture";
@@ -140,7 +140,7 @@ impl Arcade {
     fn score_facts<T>(&mut self, tell: impl FnOnce(&ScoreBoard, &ScoreFacts<'_>) -> T) -> T {
         let (players, board) = (self.player_lines(), self.board_lines());
         let best_now = players.iter().filter(|line| line.own).map(|line| line.score).max();
-        // Without a list nobody knows what was flown before.
+        // Without a list earlier results are unknown.
         let is_known = self.shelf.top.is_some() && best_now > Some(0);
         let is_best = is_known && self.shelf.best.is_none_or(|best| best_now >= Some(best));
         let trial = self.shelf.is_trial;
@@ -242,7 +242,7 @@ impl Arcade {
         }
     }
 
-    /// What is asked of whoever has two tabs in one seat.
+    /// Question to a player with two tabs in one slot.
     pub(super) fn elsewhere(&self) -> Option<Notice<'static>> {
         let asks = self.shelf.is_elsewhere && matches!(self.screen, Screen::Menu | Screen::Flying);
         asks.then(|| self.fitting(ELSEWHERE))

@@ -26,9 +26,9 @@ pub enum Keeping {
 /// Something the page should remember, or forget if there is no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keep {
-    /// What.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// Its value.
+    /// Value of the parameter, if it has one.
     pub value: Option<String>,
     /// For how long.
     pub keeping: Keeping,
@@ -92,7 +92,7 @@ pub(super) struct Shelf {
     pub(super) is_trial: bool,
     /// The server is out of reach.
     pub(super) server_lost: bool,
-    /// Somebody's game differs from ours.
+    /// A peer's game differs from ours.
     pub(super) disagrees: bool,
     /// How often that happened.
     pub(super) desyncs: u32,
@@ -132,8 +132,8 @@ impl Arcade {
         self.shelf.keeps.pop_front()
     }
 
-    /// What the page's own address should ask for from now on, if that changed: whoever reloads the
-    /// page, or sends its address to a friend, means the room on the screen. See
+    /// Query the page's address should have from now on, if it changed: a reload, or a friend with
+    /// this address, means the room on the screen. See
     /// [`Params::moved`](crate::Params::moved).
     pub fn take_address(&mut self) -> Option<Option<String>> {
         self.shelf.address.take()
@@ -248,7 +248,7 @@ impl Arcade {
         if done {
             self.toasts.push(None, "Link copied. Send it to a friend.".to_string(), false);
         } else {
-            // Nobody reads as fast as a clipboard.
+            // A shown link needs no scheme; the clipboard has it.
             let short = ["https://", "http://"].iter().find_map(|scheme| link.strip_prefix(scheme));
             let short = short.unwrap_or(link);
             self.toasts.push_for(LINK_SHOWN, format!("No clipboard here. The link: {short}"));
@@ -432,7 +432,7 @@ mod tests {
     use crate::{Opening, cabinets};
 
     #[test]
-    fn games_that_differed_agree_again_once_one_has_taken_the_others() {
+    fn differing_games_agree_again_after_recovery() {
         let (peer, name, frame) = (PeerId::from_u128(7), "Hob".to_string(), Frame::new(60));
         let mut arcade =
             Arcade::new(Micros::ZERO, Opening::default(), &cabinets::gander(), NoNetwork::default());

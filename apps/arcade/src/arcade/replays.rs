@@ -21,10 +21,10 @@ impl Arcade {
         self.save("replay", file, "Saved. Drop the file on this page to see it again.");
     }
 
-    /// What our game had and the others' had not, for whoever looks into why.
+    /// Saves the desync bundle: states and inputs, for the developer of the game.
     pub(super) fn save_bundle(&mut self) {
         let file = self.shelf.bundle.take();
-        self.save("desync", file, "Saved. Whoever made this game can open it.");
+        self.save("desync", file, "Saved. The developers of this game can open it.");
     }
 
     /// The latest is kept, until it is saved.
@@ -87,8 +87,7 @@ impl Arcade {
         }
     }
 
-    /// A click on the bar jumps there, and whoever goes on holding it draws it along; anywhere else
-    /// holds or plays on.
+    /// A click on the bar jumps there, and a drag follows; a click elsewhere pauses or plays on.
     pub(super) fn scrub(&mut self, finger: i32, x: i32, y: i32) {
         let Some(tape) = self.cabinet.tape() else { return };
         match Scrubber::new(self.view).frame_at(x, y, tape.position().1) {

@@ -1,5 +1,5 @@
-//! Drake in the arcade: a brawl in a wicker coop, over shared objects. Whoever leads referees;
-//! everybody's craft is his own.
+//! Drake in the arcade: a brawl in a wicker coop, over shared objects. The leader is referee; each
+//! player has authority over its craft.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use gaggle_scene::{Album, Scene, View};
 use crate::cabinet::{About, Cabinet, CabinetRoom, Looks, Parts, Show, Standing, Start};
 use crate::{Held, PlayerLine};
 
-/// Chairs in a room, as many as the coop has nests. Bots take those nobody has.
+/// Slots of a room, as many as the coop has nests. Bots take the free ones.
 const CHAIRS: usize = SEATS;
 
 /// Frames after the end of a match in which the last word about it comes.
@@ -35,7 +35,7 @@ pub const ABOUT: About = About {
     modes: &[("brawl", "Brawl")],
     names: &["Wren", "Hob", "Ottilie", "Big Tam", "Isolde", "Pip"],
     place: "the coop",
-    arrival: "You hatch in your nest. Nobody can touch you at first.",
+    arrival: "You hatch in your nest. Nothing can touch you at first.",
     keys: &[&[("←", "or → turns, twice dashes"), ("Space", "or ↑ flies and fires")]],
     own_keys: &[(0, "turning"), (4, "flying and firing")],
     has_four_ways: false,
@@ -51,7 +51,7 @@ pub const ABOUT: About = About {
 pub struct Brawl(pub Coop);
 
 impl Brawl {
-    /// What a room of it is opened with, before anybody says who comes and where to.
+    /// Config of its room, without players and target.
     pub fn room() -> SharedConfig {
         let mut config =
             RoomConfig::world(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
@@ -213,8 +213,8 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
         self.stage.album()
     }
 
-    /// A match is followed by the next without anybody's doing, and its own picture has the scores:
-    /// the arcade's board never comes up.
+    /// A match is followed by the next without a key, and its own picture has the scores: the
+    /// arcade's board never comes up.
     fn standing(&self) -> Standing {
         let game = self.game();
         let own = self.room.local_slot().index();
@@ -255,7 +255,7 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
 
     fn report_result(&mut self) -> bool {
         let bout = self.game().bout;
-        // Before anybody can begin the next, and after everybody has heard of the end.
+        // Before a player can begin the next, and after all peers have received the end.
         if bout.phase != Phase::Over || bout.since < TOLD_AFTER || self.reported == Some(bout.number) {
             return false;
         }

@@ -65,7 +65,7 @@ impl<P: Platform> GanderCabinet<P> {
     /// Switches it on.
     pub fn open(parts: Parts<P>) -> GanderCabinet<P> {
         let Parts { now, seed, view, client, outside } = parts;
-        // Without the words an error has: this page carries none that nobody can read.
+        // Without the text of the error, which no player could read.
         let Ok(mut config) = RoomConfig::new(ABOUT.name, SEATS as u8) else { unreachable!("a good name") };
         config.engine.game_fingerprint = gander::FINGERPRINT;
         config.record_replay = true;
@@ -341,7 +341,7 @@ impl<P: Platform + 'static> Cabinet for GanderCabinet<P> {
     }
 }
 
-/// What is worth saying about somebody's match.
+/// Remark about a player's match.
 fn remark(player: &Player) -> String {
     let tally = &player.tally;
     let text = match () {

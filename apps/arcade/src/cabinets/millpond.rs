@@ -30,7 +30,7 @@ pub const ABOUT: About = About {
     modes: &[("pond", "Together")],
     names: &["Wren", "Hob", "Ottilie", "Big Tam"],
     place: "the pond",
-    arrival: "Your boat is moored at the jetty. Nobody hurries here.",
+    arrival: "Your boat is moored at the jetty. There is no hurry here.",
     keys: &[&[("↑ ↓", "row"), ("← →", "turn"), ("Space", "tows and lets go")]],
     own_keys: &[(0, "turning left"), (1, "turning right"), (2, "rowing"), (3, "rowing back"), (4, "towing")],
     has_four_ways: true,
@@ -46,7 +46,7 @@ pub const ABOUT: About = About {
 pub struct Shore(pub Mill);
 
 impl Shore {
-    /// What a room of it is opened with, before anybody says who comes and where to.
+    /// Config of its room, without players and target.
     pub fn room() -> SharedConfig {
         let mut config =
             RoomConfig::world(ABOUT.name, CHAIRS as u8, net::policy()).expect("a name made of letters");
@@ -241,7 +241,7 @@ impl<P: Platform + 'static> Cabinet for MillpondCabinet<P> {
     }
 
     fn closing_line(&self, _: u64) -> &'static str {
-        "Nobody hurried."
+        "There was no hurry."
     }
 
     /// A pond has no end to tell of.

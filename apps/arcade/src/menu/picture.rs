@@ -208,7 +208,7 @@ fn rooms(pen: &mut Pen<'_>, menu: &Menu, facts: &MenuFacts<'_>) {
     let words = match (facts.online, facts.rooms.is_empty()) {
         (None, true) => Some("Asking the lobby…"),
         (Some(false), _) => Some("The lobby is out. You can still fly alone."),
-        (Some(true), true) => Some("Nobody flies right now. Be the first."),
+        (Some(true), true) => Some("No one flies right now. Be the first."),
         _ => None,
     };
     if let Some(words) = words {

@@ -1,15 +1,15 @@
-//! The list of open rooms, in an order that holds still while somebody aims at a row.
+//! The list of open rooms, in an order that holds still while a player aims at a row.
 
 /// One open room.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoomLine {
-    /// Six letters.
+    /// Code of six letters.
     pub code: String,
     /// How it is played, and how far they are: `team, wave 3`.
     pub mode: String,
     /// Seats that are taken.
     pub players: u8,
-    /// All seats.
+    /// Number of slots.
     pub seats: u8,
     /// People who look on.
     pub watchers: u8,

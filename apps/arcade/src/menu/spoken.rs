@@ -62,14 +62,14 @@ impl Menu {
         match (facts.online, facts.rooms.len()) {
             (None, _) => String::new(),
             (Some(false), _) => "The lobby is out. You can still fly alone.".to_string(),
-            (Some(true), 0) => "Nobody flies right now. Be the first.".to_string(),
+            (Some(true), 0) => "No one flies right now. Be the first.".to_string(),
             (Some(true), 1) => "One open room.".to_string(),
             (Some(true), count) => format!("{count} open rooms."),
         }
     }
 }
 
-/// A code letter by letter: nobody can say it otherwise.
+/// A code letter by letter, as screen readers must say it.
 fn spelled(code: &str) -> String {
     let letters: Vec<String> = code.chars().take(CODE_LENGTH).map(String::from).collect();
     letters.join(" ")

@@ -114,7 +114,7 @@ fn every_place_is_on_the_screen_alone_and_answers_a_click() {
 
 #[test]
 fn nothing_is_drawn_outside_of_the_screen() {
-    let long = "a name that goes on and on until nobody listens any more";
+    let long = "a name that goes on and on until no one listens any more";
     let absurd = RoomLine {
         code: "W".repeat(500),
         mode: long.repeat(20),
@@ -309,7 +309,7 @@ fn a_cabinet_that_is_off_is_switched_on_by_arrows_or_a_click() {
 #[test]
 fn a_code_is_six_letters_and_then_enter_joins() {
     let mut menu = menu(views()[0]);
-    assert!(!menu.type_text("B"), "nobody asked for letters");
+    assert!(!menu.type_text("B"), "no prompt asked for letters");
     menu.focus = Choice::Code;
     assert!(menu.wants_text());
     for letter in ["b", "A", "1", "c", " ", "d", "f", "g"] {

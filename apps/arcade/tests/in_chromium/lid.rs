@@ -31,11 +31,11 @@ fn others(known: &Value) -> Option<usize> {
 }
 
 #[test]
-fn whoever_opens_the_lid_in_time_has_the_seat_and_the_score() {
+fn lid_opened_in_time_keeps_slot_and_score() {
     let (_hall, [first, second], own, before) = close_a_lid("lid", Config::default());
-    until_parted(&first, "nobody said goodbye", Parting::Silence, before, 1);
+    until_parted(&first, "no page said goodbye", Parting::Silence, before, 1);
     until_said(&first, "is lost in the mist.");
-    // The picture stood still, and said so long before anybody was given up.
+    // The picture stood still, and said so long before a peer was given up.
     let first_heard = |words: &str| format!("heard.findIndex(text => text.includes('{words}'))");
     let order = format!("{} >= 0 && {0} < {}", first_heard("Waiting for"), first_heard("went quiet"));
     assert_eq!(first.eval(&order).unwrap(), true, "{}", first.eval("heard.join('; ')").unwrap());
@@ -51,20 +51,20 @@ fn whoever_opens_the_lid_in_time_has_the_seat_and_the_score() {
     expect_agreement(&[&first, &second]);
 }
 
-/// Too late for the seat to be kept, not for the room: while others are free nobody is seated
-/// there, so it is theirs again.
+/// Too late for the reservation, not for the room: while other slots are free no player is given
+/// this one, so the page has it again.
 #[test]
-fn whoever_opens_the_lid_too_late_finds_the_seat_if_others_were_free() {
+fn lid_opened_late_finds_slot_if_others_were_free() {
     let rules = Config { grace: gaggle_server::config::Duration(Micros::from_secs(1)), ..Config::default() };
     let (hall, [first, second], own, _) = close_a_lid("lid-late", rules);
     let is_alone = |known: &Value| is_together(known, 1) && others(known) == Some(0);
     let known = until(&first, "the seat is given away", is_alone);
     let third = hall.page(&format!("?room={}", known["code"].as_str().unwrap()));
-    let known = until(&third, "somebody else comes", |known| is_together(known, 2));
-    assert_ne!(known["own"], own, "nobody sits where somebody has just left: {known}");
+    let known = until(&third, "another player comes", |known| is_together(known, 2));
+    assert_ne!(known["own"], own, "no player gets a slot that was just left: {known}");
     second.thaw().unwrap();
     let known = until(&second, "it is back", |known| is_together(known, 3));
-    assert_eq!(known["own"], own, "nobody had it meanwhile: {known}");
+    assert_eq!(known["own"], own, "no player had it meanwhile: {known}");
     until_said(&second, "The lobby is back.");
     for page in [&first, &third] {
         until(page, "all three are", |known| is_together(known, 3));

@@ -145,14 +145,14 @@ pub(crate) fn partings(known: &Value) -> [u64; 2] {
     ["goodbyes", "silences"].map(|parting| known[parting].as_u64().unwrap_or(0))
 }
 
-/// Waits until somebody's parting is told and `players` are left. An empty seat is seen at once,
-/// how it became empty is told when everybody agrees on it: some frames later.
+/// Waits until a player's departure is told and `players` are left. An empty slot is seen at once;
+/// its cause is told some frames later, when all peers agree on it.
 pub(crate) fn until_parted(page: &Page, what: &str, parting: Parting, before: [u64; 2], players: usize) {
     let told = parting as usize;
     until(page, what, |known| is_together(known, players) && partings(known)[told] > before[told]);
 }
 
-/// How somebody goes: a place in [`partings`].
+/// How a player leaves: an index of [`partings`].
 #[derive(Clone, Copy)]
 pub(crate) enum Parting {
     Goodbye,
@@ -277,8 +277,8 @@ fn meet_fly_leave_and_return(path: &str) {
     let third = hall.page(&format!("?{only}"));
     join_by_code(&third, &code);
     until(&third, "the third joins by code", |known| is_together(known, 3));
-    // Whoever just came stands still until he is steered, and then answers within the delay of
-    // inputs and two frames. A busy machine may show frames in which no time has passed: the best
+    // A joined player stands still until it is steered, and then answers within the input delay
+    // and two frames. A busy machine may show frames in which no time has passed: the best
     // of some counts.
     let mut spare = [&second, &third].into_iter().cycle().take(20).map(|page| {
         let (frames, delay) = frames_to_answer(page, "ArrowRight", "goose");
@@ -286,7 +286,7 @@ fn meet_fly_leave_and_return(path: &str) {
         frames.saturating_sub(delay)
     });
     assert!(spare.any(|frames| frames <= 2), "always more than two frames beyond the delay of inputs");
-    // Until somebody has scored.
+    // Until a player has scored.
     let began = Instant::now();
     while points(&facts(&second)) == 0 {
         assert!(began.elapsed() < 3 * PATIENCE, "minutes of flapping and no score: {}", facts(&second));
@@ -312,7 +312,7 @@ fn meet_fly_leave_and_return(path: &str) {
     // A busy machine may have been silent before.
     let before_crash = partings(&facts(&second));
     first.crash().unwrap();
-    until_parted(&second, "whoever is killed says no goodbye", Parting::Silence, before_crash, 2);
+    until_parted(&second, "a killed page says no goodbye", Parting::Silence, before_crash, 2);
     until_said(&second, "is lost in the mist.");
     sheet.add(&second);
     expect_agreement(&[&second, &third]);
@@ -331,12 +331,12 @@ fn meet_fly_leave_and_return(path: &str) {
     assert!(points(&known) >= scored && scored > 0, "{known} had {scored} points in all");
     expect_agreement(&[&first, &second, &third]);
 
-    // A page that is closed says goodbye: nobody waits for a timeout.
+    // A page that is closed says goodbye: no peer waits for a timeout.
     let before = partings(&facts(&second));
     third.close().unwrap();
     until_parted(&second, "the third has said so", Parting::Goodbye, before, 2);
 
-    // Whoever is far away sees how far joining is, in words and as a picture.
+    // A page with high latency shows the progress of joining, in words and as a picture.
     let far = hall.page(&format!("?room={code}&latency=2500&{only}"));
     until_said(&far, &format!("Joining {code}."));
     picture(&far, "joining.png");

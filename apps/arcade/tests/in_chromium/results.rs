@@ -53,8 +53,7 @@ fn a_match_is_kept_listed_saved_and_the_same_natively() {
     let first = hall.page_after(KEEPING, "?seed=3&lives=1&level=9");
     tap(&first, "Enter", "Enter");
     let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
-    // Somebody else, not another tab of the same person: only then is a result more than one's
-    // word.
+    // Another account, not another tab of the same one: a result needs two accounts.
     let second = hall.page_after("localStorage.removeItem('gaggle.key')", &format!("?room={code}"));
     until(&second, "two", |known| is_together(known, 2));
     // One goose each, and a wave that is not for beginners. Nothing is pressed once it is over:
@@ -147,8 +146,8 @@ fn a_match_that_counts_is_on_the_real_list() {
     until(&stranger, "a stranger sees it", |known| known["top"][0].as_u64() == Some(top[0]));
 }
 
-/// Whoever comes later sees the list, and the match again. What is no replay, or none of this game,
-/// is told so, and the page goes on.
+/// A later page sees the list, and the match again. A file that is no replay of this game is
+/// refused with words, and the page goes on.
 fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
     let replay = Replay::<Gander>::read(saved, gander::FINGERPRINT).unwrap();
     let mut playback = replay.play();
@@ -199,7 +198,7 @@ fn see_it_again(hall: &Hall, saved: &[u8], best: Option<u64>) {
 /// Without a mouse: a key asks for a file, and a link to a frame is copied.
 fn open_by_hand(page: &Page, saved: &[u8]) {
     page.eval("HTMLInputElement.prototype.click = function () { window.chooses = this; }").unwrap();
-    // A browser without a screen has nobody to ask whether it may.
+    // A headless browser cannot ask for permission.
     page.eval("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
         .unwrap();
     tap(page, "KeyL", "l");

@@ -24,8 +24,8 @@ struct Kept {
     things: BTreeSet<u64>,
 }
 
-/// Things that may become others while nobody looks: traded, or put on top of each other, by the
-/// bot that has the place of who is gone.
+/// Things that may change meanwhile: traded or stacked by the bot that plays an absent player's
+/// slot.
 const TRADED_MAX: usize = 12;
 
 impl Kept {
@@ -69,7 +69,7 @@ struct Played {
     turns: &'static [&'static str],
     /// Something is going on, and there is something to lose.
     is_lively: fn(&Value) -> bool,
-    /// A seat has something that whoever comes back to it should find there.
+    /// The slot has something that a returning player must find.
     has_earned: fn(&Value, usize) -> bool,
 }
 
@@ -127,7 +127,7 @@ fn outlive_the_host(played: &Played) {
     assert!(had_second.points.iter().sum::<u64>() > 0, "there is something to lose: {had_second:?}");
     first.crash().unwrap();
     let alive = |known: &Value| is_together(known, 2) && known["host"] != host;
-    let known = until(&second, "somebody else leads", alive);
+    let known = until(&second, "another peer leads", alive);
     had_second.expect_in(&known);
     let other =
         until(&third, "the third knows it, too", |other| alive(other) && other["host"] == known["host"]);
@@ -159,13 +159,13 @@ fn outlive_the_host(played: &Played) {
     had.expect_in(&facts(&second));
     picture(&first, &format!("{game}-back.png"));
 
-    // Whoever looked on knows the new host, and takes a seat.
+    // The spectator knows the new leader, and takes a slot.
     until(&watcher, "it knows who leads", |known| known["stage"] == "watching" && known["host"] != host);
     tap(&watcher, "Enter", "Enter");
     until(&watcher, "it plays", |known| is_together(known, 4));
 }
 
-/// Somebody looks on, without a seat.
+/// A page watches without a slot.
 fn look_on(hall: &Hall, game: &str, code: &str, host: &Value) -> Page {
     let watcher = hall.page(&format!("?game={game}&watch={code}"));
     // It may meet a guest before it meets the host.
@@ -189,8 +189,7 @@ fn apart(one: u64, other: u64) -> u16 {
     way.min(way.wrapping_neg())
 }
 
-/// What somebody does in one page is seen in another: it turns there as it does here, and ends up
-/// alike.
+/// A player's actions in one page are seen in another: it turns there as here, and ends up alike.
 fn expect_seen(played: &Played, steered: &Page, seen_at: &Page) {
     const TURNED: u16 = 4_000;
     const ALIKE: u16 = 600;
@@ -262,7 +261,7 @@ fn three_pages_of_drake_outlive_their_host() {
         query: "&lives=9",
         play: brawl,
         turns: &["ArrowLeft"],
-        // Somebody has brought somebody down: a bot, most likely.
+        // A player has brought another down: a bot, most likely.
         is_lively: |known| is_young(known) && Kept::of(known).points.iter().sum::<u64>() > 0,
         has_earned: |known, seat| is_young(known) && known["scores"][seat].as_u64() > Some(0),
     });
@@ -275,7 +274,7 @@ fn three_pages_of_millpond_outlive_their_host() {
         query: "",
         play: row,
         turns: &["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"],
-        // The whole pond is here, and something in it was taken that somebody else had.
+        // The whole pond is here, and something in it was taken from another player.
         is_lively: |known| known["things"].as_u64() >= Some(380) && known["claims"].as_u64() >= Some(1),
         has_earned: |_, _| true,
     });
@@ -289,8 +288,7 @@ fn a_brawl_to_its_end_is_kept_and_listed() {
     let first = hall.page("?game=drake&lives=1");
     tap(&first, "Enter", "Enter");
     let code = until(&first, "a room", |known| is_together(known, 1))["code"].as_str().unwrap().to_string();
-    // Somebody else, not another tab of the same person: only then is a result more than one's
-    // word.
+    // Another account, not another tab of the same one: a result needs two accounts.
     let forget = "localStorage.removeItem('gaggle.key')";
     let second = hall.page_after(forget, &format!("?game=drake&lives=1&room={code}"));
     until(&second, "two", |known| is_together(known, 2));

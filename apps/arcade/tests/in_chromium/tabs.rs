@@ -40,11 +40,11 @@ fn tabs_are_hidden_copied_shared_and_changed() {
     let other = hall.page(&format!("?room={code}"));
     let own = until(&other, "a third", |known| is_together(known, 3))["own"].clone();
 
-    // Whoever is hidden bows out at once instead of keeping the others waiting, and returns to the
-    // same seat.
+    // A hidden page leaves the match at once instead of stalling the others, and returns to the
+    // same slot.
     let before = partings(&until(&both, "all three", |known| is_together(known, 3)));
     set_hidden(&other, true);
-    until_parted(&both, "two are left, and nobody had to wait", Parting::Goodbye, before, 2);
+    until_parted(&both, "two are left, and no peer had to wait", Parting::Goodbye, before, 2);
     set_hidden(&other, false);
     until(&both, "it returns", |known| is_together(known, 3));
     let known = until(&other, "it is in again", |known| is_together(known, 3));
@@ -76,7 +76,7 @@ fn tabs_are_hidden_copied_shared_and_changed() {
     assert_eq!(known["own"], own, "{known}");
 }
 
-/// A gamepad nobody holds yet.
+/// A gamepad without a button held.
 const PAD: &str = "
     window.pad = Object.create(Gamepad.prototype, {
         axes: { value: [0, 0] },
@@ -117,7 +117,7 @@ fn until_words(page: &Page, words: &str) {
 }
 
 #[test]
-fn another_cabinet_is_fetched_when_it_is_chosen_and_played_with_pad_and_thumbs() {
+fn chosen_cabinet_loads_and_plays_with_pad_and_thumbs() {
     let hall = Hall::open("cabinets");
     let page = hall.page_after(PAD, "");
     // A gamepad takes off, leans, and pauses.

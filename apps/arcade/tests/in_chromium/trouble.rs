@@ -46,7 +46,7 @@ fn a_poor_browser_meets_a_hostile_name_and_both_fly() {
     // The first opens the invitation, the second copies its link.
     tap(&poor, "KeyC", "c");
     tap(&poor, "KeyC", "c");
-    // Nothing stops the page, or everybody would wait for whoever reads.
+    // Nothing stops the page, or all peers would wait for its reader.
     until_said(&poor, &format!("?room={code}"));
     assert_eq!(poor.eval("window.asked ?? false").unwrap(), false, "the page asks nothing while it flies");
     tap(&poor, "Enter", "Enter");

@@ -35,8 +35,8 @@ fn a_stranger_looks_on_and_then_takes_a_seat() {
     until(&watcher, "it has a seat", |known| is_together(known, 2));
     expect_agreement(&[&player, &watcher, &second]);
 
-    // Whoever came to look on and took a seat has that seat after a reload, whatever the address
-    // said at first.
+    // A spectator that took a slot has that slot after a reload, whatever the address said at
+    // first.
     tap(&second, "Enter", "Enter");
     let own = until(&second, "it has a seat", |known| is_together(known, 3))["own"].clone();
     second.wait_for(&format!("location.search === '?room={code}'"), crate::PATIENCE).unwrap();
@@ -45,9 +45,9 @@ fn a_stranger_looks_on_and_then_takes_a_seat() {
     assert_eq!(known["own"], own, "{known}");
     second.close().unwrap();
     let second = hall.page(&format!("?watch={code}"));
-    until(&second, "somebody looks on again", |known| known["stage"] == "watching");
+    until(&second, "a page watches again", |known| known["stage"] == "watching");
 
-    // Nobody is left to watch.
+    // No player is left to watch.
     player.close().unwrap();
     watcher.close().unwrap();
     second

@@ -44,8 +44,7 @@ impl Wire {
         self.cut();
     }
 
-    /// Everything that runs over it ends at once, for both sides. Whoever connects anew is
-    /// connected.
+    /// Ends all connections at once, for both sides. New connections are accepted.
     pub(crate) fn cut(&self) {
         for stream in self.streams.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);

@@ -1,5 +1,5 @@
-//! One match with every kind of peer: two pages, a native one, and one that is reached through the
-//! relay alone. All come, leave and are killed, and whoever is there sees the same game.
+//! One match with every kind of peer: two pages, a native peer, and one reached through the relay
+//! alone. All join, leave and are killed, and the peers present see the same game.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -31,7 +31,7 @@ struct Flyer {
     page: Page,
 }
 
-/// Somebody in the match.
+/// Peer of the match.
 enum Peer<'a> {
     Page(&'a Flyer),
     Native(&'a Native),
@@ -130,7 +130,7 @@ fn latest(peers: &[Peer<'_>]) -> u64 {
     peers.iter().map(last).min().unwrap_or(0)
 }
 
-/// Everybody's links run directly, but those to and from whoever hides behind the relay.
+/// All links run directly, except those of the peer behind the relay.
 fn expect_paths(what: &str, peers: &[Peer<'_>], hidden: u64) {
     let deadline = Instant::now() + PATIENCE;
     for peer in peers {
@@ -150,8 +150,8 @@ fn expect_paths(what: &str, peers: &[Peer<'_>], hidden: u64) {
     }
 }
 
-/// The rooms of native peers told which ways they take and why: to three others each, and to nobody
-/// but by the relay who hides.
+/// The native rooms reported paths and reasons: to three others each, and only the relay for the
+/// peer behind it.
 fn expect_told(plain: &Native, hidden: &Native) {
     let [plain, hidden] = [plain, hidden].map(|native| native.known().told);
     for told in [&plain, &hidden] {
@@ -186,7 +186,7 @@ fn until_frame(peers: &[Peer<'_>], frame: u64) {
 
 #[test]
 #[ignore = "full: three quarters of a minute"]
-fn pages_native_peers_and_a_hidden_one_play_one_match_whatever_happens_to_each() {
+fn pages_native_and_relayed_peers_play_one_match() {
     let is_long = std::env::var("GAGGLE_LONG").is_ok();
     let pause = || {
         if is_long {

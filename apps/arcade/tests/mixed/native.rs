@@ -15,7 +15,7 @@ use gander::{Gander, SEATS, Setup};
 /// What a peer knows, as pages tell it too.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
-    /// Who is in the match, by slot; nobody while it is not in one.
+    /// Slots in the match; none while it is not in one.
     pub(crate) present: u64,
     /// Its own slots.
     pub(crate) own: u64,
@@ -37,7 +37,7 @@ enum End {
     Die,
 }
 
-/// The peer.
+/// Native peer of the match.
 pub(crate) struct Native {
     server: String,
     only: Option<Path>,
@@ -71,7 +71,7 @@ impl Native {
         self.end(End::Leave);
     }
 
-    /// Ends without a word: its sockets close, as those of a killed process do, and nobody is told.
+    /// Ends without leaving: its sockets close, as those of a killed process do.
     pub(crate) fn kill(&mut self) {
         self.end(End::Die);
     }

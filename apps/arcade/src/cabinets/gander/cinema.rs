@@ -27,7 +27,7 @@ pub(super) struct Cinema {
     damage: Option<String>,
     /// Frames at which a wave begins.
     waves: Vec<(u32, u16)>,
-    /// Frames in which somebody was unseated, and who.
+    /// Frames in which a player was unseated, with its slot.
     falls: Vec<(u32, usize)>,
 }
 
@@ -210,7 +210,7 @@ mod tests {
         let setup = Setup { first_wave: 30, ..Setup::default() };
         let mut cinema = Cinema::open(match_of(setup, Bot::new(0, Strength::Steady, 1)), 0).unwrap();
         let falls = cinema.falls().to_vec();
-        assert!(!falls.is_empty(), "nobody fell");
+        assert!(!falls.is_empty(), "no player fell");
         for (frame, seat) in falls {
             let fallen = [frame - 1, frame].map(|frame| {
                 cinema.jump_to(frame);
