@@ -1,5 +1,5 @@
 //! Malformed session descriptions and candidates: whatever another peer sends is used or rejected,
-//! without a panic below.
+//! without a panic of str0m.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 

@@ -23,7 +23,7 @@ const MAKE_WAY: usize = TOTAL_MAX / 32;
 #[derive(Debug, Default)]
 pub(crate) struct HandshakeLimit {
     inside: Mutex<Inside>,
-    /// Connections rejected, and connections closed for others.
+    /// Connections rejected, and connections closed to make room.
     refused: AtomicU64,
     evicted: AtomicU64,
 }
@@ -92,7 +92,7 @@ impl HandshakeLimit {
         Some(Pass { keeper: self.clone(), id, leave, requests: AtomicU32::new(0), sent: Arc::default() })
     }
 
-    /// Connections now, rejected so far, and closed for others so far.
+    /// Connections now, rejected so far, and closed to make room so far.
     pub(crate) fn counts(&self) -> (usize, u64, u64) {
         let count = self.lock().connections.len();
         (count, self.refused.load(Ordering::Relaxed), self.evicted.load(Ordering::Relaxed))
@@ -170,7 +170,7 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         let mut inside = self.keeper.lock();
-        // A connection that was closed for others is not counted any more.
+        // A connection that was closed to make room is not counted any more.
         let Some(connection) = inside.connections.get_mut(&self.id) else { return };
         connection.is_busy = false;
         if let Some(client) = self.client {
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(keeper.counts(), (TOTAL_MAX - MAKE_WAY + 1, 0, MAKE_WAY as u64));
         assert!(light.serve([192, 0, 2, 1].into()).is_some(), "its network has one");
         assert!(heavy[0].serve([10, 0, 0, 0].into()).is_some(), "a request is running");
-        assert!(heavy[1].serve([10, 0, 0, 0].into()).is_none(), "it was closed for others");
+        assert!(heavy[1].serve([10, 0, 0, 0].into()).is_none(), "it was closed to make room");
         drop((busy, light, joiner, heavy));
         assert!(keeper.lock().places.is_empty());
     }

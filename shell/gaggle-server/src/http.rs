@@ -79,7 +79,7 @@ impl Site {
         self.proxies.iter().any(|prefix| prefix.contains(address))
     }
 
-    /// Serves one connection until it ends, becomes a WebSocket or is closed for others.
+    /// Serves one connection until it ends, becomes a WebSocket or is closed to make room.
     pub(crate) async fn serve_plain(self: Arc<Site>, stream: TcpStream, remote: SocketAddr, pass: Pass) {
         self.serve(TokioIo::new(stream), remote, pass).await;
     }

@@ -1,12 +1,12 @@
 //! Time limit of an HTTP connection: extended as long as the client reads at a minimum speed.
 //!
-//! Called by `http.rs`. Absent: what is sent (`body.rs`), closing connections for others
+//! Called by `http.rs`. Absent: what is sent (`body.rs`), closing connections to make room
 //! (`handshake_limit.rs`).
 
 use std::pin::pin;
 use std::time::Duration;
 
-/// Time every connection has.
+/// Time every connection has, however slowly it reads.
 const FREE: Duration = Duration::from_secs(120);
 /// Extension after a window with enough progress.
 const WINDOW: Duration = Duration::from_secs(30);

@@ -1,6 +1,6 @@
 //! Audit records for operators: joins, departures, rejections.
 //!
-//! Each is made by the node of the connection only. Absent: where they are logged.
+//! Made only by the node that has the connection. Absent: where they are logged.
 
 use super::ConnectionId;
 use crate::id::{PlayerId, RoomId};

@@ -1,5 +1,5 @@
-//! The guide `docs/guide/quick-start.md`, done as it says: its code in a crate of its own, and two
-//! tabs in one match.
+//! The guide `docs/guide/quick-start.md` followed literally: its code in a new crate, and two tabs
+//! in one match.
 
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::unwrap_used, reason = "a failed step should stop the test")]

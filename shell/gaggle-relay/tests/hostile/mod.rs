@@ -42,7 +42,7 @@ pub(crate) fn say(words: &mut WebSocket<TcpStream>, frame: RelayFrame<'_>) {
     words.send(Message::Binary(frame.to_bytes().into())).unwrap();
 }
 
-/// First frame of a socket that matches.
+/// First frame on the WebSocket for which `wanted` returns a value.
 pub(crate) fn word<T>(words: &mut WebSocket<TcpStream>, wanted: impl Fn(&RelayFrame<'_>) -> Option<T>) -> T {
     loop {
         let Message::Binary(bytes) = words.read().unwrap() else { continue };
@@ -71,7 +71,7 @@ impl Hostile {
         Hostile::come_from(HERE, relay, streams)
     }
 
-    /// The same from this loopback address.
+    /// Like [`Hostile::come`], from this loopback address.
     pub(crate) fn come_from(from: [u8; 4], relay: &Loopback, streams: &[u16]) -> Hostile {
         let peer = random_peer_id().unwrap();
         let mut words = prove_from(from, relay, peer);
