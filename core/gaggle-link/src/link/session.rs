@@ -2,22 +2,23 @@
 //!
 //! Driven by `link.rs`. Absent: carriers, handshakes, other peers.
 
+mod parts;
+
 use std::ops::Range;
 
 use gaggle_kit::{ByteWriter, Micros};
 
+use self::parts::{Counters, Pacing, Path, What};
+pub(crate) use self::parts::{Handled, Outgoing, Silence};
 use super::acks::Acks;
-use super::congestion::Congestion;
 use super::handshake::{Remote, label};
 use super::heartbeat::Heartbeat;
-use super::pacer::Pacer;
 use super::packet::{
     Ack, Head, Label, Packet, Ping, Streams, UNRELIABLE_HEADER_BYTES, read_unreliable_header,
     unreliable_header, write_ack, write_bye, write_streams_head,
 };
 use super::received::Received;
-use super::rtt::Rtt;
-use super::sent::{Mark, Pieces, SentPackets};
+use super::sent::{Mark, SentPackets};
 use super::streams_in::StreamsIn;
 use super::streams_out::StreamsOut;
 use super::unreliable_queue::UnreliableQueue;
@@ -49,62 +50,20 @@ pub(crate) struct Link {
     label_out: Label,
     label_in: Label,
     next_number: u64,
-    /// When the path last changed, and the first packet since: measurements start there.
-    rerouted_at: Micros,
-    first_of_path: u64,
     received: Received,
     heard_at: Micros,
     sent_at: Micros,
     acks: Acks,
-    rtt: Rtt,
-    congestion: Congestion,
-    pacer: Pacer,
+    path: Path,
+    pacing: Pacing,
     sent: SentPackets,
     probes: u32,
     streams_out: StreamsOut,
     streams_in: StreamsIn,
     pub(crate) queue: UnreliableQueue,
     heartbeat: Heartbeat,
-    busy_until: Option<Micros>,
-    /// Stream data was left when packets were last made.
-    waiting: bool,
-    /// When the last unreliable message was sent, and until when stream data waits for the next
-    /// one.
-    unreliable_at: Option<Micros>,
-    hold_until: Micros,
     loss_out: u8,
-    packets_in: u64,
-    packets_out: u64,
-    bytes_in: u64,
-    bytes_out: u64,
-    packets_resent: u64,
-    packets_refused: u64,
-}
-
-/// Result of a packet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Handled {
-    /// The other side closes the link.
-    Bye(CloseCode),
-    /// There may be something to read or to send.
-    Other,
-    /// It was repeated, too old, or of another link.
-    Refused,
-}
-
-/// A packet in the caller's buffer. Report with [`Link::transmitted`] whether it was sent.
-#[derive(Debug)]
-pub(crate) struct Outgoing {
-    pub(crate) bytes: usize,
-    what: What,
-}
-
-#[derive(Debug)]
-enum What {
-    Unreliable,
-    Ping { asks: bool, answers: bool },
-    Streams { pieces: Pieces, acks: bool, idle: bool },
-    Ack,
+    counters: Counters,
 }
 
 impl Link {
@@ -117,32 +76,20 @@ impl Link {
             label_out,
             label_in,
             next_number: 0x1_0000 + u64::from(first_out),
-            rerouted_at: Micros::ZERO,
-            first_of_path: 0,
             received: Received::starting_at(first_in),
             heard_at: now,
             sent_at: now,
             acks: Acks::default(),
-            rtt: Rtt::default(),
-            congestion: Congestion::new(),
-            pacer: Pacer::new(now),
+            path: Path::new(Micros::ZERO, 0),
+            pacing: Pacing::new(now),
             sent: SentPackets::new(),
             probes: 0,
             streams_out: StreamsOut::default(),
             streams_in: StreamsIn::default(),
             queue: UnreliableQueue::default(),
             heartbeat: Heartbeat::new(nonce > remote.nonce),
-            busy_until: None,
-            waiting: false,
-            unreliable_at: None,
-            hold_until: Micros::ZERO,
             loss_out: 0,
-            packets_in: 0,
-            packets_out: 0,
-            bytes_in: 0,
-            bytes_out: 0,
-            packets_resent: 0,
-            packets_refused: 0,
+            counters: Counters::default(),
         }
     }
 
@@ -166,7 +113,7 @@ impl Link {
         let (tag, number) = read_unreliable_header(bytes)?;
         let number = self.received.whole(number);
         if tag != self.label_in.tag || !self.received.is_new(number, false) {
-            self.packets_refused += 1;
+            self.counters.packets_refused += 1;
             return None;
         }
         self.count_in(now, number, bytes.len());
@@ -216,9 +163,7 @@ impl Link {
 
     /// The path to the peer changed.
     pub(crate) fn handle_reroute(&mut self, now: Micros) {
-        (self.rerouted_at, self.first_of_path) = (now, self.next_number);
-        self.rtt = Rtt::default();
-        self.congestion = Congestion::new();
+        self.path = Path::new(now, self.next_number);
         self.heartbeat.ask_now();
     }
 
@@ -229,9 +174,9 @@ impl Link {
 
     /// The caller polls, after this long.
     pub(crate) fn handle_poll(&mut self, now: Micros, since_last: Micros) {
-        let expects_message = self.unreliable_at.is_some_and(|at| now.since(at) < HOLD_FOR);
+        let expects_message = self.pacing.unreliable_at.is_some_and(|at| now.since(at) < HOLD_FOR);
         if since_last >= RARE_POLL && expects_message {
-            self.hold_until = now.saturating_add(HOLD);
+            self.pacing.hold_until = now.saturating_add(HOLD);
         }
     }
 
@@ -240,9 +185,9 @@ impl Link {
         if now.since(self.heard_at) >= config.timeout {
             return Silence::TooLong;
         }
-        let (streams, resent) = (&mut self.streams_out, &mut self.packets_resent);
-        let (congestion, first_of_path) = (&mut self.congestion, self.first_of_path);
-        self.sent.detect_lost(now, &self.rtt, |packet| {
+        let (streams, resent) = (&mut self.streams_out, &mut self.counters.packets_resent);
+        let (congestion, first_of_path) = (&mut self.path.congestion, self.path.first_of_path);
+        self.sent.detect_lost(now, &self.path.rtt, |packet| {
             if packet.number >= first_of_path {
                 congestion.lost(packet.bytes);
             }
@@ -250,7 +195,7 @@ impl Link {
             *resent += 1;
         });
         if self.probe_at().is_some_and(|at| at <= now) {
-            let (streams, resent) = (&mut self.streams_out, &mut self.packets_resent);
+            let (streams, resent) = (&mut self.streams_out, &mut self.counters.packets_resent);
             self.probes += 1;
             // First probes: it may be the lost end of a transfer, with no later packet to reveal
             // that.
@@ -260,7 +205,7 @@ impl Link {
                 *resent += 1;
             });
             if self.probes == 3 {
-                self.congestion.outage();
+                self.path.congestion.outage();
             }
         }
         Silence::Fine
@@ -268,15 +213,15 @@ impl Link {
 
     /// No more packets can be made at the moment.
     pub(crate) fn finish_packets(&mut self) {
-        self.waiting = self.streams_out.shortest().is_some();
+        self.pacing.waiting = self.streams_out.shortest().is_some();
     }
 
     /// When [`Link::handle_timeout`] or [`Link::next_packet`] is due without arrivals.
     pub(crate) fn timeout(&self, config: &LinkConfig) -> Micros {
         let mut at = self.heard_at.saturating_add(config.timeout);
         let send_at = self.next_send_at(config);
-        at = at.min(self.busy_until.map_or(send_at, |busy_until| send_at.max(busy_until)));
-        [self.sent.loss_at(&self.rtt), self.probe_at()].into_iter().flatten().fold(at, Micros::min)
+        at = at.min(self.pacing.busy_until.map_or(send_at, |busy_until| send_at.max(busy_until)));
+        [self.sent.loss_at(&self.path.rtt), self.probe_at()].into_iter().flatten().fold(at, Micros::min)
     }
 
     fn next_send_at(&self, config: &LinkConfig) -> Micros {
@@ -285,7 +230,7 @@ impl Link {
         }
         let mut at = self.ask_at(config).min(self.acks.due_at().unwrap_or(Micros::MAX));
         if self.allowance().is_some() {
-            at = at.min(self.pacer.ready_at().max(self.hold_until));
+            at = at.min(self.pacing.pacer.ready_at().max(self.pacing.hold_until));
         }
         at
     }
@@ -297,7 +242,7 @@ impl Link {
         buffer: &mut [u8],
         config: &LinkConfig,
     ) -> Option<Outgoing> {
-        if self.busy_until.is_some_and(|until| now < until) {
+        if self.pacing.busy_until.is_some_and(|until| now < until) {
             return None;
         }
         if let Some(message) = self.queue.front() {
@@ -312,9 +257,13 @@ impl Link {
             let what = What::Ping { asks: ping.clock.is_some(), answers: ping.echo.is_some() };
             return Some(Outgoing { bytes: w.written(), what });
         }
-        self.pacer.refill(now, self.congestion.bytes_per_second(&self.rtt), self.waiting);
-        if now >= self.hold_until
-            && let Some(pending_max) = self.allowance().filter(|_| self.pacer.may_send())
+        self.pacing.pacer.refill(
+            now,
+            self.path.congestion.bytes_per_second(&self.path.rtt),
+            self.pacing.waiting,
+        );
+        if now >= self.pacing.hold_until
+            && let Some(pending_max) = self.allowance().filter(|_| self.pacing.pacer.may_send())
         {
             let ack = self.acks.ack(now, &self.received);
             let floor = self.sent.floor().map_or(0, |floor| self.next_number - floor);
@@ -342,7 +291,7 @@ impl Link {
             if let What::Streams { pieces, .. } = &outgoing.what {
                 self.streams_out.lost(pieces);
             }
-            self.busy_until = Some(now.saturating_add(BUSY_RETRY));
+            self.pacing.busy_until = Some(now.saturating_add(BUSY_RETRY));
             return;
         }
         let number = self.next_number;
@@ -354,9 +303,9 @@ impl Link {
                 if acks {
                     self.acks.sent();
                 }
-                let mark: Mark = self.congestion.mark(now, self.sent.in_flight_bytes(), idle);
+                let mark: Mark = self.path.congestion.mark(now, self.sent.in_flight_bytes(), idle);
                 self.sent.push(number, now, outgoing.bytes, pieces, mark);
-                self.pacer.sent(outgoing.bytes);
+                self.pacing.pacer.sent(outgoing.bytes);
             }
             What::Ack => self.acks.sent(),
         }
@@ -372,10 +321,10 @@ impl Link {
     #[inline]
     pub(crate) fn unreliable_sent(&mut self, now: Micros, bytes: usize) -> bool {
         self.count_out(now, bytes);
-        self.unreliable_at = Some(now);
-        let held = self.hold_until > now;
-        self.hold_until = Micros::ZERO;
-        held && self.waiting
+        self.pacing.unreliable_at = Some(now);
+        let held = self.pacing.hold_until > now;
+        self.pacing.hold_until = Micros::ZERO;
+        held && self.pacing.waiting
     }
 
     /// Counts one sent packet.
@@ -383,9 +332,9 @@ impl Link {
     fn count_out(&mut self, now: Micros, bytes: usize) {
         self.next_number += 1;
         self.sent_at = now;
-        self.busy_until = None;
-        self.packets_out += 1;
-        self.bytes_out += bytes as u64;
+        self.pacing.busy_until = None;
+        self.counters.packets_out += 1;
+        self.counters.bytes_out += bytes as u64;
     }
 
     /// Writes the close packet, the last of this link.
@@ -424,23 +373,23 @@ impl Link {
 
     pub(crate) fn stats(&self) -> LinkStats {
         LinkStats {
-            rtt: self.rtt.measured(),
-            rtt_min: self.rtt.path_min(),
-            jitter: self.rtt.deviation(),
+            rtt: self.path.rtt.measured(),
+            rtt_min: self.path.rtt.path_min(),
+            jitter: self.path.rtt.deviation(),
             loss_in_permille: self.received.loss_permille(),
             loss_out_permille: (u32::from(self.loss_out) * 1_000 / 255) as u16,
-            packets_out: self.packets_out,
-            packets_in: self.packets_in,
-            bytes_out: self.bytes_out,
-            bytes_in: self.bytes_in,
+            packets_out: self.counters.packets_out,
+            packets_in: self.counters.packets_in,
+            bytes_out: self.counters.bytes_out,
+            bytes_in: self.counters.bytes_in,
             packets_lost: self.packets_missed(),
             unreliable_dropped: self.queue.dropped(),
-            packets_resent: self.packets_resent,
-            packets_rejected: self.packets_refused,
+            packets_resent: self.counters.packets_resent,
+            packets_rejected: self.counters.packets_refused,
             carrier_dropped: 0,
             unreliable_queued: self.queue.len(),
             reliable_queued_bytes: self.streams_out.held_bytes(),
-            congestion_window_bytes: self.congestion.window() as usize,
+            congestion_window_bytes: self.path.congestion.window() as usize,
         }
     }
 
@@ -461,8 +410,9 @@ impl Link {
         }
         let newest = self.next_number - behind as u64;
         let hold = Micros::new(u64::from(ack.hold) * 8);
-        let (streams, congestion, rtt) = (&mut self.streams_out, &mut self.congestion, &mut self.rtt);
-        let first_of_path = self.first_of_path;
+        let (streams, congestion, rtt) =
+            (&mut self.streams_out, &mut self.path.congestion, &mut self.path.rtt);
+        let first_of_path = self.path.first_of_path;
         let mut acked_any = false;
         for range in ack.ranges(newest) {
             let rtt_before = rtt.clone();
@@ -488,9 +438,9 @@ impl Link {
 
     fn handle_ping(&mut self, now: Micros, ping: &Ping) {
         self.loss_out = ping.loss;
-        let is_of_path = |rtt: &Micros| now >= self.rerouted_at.saturating_add(*rtt);
+        let is_of_path = |rtt: &Micros| now >= self.path.rerouted_at.saturating_add(*rtt);
         if let Some(rtt) = self.heartbeat.handle(now, ping).filter(is_of_path) {
-            self.rtt.sample(now, rtt, self.sent.in_flight_bytes() == 0);
+            self.path.rtt.sample(now, rtt, self.sent.in_flight_bytes() == 0);
         }
     }
 
@@ -502,7 +452,7 @@ impl Link {
     fn allowance(&self) -> Option<u64> {
         let shortest = self.streams_out.shortest()?;
         let packet = DATAGRAM_BYTES_MAX as u64;
-        let (window, in_flight) = (self.congestion.window(), self.sent.in_flight_bytes());
+        let (window, in_flight) = (self.path.congestion.window(), self.sent.in_flight_bytes());
         if self.sent.is_full() {
             return None;
         }
@@ -518,8 +468,8 @@ impl Link {
     /// When silence about sent packets counts as loss.
     fn probe_at(&self) -> Option<Micros> {
         let sent_at = self.sent.newest_at()?;
-        let wait = self.rtt.probe_timeout().get().saturating_mul(1 << self.probes.min(6));
-        let wait_max = PROBE_TIMEOUT_MAX.max(self.rtt.probe_timeout());
+        let wait = self.path.rtt.probe_timeout().get().saturating_mul(1 << self.probes.min(6));
+        let wait_max = PROBE_TIMEOUT_MAX.max(self.path.rtt.probe_timeout());
         Some(sent_at.saturating_add(Micros::new(wait).min(wait_max)))
     }
 
@@ -527,21 +477,14 @@ impl Link {
     fn count_in(&mut self, now: Micros, number: u64, bytes: usize) {
         self.received.insert(number);
         self.heard_at = now;
-        self.packets_in += 1;
-        self.bytes_in += bytes as u64;
+        self.counters.packets_in += 1;
+        self.counters.bytes_in += bytes as u64;
     }
 
     fn refuse(&mut self) -> Handled {
-        self.packets_refused += 1;
+        self.counters.packets_refused += 1;
         Handled::Refused
     }
-}
-
-/// Whether a peer counts as alive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Silence {
-    Fine,
-    TooLong,
 }
 
 fn write_unreliable(buffer: &mut [u8], tag: u8, number: u64, message: &[u8]) -> usize {
