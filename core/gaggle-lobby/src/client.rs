@@ -25,203 +25,43 @@
 
 mod backoff;
 mod incoming;
+mod parts;
 mod pending;
 mod reports;
 mod socket;
+mod types;
 
 pub use backoff::Backoff;
 pub use pending::RequestId;
 pub use socket::{LobbySocket, SocketClient, SocketEvent};
+pub use types::{ClientConfig, ClientEvent, ClientOutput};
 
 use std::collections::VecDeque;
 
-use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet, VecMap};
+use gaggle_kit::{Micros, PeerId, Prng, Slot, SlotSet};
 
-use crate::id::{PlayerId, RoomCode, RoomId};
-use crate::label::DisplayName;
+use crate::id::PlayerId;
 use crate::message::client::{
     Access, Create, Find, Finish, GetLeaderboard, GetMyStats, Hello, Host, Ice, Join, KeepAlive, Kick, Leave,
     OwnScore, Profile, Ready, RenewTicket, Rest, Settings, Signal, Start, SubscribeRooms, TakeOver,
     UnsubscribeRooms,
 };
 use crate::message::server::{IceServer, Listing, Relay};
-use crate::message::{ClientMessage, Envelope, Rejection, ServerMessage};
-use crate::view::{LeaveReason, RawJson, RoomUpdate, RoomView};
+use crate::message::{ClientMessage, Envelope, ServerMessage};
+use crate::view::{LeaveReason, RawJson, RoomView};
+use parts::{
+    Connection, Keepalive, OwnReservation, RESTING_AGAIN, Resting, RoomList, SIGNALS_KEPT, Signals, State,
+};
 use pending::Pending;
 use reports::Reports;
-
-/// Delay before an unanswered `rest` message is sent again.
-const RESTING_AGAIN: Micros = Micros::from_secs(2);
-/// Sent signals kept for a resend after a reconnect.
-const SIGNALS_KEPT: usize = 64;
-
-/// Settings of a new client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientConfig {
-    /// Secret that identifies a guest, kept from the last run. Without one the server creates one
-    /// and returns it in [`ClientEvent::Connected`].
-    pub guest_key: Option<String>,
-    /// Tells devices and browser tabs of one player apart. Each has its own reservation.
-    pub device_key: Option<String>,
-    /// Name shown to other players.
-    pub display_name: Option<String>,
-    /// Token of an external issuer, used instead of a key. A rejected token is dropped: see
-    /// [`ClientEvent::SignInRejected`].
-    pub token: Option<String>,
-    /// Ticket and settings of the last run. They restore the room even on a server that lost it.
-    pub ticket: Option<(String, RawJson)>,
-    /// Waits between connection attempts.
-    pub backoff: Backoff,
-    /// Time the server has to answer before the client drops the connection.
-    pub response_timeout: Micros,
-    /// Longest silence before the client sends a keepalive; the server may ask for a shorter one.
-    pub keepalive_interval: Micros,
-}
-
-impl Default for ClientConfig {
-    fn default() -> ClientConfig {
-        ClientConfig {
-            guest_key: None,
-            device_key: None,
-            display_name: None,
-            token: None,
-            ticket: None,
-            backoff: Backoff::default(),
-            response_timeout: Micros::from_secs(10),
-            keepalive_interval: Micros::from_secs(20),
-        }
-    }
-}
-
-/// Commands for the socket, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use]
-pub enum ClientOutput {
-    /// Connect; report the outcome with [`Client::handle_open`] or [`Client::handle_closed`].
-    Connect,
-    /// Send this text as one message.
-    Send(String),
-    /// Close; [`Client::handle_closed`] need not follow.
-    Disconnect,
-}
-
-/// News for the game.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ClientEvent {
-    /// Connected, for the first time or again.
-    Connected {
-        /// Account of the local player.
-        player: PlayerId,
-        /// Id of this client.
-        peer: PeerId,
-        /// Key that the server created; store it for the next run.
-        key: Option<String>,
-        /// Display name; after a sign-in the one of the issuer.
-        name: DisplayName,
-        /// Whether a token was accepted.
-        signed_in: bool,
-    },
-    /// The server rejected the token. The client is connected as a guest instead.
-    SignInRejected(Rejection),
-    /// The connection is lost; the client retries by itself.
-    Disconnected {
-        /// Time of the next attempt.
-        retry_at: Micros,
-    },
-    /// Another client with the same key and device key is connected. See [`Client::take_over`].
-    OpenedElsewhere {
-        /// Room of that client.
-        code: Option<RoomCode>,
-    },
-    /// The server closed the connection for good; nothing follows until [`Client::reconnect`].
-    Closed(Rejection),
-    /// The client is in a room: see [`Client::room`].
-    RoomJoined {
-        /// Request that led to it; none if the reservation existed before.
-        request: Option<RequestId>,
-        /// The room was created for this request.
-        created: bool,
-        /// The reservation existed before.
-        returned: bool,
-    },
-    /// Something changed in the room.
-    RoomUpdated(RoomUpdate),
-    /// The client is no longer in the room.
-    RoomLeft {
-        /// Room it was in.
-        room: RoomId,
-        /// Why it left.
-        reason: LeaveReason,
-    },
-    /// A signal from another member of the room.
-    Signal {
-        /// Member that sent it.
-        from: PeerId,
-        /// Its content, not interpreted by the lobby.
-        data: RawJson,
-    },
-    /// Signals in both directions may be lost after a reconnect: negotiate again.
-    SignalsLost,
-    /// There is a new ticket: see [`Client::ticket`].
-    TicketRenewed,
-    /// The list of rooms changed: [`Client::room_list`].
-    RoomListChanged,
-    /// A request succeeded.
-    Replied {
-        /// The answered request.
-        request: RequestId,
-        /// The server's answer.
-        answer: ServerMessage,
-    },
-    /// A request was rejected.
-    Rejected {
-        /// The rejected request.
-        request: RequestId,
-        /// Why it was rejected.
-        refusal: Rejection,
-    },
-    /// A message that answers no request: search progress, or a rejection of an unnumbered message.
-    Notice(ServerMessage),
-}
-
-/// State of the connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Waiting to reconnect at this time.
-    Offline(Micros),
-    Connecting,
-    /// `hello` is sent, `welcome` has not arrived.
-    Greeting,
-    Online,
-    /// Closed until [`Client::reconnect`].
-    Closed,
-}
-
-/// Reservation of this client.
-#[derive(Debug, Clone)]
-struct OwnReservation {
-    slot: Option<Slot>,
-    reused_slots: Vec<Slot>,
-    room: RoomView,
-    ice_servers: Vec<IceServer>,
-    relay: Option<Relay>,
-}
 
 /// Lobby client, a state machine without socket.
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
     prng: Prng,
-    state: State,
-    attempts: u32,
-    /// When to drop the connection because an answer is overdue.
-    overdue_at: Option<Micros>,
-    /// When to send a keepalive. Received messages do not move it: the server counts only what this
-    /// client sends.
-    touch_at: Option<Micros>,
-    /// Keepalive interval in force.
-    touch_every: Micros,
+    connection: Connection,
+    keepalive: Keepalive,
     renew_at: Option<Micros>,
     identity: Option<(PlayerId, PeerId)>,
     /// Address of the sign-in page.
@@ -233,19 +73,10 @@ pub struct Client {
     ticket: Option<String>,
     pending: Pending,
     reports: Reports,
-    listing: Option<SubscribeRooms>,
-    listed: VecMap<RoomId, Listing>,
-    /// The connection was lost after the room list was requested.
-    listed_lost: bool,
-    signals_sent: u64,
-    signals_kept: VecDeque<Signal>,
-    signals_seen: u64,
+    list: RoomList,
+    signals: Signals,
     wants_take_over: bool,
-    /// Whether the local player is away from the game, and whether the server acknowledged that.
-    resting: bool,
-    resting_said: bool,
-    /// When to send `rest` again if it is not acknowledged by then.
-    resting_due: Option<Micros>,
+    rest: Resting,
     outputs: VecDeque<ClientOutput>,
     events: VecDeque<ClientEvent>,
 }
@@ -255,13 +86,10 @@ impl Client {
     pub fn new(now: Micros, config: ClientConfig, seed: u64) -> Client {
         let mut client = Client {
             ticket: config.ticket.as_ref().map(|(ticket, _)| ticket.clone()),
-            touch_every: config.keepalive_interval,
+            keepalive: Keepalive { at: None, interval: config.keepalive_interval },
             config,
             prng: Prng::new(seed),
-            state: State::Offline(now),
-            attempts: 0,
-            overdue_at: None,
-            touch_at: None,
+            connection: Connection { state: State::Offline(now), attempts: 0, overdue_at: None },
             renew_at: None,
             identity: None,
             sign_in_url: None,
@@ -270,16 +98,10 @@ impl Client {
             seat: None,
             pending: Pending::default(),
             reports: Reports::default(),
-            listing: None,
-            listed: VecMap::new(),
-            listed_lost: false,
-            signals_sent: 0,
-            signals_kept: VecDeque::new(),
-            signals_seen: 0,
+            list: RoomList::default(),
+            signals: Signals::default(),
             wants_take_over: false,
-            resting: false,
-            resting_said: false,
-            resting_due: None,
+            rest: Resting::default(),
             outputs: VecDeque::new(),
             events: VecDeque::new(),
         };
@@ -289,11 +111,11 @@ impl Client {
 
     /// Call when the socket is open.
     pub fn handle_open(&mut self, now: Micros) {
-        if self.state != State::Connecting {
+        if self.connection.state != State::Connecting {
             return;
         }
-        self.state = State::Greeting;
-        self.overdue_at = Some(now + self.config.response_timeout);
+        self.connection.state = State::Greeting;
+        self.connection.overdue_at = Some(now + self.config.response_timeout);
         let hello = self.hello();
         self.transmit(None, hello);
         if self.may_ask_early() {
@@ -304,10 +126,10 @@ impl Client {
     /// Call with each received text. Unknown messages are ignored: a later server version may send
     /// them.
     pub fn handle_text(&mut self, now: Micros, text: &str) {
-        if !matches!(self.state, State::Greeting | State::Online) {
+        if !matches!(self.connection.state, State::Greeting | State::Online) {
             return;
         }
-        self.overdue_at = None;
+        self.connection.overdue_at = None;
         if let Ok(envelope) = Envelope::<ServerMessage>::decode(text) {
             self.take(now, envelope);
         }
@@ -315,14 +137,14 @@ impl Client {
 
     /// Call when the socket is closed or could not be opened.
     pub fn handle_closed(&mut self, now: Micros) {
-        if !matches!(self.state, State::Closed | State::Offline(_)) {
+        if !matches!(self.connection.state, State::Closed | State::Offline(_)) {
             self.go_offline(now, None);
         }
     }
 
     /// Performs what is due at `now`; call at [`Client::poll_timeout`] or later.
     pub fn handle_timeout(&mut self, now: Micros) {
-        match self.state {
+        match self.connection.state {
             State::Offline(at) if at <= now => self.connect(now),
             State::Connecting | State::Greeting | State::Online if self.is_overdue(now) => {
                 self.outputs.push_back(ClientOutput::Disconnect);
@@ -333,9 +155,9 @@ impl Client {
                     self.renew_at = None;
                     self.transmit(None, RenewTicket {}.into());
                 }
-                if self.touch_at.is_some_and(|at| at <= now) {
-                    self.touch_at = Some(now + self.touch_every);
-                    self.overdue_at.get_or_insert(now + self.config.response_timeout);
+                if self.keepalive.at.is_some_and(|at| at <= now) {
+                    self.keepalive.at = Some(now + self.keepalive.interval);
+                    self.connection.overdue_at.get_or_insert(now + self.config.response_timeout);
                     self.transmit(None, KeepAlive {}.into());
                 }
                 self.resend_resting(now);
@@ -347,12 +169,13 @@ impl Client {
 
     /// When [`Client::handle_timeout`] has something to do.
     pub fn poll_timeout(&self) -> Option<Micros> {
-        match self.state {
+        match self.connection.state {
             State::Offline(at) => Some(at),
             State::Closed => None,
-            State::Connecting | State::Greeting => self.overdue_at,
+            State::Connecting | State::Greeting => self.connection.overdue_at,
             State::Online => {
-                let times = [self.overdue_at, self.touch_at, self.renew_at, self.reports.due()];
+                let times =
+                    [self.connection.overdue_at, self.keepalive.at, self.renew_at, self.reports.due()];
                 times.into_iter().flatten().min()
             }
         }
@@ -413,12 +236,12 @@ impl Client {
 
     /// Whether the client is connected and welcomed.
     pub fn is_online(&self) -> bool {
-        self.state == State::Online
+        self.connection.state == State::Online
     }
 
     /// Rooms of the subscribed list.
     pub fn room_list(&self) -> impl Iterator<Item = &Listing> {
-        self.listed.values()
+        self.list.rooms.values()
     }
 
     /// Server clock in Unix seconds, used to check tickets.
@@ -447,7 +270,7 @@ impl Client {
         }
         (self.resume, self.ticket, self.config.ticket) = (None, None, None);
         self.config.token = token;
-        self.listed_lost = true;
+        self.list.is_lost = true;
         self.outputs.push_back(ClientOutput::Disconnect);
         self.pending.set_unsent();
         self.connect(now);
@@ -456,7 +279,7 @@ impl Client {
     /// Connects again after [`ClientEvent::Closed`], or at once after
     /// [`ClientEvent::Disconnected`].
     pub fn reconnect(&mut self, now: Micros) {
-        if matches!(self.state, State::Closed | State::Offline(_)) {
+        if matches!(self.connection.state, State::Closed | State::Offline(_)) {
             self.connect(now);
         }
     }
@@ -464,17 +287,17 @@ impl Client {
     /// Disconnects until [`Client::reconnect`]; queued messages are sent first.
     pub fn close(&mut self) {
         self.outputs.push_back(ClientOutput::Disconnect);
-        self.state = State::Closed;
-        (self.overdue_at, self.touch_at) = (None, None);
+        self.connection.state = State::Closed;
+        (self.connection.overdue_at, self.keepalive.at) = (None, None);
         self.pending.set_unsent();
-        self.listed_lost = true;
+        self.list.is_lost = true;
     }
 
     /// Takes the reservation over from the client that uses it: see
     /// [`ClientEvent::OpenedElsewhere`].
     pub fn take_over(&mut self, now: Micros) {
         self.wants_take_over = true;
-        match self.state {
+        match self.connection.state {
             State::Online => self.send_take_over(),
             _ => self.reconnect(now),
         }
@@ -482,48 +305,51 @@ impl Client {
 
     /// Leaves the room. The next reservation starts as not resting.
     pub fn leave(&mut self, leave: Leave) -> RequestId {
-        (self.resting, self.resting_said) = (false, false);
+        (self.rest.is_resting, self.rest.is_acknowledged) = (false, false);
         self.request(leave)
     }
 
     /// Says whether the local player is away from the game. Repeated for every reservation until
     /// the server acknowledges it.
     pub fn set_resting(&mut self, resting: bool) {
-        self.resting = resting;
+        self.rest.is_resting = resting;
         self.say_resting();
     }
 
     /// Sends `rest` again: the server may have rate limited it, and the room would stay wrong.
     fn resend_resting(&mut self, now: Micros) {
         let own = self.identity.and_then(|(_, peer)| self.room()?.member(peer));
-        let is_known = own.is_none_or(|member| member.slot.is_none() || member.resting == self.resting);
+        let is_known =
+            own.is_none_or(|member| member.slot.is_none() || member.resting == self.rest.is_resting);
         if is_known {
-            self.resting_due = None;
-        } else if self.resting_due.is_some_and(|at| at <= now) {
-            self.transmit(None, Rest { resting: self.resting }.into());
-            self.resting_due = Some(now + RESTING_AGAIN);
+            self.rest.repeat_at = None;
+        } else if self.rest.repeat_at.is_some_and(|at| at <= now) {
+            self.transmit(None, Rest { resting: self.rest.is_resting }.into());
+            self.rest.repeat_at = Some(now + RESTING_AGAIN);
         } else {
-            self.resting_due.get_or_insert(now + RESTING_AGAIN);
+            self.rest.repeat_at.get_or_insert(now + RESTING_AGAIN);
         }
     }
 
     fn say_resting(&mut self) {
-        let can_say = self.state == State::Online && self.slot().is_some();
-        if can_say && std::mem::replace(&mut self.resting_said, self.resting) != self.resting {
-            self.transmit(None, Rest { resting: self.resting }.into());
+        let can_say = self.connection.state == State::Online && self.slot().is_some();
+        if can_say
+            && std::mem::replace(&mut self.rest.is_acknowledged, self.rest.is_resting) != self.rest.is_resting
+        {
+            self.transmit(None, Rest { resting: self.rest.is_resting }.into());
         }
     }
 
     /// Sends a signal to another member of the room. Waits while the connection is lost.
     pub fn send_signal(&mut self, to: PeerId, data: RawJson) {
-        self.signals_sent += 1;
-        let seen = (self.signals_seen > 0).then_some(self.signals_seen);
-        let signal = Signal { to, n: Some(self.signals_sent), seen, data };
-        self.signals_kept.push_back(signal.clone());
-        if self.signals_kept.len() > SIGNALS_KEPT {
-            self.signals_kept.pop_front();
+        self.signals.sent += 1;
+        let seen = (self.signals.seen > 0).then_some(self.signals.seen);
+        let signal = Signal { to, n: Some(self.signals.sent), seen, data };
+        self.signals.kept.push_back(signal.clone());
+        if self.signals.kept.len() > SIGNALS_KEPT {
+            self.signals.kept.pop_front();
         }
-        if self.state == State::Online {
+        if self.connection.state == State::Online {
             self.transmit(None, signal.into());
         }
     }
@@ -532,16 +358,16 @@ impl Client {
     /// Replaces an earlier subscription.
     pub fn subscribe_rooms(&mut self, list: SubscribeRooms) -> RequestId {
         self.pending.forget_lists();
-        self.listing = Some(list.clone());
-        self.listed.clear();
+        self.list.subscription = Some(list.clone());
+        self.list.rooms.clear();
         self.request(list)
     }
 
     /// Ends the subscription to the room list.
     pub fn unsubscribe_rooms(&mut self) -> RequestId {
         self.pending.forget_lists();
-        self.listing = None;
-        self.listed.clear();
+        self.list.subscription = None;
+        self.list.rooms.clear();
         self.request(UnsubscribeRooms {})
     }
 
@@ -558,7 +384,7 @@ impl Client {
             name: name.clone().filter(|_| token.is_none()),
             token: token.clone(),
             resume: self.resume.clone(),
-            seen: self.resume.is_some().then_some(self.signals_seen),
+            seen: self.resume.is_some().then_some(self.signals.seen),
             settings: settings.filter(|_| self.ticket.is_some()).unwrap_or_default(),
             ticket: self.ticket.clone(),
         }
@@ -573,28 +399,28 @@ impl Client {
     }
 
     fn connect(&mut self, now: Micros) {
-        self.state = State::Connecting;
-        self.attempts += 1;
-        self.overdue_at = Some(now + self.config.response_timeout);
+        self.connection.state = State::Connecting;
+        self.connection.attempts += 1;
+        self.connection.overdue_at = Some(now + self.config.response_timeout);
         self.outputs.push_back(ClientOutput::Connect);
     }
 
     fn go_offline(&mut self, now: Micros, wait: Option<Micros>) {
-        let wait = wait.unwrap_or_else(|| self.config.backoff.wait(self.attempts, &mut self.prng));
+        let wait = wait.unwrap_or_else(|| self.config.backoff.wait(self.connection.attempts, &mut self.prng));
         let retry_at = now + wait;
-        self.state = State::Offline(retry_at);
-        (self.overdue_at, self.touch_at) = (None, None);
+        self.connection.state = State::Offline(retry_at);
+        (self.connection.overdue_at, self.keepalive.at) = (None, None);
         self.pending.set_unsent();
-        self.listed_lost = true;
+        self.list.is_lost = true;
         self.events.push_back(ClientEvent::Disconnected { retry_at });
     }
 
     fn is_overdue(&self, now: Micros) -> bool {
-        self.overdue_at.is_some_and(|at| at <= now)
+        self.connection.overdue_at.is_some_and(|at| at <= now)
     }
 
     fn request(&mut self, message: impl Into<ClientMessage>) -> RequestId {
-        let is_free = match self.state {
+        let is_free = match self.connection.state {
             State::Online => true,
             State::Greeting => self.may_ask_early(),
             _ => false,
@@ -626,7 +452,7 @@ impl Client {
     /// Sends the local player's score so far. The answer is ignored: the next score replaces this
     /// one.
     pub fn tell_score(&mut self, score: OwnScore) {
-        if self.state == State::Online {
+        if self.connection.state == State::Online {
             self.transmit(None, score.into());
         }
     }

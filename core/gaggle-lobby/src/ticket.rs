@@ -54,6 +54,23 @@ pub struct Claims {
     pub code: RoomCode,
     /// Number of slots of the room.
     pub seats: u8,
+    /// Access to the room, and the holder's role in it.
+    pub flags: TicketFlags,
+    /// Local players of the holder.
+    pub players: LocalPlayers,
+    /// Game of the room.
+    pub game: Label,
+    /// Mode of the game.
+    pub mode: Label,
+    /// Build of the game.
+    pub build: Label,
+    /// First bytes of the SHA-256 of the room's settings.
+    pub settings: [u8; 8],
+}
+
+/// Yes-or-no claims of a ticket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TicketFlags {
     /// The room is kept out of the list.
     pub private: bool,
     /// The room admits no joiners.
@@ -66,16 +83,6 @@ pub struct Claims {
     pub playing: bool,
     /// The holder is host.
     pub host: bool,
-    /// Local players of the holder.
-    pub players: LocalPlayers,
-    /// Game of the room.
-    pub game: Label,
-    /// Mode of the game.
-    pub mode: Label,
-    /// Build of the game.
-    pub build: Label,
-    /// First bytes of the SHA-256 of the room's settings.
-    pub settings: [u8; 8],
 }
 
 /// Why a ticket is invalid.
@@ -213,12 +220,14 @@ impl Claims {
             expires: issued + ttl.get() / 1_000_000,
             code: view.code,
             seats: view.seats,
-            private: view.private,
-            locked: view.locked,
-            drop_in: view.drop_in,
-            host_starts: view.host_starts,
-            playing: matches!(view.status, Status::Playing | Status::Starting),
-            host: view.host == member.peer,
+            flags: TicketFlags {
+                private: view.private,
+                locked: view.locked,
+                drop_in: view.drop_in,
+                host_starts: view.host_starts,
+                playing: matches!(view.status, Status::Playing | Status::Starting),
+                host: view.host == member.peer,
+            },
             players: LocalPlayers::new(member.slots().len() as u8).unwrap_or_default(),
             game: view.game.clone(),
             mode: view.mode.clone(),
@@ -245,12 +254,14 @@ impl Claims {
             expires,
             code: RoomCode::from_number(42),
             seats: 4,
-            private: false,
-            locked: false,
-            drop_in: true,
-            host_starts: false,
-            playing: true,
-            host: false,
+            flags: TicketFlags {
+                private: false,
+                locked: false,
+                drop_in: true,
+                host_starts: false,
+                playing: true,
+                host: false,
+            },
             players: LocalPlayers::ONE,
             game: Label::default(),
             mode: Label::default(),
@@ -291,10 +302,11 @@ impl Claims {
             out.put(&number.to_le_bytes());
         }
         out.put(self.code.as_str().as_bytes());
-        let flags = [self.private, self.locked, self.drop_in, self.playing, self.host];
+        let flags =
+            [self.flags.private, self.flags.locked, self.flags.drop_in, self.flags.playing, self.flags.host];
         let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag));
         let others = self.players.count() - 1;
-        out.put(&[self.seats | u8::from(self.host_starts) << 7, others << 5 | flags]);
+        out.put(&[self.seats | u8::from(self.flags.host_starts) << 7, others << 5 | flags]);
         out.put(&self.settings);
         for label in [&self.game, &self.mode, &self.build] {
             out.put(&[label.as_str().len() as u8]);
@@ -346,12 +358,7 @@ impl Claims {
             expires,
             code,
             seats,
-            private,
-            locked,
-            drop_in,
-            host_starts,
-            playing,
-            host,
+            flags: TicketFlags { private, locked, drop_in, host_starts, playing, host },
             players,
             game,
             mode,
@@ -383,12 +390,14 @@ impl Value for Claims {
             expires: 0,
             code: Value::blank(),
             seats: 0,
-            private: false,
-            locked: false,
-            drop_in: false,
-            host_starts: false,
-            playing: false,
-            host: false,
+            flags: TicketFlags {
+                private: false,
+                locked: false,
+                drop_in: false,
+                host_starts: false,
+                playing: false,
+                host: false,
+            },
             players: Value::blank(),
             game: Value::blank(),
             mode: Value::blank(),
@@ -410,9 +419,12 @@ mod tests {
 
     #[test]
     fn opened_ticket_contains_signed_claims() {
-        let watcher = Claims { slot: None, private: true, playing: false, ..claims() };
-        let admission =
-            Claims { players: LocalPlayers::new(LocalPlayers::MAX).unwrap(), host: true, ..claims() };
+        let flags = TicketFlags { private: true, playing: false, ..claims().flags };
+        let watcher = Claims { slot: None, flags, ..claims() };
+        let admission = {
+            let flags = TicketFlags { host: true, ..claims().flags };
+            Claims { players: LocalPlayers::new(LocalPlayers::MAX).unwrap(), flags, ..claims() }
+        };
         for claims in [claims(), watcher, admission] {
             let ticket = signer().sign(&claims);
             assert_eq!(signer().key().open(&ticket, 1_999), Ok(claims));
@@ -502,12 +514,14 @@ mod tests {
             expires: 2_000,
             code: RoomCode::from_number(42),
             seats: 4,
-            private: false,
-            locked: false,
-            drop_in: true,
-            host_starts: false,
-            playing: true,
-            host: false,
+            flags: TicketFlags {
+                private: false,
+                locked: false,
+                drop_in: true,
+                host_starts: false,
+                playing: true,
+                host: false,
+            },
             players: LocalPlayers::ONE,
             game: "gander".parse().unwrap(),
             mode: "team".parse().unwrap(),

@@ -45,8 +45,8 @@ impl Client {
             }
             ServerMessage::SignalReceived(signal) => {
                 // After a resume the server may repeat signals that were on their way.
-                if signal.n > self.signals_seen {
-                    self.signals_seen = signal.n;
+                if signal.n > self.signals.seen {
+                    self.signals.seen = signal.n;
                     self.events.push_back(ClientEvent::Signal { from: signal.from, data: signal.data });
                 }
             }
@@ -56,7 +56,7 @@ impl Client {
             }
             ServerMessage::Rooms(rooms) => {
                 // Updates sent before the subscription ended are ignored.
-                if self.listing.is_some() {
+                if self.list.subscription.is_some() {
                     self.take_rooms(rooms.clone());
                     self.events.push_back(ClientEvent::RoomListChanged);
                 }
@@ -101,23 +101,25 @@ impl Client {
     }
 
     fn is_token_refused(&self, code: &RejectionCode) -> bool {
-        self.state == State::Greeting && *code == RejectionCode::BadToken && self.config.token.is_some()
+        self.connection.state == State::Greeting
+            && *code == RejectionCode::BadToken
+            && self.config.token.is_some()
     }
 
     fn go_on_as_guest(&mut self, now: Micros, rejection: Rejection) {
         self.config.token = None;
         self.events.push_back(ClientEvent::SignInRejected(rejection));
-        self.overdue_at = Some(now + self.config.response_timeout);
+        self.connection.overdue_at = Some(now + self.config.response_timeout);
         let hello = self.hello();
         self.transmit(None, hello);
     }
 
     fn welcomed(&mut self, now: Micros, welcome: Welcome) {
-        self.state = State::Online;
-        self.attempts = 0;
-        self.touch_every =
+        self.connection.state = State::Online;
+        self.connection.attempts = 0;
+        self.keepalive.interval =
             self.config.keepalive_interval.min(Micros::from_millis(welcome.touch_ms.max(TOUCH_MS_MIN)));
-        self.touch_at = Some(now + self.touch_every);
+        self.keepalive.at = Some(now + self.keepalive.interval);
         self.clock_ahead_ms = welcome.now as i64 - now.as_millis() as i64;
         let had_resume = self.resume.replace(welcome.resume).is_some();
         if welcome.key.is_some() {
@@ -135,12 +137,12 @@ impl Client {
         let seen = welcome.got.unwrap_or(0);
         if welcome.resumed {
             let unseen: Vec<_> =
-                self.signals_kept.iter().filter(|signal| signal.n > Some(seen)).cloned().collect();
+                self.signals.kept.iter().filter(|signal| signal.n > Some(seen)).cloned().collect();
             unseen.into_iter().for_each(|signal| self.transmit(None, signal.into()));
         } else {
-            self.signals_seen = 0;
-            self.signals_sent = 0;
-            self.signals_kept.clear();
+            self.signals.seen = 0;
+            self.signals.sent = 0;
+            self.signals.kept.clear();
             if had_resume && self.seat.is_some() {
                 self.events.push_back(ClientEvent::SignalsLost);
             }
@@ -190,25 +192,25 @@ impl Client {
         }
         self.events.extend(changes.into_iter().map(ClientEvent::RoomUpdated));
         let own = self.identity.and_then(|(_, peer)| self.room()?.member(peer));
-        self.resting_said = own.is_some_and(|member| member.resting);
+        self.rest.is_acknowledged = own.is_some_and(|member| member.resting);
         self.say_resting();
         self.send_rest();
     }
 
     /// Sends what waited for `welcome`.
     fn send_rest(&mut self) {
-        if self.state != State::Online {
+        if self.connection.state != State::Online {
             return;
         }
         let unsent = self.pending.unsent();
         let is_listing =
             |envelope: &Envelope<ClientMessage>| matches!(envelope.message, ClientMessage::SubscribeRooms(_));
         if let Some(list) =
-            self.listing.clone().filter(|_| !unsent.iter().any(is_listing) && self.listed_lost)
+            self.list.subscription.clone().filter(|_| !unsent.iter().any(is_listing) && self.list.is_lost)
         {
             self.transmit(None, list.into());
         }
-        self.listed_lost = false;
+        self.list.is_lost = false;
         unsent.into_iter().for_each(|envelope| self.transmit_envelope(&envelope));
     }
 
@@ -230,10 +232,10 @@ impl Client {
 
     fn take_rooms(&mut self, rooms: Rooms) {
         if rooms.whole {
-            self.listed.clear();
+            self.list.rooms.clear();
         }
-        rooms.gone.iter().for_each(|room| drop(self.listed.remove(room)));
-        rooms.rooms.into_iter().for_each(|listing| drop(self.listed.insert(listing.id, listing)));
+        rooms.gone.iter().for_each(|room| drop(self.list.rooms.remove(room)));
+        rooms.rooms.into_iter().for_each(|listing| drop(self.list.rooms.insert(listing.id, listing)));
     }
 
     fn said_bye(&mut self, now: Micros, bye: Closing) {

@@ -27,7 +27,7 @@ const PASSING: Micros = Micros::from_secs(2);
 
 /// Status of the room according to a ticket.
 fn status_by(claims: &Claims) -> Status {
-    match (claims.playing, claims.round) {
+    match (claims.flags.playing, claims.round) {
         (true, _) => Status::Playing,
         (false, 0) => Status::Waiting,
         (false, _) => Status::Finished,
@@ -106,7 +106,7 @@ impl Room {
         room.take_epoch(claims);
         room.state.reopened_until = Some(now + rules.reconnect_grace);
         room.state.reopened_by = Some(claims.issued);
-        let issued = if claims.host { claims.issued } else { 0 };
+        let issued = if claims.flags.host { claims.issued } else { 0 };
         room.state.host_claim = Some(HostClaim { issued, until: now + rules.host_grace });
         let first = claims.slot.unwrap_or(Slot::at(0));
         let slots = slots::slots_from(&room.view, first, joiner.players).unwrap_or(SlotSet::of(first));
@@ -192,7 +192,7 @@ impl Room {
         self.state.reopened_by = Some(claims.issued);
         let beyond = self.view.occupied_slots().difference(SlotSet::first(claims.seats.into()));
         let seats = if beyond.is_empty() { claims.seats } else { self.view.seats };
-        let (locked, private) = (claims.locked, claims.private);
+        let (locked, private) = (claims.flags.locked, claims.flags.private);
         let matched = self.view.matched && !private;
         let change = AccessChanged { locked, private, seats, matched };
         if self.view.access() != change {
@@ -210,7 +210,7 @@ impl Room {
     /// Makes the first member to return host, until the previous host returns.
     fn give_back_host(&mut self, now: Micros, claims: &Claims, peer: PeerId) {
         let claim = self.state.host_claim.filter(|claim| now < claim.until && claims.issued > claim.issued);
-        let Some(claim) = claim.filter(|_| claims.host) else { return };
+        let Some(claim) = claim.filter(|_| claims.flags.host) else { return };
         if self.view.host != peer {
             self.make_host(peer);
         }
@@ -231,7 +231,7 @@ impl Room {
     fn take_epoch(&mut self, claims: &Claims) {
         self.view.epoch = claims.epoch;
         (self.view.round, self.view.seed, self.view.born) = (claims.round, claims.seed, claims.born);
-        self.view.locked = claims.locked;
+        self.view.locked = claims.flags.locked;
         self.view.status = status_by(claims);
     }
 

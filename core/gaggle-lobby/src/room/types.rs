@@ -126,11 +126,11 @@ impl NewRoom {
             mode: claims.mode.clone(),
             build: claims.build.clone(),
             seats: claims.seats,
-            private: claims.private,
-            drop_in: claims.drop_in,
-            host_starts: claims.host_starts,
+            private: claims.flags.private,
+            drop_in: claims.flags.drop_in,
+            host_starts: claims.flags.host_starts,
             // Tickets do not say so. Public rooms are most likely filled by `find`.
-            matched: !claims.private && claims.drop_in,
+            matched: !claims.flags.private && claims.flags.drop_in,
             settings,
         }
     }

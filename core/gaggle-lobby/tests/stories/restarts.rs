@@ -3,7 +3,7 @@
 
 use gaggle_lobby::node::ConnectionId;
 use gaggle_lobby::view::{RoomView, Status, Verdict};
-use gaggle_lobby::{Claims, RejectionCode, ServerMessage};
+use gaggle_lobby::{Claims, RejectionCode, ServerMessage, TicketFlags};
 
 use crate::server::{CREATE, LEAVE, Server, code, event_kinds, hello, join, refusal, seat};
 use crate::signals_and_results::{peer, report};
@@ -23,7 +23,8 @@ fn tickets_are_renewed_with_every_change_they_contain() {
     ] {
         server.say(host, act);
         let claims = new_claims(&mut server, guest).unwrap_or_else(|| panic!("no new ticket after {act}"));
-        let Claims { private, locked, seats, playing, host: is_host, .. } = claims;
+        let Claims { seats, flags, .. } = claims;
+        let TicketFlags { private, locked, playing, host: is_host, .. } = flags;
         assert_eq!((private, locked, seats, playing, is_host), says, "{act}");
         assert_eq!(claims.settings, Claims::digest(&server.room_of(guest).settings), "{act}");
     }
