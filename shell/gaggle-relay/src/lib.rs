@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("../README.md")]
 
+mod config;
 mod consent;
 mod fair_queue;
 mod fair_share;
@@ -15,11 +16,12 @@ mod opening;
 mod outbox;
 mod server;
 mod sockets;
-mod totals;
+mod stats;
 mod udp;
 
+pub use config::RelayConfig;
 pub use gaggle_rtc::is_contained;
-pub use machine::{ConnectionId, Epochs, Outbound, Relay, RelayConfig, Request};
+pub use machine::{ConnectionId, Epochs, Outbound, Relay, Request};
 pub use server::{RelayServer, UnixClock};
-pub use totals::Totals;
+pub use stats::RelayStats;
 pub use udp::UdpPort;

@@ -10,7 +10,7 @@ use gaggle_kit::rate_limit::{Bound, KeyedRateLimiter, LimitKey, LimitRow, Prefix
 use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::RoomId;
 
-use crate::machine::RelayConfig;
+use crate::config::RelayConfig;
 
 /// Seconds in which all sockets of one network can reconnect.
 const CONNECT_SECONDS: u64 = 10;

@@ -3,80 +3,25 @@
 //! Driven by [`RelayServer`](crate::RelayServer). Absent: sockets, clocks, frames on the wire
 //! (`gaggle-link`).
 
+mod admission;
+mod pairs;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use gaggle_kit::rate_limit::{ConcurrencyLimit, Prefix, choose_evicted, network, prefixes};
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::relay::{RelayFrame, RelayLeg, RelayReject};
-use gaggle_lobby::{Claims, RoomId, TicketError, TicketKey};
+use gaggle_lobby::{RoomId, TicketKey};
 
+use crate::config::RelayConfig;
 use crate::limits::{Limits, RelayLimit};
 use crate::member::{Member, MemberId};
-use crate::totals::Totals;
+use crate::stats::RelayStats;
 
 /// Number of a connection, given by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
-
-/// Settings of a relay.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RelayConfig {
-    /// Members at a time.
-    pub members_max: usize,
-    /// Unauthenticated connections, and unopened channels, at a time; one network may have a
-    /// sixteenth of either.
-    pub unproven_max: usize,
-    /// Sockets, and members, from one network (an address, or an IPv6 /64) at a time. That many may
-    /// connect at once, and a tenth of them every second.
-    pub sockets_per_network: usize,
-    /// Members of one room, and pairs of one member, at a time.
-    pub room_members_max: usize,
-    /// Time for a connection to authenticate.
-    pub prove_within: Micros,
-    /// After a room's epoch rises, members have this time to show a new ticket.
-    pub epoch_grace: Micros,
-    /// A member without socket whose channel is silent this long is removed. If the relay is full,
-    /// a member silent this long is removed for a joiner.
-    pub silent_max: Micros,
-    /// Datagrams a member may send per second, counted per receiver.
-    pub frames_per_second: u64,
-    /// Burst of [`RelayConfig::frames_per_second`].
-    pub frames_burst: u64,
-    /// Datagrams of all members of one network per second, so that many members do not get the
-    /// whole relay.
-    pub network_frames_per_second: u64,
-    /// Burst of [`RelayConfig::network_frames_per_second`].
-    pub network_frames_burst: u64,
-    /// Bytes a member may send per second.
-    pub bytes_per_second: u64,
-    /// Burst of [`RelayConfig::bytes_per_second`].
-    pub bytes_burst: u64,
-}
-
-impl Default for RelayConfig {
-    fn default() -> RelayConfig {
-        RelayConfig {
-            members_max: 10_000,
-            unproven_max: 1_000,
-            sockets_per_network: 200,
-            room_members_max: 64,
-            prove_within: Micros::from_secs(5),
-            epoch_grace: Micros::from_secs(5),
-            silent_max: Micros::from_secs(30),
-            // A full room at 60 Hz sends to 63 others sixty times, 3,780; acknowledgements fit
-            // beside it.
-            frames_per_second: 4_000,
-            frames_burst: 2_000,
-            // Less than half of what a core forwards, and 44 players in rooms of four.
-            network_frames_per_second: 8_000,
-            network_frames_burst: 4_000,
-            // Game traffic is far below this; snapshots for joiners need it at times.
-            bytes_per_second: 2 << 20,
-            bytes_burst: 2 << 20,
-        }
-    }
-}
 
 /// Output on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,7 +95,7 @@ pub struct Relay {
     unproven: ConcurrencyLimit<Prefix>,
     members_by_network: ConcurrencyLimit<Prefix>,
     limits: Limits,
-    totals: Totals,
+    totals: RelayStats,
     frame: Vec<u8>,
 }
 
@@ -177,7 +122,7 @@ impl Relay {
             rooms: BTreeMap::new(),
             unproven: ConcurrencyLimit::default(),
             members_by_network: ConcurrencyLimit::default(),
-            totals: Totals::default(),
+            totals: RelayStats::default(),
             frame: Vec::new(),
         }
     }
@@ -189,16 +134,16 @@ impl Relay {
     }
 
     /// Counters since the start.
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> RelayStats {
         let (members, rooms) = (self.member_count() as u64, self.rooms.len() as u64);
-        Totals { members, rooms, limited: *self.limits.exceeded(), ..self.totals }
+        RelayStats { members, rooms, limited: *self.limits.exceeded(), ..self.totals }
     }
 
     pub(crate) fn config(&self) -> &RelayConfig {
         &self.config
     }
 
-    pub(crate) fn totals_mut(&mut self) -> &mut Totals {
+    pub(crate) fn totals_mut(&mut self) -> &mut RelayStats {
         &mut self.totals
     }
 
@@ -292,7 +237,7 @@ impl Relay {
                 Err(RelayReject::Malformed)
             }
             (Ok(RelayFrame::Authenticate { ticket }), _) => {
-                self.prove(now, unix_seconds, connection, ticket, out).map(|()| None)
+                self.authenticate(now, unix_seconds, connection, ticket, out).map(|()| None)
             }
             (Ok(_), None) => Err(RelayReject::Malformed),
             (Ok(frame), Some(member)) => self.handle_frame(now, member, frame, out),
@@ -386,160 +331,8 @@ impl Relay {
         }
     }
 
-    fn prove(
-        &mut self,
-        now: Micros,
-        unix_seconds: u64,
-        connection: ConnectionId,
-        ticket: &str,
-        out: Sink<'_>,
-    ) -> Result<(), RelayReject> {
-        let claims = self.key.open(ticket, unix_seconds).map_err(|error| match error {
-            TicketError::Expired { .. } => RelayReject::Expired,
-            _ => RelayReject::Ticket,
-        })?;
-        let before = self.connections.get(&connection).and_then(|connection| connection.member);
-        let id = match before {
-            Some(id) => self.renew(id, &claims)?,
-            None => self.admit(now, connection, &claims, out)?,
-        };
-        self.raise_epoch(now, &claims);
-        let (instance, channels) = (self.instance, self.has_channels);
-        word(out, connection, RelayFrame::Authenticated { instance, channels });
-        if before.is_none() {
-            self.totals.proven += 1;
-            for pair in self.member(id).pairs().iter().filter(|pair| pair.open.is_some()) {
-                word(out, connection, RelayFrame::Opened { peer: pair.peer });
-            }
-            self.answer_calls(id, out);
-        }
-        Ok(())
-    }
-
-    /// Takes a newer ticket of a connected member.
-    fn renew(&mut self, id: MemberId, claims: &Claims) -> Result<MemberId, RelayReject> {
-        let member = self.member(id);
-        if (claims.room, claims.peer) != (member.room, member.peer) {
-            return Err(RelayReject::Ticket);
-        }
-        // An older one changes nothing.
-        member.epoch = member.epoch.max(claims.epoch);
-        member.expires = member.expires.max(claims.expires);
-        member.issued = member.issued.max(claims.issued);
-        Ok(id)
-    }
-
-    /// Adds an authenticated connection to its member.
-    fn admit(
-        &mut self,
-        now: Micros,
-        connection: ConnectionId,
-        claims: &Claims,
-        out: Sink<'_>,
-    ) -> Result<MemberId, RelayReject> {
-        self.evict_idle(now, connection, out);
-        let room = self.rooms.get(&claims.room);
-        let told = self.epochs.as_ref().and_then(|epochs| epochs(claims.room));
-        let epoch = room.map(|room| room.epoch).max(told);
-        if epoch.is_some_and(|epoch| claims.admit(claims.room, epoch).is_err()) {
-            return Err(RelayReject::StaleEpoch);
-        }
-        let known = room.and_then(|room| room.members.get(&claims.peer).copied());
-        let is_full = known.is_none()
-            && (self.member_count() >= self.config.members_max
-                || room.is_some_and(|room| room.members.len() >= self.config.room_members_max));
-        let held = self.connections.get_mut(&connection).ok_or(RelayReject::Malformed)?;
-        let network = held.unproven_from.ok_or(RelayReject::Malformed)?;
-        // A member that returns from another network counts for that one.
-        let before = known.and_then(|id| self.members[id].as_ref());
-        let counted = before.map(|member| member.network);
-        // A ticket can be stolen. From another network only a newer one is accepted, which its
-        // owner gets and a thief does not.
-        let is_stolen = |member: &Member| {
-            member.network != network
-                && member.connection(RelayLeg::WebSocket).is_some()
-                && (claims.epoch, claims.issued) <= (member.epoch, member.issued)
-        };
-        if before.is_some_and(is_stolen) {
-            return Err(RelayReject::Replaced);
-        }
-        let has_place = counted == Some(network)
-            || !is_full
-                && self.members_by_network.try_acquire(
-                    prefixes(network),
-                    usize::MAX,
-                    self.config.sockets_per_network,
-                );
-        if !has_place {
-            let is_room_full = room.is_some_and(|room| room.members.len() >= self.config.room_members_max);
-            self.limits.exceed(if is_room_full { RelayLimit::RoomMembers } else { RelayLimit::Members });
-            return Err(RelayReject::Full);
-        }
-        held.unproven_from = None;
-        self.count_out(Some(network));
-        let id = match known {
-            Some(id) => self.renew(id, claims)?,
-            None => self.insert(now, claims, network),
-        };
-        if let Some(counted) = counted.filter(|counted| *counted != network) {
-            self.members_by_network.release(prefixes(counted));
-            self.member(id).network = network;
-        }
-        if let Some(held) = self.connections.get_mut(&connection) {
-            held.member = Some(id);
-        }
-        let older = self.member(id).set_connection(RelayLeg::WebSocket, Some(connection));
-        if let Some(older) = older {
-            self.take_connection(older);
-            self.totals.replaced += 1;
-            word(out, older, RelayFrame::Refused { reason: RelayReject::Replaced });
-            out(older, Outbound::Close);
-        }
-        Ok(id)
-    }
-
-    /// Removes silent members if the relay is full: those of networks with more members than the
-    /// joiner's, the heaviest first.
-    fn evict_idle(&mut self, now: Micros, joiner: ConnectionId, out: Sink<'_>) {
-        let from = self.connections.get(&joiner).and_then(|held| held.unproven_from);
-        let Some(network) = from.filter(|_| self.member_count() >= self.config.members_max) else { return };
-        if now < self.due.evict {
-            return;
-        }
-        self.due.evict = now + EVICT_INTERVAL;
-        let idle = self.members.iter().enumerate().filter_map(|(id, member)| {
-            let member = member.as_ref()?;
-            let is_idle = now.since(member.heard_at) >= self.config.silent_max;
-            is_idle.then_some((member.network, (member.heard_at, id)))
-        });
-        let weight_min = self.members_by_network.weight(network) + 1;
-        let count = (self.config.members_max / EVICTED_SHARE).max(1);
-        for (_, id) in choose_evicted(&self.members_by_network, weight_min, idle, count) {
-            self.expel(id, RelayReject::Full, out);
-        }
-    }
-
     fn member_count(&self) -> usize {
         self.members.len() - self.free.len()
-    }
-
-    fn insert(&mut self, now: Micros, claims: &Claims, network: u64) -> MemberId {
-        let member = Member::new(claims, network, now);
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.members.push(None);
-            self.members.len() - 1
-        });
-        self.members[id] = Some(member);
-        let new = || Room { epoch: claims.epoch, raised_at: None, members: BTreeMap::new() };
-        self.rooms.entry(claims.room).or_insert_with(new).members.insert(claims.peer, id);
-        id
-    }
-
-    fn raise_epoch(&mut self, now: Micros, claims: &Claims) {
-        if let Some(room) = self.rooms.get_mut(&claims.room).filter(|room| room.epoch < claims.epoch) {
-            room.epoch = claims.epoch;
-            room.raised_at = Some(now);
-        }
     }
 
     fn handle_frame(
@@ -562,8 +355,8 @@ impl Relay {
             {
                 self.totals.words_ignored += 1;
             }
-            RelayFrame::Open { peer } => self.call(id, peer, out),
-            RelayFrame::Close { peer } => self.hang_up(id, peer, out),
+            RelayFrame::Open { peer } => self.request_pair(id, peer, out),
+            RelayFrame::Close { peer } => self.close_pair(id, peer, out),
             RelayFrame::Offer { description } => {
                 let member = self.member(id);
                 let (key, network) = (member.key(), member.network);
@@ -578,124 +371,9 @@ impl Relay {
         Ok(None)
     }
 
-    fn call(&mut self, id: MemberId, peer: PeerId, out: Sink<'_>) {
-        let max = self.config.room_members_max;
-        let member = self.member(id);
-        let (me, room) = (member.peer, member.room);
-        match member.pair(peer, max) {
-            Some(pair) if me != peer => pair.called = true,
-            _ => {
-                self.totals.refused_full += 1;
-                return;
-            }
-        }
-        match self.rooms[&room].members.get(&peer).copied() {
-            Some(other) => self.open(id, other, out),
-            None => self.tell(id, RelayFrame::Closed { peer }, out),
-        }
-    }
-
-    /// Opens pairs that others requested while this member was away.
-    fn answer_calls(&mut self, id: MemberId, out: Sink<'_>) {
-        let member = self.member(id);
-        let (me, room) = (member.peer, member.room);
-        let others: Vec<MemberId> = self.rooms[&room].members.values().copied().collect();
-        for other in others.into_iter().filter(|other| *other != id) {
-            let wanted = self.member(other).find(me).is_some_and(|pair| pair.called && pair.open.is_none());
-            if wanted {
-                self.open(id, other, out);
-            }
-        }
-    }
-
-    fn open(&mut self, id: MemberId, other: MemberId, out: Sink<'_>) {
-        let max = self.config.room_members_max;
-        let (me, peer) = (self.member(id).peer, self.member(other).peer);
-        let Some(pair) = self.member(id).pair(peer, max) else { return };
-        let is_new = pair.open.is_none();
-        let Some(back) = self.member(other).pair(me, max) else { return };
-        back.open = Some(id);
-        if is_new {
-            back.leg = None;
-            self.tell(other, RelayFrame::Opened { peer: me }, out);
-        }
-        if let Some(pair) = self.member(id).find_mut(peer) {
-            pair.open = Some(other);
-        }
-        self.tell(id, RelayFrame::Opened { peer }, out);
-    }
-
-    fn hang_up(&mut self, id: MemberId, peer: PeerId, out: Sink<'_>) {
-        let member = self.member(id);
-        let me = member.peer;
-        let Some(pair) = member.find_mut(peer) else { return };
-        pair.called = false;
-        let other = pair.open.take();
-        member.tidy();
-        if let Some(other) = other {
-            self.unpair(other, me, out);
-            // The other side must request it again, or it would reopen at once.
-            if let Some(pair) = self.member(other).find_mut(me) {
-                pair.called = false;
-            }
-            self.member(other).tidy();
-        }
-    }
-
-    fn unpair(&mut self, id: MemberId, gone: PeerId, out: Sink<'_>) {
-        if let Some(pair) = self.member(id).find_mut(gone) {
-            pair.open = None;
-            pair.leg = None;
-            self.tell(id, RelayFrame::Closed { peer: gone }, out);
-        }
-    }
-
-    fn forward(
-        &mut self,
-        now: Micros,
-        id: MemberId,
-        leg: RelayLeg,
-        to: Option<PeerId>,
-        datagram: &[u8],
-        out: Sink<'_>,
-    ) {
-        self.totals.received += 1;
-        let sender = self.members[id].as_mut().expect("connections name current members");
-        sender.heard_at = now;
-        let from = sender.peer;
-        self.frame.clear();
-        RelayFrame::Data { peer: from, datagram }.write(&mut self.frame);
-        let count = to.map_or(sender.pairs().len(), |_| 1);
-        for nth in 0..count {
-            let sender = self.members[id].as_mut().expect("connections name current members");
-            let peer = to.unwrap_or_else(|| sender.pairs()[nth].peer);
-            let Some(pair) = sender.find_mut(peer) else {
-                self.totals.dropped_unconnected += 1;
-                continue;
-            };
-            pair.leg = Some(leg);
-            let Some(other) = pair.open else {
-                self.totals.dropped_unconnected += 1;
-                continue;
-            };
-            if !self.limits.allows_frame(now, sender.key(), sender.network, datagram.len()) {
-                self.totals.dropped_rate += 1;
-                continue;
-            }
-            match self.members[other].as_ref().and_then(|other| other.route(from)) {
-                Some(connection) => {
-                    self.totals.forwarded += 1;
-                    self.totals.forwarded_bytes += datagram.len() as u64;
-                    out(connection, Outbound::Data(&self.frame));
-                }
-                None => self.totals.dropped_unconnected += 1,
-            }
-        }
-    }
-
     fn refuse(&mut self, connection: ConnectionId, reason: RelayReject, out: Sink<'_>) {
         self.totals.refuse(reason);
-        word(out, connection, RelayFrame::Refused { reason });
+        send_control(out, connection, RelayFrame::Refused { reason });
         out(connection, Outbound::Close);
         self.closed(connection, out);
     }
@@ -753,11 +431,11 @@ impl Relay {
     /// Sends a control frame to a member, if it has a socket.
     fn tell(&mut self, id: MemberId, frame: RelayFrame<'_>, out: Sink<'_>) {
         if let Some(connection) = self.member(id).connection(RelayLeg::WebSocket) {
-            word(out, connection, frame);
+            send_control(out, connection, frame);
         }
     }
 }
 
-fn word(out: Sink<'_>, connection: ConnectionId, frame: RelayFrame<'_>) {
+fn send_control(out: Sink<'_>, connection: ConnectionId, frame: RelayFrame<'_>) {
     out(connection, Outbound::Control(&frame.to_bytes()));
 }

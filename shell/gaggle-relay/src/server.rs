@@ -20,12 +20,13 @@ use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::config::RelayConfig;
 use crate::limits::RelayLimit;
-use crate::machine::{ConnectionId, Epochs, Outbound, Relay, RelayConfig, Request};
+use crate::machine::{ConnectionId, Epochs, Outbound, Relay, Request};
 use crate::opening::Opening;
 use crate::outbox::Outbox;
 use crate::sockets::{Sockets, push, reactor_config};
-use crate::totals::Totals;
+use crate::stats::RelayStats;
 use crate::udp::{Job, Offer, Port, Stray, UdpPort, micros};
 
 /// Interval of the state machine's timers; none needs to be more exact.
@@ -156,7 +157,7 @@ impl RelayServer {
     }
 
     /// Counters since the start.
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> RelayStats {
         self.lock().relay.totals()
     }
 
@@ -346,7 +347,7 @@ impl RelayServer {
     }
 
     /// Updates counters of the UDP port.
-    pub(crate) fn count(&self, count: impl FnOnce(&mut Totals)) {
+    pub(crate) fn count(&self, count: impl FnOnce(&mut RelayStats)) {
         count(self.lock().relay.totals_mut());
     }
 

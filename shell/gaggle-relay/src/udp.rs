@@ -5,33 +5,35 @@
 //! address without [consent](crate::consent). Networks are served in turn by a [fair
 //! queue](crate::fair_queue). Absent: rules of the relay (`machine.rs`), WebRTC (`gaggle-rtc`).
 
+mod intake;
+mod socket;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket as StdUdpSocket};
+use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use gaggle_kit::Micros;
-use gaggle_kit::rate_limit::{KeyedRateLimiter, Prefix, RateLimit, RateLimiter, prefixes};
+use gaggle_kit::rate_limit::{KeyedRateLimiter, Prefix, RateLimit, RateLimiter};
 use gaggle_link::relay::RelayFrame;
-use gaggle_rtc::stun::{self, Stun, TransactionId};
 use gaggle_rtc::{Certificate, Role, RtcChannel, RtcOutput};
-use tokio::net::UdpSocket;
 
+use crate::config::RelayConfig;
 use crate::consent::Consent;
 use crate::fair_queue::FairQueue;
 use crate::fair_share::{FairShare, sender_of};
 use crate::limiter::Limiter;
 use crate::limits::{PREFIXES_MAX, RelayLimit};
-use crate::machine::{ConnectionId, Relay, RelayConfig, Sink};
+use crate::machine::{ConnectionId, Relay, Sink};
 use crate::opening::Opening;
 use crate::server::{JOBS_MAX, RelayServer};
+pub(crate) use intake::Stray;
+use socket::Socket;
+pub use socket::UdpPort;
 
 /// Receive buffer, longer than any valid datagram.
 const DATAGRAM_BYTES_MAX: usize = 2_048;
-/// Kernel receive buffer for times when the thread is busy: about 1,300 datagrams. More would only
-/// be older when read.
-const KERNEL_BYTES: usize = 1 << 20;
 /// Datagrams read per poll of the socket.
 const DATAGRAMS_PER_LOOK: usize = 64;
 /// Datagrams queued for decryption: about what the kernel buffers.
@@ -46,88 +48,6 @@ const WORK_PER_FRAME: usize = 200;
 const OFFERS_PER_TURN: usize = 1;
 /// Time for a channel to open.
 const OPEN_WITHIN: Duration = Duration::from_secs(15);
-/// Bytes of a transaction id that name the requesting channel; the others are random.
-const ASKER_BYTES: usize = 5;
-
-/// UDP port for channels.
-#[derive(Debug)]
-pub struct UdpPort {
-    socket: StdUdpSocket,
-    addresses: Vec<SocketAddr>,
-}
-
-impl UdpPort {
-    /// Opens the port. `told` are its public addresses; if empty, the bound address, or for an
-    /// unspecified one this machine's outward addresses.
-    ///
-    /// # Errors
-    /// If the port cannot be opened.
-    pub fn bind(listen: SocketAddr, told: &[SocketAddr]) -> io::Result<UdpPort> {
-        let socket = StdUdpSocket::bind(listen)?;
-        socket.set_nonblocking(true)?;
-        // A smaller buffer is no reason not to serve.
-        let buffers = socket2::SockRef::from(&socket);
-        let _ = buffers.set_recv_buffer_size(KERNEL_BYTES);
-        let _ = buffers.set_send_buffer_size(KERNEL_BYTES);
-        let bound = socket.local_addr()?;
-        let addresses = match told {
-            [] if bound.ip().is_unspecified() => outward(bound),
-            [] => vec![bound],
-            told => told.to_vec(),
-        };
-        Ok(UdpPort { socket, addresses })
-    }
-
-    /// Addresses sent to members.
-    pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
-    }
-}
-
-/// Outward addresses of this machine, of both families for an IPv6 port. Nothing is sent to find
-/// them.
-fn outward(bound: SocketAddr) -> Vec<SocketAddr> {
-    let v6 = (Ipv6Addr::UNSPECIFIED.into(), ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 9).into());
-    let v4 = (std::net::Ipv4Addr::UNSPECIFIED.into(), ([192, 0, 2, 1], 9).into());
-    let kinds: &[(IpAddr, SocketAddr)] = if bound.is_ipv4() { &[v4] } else { &[v6, v4] };
-    let find = |(here, far): &(IpAddr, SocketAddr)| {
-        let socket = StdUdpSocket::bind((*here, 0)).ok()?;
-        socket.connect(far).ok()?;
-        Some(SocketAddr::new(socket.local_addr().ok()?.ip(), bound.port()))
-    };
-    let found: Vec<SocketAddr> = kinds.iter().filter_map(find).collect();
-    if found.is_empty() {
-        return vec![SocketAddr::new(std::net::Ipv4Addr::LOCALHOST.into(), bound.port())];
-    }
-    found
-}
-
-/// The UDP socket. An IPv6 socket may receive from IPv4 addresses, which are then shown as such.
-struct Socket {
-    socket: UdpSocket,
-    is_ipv6: bool,
-}
-
-impl Socket {
-    fn new(socket: StdUdpSocket) -> io::Result<Socket> {
-        let is_ipv6 = socket.local_addr()?.is_ipv6();
-        Ok(Socket { socket: UdpSocket::from_std(socket)?, is_ipv6 })
-    }
-
-    fn try_receive(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        let (length, from) = self.socket.try_recv_from(buffer)?;
-        Ok((length, SocketAddr::new(from.ip().to_canonical(), from.port())))
-    }
-
-    /// A datagram the kernel has no space for is lost, as on the network.
-    fn send(&self, bytes: &[u8], to: SocketAddr) {
-        let to = match to.ip() {
-            IpAddr::V4(ip) if self.is_ipv6 => SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
-            _ => to,
-        };
-        let _ = self.socket.try_send_to(bytes, to);
-    }
-}
 
 /// Work for the port.
 #[derive(Debug)]
@@ -379,137 +299,6 @@ impl Port {
         }
     }
 
-    /// Our address that this peer talks to.
-    fn local(&self, from: SocketAddr) -> SocketAddr {
-        let alike = self.addresses.iter().find(|address| address.is_ipv4() == from.is_ipv4());
-        *alike.unwrap_or(&self.addresses[0])
-    }
-
-    /// Whether a channel's rate limits permit one more datagram.
-    fn may_bring(&mut self, id: ConnectionId, server: &RelayServer) -> bool {
-        let at = server.now();
-        let Some(held) = self.channels.get_mut(&id) else { return false };
-        let exceeded = if held.datagrams.try_acquire(at, &self.datagrams, 1).is_err() {
-            RelayLimit::ChannelDatagrams
-        } else if self.networks.try_acquire(at, prefixes(held.network), &[(0, 1)]).is_err() {
-            RelayLimit::NetworkDatagrams
-        } else {
-            return true;
-        };
-        server.count_datagram(Stray::Beyond);
-        server.exceed(exceeded);
-        false
-    }
-
-    /// Channel of a datagram, and its length. STUN is answered here; datagrams without a channel or
-    /// beyond limits are dropped.
-    fn owner(
-        &mut self,
-        now: Instant,
-        from: SocketAddr,
-        length: usize,
-        server: &RelayServer,
-    ) -> Option<(ConnectionId, usize)> {
-        let bytes = &self.buffer[..length];
-        // STUN, as RFC 7983 distinguishes it from DTLS.
-        if bytes.first().is_some_and(|first| *first > 3) {
-            let Some(id) = self.by_address.get(&from).copied() else {
-                server.count_datagram(Stray::Unknown);
-                return None;
-            };
-            return self.may_bring(id, server).then_some((id, length));
-        }
-        match stun::read(bytes) {
-            Some(Stun::Request(question)) => {
-                let answer = stun::answer(question, from);
-                match self.questions.allows(from.ip(), length, answer.len(), server.now()) {
-                    Ok(()) => {
-                        self.socket.send(&answer, from);
-                        server.count_datagram(Stray::Question);
-                    }
-                    Err(exceeded) => {
-                        exceeded.into_iter().for_each(|limit| server.exceed(limit));
-                        server.count_datagram(Stray::Refused);
-                    }
-                }
-                None
-            }
-            Some(Stun::ConnectivityCheck { name }) => {
-                let id = self.by_name.get(name).copied().filter(|id| {
-                    // Only holders of the channel's password trigger a request or get an answer.
-                    self.channels[id].channel.accepts(now, from, self.local(from), bytes)
-                });
-                let Some(id) = id else {
-                    server.count_datagram(Stray::Refused);
-                    return None;
-                };
-                // A consent request costs as much as any datagram.
-                (self.may_bring(id, server) && self.judge(id, now, from, length)).then_some((id, length))
-            }
-            Some(Stun::Response(question, _)) => {
-                let id = asker_of(question);
-                let Some(check) = self.take_answer(id, question, now, from, length) else {
-                    server.count_datagram(Stray::Refused);
-                    return None;
-                };
-                self.buffer[..check.len()].copy_from_slice(&check);
-                (!check.is_empty() && self.may_bring(id, server)).then_some((id, check.len()))
-            }
-            None => {
-                server.count_datagram(Stray::Refused);
-                None
-            }
-        }
-    }
-
-    /// Whether a check counts now. Sends a consent request first if needed.
-    fn judge(&mut self, id: ConnectionId, now: Instant, from: SocketAddr, length: usize) -> bool {
-        let Some(held) = self.channels.get_mut(&id) else { return false };
-        let judged = held.consent.check(now, from, &self.buffer[..length], || question_of(id));
-        let question = judged.question.and_then(|question| held.channel.request(question));
-        // No address is sent more bytes than came from it. Honest checks are longer than the
-        // request.
-        if let Some(question) = question.filter(|question| question.len() <= length) {
-            self.socket.send(&question, from);
-        }
-        if judged.is_taken {
-            // The previous owner of the address may be gone.
-            self.by_address.entry(from).or_insert(id);
-        }
-        judged.is_taken
-    }
-
-    /// Handles a consent answer. Returns the waiting check, possibly empty; none if the answer is
-    /// invalid.
-    fn take_answer(
-        &mut self,
-        id: ConnectionId,
-        question: TransactionId,
-        now: Instant,
-        from: SocketAddr,
-        length: usize,
-    ) -> Option<Vec<u8>> {
-        let held = self.channels.get_mut(&id)?;
-        if !held.channel.is_response(&self.buffer[..length]) {
-            return None;
-        }
-        let answered = held.consent.answer(now, from, question)?;
-        if let Some(left) = answered.left {
-            self.forget_address(left, id);
-        }
-        if answered.is_new {
-            // Only the current owner of the address could answer.
-            self.by_address.insert(from, id);
-        }
-        Some(answered.check)
-    }
-
-    fn forget_address(&mut self, address: SocketAddr, id: ConnectionId) {
-        if self.by_address.get(&address) == Some(&id) {
-            self.by_address.remove(&address);
-        }
-    }
-
     /// Gives up the unopened channel of a socket: there is one at a time, and none without its
     /// socket.
     fn give_up(&mut self, socket: ConnectionId, now: Instant, server: &RelayServer) {
@@ -679,34 +468,6 @@ fn transmit(socket: &Socket, consent: &Consent, now: Instant, to: SocketAddr, by
     if consent.allows(now, to) {
         socket.send(bytes, to);
     }
-}
-
-/// An unguessable transaction id for this channel; none if the system provides no random bytes.
-fn question_of(id: ConnectionId) -> Option<TransactionId> {
-    let mut question = TransactionId::default();
-    getrandom::fill(&mut question[ASKER_BYTES..]).ok()?;
-    question[..ASKER_BYTES].copy_from_slice(&id.0.to_le_bytes()[..ASKER_BYTES]);
-    Some(question)
-}
-
-/// Channel of a transaction id.
-fn asker_of(question: TransactionId) -> ConnectionId {
-    let mut number = [0; 8];
-    number[..ASKER_BYTES].copy_from_slice(&question[..ASKER_BYTES]);
-    ConnectionId(u64::from_le_bytes(number))
-}
-
-/// A datagram without a channel.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Stray {
-    /// A STUN request that was answered.
-    Question,
-    /// Invalid, or rate limited.
-    Refused,
-    /// From an unknown address.
-    Unknown,
-    /// Beyond the rate limit of its channel.
-    Beyond,
 }
 
 /// Time for limits, which know no clock.

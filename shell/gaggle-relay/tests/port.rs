@@ -89,7 +89,7 @@ fn unauthenticated_clients_get_only_stun_answers() {
     }
     noise.iter().for_each(|bytes| stranger.send(bytes));
     assert_eq!(stranger.answers(), Vec::<Vec<u8>>::new());
-    let counted = |totals: gaggle_relay::Totals| totals.strays_refused + totals.strays_unknown;
+    let counted = |totals: gaggle_relay::RelayStats| totals.strays_refused + totals.strays_unknown;
     let began = Instant::now();
     while counted(relay.server().totals()) - counted(before) < 250 {
         assert!(began.elapsed() < PATIENCE, "{:?}", relay.server().totals());

@@ -8,7 +8,7 @@ use crate::limits::LIMITS;
 
 /// Counters since the start, except `members` and `rooms`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Totals {
+pub struct RelayStats {
     /// Members connected now.
     pub members: u64,
     /// Rooms with a member now.
@@ -55,7 +55,7 @@ pub struct Totals {
     pub limited: [u64; LIMITS],
 }
 
-impl Totals {
+impl RelayStats {
     pub(crate) fn refuse(&mut self, reason: RelayReject) {
         match reason {
             RelayReject::Ticket => self.refused_ticket += 1,

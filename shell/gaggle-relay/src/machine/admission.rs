@@ -1,0 +1,168 @@
+//! Authentication of connections and admission of members.
+//!
+//! Part of [`Relay`](super::Relay). Absent: pairs, forwarding.
+
+use std::collections::BTreeMap;
+
+use gaggle_kit::Micros;
+use gaggle_kit::rate_limit::{choose_evicted, prefixes};
+use gaggle_link::relay::{RelayFrame, RelayLeg, RelayReject};
+use gaggle_lobby::{Claims, TicketError};
+
+use super::{ConnectionId, EVICT_INTERVAL, EVICTED_SHARE, Outbound, Relay, Room, Sink, send_control};
+use crate::limits::RelayLimit;
+use crate::member::{Member, MemberId};
+
+impl Relay {
+    pub(super) fn authenticate(
+        &mut self,
+        now: Micros,
+        unix_seconds: u64,
+        connection: ConnectionId,
+        ticket: &str,
+        out: Sink<'_>,
+    ) -> Result<(), RelayReject> {
+        let claims = self.key.open(ticket, unix_seconds).map_err(|error| match error {
+            TicketError::Expired { .. } => RelayReject::Expired,
+            _ => RelayReject::Ticket,
+        })?;
+        let before = self.connections.get(&connection).and_then(|connection| connection.member);
+        let id = match before {
+            Some(id) => self.renew(id, &claims)?,
+            None => self.admit(now, connection, &claims, out)?,
+        };
+        self.raise_epoch(now, &claims);
+        let (instance, channels) = (self.instance, self.has_channels);
+        send_control(out, connection, RelayFrame::Authenticated { instance, channels });
+        if before.is_none() {
+            self.totals.proven += 1;
+            for pair in self.member(id).pairs().iter().filter(|pair| pair.open.is_some()) {
+                send_control(out, connection, RelayFrame::Opened { peer: pair.peer });
+            }
+            self.open_requested_pairs(id, out);
+        }
+        Ok(())
+    }
+
+    /// Takes a newer ticket of a connected member.
+    pub(super) fn renew(&mut self, id: MemberId, claims: &Claims) -> Result<MemberId, RelayReject> {
+        let member = self.member(id);
+        if (claims.room, claims.peer) != (member.room, member.peer) {
+            return Err(RelayReject::Ticket);
+        }
+        // An older one changes nothing.
+        member.epoch = member.epoch.max(claims.epoch);
+        member.expires = member.expires.max(claims.expires);
+        member.issued = member.issued.max(claims.issued);
+        Ok(id)
+    }
+
+    /// Adds an authenticated connection to its member.
+    pub(super) fn admit(
+        &mut self,
+        now: Micros,
+        connection: ConnectionId,
+        claims: &Claims,
+        out: Sink<'_>,
+    ) -> Result<MemberId, RelayReject> {
+        self.evict_idle(now, connection, out);
+        let room = self.rooms.get(&claims.room);
+        let told = self.epochs.as_ref().and_then(|epochs| epochs(claims.room));
+        let epoch = room.map(|room| room.epoch).max(told);
+        if epoch.is_some_and(|epoch| claims.admit(claims.room, epoch).is_err()) {
+            return Err(RelayReject::StaleEpoch);
+        }
+        let known = room.and_then(|room| room.members.get(&claims.peer).copied());
+        let is_full = known.is_none()
+            && (self.member_count() >= self.config.members_max
+                || room.is_some_and(|room| room.members.len() >= self.config.room_members_max));
+        let held = self.connections.get_mut(&connection).ok_or(RelayReject::Malformed)?;
+        let network = held.unproven_from.ok_or(RelayReject::Malformed)?;
+        // A member that returns from another network counts for that one.
+        let before = known.and_then(|id| self.members[id].as_ref());
+        let counted = before.map(|member| member.network);
+        // A ticket can be stolen. From another network only a newer one is accepted, which its
+        // owner gets and a thief does not.
+        let is_stolen = |member: &Member| {
+            member.network != network
+                && member.connection(RelayLeg::WebSocket).is_some()
+                && (claims.epoch, claims.issued) <= (member.epoch, member.issued)
+        };
+        if before.is_some_and(is_stolen) {
+            return Err(RelayReject::Replaced);
+        }
+        let has_capacity = counted == Some(network)
+            || !is_full
+                && self.members_by_network.try_acquire(
+                    prefixes(network),
+                    usize::MAX,
+                    self.config.sockets_per_network,
+                );
+        if !has_capacity {
+            let is_room_full = room.is_some_and(|room| room.members.len() >= self.config.room_members_max);
+            self.limits.exceed(if is_room_full { RelayLimit::RoomMembers } else { RelayLimit::Members });
+            return Err(RelayReject::Full);
+        }
+        held.unproven_from = None;
+        self.count_out(Some(network));
+        let id = match known {
+            Some(id) => self.renew(id, claims)?,
+            None => self.insert(now, claims, network),
+        };
+        if let Some(counted) = counted.filter(|counted| *counted != network) {
+            self.members_by_network.release(prefixes(counted));
+            self.member(id).network = network;
+        }
+        if let Some(held) = self.connections.get_mut(&connection) {
+            held.member = Some(id);
+        }
+        let older = self.member(id).set_connection(RelayLeg::WebSocket, Some(connection));
+        if let Some(older) = older {
+            self.take_connection(older);
+            self.totals.replaced += 1;
+            send_control(out, older, RelayFrame::Refused { reason: RelayReject::Replaced });
+            out(older, Outbound::Close);
+        }
+        Ok(id)
+    }
+
+    /// Removes silent members if the relay is full: those of networks with more members than the
+    /// joiner's, the heaviest first.
+    pub(super) fn evict_idle(&mut self, now: Micros, joiner: ConnectionId, out: Sink<'_>) {
+        let from = self.connections.get(&joiner).and_then(|held| held.unproven_from);
+        let Some(network) = from.filter(|_| self.member_count() >= self.config.members_max) else { return };
+        if now < self.due.evict {
+            return;
+        }
+        self.due.evict = now + EVICT_INTERVAL;
+        let idle = self.members.iter().enumerate().filter_map(|(id, member)| {
+            let member = member.as_ref()?;
+            let is_idle = now.since(member.heard_at) >= self.config.silent_max;
+            is_idle.then_some((member.network, (member.heard_at, id)))
+        });
+        let weight_min = self.members_by_network.weight(network) + 1;
+        let count = (self.config.members_max / EVICTED_SHARE).max(1);
+        for (_, id) in choose_evicted(&self.members_by_network, weight_min, idle, count) {
+            self.expel(id, RelayReject::Full, out);
+        }
+    }
+
+    pub(super) fn insert(&mut self, now: Micros, claims: &Claims, network: u64) -> MemberId {
+        let member = Member::new(claims, network, now);
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.members.push(None);
+            self.members.len() - 1
+        });
+        self.members[id] = Some(member);
+        let new = || Room { epoch: claims.epoch, raised_at: None, members: BTreeMap::new() };
+        self.rooms.entry(claims.room).or_insert_with(new).members.insert(claims.peer, id);
+        id
+    }
+
+    pub(super) fn raise_epoch(&mut self, now: Micros, claims: &Claims) {
+        if let Some(room) = self.rooms.get_mut(&claims.room).filter(|room| room.epoch < claims.epoch) {
+            room.epoch = claims.epoch;
+            room.raised_at = Some(now);
+        }
+    }
+}
