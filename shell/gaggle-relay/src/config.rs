@@ -1,6 +1,7 @@
 //! Settings of a relay.
 //!
-//! Given to [`RelayServer`](crate::RelayServer). Absent: rate limits derived from them (`limits.rs`).
+//! Given to [`RelayServer`](crate::RelayServer). Absent: rate limits derived from them
+//! (`limits.rs`).
 
 use gaggle_kit::Micros;
 

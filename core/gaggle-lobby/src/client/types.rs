@@ -52,7 +52,8 @@ impl Default for ClientConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum ClientOutput {
-    /// Connect; report the outcome with [`Client::handle_open`](super::Client::handle_open) or [`Client::handle_closed`](super::Client::handle_closed).
+    /// Connect; report the outcome with [`Client::handle_open`](super::Client::handle_open) or
+    /// [`Client::handle_closed`](super::Client::handle_closed).
     Connect,
     /// Send this text as one message.
     Send(String),
@@ -84,12 +85,14 @@ pub enum ClientEvent {
         /// Time of the next attempt.
         retry_at: Micros,
     },
-    /// Another client with the same key and device key is connected. See [`Client::take_over`](super::Client::take_over).
+    /// Another client with the same key and device key is connected. See
+    /// [`Client::take_over`](super::Client::take_over).
     OpenedElsewhere {
         /// Room of that client.
         code: Option<RoomCode>,
     },
-    /// The server closed the connection for good; nothing follows until [`Client::reconnect`](super::Client::reconnect).
+    /// The server closed the connection for good; nothing follows until
+    /// [`Client::reconnect`](super::Client::reconnect).
     Closed(Rejection),
     /// The client is in a room: see [`Client::room`](super::Client::room).
     RoomJoined {

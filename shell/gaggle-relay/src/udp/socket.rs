@@ -7,8 +7,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket as StdUdpSocket};
 
 use tokio::net::UdpSocket;
 
-/// Kernel buffers for times when the thread is busy: about 1,300 datagrams. More would only be older
-/// when read.
+/// Kernel buffers for times when the thread is busy: about 1,300 datagrams. More would only be
+/// older when read.
 const KERNEL_BYTES: usize = 1 << 20;
 
 /// UDP port for channels.

@@ -73,7 +73,8 @@ pub(crate) enum Handled {
     Refused,
 }
 
-/// A packet in the caller's buffer. Report with [`Link::transmitted`](super::Link::transmitted) whether it was sent.
+/// A packet in the caller's buffer. Report with [`Link::transmitted`](super::Link::transmitted)
+/// whether it was sent.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) bytes: usize,
