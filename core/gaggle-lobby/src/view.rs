@@ -491,6 +491,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::json::{Raw, Value};
 
     proptest! {
         #[test]
