@@ -99,7 +99,7 @@ impl<G: Game> Gaggle<G> {
         let players = self.players;
         while let Some(request) = self.session.poll_request() {
             match request {
-                Request::Save { frame } => {
+                Request::Save { frame, .. } => {
                     self.stage.saved(frame.number());
                     self.snapshots.save(frame, &self.stage.game);
                 }
@@ -115,7 +115,7 @@ impl<G: Game> Gaggle<G> {
                     self.stage.hashed(frame.number());
                     *hash = self.snapshots.get(frame).map(state_hash);
                 }
-                Request::Retain { frame, forget_before } => self.snapshots.retain(frame, forget_before),
+                Request::Retain { frame, forget_before, .. } => self.snapshots.retain(frame, forget_before),
                 _ => panic!("no peer desyncs here, but the session asked for an audit"),
             }
         }

@@ -80,7 +80,7 @@
 //! slots; [`Session::spectate`] comes in without taking a slot. [`SessionEvent::BranchAbandoned`]
 //! means that what was played here since a split gave way to what the others played.
 //!
-//! Whoever keeps its state elsewhere leaves [`Timeline`] out and fulfils [`Request`]s itself.
+//! A program that keeps its state elsewhere fulfils [`Request`]s itself, without a [`Timeline`].
 
 mod announce;
 mod budget;
@@ -107,6 +107,7 @@ mod roster;
 mod roster_events;
 mod scheduler;
 mod session;
+mod simulation;
 mod snapshots;
 mod stats;
 mod sync_test;
@@ -132,9 +133,10 @@ pub use question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
 pub use replay::{
     Corruption, Divergence, Playback, Recorder, RecorderConfig, Replay, ReplayError, ReplayInfo,
 };
-pub use request::{Request, SimId};
+pub use request::{Request, RequestStep, SimId};
 pub use roster::{Incarnation, MatchId, RosterEntry, StreamId};
 pub use session::{Session, Tick, Transmit};
+pub use simulation::{Imported, Simulation};
 pub use snapshots::{SNAPSHOTS_EXTRA, Snapshots};
 pub use stats::{PeerStats, SessionStats};
 pub use sync_test::{Nondeterminism, SyncTest, check_determinism};

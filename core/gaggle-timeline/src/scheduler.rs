@@ -157,8 +157,10 @@ impl SimScheduler {
         if current < self.target {
             let next = current.next();
             // Only what was simulated on a prediction can be returned to; and what will be hashed
-            // must be kept.
-            let must_save = next > needs.sure || audit.is_check_frame(current) || audit.keeps(current);
+            // must be kept. While a roster change is pending, inputs are known further than states
+            // are confirmed: these are written for joiners, and an older pass left others.
+            let settled = needs.sure.min(needs.confirmed);
+            let must_save = next > settled || audit.is_check_frame(current) || audit.keeps(current);
             if self.saved != Some(current) && must_save {
                 return Some(self.save(current, stats));
             }
@@ -290,6 +292,22 @@ mod tests {
             [Step::Advance(frame(1)), Step::Save(frame(1)), Step::Advance(frame(2)),]
         );
         assert_eq!((rig.stats.frames, rig.stats.saves), (2, 1));
+    }
+
+    #[test]
+    fn confirmed_state_is_saved_while_inputs_are_known_further() {
+        let (mut rig, frame) = (Rig::new(), Frame::new);
+        rig.scheduler.begin_tick(frame(3));
+        rig.steps(0, false);
+        // The inputs of all frames arrive, but a roster change holds back what is confirmed.
+        rig.log.changed = frame(1);
+        let needs = SimNeeds { sure: frame(3), confirmed: frame(2), is_export_due: true };
+        let Rig { scheduler, log, audit, stats } = &mut rig;
+        let steps: Vec<Step> =
+            std::iter::from_fn(|| scheduler.next_step(log, audit, stats, needs)).take(6).collect();
+        let last = steps.iter().position(|step| *step == Step::Export(frame(2))).expect("a joiner waits");
+        assert_eq!(steps[0], Step::Load(frame(0)));
+        assert!(steps[..last].contains(&Step::Save(frame(2))), "{steps:?}");
     }
 
     #[test]

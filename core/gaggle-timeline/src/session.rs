@@ -395,6 +395,14 @@ impl<I: Input> Session<I> {
         self.membership.confirmed()
     }
 
+    /// The latest frame whose state is simulated with confirmed inputs alone. Packets confirm
+    /// frames between two ticks, too: until the next tick has corrected them, their states are
+    /// still predicted.
+    pub fn confirmed_state_frame(&self) -> Frame {
+        let corrected = self.log.changed.previous();
+        self.membership.confirmed().min(self.log.current).min(corrected)
+    }
+
     /// The newest frame for which the local players' input is decided: what they do now counts
     /// after it.
     pub fn local_input_frame(&self) -> Frame {

@@ -15,18 +15,18 @@ pub struct Snapshots<S> {
     kept: Vec<(Frame, S)>,
 }
 
-impl<S: State> Snapshots<S> {
+impl<S> Snapshots<S> {
     /// For a session with this prediction window.
     pub fn new(window_frames: u32) -> Self {
         Snapshots {
-            recent: vec![None; (window_frames + SNAPSHOTS_EXTRA) as usize],
+            recent: (0..window_frames + SNAPSHOTS_EXTRA).map(|_| None).collect(),
             kept: Vec::with_capacity(KEPT_MAX),
         }
     }
 
     /// Nothing that was saved counts any more.
     pub fn clear(&mut self) {
-        self.recent.fill(None);
+        self.recent.iter_mut().for_each(|saved| *saved = None);
         self.kept.clear();
     }
 
@@ -34,6 +34,49 @@ impl<S: State> Snapshots<S> {
         frame.number() as usize % self.recent.len()
     }
 
+    /// Puts a state into the ring that the caller has copied.
+    pub fn put(&mut self, frame: Frame, state: S) {
+        let place = self.place(frame);
+        self.recent[place] = Some((frame, state));
+    }
+
+    /// A recent state.
+    pub fn get(&self, frame: Frame) -> Option<&S> {
+        self.recent[self.place(frame)].as_ref().filter(|(held, _)| *held == frame).map(|(_, state)| state)
+    }
+
+    /// A state that was set aside.
+    pub fn retained(&self, frame: Frame) -> Option<&S> {
+        self.kept.iter().find(|(held, _)| *held == frame).map(|(_, state)| state)
+    }
+}
+
+impl<S: Clone> Snapshots<S> {
+    /// As [`retain`](Snapshots::retain), for states that are no [`State`].
+    pub fn retain_clone(&mut self, frame: Frame, forget_before: Frame) {
+        self.retain_with(frame, forget_before, S::clone_from);
+    }
+
+    fn retain_with(&mut self, frame: Frame, forget_before: Frame, copy: impl FnOnce(&mut S, &S)) {
+        let Some(state) = self.recent[self.place(frame)].as_ref().filter(|(held, _)| *held == frame) else {
+            return;
+        };
+        let outdated = self.kept.iter().position(|(held, _)| *held < forget_before);
+        // The oldest one is what all peers agreed on: rather lose one in the middle.
+        let reuse = outdated.or((self.kept.len() == KEPT_MAX).then_some(1));
+        match reuse {
+            Some(place) => {
+                let mut old = self.kept.remove(place);
+                old.0 = frame;
+                copy(&mut old.1, &state.1);
+                self.kept.push(old);
+            }
+            None => self.kept.push(state.clone()),
+        }
+    }
+}
+
+impl<S: State> Snapshots<S> {
     /// Copies a state into the ring.
     pub fn save(&mut self, frame: Frame, state: &S) {
         let place = self.place(frame);
@@ -46,33 +89,9 @@ impl<S: State> Snapshots<S> {
         }
     }
 
-    /// A recent state.
-    pub fn get(&self, frame: Frame) -> Option<&S> {
-        self.recent[self.place(frame)].as_ref().filter(|(held, _)| *held == frame).map(|(_, state)| state)
-    }
-
     /// Sets a recent state aside, and forgets those set aside before `forget_before`.
     pub fn retain(&mut self, frame: Frame, forget_before: Frame) {
-        let Some(state) = self.recent[self.place(frame)].as_ref().filter(|(held, _)| *held == frame) else {
-            return;
-        };
-        let outdated = self.kept.iter().position(|(held, _)| *held < forget_before);
-        // The oldest one is what everybody agreed on: rather lose one in the middle.
-        let reuse = outdated.or((self.kept.len() == KEPT_MAX).then_some(1));
-        match reuse {
-            Some(place) => {
-                let mut old = self.kept.remove(place);
-                old.0 = frame;
-                old.1.copy_from(&state.1);
-                self.kept.push(old);
-            }
-            None => self.kept.push(state.clone()),
-        }
-    }
-
-    /// A state that was set aside.
-    pub fn retained(&self, frame: Frame) -> Option<&S> {
-        self.kept.iter().find(|(held, _)| *held == frame).map(|(_, state)| state)
+        self.retain_with(frame, forget_before, S::copy_from);
     }
 
     /// The hash of a recent state.

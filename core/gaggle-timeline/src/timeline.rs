@@ -1,15 +1,11 @@
 //! A session with its game: fulfils the session's requests for anything that is a [`Game`].
 
-use std::collections::VecDeque;
-
-use gaggle_kit::{Frame, Micros, Shape, Slot, decode_state, encode_state, state_hash};
+use gaggle_kit::{Frame, Micros, Shape, Slot};
 
 use crate::bundle::DesyncBundle;
 use crate::config::SessionError;
-use crate::request::{Request, SimId};
 use crate::session::Session;
-use crate::snapshots::Snapshots;
-use crate::transfer::STATE_BYTES_MAX;
+use crate::simulation::Simulation;
 use crate::{Game, Tick};
 
 /// A game that is played over a session.
@@ -41,29 +37,20 @@ use crate::{Game, Tick};
 #[derive(Debug)]
 pub struct Timeline<G: Game> {
     session: Session<G::Input>,
-    game: G,
-    snapshots: Snapshots<G>,
-    /// A second game, while a stretch of the past is simulated again.
-    inquest: Option<G>,
-    /// What the last recoveries left, oldest first.
-    bundles: VecDeque<DesyncBundle>,
+    simulation: Simulation<G>,
 }
-
-/// Bundles kept for somebody to take. They hold two states each, and who never takes them needs
-/// none.
-const BUNDLES_MAX: usize = 4;
 
 impl<G: Game> Timeline<G> {
     /// A match that begins with this state. Everybody must begin with the same.
     pub fn new(mut session: Session<G::Input>, game: G) -> Self {
         session.set_shape(shape_of::<G>());
-        let snapshots = Snapshots::new(session.config().prediction_frames());
-        Timeline { session, game, snapshots, inquest: None, bundles: VecDeque::new() }
+        let simulation = Simulation::new(session.config(), game);
+        Timeline { session, simulation }
     }
 
     /// What players see now: confirmed as far as input is known, guessed beyond.
     pub fn game(&self) -> &G {
-        &self.game
+        self.simulation.game()
     }
 
     /// The session: packets, events, statistics.
@@ -86,90 +73,19 @@ impl<G: Game> Timeline<G> {
         slot: Slot,
         intent: impl FnOnce(&G) -> G::Input,
     ) -> Result<(), SessionError> {
-        self.session.set_input(slot, intent(&self.game))
+        self.session.set_input(slot, intent(self.simulation.game()))
     }
 
     /// One frame's time has passed. Afterwards drain
     /// [`poll_transmit`](Session::poll_transmit) and [`poll_event`](Session::poll_event).
     pub fn tick(&mut self, now: Micros) -> Tick {
         let tick = self.session.tick(now);
-        self.fulfil_requests();
-        tick
-    }
-
-    fn fulfil_requests(&mut self) {
         while let Some(request) = self.session.poll_request() {
-            match request {
-                Request::Save { frame } => self.snapshots.save(frame, &self.game),
-                Request::Load { sim: SimId::Live, frame } => {
-                    let saved = self.snapshots.get(frame);
-                    self.game
-                        .copy_from(saved.expect("the session loads what it had saved within its window"));
-                }
-                Request::Advance { sim: SimId::Live, inputs } => self.game.tick(&inputs),
-                Request::Hash { sim: SimId::Live, frame, hash } => *hash = self.snapshots.hash(frame),
-                Request::Retain { frame, forget_before } => self.snapshots.retain(frame, forget_before),
-                Request::Export { frame, state } => {
-                    let written = self.snapshots.get(frame).map(encode_state);
-                    match written {
-                        // One that is too large is only measured.
-                        Some(written) if written.len() as u64 > STATE_BYTES_MAX => *state = written,
-                        Some(written) if reads_back::<G>(&written) => *state = written,
-                        // Nobody else could take it either, and would hold it against us.
-                        Some(_) => self.session.note_unsound(frame),
-                        None => {}
-                    }
-                }
-                Request::Import { frame, state, is_repair: repairs, accepted: taken } => {
-                    // What an honest machine writes it has read itself: only that is the same when
-                    // it is written again.
-                    let same = |game: &G| repairs || encode_state(game) == state;
-                    if let Some(game) = decode_state(state).ok().filter(same) {
-                        let theirs = (frame, state.to_vec());
-                        *taken = true;
-                        self.take_state(game, theirs);
-                    }
-                }
-                Request::Load { sim: SimId::Audit, frame } => {
-                    self.inquest = self.snapshots.retained(frame).cloned();
-                }
-                Request::Advance { sim: SimId::Audit, inputs } => {
-                    if let Some(game) = &mut self.inquest {
-                        game.tick(&inputs);
-                    }
-                }
-                Request::Hash { sim: SimId::Audit, hash, .. } => {
-                    *hash = self.inquest.as_ref().map(state_hash);
-                }
+            if let Some(imported) = self.simulation.fulfil(request) {
+                self.simulation.take_over(imported, &self.session);
             }
         }
-    }
-
-    /// Goes on with another state. If it replaces a wrong one, both are worth keeping.
-    fn take_state(&mut self, game: G, theirs: (Frame, Vec<u8>)) {
-        let wrong = self.session.is_recovering();
-        if let Some(bundle) = Some(theirs).filter(|_| wrong).and_then(|theirs| self.bundle_with(theirs)) {
-            if self.bundles.len() == BUNDLES_MAX {
-                self.bundles.pop_front();
-            }
-            self.bundles.push_back(bundle);
-        }
-        self.game = game;
-        self.snapshots.clear();
-        self.inquest = None;
-    }
-
-    fn bundle_with(&self, theirs: (Frame, Vec<u8>)) -> Option<DesyncBundle> {
-        let from = theirs.0;
-        let ours = self.confirmed_game().filter(|(frame, _)| *frame >= from)?;
-        let slots = self.session.slot_count();
-        let mut bundle = DesyncBundle::new(self.session.config().game_fingerprint, slots, theirs, ours);
-        for number in from.next().number()..=ours.0.number() {
-            let inputs = self.session.confirmed_inputs(Frame::new(number))?;
-            let row: Vec<G::Input> = (0..slots).map(|slot| inputs.get(Slot::at(slot))).collect();
-            bundle.push(&row, inputs.present_slots());
-        }
-        Some(bundle)
+        tick
     }
 
     /// The state this peer gave up, the one it took over and the inputs between, to keep for
@@ -178,17 +94,13 @@ impl<G: Game> Timeline<G> {
     /// inputs differed. Returns the oldest of the last few, each once. A spectator has none: it has
     /// never been as far as the state it takes.
     pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
-        self.bundles.pop_front()
+        self.simulation.take_desync_bundle()
     }
 
     /// The state with everything confirmed and nothing guessed, as far as it is still held: for
     /// spectators, results and comparing machines. `None` if that frame was never simulated alone.
     pub fn confirmed_game(&self) -> Option<(Frame, &G)> {
-        let frame = self.session.confirmed_frame().min(self.session.current_frame());
-        if frame == self.session.current_frame() {
-            return Some((frame, &self.game));
-        }
-        self.snapshots.get(frame).map(|game| (frame, game))
+        self.simulation.confirmed_game(&self.session)
     }
 }
 
@@ -212,11 +124,6 @@ impl<G: Game> Timeline<G> {
 pub fn shape_of<G: Game>() -> u64 {
     let (state, input) = (Shape::of_state::<G>(), Shape::of_input::<G::Input>());
     (state ^ input.rotate_left(32)).max(1)
-}
-
-/// Whether a state that was written can be read, and is the same then.
-fn reads_back<G: Game>(written: &[u8]) -> bool {
-    decode_state::<G>(written).is_ok_and(|again| encode_state(&again) == written)
 }
 
 #[cfg(test)]

@@ -279,6 +279,10 @@ impl<I: Input> Session<I> {
 
     /// The state of `frame` is written, or could not be.
     pub(super) fn take_export(&mut self, frame: Frame, state: &[u8]) {
+        if state.is_empty() {
+            // Its holder could not read it back: another peer could not either.
+            self.cx.events.push(SessionEvent::StateNotDecodable { frame });
+        }
         self.sync_held();
         let context = self.membership.tidings(frame, &self.log).zip(self.audit.inputs_at(frame));
         let progress = Progress { frame, ..self.progress() };

@@ -14,7 +14,7 @@ use crate::gossip::SILENCE;
 use crate::membership::{self, Mode, Relation};
 use crate::packet::CheckBlock;
 use crate::peers::{Handshake, LivenessView, Peer, ReachChange};
-use crate::request::{Request, SimId};
+use crate::request::{Due, Request, RequestStep, SimId};
 use crate::scheduler::{Answer, SideStep, SimNeeds, Step};
 use crate::stats::PeerStats;
 use crate::time_sync::FRAME_Q16;
@@ -199,55 +199,73 @@ impl<I: Input> Session<I> {
         self.sync_roster();
     }
 
-    /// Our own state cannot be read back.
-    pub(crate) fn note_unsound(&mut self, frame: Frame) {
-        self.cx.events.push(SessionEvent::StateNotDecodable { frame });
+    /// The next request, in the order they must be fulfilled. Drain it after
+    /// [`tick`](Session::tick).
+    #[inline]
+    pub fn poll_request(&mut self) -> Option<Request<'_, I>> {
+        let step = self.poll_step()?;
+        self.request(step, SimId::Live)
     }
 
-    /// The next thing the game must do. The one before counts as done.
-    pub fn poll_request(&mut self) -> Option<Request<'_, I>> {
+    /// As [`poll_request`](Session::poll_request) in two calls, for a caller that decides between
+    /// sessions: hand the step out with [`request`](Session::request) at once.
+    #[inline]
+    pub fn poll_step(&mut self) -> Option<RequestStep> {
         if self.sim.is_answer_due() {
             self.take_answer();
         }
         if self.import_due() {
-            let is_repair = self.import_repairs();
-            let (offer, state) = self.joiner.complete()?;
-            let frame = offer.tidings.confirmed;
-            let accepted = self.sim.lend_accepted();
-            return Some(Request::Import { frame, state, is_repair, accepted });
+            return Some(RequestStep(Due::Import));
         }
         if !self.life.is_running() {
             return None;
         }
-        let is_export_due = self.donor.export_due() && self.membership.may_donate();
-        let needs = SimNeeds { sure: self.sure(), confirmed: self.membership.confirmed(), is_export_due };
+        let needs = self.sim_needs();
         let step = self.sim.next_step(&mut self.log, &mut self.audit, &mut self.cx.stats, needs);
-        let Some(step) = step else {
-            if self.sim.take_side_done() {
-                self.tell_findings();
+        if step.is_none() && self.sim.take_side_done() {
+            self.tell_findings();
+        }
+        step.map(|step| RequestStep(Due::Step(step)))
+    }
+
+    #[inline]
+    fn sim_needs(&self) -> SimNeeds {
+        let is_export_due = self.donor.export_due() && self.membership.may_donate();
+        SimNeeds { sure: self.sure(), confirmed: self.membership.confirmed(), is_export_due }
+    }
+
+    /// Hands a [step](Session::poll_step) out, with `sim` as the name of this session's live
+    /// simulation. None only if the step is not the latest.
+    #[inline]
+    pub fn request(&mut self, step: RequestStep, sim: SimId) -> Option<Request<'_, I>> {
+        let step = match step.0 {
+            Due::Import => {
+                let is_repair = self.import_repairs();
+                let (offer, state) = self.joiner.complete()?;
+                let frame = offer.tidings.confirmed;
+                let accepted = self.sim.lend_accepted();
+                return Some(Request::Import { sim, frame, state, is_repair, accepted });
             }
-            return None;
+            Due::Step(step) => step,
         };
         Some(match step {
-            Step::Export(frame) => Request::Export { frame, state: self.sim.lend_state(frame) },
-            Step::Load(frame) => Request::Load { sim: SimId::Live, frame },
-            Step::Save(frame) => Request::Save { frame },
+            Step::Export(frame) => Request::Export { sim, frame, state: self.sim.lend_state(frame) },
+            Step::Load(frame) => Request::Load { sim, frame },
+            Step::Save(frame) => Request::Save { sim, frame },
             Step::Advance(frame) => {
+                let confirmed = self.membership.confirmed();
                 // Nothing about what is confirmed can turn out otherwise, so nothing it asks has to
                 // be remembered.
-                let inputs = match frame <= needs.confirmed {
+                let inputs = match frame <= confirmed {
                     true => self.past_inputs(frame),
-                    false => self.log.live_inputs(frame, needs.confirmed),
+                    false => self.log.live_inputs(frame, confirmed),
                 };
-                Request::Advance { sim: SimId::Live, inputs }
+                Request::Advance { sim, inputs }
             }
-            Step::Hash(frame) => {
-                let sim = SimId::Live;
-                Request::Hash { sim, frame, hash: self.sim.lend_hash(sim, frame) }
-            }
+            Step::Hash(frame) => Request::Hash { sim, frame, hash: self.sim.lend_hash(SimId::Live, frame) },
             Step::Retain(frame) => {
                 let forget_before = self.audit.look_back(self.peers.agreed_by_all());
-                Request::Retain { frame, forget_before }
+                Request::Retain { sim, frame, forget_before }
             }
             Step::Side(sim, SideStep::Load(frame)) => Request::Load { sim, frame },
             Step::Side(sim, SideStep::Advance(frame)) => {
