@@ -1,4 +1,5 @@
-//! What may be written in `#[state(…)]` and `#[input(…)]`, and where.
+//! Attributes `#[state(…)]` and `#[input(…)]`: which there are, and where.
+//! The derives of `State` and `Input` parse them. Absent: `#[kind(…)]`, generated code.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::meta::ParseNestedMeta;
@@ -8,7 +9,7 @@ use syn::{Attribute, Error, LitInt, Path, Result, Token};
 
 use crate::kit_path::kit_path;
 
-/// Of a type.
+/// Attributes of a type.
 pub(crate) struct TypeAttributes {
     pub(crate) kit: TokenStream,
     pub(crate) pod: bool,
@@ -35,7 +36,7 @@ impl TypeAttributes {
     }
 }
 
-/// Of a field.
+/// Attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttributes {
     pub(crate) range: Option<(TokenStream, TokenStream)>,
@@ -45,7 +46,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) new_player: bool,
 }
 
-/// What of a field is pressed rather than held.
+/// The part of a field that is pressed rather than held.
 pub(crate) enum OneShot {
     All,
     Bits(LitInt),
@@ -105,7 +106,7 @@ pub(crate) fn variant_is_one_shot(attributes: &[Attribute], derive: Derive) -> R
     Ok(one_shot)
 }
 
-/// Which derive is running, and so which attribute is its own.
+/// The derive that is running, and so which attribute is its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     State,
@@ -129,8 +130,8 @@ impl Derive {
     }
 }
 
-/// `= 0..=8`, each end any expression. Both ends must be there: a decoder that reports what was
-/// allowed needs them.
+/// Parses `= 0..=8`, each end any expression. Both ends must be there: the error of a decoder
+/// states them.
 fn parse_range(meta: &ParseNestedMeta<'_>) -> Result<(TokenStream, TokenStream)> {
     let input = meta.value().map_err(|error| Error::new(error.span(), RANGE_SHAPE))?;
     range(input)
@@ -138,7 +139,7 @@ fn parse_range(meta: &ParseNestedMeta<'_>) -> Result<(TokenStream, TokenStream)>
 
 const RANGE_SHAPE: &str = "write both ends of what is allowed: `range = 0..=8`";
 
-/// `0..=8`, each end any expression.
+/// Parses `0..=8`, each end any expression.
 pub(crate) fn range(input: ParseStream<'_>) -> Result<(TokenStream, TokenStream)> {
     let mut ends = (TokenStream::new(), TokenStream::new());
     let start = input.span();
@@ -153,7 +154,7 @@ pub(crate) fn range(input: ParseStream<'_>) -> Result<(TokenStream, TokenStream)
     Ok(ends)
 }
 
-/// Everything up to the next comma.
+/// Parses everything up to the next comma.
 pub(crate) fn parse_value(input: ParseStream<'_>) -> Result<TokenStream> {
     let mut value = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {

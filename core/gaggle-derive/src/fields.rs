@@ -1,4 +1,5 @@
-//! A type as its variants and fields. A struct is treated as an enum of one variant without a tag.
+//! Variants and fields of a type. A struct is an enum of one variant without a tag.
+//! Every derive but `Kind` reads them. Absent: attributes, what a derive generates.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -8,7 +9,7 @@ use syn::{Data, DeriveInput, Error, Fields, Generics, Index, Member, Result, Typ
 use crate::attributes::{Derive, FieldAttributes, variant_is_one_shot};
 
 pub(crate) struct Variant {
-    /// `Self` or `Self::Name`.
+    /// Path of the variant: `Self` or `Self::Name`.
     pub(crate) path: TokenStream,
     pub(crate) name: String,
     pub(crate) one_shot: bool,
@@ -19,24 +20,23 @@ pub(crate) struct Field {
     pub(crate) member: Member,
     pub(crate) ty: Type,
     pub(crate) attributes: FieldAttributes,
-    /// Names it in refusals: `Rider.speed`.
+    /// Name in errors of decoders: `Rider.speed`.
     pub(crate) what: String,
     index: usize,
 }
 
 impl Field {
-    /// A variable for this field; `prefix` tells the sides of a comparison apart.
+    /// A variable for this field; `prefix` names the side of a comparison.
     pub(crate) fn variable(&self, prefix: &str) -> Ident {
         format_ident!("__{prefix}{}", self.index, span = Span::mixed_site())
     }
 
-    /// Where complaints about the field's type belong: once, at the type, whatever of the code
-    /// complains.
+    /// Where errors about the field's type are shown: at the type, once.
     pub(crate) fn span(&self) -> Span {
         Span::call_site().located_at(self.ty.span())
     }
 
-    /// The field's name as a user would write it.
+    /// The field's name as it is written in the source.
     pub(crate) fn name(&self) -> String {
         match &self.member {
             Member::Named(name) => name.to_string().trim_start_matches("r#").to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn variants(item: &DeriveInput, derive: Derive) -> Result<Vec<Variant
             Ok(vec![Variant { path: quote!(Self), name: type_name, one_shot: false, fields }])
         }
         Data::Enum(data) => {
-            // One tag is kept free, so that there is always one to be refused.
+            // One tag stays free, so that decoders always have one to reject.
             if data.variants.is_empty() || data.variants.len() > 255 {
                 return Err(Error::new_spanned(&item.ident, "an enum here has 1 to 255 variants"));
             }
@@ -113,7 +113,7 @@ fn fields(fields: &Fields, place: &str, derive: Derive) -> Result<Vec<Field>> {
     fields.iter().enumerate().map(field).collect()
 }
 
-/// The function that describes a type: names, types and limits of everything that is told.
+/// The function that describes a type: names, types and limits of all that is sent.
 pub(crate) fn shape(
     kit: &TokenStream,
     variants: &[Variant],
@@ -156,7 +156,7 @@ pub(crate) fn shape(
     }
 }
 
-/// The generics with the bound on each type parameter.
+/// The generics, with the bound on each type parameter.
 pub(crate) fn bounded(generics: &Generics, bound: &TokenStream) -> Generics {
     let mut generics = generics.clone();
     for parameter in generics.type_params_mut() {

@@ -1,4 +1,5 @@
-//! `#[derive(Input)]`.
+//! Code of `#[derive(Input)]`.
+//! `lib.rs` calls it. Absent: parsing of attributes.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -110,8 +111,8 @@ fn read(kit: &TokenStream, variants: &[Variant], tagged: bool, name: &str) -> To
                     value: ::core::convert::From::from(__tag),
                 }),
             };
-            // What a smaller variant leaves of the room must be zero, or it would have several
-            // forms.
+            // Bytes beyond a smaller variant must be zero, or an input would have several
+            // encodings.
             if __r.rest().iter().any(|&__byte| __byte != 0) {
                 return ::core::result::Result::Err(#kit::DecodeError::NotCanonical { what: #name });
             }

@@ -1,4 +1,6 @@
-//! `#[derive(Kind)]`: from fields and what is written on them to the words of an object.
+//! Code of `#[derive(Kind)]` and `#[derive(Field)]`: from fields and their attributes to the words
+//! of an object.
+//! `lib.rs` calls it. Absent: how words are sent.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -25,7 +27,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
         other => return Err(Error::new_spanned(other, "a kind has fields with names")),
     };
     check_velocities(&fields)?;
-    // What changes comes first, so that the words of two updates lie side by side.
+    // Fields that change come first, so that the words of two updates lie side by side.
     fields.sort_by_key(|field| field.constant);
 
     let name = &item.ident;
@@ -53,7 +55,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
         #[automatically_derived]
         impl #replica::Kind for #name {
             const NAME: &'static str = #kind_name;
-            // Ranges and precisions are written as fractions and the like.
+            // Ranges and precisions are literals such as 1.0 / 512.0.
             #[allow(clippy::float_arithmetic)]
             const FIELDS: &'static [#replica::FieldShape] = {
                 #(#axes)*
@@ -80,7 +82,7 @@ pub(crate) fn expand(item: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// What is written on the type.
+/// Attributes of the type.
 struct TypeAttributes {
     replica: TokenStream,
     name: Option<String>,
@@ -137,7 +139,7 @@ impl TypeAttributes {
     }
 }
 
-/// What is written on a field.
+/// Attributes of a field.
 struct KindField {
     name: Ident,
     ty: Type,
@@ -148,9 +150,9 @@ struct KindField {
 }
 
 enum Form {
-    /// As its type is.
+    /// Encoded as its type is by default.
     Natural,
-    /// One range for all elements or one each; with a precision they are numbers, else whole.
+    /// One range for all elements or one each; continuous with a precision, else discrete.
     Ranged {
         ranges: Vec<(TokenStream, TokenStream)>,
         precision: Option<TokenStream>,
@@ -229,7 +231,7 @@ impl KindField {
         )
     }
 
-    /// The same errors for a type whose name does not say that it is a number.
+    /// Makes the same errors for a type whose name does not say that it is a number.
     fn check(&self, replica: &TokenStream) -> TokenStream {
         let ty = &self.ty;
         let (is_fine, error) = match &self.form {
@@ -312,8 +314,8 @@ impl KindField {
         }
     }
 
-    /// Constants and stepped fields are shown as they are; whether the others glide only their type
-    /// knows.
+    /// Constants and discrete fields are shown as they are; whether others are interpolated, only
+    /// their type knows.
     fn read_shown(&self, index: usize, range: &TokenStream, replica: &TokenStream) -> TokenStream {
         let (name, ty) = (&self.name, &self.ty);
         if self.constant || self.stepped {
@@ -336,7 +338,7 @@ impl KindField {
             Form::Angle(bits) => quote! {
                 #name: <#ty as #replica::Direction>::from_step(__shown[#range][0], #bits)
             },
-            // The four components themselves: what lies between two words of a rotation is no word.
+            // The four components: between two words of a rotation lies no third.
             Form::Rotation(_) => quote! {
                 #name: [__shown[#range][0] as f32, __shown[#range][1] as f32, __shown[#range][2] as f32, __shown[#range][3] as f32]
             },
@@ -344,7 +346,7 @@ impl KindField {
     }
 }
 
-/// Whether a type is a number with a fraction by its name, or an array of such.
+/// Whether a type is by its name a number with a fraction, or an array of such.
 fn is_number(ty: &Type) -> bool {
     match ty {
         Type::Array(array) => is_number(&array.elem),
@@ -380,7 +382,7 @@ fn check_velocities(fields: &[KindField]) -> Result<()> {
     Ok(())
 }
 
-/// Everything up to the next comma, as an expression.
+/// Parses everything up to the next comma, as an expression.
 fn value(meta: &ParseNestedMeta<'_>) -> Result<TokenStream> {
     parse_value(meta.value()?)
 }
@@ -398,7 +400,7 @@ fn millis(meta: &ParseNestedMeta<'_>) -> Result<TokenStream> {
     Ok(quote!(::core::option::Option::Some(#number)))
 }
 
-/// One of a few words, as the variant of that name.
+/// Parses one of a few words, as the variant of that name.
 fn choice(meta: &ParseNestedMeta<'_>, of: &str, words: &[&str]) -> Result<TokenStream> {
     let word: Ident = meta.value()?.parse()?;
     let Some(chosen) = words.iter().find(|known| word == **known) else {
@@ -409,7 +411,7 @@ fn choice(meta: &ParseNestedMeta<'_>, of: &str, words: &[&str]) -> Result<TokenS
     Ok(quote!(#of::#variant))
 }
 
-/// `= a..=b`, or `= [a..=b, c..=d]` with one for each element.
+/// Parses `= a..=b`, or `= [a..=b, c..=d]` with one range for each element.
 fn ranges(meta: &ParseNestedMeta<'_>) -> Result<Vec<(TokenStream, TokenStream)>> {
     let input = meta.value()?;
     if input.peek(syn::token::Bracket) {
@@ -421,7 +423,7 @@ fn ranges(meta: &ParseNestedMeta<'_>) -> Result<Vec<(TokenStream, TokenStream)>>
     Ok(vec![range(input)?])
 }
 
-/// `#[derive(Field)]`: an enum without data, as the number of its variant.
+/// Derives `Field` for an enum without data, as the number of its variant.
 pub(crate) fn expand_field(item: &DeriveInput) -> Result<TokenStream> {
     let replica = &TypeAttributes::parse(item)?.replica;
     let Data::Enum(data) = &item.data else {
@@ -454,7 +456,7 @@ pub(crate) fn expand_field(item: &DeriveInput) -> Result<TokenStream> {
             }
 
             fn from_words(_: &[#replica::Axis], __words: &[i32]) -> Self {
-                // A decoder lets no other number in.
+                // A decoder accepts no other number.
                 match __words[0] { #(#numbers => #name::#variants,)* _ => #name::#last }
             }
 

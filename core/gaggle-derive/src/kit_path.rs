@@ -1,5 +1,6 @@
-//! Where the calling crate finds gaggle-kit and gaggle-replica: themselves dependencies, or inside
-//! `gaggle`.
+//! Paths of gaggle-kit and gaggle-replica in the calling crate: dependencies of their own, or
+//! inside `gaggle`.
+//! Every derive starts its code with one. Absent: generated code.
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ pub(crate) fn kit_path() -> TokenStream {
     path_of("gaggle-kit", "kit")
 }
 
-/// The same for gaggle-replica.
+/// The path of gaggle-replica, as the calling crate must write it.
 pub(crate) fn replica_path() -> TokenStream {
     path_of("gaggle-replica", "replica")
 }
@@ -43,8 +44,8 @@ enum Place {
     Inside(String),
 }
 
-/// Looks for the package or `gaggle` among the dependencies, under whatever name. The package comes
-/// first: whoever depends on it says so on purpose.
+/// Looks for the package or `gaggle` among the dependencies, under any name. The package comes
+/// first: a crate that depends on it does so on purpose.
 fn find(manifest: &str, wanted: &str) -> Place {
     let mut facade = None;
     for (name, package) in dependencies(manifest) {
@@ -62,8 +63,8 @@ fn find(manifest: &str, wanted: &str) -> Place {
     }
 }
 
-/// Name and package of each dependency, as far as lines can tell. TOML allows stranger spellings;
-/// whoever uses them says `crate = …`.
+/// Name and package of each dependency, as far as lines tell. For stranger TOML there is `crate =
+/// …`.
 fn dependencies(manifest: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut in_list = false;
@@ -83,7 +84,7 @@ fn dependencies(manifest: &str) -> Vec<(String, String)> {
                     *package = unquoted(value);
                 }
             } else if in_list && !line.starts_with('#') {
-                // `name = …` or `name.workspace = true`
+                // Either `name = …` or `name.workspace = true`.
                 let name = unquoted(key.split('.').next().unwrap_or(key));
                 let package = value.split_once("package").and_then(|(_, rest)| rest.split('"').nth(1));
                 found.push((name.clone(), package.map_or(name, str::to_owned)));

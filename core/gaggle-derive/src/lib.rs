@@ -17,13 +17,12 @@ use syn::{DeriveInput, parse_macro_input};
 /// An enum is encoded as the number of its variant, in the order of declaration, and the variant's
 /// fields. On fields:
 ///
-/// - `#[state(range = 0..=8)]`: anything else is refused by `decode`. For integers and fixed-point
+/// - `#[state(range = 0..=8)]`: `decode` rejects other values. For integers and fixed-point
 ///   numbers, and arrays, vectors and options of them.
-/// - `#[state(max = 64)]`: a `Vec`, `String`, map or set with more elements is refused by `decode`.
-///   Without it the bytes themselves are the bound: nothing is allocated for elements that are not
-///   there.
-/// - `#[state(skip)]`: something computed from the rest, such as a cache. It is neither encoded,
-///   hashed nor compared; `decode` makes it by `Default`.
+/// - `#[state(max = 64)]`: `decode` rejects a `Vec`, `String`, map or set with more elements.
+///   Without it the bytes are the bound: `decode` allocates nothing for missing elements.
+/// - `#[state(skip)]`: computed from the rest, such as a cache. It is neither encoded, hashed nor
+///   compared; `decode` makes it by `Default`.
 ///
 /// On the type:
 ///
@@ -63,7 +62,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// }
 ///
 /// let egg = Egg { position: [1, 2], hatches_in: 600, kind: 0 };
-/// let mut ours = World { phase: Phase::Playing { wave: 1 }, eggs: vec![egg], eggs_by_column: vec![0] };
+/// let phase = Phase::Playing { wave: 1 };
+/// let mut ours = World { phase, eggs: vec![egg], eggs_by_column: vec![0] };
 /// let bytes = encode_state(&ours);
 /// assert_eq!(bytes, [1, 1, 1, 1, 0, 0, 0, 2, 0, 0, 0, 0x58, 0x02, 0, 0]);
 ///
@@ -73,12 +73,13 @@ use syn::{DeriveInput, parse_macro_input};
 /// ours.eggs[0].kind = 3;
 /// assert_eq!(diff(&ours, &theirs), ["phase: Waiting vs Playing", "eggs[0].kind: 3 vs 0"]);
 ///
-/// let refusal = decode_state::<World>(&[1, 1, 1, 1, 0, 0, 0, 2, 0, 0, 0, 0x59, 0x02, 0, 0]).err().unwrap();
+/// let bytes = [1, 1, 1, 1, 0, 0, 0, 2, 0, 0, 0, 0x59, 0x02, 0, 0];
+/// let refusal = decode_state::<World>(&bytes).err().unwrap();
 /// assert_eq!(refusal.to_string(), "Egg.hatches_in is 601, but may only be 0 to 600");
 /// # Ok::<(), gaggle_kit::DecodeError>(())
 /// ```
 ///
-/// What makes no sense does not compile:
+/// Attributes and types without a meaning do not compile:
 ///
 /// ```compile_fail
 /// #[derive(Clone, Copy, gaggle_kit::State)]
@@ -129,9 +130,9 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 ///   `begun_since` clears it in the second.
 /// - `#[input(one_shot = 0b0011)]`: the same for some bits of an integer; the others are held
 ///   buttons.
-/// - `#[input(range = -1..=1)]`: anything else is refused by `read`.
-/// - `#[input(new_player)]`, on a `bool`: set by a room in the first inputs of whoever sits down
-///   where somebody else sat last. A game forgets then what it kept in that seat: it is not theirs.
+/// - `#[input(range = -1..=1)]`: `read` rejects other values.
+/// - `#[input(new_player)]`, on a `bool`: set by a room in the first inputs of a player whose slot
+///   was another player's. A game then forgets what it kept in that slot.
 ///
 /// `#[input(one_shot)]` on a variant makes that variant win over those that are not, and become the
 /// default when repeated. `#[input(crate = my::path::to::kit)]` on the type says where `gaggle_kit`
@@ -154,7 +155,8 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 /// flap.write(&mut bytes);
 /// assert_eq!(bytes, [0xff, 1, 1]);
 /// assert_eq!(Pad::read(&bytes), Ok(flap));
-/// assert_eq!(Pad::read(&[2, 0, 0]), Err(DecodeError::OutOfRange { what: "Pad.steer", value: 2, min: -1, max: 1 }));
+/// let error = DecodeError::OutOfRange { what: "Pad.steer", value: 2, min: -1, max: 1 };
+/// assert_eq!(Pad::read(&[2, 0, 0]), Err(error));
 ///
 /// let glide = Pad { flap: false, ..flap };
 /// assert_eq!(Pad::merge(flap, glide), flap);
@@ -162,7 +164,7 @@ pub fn derive_state(item: TokenStream) -> TokenStream {
 /// assert_eq!((flap.begun_since(glide), flap.begun_since(flap)), (flap, glide));
 /// ```
 ///
-/// What makes no sense does not compile:
+/// Attributes and types without a meaning do not compile:
 ///
 /// ```compile_fail
 /// #[derive(Clone, Copy, PartialEq, Eq, Default, gaggle_kit::Input)]
@@ -182,8 +184,8 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
     input::expand(&item).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Implements `Kind`: a replicated object, field by field. `gaggle_replica::Kind` says what can be
-/// written on fields and on the type.
+/// Implements `Kind`, a replicated object, field by field. `gaggle_replica::Kind` lists the
+/// attributes of fields and types.
 ///
 /// ```
 /// use gaggle_replica::{Kind, Kinds};
@@ -191,7 +193,8 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// #[derive(Kind)]
 /// #[kind(interpolation = buffered)]
 /// struct Ball {
-///     #[kind(range = [0.0..=512.0, 0.0..=32.0, 0.0..=512.0], precision = 1.0 / 512.0, moved_by = velocity)]
+///     #[kind(range = [0.0..=512.0, 0.0..=32.0, 0.0..=512.0], precision = 1.0 / 512.0)]
+///     #[kind(moved_by = velocity)]
 ///     position: [f32; 3],
 ///     #[kind(range = -64.0..=64.0, precision = 1.0 / 32.0)]
 ///     velocity: [f32; 3],
@@ -200,14 +203,16 @@ pub fn derive_input(item: TokenStream) -> TokenStream {
 /// }
 ///
 /// let mut words = [0; 10];
-/// let ball = Ball { position: [1.0, 2.0, 3.0], velocity: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0] };
+/// let rotation = [0.0, 0.0, 0.0, 1.0];
+/// let ball = Ball { position: [1.0, 2.0, 3.0], velocity: [0.0; 3], rotation };
 /// ball.to_words(&mut words);
 /// assert_eq!(words[..3], [512, 1024, 1536]);
 /// assert_eq!(Ball::from_words(&words).position, ball.position);
 /// let kinds = Kinds::new().with::<Ball>();
 /// ```
 ///
-/// What makes no sense does not compile; an error about a number names the field and what to write:
+/// Attributes and types without a meaning do not compile; an error about a number names the field
+/// and what to write:
 ///
 /// ```compile_fail
 /// #[derive(gaggle_replica::Kind)]
