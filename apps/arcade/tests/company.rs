@@ -10,13 +10,13 @@ use arcade::cabinets;
 use arcade::cabinets::gander::GanderCabinet;
 use arcade::{Arcade, Choice, Opening, Params, Screen};
 use gaggle::timeline::Replay;
-use gaggle::{Micros, Phase, RoomEvent};
+use gaggle::{AnyRoom, Micros, RoomEvent};
 use gaggle_link::sim::{Chance, Conditions};
 use gaggle_scene::{Cue, CueId, Heard, Scene, View};
 use gander::Gander;
 use gander::arena::{HEIGHT, WIDTH};
 use gander::stage::{Audience, Stage as Theatre};
-use town::{Cluster, FRAME, Resident, SimPlatform};
+use town::{Cluster, FRAME, SimPlatform, Subject};
 
 #[path = "../../../core/gaggle/tests/town/mod.rs"]
 mod town;
@@ -68,10 +68,10 @@ impl Guest {
     }
 }
 
-impl Resident for Guest {
+impl Subject for Guest {
     type Config = Visit;
 
-    fn house_config(house: usize) -> Visit {
+    fn peer_config(house: usize) -> Visit {
         Visit {
             key: format!("the-key-of-guest-{house}"),
             window: (320, 200),
@@ -84,7 +84,7 @@ impl Resident for Guest {
         }
     }
 
-    fn move_in(now: Micros, visit: Visit, doorstep: SimPlatform, seed: u64) -> Guest {
+    fn open_peer(now: Micros, visit: Visit, platform: SimPlatform, seed: u64) -> Guest {
         let params = Params::parse(&visit.query);
         let (key, return_to) = (Some(visit.key.clone()), visit.return_to.clone());
         let palette = visit.palette.clone();
@@ -92,7 +92,7 @@ impl Resident for Guest {
         let can_share = true;
         let opening =
             Opening { seed, key, params, palette, return_to, address, can_share, ..Opening::default() };
-        let mut arcade = Arcade::new(now, opening, &cabinets::gander(), doorstep);
+        let mut arcade = Arcade::new(now, opening, &cabinets::gander(), platform);
         arcade.resize(visit.window.0, visit.window.1, 1.0);
         if arcade.screen() == Screen::Menu {
             let choice = match visit.players {
@@ -106,7 +106,7 @@ impl Resident for Guest {
     }
 
     /// Everybody flaps and turns in a rhythm of their own.
-    fn play(&mut self, now: Micros, house: usize) {
+    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
         let beat = now.get() / FRAME.get();
         let turn = if (beat / (40 + house as u64)).is_multiple_of(2) { "ArrowLeft" } else { "ArrowRight" };
         let held = [("Space", beat % (9 + house as u64) < 3), ("ArrowLeft", false), ("ArrowRight", false)];
@@ -125,15 +125,12 @@ impl Resident for Guest {
         } else {
             self.arcade.update(now);
         }
+        // The arcade has taken the events of its room.
+        Vec::new()
     }
 
-    /// What happens is told on the screen.
-    fn next_told(&mut self) -> Option<RoomEvent> {
-        None
-    }
-
-    fn where_it_is(&self) -> Phase {
-        self.arcade.cabinet().room().phase()
+    fn any_room(&self) -> &dyn AnyRoom {
+        self.arcade.cabinet().room()
     }
 
     fn describe(&mut self) -> String {
@@ -146,7 +143,7 @@ fn guests(windows: &[(i32, i32)], glances: u64) -> Cluster<Guest> {
     let mut town = Cluster::of(windows.len());
     town.weather(Conditions { jitter: Micros::from_millis(20), ..Conditions::latency_ms(60) });
     for (house, window) in windows.iter().enumerate() {
-        town.open_with(house, Visit { window: *window, glances, ..Guest::house_config(house) });
+        town.open_with(house, Visit { window: *window, glances, ..Guest::peer_config(house) });
         town.run_until("it is in the match", 5_000, |town| town.is_together(house));
     }
     town
@@ -252,7 +249,7 @@ fn windows_of_any_size_are_windows_into_one_match() {
 /// it does not count.
 fn played_out(query: &str) -> (String, bool) {
     let mut town = Cluster::<Guest>::of(1);
-    town.open_with(0, Visit { query: query.to_string(), glances: 60, ..Guest::house_config(0) });
+    town.open_with(0, Visit { query: query.to_string(), glances: 60, ..Guest::peer_config(0) });
     let is_told = Cell::new(false);
     town.run_until("the match is decided, and the scores are up", 1_800_000, |town| {
         let words = town.room(0).arcade.board_words();
@@ -277,7 +274,7 @@ fn ranked_match_ignores_bots_and_rules_of_address() {
     town.open(0).run_until("it has a room", 5_000, |town| town.is_together(0));
     let code = room_code(town.room(0));
     let query = format!("bots=2&lives=9&room={code}");
-    town.open_with(1, Visit { query, ..Guest::house_config(1) });
+    town.open_with(1, Visit { query, ..Guest::peer_config(1) });
     town.run_until("it plays there, alone at its keyboard", 10_000, |town| {
         let here = facts(town.room(0)).contains("\"here\":[true, true, false, false]");
         here && town.is_together(1) && room_code(town.room(1)) == code
@@ -287,7 +284,7 @@ fn ranked_match_ignores_bots_and_rules_of_address() {
 #[test]
 fn two_at_one_keyboard_come_back_as_two() {
     let mut town = Cluster::<Guest>::of(2);
-    town.open_with(0, Visit { players: 2, ..Guest::house_config(0) });
+    town.open_with(0, Visit { players: 2, ..Guest::peer_config(0) });
     town.run_until("both are in", 5_000, |town| town.is_together(0));
     town.open(1);
     town.run_until("a third", 5_000, |town| town.is_together(1));
@@ -303,7 +300,7 @@ fn two_at_one_keyboard_come_back_as_two() {
     town.room(0).arcade.close();
     town.run_ms(200).crash(0);
     town.run_ms(1_000);
-    town.open_with(0, Visit { return_to: kept, ..Guest::house_config(0) });
+    town.open_with(0, Visit { return_to: kept, ..Guest::peer_config(0) });
     town.run_until("they are back", 10_000, |town| town.is_together(0));
     assert_eq!(town.room(0).arcade.own(), [true, true, false, false], "{}", town.describe());
     assert_eq!(town.room(1).arcade.own(), own);
@@ -321,7 +318,7 @@ fn has(town: &mut Cluster<Guest>, house: usize, seat: usize) -> (u32, u8, u16) {
 #[test]
 fn new_player_starts_from_nothing_and_returning_one_does_not() {
     let mut town = Cluster::<Guest>::of(5);
-    let visit = |house| Visit { glances: 60, ..Guest::house_config(house) };
+    let visit = |house| Visit { glances: 60, ..Guest::peer_config(house) };
     for house in 0..4 {
         town.open_with(house, visit(house));
         town.run_until("it is in the match", 5_000, |town| town.is_together(house));
@@ -358,7 +355,7 @@ fn new_player_starts_from_nothing_and_returning_one_does_not() {
 fn who_likes_a_colour_has_it_where_it_is_free() {
     let mut town = Cluster::<Guest>::of(3);
     let likes =
-        |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::house_config(house) };
+        |house, palette: &str| Visit { palette: Some(palette.to_string()), ..Guest::peer_config(house) };
     let seats = [[false, false, true, false], [true, false, false, false], [false, false, false, true]];
     for (house, palette) in ["2", "2", "3"].into_iter().enumerate() {
         town.open_with(house, likes(house, palette));
@@ -414,7 +411,7 @@ fn sound_is_heard_despite_rollbacks() {
 #[test]
 fn private_room_shows_invitation_until_friend_comes() {
     let mut town: Cluster<Guest> = Cluster::of(2);
-    town.open_with(0, Visit { with_friends: true, ..Guest::house_config(0) });
+    town.open_with(0, Visit { with_friends: true, ..Guest::peer_config(0) });
     town.run_until("the panel opens", 5_000, |town| town.room(0).arcade.invite_words().is_some());
     let code = room_code(town.room(0));
     let press = |arcade: &mut Arcade, code: &str| {
@@ -434,7 +431,7 @@ fn private_room_shows_invitation_until_friend_comes() {
     town.run_ms(3_000);
     assert!(town.room(0).arcade.invite_words().is_some(), "it waits for a friend");
 
-    town.open_with(1, Visit { query: format!("?room={code}"), ..Guest::house_config(1) });
+    town.open_with(1, Visit { query: format!("?room={code}"), ..Guest::peer_config(1) });
     town.run_until("both play", 10_000, |town| {
         (0..2).all(|house| facts(town.room(house)).contains("\"here\":[true, true"))
     });

@@ -2,8 +2,8 @@
 
 use arcade::cabinets;
 use arcade::{Arcade, Choice, Keep, Opening, Params, Screen};
-use gaggle::{Micros, Phase, RoomEvent};
-use town::{Cluster, FRAME, Resident, SimPlatform};
+use gaggle::{AnyRoom, Micros, Phase, RoomEvent};
+use town::{Cluster, FRAME, SimPlatform, Subject};
 
 #[path = "../../../core/gaggle/tests/town/mod.rs"]
 mod town;
@@ -52,10 +52,10 @@ impl Guest {
     }
 }
 
-impl Resident for Guest {
+impl Subject for Guest {
     type Config = Visit;
 
-    fn house_config(house: usize) -> Visit {
+    fn peer_config(house: usize) -> Visit {
         Visit {
             game: "gander",
             key: format!("the-key-of-guest-{house}"),
@@ -68,13 +68,13 @@ impl Resident for Guest {
         }
     }
 
-    fn move_in(now: Micros, visit: Visit, doorstep: SimPlatform, seed: u64) -> Guest {
+    fn open_peer(now: Micros, visit: Visit, platform: SimPlatform, seed: u64) -> Guest {
         let Visit { game, key, seat, query, return_to, follows, flaps, choice } = visit;
         let params = Params::parse(&query);
         let opening =
             Opening { seed, key: Some(key), seat, params, return_to, follows, ..Opening::default() };
         let entry = if game == "drake" { cabinets::drake() } else { cabinets::gander() };
-        let mut arcade = Arcade::new(now, opening, &entry, doorstep);
+        let mut arcade = Arcade::new(now, opening, &entry, platform);
         arcade.resize(640, 360, 1.0);
         if let Some(choice) = choice.filter(|_| arcade.screen() == Screen::Menu) {
             arcade.choose(choice, false);
@@ -82,7 +82,7 @@ impl Resident for Guest {
         Guest { arcade, flaps, kept: Vec::new() }
     }
 
-    fn play(&mut self, now: Micros, house: usize) {
+    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
         let beat = now.get() / FRAME.get();
         if self.flaps && self.arcade.screen() == Screen::Flying && beat % (9 + house as u64) < 3 {
             self.arcade.key_down("Space", "");
@@ -91,14 +91,12 @@ impl Resident for Guest {
         }
         self.arcade.frame(now, |_| {});
         self.kept.extend(std::iter::from_fn(|| self.arcade.next_keep()));
+        // The arcade has taken the events of its room.
+        Vec::new()
     }
 
-    fn next_told(&mut self) -> Option<RoomEvent> {
-        None
-    }
-
-    fn where_it_is(&self) -> Phase {
-        self.stage()
+    fn any_room(&self) -> &dyn AnyRoom {
+        self.arcade.cabinet().room()
     }
 
     fn describe(&mut self) -> String {
@@ -114,7 +112,7 @@ fn room_code(town: &mut Cluster<Guest>, house: usize) -> String {
 #[test]
 fn wrong_code_stays_at_the_field_and_says_why() {
     let mut town: Cluster<Guest> = Cluster::of(1);
-    town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::house_config(0) }).run_ms(1_000);
+    town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::peer_config(0) }).run_ms(1_000);
     for key in ["Enter", "Enter"] {
         let guest = town.room(0);
         let words = guest.words();
@@ -142,7 +140,7 @@ fn full_room_offers_to_watch() {
         town.open(house).run_until("it is in", 5_000, move |town| town.is_together(house));
     }
     let code = room_code(&mut town, 0);
-    town.open_with(4, Visit { query: format!("room={code}"), ..Guest::house_config(4) }).run_ms(1_000);
+    town.open_with(4, Visit { query: format!("room={code}"), ..Guest::peer_config(4) }).run_ms(1_000);
     let words = town.room(4).words();
     assert!(words.starts_with("No seat is free in this room.") && words.contains("Space: watch."), "{words}");
     town.room(4).press("Space");
@@ -152,7 +150,7 @@ fn full_room_offers_to_watch() {
 #[test]
 fn letters_after_a_refusal_go_into_the_field() {
     let mut town: Cluster<Guest> = Cluster::of(1);
-    town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::house_config(0) }).run_ms(1_000);
+    town.open_with(0, Visit { query: "room=BCDFGH".into(), ..Guest::peer_config(0) }).run_ms(1_000);
     let arcade = &mut town.room(0).arcade;
     arcade.key_down("Backspace", "Backspace");
     assert_eq!((arcade.notice_words(), arcade.screen()), (None, Screen::Menu));
@@ -163,7 +161,7 @@ fn letters_after_a_refusal_go_into_the_field() {
 fn stale_room_of_reloaded_page_is_told_and_not_replaced() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     town.open(0).run_until("it is in", 3_000, |town| town.is_together(0));
-    let visit = Visit { return_to: Some("BCDFGH".into()), ..Guest::house_config(1) };
+    let visit = Visit { return_to: Some("BCDFGH".into()), ..Guest::peer_config(1) };
     town.open_with(1, visit).run_ms(2_000);
     let guest = town.room(1);
     let words = guest.words();
@@ -176,10 +174,10 @@ fn stale_room_of_reloaded_page_is_told_and_not_replaced() {
 #[test]
 fn code_of_another_game_switches_the_cabinet() {
     let mut town: Cluster<Guest> = Cluster::of(2);
-    town.open_with(0, Visit { game: "drake", ..Guest::house_config(0) }).run_ms(1_000);
+    town.open_with(0, Visit { game: "drake", ..Guest::peer_config(0) }).run_ms(1_000);
     let code = room_code(&mut town, 0);
     for (house, kind) in [(1, "room"), (1, "watch")] {
-        let visit = Visit { query: format!("{kind}={code}"), ..Guest::house_config(1) };
+        let visit = Visit { query: format!("{kind}={code}"), ..Guest::peer_config(1) };
         town.open_with(house, visit).run_ms(1_000);
         let guest = town.room(house);
         assert_eq!(guest.arcade.take_wanted(), Some("drake"));
@@ -197,11 +195,8 @@ fn code_of_another_game_switches_the_cabinet() {
 fn page_that_follows_its_own_tab_takes_the_seat_over() {
     for follows in [true, false] {
         let mut town: Cluster<Guest> = Cluster::of(2);
-        let same = Visit {
-            key: "one-key-for-both-pages".into(),
-            seat: Some("tab".into()),
-            ..Guest::house_config(0)
-        };
+        let same =
+            Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::peer_config(0) };
         town.open_with(0, same.clone()).run_ms(2_000);
         let code = room_code(&mut town, 0);
         town.open_with(1, Visit { return_to: Some(code.clone()), follows, ..same }).run_ms(2_000);
@@ -216,7 +211,7 @@ fn page_that_follows_its_own_tab_takes_the_seat_over() {
 fn closed_page_leaves_its_seat_to_the_next() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     let same =
-        Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::house_config(0) };
+        Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::peer_config(0) };
     town.open_with(0, same.clone()).run_ms(2_000);
     town.room(0).arcade.close();
     town.run_ms(100);
@@ -228,7 +223,7 @@ fn closed_page_leaves_its_seat_to_the_next() {
 #[test]
 fn player_out_of_geese_is_told_and_offered_a_room() {
     let mut town: Cluster<Guest> = Cluster::of(2);
-    let visit = |house, flaps| Visit { query: "lives=1".into(), flaps, ..Guest::house_config(house) };
+    let visit = |house, flaps| Visit { query: "lives=1".into(), flaps, ..Guest::peer_config(house) };
     town.open_with(0, visit(0, true)).run_until("it is in", 3_000, |town| town.is_together(0));
     town.open_with(1, visit(1, false)).run_until("it is in", 3_000, |town| town.is_together(1));
     let is_out = |town: &mut Cluster<Guest>, house: usize| town.room(house).arcade.cabinet().standing().out;
@@ -300,7 +295,7 @@ fn page_hidden_after_it_lost_the_keyboard_plays_on_when_shown() {
 fn address_of_a_game_wins_over_the_room_before() {
     let mut town: Cluster<Guest> = Cluster::of(2);
     let same =
-        Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::house_config(0) };
+        Visit { key: "one-key-for-both-pages".into(), seat: Some("tab".into()), ..Guest::peer_config(0) };
     town.open_with(0, same.clone()).run_ms(2_000);
     let code = room_code(&mut town, 0);
     town.room(0).arcade.close();

@@ -1,5 +1,6 @@
 //! A room without its engine and platform types: for menus, overlays and tests that serve every
 //! game.
+//! The caller of rooms holds it as `dyn`. Absent: what differs between engines.
 
 use gaggle_kit::{PeerId, SlotSet};
 use gaggle_link::SendError;

@@ -1,30 +1,32 @@
-//! What a room is opened with.
+//! Settings that a room is opened with.
+//! The caller of [`Room::open`](crate::Room::open) makes them. Absent: what changes while a room is
+//! open.
 
-use gaggle_kit::{Micros, Slot, SlotSet};
+use gaggle_kit::{Input, Micros, Slot, SlotSet};
 use gaggle_lobby::client::ClientConfig;
 use gaggle_lobby::view::RawJson;
 use gaggle_lobby::{Label, ParseLabelError, RoomCode};
 use gaggle_replica::AuthorityPolicy;
-use gaggle_timeline::{Game, TimelineConfig, shape_of};
+use gaggle_timeline::TimelineConfig;
 
-/// Letters of a version beside the 16 digits and the dash of a [`Label`].
+/// Letters of a version; a [`Label`] also holds 16 digits and a dash.
 const VERSION_MAX: usize = Label::LENGTH_MAX - 17;
 
-/// Which room to be in.
+/// The room that a peer wants to be in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum JoinTarget {
-    /// The fullest open one of this game and mode, or a new one.
+    /// The fullest open room of this game and mode, or a new one.
     #[default]
     Matchmake,
-    /// A new one, which only those find who have the code.
+    /// A new room that is not listed: players join it by its code.
     CreatePrivate,
-    /// The one with this code.
+    /// The room with this code.
     Code(RoomCode),
-    /// The one with this code, without a seat: to look on.
+    /// The room with this code, to watch its match without a slot.
     Spectate(RoomCode),
-    /// None for the time being: be connected, look at the list of rooms, play alone.
+    /// No room until [`Room::join`](crate::Room::join): connected to the lobby, and playing solo.
     Browse,
-    /// None, and no word to any server.
+    /// No room, and no connection to any server.
     Offline,
 }
 
@@ -47,8 +49,8 @@ pub enum StartMode {
     },
 }
 
-/// What a room is opened with: a [`Room`](crate::Room) for a game on one timeline, a
-/// [`WorldRoom`](crate::WorldRoom) for a world of shared objects.
+/// Settings that a room is opened with: [`RoomConfig::new`] for a game on one timeline,
+/// [`RoomConfig::world`] for a world of replicated objects.
 ///
 /// ```
 /// use gaggle::RoomConfig;
@@ -58,27 +60,27 @@ pub enum StartMode {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomConfig<S = TimelineConfig> {
-    /// Which game, as the server calls it.
+    /// Name of the game at the server.
     pub game: Label,
-    /// The version that [`RoomConfig::version`] set, for messages to players.
+    /// The version that [`RoomConfig::version`] set, as players read it.
     pub version: String,
-    /// Which of its modes.
+    /// Mode of the game at the server; matchmaking joins rooms of one mode.
     pub mode: Label,
-    /// How many may play.
+    /// Most players in the room, this peer's included.
     pub max_players: u8,
-    /// Which room.
+    /// The room to join at the start. Default matchmaking.
     pub join: JoinTarget,
     /// How the matches of a new room begin. Default drop-in.
     pub start: StartMode,
-    /// What the game wants to keep about a room that is made for us: a JSON object.
+    /// What the game keeps about a room that this peer creates: a JSON object. Default empty.
     pub room_settings: RawJson,
-    /// The colours wished for. Alone, and among seats nobody had, the seat of this number is ours:
-    /// to many games a seat is a colour.
+    /// The slot that this peer asks for, if no other player has it. Solo it has that slot. To many
+    /// games a slot is a color.
     pub preferred_slot: Option<u8>,
     /// Players at this peer, 1 by default. In a world of replicated objects 8 at most, and as many
     /// as have inputs of 32 bytes together.
     pub local_players: usize,
-    /// Who we are, and how to reconnect.
+    /// Identity of the player, and how to reconnect.
     pub lobby: ClientConfig,
     /// The rules of the match. [`TimelineConfig::game_fingerprint`] keeps versions of a game apart.
     pub engine: S,
@@ -86,23 +88,24 @@ pub struct RoomConfig<S = TimelineConfig> {
     /// [states](crate::Room::checksums): every confirmed frame is played once more for it, and up
     /// to 8 MiB are kept. Default no; a [`WorldRoom`](crate::WorldRoom) records nothing.
     pub record_replay: bool,
-    /// Coming into a running match must work within this time, or we go on alone. Default 15 s.
+    /// Longest time without progress while joining a match; then this peer plays on without it.
+    /// Default 15 s.
     pub join_timeout: Micros,
 }
 
 impl RoomConfig {
-    /// A room for this many players of a game. Say which [version](RoomConfig::version) of it, too.
+    /// A room for this many players of a game. Set its [version](RoomConfig::version), too.
     ///
     /// # Errors
-    /// If the name cannot be one.
+    /// If the name is no [`Label`].
     pub fn new(game: &str, seats: u8) -> Result<RoomConfig, ParseLabelError> {
         let session = TimelineConfig { slot_count: seats.into(), ..TimelineConfig::default() };
         Ok(RoomConfig::with(game.parse()?, seats, session))
     }
 
-    /// Only those meet whose version is the same. Change it whenever a rule of the game changes:
-    /// machines that play by different rules come apart. Most give their crate's version. Builds
-    /// whose states or inputs have other fields never meet, whatever their version.
+    /// Sets the version of the game: only peers with equal versions meet. Change it with every rule
+    /// of the game, because peers with different rules desync. Most games give their crate's
+    /// version. Builds whose states or inputs have different fields never meet.
     ///
     /// ```
     /// use gaggle::RoomConfig;
@@ -116,12 +119,12 @@ impl RoomConfig {
         self
     }
 
-    /// Plays by these rules instead, with as many slots as there are seats and the version that was
-    /// said.
+    /// Replaces the rules of the match. The number of slots and the version stay.
     ///
     /// ```
     /// use gaggle::{RoomConfig, TimelineConfig};
-    /// let config = RoomConfig::new("generals", 4)?.version("1").with_engine(TimelineConfig::lockstep());
+    /// let config = RoomConfig::new("generals", 4)?.version("1");
+    /// let config = config.with_engine(TimelineConfig::lockstep());
     /// assert_eq!(config.engine.slot_count, 4);
     /// # Ok::<(), gaggle::ParseLabelError>(())
     /// ```
@@ -133,12 +136,12 @@ impl RoomConfig {
         self
     }
 
-    /// What peers must have in common, as the lobby calls it: the version of the game, the fields
-    /// of its state and input, and the settings of the match.
-    pub(crate) fn build_id<G: Game>(&self) -> Label {
+    /// What peers must have in common to meet in the lobby: the version of the game, the fields of
+    /// its state and input, and the settings of the match. `shape` is of the state.
+    pub(crate) fn build_id<I: Input>(&self, shape: u64) -> Label {
         let session = &self.engine;
-        let settings = session.settings_fingerprint::<G::Input>(session.slot_count);
-        let parts = [session.game_fingerprint, settings, shape_of::<G>()];
+        let settings = session.settings_fingerprint::<I>(session.slot_count);
+        let parts = [session.game_fingerprint, settings, shape];
         let mut bytes = [0; 24];
         for (chunk, part) in bytes.chunks_exact_mut(8).zip(parts) {
             chunk.copy_from_slice(&part.to_le_bytes());
@@ -148,18 +151,18 @@ impl RoomConfig {
 }
 
 impl RoomConfig<gaggle_replica::ReplicaConfig> {
-    /// A room for this many players of a world of shared objects, and who may hold what in it.
+    /// A room for this many players of a world of replicated objects, and which peer may write
+    /// which object.
     ///
     /// # Errors
-    /// If the name cannot be one.
+    /// If the name is no [`Label`].
     pub fn world(game: &str, seats: u8, policy: AuthorityPolicy) -> Result<SharedConfig, ParseLabelError> {
         let session =
             gaggle_replica::ReplicaConfig { authority: policy, ..gaggle_replica::ReplicaConfig::default() };
         Ok(RoomConfig::with(game.parse()?, seats, session))
     }
 
-    /// Only those meet whose version is the same: see [`RoomConfig::version`] of a game on one
-    /// timeline.
+    /// Sets the version of the game: see [`RoomConfig::version`] of a game on one timeline.
     #[must_use]
     pub fn version(mut self, version: &str) -> SharedConfig {
         self.engine.game_fingerprint = gaggle_kit::fnv1a_64(version.as_bytes());
@@ -169,7 +172,7 @@ impl RoomConfig<gaggle_replica::ReplicaConfig> {
 }
 
 impl<S> RoomConfig<S> {
-    /// Where so many sit who begin a match, as the lobby would seat them in an empty room.
+    /// The slots of so many players that begin a match, as the lobby gives them in an empty room.
     pub(crate) fn first_slots(&self, players: usize) -> SlotSet {
         let liked = self.preferred_slot.filter(|liked| *liked < self.max_players).map(usize::from);
         let others = (0..=players).filter(|slot| Some(*slot) != liked);
@@ -177,12 +180,12 @@ impl<S> RoomConfig<S> {
     }
 
     /// What peers must have in common, as the lobby calls it: the version for players to read, and
-    /// a number that differs where anything else does.
+    /// a number for the rest.
     pub(crate) fn build_label(&self, fingerprint: u64) -> Label {
         let is_plain = |letter: &char| matches!(letter, 'a'..='z' | '0'..='9' | '.' | '_');
         let version: String =
             self.version.to_ascii_lowercase().chars().filter(is_plain).take(VERSION_MAX).collect();
-        // These letters always make a label; words for the opposite would be in every page.
+        // These letters always make a label: no text of an error is needed in every page.
         format!("{version}-{fingerprint:016x}").parse().unwrap_or_default()
     }
 
@@ -205,7 +208,7 @@ impl<S> RoomConfig<S> {
     }
 }
 
-/// What a [`WorldRoom`](crate::WorldRoom) is opened with.
+/// Settings of a [`WorldRoom`](crate::WorldRoom).
 pub type SharedConfig = RoomConfig<gaggle_replica::ReplicaConfig>;
 
 #[cfg(test)]

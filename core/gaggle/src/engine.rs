@@ -1,4 +1,5 @@
-//! What a [`Room`](crate::Room) plays: a game on one timeline, or a world of replicated objects.
+//! What a [`Room`](crate::Room) plays: a game on one timeline, with its state here or elsewhere, or
+//! a world of replicated objects.
 //!
 //! The lobby side of a room (reservation, members, mesh, events) is [`LobbyRoom`]; an engine gets
 //! it as an argument and decides which match is on the screen, when a join attempt has succeeded
@@ -6,6 +7,7 @@
 
 mod game;
 pub(crate) mod input_latch;
+mod requests;
 mod world;
 
 use std::error::Error;
@@ -19,11 +21,12 @@ use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
 
 pub use game::GameEngine;
+pub use requests::{Requests, StateShape};
 pub use world::WorldEngine;
 
-/// One match on this peer, and how it changes hands. Implemented by [`GameEngine`] and
-/// [`WorldEngine`]; use the aliases [`GameRoom`](crate::GameRoom) and
-/// [`WorldRoom`](crate::WorldRoom).
+/// One match on this peer, and how it changes hands. Implemented by [`GameEngine`], [`WorldEngine`]
+/// and [`Requests`]; use the aliases [`GameRoom`](crate::GameRoom),
+/// [`WorldRoom`](crate::WorldRoom) and [`RequestRoom`](crate::RequestRoom).
 ///
 /// The trait is sealed: its methods need the lobby side of a room, which is private.
 pub trait Engine: sealed::Sealed + Sized {

@@ -1,4 +1,6 @@
-//! What a game tells its players about being online.
+//! Events of a room, for players and developers.
+//! Engines and the lobby side queue them, [`Room::poll_event`](crate::Room::poll_event) returns
+//! them. Absent: what a room does about them.
 
 use std::fmt;
 
@@ -9,7 +11,7 @@ use gaggle_lobby::view::LeaveReason;
 use gaggle_lobby::{Rejection, RoomCode, ServerMessage};
 use gaggle_timeline::DesyncCause;
 
-/// How a player's part in a match ended.
+/// How a player left a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaveCause {
     /// The peer said so, to the match or to the lobby: no peer had to wait for it.
@@ -56,7 +58,8 @@ impl fmt::Display for PeerRejection {
 #[non_exhaustive]
 pub enum RoomEvent {
     /// A secret the server made for this player: store it and pass it as
-    /// [`ClientConfig::guest_key`](crate::ClientConfig::guest_key) next time, to be the same player.
+    /// [`ClientConfig::guest_key`](crate::ClientConfig::guest_key) next time, to be the same
+    /// player.
     GuestKey(String),
     /// The lobby accepted the [token](crate::Room::set_token).
     SignedIn {
@@ -117,8 +120,9 @@ pub enum RoomEvent {
         /// How much of it has arrived, 0 to 100.
         percent: u8,
     },
-    /// Joining failed; this peer goes on solo. [`RoomEvent::Rejected`], [`RoomEvent::StateTooLarge`]
-    /// or [`RoomEvent::LineTooSlow`] said why, unless the other peers were only unreachable.
+    /// Joining failed; this peer goes on solo. [`RoomEvent::Rejected`],
+    /// [`RoomEvent::StateTooLarge`] or [`RoomEvent::LineTooSlow`] said why, unless the other peers
+    /// were only unreachable.
     JoinFailed,
     /// The link to a peer was closed for good: it has another build of the game, or broke the
     /// protocol. If that holds for all members, this peer leaves the room.
@@ -152,7 +156,8 @@ pub enum RoomEvent {
     },
     /// This peer is in the room's match, for the first time or again after
     /// [`Room::suspend`](crate::Room::suspend). [`Room::members`](crate::Room::members) lists the
-    /// others; [`RoomEvent::PlayerJoined`] and [`RoomEvent::PlayerLeft`] report changes from here on.
+    /// others; [`RoomEvent::PlayerJoined`] and [`RoomEvent::PlayerLeft`] report changes from here
+    /// on.
     MatchJoined,
     /// This peer watches the room's match; the same holds.
     SpectatingStarted,
@@ -186,8 +191,8 @@ pub enum RoomEvent {
         /// Its display name.
         name: String,
     },
-    /// The link to a peer runs over another path: see [`Member::path`](crate::Member::path). The match
-    /// goes on.
+    /// The link to a peer runs over another path: see [`Member::path`](crate::Member::path). The
+    /// match goes on.
     PathChanged {
         /// The other peer.
         peer: PeerId,

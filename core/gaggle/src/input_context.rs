@@ -1,9 +1,9 @@
 //! Inputs made from the state before their tick.
 
-use gaggle_kit::Slot;
+use gaggle_kit::{Input, Slot};
 use gaggle_timeline::Game;
 
-use crate::engine::{Engine, GameEngine, WorldEngine};
+use crate::engine::{Engine, GameEngine, Requests, WorldEngine};
 use crate::world::World;
 
 /// What an input of [`Room::update_with`](crate::Room::update_with) can be made from: the state
@@ -30,6 +30,13 @@ impl<'a, G: Game + Clone> InputContext<'a, GameEngine<G>> {
     /// The game before the tick.
     pub fn game(&self) -> &'a G {
         self.engine.game()
+    }
+}
+
+impl<'a, I: Input> InputContext<'a, Requests<I>> {
+    /// The session of the match on the screen.
+    pub fn session(&self) -> &'a gaggle_timeline::Session<I> {
+        self.engine.session()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a game depends on: `Room` over both engines, and the nouns below it.
+//! Everything a game depends on: `Room` over its engines, and the types below it.
 //!
 #![doc = include_str!("../README.md")]
 //!
@@ -16,13 +16,14 @@ mod messages;
 mod phase;
 mod platform;
 mod room;
+mod saved_states;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod world;
 
 pub use any_room::AnyRoom;
 pub use config::{JoinTarget, RoomConfig, SharedConfig, StartMode};
-pub use engine::{Engine, GameEngine, WorldEngine};
+pub use engine::{Engine, GameEngine, Requests, StateShape, WorldEngine};
 pub use event::{LeaveCause, PeerRejection, RoomEvent};
 pub use input_context::InputContext;
 #[cfg(feature = "values")]
@@ -31,7 +32,8 @@ pub use lobby_room::{HostCommand, Member, NotHost};
 pub use messages::MESSAGE_BYTES_MAX;
 pub use phase::{Phase, Stall};
 pub use platform::{ConnectMesh, MeshSetup, NoLobby, NoMesh, NoNetwork, Online, OnlineConfig, Platform};
-pub use room::{GameRoom, Room, WorldRoom};
+pub use room::{GameRoom, RequestRoom, Room, WorldRoom};
+pub use saved_states::{SavedStates, Simulate};
 pub use world::World;
 
 pub use gaggle_kit::{self as kit, Angle, Fixed, Frame, Input, Micros, PeerId, Prng, Slot, SlotSet, State};

@@ -32,22 +32,21 @@ use values::MemberValues;
 
 pub use host::{HostCommand, NotHost};
 pub use people::Member;
-pub(crate) use start::HOST_STARTS;
+pub(crate) use start::{HOST_STARTS, Start};
 #[cfg(feature = "values")]
 pub use values::VALUES_BYTES_MAX;
 
-/// Events kept for a game that does not fetch them.
+/// Events kept for a caller that does not fetch them.
 const EVENTS_MAX: usize = 256;
 /// Changes of values reported in one update.
 const VALUES_REPORTED: usize = 8;
 
-/// What somebody who plays has to do, because of something the lobby said.
+/// What an engine has to do after a message of the lobby.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LobbyAction {
-    /// We have a seat in a room of our own: what is on the screen is its match, into which others
-    /// come.
+    /// This peer has a reservation in a new room: the match on the screen becomes the room's.
     OpenMatch,
-    /// We have a seat in a room where others are: come into their match.
+    /// This peer has a reservation in a room with other members: it joins their match.
     JoinMatch,
     /// This peer has a reservation in a room that waits for its host to start a match.
     EnterLobby,
@@ -55,12 +54,12 @@ pub enum LobbyAction {
     PrepareStart,
     /// All members start a match together.
     StartMatch,
-    /// We have no seat any more, and no links.
+    /// This peer has no reservation and no links any more.
     GoSolo,
-    /// Somebody came to the room or left it.
+    /// A member came to the room or left it.
     MembersChanged,
-    /// The lobby knows that we do not rest any more: from now on others come into our match, and
-    /// those who came before may have one of their own.
+    /// The lobby knows that this peer is no longer suspended: later joiners join its match, earlier
+    /// ones may play one of their own.
     Resumed,
 }
 
@@ -79,42 +78,54 @@ impl Inbox {
     }
 }
 
-/// A seat among others, or the wish for one.
-pub struct LobbyRoom<S, P: Platform> {
-    pub(crate) config: RoomConfig<S>,
-    /// What machines must have in common, as the lobby calls it.
-    pub(crate) build_id: Label,
-    pub(crate) platform: P,
-    /// The links to the members, while there are any.
-    pub(crate) mesh: Option<P::Mesh>,
-    pub(crate) lobby_client: Option<Client>,
-    pub(crate) rng: Prng,
-    /// The room we have a seat in, and who we are there.
-    pub(crate) seat: Option<(RoomId, PeerId)>,
+/// What this peer knows of its connection to the lobby.
+#[derive(Debug, Default)]
+struct Connection {
+    /// It was lost, and is not back yet.
     server_lost: bool,
     /// It was reported that the lobby accepted the token.
     signed_in: bool,
-    /// We said goodbye to the lobby ourselves.
+    /// This peer closed it.
     hung_up: bool,
-    /// When the server was last back after it was lost.
+    /// When the lobby was last reachable again.
     back_at: Option<Micros>,
-    /// Those who left the room, and when to let go of them.
+    /// The latest request for a reservation.
+    seat_asked: Option<RequestId>,
+}
+
+/// When to ask for ICE servers again, if their credentials end.
+#[derive(Debug, Default)]
+struct IceRenewal {
+    due: Option<Micros>,
+    /// The request under way.
+    asked: Option<RequestId>,
+}
+
+/// The reservation of this peer, or its wish for one, and what belongs to it.
+pub struct LobbyRoom<S, P: Platform> {
+    pub(crate) config: RoomConfig<S>,
+    /// What peers must have in common to meet in the lobby.
+    pub(crate) build_id: Label,
+    pub(crate) platform: P,
+    /// The links to the members, while in a room.
+    pub(crate) mesh: Option<P::Mesh>,
+    pub(crate) lobby_client: Option<Client>,
+    pub(crate) rng: Prng,
+    /// The room of the reservation, and the id of this peer in it.
+    pub(crate) seat: Option<(RoomId, PeerId)>,
+    connection: Connection,
+    /// Peers that left the room, and when to remove them.
     leaving: Vec<(Micros, PeerId)>,
     names: VecMap<PeerId, String>,
-    /// When to ask for servers that help to find a way again, if their credentials end, and the
-    /// question that is under way.
-    ice_due: Option<Micros>,
-    ice_asked: Option<RequestId>,
-    /// Those of our chairs that were another player's last, until we are in the match: what the
-    /// game keeps there is not ours.
+    ice: IceRenewal,
+    /// Local slots that another player had last, until this peer is in the match: what the game
+    /// keeps there is not this player's.
     pub(crate) reused_slots: SlotSet,
-    /// We are coming into a match, and may do so by one whose player rests.
+    /// This peer is joining a match, and may be admitted by a suspended member.
     pub(crate) joins: bool,
-    /// The last time we asked for a seat.
-    seat_asked: Option<RequestId>,
     results: Results,
     early: EarlyMessages,
-    /// The match for whose start the links were made anew.
+    /// The match for whose start the links were renewed.
     links_renewed_for: u32,
     /// What arrived beside the match.
     pub(crate) inbox: Inbox,
@@ -123,7 +134,7 @@ pub struct LobbyRoom<S, P: Platform> {
 }
 
 impl<S, P: Platform> LobbyRoom<S, P> {
-    /// Nobody was asked for anything yet: see [`LobbyRoom::look_for_others`].
+    /// Nothing is requested yet: see [`LobbyRoom::look_for_others`].
     pub(crate) fn new(
         now: Micros,
         mut config: RoomConfig<S>,
@@ -140,17 +151,12 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             lobby_client: None,
             rng,
             seat: None,
-            server_lost: false,
-            signed_in: false,
-            hung_up: false,
-            back_at: None,
+            connection: Connection::default(),
             leaving: Vec::new(),
             names: VecMap::new(),
-            ice_due: None,
-            ice_asked: None,
+            ice: IceRenewal::default(),
             reused_slots: SlotSet::EMPTY,
             joins: false,
-            seat_asked: None,
             results: Results::default(),
             early: EarlyMessages::default(),
             links_renewed_for: 0,
@@ -160,18 +166,20 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`.
+    /// Requests the room that is wanted, and gives up another reservation for it if `switch`.
     pub(crate) fn look_for_others(&mut self, switch: bool) {
         if self.config.join != JoinTarget::Offline && self.lobby_client.is_none() {
             self.lobby_client = Some(Client::new(self.now, self.config.lobby.clone(), self.rng.next_u64()));
         }
-        if let Some(client) = self.lobby_client.as_mut().filter(|_| std::mem::take(&mut self.hung_up)) {
+        if let Some(client) =
+            self.lobby_client.as_mut().filter(|_| std::mem::take(&mut self.connection.hung_up))
+        {
             client.reconnect(self.now);
         }
         self.ask_for_seat(switch);
     }
 
-    /// What we are called from now on.
+    /// Changes the display name.
     pub(crate) fn set_name(&mut self, name: &str) {
         let Some(name) = cleaned(name) else { return };
         self.config.lobby.display_name = Some(name.clone());
@@ -182,7 +190,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
 
     /// Signs in with a token, or out.
     pub(crate) fn set_token(&mut self, token: Option<String>) {
-        self.signed_in = false;
+        self.connection.signed_in = false;
         self.config.lobby.token.clone_from(&token);
         if let Some(client) = &mut self.lobby_client {
             client.set_token(self.now, token);
@@ -190,7 +198,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.carry_out();
     }
 
-    /// Gives the seat back, if we have one, or has it kept for a moment. Links are closed then.
+    /// Gives the reservation up, if there is one, or has it kept for 10 s. Closes all links then.
     pub(crate) fn give_up_seat(&mut self, back: bool) -> bool {
         self.config.join = JoinTarget::Browse;
         self.tell_score();
@@ -206,39 +214,38 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         true
     }
 
-    /// The page is closed: says nothing more to the lobby, so that another page can have the seat
-    /// at once.
+    /// The page is closed: sends nothing more to the lobby, so that another page can have the
+    /// reservation at once.
     pub(crate) fn hang_up(&mut self) {
         if let Some(client) = &mut self.lobby_client {
             client.close();
-            self.hung_up = true;
+            self.connection.hung_up = true;
         }
         self.carry_out();
     }
 
-    /// Takes the seat over from another tab.
+    /// Takes the reservation over from another tab.
     pub(crate) fn take_over(&mut self) {
         if let Some(client) = &mut self.lobby_client {
             client.take_over(self.now);
         }
     }
 
-    /// Our player looks away, or is back: the others in the room should know.
+    /// Tells the lobby that this peer is suspended, or not any more.
     pub(crate) fn set_resting(&mut self, resting: bool) {
         if let Some(client) = &mut self.lobby_client {
             client.set_resting(resting);
         }
-        // The page may not be asked again for a while.
+        // The page may not get another update for a while.
         self.carry_out();
     }
 
-    /// Who we are in the room.
+    /// The id of this peer in the room.
     pub(crate) fn me(&self) -> Option<PeerId> {
         self.seat.map(|(_, peer)| peer)
     }
 
-    /// Makes new links to everybody in the room. Those before know a part of the match that has
-    /// ended.
+    /// Replaces the links to all members: the old ones know a part of the match that has ended.
     pub(crate) fn renew_links(&mut self) {
         self.mesh = None;
         self.open_links();
@@ -253,9 +260,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             relay: client.relay(),
             seed: self.rng.next_u64(),
         };
-        // How long these count is told with the next ones only.
+        // Only the lobby's next answer tells how long these are valid.
         let has_credentials = setup.ice_servers.iter().any(|server| server.credential.is_some());
-        self.ice_due = has_credentials.then_some(self.now);
+        self.ice.due = has_credentials.then_some(self.now);
         self.mesh = Some(self.platform.open_mesh(self.now, &setup));
         self.early.clear();
         self.inbox.values.forget_connections();
@@ -265,7 +272,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.connect_to_all();
     }
 
-    /// The next one who left the room a while ago and has to leave the match, too.
+    /// The next peer that left the room a while ago and must leave the match, too.
     pub(crate) fn next_leaver(&mut self) -> Option<PeerId> {
         let index = self.leaving.iter().position(|(at, _)| *at <= self.now)?;
         Some(self.leaving.swap_remove(index).1)
@@ -282,7 +289,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Tries to reach every member there is no link to.
+    /// Connects to every member without a link.
     fn connect_to_all(&mut self) {
         let Some(room) = self.lobby_client.as_ref().and_then(Client::room) else { return };
         let members: Vec<PeerId> = room.members.iter().map(|member| member.peer).collect();
@@ -297,8 +304,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Sends what a game's players say beside the match, to one or to all. Alone there is no peer
-    /// to reject it.
+    /// Sends a message beside the match to one peer, or to all. Solo there is no peer to reject it.
     pub(crate) fn send_message(&mut self, to: Option<PeerId>, bytes: &[u8]) -> Result<(), SendError> {
         match &mut self.mesh {
             Some(links) => messages::send(self.now, links, to, bytes),
@@ -339,8 +345,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 }
 
-/// A server rejects a name that cannot be shown: what can is left of any
-/// name.
+/// A name as the server accepts it: what cannot be shown is removed.
 fn cleaned(name: &str) -> Option<String> {
     DisplayName::sanitized(name).map(|name| name.as_str().to_string())
 }

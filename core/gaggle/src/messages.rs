@@ -1,5 +1,5 @@
-//! What a game's players say to each other beside the match: bytes with a meaning only the game
-//! knows.
+//! Messages that players send each other beside the match: bytes that only the game understands.
+//! The lobby side of a room keeps them. Absent: the match, values of members.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,7 @@ use gaggle_link::{Channel, SendError, Transport};
 
 /// The reliable stream these messages travel in. Engines use the ones below 16.
 const STREAM: u8 = 16;
-/// Messages of one peer kept for a game that does not fetch them. Then the oldest of that peer
-/// goes.
+/// Messages of one peer kept for a caller that does not fetch them. Then its oldest is dropped.
 const KEPT_PER_PEER: usize = 32;
 
 /// Bytes of the largest message: see [`Room::send_message`](crate::Room::send_message).
@@ -20,7 +19,7 @@ pub const MESSAGE_BYTES_MAX: usize = 4_096;
 pub(crate) struct MessageQueue(VecDeque<(PeerId, Vec<u8>)>);
 
 impl MessageQueue {
-    /// Something arrived in a stream the engine does not know.
+    /// Takes a message of a stream that the engine does not use.
     pub(crate) fn receive(&mut self, from: PeerId, stream: u8, bytes: &[u8]) {
         if stream != STREAM || bytes.len() > MESSAGE_BYTES_MAX {
             return;
@@ -37,13 +36,13 @@ impl MessageQueue {
         self.0.pop_front()
     }
 
-    /// The others are not with us any more.
+    /// This peer left the others.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// Sends to one, or to everybody there is a link to.
+/// Sends to one peer, or to all connected ones.
 pub(crate) fn send(
     now: Micros,
     links: &mut impl Transport,
@@ -64,14 +63,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_floods_pushes_out_nobody_elses_words() {
+    fn flooding_peer_evicts_only_its_own_messages() {
         let mut mailbox = MessageQueue::default();
         let (calm, loud) = (PeerId::from_u128(1), PeerId::from_u128(2));
         mailbox.receive(calm, STREAM, b"hello");
         for number in 0..200u8 {
             mailbox.receive(loud, STREAM, &[number]);
         }
-        mailbox.receive(calm, STREAM + 1, b"of no stream of ours");
+        mailbox.receive(calm, STREAM + 1, b"of another stream");
         mailbox.receive(calm, STREAM, &[0; MESSAGE_BYTES_MAX + 1]);
         assert_eq!(mailbox.next(), Some((calm, b"hello".to_vec())));
         assert_eq!(mailbox.next(), Some((loud, vec![200 - KEPT_PER_PEER as u8])), "the latest are kept");

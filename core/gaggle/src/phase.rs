@@ -1,4 +1,5 @@
-//! What a room does, for polling. Events report the changes.
+//! What a room does at the moment, for polling.
+//! [`Room::phase`](crate::Room::phase) returns it. Absent: events, which report the changes.
 
 use gaggle_kit::{Micros, PeerId};
 

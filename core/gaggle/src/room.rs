@@ -4,7 +4,7 @@
 //! Everything here is the same for every [`Engine`]. What is played, and how a peer joins and
 //! leaves a match, is the engine's; reservation, mesh and members are the [`LobbyRoom`]'s.
 
-mod game;
+mod timeline;
 mod world;
 
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::lobby_room::{HostCommand, LobbyRoom, Member, NotHost};
 use crate::phase::{Phase, Stall};
 use crate::platform::Platform;
 
-pub use game::GameRoom;
+pub use timeline::{GameRoom, RequestRoom};
 pub use world::WorldRoom;
 
 /// The whole life of being online, behind one object.
@@ -55,7 +55,8 @@ pub use world::WorldRoom;
 /// }
 ///
 /// let config = RoomConfig::new("runner", 2)?.version("1.0");
-/// let mut room = GameRoom::open(Micros::ZERO, config, NoNetwork::default(), Runner { x: 0, jumps: 0 }, 7)?;
+/// let (platform, game) = (NoNetwork::default(), Runner { x: 0, jumps: 0 });
+/// let mut room = GameRoom::open(Micros::ZERO, config, platform, game, 7)?;
 /// for shown in 1..=144 {
 ///     // A display of 144 Hz, and a jump in one of its frames.
 ///     room.set_input(0, Pad { right: true, jump: shown == 70 });
@@ -224,13 +225,17 @@ impl<E: Engine, P: Platform> Room<E, P> {
     /// # struct Lift { height: i32 }
     /// # impl Game for Lift {
     /// #     type Input = u8;
-    /// #     fn tick(&mut self, inputs: &Inputs<'_, u8>) { self.height += i32::from(inputs.get(Slot::at(0))); }
+    /// #     fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+    /// #         self.height += i32::from(inputs.get(Slot::at(0)));
+    /// #     }
     /// # }
     /// # let config = RoomConfig::new("lift", 2)?.version("1");
-    /// # let mut room = GameRoom::open(Micros::ZERO, config, NoNetwork::default(), Lift { height: 0 }, 7)?;
+    /// # let platform = NoNetwork::default();
+    /// # let mut room = GameRoom::open(Micros::ZERO, config, platform, Lift { height: 0 }, 7)?;
     /// // Rises to 20 and stops there, however many ticks one call plays.
     /// for frame in 1..=10 {
-    ///     room.update_with(Micros::from_millis(frame * 100), |tick| u8::from(tick.game().height < 20));
+    ///     let now = Micros::from_millis(frame * 100);
+    ///     room.update_with(now, |tick| u8::from(tick.game().height < 20));
     /// }
     /// assert_eq!(room.game().height, 20);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,14 +1,15 @@
-//! What a game of shared objects is, for a [`WorldRoom`](crate::WorldRoom).
+//! The trait of worlds of replicated objects, for a [`WorldRoom`](crate::WorldRoom).
+//! Games implement it, the room calls it. Absent: when a peer joins which world.
 
 use gaggle_kit::Input;
 use gaggle_replica::{EventRequest, Interest, Kinds, RemoteEvent, Session, SessionEvent};
 use gaggle_timeline::MatchStart;
 
-/// A world of shared objects, as one machine plays it.
+/// A world of replicated objects, as one peer plays it.
 ///
-/// The objects are in the [`Session`], the same for everybody; the value that has this trait is
-/// what this machine keeps beside them: caches, a camera, ids of its own things. Only whoever holds
-/// an object moves it; everybody draws all of them.
+/// The objects are in the [`Session`], the same on all peers; the value that has this trait is what
+/// this peer keeps beside them: caches, a camera, ids of its own. Only the peer with authority
+/// moves an object; all peers draw it.
 ///
 /// ```
 /// use gaggle::replica::{Kind, Kinds, Session};
@@ -36,7 +37,7 @@ use gaggle_timeline::MatchStart;
 ///     fn step(&mut self, session: &mut Session) {
 ///         let pushed = session.input::<u8>(session.local_slot()).unwrap_or_default();
 ///         let leaf = session.iter::<Leaf>().next();
-///         // Whoever pushes a leaf holds it.
+///         // A peer that pushes a leaf gets authority over it.
 ///         if let Some((id, _)) = leaf.filter(|(id, _)| pushed > 0 && session.claim(*id).is_ok()) {
 ///             let _ = session.modify(id, |leaf: &mut Leaf| leaf.place[0] += 0.1);
 ///         }
@@ -44,17 +45,18 @@ use gaggle_timeline::MatchStart;
 /// }
 /// ```
 pub trait World {
-    /// What a player does, in at most 32 bytes.
+    /// What a player does in one step, in at most 32 bytes.
     type Input: Input;
 
-    /// Steps in a second of play.
+    /// Steps in a second of play. Default 60.
     const TICK_RATE: u32 = 60;
 
-    /// Everything that travels, named alike on all machines. The input is added by the room.
+    /// All kinds of objects, values and events, with equal names on all peers. The room adds the
+    /// input.
     fn kinds() -> Kinds;
 
-    /// Nobody was here before: makes what a world begins with. What belongs to a player is made in
-    /// [`on_enter`](World::on_enter).
+    /// This peer makes the world: spawns what it begins with. What belongs to a player is spawned
+    /// in [`on_enter`](World::on_enter).
     fn populate(&mut self, session: &mut Session);
 
     /// All players start a match together, in a world that is made anew:
@@ -64,16 +66,17 @@ pub trait World {
         let _ = start;
     }
 
-    /// This machine is in a world from now on: its own, after [`populate`](World::populate), or
-    /// that of others, with all that is in it. Ids from a world before mean nothing here. Whoever
-    /// has been here before has its things again: see [`Session::iter_owned`]. Whoever
-    /// [only looks on](Session::is_spectator) gets nothing: everything it would make is refused.
+    /// This peer is in a world from now on: its own, after [`populate`](World::populate), or that
+    /// of others, with all that is in it. Ids from a world before mean nothing here. A player that
+    /// rejoins has its objects again: see [`Session::iter_owned`]. A
+    /// [spectator](Session::is_spectator) spawns nothing: the others reject it.
     fn on_enter(&mut self, session: &mut Session) {
         let _ = session;
     }
 
-    /// One step of play: moves what is ours. What players do is asked for by [`Session::input`],
-    /// once a step and player: the one at this machine always, others where this machine leads.
+    /// One step of play: moves the objects of this peer's authority. Players' inputs are read by
+    /// [`Session::input`], once per step and player: the local one's always, others' where this
+    /// peer leads.
     fn step(&mut self, session: &mut Session);
 
     /// Something happened to objects or players.
@@ -81,20 +84,19 @@ pub trait World {
         let _ = (session, event);
     }
 
-    /// A game elsewhere, or this one to all, said that something happened.
+    /// A remote event of another peer, or of this one to all, arrived.
     fn on_remote_event(&mut self, session: &mut Session, signal: &RemoteEvent) {
         let _ = (session, signal);
     }
 
-    /// This machine leads, and somebody wants to have a
-    /// [checked](gaggle_replica::EventOptions::needs_approval) signal granted. Where a world does
-    /// not say, none is.
+    /// This peer leads, and another asks to have an event
+    /// [approved](gaggle_replica::EventOptions::needs_approval). By default none is.
     fn approve(&mut self, session: &mut Session, petition: &EventRequest) -> bool {
         let _ = (session, petition);
         false
     }
 
-    /// What matters to whom, where not everything does to everybody.
+    /// Relevance of objects to peers, where not every object matters to every peer.
     fn interest(&mut self) -> Option<&mut dyn Interest> {
         None
     }

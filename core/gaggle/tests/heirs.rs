@@ -1,12 +1,11 @@
-//! Seats that somebody left, as stories: whoever is new to one says so, and whoever comes back
-//! never does.
+//! Slots that another player had: a new player's inputs say so, a returning player's never do.
 
 mod town;
 
-use gaggle::{Game, GameRoom, Input, Inputs, Micros, Phase, RoomConfig, RoomEvent, State};
+use gaggle::{AnyRoom, Game, GameRoom, Input, Inputs, Micros, Phase, RoomConfig, RoomEvent, State};
 use gaggle_kit::{Slot, SlotSet};
 use gaggle_link::sim::{Chance, Conditions};
-use town::{Resident, SimPlatform};
+use town::{SimPlatform, Subject};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Input)]
 struct Hand {
@@ -15,16 +14,16 @@ struct Hand {
     new: bool,
 }
 
-/// Everybody earns something in every frame, and seats keep what was earned in them, for ever.
+/// Every player earns in every frame, and slots keep what was earned in them.
 #[derive(Debug, Clone, PartialEq, Eq, State)]
 struct Purses {
     here: u64,
     purse: [u32; 4],
-    /// Frames in which somebody there said to be new.
+    /// Frames whose input was marked as a new player's.
     new: [u32; 4],
-    /// Frames since somebody came there.
+    /// Frames since a player joined in the slot.
     stay: [u32; 4],
-    /// Frames of a stay after which its first word of being new came.
+    /// Frames of a stay before the first mark.
     late: [u32; 4],
 }
 
@@ -51,31 +50,28 @@ impl Game for Purses {
 type House = GameRoom<Purses, SimPlatform>;
 type Cluster = town::Cluster<House>;
 
-impl Resident for House {
+impl Subject for House {
     type Config = RoomConfig;
 
-    fn house_config(house: usize) -> RoomConfig {
+    fn peer_config(house: usize) -> RoomConfig {
         RoomConfig { lobby: town::client_config(house), ..RoomConfig::new("purses", 4).expect("a label") }
     }
 
-    fn move_in(now: Micros, config: RoomConfig, doorstep: SimPlatform, seed: u64) -> House {
+    fn open_peer(now: Micros, config: RoomConfig, platform: SimPlatform, seed: u64) -> House {
         let game = Purses { here: 0, purse: [0; 4], new: [0; 4], stay: [0; 4], late: [0; 4] };
-        GameRoom::open(now, config, doorstep, game, seed).expect("settings that can be")
+        GameRoom::open(now, config, platform, game, seed).expect("settings that can be")
     }
 
-    fn play(&mut self, now: Micros, _house: usize) {
+    fn update_peer(&mut self, now: Micros, _house: usize) -> Vec<RoomEvent> {
         for player in 0..self.config().local_players {
             self.set_input(player, Hand { earn: true, new: false });
         }
         self.update(now);
+        std::iter::from_fn(|| self.poll_event()).collect()
     }
 
-    fn next_told(&mut self) -> Option<RoomEvent> {
-        self.poll_event()
-    }
-
-    fn where_it_is(&self) -> Phase {
-        self.phase()
+    fn any_room(&self) -> &dyn AnyRoom {
+        self
     }
 
     fn describe(&mut self) -> String {
@@ -83,12 +79,12 @@ impl Resident for House {
     }
 }
 
-/// Comes, and is in the match.
+/// Joins, and waits until it plays.
 fn come(town: &mut Cluster, house: usize) {
     town.open(house).run_until("it is in", 5_000, |town| town.is_together(house));
 }
 
-/// Houses in one match for a while, each in the slot of its number.
+/// So many peers in one match for a while, each in the slot of its number.
 fn together(houses: usize, all: usize) -> Cluster {
     let mut town = Cluster::of(all);
     for house in 0..houses {
@@ -105,14 +101,14 @@ fn leave(town: &mut Cluster, house: usize) {
     town.crash(house).run_ms(1_000);
 }
 
-/// What everybody there has as confirmed after a while.
+/// The confirmed state of a peer after a while.
 fn purses(town: &mut Cluster, house: usize) -> Purses {
     town.run_ms(1_500);
     town.room(house).confirmed().map(|(_, game)| game.clone()).expect("confirmed")
 }
 
 #[test]
-fn a_stranger_in_the_only_free_seat_does_not_get_what_somebody_else_has_left_there() {
+fn player_in_reused_slot_does_not_get_what_other_left() {
     let mut town = together(4, 5);
     leave(&mut town, 2);
     let kept = purses(&mut town, 0).purse[2];
@@ -125,7 +121,7 @@ fn a_stranger_in_the_only_free_seat_does_not_get_what_somebody_else_has_left_the
         assert!((1..60).contains(&new[2]) && new.iter().sum::<u32>() == new[2], "{new:?}");
         assert!(purse[0] > 200 && purse[1] > 200 && purse[3] > 200, "{purse:?}");
     }
-    // What the stranger earns is the stranger's.
+    // What the new player earns is its own.
     let new = purses(&mut town, 0).new;
     town.room(4).suspend();
     town.run_ms(3_000).room(4).resume();
@@ -142,7 +138,7 @@ fn reload(town: &mut Cluster, house: usize) {
 }
 
 #[test]
-fn whoever_is_hidden_while_it_comes_in_says_later_that_it_is_new() {
+fn joiner_hidden_while_joining_is_new_player_later() {
     let mut town = together(4, 5);
     leave(&mut town, 2);
     town.slow_links(800).open(4);
@@ -155,7 +151,7 @@ fn whoever_is_hidden_while_it_comes_in_says_later_that_it_is_new() {
 }
 
 #[test]
-fn however_bad_the_line_is_it_is_said_within_a_second_of_the_stay() {
+fn new_player_is_marked_within_a_second_on_lossy_link() {
     for (ms, loss) in [(5, 0), (100, 10), (250, 5)] {
         let mut town = together(4, 5);
         leave(&mut town, 2);
@@ -168,7 +164,7 @@ fn however_bad_the_line_is_it_is_said_within_a_second_of_the_stay() {
 }
 
 #[test]
-fn whoever_comes_back_has_what_was_kept() {
+fn returning_player_has_what_was_kept() {
     let mut town = together(4, 4);
     let before = purses(&mut town, 0).purse[2];
     let expect_kept = |town: &mut Cluster, how: &str| {
@@ -195,7 +191,7 @@ fn whoever_comes_back_has_what_was_kept() {
 }
 
 #[test]
-fn whoever_was_cut_off_is_not_new_when_the_line_is_back() {
+fn player_cut_off_for_a_while_is_no_new_player() {
     let mut town = together(3, 3);
     for seconds in [3, 12] {
         town.weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(seconds * 1_000);
@@ -206,9 +202,9 @@ fn whoever_was_cut_off_is_not_new_when_the_line_is_back() {
 }
 
 #[test]
-fn two_at_one_keyboard_come_back_to_both_seats_and_a_stranger_is_new_to_one() {
+fn two_local_players_return_to_both_slots() {
     let mut town = Cluster::of(4);
-    let couch = |house| RoomConfig { local_players: 2, ..House::house_config(house) };
+    let couch = |house| RoomConfig { local_players: 2, ..House::peer_config(house) };
     town.open_with(0, couch(0)).run_ms(500);
     come(&mut town, 1);
     come(&mut town, 2);

@@ -1,74 +1,51 @@
-//! Pages that are hidden: browsers look after them once a second or not at all, and no other player
-//! should notice.
+//! Pages that are hidden: browsers run their timers once a second or not at all, and no other
+//! player should notice.
 
 #[allow(dead_code, reason = "the stories of shared rooms need more of it")]
 mod pond;
 mod presses;
 mod town;
 
-use gaggle::{JoinTarget, Phase, RoomEvent};
+use gaggle::{AnyRoom, JoinTarget, Phase, RoomCode, RoomEvent};
 use gaggle_kit::Micros;
 use pond::expect_one_world;
 use presses::expect_one_match;
-use town::{Cluster, Resident};
+use town::{Cluster, Subject};
 
 /// Frames between two timers of a hidden page.
 const A_SECOND: u64 = 60;
-/// What a player may wait for a match that a hidden page has.
+/// Longest wait of a player for a match that a hidden page has, in milliseconds.
 const SOON: u64 = 1_000;
 
 type Timeline = Cluster<presses::House>;
 type Shared = Cluster<pond::House>;
 
-/// A room both engines have, hidden and looked at again.
-trait Door: Resident {
-    fn hide(&mut self);
-    fn look(&mut self);
+/// A room of either engine, which knows how many other peers are in its match.
+trait Door: Subject + AnyRoom {
     fn others(&self) -> usize;
-    fn code(&mut self) -> gaggle::RoomCode;
 }
 
 impl Door for presses::House {
-    fn hide(&mut self) {
-        self.suspend();
-    }
-
-    fn look(&mut self) {
-        self.resume();
-    }
-
     fn others(&self) -> usize {
         self.session().roster().iter().filter(|row| row.is_active()).count() - 1
-    }
-
-    fn code(&mut self) -> gaggle::RoomCode {
-        self.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
     }
 }
 
 impl Door for pond::House {
-    fn hide(&mut self) {
-        self.suspend();
-    }
-
-    fn look(&mut self) {
-        self.resume();
-    }
-
     fn others(&self) -> usize {
         self.session().roster().len() - 1
     }
-
-    fn code(&mut self) -> gaggle::RoomCode {
-        self.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
-    }
 }
 
-/// One is alone and hidden, looked after once in so many frames or never; another comes.
+fn code(room: &mut impl AnyRoom) -> RoomCode {
+    room.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
+}
+
+/// A peer is alone and hidden, updated once in so many frames or never; another joins.
 fn hidden_alone<R: Door>(every: Option<u64>) -> Cluster<R> {
     let mut town: Cluster<R> = Cluster::of(3);
     town.open(0).run_ms(2_000);
-    town.room(0).hide();
+    town.room(0).suspend();
     match every {
         Some(every) => town.throttle(0, every),
         None => town.sleep(0, true),
@@ -78,10 +55,10 @@ fn hidden_alone<R: Door>(every: Option<u64>) -> Cluster<R> {
     town
 }
 
-/// The first is looked at again.
+/// The first page is shown again.
 fn look_again<R: Door>(town: &mut Cluster<R>) {
     town.throttle(0, 1).sleep(0, false);
-    town.room(0).look();
+    town.room(0).resume();
     town.run_until("the first is back", 3_000, |town| town.is_together(0) && town.room(0).others() == 1);
 }
 
@@ -126,7 +103,7 @@ fn hidden_page_with_prompt_timers_hands_its_match_over() {
     assert!(pond::pushes(&mut town, 1) >= known, "{}", town.describe());
 }
 
-/// Two play, one is hidden: the other does not wait, whether timers of the hidden page run or not.
+/// Two play, one is hidden: the other does not wait, with or without timers of the hidden page.
 #[test]
 fn page_hidden_beside_another_player_stalls_no_frame() {
     for every in [Some(A_SECOND), None] {
@@ -134,7 +111,7 @@ fn page_hidden_beside_another_player_stalls_no_frame() {
         town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
         town.run_ms(1_000);
         let (stalled, frame) = (town.room(1).stats().stalled_ticks, town.room(1).game().frame);
-        town.room(0).hide();
+        town.room(0).suspend();
         match every {
             Some(every) => town.throttle(0, every),
             None => town.sleep(0, true),
@@ -150,16 +127,16 @@ fn page_hidden_beside_another_player_stalls_no_frame() {
 
 /// Both are hidden, and the first that is shown again has the room.
 #[test]
-fn players_who_all_looked_away_meet_again() {
+fn players_all_hidden_meet_again() {
     let mut town = Timeline::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(1_000);
     for house in 0..2 {
-        town.room(house).hide();
+        town.room(house).suspend();
         town.throttle(house, A_SECOND);
     }
     town.run_ms(5_000).throttle(1, 1);
-    town.room(1).look();
+    town.room(1).resume();
     town.run_until("the second plays", SOON, |town| town.is_together(1));
     town.run_ms(1_000);
     look_again(&mut town);
@@ -168,7 +145,7 @@ fn players_who_all_looked_away_meet_again() {
     assert!(!failed, "{}", town.describe());
 }
 
-/// A third comes to a room in which one plays and one is hidden.
+/// A third peer joins a room in which one plays and one is hidden.
 #[test]
 fn joiner_waits_for_no_hidden_page_beside_an_open_one() {
     let mut town: Timeline = hidden_alone(Some(A_SECOND));
@@ -183,54 +160,54 @@ fn joiner_waits_for_no_hidden_page_beside_an_open_one() {
 
 /// A page that is opened in the background joins no match before it is shown.
 #[test]
-fn page_opened_hidden_stalls_nobody() {
+fn page_opened_hidden_stalls_no_peer() {
     let mut town = Timeline::of(2);
     town.open(0).run_ms(1_000).open(1);
-    town.room(1).hide();
+    town.room(1).suspend();
     town.throttle(1, A_SECOND).run_ms(5_000);
     assert_eq!(town.room(0).others(), 0, "{}", town.describe());
     assert_eq!(town.room(0).stats().stalled_ticks, 0);
-    assert_eq!(town.room(1).where_it_is(), Phase::Suspended);
-    town.throttle(1, 1).room(1).look();
+    assert_eq!(town.room(1).phase(), Phase::Suspended);
+    town.throttle(1, 1).room(1).resume();
     town.run_until("it is in", 2_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
 }
 
-/// The server knows that a page rests also when its own restart made it forget.
+/// The server learns again that a page is suspended, after its own restart made it forget.
 #[test]
 fn server_restart_does_not_wake_hidden_page() {
     let mut town = Timeline::of(2);
     town.open(0).run_ms(1_000);
-    let code = town.room(0).code();
-    town.room(0).hide();
+    let code = code(town.room(0));
+    town.room(0).suspend();
     town.run_ms(500).set_lobby_up(false).run_ms(1_000).set_lobby_up(true).run_ms(8_000);
     town.throttle(0, A_SECOND);
     let config =
-        gaggle::RoomConfig { join: JoinTarget::Code(code), ..<presses::House as Resident>::house_config(1) };
+        gaggle::RoomConfig { join: JoinTarget::Code(code), ..<presses::House as Subject>::peer_config(1) };
     town.open_with(1, config);
     town.run_until("the second plays", SOON, |town| town.is_together(1));
     assert!(town.now() > Micros::from_secs(5));
 }
 
-/// A spectator of a player who looks away keeps watching, and sees it go on.
+/// A spectator of a suspended player keeps watching, and sees it go on.
 #[test]
 fn watcher_of_hidden_page_stays() {
     let mut town = Timeline::of(2);
     town.open(0).run_ms(1_000);
-    let watch = JoinTarget::Spectate(town.room(0).code());
-    let config = gaggle::RoomConfig { join: watch, ..<presses::House as Resident>::house_config(1) };
+    let watch = JoinTarget::Spectate(code(town.room(0)));
+    let config = gaggle::RoomConfig { join: watch, ..<presses::House as Subject>::peer_config(1) };
     town.open_with(1, config)
-        .run_until("it watches", 3_000, |town| town.room(1).where_it_is() == Phase::Spectating);
-    town.room(0).hide();
+        .run_until("it watches", 3_000, |town| town.room(1).phase() == Phase::Spectating);
+    town.room(0).suspend();
     town.run_ms(3_000);
-    assert_eq!(town.room(1).where_it_is(), Phase::Spectating, "{}", town.describe());
-    town.room(0).look();
+    assert_eq!(town.room(1).phase(), Phase::Spectating, "{}", town.describe());
+    town.room(0).resume();
     let frame = town.room(1).game().frame;
     town.run_ms(2_000);
     assert!(town.room(1).game().frame > frame + 90, "{}", town.describe());
 }
 
-/// A room that was closed for a while and looks for others again.
+/// A room that was closed for a while and joins again.
 #[test]
 fn closed_room_comes_back_when_it_looks_for_others() {
     let mut town = Timeline::of(1);

@@ -1,5 +1,4 @@
-//! Input delay: none alone, what the network calls for among others, and none again when they have
-//! left.
+//! Input delay: none solo, what the network needs in a match, and none again afterwards.
 
 #[allow(dead_code, reason = "other stories use more of it")]
 mod presses;
@@ -8,15 +7,15 @@ mod town;
 use gaggle::{RoomConfig, TimelineConfig};
 use gaggle_link::sim::Conditions;
 use presses::{Cluster, House};
-use town::Resident;
+use town::Subject;
 
 fn delay(town: &mut Cluster, house: usize) -> u32 {
     town.room(house).stats().input_delay_frames
 }
 
-/// One alone, then two far from each other, then one alone again.
+/// A peer alone, then two far from each other, then one alone again.
 fn alone_together_alone(session: &TimelineConfig, among: std::ops::RangeInclusive<u32>) {
-    let config = |house| House::house_config(house).with_engine(session.clone());
+    let config = |house| House::peer_config(house).with_engine(session.clone());
     let mut town = Cluster::of(2);
     town.weather(Conditions::latency_ms(160));
     town.open_with(0, config(0)).run_ms(1_000);
@@ -53,7 +52,7 @@ fn chosen_input_delay_stays_alone_and_together() {
     town.open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(500);
     assert_eq!(delay(&mut town, 0), 3);
-    // Another match, and coming back into the one before.
+    // Another match, and back to the one before.
     town.room(0).suspend();
     town.run_ms(1_000).room(0).resume();
     town.run_until("it is back", 3_000, |town| town.is_together(0)).run_ms(500);
@@ -67,7 +66,7 @@ fn chosen_input_delay_stays_alone_and_together() {
     let _: &RoomConfig = town.room(0).config();
 }
 
-/// No player waits for a delay that is not there yet when another player comes in.
+/// No player waits for a delay that is not there yet when another joins.
 #[test]
 fn joiner_finds_input_delay_that_fits() {
     let mut town = Cluster::of(2);

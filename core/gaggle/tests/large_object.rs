@@ -1,15 +1,14 @@
-//! A room in which an object larger than a packet changes again and again while many small ones
-//! move.
+//! An object larger than a packet changes again and again while many small ones move.
 
 #![allow(clippy::float_arithmetic, reason = "places")]
 
 mod town;
 
 use gaggle::replica::{AuthorityPolicy, Blob, Kind, Kinds, ObjectId, Session};
-use gaggle::{Phase, RoomConfig, RoomEvent, SharedConfig, World, WorldRoom};
+use gaggle::{AnyRoom, RoomConfig, RoomEvent, SharedConfig, World, WorldRoom};
 use gaggle_kit::{Micros, Prng};
 use gaggle_link::sim::Conditions;
-use town::{Cluster, Resident, SimPlatform};
+use town::{Cluster, SimPlatform, Subject};
 
 /// Small objects that move all the time.
 const MOVERS: usize = 100;
@@ -24,12 +23,12 @@ struct Mover {
     place: [f32; 2],
     #[kind(range = -200.0..=200.0, precision = 0.5)]
     velocity: [f32; 2],
-    /// The step of the host in which it was moved.
+    /// The step of the leader in which it was moved.
     #[kind(range = 0..=1_000_000)]
     step: u32,
 }
 
-/// The large object: its bytes have no room in a packet, so it names them.
+/// The large object: its bytes do not fit into a packet, so it names them.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Map {
     ground: Blob,
@@ -40,7 +39,7 @@ struct Map {
 struct Land {
     random: Prng,
     steps: u32,
-    /// Contents of the map this machine has had whole, by their number.
+    /// Maps that this peer has received whole, by their number.
     had: Vec<u16>,
 }
 
@@ -99,10 +98,10 @@ impl World for Land {
 
 type House = WorldRoom<Land, SimPlatform>;
 
-impl Resident for House {
+impl Subject for House {
     type Config = SharedConfig;
 
-    fn house_config(house: usize) -> SharedConfig {
+    fn peer_config(house: usize) -> SharedConfig {
         let client = town::client_config(house);
         RoomConfig {
             lobby: client,
@@ -110,21 +109,18 @@ impl Resident for House {
         }
     }
 
-    fn move_in(now: Micros, config: SharedConfig, doorstep: SimPlatform, seed: u64) -> House {
+    fn open_peer(now: Micros, config: SharedConfig, platform: SimPlatform, seed: u64) -> House {
         let land = Land { random: Prng::new(seed), steps: 0, had: Vec::new() };
-        WorldRoom::open(now, config, doorstep, land, seed).expect("settings that can be")
+        WorldRoom::open(now, config, platform, land, seed).expect("settings that can be")
     }
 
-    fn play(&mut self, now: Micros, _: usize) {
+    fn update_peer(&mut self, now: Micros, _: usize) -> Vec<RoomEvent> {
         self.update(now);
+        std::iter::from_fn(|| self.poll_event()).collect()
     }
 
-    fn next_told(&mut self) -> Option<RoomEvent> {
-        self.poll_event()
-    }
-
-    fn where_it_is(&self) -> Phase {
-        self.phase()
+    fn any_room(&self) -> &dyn AnyRoom {
+        self
     }
 
     fn describe(&mut self) -> String {

@@ -1,11 +1,13 @@
-//! Every phase of a room against everything that can happen to it, for both engines.
+//! Every phase of a room against everything that can happen to it, for all engines.
 
-#[allow(dead_code, reason = "other stories need more of it")]
+#[allow(dead_code, reason = "other tests need more of it")]
+mod callers;
+#[allow(dead_code, reason = "other tests need more of it")]
 mod starters;
 
 use std::fmt::Write;
 
-use gaggle::{GameEngine, HostCommand, JoinTarget, Phase, RoomCode, StartMode, WorldEngine};
+use gaggle::{GameEngine, HostCommand, JoinTarget, Phase, Requests, RoomCode, StartMode, WorldEngine};
 use gaggle_kit::Micros;
 use starters::{Cluster, Field, Race, Subject};
 
@@ -179,11 +181,16 @@ fn table<E: Subject>() -> String {
 }
 
 #[test]
-fn game_rooms_follow_the_table() {
+fn game_rooms_follow_table() {
     assert_eq!(table::<GameEngine<Race>>(), EXPECTED);
 }
 
 #[test]
-fn world_rooms_follow_the_table() {
+fn world_rooms_follow_table() {
     assert_eq!(table::<WorldEngine<Field>>(), EXPECTED);
+}
+
+#[test]
+fn request_rooms_follow_table() {
+    assert_eq!(table::<Requests<u8>>(), EXPECTED);
 }

@@ -1,4 +1,4 @@
-//! Matches as files: what a room hands out while it is played in.
+//! Replay files, as a room gives them out during a match.
 
 #[allow(dead_code, reason = "other stories use more of it")]
 mod presses;
@@ -8,7 +8,7 @@ use gaggle::timeline::Replay;
 use presses::{Cluster, Presses};
 
 #[test]
-fn everybody_has_a_replay_from_where_they_came_in() {
+fn every_peer_has_replay_from_where_it_joined() {
     let mut town = Cluster::of(3);
     town.open(0).run_ms(3_000).open(1).run_until("the second is in", 3_000, |town| town.is_together(1));
     town.run_ms(3_000).open(2).run_until("the third is in", 3_000, |town| town.is_together(2));
@@ -38,7 +38,7 @@ fn everybody_has_a_replay_from_where_they_came_in() {
 #[test]
 fn replay_saved_during_match_is_undamaged() {
     let mut town = Cluster::of(1);
-    // Not at the end of a chunk of frames: those that wait for theirs are in the file as well.
+    // Not at the end of a chunk: frames that wait for theirs are in the file as well.
     town.open(0).run_ms(2_300);
     let settled = town.room(0).confirmed().map(|(_, game)| game.frame);
     let first = town.room(0).replay_bytes().expect("a replay");

@@ -12,13 +12,13 @@ use gaggle::{
     Room, RoomCode, RoomConfig, RoomEvent, WorldEngine,
 };
 use gaggle_kit::Micros;
-use town::{Cluster, Resident, SimPlatform};
+use town::{Cluster, SimPlatform, Subject};
 
-fn count<R: Resident>(town: &Cluster<R>, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
+fn count<R: Subject>(town: &Cluster<R>, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
     town.told[house].iter().filter(|event| what(event)).count()
 }
 
-fn room_code<R: Resident>(town: &Cluster<R>, house: usize) -> RoomCode {
+fn room_code<R: Subject>(town: &Cluster<R>, house: usize) -> RoomCode {
     let code = |event: &RoomEvent| match event {
         RoomEvent::RoomJoined { code, .. } => Some(*code),
         _ => None,
@@ -26,16 +26,16 @@ fn room_code<R: Resident>(town: &Cluster<R>, house: usize) -> RoomCode {
     town.told[house].iter().find_map(code).expect("a room")
 }
 
-/// A private room of house 0, joined by the others.
+/// A private room of peer 0, joined by the others.
 fn private_room<E>(houses: usize) -> Cluster<Room<E, SimPlatform>>
 where
     E: Engine,
-    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
+    Room<E, SimPlatform>: Subject<Config = RoomConfig<E::Config>>,
 {
     let mut town = Cluster::<Room<E, SimPlatform>>::of(4);
     town.open_with(
         0,
-        RoomConfig { join: JoinTarget::CreatePrivate, ..<Room<E, SimPlatform> as Resident>::house_config(0) },
+        RoomConfig { join: JoinTarget::CreatePrivate, ..<Room<E, SimPlatform> as Subject>::peer_config(0) },
     );
     town.run_until("the room is open", 2_000, |town| town.is_together(0));
     for house in 1..houses {
@@ -47,16 +47,16 @@ where
 fn open_by_code<E>(town: &mut Cluster<Room<E, SimPlatform>>, house: usize)
 where
     E: Engine,
-    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
+    Room<E, SimPlatform>: Subject<Config = RoomConfig<E::Config>>,
 {
     let join = JoinTarget::Code(room_code(town, 0));
-    town.open_with(house, RoomConfig { join, ..<Room<E, SimPlatform> as Resident>::house_config(house) });
+    town.open_with(house, RoomConfig { join, ..<Room<E, SimPlatform> as Subject>::peer_config(house) });
     town.run_until("the peer is in", 3_000, move |town| town.is_together(house));
 }
 
 fn own_peer<E: Engine>(town: &mut Cluster<Room<E, SimPlatform>>, house: usize) -> PeerId
 where
-    Room<E, SimPlatform>: Resident,
+    Room<E, SimPlatform>: Subject,
 {
     town.room(house).members().into_iter().find(|member| member.is_local).expect("a member").peer
 }
@@ -64,7 +64,7 @@ where
 fn host_and_leader_are_two_roles<E>()
 where
     E: Engine,
-    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
+    Room<E, SimPlatform>: Subject<Config = RoomConfig<E::Config>>,
 {
     let mut town = private_room::<E>(2);
     let peers = [own_peer(&mut town, 0), own_peer(&mut town, 1)];
@@ -101,7 +101,7 @@ where
 fn readiness_and_settings_reach_every_member<E>()
 where
     E: Engine,
-    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
+    Room<E, SimPlatform>: Subject<Config = RoomConfig<E::Config>>,
 {
     let mut town = private_room::<E>(3);
     let settings = RawJson::new(r#"{"map":"fen"}"#).expect("an object");
@@ -140,7 +140,7 @@ where
 fn values_reach_members_and_joiners<E>()
 where
     E: Engine,
-    Room<E, SimPlatform>: Resident<Config = RoomConfig<E::Config>>,
+    Room<E, SimPlatform>: Subject<Config = RoomConfig<E::Config>>,
 {
     let mut town = private_room::<E>(2);
     let peers = [own_peer(&mut town, 0), own_peer(&mut town, 1)];
@@ -163,7 +163,7 @@ where
     for house in 0..3 {
         assert_eq!(town.room(house).value(peers[0], 3), Some(&b"canoe"[..]));
     }
-    // Links that are made anew bring them again; a removed value is gone.
+    // New links bring them again; a removed value is gone.
     town.room(1).suspend();
     town.run_ms(2_000);
     town.room(0).set_value(3, b"").expect("short enough");
@@ -181,37 +181,37 @@ where
 }
 
 #[test]
-fn values_of_a_game_reach_members_and_joiners() {
+fn values_of_game_reach_members_and_joiners() {
     values_reach_members_and_joiners::<GameEngine<presses::Presses>>();
 }
 
 #[test]
-fn values_of_a_world_reach_members_and_joiners() {
+fn values_of_world_reach_members_and_joiners() {
     values_reach_members_and_joiners::<WorldEngine<pond::Pond>>();
 }
 
 #[test]
-fn host_and_leader_of_a_game_are_two_roles() {
+fn host_and_leader_of_game_are_two_roles() {
     host_and_leader_are_two_roles::<GameEngine<presses::Presses>>();
 }
 
 #[test]
-fn host_and_leader_of_a_world_are_two_roles() {
+fn host_and_leader_of_world_are_two_roles() {
     host_and_leader_are_two_roles::<WorldEngine<pond::Pond>>();
 }
 
 #[test]
-fn readiness_and_settings_of_a_game_reach_every_member() {
+fn readiness_and_settings_of_game_reach_every_member() {
     readiness_and_settings_reach_every_member::<GameEngine<presses::Presses>>();
 }
 
 #[test]
-fn readiness_and_settings_of_a_world_reach_every_member() {
+fn readiness_and_settings_of_world_reach_every_member() {
     readiness_and_settings_reach_every_member::<WorldEngine<pond::Pond>>();
 }
 
 #[test]
-fn tick_inputs_are_made_from_the_state_before_the_tick() {
+fn tick_inputs_are_made_from_state_before_tick() {
     let mut town = presses::Cluster::of(1);
     town.open(0);
     let room = town.room(0);

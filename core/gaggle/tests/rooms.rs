@@ -1,4 +1,4 @@
-//! The life of being online, as stories.
+//! Rooms of a game: joining, leaving, crashes, lost servers and links.
 
 mod presses;
 mod town;
@@ -11,13 +11,13 @@ use gaggle_kit::{Slot, SlotSet};
 use gaggle_link::sim::Conditions;
 use gaggle_lobby::view::Verdict;
 use presses::{Cluster, House, Presses, expect_one_match};
-use town::Resident;
+use town::Subject;
 
 fn came(event: &RoomEvent) -> bool {
     matches!(event, RoomEvent::PlayerJoined { .. })
 }
 
-/// How those who left did so, as one house was told.
+/// Causes with which players left, as a peer was told.
 fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
     let parting = |event: &RoomEvent| match event {
         RoomEvent::PlayerLeft { cause: parting, .. } => Some(*parting),
@@ -31,7 +31,7 @@ fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usi
 }
 
 #[test]
-fn one_plays_at_once_and_is_found_by_others() {
+fn lone_peer_plays_at_once_and_is_found_by_others() {
     let mut town = Cluster::of(3);
     town.open(0).step();
     town.step();
@@ -42,7 +42,7 @@ fn one_plays_at_once_and_is_found_by_others() {
     town.open(1).run_until("the second is in", 1_500, |town| town.is_together(1));
     town.open(2).run_until("the third is in", 1_500, |town| town.is_together(2));
     expect_one_match(&mut town, &[0, 1, 2]);
-    assert_eq!(town.room(0).stats().stalled_ticks, 0, "nobody waits for somebody who joins");
+    assert_eq!(town.room(0).stats().stalled_ticks, 0, "no peer waits for a joiner");
     assert_eq!(count(&town, 0, came), 2);
     assert_eq!(count(&town, 2, |event| matches!(event, RoomEvent::RoomJoined { .. })), 1);
     assert_eq!(count(&town, 2, |event| *event == RoomEvent::MatchJoined), 1);
@@ -65,23 +65,23 @@ fn credentials_are_renewed_before_they_end() {
     }
     let asked =
         |event: &RoomEvent| matches!(event, RoomEvent::LobbyReply { .. } | RoomEvent::RequestRejected { .. });
-    assert_eq!(count(&town, 0, asked), 0, "nobody who plays is bothered with it");
+    assert_eq!(count(&town, 0, asked), 0, "players are told nothing of it");
 }
 
 #[test]
-fn what_one_had_alone_is_what_others_come_into() {
+fn solo_match_is_what_others_join() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(5_000);
     let before = town.room(0).game().counts[0];
     assert!(before > 100);
     town.open(1).run_until("the second is in", 1_500, |town| town.is_together(1));
     town.run_ms(100);
-    assert!(town.room(1).game().counts[0] >= before, "the newcomer sees what was played before");
+    assert!(town.room(1).game().counts[0] >= before, "the joiner sees what was played before");
     expect_one_match(&mut town, &[0, 1]);
 }
 
 #[test]
-fn joining_shows_progress_and_the_game_at_hand_goes_on() {
+fn joining_shows_progress_while_solo_match_goes_on() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000).open(1);
     let (mut seen, mut frames) = (false, 0);
@@ -98,7 +98,7 @@ fn joining_shows_progress_and_the_game_at_hand_goes_on() {
 }
 
 #[test]
-fn whoever_leaves_is_told_of_once_and_the_last_goes_on_alone() {
+fn leaving_peer_is_reported_once_and_last_one_plays_on() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
@@ -116,7 +116,7 @@ fn whoever_leaves_is_told_of_once_and_the_last_goes_on_alone() {
 }
 
 #[test]
-fn a_crashed_page_gets_its_own_seat_back() {
+fn crashed_page_gets_its_slot_back() {
     let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
@@ -133,7 +133,7 @@ fn a_crashed_page_gets_its_own_seat_back() {
     assert_eq!(count(&town, 1, |event| matches!(event, RoomEvent::RoomJoined { resumed: true, .. })), 1);
 }
 
-/// The page of a house is loaded again: it says goodbye, its socket breaks, and it opens anew.
+/// Reloads the page of a peer: it closes its room, its socket breaks, and it opens another.
 fn reload(town: &mut Cluster, house: usize, ms: u64) {
     town.room(house).close();
     town.step();
@@ -142,13 +142,13 @@ fn reload(town: &mut Cluster, house: usize, ms: u64) {
 }
 
 #[test]
-fn a_page_that_is_loaded_again_has_its_own_seat_back() {
+fn reloaded_page_gets_its_slot_back() {
     let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
     town.run_ms(2_000);
-    // A lower seat is free when it comes back.
+    // A lower slot is free when it returns.
     town.room(0).leave();
     town.run_ms(500);
     let slots = town.room(2).local_slots();
@@ -163,11 +163,11 @@ fn a_page_that_is_loaded_again_has_its_own_seat_back() {
     assert!(town.room(2).game().counts[slot] >= count_before, "what it had is still there");
     assert_eq!(count(&town, 2, |event| matches!(event, RoomEvent::RoomJoined { resumed: true, .. })), 1);
     let stalls = town.room(1).stats().stalled_ticks - stalls;
-    assert!(stalls < 12, "nobody waits for a page that is loaded: {stalls} ticks stalled");
+    assert!(stalls < 12, "no peer waits for a page that reloads: {stalls} ticks stalled");
 }
 
 #[test]
-fn a_page_that_is_loaded_again_alone_has_its_room_back() {
+fn page_reloaded_alone_gets_its_room_back() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
     let code = |town: &mut Cluster, house: usize| {
@@ -184,7 +184,7 @@ fn a_page_that_is_loaded_again_alone_has_its_room_back() {
 }
 
 #[test]
-fn a_page_that_was_closed_is_gone_at_once_and_its_seat_soon() {
+fn closed_page_leaves_at_once_and_its_reservation_ends() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(500).room(0).close();
@@ -197,9 +197,9 @@ fn a_page_that_was_closed_is_gone_at_once_and_its_seat_soon() {
 }
 
 #[test]
-fn nobody_is_sent_into_a_match_that_players_beside_others_have_filled() {
+fn match_full_of_local_players_gets_no_joiner() {
     let mut town = Cluster::of(3);
-    let couch = |house| RoomConfig { local_players: 2, ..House::house_config(house) };
+    let couch = |house| RoomConfig { local_players: 2, ..House::peer_config(house) };
     town.open_with(0, couch(0)).run_ms(500);
     town.open_with(1, couch(1)).run_until("four play", 3_000, |town| town.is_together(1));
     town.open(2).run_until("the fifth has a room", 3_000, |town| town.is_together(2));
@@ -209,7 +209,7 @@ fn nobody_is_sent_into_a_match_that_players_beside_others_have_filled() {
         0
     );
     assert_eq!(town.room(2).members().len(), 1);
-    // Two who come back from a reload sit where they sat.
+    // Two local players that return after a reload have their slots.
     let slots = town.room(1).local_slots();
     let before = town.room(0).game().counts[2];
     town.room(1).close();
@@ -221,7 +221,7 @@ fn nobody_is_sent_into_a_match_that_players_beside_others_have_filled() {
 }
 
 #[test]
-fn a_newcomer_does_not_get_what_somebody_else_left() {
+fn joiner_gets_slot_no_player_has_left() {
     let mut town = Cluster::of(3);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(2_000).room(1).leave();
@@ -235,9 +235,9 @@ fn a_newcomer_does_not_get_what_somebody_else_left() {
 }
 
 #[test]
-fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
+fn result_of_two_local_players_and_one_remote_counts() {
     let mut town = Cluster::of(2);
-    let couch = RoomConfig { local_players: 2, ..House::house_config(0) };
+    let couch = RoomConfig { local_players: 2, ..House::peer_config(0) };
     town.open_with(0, couch).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(500);
     let slots = [0, 1, 2].map(Slot::at);
@@ -258,7 +258,7 @@ fn two_at_one_keyboard_and_a_third_elsewhere_have_a_result_that_counts() {
 }
 
 #[test]
-fn the_first_of_all_is_killed_and_returns() {
+fn crashed_leader_returns() {
     let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
@@ -270,7 +270,7 @@ fn the_first_of_all_is_killed_and_returns() {
     expect_one_match(&mut town, &[0, 1, 2]);
 }
 
-/// Whom a house waits for, by name, and whether it hears nobody.
+/// Peers that a peer waits for, by name, and whether it is isolated.
 fn waiting(town: &mut Cluster, house: usize) -> Option<(Vec<String>, bool)> {
     let room = town.room(house);
     let waiting = room.stall()?;
@@ -280,7 +280,7 @@ fn waiting(town: &mut Cluster, house: usize) -> Option<(Vec<String>, bool)> {
 }
 
 #[test]
-fn whoever_stands_still_knows_at_once_for_whom() {
+fn stall_names_peers_it_waits_for_at_once() {
     let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
@@ -303,14 +303,14 @@ fn whoever_stands_still_knows_at_once_for_whom() {
     assert_eq!((waiting(&mut town, 0), waiting(&mut town, 2)), (None, None), "the others play on");
 
     town.weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(600);
-    let (_, hears_nobody) = waiting(&mut town, 0).expect("nothing arrives any more");
-    assert!(hears_nobody);
+    let (_, is_isolated) = waiting(&mut town, 0).expect("nothing arrives any more");
+    assert!(is_isolated);
     town.weather(Conditions::default()).run_ms(1_000);
     assert_eq!(waiting(&mut town, 0), None, "and now it does again");
 }
 
 #[test]
-fn two_who_return_to_a_room_nobody_plays_in_are_together_soon() {
+fn two_peers_returning_to_empty_match_meet_soon() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(1_000).crash(0).crash(1).run_ms(300);
@@ -323,7 +323,7 @@ fn two_who_return_to_a_room_nobody_plays_in_are_together_soon() {
 }
 
 #[test]
-fn losing_the_server_ends_nothing() {
+fn match_goes_on_without_lobby() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.set_lobby_up(false).run_ms(5_000);
@@ -345,8 +345,8 @@ fn losing_the_server_ends_nothing() {
     }
 }
 
-/// Two who have played for a while, something happens to the second, and ten seconds after it is
-/// over both are in one match again, in the seats they had and known to the lobby.
+/// Two have played for a while, something happens to the second, and ten seconds after it is over
+/// both are in one match again, in their slots and known to the lobby.
 fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Cluster)) {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
@@ -360,7 +360,7 @@ fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Cluster)) {
         let is_back = |town: &mut Cluster, house: usize| {
             town.is_together(house)
                 && town.room(house).local_slots() == seats[house]
-                // It is final that both play on.
+                // It is confirmed that both play on.
                 && town.room(house).confirmed().is_some_and(|(_, game)| game.frame > frame && game.here == 3)
                 && town.room(house).lobby_client().is_some_and(|lobby| lobby.is_online() && lobby.room().is_some())
         };
@@ -376,7 +376,7 @@ fn back_within_ten_seconds(what: &str, happens: impl FnOnce(&mut Cluster)) {
 }
 
 #[test]
-fn whatever_happened_seat_and_match_are_back_within_ten_seconds() {
+fn slot_and_match_are_back_within_ten_seconds() {
     for seconds in [1, 45] {
         back_within_ten_seconds(&format!("the server was away for {seconds} s"), |town| {
             town.set_lobby_up(false).run_ms(seconds * 1_000).set_lobby_up(true);
@@ -399,7 +399,7 @@ fn whatever_happened_seat_and_match_are_back_within_ten_seconds() {
 }
 
 #[test]
-fn without_a_server_one_plays_alone() {
+fn peer_without_lobby_plays_solo() {
     let mut town = Cluster::of(1);
     town.set_lobby_up(false).open(0).run_ms(3_000);
     assert_eq!(town.room(0).phase(), Phase::Solo);
@@ -409,7 +409,7 @@ fn without_a_server_one_plays_alone() {
 }
 
 #[test]
-fn a_join_that_fails_says_so_and_goes_on_alone() {
+fn failed_join_is_reported_and_peer_plays_on() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).deafen(1).open(1).run_ms(10_000);
     assert!(matches!(town.room(1).phase(), Phase::Joining { .. }), "{}", town.describe());
@@ -421,7 +421,7 @@ fn a_join_that_fails_says_so_and_goes_on_alone() {
 }
 
 #[test]
-fn a_hidden_page_stands_up_and_sits_down_again() {
+fn hidden_page_leaves_match_and_rejoins() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(1_000);
@@ -431,7 +431,7 @@ fn a_hidden_page_stands_up_and_sits_down_again() {
     town.run_ms(5_000);
     assert_eq!(town.room(1).phase(), Phase::Suspended);
     assert_eq!(town.room(0).game().here.count_ones(), 1);
-    assert_eq!(town.room(0).stats().stalled_ticks, stalls, "nobody waits for a page nobody looks at");
+    assert_eq!(town.room(0).stats().stalled_ticks, stalls, "no peer waits for a hidden page");
     town.room(1).resume();
     town.run_until("it sits again", 2_000, |town| town.is_together(1));
     assert_eq!(town.room(1).local_slots(), slots);
@@ -439,7 +439,7 @@ fn a_hidden_page_stands_up_and_sits_down_again() {
 }
 
 #[test]
-fn a_page_hidden_while_it_comes_in_comes_in_when_it_is_looked_at_again() {
+fn page_hidden_while_joining_joins_when_shown() {
     let mut town = Cluster::of(2);
     town.slow_links(800).open(0).run_ms(500).open(1);
     town.run_until("it is coming in", 1_000, |town| matches!(town.room(1).phase(), Phase::Joining { .. }));
@@ -452,18 +452,18 @@ fn a_page_hidden_while_it_comes_in_comes_in_when_it_is_looked_at_again() {
 }
 
 #[test]
-fn whoever_seeks_another_room_plays_on_until_it_is_there_and_so_does_who_stays() {
+fn peer_changing_rooms_plays_on_until_new_match_is_ready() {
     let mut town = Cluster::of(3);
-    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::house_config(0) };
+    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::peer_config(0) };
     town.open_with(0, private).run_ms(500).open(1).run_ms(500).open(2);
     town.run_until("two are together", 3_000, |town| town.is_together(2)).run_ms(1_000);
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    // Nothing is heard of the other room for a while.
+    // Nothing arrives from the other room for a while.
     town.slow_links(2_000);
     let before = [1, 2].map(|house| town.room(house).game().frame);
     town.room(2).join(JoinTarget::Code(code));
     town.run_ms(1_500);
-    // Whoever stays waits until the lobby says that the other has left.
+    // The peer that stays waits until the lobby says that the other has left.
     for (house, before, least) in [(2, before[1], 86), (1, before[0], 70)] {
         let played = town.room(house).game().frame - before;
         assert!(
@@ -479,7 +479,7 @@ fn whoever_seeks_another_room_plays_on_until_it_is_there_and_so_does_who_stays()
 }
 
 #[test]
-fn settings_without_room_for_the_players_are_refused_at_once() {
+fn settings_without_slots_for_players_are_rejected() {
     let open = |config: RoomConfig| {
         let game = Presses { frame: 0, here: 0, counts: [0; 4] };
         GameRoom::open(Micros::ZERO, config, NoNetwork::default(), game, 7)
@@ -502,7 +502,7 @@ fn settings_without_room_for_the_players_are_refused_at_once() {
 }
 
 #[test]
-fn whoever_rests_alone_still_lets_others_in() {
+fn peer_suspended_alone_still_admits_joiners() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
     town.room(0).suspend();
@@ -512,7 +512,7 @@ fn whoever_rests_alone_still_lets_others_in() {
     assert_eq!(town.room(0).game().frame, frame, "a pause is a pause");
     town.open(1).run_until("the second is in", 3_000, |town| town.is_together(1));
     town.run_ms(2_000);
-    assert_eq!(town.room(1).game().here.count_ones(), 1, "whoever rests is not waited for");
+    assert_eq!(town.room(1).game().here.count_ones(), 1, "no peer waits for a suspended one");
     let frame = town.room(1).game().frame;
     town.run_ms(1_000);
     assert!(town.room(1).game().frame > frame + 50);
@@ -522,7 +522,7 @@ fn whoever_rests_alone_still_lets_others_in() {
 }
 
 #[test]
-fn one_room_after_another() {
+fn peer_plays_in_one_room_after_another() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.room(1).leave();
@@ -536,22 +536,22 @@ fn one_room_after_another() {
 }
 
 #[test]
-fn a_private_room_is_found_by_its_code_only() {
+fn private_room_is_joined_by_code_only() {
     let mut town = Cluster::of(3);
-    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::house_config(0) };
+    let private = RoomConfig { join: JoinTarget::CreatePrivate, ..House::peer_config(0) };
     town.open_with(0, private).run_ms(500).open(1).run_ms(1_000);
     assert_eq!(town.room(1).members().len(), 1, "a stranger does not stumble into it");
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::house_config(2) };
+    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::peer_config(2) };
     town.open_with(2, invited).run_until("the guest is in", 2_000, |town| town.is_together(2));
     expect_one_match(&mut town, &[0, 2]);
 }
 
 #[test]
-fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
+fn unknown_code_is_rejected_and_match_goes_on() {
     let mut town = Cluster::of(1);
     let code = "BCDFGH".parse().expect("a code");
-    town.open_with(0, RoomConfig { join: JoinTarget::Code(code), ..House::house_config(0) }).run_ms(2_000);
+    town.open_with(0, RoomConfig { join: JoinTarget::Code(code), ..House::peer_config(0) }).run_ms(2_000);
     let refusals: Vec<String> = town.told[0]
         .iter()
         .filter(|event| matches!(event, RoomEvent::RequestRejected { .. }))
@@ -563,7 +563,7 @@ fn a_code_of_no_room_is_refused_with_words_and_the_game_goes_on() {
 }
 
 #[test]
-fn a_mistyped_code_costs_nobody_the_seat_they_have() {
+fn mistyped_code_costs_no_reservation() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1);
     town.run_until("two are together", 3_000, |town| town.is_together(1));
@@ -577,8 +577,8 @@ fn a_mistyped_code_costs_nobody_the_seat_they_have() {
         town.describe()
     );
     expect_one_match(&mut town, &[0, 1]);
-    // A page that has no use for the seat it had keeps it from nobody.
-    town.crash(1).open_with(1, RoomConfig { join: mistyped, ..House::house_config(1) }).run_ms(3_000);
+    // A page without use for its reservation keeps it from no other player.
+    town.crash(1).open_with(1, RoomConfig { join: mistyped, ..House::peer_config(1) }).run_ms(3_000);
     assert_eq!(
         count(&town, 1, |event| matches!(event, RoomEvent::RequestRejected { .. })),
         1,
@@ -590,15 +590,15 @@ fn a_mistyped_code_costs_nobody_the_seat_they_have() {
 }
 
 #[test]
-fn offline_asks_nobody() {
+fn offline_room_connects_to_no_server() {
     let mut town = Cluster::of(1);
-    town.open_with(0, RoomConfig { join: JoinTarget::Offline, ..House::house_config(0) }).run_ms(1_000);
+    town.open_with(0, RoomConfig { join: JoinTarget::Offline, ..House::peer_config(0) }).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).game().frame > 50);
 }
 
 #[test]
-fn whoever_gives_way_after_a_split_is_told_who_is_there_and_records_what_goes_on() {
+fn peer_of_abandoned_branch_knows_members_and_records_other() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     town.run_ms(3_000).weather(Conditions { is_cut: true, ..Conditions::default() }).run_ms(12_000);
@@ -623,7 +623,7 @@ fn whoever_gives_way_after_a_split_is_told_who_is_there_and_records_what_goes_on
 }
 
 #[test]
-fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
+fn slow_link_is_joined_over_as_soon_as_it_opens() {
     for millis in [500, 2_000, 4_000, 8_000] {
         let mut town = Cluster::of(2);
         town.slow_links(millis).open(0).open(1).run_ms(millis);
@@ -634,17 +634,17 @@ fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
 }
 
 #[test]
-fn somebody_looks_on_and_takes_a_seat_later() {
+fn spectator_takes_slot_later() {
     let mut town = Cluster::of(3);
     town.open(0).run_ms(500).open(1).run_until("both are in", 3_000, |town| town.is_together(1));
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
     let stalls = town.room(0).stats().stalled_ticks;
-    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::house_config(2) };
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::peer_config(2) };
     town.open_with(2, watch)
         .run_until("it looks on", 3_000, |town| town.room(2).phase() == Phase::Spectating);
     town.run_ms(3_000);
     assert_eq!(count(&town, 2, |event| *event == RoomEvent::SpectatingStarted), 1);
-    assert_eq!(town.room(0).stats().stalled_ticks, stalls, "nobody waits for those who look on");
+    assert_eq!(town.room(0).stats().stalled_ticks, stalls, "no peer waits for a spectator");
     assert!(town.room(2).local_slots().is_empty());
     assert_eq!(town.room(2).game().here.count_ones(), 2, "no seat is taken");
     let behind = town.room(0).game().frame - town.room(2).game().frame;
@@ -654,7 +654,7 @@ fn somebody_looks_on_and_takes_a_seat_later() {
         marks[1].iter().filter(|mark| marks[0].iter().any(|other| other.0 == mark.0)).collect();
     assert!(shared.len() >= 2 && shared.iter().all(|mark| marks[0].contains(mark)), "{marks:?}");
     assert!(!town.room(2).report_result(&[], None, 0), "results are told by those who played");
-    // Nobody looks at a page that looks on: it goes on without a seat to give up.
+    // A hidden spectator goes on: it has no slot to give up.
     town.room(2).suspend();
     town.run_ms(1_000);
     assert_eq!(town.room(2).phase(), Phase::Spectating);
@@ -666,11 +666,11 @@ fn somebody_looks_on_and_takes_a_seat_later() {
 }
 
 #[test]
-fn those_who_look_on_are_told_when_everybody_has_left() {
+fn spectator_is_told_when_all_players_have_left() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::house_config(1) };
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::peer_config(1) };
     town.open_with(1, watch)
         .run_until("it looks on", 3_000, |town| town.room(1).phase() == Phase::Spectating);
     town.room(0).leave();
@@ -688,26 +688,26 @@ fn looking_on_where_no_link_opens_is_given_up() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::house_config(1) };
+    let watch = RoomConfig { join: JoinTarget::Spectate(code), ..House::peer_config(1) };
     town.deafen(1).open_with(1, watch).run_ms(18_000);
     assert_eq!(count(&town, 1, |event| *event == RoomEvent::JoinFailed), 1, "{}", town.describe());
     assert_eq!(town.room(1).phase(), Phase::Solo);
 }
 
 #[test]
-fn by_its_code_a_room_of_another_mode_is_joined_too() {
+fn room_of_another_mode_is_joined_by_code() {
     let mut town = Cluster::of(2);
-    let versus = RoomConfig { mode: "versus".parse().expect("a label"), ..House::house_config(0) };
+    let versus = RoomConfig { mode: "versus".parse().expect("a label"), ..House::peer_config(0) };
     town.open_with(0, versus).run_ms(1_000);
     let code = town.room(0).lobby_client().and_then(|lobby| lobby.room()).expect("a room").code;
-    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::house_config(1) };
+    let invited = RoomConfig { join: JoinTarget::Code(code), ..House::peer_config(1) };
     town.open_with(1, invited).run_until("it is in", 3_000, |town| town.is_together(1));
     expect_one_match(&mut town, &[0, 1]);
     assert_eq!(town.room(1).config().mode.as_str(), "versus");
 }
 
 #[test]
-fn whoever_comes_back_sits_where_it_sat_although_a_lower_place_is_free() {
+fn returning_peer_keeps_slot_though_lower_one_is_free() {
     let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
@@ -729,13 +729,13 @@ fn whoever_comes_back_sits_where_it_sat_although_a_lower_place_is_free() {
 }
 
 #[test]
-fn other_versions_and_other_settings_never_meet() {
+fn peers_of_other_versions_or_settings_never_meet() {
     let mut town = Cluster::of(3);
-    let mut slower = House::house_config(2);
+    let mut slower = House::peer_config(2);
     slower.engine.tick_rate = 30;
     town.open(0)
         .run_ms(500)
-        .open_with(1, House::house_config(1).version("2"))
+        .open_with(1, House::peer_config(1).version("2"))
         .open_with(2, slower)
         .run_ms(3_000);
     for house in 0..3 {
@@ -745,13 +745,13 @@ fn other_versions_and_other_settings_never_meet() {
 }
 
 #[test]
-fn players_say_things_to_each_other_beside_the_match() {
+fn messages_reach_members_beside_match() {
     let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
     let ids: Vec<_> = (0..3).map(|house| own_id(&mut town, house)).collect();
-    town.room(0).send_message(None, b"good evening").expect("everybody is linked");
+    town.room(0).send_message(None, b"good evening").expect("all are connected");
     town.room(0).send_message(Some(ids[1]), b"only you").expect("it is linked");
     let huge = vec![0; gaggle::MESSAGE_BYTES_MAX + 1];
     assert!(town.room(0).send_message(None, &huge).is_err());
@@ -770,12 +770,12 @@ fn own_id(town: &mut Cluster, house: usize) -> gaggle::PeerId {
 }
 
 #[test]
-fn a_machine_that_computes_something_else_is_told_mended_and_explained() {
+fn desync_is_reported_recovered_and_explained() {
     let mut town = Cluster::of(3);
     for house in 0..3 {
         town.open(house).run_until("it is in", 3_000, move |town| town.is_together(house));
     }
-    // Long enough that a frame computed wrongly is not computed again.
+    // Long enough that a wrong frame is not simulated again.
     presses::BROKEN.set(Some(2));
     town.run_ms(300);
     presses::BROKEN.set(None);

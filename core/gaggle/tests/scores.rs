@@ -1,4 +1,4 @@
-//! A player's own score, told every 15 s and when the player leaves, and the round after a result.
+//! A player's own score, sent every 15 s and when the player leaves, and the round after a result.
 
 #[allow(dead_code, reason = "other stories use more of it")]
 mod presses;
@@ -8,7 +8,7 @@ use gaggle::{RoomEvent, Slot};
 use gaggle_kit::Micros;
 use presses::Cluster;
 
-/// The points a house told so far, each with the milliseconds since the one before.
+/// Scores a peer has sent, each with the milliseconds since the one before.
 fn told(town: &Cluster, house: usize) -> Vec<(u64, i64)> {
     let mut before = Micros::ZERO;
     let points = |text: &str| {
@@ -39,7 +39,7 @@ fn score_set_once_is_told_in_its_time() {
     let all = told(&town, 1);
     assert_eq!((all.len(), all[1].1), (2, 20), "{all:?}");
     assert!((14_900..=15_100).contains(&all[1].0), "{all:?}");
-    // The same is not told again.
+    // The same score is not sent again.
     town.room(1).set_score(20, Some(1));
     town.run_ms(20_000);
     assert_eq!(told(&town, 1).len(), 2);
@@ -80,7 +80,7 @@ fn player_who_leaves_tells_last_score() {
 }
 
 #[test]
-fn another_room_is_told_the_same_score_again() {
+fn another_room_is_told_same_score_again() {
     let mut town = two();
     town.room(1).set_score(10, None);
     town.run_ms(16_000).room(1).join(gaggle::JoinTarget::CreatePrivate);

@@ -1,4 +1,4 @@
-//! The life of being online with shared objects, as stories.
+//! Rooms of a world: joining, leaving, crashes, lost servers and links.
 
 mod pond;
 mod town;
@@ -8,7 +8,7 @@ use gaggle::{JoinTarget, LeaveCause, Phase, RoomEvent, SharedConfig, Slot};
 use gaggle_kit::Micros;
 use gaggle_link::sim::{Chance, Conditions};
 use pond::{Cluster, House, Oars, Pond, boats, expect_one_world, pushes, rocks, strokes};
-use town::Resident;
+use town::Subject;
 
 fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usize {
     town.told[house].iter().filter(|event| what(event)).count()
@@ -18,7 +18,7 @@ fn came(event: &RoomEvent) -> bool {
     matches!(event, RoomEvent::PlayerJoined { .. })
 }
 
-/// How those who left did so, as one house was told.
+/// Causes with which players left, as a peer was told.
 fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
     let parting = |event: &RoomEvent| match event {
         RoomEvent::PlayerLeft { cause: parting, .. } => Some(*parting),
@@ -27,7 +27,7 @@ fn partings(town: &Cluster, house: usize) -> Vec<LeaveCause> {
     town.told[house].iter().filter_map(parting).collect()
 }
 
-/// So many houses in one world of this policy.
+/// So many peers in one world of this policy.
 fn together(houses: usize, policy: &AuthorityPolicy) -> Cluster {
     let mut town = Cluster::of(houses);
     for house in 0..houses {
@@ -41,7 +41,7 @@ const POLICIES: [AuthorityPolicy; 3] =
     [AuthorityPolicy::OwnerOrLeader, AuthorityPolicy::Anyone, AuthorityPolicy::Leader];
 
 #[test]
-fn one_plays_at_once_and_others_come_into_what_is_there() {
+fn lone_peer_plays_at_once_and_others_join_its_world() {
     for policy in POLICIES {
         let mut town = Cluster::of(3);
         town.open_with(0, pond::with_policy(0, policy.clone())).step();
@@ -78,7 +78,7 @@ fn player(number: u8) -> Slot {
 }
 
 #[test]
-fn the_world_at_hand_goes_on_while_one_comes_in() {
+fn solo_world_goes_on_while_joining() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000).open(1);
     let (mut steps, mut seen) = (0, false);
@@ -99,18 +99,18 @@ fn the_world_at_hand_goes_on_while_one_comes_in() {
 }
 
 #[test]
-fn the_lobby_says_who_came_later_and_so_cannot_be_senior() {
+fn lobby_tells_who_joined_later() {
     let mut town = Cluster::of(3);
     for house in 0..2 {
         town.open(house);
         town.run_until("it is in", 3_000, move |town| town.is_together(house));
     }
-    // Nobody ever hears from the third but through the lobby.
+    // All that peers hear of the third comes from the lobby.
     town.deafen(2).open(2).run_ms(2_000);
     let peers: Vec<_> = (0..3)
         .map(|house| {
             let me = town.room(house).members().into_iter().find(|person| person.is_local);
-            me.expect("everybody has a seat").peer
+            me.expect("every peer has a slot").peer
         })
         .collect();
     let later = |town: &mut Cluster, house: usize| -> Vec<bool> {
@@ -128,12 +128,12 @@ fn the_lobby_says_who_came_later_and_so_cannot_be_senior() {
 }
 
 #[test]
-fn what_everybody_says_of_how_it_ended_is_kept() {
+fn result_all_peers_report_is_stored() {
     let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.run_ms(2_000);
     let kept = |town: &Cluster, house: usize| count(town, house, |event| *event == RoomEvent::ResultStored);
     let points = [(Slot::at(0), 3), (Slot::at(1), 5)];
-    assert!(town.room(0).report_result(&points, Some(2), 77), "there is somebody to tell");
+    assert!(town.room(0).report_result(&points, Some(2), 77), "the lobby is connected");
     town.run_ms(500);
     assert_eq!((kept(&town, 0), kept(&town, 1)), (0, 0), "one word is not enough");
     assert!(town.room(1).report_result(&points, Some(2), 77));
@@ -151,7 +151,7 @@ fn what_everybody_says_of_how_it_ended_is_kept() {
 }
 
 #[test]
-fn the_host_is_killed_and_nothing_is_lost() {
+fn crashed_leader_loses_no_object() {
     for policy in POLICIES {
         let mut town = together(3, &policy);
         town.run_ms(3_000);
@@ -173,7 +173,7 @@ fn the_host_is_killed_and_nothing_is_lost() {
 }
 
 #[test]
-fn who_was_killed_returns_to_its_seat_and_its_things() {
+fn crashed_peer_returns_to_its_slot_and_objects() {
     for policy in POLICIES {
         let mut town = together(3, &policy);
         town.run_ms(2_000);
@@ -188,7 +188,7 @@ fn who_was_killed_returns_to_its_seat_and_its_things() {
             assert_eq!(town.room(house).local_slot(), own);
             assert!(strokes(&mut town, house, own) > done, "{policy:?}: {}", town.describe());
             let boats = boats(town.room(house).session());
-            assert_eq!(boats.len(), 3, "nobody has two: {}", town.describe());
+            assert_eq!(boats.len(), 3, "no player has two: {}", town.describe());
             let boat = boats.iter().find(|(_, boat, _)| boat.sailor == own.byte()).expect("a boat");
             let holder = if matches!(policy, AuthorityPolicy::Leader) {
                 town.room(house).leader_slot()
@@ -205,7 +205,7 @@ fn who_was_killed_returns_to_its_seat_and_its_things() {
 }
 
 #[test]
-fn whoever_leaves_goes_on_alone_with_everything_and_so_do_the_others() {
+fn leaving_peer_and_others_keep_whole_world() {
     for policy in POLICIES {
         let mut town = together(3, &policy);
         town.run_ms(2_000);
@@ -225,7 +225,7 @@ fn whoever_leaves_goes_on_alone_with_everything_and_so_do_the_others() {
 }
 
 #[test]
-fn losing_the_server_ends_nothing() {
+fn world_goes_on_without_lobby() {
     let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.set_lobby_up(false).run_ms(5_000);
     expect_one_world(&mut town, &[0, 1]);
@@ -243,12 +243,12 @@ fn losing_the_server_ends_nothing() {
             "{}",
             town.describe()
         );
-        assert_eq!(partings(&town, house), [], "nobody was sent away\n{}", town.describe());
+        assert_eq!(partings(&town, house), [], "no peer was removed\n{}", town.describe());
     }
 }
 
 #[test]
-fn without_a_server_one_plays_alone_and_is_found_later() {
+fn peer_without_lobby_plays_solo_and_is_found_later() {
     let mut town = Cluster::of(2);
     town.set_lobby_up(false).open(0).run_ms(3_000);
     assert_eq!(town.room(0).phase(), Phase::Solo);
@@ -261,7 +261,7 @@ fn without_a_server_one_plays_alone_and_is_found_later() {
 }
 
 #[test]
-fn a_join_that_fails_says_so_and_succeeds_as_soon_as_it_can() {
+fn failed_join_is_reported_and_succeeds_later() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(500).deafen(1).open(1).run_ms(10_000);
     assert!(matches!(town.room(1).phase(), Phase::Joining { .. }), "{}", town.describe());
@@ -281,7 +281,7 @@ fn a_join_that_fails_says_so_and_succeeds_as_soon_as_it_can() {
 }
 
 #[test]
-fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
+fn slow_link_is_joined_over_as_soon_as_it_opens() {
     for millis in [500, 2_000, 8_000] {
         let mut town = Cluster::of(2);
         town.slow_links(millis).open(0).open(1).run_ms(millis);
@@ -293,7 +293,7 @@ fn a_link_that_takes_long_is_joined_over_as_soon_as_it_is_there() {
 }
 
 #[test]
-fn a_hidden_page_leaves_the_world_to_others_and_comes_back() {
+fn hidden_page_leaves_world_to_others_and_rejoins() {
     for policy in POLICIES {
         let mut town = together(2, &policy);
         town.run_ms(2_000);
@@ -318,7 +318,7 @@ fn a_hidden_page_leaves_the_world_to_others_and_comes_back() {
 }
 
 #[test]
-fn whoever_rests_alone_hands_its_world_to_who_comes() {
+fn peer_suspended_alone_hands_world_to_joiner() {
     for policy in POLICIES {
         let mut town = Cluster::of(2);
         town.open_with(0, pond::with_policy(0, policy.clone())).run_ms(3_000);
@@ -328,7 +328,7 @@ fn whoever_rests_alone_hands_its_world_to_who_comes() {
         town.open_with(1, pond::with_policy(1, policy.clone()));
         town.run_until("the second is in", 3_000, |town| town.is_together(1)).run_ms(4_000);
         assert_eq!(town.room(0).world().steps, steps, "a pause is a pause");
-        assert_eq!(town.room(1).session().roster().len(), 1, "whoever rests is not waited for");
+        assert_eq!(town.room(1).session().roster().len(), 1, "no peer waits for a suspended one");
         assert!(town.room(1).is_leader() && pushes(&mut town, 1) > known, "{policy:?}: {}", town.describe());
         assert_eq!(rocks(town.room(1).session()).len(), pond::ROCKS);
         town.room(0).resume();
@@ -338,7 +338,7 @@ fn whoever_rests_alone_hands_its_world_to_who_comes() {
 }
 
 #[test]
-fn when_all_others_go_while_one_comes_in_it_has_the_room_for_itself() {
+fn joiner_left_alone_by_all_others_has_room_for_itself() {
     let mut town = Cluster::of(3);
     town.open(0).run_ms(500).deafen(1).open(1).run_ms(3_000);
     assert!(matches!(town.room(1).phase(), Phase::Joining { .. }));
@@ -350,10 +350,10 @@ fn when_all_others_go_while_one_comes_in_it_has_the_room_for_itself() {
 }
 
 #[test]
-fn everybody_came_to_join_and_one_of_them_begins() {
+fn one_of_several_waiting_joiners_begins_world() {
     let mut town = Cluster::of(3);
     town.open(0).run_ms(500).slow_links(2_000).open(1).open(2).run_ms(500);
-    // The one they came to is gone without a word.
+    // The peer they joined has crashed.
     town.crash(0).run_ms(1_000);
     town.run_until("both are in", 14_000, |town| town.is_together(1) && town.is_together(2)).run_ms(1_000);
     expect_one_world(&mut town, &[1, 2]);
@@ -362,7 +362,7 @@ fn everybody_came_to_join_and_one_of_them_begins() {
 }
 
 #[test]
-fn one_room_after_another() {
+fn peer_plays_in_one_room_after_another() {
     let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.room(1).leave();
     town.run_ms(2_000);
@@ -373,7 +373,7 @@ fn one_room_after_another() {
 }
 
 #[test]
-fn a_seat_of_another_number_keeps_what_one_had_alone() {
+fn player_with_another_slot_keeps_its_solo_objects() {
     let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.run_ms(1_000);
     assert_eq!(town.room(1).local_slot(), player(1));
@@ -391,7 +391,7 @@ fn a_seat_of_another_number_keeps_what_one_had_alone() {
 }
 
 #[test]
-fn what_somebody_says_is_heard_by_all_once() {
+fn remote_event_reaches_all_peers_once() {
     let mut town = together(3, &AuthorityPolicy::OwnerOrLeader);
     town.weather(Conditions { loss: Chance::percent(10), ..Conditions::latency_ms(60) });
     for word in 0..5 {
@@ -405,7 +405,7 @@ fn what_somebody_says_is_heard_by_all_once() {
 }
 
 #[test]
-fn a_press_between_two_frames_is_not_lost() {
+fn press_between_two_steps_is_not_lost() {
     let mut town = Cluster::of(1);
     town.open(0).run_ms(500);
     town.room(0).world_mut().still = true;
@@ -423,7 +423,7 @@ fn a_press_between_two_frames_is_not_lost() {
 }
 
 #[test]
-fn a_press_held_over_many_steps_counts_once() {
+fn press_held_over_many_steps_counts_once() {
     let mut town = Cluster::of(1);
     town.open(0).run_ms(500);
     town.room(0).world_mut().still = true;
@@ -442,9 +442,9 @@ fn a_press_held_over_many_steps_counts_once() {
 }
 
 #[test]
-fn offline_asks_nobody() {
+fn offline_room_connects_to_no_server() {
     let mut town = Cluster::of(1);
-    let config = SharedConfig { join: JoinTarget::Offline, ..House::house_config(0) };
+    let config = SharedConfig { join: JoinTarget::Offline, ..House::peer_config(0) };
     town.open_with(0, config).run_ms(1_000);
     assert!(town.told[0].is_empty());
     assert!(town.room(0).world().steps > 50);
@@ -455,7 +455,7 @@ fn code_of(town: &mut Cluster, house: usize) -> gaggle::RoomCode {
 }
 
 #[test]
-fn somebody_looks_on_and_takes_a_seat_later() {
+fn spectator_takes_slot_later() {
     for policy in POLICIES {
         let mut town = Cluster::of(3);
         for house in 0..2 {
@@ -469,7 +469,7 @@ fn somebody_looks_on_and_takes_a_seat_later() {
         town.open_with(2, watch.clone()).run_until("it looks on", 3_000, watches);
         town.run_ms(3_000);
         assert_eq!(count(&town, 2, |event| *event == RoomEvent::SpectatingStarted), 1);
-        assert_eq!(count(&town, 0, came), 1, "nobody but the second player came");
+        assert_eq!(count(&town, 0, came), 1, "only the second player joined");
         assert_eq!(town.room(0).session().roster().len(), 2);
         let eyes = town.room(2);
         assert_eq!((eyes.session().roster().len(), eyes.world().entered), (2, 2));
@@ -478,11 +478,11 @@ fn somebody_looks_on_and_takes_a_seat_later() {
         let seen = pushes(&mut town, 2);
         town.run_ms(1_000);
         assert!(pushes(&mut town, 2) > seen, "{policy:?}: what is seen moves");
-        // Nobody looks at a page that looks on: it goes on without a seat to give up.
+        // A hidden spectator goes on: it has no slot to give up.
         town.room(2).suspend();
         town.run_ms(1_000);
         assert_eq!(town.room(2).phase(), Phase::Spectating);
-        // The host is lost and the others go on: so does who looks on.
+        // The leader crashes and the others go on: so does the spectator.
         town.crash(0).run_ms(8_000);
         assert_eq!(town.room(2).phase(), Phase::Spectating);
         assert_eq!(town.room(2).leader_slot(), Some(player(1)));
@@ -495,10 +495,10 @@ fn somebody_looks_on_and_takes_a_seat_later() {
 }
 
 #[test]
-fn those_who_look_on_have_a_world_of_their_own_when_everybody_has_left() {
+fn spectator_has_own_world_when_all_players_have_left() {
     let mut town = Cluster::of(2);
     town.open(0).run_ms(1_000);
-    let watch = SharedConfig { join: JoinTarget::Spectate(code_of(&mut town, 0)), ..House::house_config(1) };
+    let watch = SharedConfig { join: JoinTarget::Spectate(code_of(&mut town, 0)), ..House::peer_config(1) };
     town.open_with(1, watch)
         .run_until("it looks on", 3_000, |town| town.room(1).phase() == Phase::Spectating);
     town.room(0).leave();
@@ -514,7 +514,7 @@ fn those_who_look_on_have_a_world_of_their_own_when_everybody_has_left() {
 }
 
 #[test]
-fn silence_is_told_before_anybody_is_given_up() {
+fn silence_is_reported_before_peer_times_out() {
     let mut town = together(2, &AuthorityPolicy::OwnerOrLeader);
     town.run_ms(1_000);
     town.weather(Conditions { loss: Chance::ALWAYS, ..Conditions::default() });
@@ -529,17 +529,17 @@ fn silence_is_told_before_anybody_is_given_up() {
         "{}",
         town.describe()
     );
-    assert_eq!(partings(&town, 0), [], "and nobody left");
+    assert_eq!(partings(&town, 0), [], "and no player left");
 }
 
 #[test]
-fn a_host_who_says_goodbye_is_followed_at_once() {
+fn leader_that_leaves_is_succeeded_at_once() {
     for policy in POLICIES {
         let mut town = together(3, &policy);
         town.run_ms(2_000);
         town.room(0).leave();
         town.run_until("another leads", 1_000, |town| town.room(1).is_leader());
-        // Far less than it takes to be sure that somebody is dead.
+        // Far less than the timeout of a peer.
         town.run_ms(400);
         let session = town.room(1).session();
         let held: Vec<Option<Slot>> = rocks(session).into_iter().map(|(_, _, holder)| holder).collect();

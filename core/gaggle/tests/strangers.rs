@@ -1,6 +1,5 @@
-//! What keeps players from playing together is told, and no peer is said to be in that is not:
-//! other builds, states that cannot be read, states that are large or too large, lines that are too
-//! slow.
+//! Obstacles to playing together are reported, and no peer counts as playing that is not: other
+//! builds, undecodable states, large and too large states, slow links.
 
 mod town;
 
@@ -8,11 +7,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use gaggle::timeline::{PeerFault, STATE_BYTES_MAX};
-use gaggle::{Game, GameRoom, Inputs, JoinTarget, PeerRejection, Phase, RoomConfig, RoomEvent, Slot, State};
+use gaggle::{
+    AnyRoom, Game, GameRoom, Inputs, JoinTarget, PeerRejection, Phase, RoomCode, RoomConfig, RoomEvent, Slot,
+    State,
+};
 use gaggle_kit::{ByteReader, ByteSink, DecodeError, FieldDiff, FieldPath, Micros, Prng};
 use gaggle_link::sim::Conditions;
 
-use town::{Resident, SimPlatform};
+use town::{SimPlatform, Subject};
 
 #[derive(Debug, Clone, Default, State)]
 struct Rope {
@@ -29,22 +31,22 @@ struct LongRope {
 }
 
 thread_local! {
-    /// Whose machine is computing.
+    /// The peer that computes at the moment.
     static COMPUTING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A state of any size, written by hand: its shape says nothing of what is in it.
+/// A state of any size, written by hand: its shape does not tell what is in it.
 #[derive(Debug, Clone)]
 struct Heap {
     frame: u32,
-    /// Which build made it: what 1 writes only the first house can read.
+    /// The build that made it: what build 1 writes only peer 0 can read.
     build: u8,
     bulk: Rc<[u8]>,
 }
 
 impl Heap {
     fn of(bytes: usize, build: u8) -> Heap {
-        // Nothing that could be packed.
+        // Bytes that do not compress.
         let mut rng = Prng::new(5);
         let mut bulk: Vec<u8> = (0..bytes / 4 + 1).flat_map(|_| rng.next_u32().to_le_bytes()).collect();
         bulk.truncate(bytes);
@@ -104,38 +106,23 @@ impl Game for Heap {
     }
 }
 
-/// A room of any game.
-trait AnyRoom {
+/// A room of any of these games.
+trait AnyBuild: AnyRoom {
     fn play(&mut self, now: Micros, house: usize);
-    fn next_told(&mut self) -> Option<RoomEvent>;
-    fn stage(&self) -> Phase;
     fn describe(&mut self) -> String;
-    fn code(&mut self) -> gaggle::RoomCode;
     fn frame(&self) -> u32;
     fn present(&self) -> usize;
 }
 
-impl<G: Game<Input = u8> + Clone> AnyRoom for GameRoom<G, SimPlatform> {
+impl<G: Game<Input = u8> + Clone> AnyBuild for GameRoom<G, SimPlatform> {
     fn play(&mut self, now: Micros, house: usize) {
         self.set_input(0, (now.get() / 50_000 / (3 + house as u64) % 2) as u8);
         COMPUTING.set(house);
         self.update(now);
     }
 
-    fn next_told(&mut self) -> Option<RoomEvent> {
-        self.poll_event()
-    }
-
-    fn stage(&self) -> Phase {
-        GameRoom::phase(self)
-    }
-
     fn describe(&mut self) -> String {
         format!("{:?} {:?}", self.session().roster(), self.stats())
-    }
-
-    fn code(&mut self) -> gaggle::RoomCode {
-        self.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
     }
 
     fn frame(&self) -> u32 {
@@ -147,7 +134,7 @@ impl<G: Game<Input = u8> + Clone> AnyRoom for GameRoom<G, SimPlatform> {
     }
 }
 
-/// What is played in a house.
+/// What a peer plays.
 #[derive(Clone, Copy)]
 enum Build {
     Rope,
@@ -155,40 +142,46 @@ enum Build {
     Heap { bytes: usize, build: u8 },
 }
 
-struct House(Box<dyn AnyRoom>);
+struct House(Box<dyn AnyBuild>);
 
-impl Resident for House {
+fn code(town: &mut Cluster, house: usize) -> RoomCode {
+    town.room(house).0.lobby_client().and_then(|lobby| lobby.room()).expect("a room").code
+}
+
+impl Subject for House {
     type Config = (RoomConfig, Build);
 
-    fn house_config(house: usize) -> (RoomConfig, Build) {
+    fn peer_config(house: usize) -> (RoomConfig, Build) {
         let client = town::client_config(house);
         let config = RoomConfig::new("rope", 4).expect("a label").version("1");
         (RoomConfig { lobby: client, ..config }, Build::Rope)
     }
 
-    fn move_in(now: Micros, (config, build): (RoomConfig, Build), doorstep: SimPlatform, seed: u64) -> House {
+    fn open_peer(
+        now: Micros,
+        (config, build): (RoomConfig, Build),
+        platform: SimPlatform,
+        seed: u64,
+    ) -> House {
         let why = "settings that can be";
         House(match build {
-            Build::Rope => Box::new(GameRoom::open(now, config, doorstep, Rope::default(), seed).expect(why)),
+            Build::Rope => Box::new(GameRoom::open(now, config, platform, Rope::default(), seed).expect(why)),
             Build::LongRope => {
-                Box::new(GameRoom::open(now, config, doorstep, LongRope::default(), seed).expect(why))
+                Box::new(GameRoom::open(now, config, platform, LongRope::default(), seed).expect(why))
             }
             Build::Heap { bytes, build } => {
-                Box::new(GameRoom::open(now, config, doorstep, Heap::of(bytes, build), seed).expect(why))
+                Box::new(GameRoom::open(now, config, platform, Heap::of(bytes, build), seed).expect(why))
             }
         })
     }
 
-    fn play(&mut self, now: Micros, house: usize) {
+    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
         self.0.play(now, house);
+        std::iter::from_fn(|| self.0.poll_event()).collect()
     }
 
-    fn next_told(&mut self) -> Option<RoomEvent> {
-        self.0.next_told()
-    }
-
-    fn where_it_is(&self) -> Phase {
-        self.0.stage()
+    fn any_room(&self) -> &dyn AnyRoom {
+        self.0.as_ref()
     }
 
     fn describe(&mut self) -> String {
@@ -198,9 +191,9 @@ impl Resident for House {
 
 type Cluster = town::Cluster<House>;
 
-/// A house that plays this, in the room with this code if there is one.
-fn playing(house: usize, build: Build, code: Option<gaggle::RoomCode>) -> (RoomConfig, Build) {
-    let (config, _) = House::house_config(house);
+/// A peer that plays this, in the room with this code if there is one.
+fn playing(house: usize, build: Build, code: Option<RoomCode>) -> (RoomConfig, Build) {
+    let (config, _) = House::peer_config(house);
     (RoomConfig { join: code.map_or(JoinTarget::Matchmake, JoinTarget::Code), ..config }, build)
 }
 
@@ -208,10 +201,10 @@ fn count(town: &Cluster, house: usize, what: impl Fn(&RoomEvent) -> bool) -> usi
     town.told[house].iter().filter(|event| what(event)).count()
 }
 
-/// It never got in, says so, and plays on alone.
+/// The peer never joined, was told, and plays on.
 fn expect_alone(town: &mut Cluster, house: usize) {
     assert_eq!(count(town, house, |event| *event == RoomEvent::MatchJoined), 0, "{}", town.describe());
-    assert_eq!(town.room(house).where_it_is(), Phase::Solo, "{}", town.describe());
+    assert_eq!(town.room(house).0.phase(), Phase::Solo, "{}", town.describe());
     let frame = town.room(house).0.frame();
     town.run_ms(1_000);
     assert!(town.room(house).0.frame() > frame + 50, "the game goes on\n{}", town.describe());
@@ -222,9 +215,10 @@ fn builds_with_other_fields_under_one_version_never_meet() {
     let mut town = Cluster::of(3);
     town.open_with(0, playing(0, Build::Rope, None)).run_ms(1_000);
     town.open_with(1, playing(1, Build::LongRope, None)).run_ms(4_000);
-    let code = town.room(0).0.code();
-    assert_ne!(town.room(1).0.code(), code, "who looks for any room has another\n{}", town.describe());
-    town.open_with(2, playing(2, Build::LongRope, Some(code))).run_ms(4_000);
+    let first = code(&mut town, 0);
+    let other = code(&mut town, 1);
+    assert_ne!(other, first, "who looks for any room has another\n{}", town.describe());
+    town.open_with(2, playing(2, Build::LongRope, Some(first))).run_ms(4_000);
     assert_eq!(
         count(&town, 2, |event| matches!(event, RoomEvent::RequestRejected { .. })),
         1,
@@ -236,7 +230,7 @@ fn builds_with_other_fields_under_one_version_never_meet() {
 }
 
 #[test]
-fn a_state_that_cannot_be_read_ends_the_join_at_once() {
+fn undecodable_state_ends_join_at_once() {
     let build = Build::Heap { bytes: 100, build: 1 };
     let mut town = Cluster::of(2);
     town.open_with(0, playing(0, build, None)).run_ms(1_000);
@@ -248,11 +242,11 @@ fn a_state_that_cannot_be_read_ends_the_join_at_once() {
     assert_eq!(count(&town, 1, told), 1, "{}", town.describe());
     expect_alone(&mut town, 1);
     town.run_ms(20_000);
-    assert_eq!(count(&town, 1, told), 1, "nobody tries again and again\n{}", town.describe());
+    assert_eq!(count(&town, 1, told), 1, "it is tried once\n{}", town.describe());
 }
 
 #[test]
-fn a_large_state_is_joined_with_however_long_it_takes() {
+fn large_state_is_joined_with_however_long_it_takes() {
     for (megabytes, within_ms) in [(4, 10_000), (24, 40_000)] {
         let build = Build::Heap { bytes: megabytes << 20, build: 0 };
         let mut town = Cluster::of(2);
@@ -275,12 +269,12 @@ fn a_large_state_is_joined_with_however_long_it_takes() {
 }
 
 #[test]
-fn a_state_too_large_is_refused_with_its_size() {
+fn state_too_large_is_rejected_with_its_size() {
     let build = Build::Heap { bytes: (65 << 20) + 7, build: 0 };
     let mut town = Cluster::of(2);
     town.open_with(0, playing(0, build, None)).run_ms(200);
-    let code = town.room(0).0.code();
-    town.open_with(1, playing(1, Build::Heap { bytes: 10, build: 0 }, Some(code)));
+    let first = code(&mut town, 0);
+    town.open_with(1, playing(1, Build::Heap { bytes: 10, build: 0 }, Some(first)));
     town.run_until("it is told", 6_000, |town| town.told[1].contains(&RoomEvent::JoinFailed));
     let measured = RoomEvent::StateTooLarge { bytes: (65 << 20) + 7 + 9, max: STATE_BYTES_MAX };
     for house in 0..2 {
@@ -290,7 +284,7 @@ fn a_state_too_large_is_refused_with_its_size() {
 }
 
 #[test]
-fn over_a_line_too_slow_one_plays_or_is_told() {
+fn slow_link_is_played_over_or_reported() {
     for latency in [200, 300, 450] {
         let mut town = Cluster::of(2);
         town.weather(Conditions::latency_ms(latency)).open(0).run_ms(1_000).open(1).run_ms(20_000);

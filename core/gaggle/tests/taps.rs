@@ -1,4 +1,4 @@
-//! What a player presses counts, and counts once, whatever the display's rate.
+//! What a player presses counts, and counts once, at any rate of the display.
 
 use gaggle::{Game, GameRoom, Input, Inputs, Micros, NoNetwork, RoomConfig, Slot, State};
 
@@ -9,7 +9,7 @@ struct Pad {
     jump: bool,
 }
 
-/// How often the player jumped, and for how many frames the button was held.
+/// Jumps of the player, and frames for which the button was held.
 #[derive(Clone, Debug, Default, State)]
 struct Jumps {
     jumps: u32,
@@ -26,7 +26,7 @@ impl Game for Jumps {
     }
 }
 
-/// Plays for two seconds on a display of this rate; `input` is asked in every displayed frame.
+/// Plays for two seconds on a display of this rate; `input` is called for every displayed frame.
 fn play(rate: u64, input: impl Fn(u64) -> Option<Pad>) -> Jumps {
     let config = RoomConfig::new("jumps", 2).expect("a label");
     let mut room = GameRoom::open(Micros::ZERO, config, NoNetwork::default(), Jumps::default(), 7)
@@ -43,10 +43,10 @@ fn play(rate: u64, input: impl Fn(u64) -> Option<Pad>) -> Jumps {
 const JUMP: Pad = Pad { held: false, jump: true };
 
 #[test]
-fn a_tap_of_one_displayed_frame_counts_once_at_any_rate() {
+fn tap_of_one_displayed_frame_counts_once_at_any_rate() {
     for rate in [20, 30, 60, 75, 144, 240] {
-        // About one tap every tenth of a second, for a single displayed frame each; none so late
-        // that no frame follows.
+        // About one tap every tenth of a second, each in a single displayed frame; none so late
+        // that no tick follows.
         let (every, last) = (rate / 10, 2 * rate - rate / 5);
         let is_tap = |shown: u64| shown.is_multiple_of(every) && shown < last;
         let taps = (1..last).filter(|shown| is_tap(*shown)).count() as u32;
@@ -56,7 +56,7 @@ fn a_tap_of_one_displayed_frame_counts_once_at_any_rate() {
 }
 
 #[test]
-fn a_tap_said_once_counts_once_and_a_held_button_goes_on() {
+fn tap_set_once_counts_once_and_held_button_goes_on() {
     for rate in [30, 144] {
         let tapped = play(rate, |shown| (shown == 3).then_some(JUMP));
         assert_eq!(tapped.jumps, 1, "at {rate} Hz");
@@ -66,11 +66,11 @@ fn a_tap_said_once_counts_once_and_a_held_button_goes_on() {
 }
 
 #[test]
-fn a_one_shot_key_held_down_counts_once_at_any_rate() {
+fn one_shot_key_held_down_counts_once_at_any_rate() {
     for rate in [20, 30, 60, 75, 144, 240] {
         let end = play(rate, |_| Some(JUMP));
         assert_eq!(end.jumps, 1, "held from the start, at {rate} Hz");
-        // Another key goes down and up again and again, which is no reason to jump.
+        // Another key goes down and up all the time, which is no reason to jump.
         let end = play(rate, |shown| Some(Pad { held: shown / 3 % 2 == 0, jump: shown > rate / 2 }));
         assert_eq!(end.jumps, 1, "while another key changes, at {rate} Hz");
         assert!(end.held > 30, "the other key was held for {} frames at {rate} Hz", end.held);
@@ -78,7 +78,7 @@ fn a_one_shot_key_held_down_counts_once_at_any_rate() {
 }
 
 #[test]
-fn a_one_shot_key_released_and_pressed_again_counts_twice() {
+fn one_shot_key_pressed_again_counts_twice() {
     for rate in [30, 60, 144] {
         let end = play(rate, |shown| Some(Pad { held: false, jump: (shown - 1) / (rate / 2) % 2 == 0 }));
         assert_eq!(end.jumps, 2, "two halves of a second each second, at {rate} Hz");

@@ -1,15 +1,14 @@
-//! What a player at this machine does, between the moments somebody looks at the keys and the
-//! frames that are played.
+//! Input of one local player between two ticks.
+//! Engines have one for each local player. Absent: keys, slots.
 
 use gaggle_kit::Input;
 
-/// One player's input. It is said as often as the display shows something, and taken once per frame
-/// of the game: what is held goes on, and a press in between is neither lost nor counted twice,
-/// however long the key stays down.
+/// One player's input. It is set in every displayed frame and taken in every tick: what is held
+/// goes on, and a press in between is neither lost nor counted twice, however long the key is down.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct InputLatch<I> {
     now: I,
-    /// What was done since a frame last took it.
+    /// What was pressed since the last tick.
     done: Option<I>,
 }
 
@@ -21,12 +20,12 @@ impl<I: Input> InputLatch<I> {
         self.done = Some(self.done.map_or(begun, |earlier| I::merge(earlier, begun)));
     }
 
-    /// For the next frame.
+    /// The input of the next tick.
     pub(crate) fn take(&mut self) -> I {
         self.done.take().unwrap_or_else(|| self.now.repeat())
     }
 
-    /// The player does nothing any more.
+    /// The player releases everything.
     pub(crate) fn let_go(&mut self) {
         *self = InputLatch { now: I::default(), done: None };
     }

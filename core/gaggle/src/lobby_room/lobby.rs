@@ -1,4 +1,5 @@
-//! What the lobby says, and what follows from it.
+//! Messages of the lobby, and what follows from them.
+//! The room calls it in every update. Absent: the match.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::{Mesh, PathChanged};
@@ -12,27 +13,23 @@ use crate::config::{JoinTarget, StartMode};
 use crate::event::RoomEvent;
 use crate::platform::Platform;
 
-/// The lobby's word that a peer left may overtake its own goodbye to the match: so long it is
-/// waited for.
+/// How long a peer that left the room stays in the match: its own packets may arrive later.
 const FAREWELL: Micros = Micros::from_millis(400);
-/// The same for a player who looks away: its machine may not answer any more, so that the match
-/// would stand still.
+/// The same for a suspended peer, which may send nothing any more: the match would stall.
 const REST_FAREWELL: Micros = Micros::from_millis(100);
-/// A server that was lost knows no peer that has not come back to it. A peer missing just then is
-/// waited for, because the match never stopped.
+/// The same after the server was lost: it knows no peer until that peer has reconnected, and the
+/// match never stopped.
 const JUST_BACK: Micros = Micros::from_secs(2);
 const COME_BACK_WITHIN: Micros = Micros::from_secs(60);
 
-/// For so long a player who comes to a room where everybody rests tries to get the match of those
-/// who rest. Their machines may be asleep.
+/// How long a joiner tries to get the match of suspended members. They may be asleep.
 const HAND_OVER: Micros = Micros::from_millis(800);
 
-/// No sooner are servers that help to find a way asked for again.
+/// Least time between two requests for ICE servers.
 const ICE_AGAIN: Micros = Micros::from_secs(30);
 
 impl<S, P: Platform> LobbyRoom<S, P> {
-    /// Asks for the seat we wish for, at the price of one we have elsewhere if `switch`. Nothing
-    /// waits for the answer.
+    /// Requests the room that is wanted. Nothing waits for the answer.
     pub(super) fn ask_for_seat(&mut self, switch: bool) {
         if switch {
             self.tell_score();
@@ -76,10 +73,10 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             }
             JoinTarget::Browse | JoinTarget::Offline => return,
         };
-        self.seat_asked = Some(asked);
+        self.connection.seat_asked = Some(asked);
     }
 
-    /// We have a seat that is not what we wish for.
+    /// The reservation is not for the room that is wanted.
     fn seek_elsewhere(&mut self) {
         match (&self.config.join, &mut self.lobby_client) {
             (JoinTarget::Browse | JoinTarget::Offline, Some(client)) => {
@@ -89,8 +86,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// There is no seat as we wish for. One from before, which no player here uses, is of no use
-    /// to us, and others wait for it.
+    /// The wanted room was refused. An earlier reservation that no local player uses is given up,
+    /// because others wait for it.
     fn leave_unwished(&mut self) {
         if self.seat.is_none()
             && let Some(client) = self.lobby_client.as_mut().filter(|client| client.room().is_some())
@@ -99,8 +96,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Moves texts between the socket and the client. Then there may be
-    /// [errands](LobbyRoom::poll_action).
+    /// Moves messages between the socket and the client. [Actions](LobbyRoom::poll_action) may
+    /// follow.
     pub(crate) fn listen(&mut self) {
         self.tell_due_score();
         let now = self.now;
@@ -114,9 +111,9 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             }
         }
         client.handle_timeout(now);
-        if self.seat.is_some() && self.ice_due.is_some_and(|at| at <= now) {
-            self.ice_due = Some(now + ICE_AGAIN);
-            self.ice_asked = Some(client.refresh_ice(Ice {}));
+        if self.seat.is_some() && self.ice.due.is_some_and(|at| at <= now) {
+            self.ice.due = Some(now + ICE_AGAIN);
+            self.ice.asked = Some(client.refresh_ice(Ice {}));
         }
         if self.mesh.as_mut().is_some_and(|mesh| mesh.wants_ticket(now)) {
             client.renew_ticket(now);
@@ -131,7 +128,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.carry_out();
     }
 
-    /// What whoever plays has to do next.
+    /// The next thing the engine has to do.
     pub(crate) fn poll_action(&mut self) -> Option<LobbyAction> {
         while let Some(event) = self.lobby_client.as_mut().and_then(Client::poll_event) {
             let errand = self.hear(event);
@@ -163,26 +160,26 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             ClientEvent::Connected { key, name, signed_in, .. } => {
                 self.hear_welcome(key, signed_in.then_some(name.as_str()));
             }
-            ClientEvent::Disconnected { .. } if self.server_lost => {}
+            ClientEvent::Disconnected { .. } if self.connection.server_lost => {}
             ClientEvent::Disconnected { .. } => {
-                self.server_lost = true;
+                self.connection.server_lost = true;
                 self.push(RoomEvent::LobbyDisconnected);
             }
             ClientEvent::OpenedElsewhere { .. } => self.push(RoomEvent::OpenedElsewhere),
-            // Another tab took over. It is the same machine to the others, so that our links would
-            // only be in its way.
+            // Another tab took over. To the others it is the same peer, and these links would be in
+            // its way.
             ClientEvent::Closed(refusal) if refusal.code == RejectionCode::Replaced => {
                 let errand = self.lose_seat(LeaveReason::ConnectionLost);
                 self.push(RoomEvent::OpenedElsewhere);
                 return errand;
             }
-            // Nobody asked for that but us, and we will again.
-            ClientEvent::Rejected { request, .. } if self.ice_asked == Some(request) => {
-                self.ice_asked = None;
+            // This peer asked for it itself, and will again.
+            ClientEvent::Rejected { request, .. } if self.ice.asked == Some(request) => {
+                self.ice.asked = None;
             }
             ClientEvent::Rejected { request, refusal } if self.is_too_early(request, refusal.code) => {}
             ClientEvent::Rejected { request, refusal } => {
-                if self.seat_asked == Some(request) {
+                if self.connection.seat_asked == Some(request) {
                     self.leave_unwished();
                 }
                 self.push(RoomEvent::RequestRejected { request: Some(request), rejection: refusal });
@@ -205,7 +202,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             ClientEvent::Signal { from, data } => {
                 let text = data.to_text().filter(|_| !self.is_shunned(from));
                 if let (Some(text), Some(mesh)) = (text, &mut self.mesh) {
-                    // The mesh counts what is not a signal; its sender runs other software.
+                    // The mesh counts malformed signals; their sender runs other software.
                     let _ = mesh.handle_signal(self.now, from, &text);
                 }
             }
@@ -217,11 +214,11 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 }
             }
             ClientEvent::RoomListChanged => self.push(RoomEvent::RoomListChanged),
-            ClientEvent::Replied { request, answer } if self.ice_asked == Some(request) => {
-                self.ice_asked = None;
+            ClientEvent::Replied { request, answer } if self.ice.asked == Some(request) => {
+                self.ice.asked = None;
                 if let ServerMessage::IceServers(ice) = answer {
-                    // Half of the time they count, so that one answer may get lost.
-                    self.ice_due = Some(self.now + ICE_AGAIN.max(Micros::from_secs(ice.ttl / 2)));
+                    // Half of their lifetime, so that one answer may get lost.
+                    self.ice.due = Some(self.now + ICE_AGAIN.max(Micros::from_secs(ice.ttl / 2)));
                     if let Some(mesh) = &mut self.mesh {
                         mesh.set_ice_servers(&ice.servers);
                     }
@@ -236,11 +233,12 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     }
 
     fn hear_welcome(&mut self, key: Option<String>, signed_in_as: Option<&str>) {
-        if let Some(name) = signed_in_as.filter(|_| !std::mem::replace(&mut self.signed_in, true)) {
+        if let Some(name) = signed_in_as.filter(|_| !std::mem::replace(&mut self.connection.signed_in, true))
+        {
             self.push(RoomEvent::SignedIn { name: name.to_string() });
         }
-        if std::mem::take(&mut self.server_lost) {
-            self.back_at = Some(self.now);
+        if std::mem::take(&mut self.connection.server_lost) {
+            self.connection.back_at = Some(self.now);
             self.push(RoomEvent::LobbyReconnected);
         }
         if let Some(key) = key {
@@ -270,7 +268,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
                 self.leaving.retain(|(_, peer)| *peer != returned.peer);
                 self.connect_to(returned.peer);
             }
-            // The seat waits for them, but nobody else does.
+            // The reservation waits for them; the match does not.
             RoomUpdate::Away(away) if away.left => self.schedule_removal(away.peer),
             RoomUpdate::Left(left) => self.schedule_removal(left.peer),
             RoomUpdate::ResultDecided(_) => self.push(RoomEvent::ResultStored),
@@ -278,10 +276,10 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Somebody left the room: lets go of them after a while.
+    /// A member left the room: removes it after a while.
     fn schedule_removal(&mut self, leaver: PeerId) {
         self.leaving.retain(|(_, peer)| *peer != leaver);
-        let just_back = self.back_at.is_some_and(|at| self.now.since(at) < JUST_BACK);
+        let just_back = self.connection.back_at.is_some_and(|at| self.now.since(at) < JUST_BACK);
         let patience = if just_back { COME_BACK_WITHIN } else { FAREWELL };
         self.leaving.push((self.now + patience, leaver));
     }
@@ -291,7 +289,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         let (room, (_, peer)) = (client.room()?, client.identity()?);
         let (seat, code, mode, round) = ((room.id, peer), room.code, room.mode.clone(), room.round);
         let (fits, inherited) = (self.fits(room), client.reused_slots());
-        // Whoever the room was made for begins, also if others have followed before we heard of it.
+        // The peer a room was made for opens its match, even if others have joined before it knew.
         let watches = matches!(self.config.join, JoinTarget::Spectate(_));
         let is_host = |member: &Member| member.peer != peer && (watches || may_hand_over(member));
         let joins = !created && room.players().any(is_host);
@@ -304,7 +302,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
             self.seek_elsewhere();
             return None;
         }
-        // Whoever comes by a code plays as it is played there.
+        // A room joined by its code has the mode of that room.
         self.config.mode = mode;
         self.push(RoomEvent::RoomJoined { code, resumed: returned });
         if self.seat.is_some() {
@@ -323,7 +321,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         Some(if joins { LobbyAction::JoinMatch } else { LobbyAction::OpenMatch })
     }
 
-    /// Whether this is a room as we wish for. A seat from before may be in another.
+    /// Whether this is a room as it is wanted. An earlier reservation may be in another.
     fn fits(&self, room: &RoomView) -> bool {
         let config = &self.config;
         let is_wished = match &config.join {
@@ -343,13 +341,13 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         Some(LobbyAction::GoSolo)
     }
 
-    /// Whether others play in the room and look at it, as far as the lobby said.
+    /// Whether members that are not suspended play in the room, as far as the lobby has said.
     pub(crate) fn has_others_awake(&self) -> bool {
         self.others().any(|member| !member.resting)
     }
 
-    /// We are in the match: those who let us in and rest have no part in it any more. Lets go of
-    /// them, and says who they are.
+    /// This peer is in the match: the suspended members that admitted it are no part of it. Removes
+    /// their links and returns them.
     pub(crate) fn end_joining(&mut self) -> Vec<PeerId> {
         self.joins = false;
         let shunned = |member: &&Member| self.is_shunned(member.peer);
@@ -359,7 +357,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         resting
     }
 
-    /// How long an attempt to come into a match may take. Those who rest are not waited for.
+    /// How long a join attempt may take. Suspended members are not waited for.
     pub(crate) fn join_timeout(&self) -> Micros {
         let watches = matches!(self.config.join, JoinTarget::Spectate(_));
         match (watches || self.has_others_awake(), self.others().any(may_hand_over)) {
@@ -369,8 +367,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Whether there should be no link to a member: it rests, and there is nothing it could hand
-    /// over.
+    /// Whether there should be no link to a member: it is suspended, and has no match to hand over.
     pub(crate) fn is_shunned(&self, peer: PeerId) -> bool {
         // A spectator waits for no peer.
         let watches = matches!(self.config.join, JoinTarget::Spectate(_));
@@ -383,18 +380,18 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         room.into_iter().flat_map(RoomView::players).filter(move |member| Some(member.peer) != me)
     }
 
-    /// Whether others have seats in the room, as far as the lobby said.
+    /// Whether other members have reservations in the room, as far as the lobby has said.
     pub(crate) fn has_others(&self) -> bool {
         let room = self.lobby_client.as_ref().and_then(Client::room);
-        self.me().zip(room).is_some_and(|(me, room)| is_somebody_else(room, me))
+        self.me().zip(room).is_some_and(|(me, room)| has_other_player(room, me))
     }
 }
 
-/// A player who rests and whom the server cannot reach either is asleep.
+/// A suspended member that the server cannot reach is asleep.
 fn may_hand_over(member: &Member) -> bool {
     !(member.resting && member.away)
 }
 
-fn is_somebody_else(room: &RoomView, me: PeerId) -> bool {
+fn has_other_player(room: &RoomView, me: PeerId) -> bool {
     room.players().any(|member| member.peer != me)
 }

@@ -1,5 +1,5 @@
 //! Stands in for `values.rs` in builds without the feature `values`: a page of a game that has no
-//! use for them does not carry them.
+//! use for values does not carry them. Absent: all of it.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_link::Transport;

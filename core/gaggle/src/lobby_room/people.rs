@@ -1,4 +1,5 @@
-//! Who is who in the room.
+//! Members of the room and their names.
+//! The room and engines read them. Absent: messages of the lobby.
 
 use gaggle_kit::{PeerId, Slot, SlotSet};
 use gaggle_link::{LinkStats, Mesh, Path, Transport};
@@ -8,9 +9,9 @@ use gaggle_lobby::view;
 use super::LobbyRoom;
 use crate::platform::Platform;
 
-/// Somebody whose name is not known.
-const NOBODY: &str = "somebody";
-/// Names kept of those who were here once.
+/// Name of a peer whose name is unknown.
+const UNNAMED: &str = "a player";
+/// Names kept of peers that have left.
 const NAMES_MAX: usize = 256;
 
 /// A member of the room: a peer, and the player whose name it has.
@@ -20,7 +21,7 @@ pub struct Member {
     pub peer: PeerId,
     /// The display name.
     pub name: String,
-    /// The palette the lobby gave it; different for every player of a room.
+    /// The palette that the lobby gave it; different for every player of a room.
     pub palette: u8,
     /// The slots of its players in the match; empty if it is not in the match.
     pub slots: SlotSet,
@@ -41,8 +42,7 @@ pub struct Member {
 }
 
 impl<S, P: Platform> LobbyRoom<S, P> {
-    /// Everybody in the room, as far as we know. The room says who has which slots, and who is
-    /// present longest.
+    /// All members, as far as the lobby has said. `slots_of` and `leader` are the match's.
     pub(crate) fn members(&self, slots_of: impl Fn(PeerId) -> SlotSet, lead: Option<PeerId>) -> Vec<Member> {
         let Some((_, local)) = self.seat else { return Vec::new() };
         let room = self.lobby_client.as_ref().and_then(Client::room);
@@ -70,7 +70,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         people
     }
 
-    /// Who has which chair in the room, as the lobby gave them: the first of each machine.
+    /// The first slot of each member with a reservation, as the lobby gave it.
     pub(crate) fn reservations(&self) -> impl Iterator<Item = (PeerId, Slot)> + '_ {
         let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
@@ -84,22 +84,22 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         members.filter(|member| member.slot.is_some()).map(|member| (member.peer, member.slots()))
     }
 
-    /// The chairs the lobby gave to those at this machine.
+    /// The slots that the lobby gave to the local players.
     pub(crate) fn own_reserved_slots(&self) -> SlotSet {
         let room = self.lobby_client.as_ref().and_then(Client::room);
         let member = self.me().zip(room).and_then(|(me, room)| room.member(me));
         member.map_or(SlotSet::EMPTY, view::Member::slots)
     }
 
-    /// Those in the room who have no chair, but only look on.
+    /// Members without a slot, which watch.
     pub(crate) fn spectators(&self) -> impl Iterator<Item = PeerId> + '_ {
         let room = self.lobby_client.as_ref().and_then(Client::room).filter(|_| self.seat.is_some());
         let members = room.into_iter().flat_map(|room| &room.members);
         members.filter(|member| member.slot.is_none()).map(|member| member.peer)
     }
 
-    /// Whether there is a link to everybody else with a chair in the room, and we come before all
-    /// of them.
+    /// Whether there is a link to every other member with a slot, and this peer is the first of
+    /// all.
     pub(crate) fn is_first_of_linked(&mut self) -> bool {
         let Some(me) = self.me() else { return false };
         let is_other = |peer: &PeerId| *peer != me && !self.is_shunned(*peer);
@@ -108,13 +108,13 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         !others.is_empty() && others.iter().all(|peer| *peer > me && linked.contains(peer))
     }
 
-    /// Whether somebody is still in the room, as far as the lobby said.
+    /// Whether a peer is still a member, as far as the lobby has said.
     pub(crate) fn has_reservation(&self, peer: PeerId) -> bool {
         let room = self.lobby_client.as_ref().and_then(Client::room);
         room.is_none_or(|room| room.member(peer).is_some())
     }
 
-    /// Whether somebody in the room has no chair, but only looks on.
+    /// Whether a member has no slot and watches.
     pub(crate) fn is_spectator(&self, peer: PeerId) -> bool {
         let room = self.lobby_client.as_ref().and_then(Client::room);
         room.and_then(|room| room.member(peer)).is_some_and(|member| member.slot.is_none())
@@ -128,8 +128,8 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.names.extend(room.members.iter().map(|member| (member.peer, member.name.as_str().to_string())));
     }
 
-    /// What somebody is called who is here, or was once.
+    /// The display name of a peer that is a member, or was.
     pub(crate) fn name(&self, peer: PeerId) -> String {
-        self.names.get(&peer).map_or(NOBODY, String::as_str).to_string()
+        self.names.get(&peer).map_or(UNNAMED, String::as_str).to_string()
     }
 }

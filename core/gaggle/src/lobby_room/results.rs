@@ -1,4 +1,5 @@
-//! How a match ended, told to the lobby.
+//! Results of matches, as the lobby is told.
+//! The room and its lobby side call it. Absent: how a match is scored.
 
 use gaggle_kit::{Micros, PeerId};
 use gaggle_lobby::RejectionCode;
@@ -9,36 +10,36 @@ use gaggle_lobby::view::{RoomView, Status};
 use super::LobbyRoom;
 use crate::platform::Platform;
 
-/// How often the lobby is told our score.
+/// Time between two scores sent to the lobby.
 const TELL_EVERY: Micros = Micros::from_secs(15);
 
-/// How long others have to report a match before the lobby is asked for the next one again.
+/// How long other members have to report a match before the next one is requested again.
 const ASK_AGAIN: Micros = Micros::from_secs(3);
 
-/// What the lobby knows of our matches.
+/// What the lobby knows of this peer's matches.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    /// Our score, if the lobby does not know it.
+    /// The local score, if the lobby does not know it.
     score: Option<(i64, Option<u32>)>,
-    /// The score it knows, and when to tell it the next one.
+    /// The score that the lobby knows, and when to send the next.
     told: Option<(i64, Option<u32>)>,
     tell_at: Micros,
-    /// The match that ended when we began another one.
+    /// The match that ended when this peer began another.
     ended: Option<u32>,
-    /// The questions for the next one, and when to ask again.
+    /// Requests for the next match, and when to repeat them.
     asked: Vec<RequestId>,
     ask_at: Option<Micros>,
 }
 
 impl Results {
-    /// Scores of another room or match mean nothing here.
+    /// Drops the score: it is of another room or match.
     pub(super) fn forget_score(&mut self) {
         (self.score, self.told) = (None, None);
     }
 }
 
 impl<S, P: Platform> LobbyRoom<S, P> {
-    /// Tells the lobby how the match ended: points by person. Whether it could be told.
+    /// Reports how the match ended, with scores by peer. Returns whether it was sent.
     pub(crate) fn report_result(
         &mut self,
         points: &[(PeerId, i64)],
@@ -47,7 +48,7 @@ impl<S, P: Platform> LobbyRoom<S, P> {
     ) -> bool {
         let Some(client) = &mut self.lobby_client else { return false };
         let Some(room) = client.room() else { return false };
-        // The lobby knows people by the chair it gave them, which need not be their slot in the
+        // The lobby knows players by the slot it gave them, which need not be their slot in the
         // match.
         let chairs = points.iter().filter_map(|&(peer, score)| {
             let slot = room.member(peer)?.slot?;
@@ -62,22 +63,22 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         true
     }
 
-    /// What we have so far: the lobby is told every 15 s, and when we leave.
+    /// Notes the score so far: the lobby is told every 15 s, and on leaving.
     pub(crate) fn set_score(&mut self, points: i64, level: Option<u32>) {
         let score = Some((points, level));
         self.results.score = score.filter(|_| score != self.results.told);
         self.tell_due_score();
     }
 
-    /// Tells our score if the lobby does not know it and has not been told one for long enough.
-    /// Call it often: a score that was set once is told in its time.
+    /// Sends the score if the lobby does not know it and the last one is old enough. Call it in
+    /// every update.
     pub(super) fn tell_due_score(&mut self) {
         if self.now >= self.results.tell_at {
             self.tell_score();
         }
     }
 
-    /// Tells our score, if we play a match and the lobby does not know it.
+    /// Sends the score, if a match is played and the lobby does not know it.
     pub(super) fn tell_score(&mut self) {
         let Some((score, level)) = self.results.score else { return };
         let (Some(client), Some((_, me))) = (&mut self.lobby_client, self.seat) else { return };
@@ -91,14 +92,14 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         }
     }
 
-    /// Another match begins in the same room. Only its host tells the lobby.
+    /// Another match begins in the same room. Only the host tells the lobby.
     pub(crate) fn start_round(&mut self) {
         let ended = self.lobby_client.as_ref().and_then(Client::room).map(|room| room.round);
         self.results = Results { ended, tell_at: self.results.tell_at, ..Results::default() };
         self.ask_for_round();
     }
 
-    /// Asks for the next match, if we are host and the lobby is still at the one that ended.
+    /// Requests the next match, if this peer is host and the lobby is still at the one that ended.
     fn ask_for_round(&mut self) {
         self.results.ask_at = None;
         let (local, ended) = (self.me(), self.results.ended);
@@ -111,14 +112,14 @@ impl<S, P: Platform> LobbyRoom<S, P> {
         self.results.asked = finish.into_iter().chain([client.start(Start::default())]).collect();
     }
 
-    /// Asks once more if the lobby waited for reports of others when we asked last.
+    /// Repeats the request if the lobby waited for reports of other members.
     pub(super) fn ask_for_round_again(&mut self) {
         if self.results.ask_at.is_some_and(|at| at <= self.now) {
             self.ask_for_round();
         }
     }
 
-    /// Whether a refusal only says that others have not reported the match that ended.
+    /// Whether a rejection only says that other members have not reported the match that ended.
     pub(super) fn is_too_early(&mut self, request: RequestId, code: RejectionCode) -> bool {
         let is_ours = code == RejectionCode::WrongStatus && self.results.asked.contains(&request);
         if is_ours {

@@ -1,4 +1,5 @@
 //! A platform without a network: for solo play, and for trying out a game.
+//! Rooms run on it. Absent: everything that needs other peers.
 
 use gaggle_kit::{DecodeError, Micros, PeerId};
 use gaggle_link::{Channel, CloseCode, LinkStats, Mesh, Path, SendError, Transport, TransportEvent};
@@ -22,7 +23,8 @@ use super::{MeshSetup, Platform};
 /// }
 ///
 /// let config = RoomConfig::new("counter", 2)?;
-/// let mut room = Room::open(Micros::ZERO, config, NoNetwork::default(), Counter { presses: 0 }, 7)?;
+/// let (platform, game) = (NoNetwork::default(), Counter { presses: 0 });
+/// let mut room = Room::open(Micros::ZERO, config, platform, game, 7)?;
 /// room.set_input(0, 1);
 /// for frame in 1..=60 {
 ///     room.update(Micros::from_millis(frame * 17));

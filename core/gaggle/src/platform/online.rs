@@ -1,4 +1,6 @@
 //! A platform with a network: a socket to the lobby, and a mesh over the best paths there are.
+//! `gaggle-native` and `gaggle-browser` make it of their sockets. Absent: sockets, how paths are
+//! chosen.
 
 use std::fmt;
 
@@ -15,7 +17,8 @@ use super::{MeshSetup, Platform};
 /// use gaggle::OnlineConfig;
 /// use gaggle::link::{Path, sim::Conditions};
 /// let hidden = OnlineConfig { only_path: Some(Path::Relay), ..OnlineConfig::default() };
-/// let far_away = OnlineConfig { conditions: Conditions::latency_ms(120), ..OnlineConfig::default() };
+/// let conditions = Conditions::latency_ms(120);
+/// let far_away = OnlineConfig { conditions, ..OnlineConfig::default() };
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OnlineConfig {

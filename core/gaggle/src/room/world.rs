@@ -40,7 +40,8 @@ use crate::world::World;
 ///         let pressed = session.input::<u8>(session.local_slot()).unwrap_or_default();
 ///         let own = session.iter_authoritative::<Counter>().next();
 ///         if let Some(own) = own {
-///             let _ = session.modify(own, |counter: &mut Counter| counter.presses += u32::from(pressed));
+///             let count = |counter: &mut Counter| counter.presses += u32::from(pressed);
+///             let _ = session.modify(own, count);
 ///         }
 ///     }
 /// }

@@ -1,5 +1,5 @@
-//! What the peers of a simulation share: the lobby, texts under way to and from it, links that open
-//! and close.
+//! What the peers of a simulation share: the lobby, messages under way, links that open and close.
+//! [`SimLobby`](super::SimLobby) owns it, platforms hold it. Absent: rooms, packets of links.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,9 +11,9 @@ use gaggle_lobby::node::{ConnectionId, IceProvider, Identity, Node, NodeConfig, 
 use gaggle_lobby::rules::Rules;
 use gaggle_lobby::{MatchRecord, NodeId, PlayerId, Rejection, RejectionCode, TicketSigner};
 
-/// 2027-01-15, so that tickets have believable times.
+/// 2027-01-15: tickets have plausible times.
 pub(super) const EPOCH: Micros = Micros::from_secs(1_800_000_000);
-/// How long a text to or from the lobby takes.
+/// How long a message to or from the lobby takes.
 pub(super) const LOBBY_DELAY: Micros = Micros::from_millis(20);
 /// What was sent before a link was closed arrives within this time.
 pub(super) const UNDER_WAY: Micros = Micros::from_millis(100);
@@ -21,7 +21,7 @@ pub(super) const UNDER_WAY: Micros = Micros::from_millis(100);
 /// How long TURN credentials of the simulated lobby count.
 pub const ICE_TTL: Micros = Micros::from_secs(80);
 
-/// A TURN server whose credentials end soon. Their name is when they were made.
+/// A TURN server whose credentials end soon. Their user name is when they were made.
 #[derive(Debug)]
 struct SimIce;
 
@@ -45,17 +45,17 @@ pub(super) type Pair = (usize, usize);
 pub(super) struct Observed {
     /// When the TURN credentials of each peer were made.
     pub(super) ice_made: BTreeMap<usize, Micros>,
-    /// Peers whose place at a relay another machine took with their ticket, and the newer tickets
+    /// Peers whose place at a relay another process took with their ticket, and the newer tickets
     /// they got.
     pub(super) robbed: BTreeSet<usize>,
     pub(super) renewed: BTreeMap<usize, usize>,
     /// Matches the lobby has decided.
     pub(super) records: Vec<MatchRecord>,
-    /// Scores that peers told the lobby: when, who, the message.
+    /// Scores that peers told the lobby: time, peer, message.
     pub(super) scores: Vec<(Micros, usize, String)>,
 }
 
-/// What all peers share.
+/// State that all peers share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) now: Micros,
@@ -166,7 +166,7 @@ impl Shared {
                 self.node.handle_notice(now, notice);
             }
             while let Some(record) = self.directory.poll_record() {
-                // Kept at once, as by a storage without ratings.
+                // Stored at once, as by a storage without ratings.
                 let stored =
                     MarkStored { room: record.room, round: record.round, verdict: None, ratings: Vec::new() };
                 let _ = self.directory.apply(now, &LogEntry::new(stored));

@@ -1,4 +1,5 @@
 //! The mesh of a simulated peer, over the simulated network.
+//! [`SimPlatform`](super::SimPlatform) opens it. Absent: the lobby's messages.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -67,8 +68,8 @@ impl Carrier for LobbyNamed {
     }
 }
 
-/// The links of a peer. One opens once both sides have heard of each other through the lobby, as
-/// with WebRTC.
+/// The links of a peer. A link opens once both sides have learned of each other through the lobby,
+/// as with WebRTC.
 #[derive(Debug)]
 pub struct SimMesh {
     index: usize,

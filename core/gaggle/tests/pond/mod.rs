@@ -1,23 +1,23 @@
-//! A small world of shared objects, for any policy: everybody has a boat, and there are rocks.
+//! A small world for any policy: every player has a boat, and there are rocks.
 
 use gaggle::replica::{
     AuthorityPolicy, EventOptions, Kind, Kinds, ObjectId, RemoteEvent, Session, SessionEvent, Target,
 };
-use gaggle::{Input, Phase, RoomConfig, RoomEvent, SharedConfig, State, World, WorldRoom};
+use gaggle::{AnyRoom, Input, Phase, RoomConfig, RoomEvent, SharedConfig, State, World, WorldRoom};
 use gaggle_kit::{Micros, Slot};
 
-use crate::town::{self, FRAME, Resident, SimPlatform};
+use crate::town::{self, FRAME, SimPlatform, Subject};
 
 pub(crate) const ROCKS: usize = 12;
 
-/// Whoever moves it counts its pushes.
+/// A rock counts its pushes.
 #[derive(Debug, Clone, PartialEq, Kind)]
 pub(crate) struct Rock {
     #[kind(range = 0..=1_000_000)]
     pub(crate) pushes: u32,
 }
 
-/// A player's own.
+/// A boat of one player.
 #[derive(Debug, Clone, PartialEq, Kind)]
 pub(crate) struct Boat {
     #[kind(range = 0..=1_000_000)]
@@ -26,13 +26,13 @@ pub(crate) struct Boat {
     pub(crate) sailor: u8,
 }
 
-/// Somebody shouts.
+/// A remote event to all peers.
 #[derive(Debug, Clone, PartialEq, State)]
 pub(crate) struct Shout {
     pub(crate) word: u8,
 }
 
-/// What a player does.
+/// Input of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
 pub(crate) struct Oars {
     pub(crate) row: bool,
@@ -40,13 +40,13 @@ pub(crate) struct Oars {
     pub(crate) splash: bool,
 }
 
-/// What a house keeps beside the objects.
+/// What a peer keeps beside the objects.
 #[derive(Debug, Default)]
 pub(crate) struct Pond {
     pub(crate) steps: u32,
-    /// How often this machine came into a world.
+    /// How often this peer entered a world.
     pub(crate) entered: u32,
-    /// Nobody does anything, so that all can be compared.
+    /// All input stops, so that worlds can be compared.
     pub(crate) still: bool,
     pub(crate) shouts: Vec<(Slot, u8)>,
     pub(crate) gained: Vec<ObjectId>,
@@ -142,24 +142,24 @@ impl World for Pond {
 pub(crate) type House = WorldRoom<Pond, SimPlatform>;
 pub(crate) type Cluster = town::Cluster<House>;
 
-/// The settings of a house, with another policy.
+/// The settings of a peer, with another policy.
 pub(crate) fn with_policy(house: usize, policy: AuthorityPolicy) -> SharedConfig {
     let client = town::client_config(house);
     RoomConfig { lobby: client, ..RoomConfig::world("pond", 4, policy).expect("a label") }
 }
 
-impl Resident for House {
+impl Subject for House {
     type Config = SharedConfig;
 
-    fn house_config(house: usize) -> SharedConfig {
+    fn peer_config(house: usize) -> SharedConfig {
         with_policy(house, AuthorityPolicy::OwnerOrLeader)
     }
 
-    fn move_in(now: Micros, config: SharedConfig, doorstep: SimPlatform, seed: u64) -> House {
-        WorldRoom::open(now, config, doorstep, Pond::default(), seed).expect("settings that can be")
+    fn open_peer(now: Micros, config: SharedConfig, platform: SimPlatform, seed: u64) -> House {
+        WorldRoom::open(now, config, platform, Pond::default(), seed).expect("settings that can be")
     }
 
-    fn play(&mut self, now: Micros, house: usize) {
+    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
         let beat = now.get() / FRAME.get() / (3 + house as u64);
         let row = !self.world().still && beat % 2 == 1;
         self.set_input(0, Oars { row, splash: false });
@@ -167,14 +167,11 @@ impl Resident for House {
         let row = !self.world().still && now.get() / FRAME.get() / 20 % 2 == 1;
         self.set_input(1, Oars { row, splash: false });
         self.update(now);
+        std::iter::from_fn(|| self.poll_event()).collect()
     }
 
-    fn next_told(&mut self) -> Option<RoomEvent> {
-        self.poll_event()
-    }
-
-    fn where_it_is(&self) -> Phase {
-        self.phase()
+    fn any_room(&self) -> &dyn AnyRoom {
+        self
     }
 
     fn describe(&mut self) -> String {
@@ -190,7 +187,7 @@ impl Resident for House {
     }
 }
 
-/// Every boat, and who holds it.
+/// Every boat and its authority.
 pub(crate) fn boats(session: &Session) -> Vec<(ObjectId, Boat, Option<Slot>)> {
     let mut all: Vec<_> =
         session.iter::<Boat>().map(|(id, boat)| (id, boat, session.authority(id))).collect();
@@ -198,7 +195,7 @@ pub(crate) fn boats(session: &Session) -> Vec<(ObjectId, Boat, Option<Slot>)> {
     all
 }
 
-/// Every rock, and who holds it.
+/// Every rock and its authority.
 pub(crate) fn rocks(session: &Session) -> Vec<(ObjectId, Rock, Option<Slot>)> {
     let mut all: Vec<_> =
         session.iter::<Rock>().map(|(id, rock)| (id, rock, session.authority(id))).collect();
@@ -206,8 +203,8 @@ pub(crate) fn rocks(session: &Session) -> Vec<(ObjectId, Rock, Option<Slot>)> {
     all
 }
 
-/// Everybody named is in one world, and after a moment of stillness it is the same for all: rocks,
-/// boats, holders, lead.
+/// These peers are in one world, and after a moment of stillness it is the same for all: rocks,
+/// boats, authority, leader.
 pub(crate) fn expect_one_world(town: &mut Cluster, houses: &[usize]) {
     for &house in houses {
         town.room(house).world_mut().still = true;
@@ -230,21 +227,21 @@ pub(crate) fn expect_one_world(town: &mut Cluster, houses: &[usize]) {
     }
 }
 
-/// What a player has done, as a house sees it.
+/// Strokes of a player, as a peer sees them.
 pub(crate) fn strokes(town: &mut Cluster, house: usize, player: Slot) -> u32 {
     let boats = boats(town.room(house).session());
     boats.iter().filter(|(_, boat, _)| boat.sailor == player.byte()).map(|(_, boat, _)| boat.strokes).sum()
 }
 
-/// How often rocks were pushed, as a house sees it.
+/// Pushes of all rocks, as a peer sees them.
 pub(crate) fn pushes(town: &mut Cluster, house: usize) -> u32 {
     rocks(town.room(house).session()).iter().map(|(_, rock, _)| rock.pushes).sum()
 }
 
-/// A word to everybody.
+/// Sends an event to all peers.
 pub(crate) fn shout(town: &mut Cluster, house: usize, word: u8) {
     town.room(house)
         .session_mut()
         .send_event(Target::All, &[], &Shout { word })
-        .expect("nobody shouted before");
+        .expect("the first one is not rate limited");
 }

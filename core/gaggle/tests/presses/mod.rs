@@ -1,15 +1,15 @@
-//! The smallest game on one timeline, and what its players must have in common.
+//! The smallest game on one timeline, and what its peers must have in common.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use gaggle::{GameRoom, Phase, RoomConfig, RoomEvent, State};
+use gaggle::{AnyRoom, GameRoom, Phase, RoomConfig, RoomEvent, State};
 use gaggle_kit::{Micros, Slot, state_hash};
 use gaggle_timeline::{Game, Inputs};
 
-use crate::town::{self, FRAME, Resident, SimPlatform};
+use crate::town::{self, FRAME, SimPlatform, Subject};
 
-/// Everybody has a counter that rises while they press.
+/// Every player has a counter that rises while the player presses.
 #[derive(Debug, Clone, PartialEq, Eq, State)]
 pub(crate) struct Presses {
     pub(crate) frame: u32,
@@ -18,9 +18,9 @@ pub(crate) struct Presses {
 }
 
 thread_local! {
-    /// Whose machine computes something else.
+    /// The peer that computes something else.
     pub(crate) static BROKEN: Cell<Option<usize>> = const { Cell::new(None) };
-    /// Whose machine is computing.
+    /// The peer that computes at the moment.
     static COMPUTING: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -45,33 +45,30 @@ impl Game for Presses {
 pub(crate) type House = GameRoom<Presses, SimPlatform>;
 pub(crate) type Cluster = town::Cluster<House>;
 
-impl Resident for House {
+impl Subject for House {
     type Config = RoomConfig;
 
-    fn house_config(house: usize) -> RoomConfig {
+    fn peer_config(house: usize) -> RoomConfig {
         let client = town::client_config(house);
         RoomConfig { lobby: client, record_replay: true, ..RoomConfig::new("presses", 4).expect("a label") }
     }
 
-    fn move_in(now: Micros, config: RoomConfig, doorstep: SimPlatform, seed: u64) -> House {
+    fn open_peer(now: Micros, config: RoomConfig, platform: SimPlatform, seed: u64) -> House {
         let game = Presses { frame: 0, here: 0, counts: [0; 4] };
-        GameRoom::open(now, config, doorstep, game, seed).expect("settings that can be")
+        GameRoom::open(now, config, platform, game, seed).expect("settings that can be")
     }
 
-    /// Everybody presses in every other frame, each in their own rhythm.
-    fn play(&mut self, now: Micros, house: usize) {
+    /// Every player presses in every other frame, each in a rhythm of its own.
+    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent> {
         let beat = now.get() / FRAME.get() / (3 + house as u64);
         self.set_input(0, (beat % 2) as u8);
         COMPUTING.set(house);
         self.update(now);
+        std::iter::from_fn(|| self.poll_event()).collect()
     }
 
-    fn next_told(&mut self) -> Option<RoomEvent> {
-        self.poll_event()
-    }
-
-    fn where_it_is(&self) -> Phase {
-        self.phase()
+    fn any_room(&self) -> &dyn AnyRoom {
+        self
     }
 
     fn describe(&mut self) -> String {
@@ -86,7 +83,7 @@ impl Resident for House {
     }
 }
 
-/// Everybody named plays the same match: the same confirmed states, and everybody is in it.
+/// These peers play one match: the same confirmed states, and all of them are in it.
 pub(crate) fn expect_one_match(town: &mut Cluster, houses: &[usize]) {
     town.run_ms(500);
     for &house in houses {

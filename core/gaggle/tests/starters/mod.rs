@@ -5,10 +5,12 @@ use gaggle::lobby::client::RequestId;
 use gaggle::replica::{AuthorityPolicy, Kind, Kinds, Session};
 use gaggle::testing::{SimLobby, SimPlatform};
 use gaggle::{
-    Engine, Game, GameEngine, HostCommand, Inputs, JoinTarget, MatchStart, Phase, RawJson, Room, RoomCode,
-    RoomConfig, RoomEvent, Slot, StartMode, State, World, WorldEngine,
+    Engine, Game, GameEngine, HostCommand, Inputs, JoinTarget, MatchStart, Phase, RawJson, Requests, Room,
+    RoomCode, RoomConfig, RoomEvent, SavedStates, Slot, StartMode, State, StateShape, World, WorldEngine,
 };
 use gaggle_kit::Micros;
+
+use crate::callers::Held;
 
 const SETTINGS: &str = r#"{"map":"fen"}"#;
 
@@ -20,13 +22,19 @@ pub(crate) struct Begun {
     pub(crate) players: u32,
 }
 
-#[derive(Clone, State)]
+#[derive(Clone, Default, State)]
 pub(crate) struct Race {
     pub(crate) seed: u64,
     pub(crate) round: u32,
     pub(crate) players: u32,
     pub(crate) steps: u32,
     pub(crate) pressed: [u32; 6],
+}
+
+impl Race {
+    fn begun(&self) -> Begun {
+        Begun { seed: self.seed, round: self.round, players: self.players }
+    }
 }
 
 impl Game for Race {
@@ -82,27 +90,72 @@ impl World for Field {
 }
 
 pub(crate) trait Subject: Engine<Input = u8> + Sized {
+    /// What the caller of a room keeps, where the room does not keep the state.
+    type Caller: Default;
+
     fn config() -> RoomConfig<Self::Config>;
     fn content() -> Self::Content;
-    fn begun(room: &Room<Self, SimPlatform>) -> Begun;
+    fn begun(room: &Room<Self, SimPlatform>, caller: &Self::Caller) -> Begun;
+
+    fn run(room: &mut Room<Self, SimPlatform>, caller: &mut Self::Caller, now: Micros) {
+        let _ = caller;
+        room.update(now);
+    }
 }
 
 impl Subject for GameEngine<Race> {
+    type Caller = ();
+
     fn config() -> RoomConfig {
         RoomConfig::new("race", 6).expect("a label").version("1")
     }
 
     fn content() -> Race {
-        Race { seed: 0, round: 0, players: 0, steps: 0, pressed: [0; 6] }
+        Race::default()
     }
 
-    fn begun(room: &Room<Self, SimPlatform>) -> Begun {
-        let Race { seed, round, players, .. } = *room.game();
-        Begun { seed, round, players }
+    fn begun(room: &Room<Self, SimPlatform>, (): &()) -> Begun {
+        room.game().begun()
+    }
+}
+
+/// The state of a request room's caller.
+pub(crate) struct RaceCaller {
+    saved: SavedStates<Race>,
+    held: Held<Race>,
+}
+
+impl Default for RaceCaller {
+    fn default() -> RaceCaller {
+        let config = <Requests<u8> as Subject>::config();
+        RaceCaller { saved: SavedStates::new(&config.engine), held: Held::new(Race::default()) }
+    }
+}
+
+impl Subject for Requests<u8> {
+    type Caller = RaceCaller;
+
+    fn config() -> RoomConfig {
+        <GameEngine<Race> as Subject>::config()
+    }
+
+    fn content() -> StateShape {
+        StateShape::of::<Race>()
+    }
+
+    fn begun(_: &Room<Self, SimPlatform>, caller: &RaceCaller) -> Begun {
+        caller.held.game.begun()
+    }
+
+    fn run(room: &mut Room<Self, SimPlatform>, caller: &mut RaceCaller, now: Micros) {
+        room.update(now);
+        caller.saved.run(room, &mut caller.held);
     }
 }
 
 impl Subject for WorldEngine<Field> {
+    type Caller = ();
+
     fn config() -> RoomConfig<Self::Config> {
         RoomConfig::world("field", 6, AuthorityPolicy::Leader).expect("a label").version("1")
     }
@@ -111,7 +164,7 @@ impl Subject for WorldEngine<Field> {
         Field::default()
     }
 
-    fn begun(room: &Room<Self, SimPlatform>) -> Begun {
+    fn begun(room: &Room<Self, SimPlatform>, (): &()) -> Begun {
         let flags: Vec<Flag> = room.session().iter::<Flag>().map(|(_, flag)| flag).collect();
         let [Flag { seed, round, players }] = flags[..] else { panic!("{} flags", flags.len()) };
         Begun { seed, round, players }
@@ -122,6 +175,7 @@ impl Subject for WorldEngine<Field> {
 pub(crate) struct Cluster<E: Subject> {
     pub(crate) net: SimLobby,
     pub(crate) rooms: Vec<Option<Room<E, SimPlatform>>>,
+    callers: Vec<E::Caller>,
     pub(crate) events: Vec<Vec<RoomEvent>>,
     pub(crate) asleep: Option<usize>,
 }
@@ -130,8 +184,13 @@ impl<E: Subject> Cluster<E> {
     /// A room of peer 0 that `peers` others have joined.
     pub(crate) fn new(start: StartMode, others: usize) -> Cluster<E> {
         let net = SimLobby::new(5, 11, Conditions::latency_ms(40));
-        let mut cluster =
-            Cluster { net, rooms: (0..5).map(|_| None).collect(), events: vec![Vec::new(); 5], asleep: None };
+        let mut cluster = Cluster {
+            net,
+            rooms: (0..5).map(|_| None).collect(),
+            callers: (0..5).map(|_| E::Caller::default()).collect(),
+            events: vec![Vec::new(); 5],
+            asleep: None,
+        };
         cluster.open(0, JoinTarget::CreatePrivate, start);
         cluster.run_ms(500);
         for peer in 1..=others {
@@ -148,6 +207,7 @@ impl<E: Subject> Cluster<E> {
         let (now, platform) = (self.net.now(), self.net.platform(peer));
         let room = Room::open(now, config, platform, E::content(), peer as u64);
         self.rooms[peer] = Some(room.unwrap_or_else(|error| panic!("{error}")));
+        self.callers[peer] = E::Caller::default();
         self.events[peer].clear();
     }
 
@@ -160,17 +220,21 @@ impl<E: Subject> Cluster<E> {
     }
 
     pub(crate) fn run_ms(&mut self, ms: u64) {
-        let Cluster { net, rooms, events, asleep } = self;
+        let Cluster { net, rooms, callers, events, asleep } = self;
         net.run_for(Micros::from_millis(ms), |peer, now| {
             let Some(room) = rooms[peer].as_mut().filter(|_| *asleep != Some(peer)) else { return };
             room.set_input(0, 1);
-            room.update(now);
+            E::run(room, &mut callers[peer], now);
             events[peer].extend(std::iter::from_fn(|| room.poll_event()));
         });
     }
 
     pub(crate) fn room(&mut self, peer: usize) -> &mut Room<E, SimPlatform> {
         self.rooms[peer].as_mut().expect("an open room")
+    }
+
+    pub(crate) fn begun(&self, peer: usize) -> Begun {
+        E::begun(self.rooms[peer].as_ref().expect("an open room"), &self.callers[peer])
     }
 
     pub(crate) fn phases(&self) -> Vec<Phase> {
@@ -193,7 +257,7 @@ impl<E: Subject> Cluster<E> {
 
     /// All of these play in one match. Returns what they know of its start.
     pub(crate) fn expect_one_match(&mut self, peers: &[usize]) -> Begun {
-        let begun: Vec<Begun> = peers.iter().map(|&peer| E::begun(self.room(peer))).collect();
+        let begun: Vec<Begun> = peers.iter().map(|&peer| self.begun(peer)).collect();
         assert!(begun.iter().all(|other| *other == begun[0]), "{begun:?} {:?}", self.events);
         for &peer in peers {
             assert_eq!(self.room(peer).phase(), Phase::Playing, "peer {peer}: {:?}", self.events[peer]);

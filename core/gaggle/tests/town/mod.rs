@@ -1,13 +1,11 @@
-//! A town in virtual time: houses with a room each, on [`SimLobby`].
-//!
-//! Everything is the real machine; only sockets and clocks are simulated.
+//! Peers in virtual time with a room each, on [`SimLobby`]. Only sockets and clocks are simulated.
 
 #![allow(dead_code, reason = "not every file of stories needs everything there is in a town")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gaggle::testing::SimLobby;
-use gaggle::{Phase, RoomEvent};
+use gaggle::{AnyRoom, Phase, RoomEvent};
 use gaggle_kit::Micros;
 use gaggle_link::sim::Conditions;
 use gaggle_lobby::MatchRecord;
@@ -15,38 +13,38 @@ use gaggle_lobby::client::ClientConfig;
 
 pub(crate) use gaggle::testing::{FRAME, SimPlatform};
 
-/// What stands in a house: a room of one kind or the other.
-pub(crate) trait Resident: Sized {
+/// What a peer runs: a room, or a program around one.
+pub(crate) trait Subject: Sized {
     type Config;
 
-    fn house_config(house: usize) -> Self::Config;
-    fn move_in(now: Micros, config: Self::Config, doorstep: SimPlatform, seed: u64) -> Self;
-    /// One displayed frame, with whatever this house's player does.
-    fn play(&mut self, now: Micros, house: usize);
-    fn next_told(&mut self) -> Option<RoomEvent>;
-    fn where_it_is(&self) -> Phase;
+    fn peer_config(house: usize) -> Self::Config;
+    fn open_peer(now: Micros, config: Self::Config, platform: SimPlatform, seed: u64) -> Self;
+    /// One displayed frame, with this peer's input.
+    /// Returns what the room reported.
+    fn update_peer(&mut self, now: Micros, house: usize) -> Vec<RoomEvent>;
+    fn any_room(&self) -> &dyn AnyRoom;
     fn describe(&mut self) -> String;
 }
 
-/// A person of its own for each house.
+/// A player of its own for each peer.
 pub(crate) fn client_config(house: usize) -> ClientConfig {
     SimLobby::client_config(house)
 }
 
-/// The whole town.
+/// All peers and their lobby.
 pub(crate) struct Cluster<R> {
     lobby: SimLobby,
     pub(crate) rooms: Vec<Option<R>>,
-    /// What each house was told, in its present life.
+    /// Events of each peer since its room was opened.
     pub(crate) told: Vec<Vec<RoomEvent>>,
-    /// Houses where nothing happens, though everything is there.
+    /// Peers that are not updated, though everything is there.
     asleep: BTreeSet<usize>,
-    /// Houses that are looked after once in so many frames, as a browser does with a hidden page.
+    /// Peers that are updated once in so many frames, as a browser does with a hidden page.
     throttled: BTreeMap<usize, u64>,
     lives: u64,
 }
 
-impl<R: Resident> Cluster<R> {
+impl<R: Subject> Cluster<R> {
     pub(crate) fn of(houses: usize) -> Cluster<R> {
         Cluster {
             lobby: SimLobby::new(houses, 7, Conditions::latency_ms(40)),
@@ -59,24 +57,24 @@ impl<R: Resident> Cluster<R> {
     }
 
     pub(crate) fn open(&mut self, house: usize) -> &mut Cluster<R> {
-        self.open_with(house, R::house_config(house))
+        self.open_with(house, R::peer_config(house))
     }
 
     pub(crate) fn open_with(&mut self, house: usize, config: R::Config) -> &mut Cluster<R> {
         self.lives += 1;
         let platform = self.lobby.platform(house);
-        self.rooms[house] = Some(R::move_in(self.now(), config, platform, self.lives));
+        self.rooms[house] = Some(R::open_peer(self.now(), config, platform, self.lives));
         self.told[house].clear();
         self
     }
 
-    /// Ends a house as a crash does: its peers hear nothing of it.
+    /// Ends a peer as a crash does: the others hear nothing of it.
     pub(crate) fn crash(&mut self, house: usize) -> &mut Cluster<R> {
         self.lobby.crash(house, self.rooms[house].take());
         self
     }
 
-    /// The system lets a house sleep, without a word to it, or wakes it up.
+    /// The system lets a peer sleep without notice, or wakes it up.
     pub(crate) fn sleep(&mut self, house: usize, sleeps: bool) -> &mut Cluster<R> {
         if sleeps {
             self.asleep.insert(house)
@@ -86,19 +84,19 @@ impl<R: Resident> Cluster<R> {
         self
     }
 
-    /// Looks after a house once in so many frames only, as a browser does with a hidden page; every
+    /// Updates a peer once in so many frames only, as a browser does with a hidden page; every
     /// frame with 1.
     pub(crate) fn throttle(&mut self, house: usize, every: u64) -> &mut Cluster<R> {
         self.throttled.insert(house, every);
         self
     }
 
-    /// When a house told the lobby its own score, and in which words.
+    /// Scores that a peer told the lobby: time and message.
     pub(crate) fn scores(&self, house: usize) -> Vec<(Micros, String)> {
         self.lobby.scores(house)
     }
 
-    /// The matches the lobby has decided.
+    /// Matches that the lobby has decided.
     pub(crate) fn records(&self) -> Vec<MatchRecord> {
         self.lobby.records()
     }
@@ -108,56 +106,56 @@ impl<R: Resident> Cluster<R> {
     }
 
     pub(crate) fn room(&mut self, house: usize) -> &mut R {
-        self.rooms[house].as_mut().expect("somebody lives there")
+        self.rooms[house].as_mut().expect("the room is open")
     }
 
-    /// The lobby goes away, with everything it knew if it is a restart of the process.
+    /// The lobby goes away with everything it knew, or comes back.
     pub(crate) fn set_lobby_up(&mut self, up: bool) -> &mut Cluster<R> {
         self.lobby.set_lobby_up(up);
         self
     }
 
-    /// How old the credentials are with which a house would look for a way now.
+    /// Age of the TURN credentials that a peer would use now.
     pub(crate) fn ice_age(&self, house: usize) -> Micros {
         self.lobby.ice_age(house).expect("the lobby has a TURN server")
     }
 
-    /// Another machine takes the place of a house at its relay, with its ticket.
+    /// Another process takes the place of a peer at its relay, with its ticket.
     pub(crate) fn rob(&mut self, house: usize) -> &mut Cluster<R> {
         self.lobby.steal_ticket(house);
         self
     }
 
-    /// How many newer tickets a house got.
+    /// Newer tickets that a peer got.
     pub(crate) fn tickets_renewed(&self, house: usize) -> usize {
         self.lobby.ticket_renewals(house)
     }
 
-    /// No link ever opens to or from this house.
+    /// No link opens to or from this peer any more.
     pub(crate) fn deafen(&mut self, house: usize) -> &mut Cluster<R> {
         self.lobby.set_isolated(house, true);
         self
     }
 
-    /// Links open again: whoever asked in vain asks once more.
+    /// Links open again, and those that failed are tried once more.
     pub(crate) fn hear_again(&mut self, house: usize) -> &mut Cluster<R> {
         self.lobby.set_isolated(house, false);
         self
     }
 
-    /// Links take so long to open from now on.
+    /// Time that links take to open from now on.
     pub(crate) fn slow_links(&mut self, ms: u64) -> &mut Cluster<R> {
         self.lobby.set_link_delay(Micros::from_millis(ms));
         self
     }
 
-    /// The lines between all houses are like this from now on.
+    /// Conditions between all peers from now on.
     pub(crate) fn weather(&mut self, conditions: Conditions) -> &mut Cluster<R> {
         self.lobby.set_conditions(conditions);
         self
     }
 
-    /// One displayed frame of everybody.
+    /// One displayed frame of all peers.
     pub(crate) fn step(&mut self) {
         let now = self.lobby.advance();
         for (house, room) in self.rooms.iter_mut().enumerate() {
@@ -166,10 +164,7 @@ impl<R: Resident> Cluster<R> {
             let Some(room) = room.as_mut().filter(|_| is_due && !self.asleep.contains(&house)) else {
                 continue;
             };
-            room.play(now, house);
-            while let Some(event) = room.next_told() {
-                self.told[house].push(event);
-            }
+            self.told[house].append(&mut room.update_peer(now, house));
         }
     }
 
@@ -180,7 +175,7 @@ impl<R: Resident> Cluster<R> {
         self
     }
 
-    /// Runs until something is so, at most so long.
+    /// Runs until a condition holds, at most so long.
     pub(crate) fn run_until(
         &mut self,
         what: &str,
@@ -196,7 +191,7 @@ impl<R: Resident> Cluster<R> {
     }
 
     pub(crate) fn is_together(&mut self, house: usize) -> bool {
-        self.room(house).where_it_is() == Phase::Playing
+        self.room(house).any_room().phase() == Phase::Playing
     }
 
     pub(crate) fn describe(&mut self) -> String {
@@ -205,7 +200,7 @@ impl<R: Resident> Cluster<R> {
             let Some(room) = room else { continue };
             text += &format!(
                 "house {house}: {:?}, {}\n  told {:?}\n",
-                room.where_it_is(),
+                room.any_room().phase(),
                 room.describe(),
                 self.told[house]
             );

@@ -1,18 +1,21 @@
-//! Records the match on the screen, as far as everybody agrees on it.
+//! Replay of the match on the screen, as far as it is final on all peers.
+//! [`GameEngine`](crate::GameEngine) has one if it is wanted. Absent: sessions of other matches,
+//! files.
 
 use std::collections::VecDeque;
 
 use gaggle_kit::{Frame, Slot, state_hash};
-use gaggle_timeline::{Game, Inputs, Recorder, RecorderConfig, ReplayInfo, Timeline};
+use gaggle_timeline::{Game, Inputs, Recorder, RecorderConfig, ReplayInfo, Session};
 
-/// A recording that grew larger than this begins anew: hours of play.
+/// Bytes of the largest recording, which are hours of play. Then it begins anew.
 const BYTES_MAX: usize = 8 << 20;
-/// The state is noted every so many frames.
+/// Frames between two hashes of the state.
 const MARK_FRAMES: u32 = 60;
-/// So many notes are kept.
+/// Hashes that are kept.
 const MARKS_KEPT: usize = 16;
 
-/// A replay in the making. Its frames are counted from where it begins, which is where we came in.
+/// A replay in the making. Its frames are counted from where it begins, which is where this peer
+/// joined.
 pub(crate) struct Recording<G: Game> {
     recorder: Recorder<G>,
     /// The frame of the match the replay begins at.
@@ -22,40 +25,42 @@ pub(crate) struct Recording<G: Game> {
     marks: VecDeque<(Frame, u64)>,
 }
 
-/// The next frame is not to be had any more.
+/// The next frame is not held any more.
 struct Gap;
 
 impl<G: Game> Recording<G> {
     /// Takes everything that has become final. Begins if there is no recording, and anew where
-    /// there is no way from what was recorded to what is played now.
-    pub(crate) fn keep_up(recording: &mut Option<Recording<G>>, timeline: &Timeline<G>) {
-        let followed = recording.as_mut().is_some_and(|recording| recording.follow(timeline).is_ok());
+    /// frames between the recorded ones and the match are missing.
+    pub(crate) fn keep_up(
+        recording: &mut Option<Recording<G>>,
+        session: &Session<G::Input>,
+        confirmed: Option<(Frame, &G)>,
+    ) {
+        let followed = recording.as_mut().is_some_and(|recording| recording.follow(session).is_ok());
         if !followed {
-            *recording = Recording::begin(timeline);
+            *recording = confirmed.map(|confirmed| Recording::begin(session, confirmed));
         }
     }
 
-    fn begin(timeline: &Timeline<G>) -> Option<Recording<G>> {
-        let (begins_at, game) = timeline.confirmed_game()?;
-        let (config, slots) = (timeline.session().config(), timeline.session().slot_count());
+    fn begin(session: &Session<G::Input>, (begins_at, game): (Frame, &G)) -> Recording<G> {
+        let (config, slots) = (session.config(), session.slot_count());
         let info = ReplayInfo {
             game_fingerprint: config.game_fingerprint,
             frames_per_second: config.tick_rate,
             slots: slots as u8,
         };
         let recorder = Recorder::new(game, info, RecorderConfig::default());
-        Some(Recording {
+        Recording {
             recorder,
             begins_at,
             bytes: Vec::new(),
             row: vec![G::Input::default(); slots],
             marks: VecDeque::new(),
-        })
+        }
     }
 
-    fn follow(&mut self, timeline: &Timeline<G>) -> Result<(), Gap> {
-        let session = timeline.session();
-        // Those who look on are not told what everybody has; what they are shown is confirmed.
+    fn follow(&mut self, session: &Session<G::Input>) -> Result<(), Gap> {
+        // A spectator does not know what is settled; what it is shown is confirmed.
         let last = match session.is_spectating() {
             true => session.confirmed_frame().min(session.current_frame()),
             false => session.settled_frame(),
@@ -90,7 +95,7 @@ impl<G: Game> Recording<G> {
         }
     }
 
-    /// Frames of the match and what the state came to in them, the latest last.
+    /// Frames of the match and the hashes of their states, the latest last.
     pub(crate) fn marks(&self) -> impl Iterator<Item = (Frame, u64)> {
         self.marks.iter().copied()
     }

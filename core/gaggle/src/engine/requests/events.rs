@@ -1,22 +1,25 @@
-//! What the session of a match reports, and the attempt to join one.
+//! What the session of a match reports, and how a join attempt ends.
+//!
+//! [`Requests`] calls it after the ticks of an update. Absent: requests, game state.
 
-use gaggle_kit::{Micros, PeerId};
-use gaggle_timeline::{Game, RosterEntry, SessionEvent};
+use gaggle_kit::{Input, Micros, PeerId};
+use gaggle_timeline::{RosterEntry, SessionEvent};
 
-use super::{GameEngine, Lobby};
+use super::turn::Notice;
+use super::{Lobby, Requests};
 use crate::engine::Engine;
 use crate::event::{LeaveCause, PeerRejection, RoomEvent};
 use crate::phase::Stall;
 use crate::platform::Platform;
 
-/// How long no member may play before one of those who wait opens the match. A peer that plays says
-/// so in its first packet.
+/// How long no member may play before one of the waiting peers opens the match. A peer that plays
+/// says so in its first packet.
 const OPEN_AFTER: Micros = Micros::from_secs(1);
 
 /// Silence after which a peer counts as late. Peers in a match send many times as often.
 const QUIET_AFTER: Micros = Micros::from_millis(300);
 
-impl<G: Game + Clone> GameEngine<G> {
+impl<I: Input> Requests<I> {
     pub(super) fn current_stall<P: Platform>(&self, room: &Lobby<P>) -> Option<Stall> {
         let since = self.stalled_since.filter(|_| self.in_match && !self.suspended)?;
         let (session, me) = (self.shown.session(), room.me());
@@ -89,7 +92,7 @@ impl<G: Game + Clone> GameEngine<G> {
                 Some(RoomEvent::LeaderChanged { peer: leader, name: name(leader) })
             }
             SessionEvent::BranchAbandoned { .. } => {
-                self.recording = None;
+                self.has_abandoned = true;
                 Some(RoomEvent::BranchAbandoned)
             }
             SessionEvent::DesyncDetected { peer, frame, .. } => {
@@ -164,6 +167,7 @@ impl<G: Game + Clone> GameEngine<G> {
                 self.is_separate = false;
                 // Once: a peer that leaves and rejoins later has had these slots itself.
                 joining.play.inherit(std::mem::take(&mut room.reused_slots));
+                self.turn.note(Notice::Show);
                 self.show(joining.play);
                 self.in_match = true;
                 self.remove_suspended(room);
@@ -177,7 +181,7 @@ impl<G: Game + Clone> GameEngine<G> {
             room.push(RoomEvent::JoinFailed);
             self.leave(room, false);
         } else if is_late || opens {
-            self.joining = None;
+            self.drop_joining();
             if is_late && room.has_others_awake() {
                 room.push(RoomEvent::JoinFailed);
                 self.open_separate_match(room);

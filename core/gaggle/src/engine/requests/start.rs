@@ -1,10 +1,13 @@
 //! A match that all its peers start together, from the state the room was opened with.
+//!
+//! The lobby side says when and with which peers. Absent: who may start, the countdown.
 
-use gaggle_kit::{Micros, PeerId};
-use gaggle_timeline::{Game, Incarnation, Session, TimelineConfig};
+use gaggle_kit::{Input, Micros, PeerId};
+use gaggle_timeline::{Incarnation, Session, TimelineConfig};
 
 use super::play::Play;
-use super::{GameEngine, Joining, Lobby};
+use super::turn::Notice;
+use super::{Joining, Lobby, Requests};
 use crate::engine::Engine;
 use crate::event::RoomEvent;
 use crate::platform::Platform;
@@ -13,7 +16,7 @@ use crate::platform::Platform;
 /// They join it when they are back.
 const ANSWER_TIMEOUT: Micros = Micros::from_secs(4);
 
-impl<G: Game> Joining<G> {
+impl<I: Input> Joining<I> {
     pub(super) fn give_up_silent(&mut self, now: Micros) {
         let is_slow = now.since(self.progress_at) >= ANSWER_TIMEOUT;
         let Some(awaited) = self.awaited.as_mut().filter(|_| is_slow) else { return };
@@ -23,7 +26,7 @@ impl<G: Game> Joining<G> {
     }
 }
 
-impl<G: Game + Clone> GameEngine<G> {
+impl<I: Input> Requests<I> {
     /// The countdown runs: leaves the match before, so that links can be made in the meantime.
     pub(super) fn prepare_start<P: Platform>(&mut self, room: &mut Lobby<P>) {
         if self.in_match || self.joining.is_some() {
@@ -56,15 +59,15 @@ impl<G: Game + Clone> GameEngine<G> {
             return;
         };
         let others = start.peers.iter().map(|seat| seat.peer).filter(|peer| *peer != me).collect();
-        let mut game = self.initial.clone();
-        game.on_start(&start.facts());
-        let mut play = Play::new(room.now, session, game);
+        let mut play = Play::new(room.now, session, self.shape.0);
         self.connect(room, &mut play);
+        self.starting = Some(start);
+        self.turn.note(Notice::Start);
         self.joining = Some(Joining::new(room.now, play, Some(others)));
     }
 
     /// Tells a match of links that were up before it.
-    fn connect<P: Platform>(&self, room: &mut Lobby<P>, play: &mut Play<G>) {
+    fn connect<P: Platform>(&self, room: &mut Lobby<P>, play: &mut Play<I>) {
         let (peers, messages): (Vec<PeerId>, _) = room.take_early();
         for peer in peers {
             play.connect(room.now, peer);

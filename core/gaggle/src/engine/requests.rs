@@ -1,0 +1,395 @@
+//! Engine of a [`RequestRoom`](crate::RequestRoom): sessions of the match on the screen and of the
+//! attempt to join another one beside it, without the game's state.
+//!
+//! [`GameEngine`](crate::GameEngine) is this engine and a game. `requests/play.rs` is one match,
+//! `requests/turn.rs` what is left of an update, `requests/events.rs` what sessions report,
+//! `requests/start.rs` matches all peers start together. Absent: game state, its hashes and bytes.
+
+mod engine;
+mod events;
+mod joining;
+mod play;
+mod shape;
+mod start;
+mod turn;
+
+use gaggle_kit::{Input, Micros, PeerId, Prng, SlotSet, VecSet};
+use gaggle_link::Transport;
+use gaggle_timeline::{
+    Incarnation, MatchId, PeerSlots, Request, Session, SessionError, SimId, Tick, TimelineConfig,
+};
+
+use crate::config::JoinTarget;
+use crate::engine::input_latch::InputLatch;
+use crate::engine::{Engine, sealed};
+use crate::event::RoomEvent;
+use crate::lobby_room::{LobbyRoom, Start};
+use crate::platform::Platform;
+
+use joining::Joining;
+use play::Play;
+use turn::Turn;
+
+pub use shape::StateShape;
+pub(crate) use turn::{Notice, Work};
+
+/// How long a suspended peer serves those it left the match to: joiners have the state by then, and
+/// the others have received that it leaves.
+const HAND_OVER: Micros = Micros::from_secs(1);
+
+type Lobby<P> = LobbyRoom<TimelineConfig, P>;
+
+/// Plays one game on all peers, whose state the caller keeps: inputs travel, and the caller saves,
+/// loads and advances. Use it as a [`RequestRoom`](crate::RequestRoom).
+#[expect(missing_debug_implementations, reason = "`Room` is")]
+pub struct Requests<I: Input> {
+    shape: StateShape,
+    /// The match on the screen.
+    shown: Play<I>,
+    /// The match on the screen is the room's.
+    in_match: bool,
+    /// It is this peer's own, because joining the others' failed, and no peer has joined it yet.
+    is_separate: bool,
+    joining: Option<Joining<I>>,
+    /// What the match being joined begins with, if all peers start it together.
+    starting: Option<Start>,
+    suspended: bool,
+    /// This peer left the match on the screen, to rejoin.
+    has_left: bool,
+    /// While suspended: since when other members are present, or since when this peer has left the
+    /// match to them.
+    hand_over_since: Option<Micros>,
+    players: Vec<InputLatch<I>>,
+    /// Peers of the match that are silent at the moment.
+    silent: VecSet<PeerId>,
+    /// Since when the match on the screen stalls.
+    stalled_since: Option<Micros>,
+    /// The slots this peer had in the room's match before it left.
+    old_slots: Option<SlotSet>,
+    /// The input delay the player chose.
+    input_delay: Option<u32>,
+    /// What is left to do of this update.
+    turn: Turn,
+    /// A branch of the match was abandoned since this was last taken.
+    has_abandoned: bool,
+}
+
+impl<I: Input> sealed::Sealed for Requests<I> {}
+
+impl<I: Input> Requests<I> {
+    pub(crate) fn set_input_delay(&mut self, frames: Option<u32>) -> Result<(), SessionError> {
+        self.shown.session_mut().set_input_delay(frames)?;
+        self.input_delay = frames;
+        Ok(())
+    }
+
+    pub(crate) fn session(&self) -> &Session<I> {
+        self.shown.session()
+    }
+
+    /// The session of the match being joined, or of the one on the screen.
+    pub(crate) fn session_of(&self, is_joining: bool) -> &Session<I> {
+        let joining = self.joining.as_ref().filter(|_| is_joining);
+        joining.map_or(&self.shown, |joining| &joining.play).session()
+    }
+
+    /// Whether a branch of the match on the screen was abandoned since the last call.
+    #[must_use]
+    pub(crate) fn take_abandoned(&mut self) -> bool {
+        std::mem::take(&mut self.has_abandoned)
+    }
+
+    /// Receives, and counts the ticks that are due. Drain [`Requests::poll_work`], or
+    /// [`Requests::poll_request`], afterwards.
+    pub(crate) fn begin_update<P: Platform>(&mut self, room: &mut Lobby<P>) -> u32 {
+        self.receive(room);
+        // A suspended peer keeps ticking while frames are unconfirmed or a joiner is connected.
+        let is_needed = room.mesh.as_ref().is_some_and(|mesh| self.has_left || !mesh.peers().is_empty());
+        let ticks = if self.suspended && !is_needed {
+            self.shown.skip_time(room.now);
+            0
+        } else {
+            self.shown.ticks_due(room.now)
+        };
+        let joining_ticks = self.joining.as_mut().map_or(0, |joining| joining.play.ticks_due(room.now));
+        self.turn.begin(ticks, joining_ticks);
+        ticks
+    }
+
+    /// The next request of this update; none when all its ticks are done and packets are sent.
+    pub(crate) fn poll_request<P: Platform>(&mut self, room: &mut Lobby<P>) -> Option<Request<'_, I>> {
+        loop {
+            if let Some(work) = self.poll_work() {
+                return self.request(work);
+            }
+            if self.has_tick_due() {
+                self.tick(room.now);
+            } else if !self.advance(room) {
+                return None;
+            }
+        }
+    }
+
+    /// What has to be done before the next tick.
+    pub(crate) fn poll_work(&mut self) -> Option<Work> {
+        if let Some(notice) = self.turn.poll_notice() {
+            return Some(Work::Notice(notice));
+        }
+        if self.turn.drains_live {
+            if let Some(step) = self.shown.session_mut().poll_step() {
+                return Some(Work::Step(SimId::Live, step));
+            }
+            self.turn.drains_live = false;
+        }
+        while let Some(joining) = self.joining.as_mut().filter(|_| self.turn.drains_joining) {
+            let session = joining.play.session_mut();
+            let Some(step) = session.poll_step() else {
+                self.turn.drains_joining = false;
+                break;
+            };
+            if !step.is_audit() {
+                return Some(Work::Step(SimId::Joining, step));
+            }
+            // The audit that a holder of state can do is that of the match on the screen. This one
+            // ends without an answer.
+            let _ = session.request(step, SimId::Joining);
+        }
+        None
+    }
+
+    /// Names what has to be done, and lends where the answer goes.
+    pub(crate) fn request(&mut self, work: Work) -> Option<Request<'_, I>> {
+        let sim = SimId::Joining;
+        Some(match work {
+            Work::Step(SimId::Live, step) => return self.shown.session_mut().request(step, SimId::Live),
+            Work::Step(_, step) => return self.joining.as_mut()?.play.session_mut().request(step, sim),
+            Work::Notice(Notice::Renumber) => Request::Renumber { sim: SimId::Live },
+            Work::Notice(Notice::Start) => Request::Start { sim, start: self.starting.as_ref()?.facts() },
+            Work::Notice(Notice::Show) => Request::Show { sim },
+            Work::Notice(Notice::Discard) => Request::Discard { sim },
+        })
+    }
+
+    /// Whether the match on the screen has to [tick](Requests::tick) before anything else.
+    pub(crate) fn has_tick_due(&self) -> bool {
+        self.turn.has_tick_due()
+    }
+
+    pub(crate) fn tick(&mut self, now: Micros) {
+        self.turn.begin_tick();
+        let tick = self.shown.tick(now, &mut self.players);
+        let since = self.stalled_since.unwrap_or(now);
+        self.stalled_since = (tick == Tick::Stalled).then_some(since);
+    }
+
+    /// Goes on after the ticks of the match on the screen: ticks the one being joined, then handles
+    /// events and sends. False when the update is done.
+    #[must_use]
+    pub(crate) fn advance<P: Platform>(&mut self, room: &mut Lobby<P>) -> bool {
+        if self.turn.begin_joining_tick() {
+            if let Some(joining) = &mut self.joining {
+                // Local input belongs to the match on the screen.
+                joining.play.tick(room.now, &mut []);
+            }
+            return true;
+        }
+        if !std::mem::take(&mut self.turn.is_open) {
+            return false;
+        }
+        self.handle_events(room);
+        if self.suspended {
+            self.hand_over(room);
+        }
+        self.send_packets(room);
+        true
+    }
+
+    fn drop_joining(&mut self) {
+        if self.joining.take().is_some() {
+            self.starting = None;
+            self.turn.note(Notice::Discard);
+        }
+    }
+
+    /// Leaves the match, if other peers are in it.
+    fn leave_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if self.has_peers() && !self.is_spectating() {
+            self.has_left = true;
+            self.hand_over_since = Some(room.now);
+            self.old_slots = Some(self.local_slots()).filter(|slots| !slots.is_empty());
+            self.shown.session_mut().leave();
+            self.shown.tick(room.now, &mut self.players);
+            self.turn.drains_live = true;
+            self.send_packets(room);
+        }
+    }
+
+    /// While suspended: leaves the match to peers that have joined, and closes the links once they
+    /// need nothing more.
+    fn hand_over<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if !self.has_left && self.has_peers() {
+            self.leave_match(room);
+        } else if self.has_left || room.has_others_awake() {
+            let since = *self.hand_over_since.get_or_insert(room.now);
+            if room.now.since(since) >= HAND_OVER && room.mesh.is_some() {
+                self.has_left = true;
+                room.mesh = None;
+            }
+        } else {
+            self.hand_over_since = None;
+        }
+    }
+
+    /// The lobby knows that this peer is back. Members that came meanwhile and are not in its match
+    /// play another.
+    fn rejoin_others<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let plays_alone = self.in_match && self.joining.is_none() && !self.has_peers();
+        if plays_alone && !self.suspended && !self.is_spectating() && room.has_others_awake() {
+            room.renew_links();
+            self.begin_joining(room);
+        }
+    }
+
+    fn receive<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some(mesh) = room.mesh.as_mut() else { return };
+        match &mut self.joining {
+            Some(joining) => joining.play.receive(room.now, mesh, &mut room.inbox),
+            None if self.in_match => self.shown.receive(room.now, mesh, &mut room.inbox),
+            None => room.receive_beside_match(),
+        }
+    }
+
+    fn send_packets<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some(mesh) = room.mesh.as_mut() else { return };
+        match &mut self.joining {
+            Some(joining) => joining.play.send(room.now, mesh),
+            None if self.in_match => self.shown.send(room.now, mesh),
+            None => {}
+        }
+    }
+
+    /// Joins the room's match, while the one on the screen goes on.
+    fn begin_joining<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let Some(peer) = room.me() else { return };
+        room.joins = !self.suspended;
+        if self.suspended {
+            // It begins on resume.
+            self.in_match = false;
+            return;
+        }
+        let wanted = self.wanted_slots(room);
+        let LobbyRoom { config, rng, now, .. } = room;
+        let incarnation = Incarnation(rng.next_u32());
+        let session = match (&config.join, wanted) {
+            (JoinTarget::Spectate(_), _) => Session::spectate(config.engine.clone(), peer, incarnation),
+            (_, Some(slots)) => Session::rejoin(config.engine.clone(), peer, slots, incarnation),
+            _ => Session::join(config.engine.clone(), peer, config.local_players, incarnation),
+        };
+        let Ok(session) = session else { unreachable!("the settings held for the solo session") };
+        let (now, play) = (*now, Play::new(*now, session, self.shape.0));
+        self.drop_joining();
+        self.joining = Some(Joining::new(now, play, None));
+        room.push(RoomEvent::Joining { percent: 0 });
+    }
+
+    /// Makes the match on the screen the room's, for others to join.
+    fn open_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if self.own_match(room) {
+            self.is_separate = false;
+            room.push(RoomEvent::MatchJoined);
+        }
+    }
+
+    /// Goes on alone in a room whose match could not be joined. The two become one when the peers
+    /// reach each other.
+    fn open_separate_match<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        self.is_separate = self.own_match(room);
+    }
+
+    /// Reports a separate match that has become one with the others'.
+    fn note_reunion<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if self.is_separate && self.has_peers() {
+            self.is_separate = false;
+            room.push(RoomEvent::MatchJoined);
+        }
+    }
+
+    fn own_match<P: Platform>(&mut self, room: &mut Lobby<P>) -> bool {
+        let Some(peer) = room.me() else { return false };
+        // No other player ever had a slot in a match of this peer.
+        room.reused_slots = SlotSet::EMPTY;
+        room.joins = false;
+        let client = room.lobby_client.as_ref();
+        let started_at = client.map_or(0, |client| client.server_unix_seconds(room.now));
+        self.continue_as(room, peer, started_at);
+        self.in_match = true;
+        true
+    }
+
+    /// Goes on with the game on the screen, without the others.
+    fn go_solo<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        let unknown = PeerId::from_u128(room.rng.next_u64().into());
+        self.in_match = false;
+        self.is_separate = false;
+        self.has_left = false;
+        self.old_slots = None;
+        self.drop_joining();
+        room.joins = false;
+        room.inbox.messages.clear();
+        self.continue_as(room, unknown, 0);
+    }
+
+    fn continue_as<P: Platform>(&mut self, room: &mut Lobby<P>, peer: PeerId, started_at: u64) {
+        let own = self.local_slots();
+        let LobbyRoom { config, rng, now, .. } = room;
+        let slots = if own.is_empty() { config.first_slots(config.local_players) } else { own };
+        let Ok(session) = solo_session(&config.engine, peer, slots, started_at, rng) else {
+            unreachable!("the settings held before")
+        };
+        let play = Play::new(*now, session, self.shape.0);
+        self.turn.note(Notice::Renumber);
+        self.show(play);
+    }
+
+    /// Puts another match on the screen.
+    fn show(&mut self, mut play: Play<I>) {
+        // The limits are those under which it was chosen.
+        let _ = play.session_mut().set_input_delay(self.input_delay);
+        self.silent.clear();
+        self.stalled_since = None;
+        self.shown = play;
+    }
+
+    /// The slots this peer had, or else those the lobby reserved: it keeps them for peers that
+    /// crashed or reloaded, and prefers slots no player has left lately.
+    fn wanted_slots<P: Platform>(&self, room: &Lobby<P>) -> Option<SlotSet> {
+        let config = &room.config;
+        let fits = |slots: &SlotSet| {
+            slots.len() == config.local_players
+                && slots.iter().all(|slot| slot.index() < config.engine.slot_count)
+        };
+        self.old_slots.filter(fits).or(Some(room.own_reserved_slots()).filter(fits))
+    }
+
+    fn is_spectating(&self) -> bool {
+        self.shown.session().is_spectating()
+    }
+
+    /// Other peers are in the match on the screen.
+    fn has_peers(&self) -> bool {
+        self.in_match && self.shown.session().roster().iter().filter(|row| row.is_active()).count() > 1
+    }
+}
+
+/// A session of one peer, which others may join.
+fn solo_session<I: Input>(
+    config: &TimelineConfig,
+    peer: PeerId,
+    slots: SlotSet,
+    started_at: u64,
+    rng: &mut Prng,
+) -> Result<Session<I>, SessionError> {
+    let match_id = MatchId { started_at, nonce: rng.next_u64() };
+    let config = TimelineConfig { match_id, ..config.clone() };
+    Session::new(config, peer, &[PeerSlots { peer, slots }], Incarnation(rng.next_u32()))
+}

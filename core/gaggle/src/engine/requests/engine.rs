@@ -1,0 +1,218 @@
+//! [`Requests`] as an engine of a room.
+//!
+//! [`GameEngine`](crate::GameEngine) passes the same calls on. Absent: requests, sessions' events.
+
+use gaggle_kit::{Input, Micros, PeerId, Prng, Slot, SlotSet, VecSet};
+use gaggle_lobby::Label;
+use gaggle_timeline::{SessionError, SessionStats, TimelineConfig};
+
+use super::play::Play;
+use super::turn::{Notice, Turn};
+use super::{Lobby, Requests, StateShape, solo_session};
+use crate::config::RoomConfig;
+use crate::engine::Engine;
+use crate::engine::input_latch::InputLatch;
+use crate::lobby_room::{HOST_STARTS, LobbyAction};
+use crate::phase::{Phase, Stall};
+use crate::platform::Platform;
+
+impl<I: Input> Engine for Requests<I> {
+    type Config = TimelineConfig;
+    type Content = StateShape;
+    type Input = I;
+    type Stats = SessionStats;
+    type Error = SessionError;
+
+    fn create(
+        now: Micros,
+        config: &RoomConfig,
+        shape: StateShape,
+        rng: &mut Prng,
+    ) -> Result<Self, SessionError> {
+        check_slots(config)?;
+        let unknown = PeerId::from_u128(rng.next_u64().into());
+        let slots = config.first_slots(config.local_players);
+        let session = solo_session(&config.engine, unknown, slots, 0, rng)?;
+        let mut turn = Turn::default();
+        // What the caller saved in a match before a restart is void.
+        turn.note(Notice::Renumber);
+        Ok(Requests {
+            shape,
+            shown: Play::new(now, session, shape.0),
+            in_match: false,
+            is_separate: false,
+            joining: None,
+            starting: None,
+            suspended: false,
+            has_left: false,
+            hand_over_since: None,
+            players: vec![InputLatch::default(); config.local_players],
+            old_slots: None,
+            input_delay: None,
+            silent: VecSet::new(),
+            stalled_since: None,
+            turn,
+            has_abandoned: false,
+        })
+    }
+
+    fn build_id(&self, config: &RoomConfig) -> Label {
+        config.build_id::<I>(self.shape.0)
+    }
+
+    fn keep_choices_of(&mut self, previous: &Self) {
+        // The limits are those under which it was chosen.
+        let _ = self.set_input_delay(previous.input_delay);
+    }
+
+    fn set_input(&mut self, player: usize, input: I) {
+        if let Some(latch) = self.players.get_mut(player) {
+            latch.set(input);
+        }
+    }
+
+    fn handle_action<P: Platform>(&mut self, room: &mut Lobby<P>, action: LobbyAction) {
+        match action {
+            LobbyAction::OpenMatch => self.open_match(room),
+            LobbyAction::JoinMatch => self.begin_joining(room),
+            LobbyAction::EnterLobby | LobbyAction::GoSolo => self.go_solo(room),
+            LobbyAction::PrepareStart if HOST_STARTS => self.prepare_start(room),
+            LobbyAction::StartMatch if HOST_STARTS => self.start_match(room),
+            LobbyAction::PrepareStart | LobbyAction::StartMatch => {}
+            LobbyAction::MembersChanged => {}
+            LobbyAction::Resumed => self.rejoin_others(room),
+        }
+    }
+
+    fn remove_peer<P: Platform>(&mut self, _room: &mut Lobby<P>, peer: PeerId) {
+        // A peer that is not in the room has no slot in the match either. Most have left it
+        // already.
+        if !self.is_spectating() {
+            let _ = self.shown.session_mut().evict(peer);
+        }
+        if let Some(joining) = self.joining.as_mut().filter(|joining| joining.awaited.is_some()) {
+            let _ = joining.play.session_mut().evict(peer);
+        }
+    }
+
+    /// Begins an update: its ticks follow as [requests](Requests::poll_request).
+    fn update<P: Platform>(
+        &mut self,
+        room: &mut Lobby<P>,
+        input: &mut dyn FnMut(&Self, usize) -> Option<I>,
+    ) -> u32 {
+        let ticks = self.begin_update(room);
+        if ticks > 0 {
+            for player in 0..self.players.len() {
+                if let Some(input) = input(self, player) {
+                    self.set_input(player, input);
+                }
+            }
+        }
+        ticks
+    }
+
+    fn suspend<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        // Nothing waits for a spectator.
+        if self.suspended || self.is_spectating() {
+            return;
+        }
+        self.suspended = true;
+        self.players.iter_mut().for_each(InputLatch::let_go);
+        self.drop_joining();
+        room.joins = false;
+        self.hand_over_since = None;
+        self.leave_match(room);
+        room.set_resting(true);
+    }
+
+    fn resume<P: Platform>(&mut self, room: &mut Lobby<P>) {
+        if !std::mem::take(&mut self.suspended) {
+            return;
+        }
+        room.set_resting(false);
+        self.shown.skip_time(room.now);
+        let needs_no_match = self.in_match || self.joining.is_some() || room.seat.is_none();
+        if std::mem::take(&mut self.has_left) || !needs_no_match {
+            // The links belong to the match that was left: a join begins with new ones.
+            room.renew_links();
+            if !room.is_waiting() {
+                self.begin_joining(room);
+            }
+        }
+    }
+
+    fn leave<P: Platform>(&mut self, room: &mut Lobby<P>, is_reload: bool) {
+        self.leave_match(room);
+        self.old_slots = None;
+        self.suspended = false;
+        if room.give_up_seat(is_reload) {
+            self.go_solo(room);
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match &self.joining {
+            _ if self.suspended => Phase::Suspended,
+            Some(joining) => Phase::Joining { percent: joining.percent },
+            None if self.is_spectating() => Phase::Spectating,
+            None if self.in_match && !self.is_separate => Phase::Playing,
+            None => Phase::Solo,
+        }
+    }
+
+    fn is_playing(&self) -> bool {
+        self.in_match && !self.is_spectating()
+    }
+
+    fn alpha_permille(&self) -> u32 {
+        self.shown.alpha_permille()
+    }
+
+    fn stats(&self) -> SessionStats {
+        self.shown.session().stats()
+    }
+
+    fn local_slots(&self) -> SlotSet {
+        self.shown.session().local_slots()
+    }
+
+    fn slots_of<P: Platform>(&self, _room: &Lobby<P>, peer: PeerId) -> SlotSet {
+        let roster = self.shown.session().roster().iter();
+        let rows = roster.filter(|row| row.stream.peer == peer && row.is_active());
+        rows.fold(SlotSet::EMPTY, |slots, row| slots.union(row.slots))
+    }
+
+    fn leader<P: Platform>(&self, _room: &Lobby<P>) -> Option<PeerId> {
+        let session = self.shown.session();
+        session.leader_at(session.current_frame()).filter(|_| self.in_match)
+    }
+
+    fn scores_by_peer<P: Platform>(&self, _room: &Lobby<P>, scores: &[(Slot, i64)]) -> Vec<(PeerId, i64)> {
+        // The lobby knows one person at each peer: the first player's score is theirs.
+        let first = |slots: SlotSet| {
+            scores.iter().filter(|(slot, _)| slots.contains(*slot)).min_by_key(|(slot, _)| *slot)
+        };
+        let rows = self.shown.session().roster().iter().filter(|row| row.is_active());
+        rows.filter_map(|row| Some((row.stream.peer, first(row.slots)?.1))).collect()
+    }
+
+    fn stall<P: Platform>(&self, room: &Lobby<P>) -> Option<Stall> {
+        self.current_stall(room)
+    }
+}
+
+/// Checks that the room's players, and the local ones, have slots in the match.
+fn check_slots(config: &RoomConfig) -> Result<(), SessionError> {
+    let (slots, local_players) = (config.engine.slot_count, config.local_players);
+    let out_of_range = |setting, value: usize, min: u64, max: usize| {
+        Err(SessionError::OutOfRange { setting, value: value as u64, min, max: max as u64 })
+    };
+    if slots < usize::from(config.max_players) {
+        return out_of_range("engine.slot_count", slots, config.max_players.into(), SlotSet::COUNT_MAX);
+    }
+    if !(1..=slots).contains(&local_players) {
+        return out_of_range("local_players", local_players, 1, slots);
+    }
+    Ok(())
+}
