@@ -4,6 +4,7 @@
 
 mod comforts;
 mod doors;
+mod film;
 mod guest;
 mod lid;
 #[path = "../mixed/native.rs"]

@@ -11,13 +11,13 @@ const COLUMNS: usize = 2;
 /// Pixels between them.
 const GAP: usize = 8;
 /// Between them and around them: ink.
-const INK: [u8; 3] = [0x0a, 0x0c, 0x18];
+pub(crate) const INK: [u8; 3] = [0x0a, 0x0c, 0x18];
 
 /// A picture: rows of red, green, blue.
-struct Moment {
-    width: usize,
+pub(crate) struct Moment {
+    pub(crate) width: usize,
     height: usize,
-    pixels: Vec<[u8; 3]>,
+    pub(crate) pixels: Vec<[u8; 3]>,
 }
 
 /// Moments so far, all of the same size.
@@ -58,7 +58,7 @@ impl Sheet {
 }
 
 impl Moment {
-    fn read(bytes: &[u8]) -> Moment {
+    pub(crate) fn read(bytes: &[u8]) -> Moment {
         let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().unwrap();
         let mut data = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut data).unwrap();
