@@ -203,7 +203,7 @@ impl World {
         let now = self.clocks[from];
         let session = self.machines[from].as_mut().unwrap();
         if self.in_lobby && self.born[to] > self.born[from] {
-            session.vouch_newcomer(peer(to));
+            session.vouch_later_joiner(peer(to));
         }
         session.handle_connected(now, peer(to));
         self.drain(from);

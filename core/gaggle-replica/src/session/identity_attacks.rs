@@ -97,7 +97,7 @@ fn expect_nothing_gained(member: MemberId) {
             0 => {
                 let impostor = add_impostor(&mut world, member);
                 for index in 0..3 {
-                    world.session(index).vouch_newcomer(peer(impostor));
+                    world.session(index).vouch_later_joiner(peer(impostor));
                 }
                 link_to_all(&mut world, impostor);
                 impostor
@@ -106,7 +106,7 @@ fn expect_nothing_gained(member: MemberId) {
             1 => {
                 let impostor = add(&mut world, JoinMode::Join);
                 for index in 0..3 {
-                    world.session(index).vouch_newcomer(peer(impostor));
+                    world.session(index).vouch_later_joiner(peer(impostor));
                 }
                 world.tamper = Box::new(move |from, to, bytes| {
                     deafen(impostor, to, bytes);
@@ -184,7 +184,7 @@ fn insisting_is_a_fault() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(5_000);
     let impostor = add_impostor(&mut world, MemberId { join_order: 0, tag: MemberTag(1) });
-    world.session(0).vouch_newcomer(peer(impostor));
+    world.session(0).vouch_later_joiner(peer(impostor));
     world.link(impostor, 0);
     for _ in 0..20 {
         if !world.is_linked(0, impostor) {
@@ -283,7 +283,7 @@ fn those_who_come_at_once_through_different_members_agree_who_is_senior() {
         world.weather.jitter = Micros::from_millis(60);
         for (number, &comer) in comers.iter().enumerate() {
             for index in 0..3 {
-                world.session(index).vouch_newcomer(peer(comer));
+                world.session(index).vouch_later_joiner(peer(comer));
             }
             world.link(comer, number % 3);
         }
@@ -399,7 +399,7 @@ fn nobody_new_makes_others_give_up_their_numbers() {
     });
     let liar = add(&mut world, JoinMode::Join);
     for index in 0..3 {
-        world.session(index).vouch_newcomer(peer(liar));
+        world.session(index).vouch_later_joiner(peer(liar));
     }
     link_to_all(&mut world, liar);
     world.run_ms(2_000);
@@ -439,14 +439,14 @@ fn who_came_in_again_is_not_told_by_the_lobby_who_came_after_it() {
     let mut world = world(4, AuthorityPolicy::Leader);
     world.run_ms(1_000);
     // The machine of the third was there before that of the fourth, but its member was not.
-    world.session(2).vouch_newcomer(peer(3));
+    world.session(2).vouch_later_joiner(peer(3));
     let apart = Micros::from_secs(4);
     world.hold_messages = vec![(2, 3, apart), (3, 2, apart)];
     let highest = world.session(0).members.highest;
     world.session(2).stand_down(peer(0), highest);
     world.collect(2);
     world.run_ms(3_500);
-    world.session(2).vouch_newcomer(peer(3));
+    world.session(2).vouch_later_joiner(peer(3));
     world.hold_messages.clear();
     world.run_ms(5_000);
     expect_order(&mut world, &[0, 1, 2, 3], &[0, 1, 3, 2]);

@@ -38,7 +38,7 @@ impl Session {
 
     /// Says that a peer may only spectate, if the caller knows. If it says it is a member it is
     /// rejected.
-    pub fn vouch_onlooker(&mut self, peer: PeerId) {
+    pub fn vouch_spectator(&mut self, peer: PeerId) {
         self.members.set_identity(peer, None);
         if self.peers.find(peer).is_some_and(|link| self.peers[link].member().is_some()) {
             self.refuse(peer, RejectReason::NotAPlayer);
@@ -48,7 +48,7 @@ impl Session {
     /// Says that a peer came after this one became a member, if the caller knows, for instance from
     /// a lobby. It is believed to be junior to all members here, whatever it says. Not any more
     /// once this peer had to come in again: it may itself be junior to peers that came after it.
-    pub fn vouch_newcomer(&mut self, peer: PeerId) {
+    pub fn vouch_later_joiner(&mut self, peer: PeerId) {
         if self.is_member() && self.cx.stats.rejoins == 0 {
             self.members.note_joiner(peer);
         }

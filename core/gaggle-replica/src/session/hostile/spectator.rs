@@ -47,7 +47,7 @@ fn spectator_that_writes_loses_its_link() {
             }
             _ => {
                 // The lobby said it may only look on, and it comes as a member.
-                world.session(0).vouch_onlooker(peer(2));
+                world.session(0).vouch_spectator(peer(2));
                 world.kill(2);
                 world.start(2, JoinMode::Join);
                 world.link(2, 0);

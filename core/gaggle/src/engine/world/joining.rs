@@ -238,9 +238,9 @@ impl<W: World> WorldEngine<W> {
             }
         }
         for peer in room.spectators().filter(|peer| Some(*peer) != me) {
-            self.session.vouch_onlooker(peer);
+            self.session.vouch_spectator(peer);
             if let Some(joining) = &mut self.joining {
-                joining.session.vouch_onlooker(peer);
+                joining.session.vouch_spectator(peer);
             }
         }
     }
@@ -255,7 +255,7 @@ impl<W: World> WorldEngine<W> {
         self.predecessors.retain(|peer| present.contains(peer));
         for peer in present.into_iter().filter(|peer| *peer != me) {
             if !self.predecessors.contains(&peer) {
-                self.session.vouch_newcomer(peer);
+                self.session.vouch_later_joiner(peer);
             }
         }
     }
