@@ -12,5 +12,6 @@ pub mod millpond;
 pub mod pair;
 pub mod replica;
 pub mod rtc;
+pub mod seal;
 pub mod timeline;
 pub mod websocket;

@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 import link  # noqa: E402
 import lobby  # noqa: E402
 import replica  # noqa: E402
+import seal  # noqa: E402
 import timeline  # noqa: E402
 import udp  # noqa: E402
 import wire  # noqa: E402
@@ -28,6 +29,7 @@ DECODERS = {
     "core/gaggle-link": link.decode,
     "core/gaggle-lobby": lobby.decode,
     "core/gaggle-replica": replica.decode,
+    "core/gaggle-seal": seal.decode,
     "core/gaggle-timeline": timeline.decode,
     "shell/gaggle-native": udp.decode,
 }

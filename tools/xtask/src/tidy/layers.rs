@@ -1,4 +1,4 @@
-//! Dependencies point down only: kit < link < { timeline, replica, lobby } < gaggle. The crates in
+//! Dependencies point down only: kit < link < seal < { timeline, replica, lobby } < gaggle. The crates in
 //! braces do not know each other, games see kit and one engine, and core never sees the shell.
 
 use super::Finding;
@@ -9,6 +9,8 @@ use crate::workspace::{Package, Workspace};
 enum Layer {
     Kit,
     Link,
+    /// What engines agree by: bytes only.
+    Protocol,
     /// Side by side: they do not know each other.
     Engine,
     Whole,
@@ -92,6 +94,7 @@ fn layer(package: &Package) -> Option<Layer> {
         // Derives run inside the compiler and know nothing but the nouns.
         ("core", _) if is_derive => Some(Layer::Kit),
         ("core", "gaggle-link") => Some(Layer::Link),
+        ("core", "gaggle-seal") => Some(Layer::Protocol),
         ("core", "gaggle-timeline" | "gaggle-replica" | "gaggle-lobby") => Some(Layer::Engine),
         ("core", "gaggle") => Some(Layer::Whole),
         // Pictures and sounds as data, which all games share.

@@ -1,0 +1,146 @@
+//! Settings of a sealed match: what both ends must agree on, and what only the referee decides.
+//!
+//! `Referee` and `Client` are made with them. Absent: the game, links, tickets.
+
+use gaggle_kit::Micros;
+use gaggle_kit::rate_limit::RateLimit;
+use thiserror::Error;
+
+use crate::shape::{Shape, ShapeError};
+
+/// Settings of a sealed match. Times in frames unless named otherwise; defaults for 60 Hz.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealConfig {
+    /// Slots of the match, 1 to 1,024. Default 8.
+    pub slot_count: usize,
+    /// Bytes of one slot's encoded input, 1 to 64. Default 1.
+    pub value_bytes: usize,
+    /// Frames per second. Default 60.
+    pub tick_rate: u32,
+    /// A frame is sealed at the latest so long after it was due. Default 6.
+    pub accept_frames: u32,
+    /// A client simulates so far beyond the sealed frame. Default 16.
+    pub window_frames: u32,
+    /// Largest input delay of a client. Default 10.
+    pub input_delay_max: u32,
+    /// A complete frame is sealed so early at most. Default 16.
+    pub early_frames: u32,
+    /// Missed frames in a row after which a slot is out. Default 600.
+    pub out_after_frames: u32,
+    /// Sealed frames that are kept: what a client may be behind without a snapshot. Default 600.
+    pub history_frames: u32,
+    /// Made frames in a row a slot needs at most before frames wait for it again. Default 64.
+    pub gating_run_max: u16,
+    /// Time between merged packets to one client. Default 33 ms: two frames.
+    pub send_interval: Micros,
+    /// Merged bodies up to this size repeat all that is not acknowledged. Default 64 bytes.
+    pub full_bytes: usize,
+    /// Bytes to one client. Default 32 KiB a second, two seconds at once.
+    pub client_rate: RateLimit,
+    /// Packets from one client. Default 200 a second, 400 at once.
+    pub packet_rate: RateLimit,
+    /// Without a journal a new referee waits so long for members. Default 3 s.
+    pub resume_timeout: Micros,
+    /// A passive or joining client is out after so long without a packet. Default 10 s.
+    pub silence_timeout: Micros,
+    /// Clients that may be connected at a time, spectators included. Default 1,088.
+    pub clients_max: usize,
+    /// Frames are kept in a journal before any client is told of them. Default true.
+    pub journal: bool,
+}
+
+impl Default for SealConfig {
+    fn default() -> SealConfig {
+        SealConfig {
+            slot_count: 8,
+            value_bytes: 1,
+            tick_rate: 60,
+            accept_frames: 6,
+            window_frames: 16,
+            input_delay_max: 10,
+            early_frames: 16,
+            out_after_frames: 600,
+            history_frames: 600,
+            gating_run_max: 64,
+            send_interval: Micros::from_millis(33),
+            full_bytes: 64,
+            client_rate: RateLimit::per_second(32_768, 65_536),
+            packet_rate: RateLimit::per_second(200, 400),
+            resume_timeout: Micros::from_secs(3),
+            silence_timeout: Micros::from_secs(10),
+            clients_max: 1_088,
+            journal: true,
+        }
+    }
+}
+
+/// Settings that no match can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// Slots or bytes per input.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A number beyond its range.
+    #[error("{name} is {value}; it may be {min} to {max}")]
+    OutOfRange {
+        /// Name of the setting.
+        name: &'static str,
+        /// What it was set to.
+        value: u64,
+        /// Least value allowed.
+        min: u64,
+        /// Largest value allowed.
+        max: u64,
+    },
+}
+
+impl SealConfig {
+    /// Checks all settings and derives the shape.
+    ///
+    /// # Errors
+    /// Names the first setting that is out of its range.
+    pub fn check(&self) -> Result<Shape, ConfigError> {
+        let ranges = [
+            ("tick_rate", u64::from(self.tick_rate), 1, 1_000),
+            ("accept_frames", self.accept_frames.into(), 0, 600),
+            ("window_frames", self.window_frames.into(), 1, 128),
+            ("input_delay_max", self.input_delay_max.into(), 0, 64),
+            ("early_frames", self.early_frames.into(), 0, 128),
+            ("out_after_frames", self.out_after_frames.into(), 1, 60_000),
+            ("history_frames", self.history_frames.into(), 8, 4_000),
+            ("gating_run_max", self.gating_run_max.into(), 1, 10_000),
+            ("full_bytes", self.full_bytes as u64, 0, 1_000),
+            ("clients_max", self.clients_max as u64, 1, 65_536),
+        ];
+        for (name, value, min, max) in ranges {
+            if value < min || value > max {
+                return Err(ConfigError::OutOfRange { name, value, min, max });
+            }
+        }
+        Ok(Shape::new(self.slot_count, self.value_bytes)?)
+    }
+
+    /// Entries are taken so far beyond the sealed frame.
+    pub(crate) const fn lookahead(&self) -> u32 {
+        2 * (self.window_frames + self.input_delay_max) + 32
+    }
+
+    /// Length of so many frames.
+    pub(crate) const fn span(&self, frames: u32) -> Micros {
+        Micros::new(frames as u64 * 1_000_000 / self.tick_rate as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_pass_and_extremes_are_named() {
+        assert!(SealConfig::default().check().is_ok());
+        let config = SealConfig { tick_rate: 0, ..SealConfig::default() };
+        assert_eq!(config.check().unwrap_err().to_string(), "tick_rate is 0; it may be 1 to 1000");
+        let config = SealConfig { slot_count: 2_000, ..SealConfig::default() };
+        assert!(matches!(config.check(), Err(ConfigError::Shape(_))));
+    }
+}

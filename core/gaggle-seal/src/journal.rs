@@ -1,0 +1,258 @@
+//! Journal of a match: records of what was sealed, written before any client is told of it.
+//!
+//! The referee appends; the server writes [`Journal::records`] to a file and says so. Reading goes
+//! as far as the file is whole. Absent: files, clients, time.
+
+use gaggle_kit::{ByteReader, ByteSink, DecodeError, Frame, StateHasher, Varint};
+use thiserror::Error;
+
+use crate::checkpoint::{self, ExtractError};
+use crate::config::{ConfigError, SealConfig};
+use crate::lineage::Lineage;
+use crate::log::Log;
+use crate::shape::Shape;
+
+/// What a journal begins with: name and version.
+const MAGIC: [u8; 8] = *b"GGSEAL\0\x01";
+const HEADER_BYTES: usize = MAGIC.len() + 3;
+/// Bytes of one record.
+const RECORD_BYTES_MAX: usize = 8 << 20;
+
+const START: u8 = 1;
+const FRAMES: u8 = 2;
+
+/// Records that are not written yet.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    /// What the server writes next.
+    pending: Vec<u8>,
+    record: Vec<u8>,
+    /// Last frame in `pending` or in what was written.
+    appended: Frame,
+    /// Last frame in what was written.
+    written: Frame,
+}
+
+impl Journal {
+    /// A journal whose file is empty.
+    pub(crate) fn begin(log: &Log, lineage: &Lineage) -> Journal {
+        // A few frames in which everything changes, so that a match that runs takes no more memory.
+        let frame_bytes = log.shape().slots() * (log.shape().value_bytes() + 1);
+        let mut journal = Journal {
+            pending: Vec::with_capacity(2_048 + 8 * frame_bytes),
+            record: Vec::with_capacity(1_024 + 4 * frame_bytes),
+            appended: log.sealed(),
+            written: log.sealed(),
+        };
+        journal.pending.extend_from_slice(&header(log.shape()));
+        journal.start(log, lineage);
+        journal
+    }
+
+    /// A journal that goes on in a file that was read.
+    pub(crate) fn resume(log: &Log, lineage: &Lineage) -> Journal {
+        let mut journal = Journal::begin(log, lineage);
+        journal.pending.drain(..HEADER_BYTES);
+        journal
+    }
+
+    fn start(&mut self, log: &Log, lineage: &Lineage) {
+        self.record.clear();
+        lineage.write(&mut self.record);
+        checkpoint::write(log, log.sealed(), &mut self.record);
+        self.push(START);
+    }
+
+    /// Appends the frames sealed since the last time.
+    pub(crate) fn append(&mut self, log: &Log) {
+        if log.sealed() > self.appended {
+            self.record.clear();
+            checkpoint::write_frames(log, self.appended, &mut self.record);
+            self.push(FRAMES);
+            self.appended = log.sealed();
+        }
+    }
+
+    fn push(&mut self, kind: u8) {
+        self.pending.push(kind);
+        self.pending.extend_from_slice(&Varint::new(self.record.len() as u64));
+        self.pending.extend_from_slice(&self.record);
+        self.pending.extend_from_slice(&checksum(kind, &self.record).to_le_bytes());
+    }
+
+    pub(crate) fn records(&self) -> &[u8] {
+        &self.pending
+    }
+
+    /// The records are in the file.
+    pub(crate) fn mark_written(&mut self) {
+        self.pending.clear();
+        self.written = self.appended;
+    }
+
+    pub(crate) fn written(&self) -> Frame {
+        self.written
+    }
+}
+
+fn header(shape: Shape) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..8].copy_from_slice(&MAGIC);
+    header[8..10].copy_from_slice(&(shape.slots() as u16).to_le_bytes());
+    header[10] = shape.value_bytes() as u8;
+    header
+}
+
+fn checksum(kind: u8, record: &[u8]) -> u32 {
+    let mut hasher = StateHasher::new();
+    hasher.put(&[kind]);
+    hasher.put(record);
+    hasher.finish() as u32
+}
+
+/// A file that is no journal of this match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum JournalError {
+    /// Another kind of file.
+    #[error("not a journal of sealed frames")]
+    NotAJournal,
+    /// A version this program does not read.
+    #[error("journal of version {0}; this program reads version 1")]
+    VersionMismatch(u8),
+    /// Other slots or inputs.
+    #[error("journal of a match of {slots} slots with {value_bytes} bytes; expected another")]
+    ShapeMismatch {
+        /// Slots of the file.
+        slots: u16,
+        /// Bytes per input of the file.
+        value_bytes: u8,
+    },
+    /// The first record, without which nothing can be read.
+    #[error("journal without a first record that is whole")]
+    NoStart,
+    /// Settings that no match can have.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// Where a journal stops being whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Damage {
+    /// Byte at which the first record begins that is not whole.
+    pub byte_offset: usize,
+    /// What is wrong with it.
+    pub reason: DamageReason,
+}
+
+/// What is wrong with a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum DamageReason {
+    /// The file ends within it.
+    #[error("the journal ends within a record")]
+    Cut,
+    /// Its checksum is another.
+    #[error("a record's checksum is wrong")]
+    Checksum,
+    /// It is whole, and contradicts what is before it.
+    #[error("record not usable: {0}")]
+    Contradiction(#[from] ExtractError),
+    /// It is whole, and no record.
+    #[error("record not decodable: {0}")]
+    Malformed(#[from] DecodeError),
+}
+
+/// What a journal has.
+#[derive(Debug, Clone)]
+pub struct Recovered {
+    /// All frames as far as the journal is whole.
+    pub log: Log,
+    /// Terms up to the last that is in the journal.
+    pub lineage: Lineage,
+    /// Bytes that are whole: the server cuts the file there before it goes on.
+    pub whole_bytes: usize,
+    /// Why the rest was not read. `None` if there is no rest.
+    pub damage: Option<Damage>,
+}
+
+/// Reads a journal as far as it is whole, and calls `sealed` with the log after each record.
+///
+/// # Errors
+/// If not even the first record can be read.
+pub fn read_journal(
+    bytes: &[u8],
+    config: &SealConfig,
+    mut sealed: impl FnMut(&Log),
+) -> Result<Recovered, JournalError> {
+    let shape = config.check()?;
+    let head: &[u8; HEADER_BYTES] = bytes.first_chunk().ok_or(JournalError::NotAJournal)?;
+    if head[..7] != MAGIC[..7] {
+        return Err(JournalError::NotAJournal);
+    }
+    if head[7] != MAGIC[7] {
+        return Err(JournalError::VersionMismatch(head[7]));
+    }
+    if *head != header(shape) {
+        let slots = u16::from_le_bytes([head[8], head[9]]);
+        return Err(JournalError::ShapeMismatch { slots, value_bytes: head[10] });
+    }
+    let mut log = Log::new(shape, config.history_frames, config.lookahead());
+    let mut lineage: Option<Lineage> = None;
+    let mut r = ByteReader::new(&bytes[HEADER_BYTES..]);
+    let mut damage = None;
+    let mut whole_bytes = HEADER_BYTES;
+    while !r.is_empty() {
+        // A record that is wrong leaves the log as it was before it.
+        let before = log.sealed();
+        match record(&mut r).and_then(|(kind, body)| apply(kind, body, &mut log, &mut lineage)) {
+            Ok(()) => {}
+            Err(reason) => {
+                log.truncate(before);
+                damage = Some(Damage { byte_offset: whole_bytes, reason });
+                break;
+            }
+        }
+        whole_bytes = bytes.len() - r.remaining();
+        sealed(&log);
+    }
+    let lineage = lineage.ok_or(JournalError::NoStart)?;
+    Ok(Recovered { log, lineage, whole_bytes, damage })
+}
+
+fn record<'a>(r: &mut ByteReader<'a>) -> Result<(u8, &'a [u8]), DamageReason> {
+    let cut = |error| match error {
+        DecodeError::Truncated { .. } => DamageReason::Cut,
+        error => DamageReason::Malformed(error),
+    };
+    let kind = r.u8("record").map_err(cut)?;
+    let body = r.counted("record", RECORD_BYTES_MAX).map_err(cut)?;
+    if r.u32("checksum").map_err(cut)? != checksum(kind, body) {
+        return Err(DamageReason::Checksum);
+    }
+    Ok((kind, body))
+}
+
+fn apply(kind: u8, body: &[u8], log: &mut Log, lineage: &mut Option<Lineage>) -> Result<(), DamageReason> {
+    let mut r = ByteReader::new(body);
+    match kind {
+        START => {
+            let terms = Lineage::read(&mut r)?;
+            let mut fresh = Log::new(log.shape(), 8, 0);
+            checkpoint::read(&mut r, &mut fresh)?;
+            r.finish("start")?;
+            // A later start goes on where the frames ended, or anew after they were lost.
+            if lineage.is_none() || fresh.sealed() != log.sealed() {
+                checkpoint::read(&mut ByteReader::new(checkpoint_of(body)?), log)?;
+            }
+            *lineage = Some(terms);
+            Ok(())
+        }
+        FRAMES if lineage.is_some() => Ok(checkpoint::read_frames(&mut r, log)?),
+        value => Err(DecodeError::Unknown { what: "record", value: value.into() }.into()),
+    }
+}
+
+fn checkpoint_of(body: &[u8]) -> Result<&[u8], DecodeError> {
+    let mut r = ByteReader::new(body);
+    Lineage::read(&mut r)?;
+    Ok(r.rest())
+}

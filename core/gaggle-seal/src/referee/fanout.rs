@@ -1,0 +1,141 @@
+//! Fan-out of a referee: rounds of merged packets, and bodies shared by clients that hold the same.
+//!
+//! The referee begins a round per send interval and asks for the body of each link.
+//! Absent: who is connected, heads, acknowledgements.
+
+use gaggle_kit::{Frame, Micros};
+
+use crate::lanes;
+use crate::log::Log;
+use crate::shape::PACKET_BYTES_MAX;
+
+/// Room for a body beside its head.
+const BODY_BYTES_MAX: usize = PACKET_BYTES_MAX - 16;
+/// Packets one client gets per round at most, if it is behind.
+pub(super) const PACKETS_PER_ROUND_MAX: u8 = 4;
+
+/// Bodies of full size for which there is room from the start.
+const BODIES_KEPT: usize = 16;
+
+#[derive(Debug, Clone, Copy)]
+struct Body {
+    lane: u16,
+    from: Frame,
+    to: Frame,
+    start: u32,
+    end: u32,
+}
+
+/// Where a round is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cursor {
+    pub(super) link: usize,
+    pub(super) lane: usize,
+    /// Frame of the lane after which the link's next packet goes on.
+    pub(super) at: Frame,
+    pub(super) packets: u8,
+}
+
+#[derive(Debug)]
+pub(super) struct Fanout {
+    bodies: Vec<Body>,
+    bytes: Vec<u8>,
+    /// `None` between rounds.
+    cursor: Option<Cursor>,
+    began_at: Option<Micros>,
+    /// Last frame this round tells, and those of the two before.
+    limit: Frame,
+    before: [Frame; 2],
+    /// Bodies hold all that is not acknowledged; else each frame goes out twice.
+    is_full: bool,
+    largest: usize,
+    full_bytes: usize,
+}
+
+impl Fanout {
+    pub(super) fn new(full_bytes: usize, told: Frame) -> Fanout {
+        Fanout {
+            bodies: Vec::with_capacity(64),
+            bytes: Vec::with_capacity(BODIES_KEPT * PACKET_BYTES_MAX),
+            cursor: None,
+            began_at: None,
+            limit: told,
+            before: [told; 2],
+            is_full: true,
+            largest: 0,
+            full_bytes,
+        }
+    }
+
+    /// Begins a round if it is time for one.
+    pub(super) fn begin(&mut self, now: Micros, interval: Micros, log: &Log, told: Frame) {
+        // Half a millisecond early rather than a whole frame late.
+        let slop = Micros::new(500);
+        if self.began_at.is_some_and(|began| now.since(began) + slop < interval) {
+            return;
+        }
+        self.began_at = Some(now);
+        self.choose_mode(log);
+        self.bodies.clear();
+        self.bytes.clear();
+        self.largest = 0;
+        self.before = [self.limit, self.before[0]];
+        self.limit = told;
+        self.cursor = Some(Cursor { link: 0, lane: 0, at: Frame::START, packets: 0 });
+    }
+
+    fn choose_mode(&mut self, log: &Log) {
+        if self.is_full {
+            self.is_full = self.largest <= self.full_bytes;
+        } else if self.largest * 4 <= self.full_bytes && log.sealed() > Frame::START {
+            self.is_full = true;
+        }
+    }
+
+    /// More may be told in the round that has just begun.
+    pub(super) fn extend(&mut self, told: Frame) {
+        let is_fresh = self.cursor.is_some_and(|cursor| cursor.link == 0 && cursor.packets == 0);
+        if is_fresh && self.bodies.is_empty() {
+            self.limit = told;
+        }
+    }
+
+    pub(super) fn cursor(&self) -> Option<Cursor> {
+        self.cursor
+    }
+
+    pub(super) fn set_cursor(&mut self, cursor: Option<Cursor>) {
+        self.cursor = cursor;
+    }
+
+    /// Last frame this round tells.
+    pub(super) fn limit(&self) -> Frame {
+        self.limit
+    }
+
+    /// First frame whose successors a client is told that acknowledged `ack` and was told up to
+    /// `sent`.
+    pub(super) fn from(&self, ack: Frame, sent: Frame) -> Frame {
+        if self.is_full { ack } else { self.before[1].min(sent).max(ack) }
+    }
+
+    /// Frames of a lane after `from`, as far as they fit a packet, and the last of them.
+    pub(super) fn body(&mut self, log: &Log, lane: usize, from: Frame) -> (&[u8], Frame) {
+        let is_it = |body: &&Body| usize::from(body.lane) == lane && body.from == from;
+        let found = self.bodies.iter().find(is_it).copied();
+        let body = match found {
+            Some(body) => body,
+            None => {
+                let start = self.bytes.len();
+                let to =
+                    lanes::write(log, lane, from, self.limit, self.limit, BODY_BYTES_MAX, &mut self.bytes);
+                let end = self.bytes.len();
+                self.largest = self.largest.max(end - start);
+                let body = Body { lane: lane as u16, from, to, start: start as u32, end: end as u32 };
+                self.bodies.push(body);
+                body
+            }
+        };
+        (&self.bytes[body.start as usize..body.end as usize], body.to)
+    }
+}

@@ -1,0 +1,177 @@
+//! Links of a referee: one per client, with what it acknowledged and how it behaves.
+//!
+//! The referee looks them up by number; numbers of closed links are given again only after others.
+//! Absent: what is sealed, packets.
+
+use gaggle_kit::rate_limit::RateLimiter;
+use gaggle_kit::{Frame, Micros};
+
+use crate::clocks::Clocks;
+use crate::roster::StreamId;
+use crate::shape::StreamSlots;
+use crate::slack::Slack;
+
+/// Number of a client's link, given by [`crate::Referee::handle_connected`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl LinkId {
+    /// Small number of the link, for tables of the caller; given again after the link closed.
+    pub const fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// What a client holds and what it was told.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// Last frame acknowledged in all lanes in this term. `None`: it has not said yet.
+    pub(crate) ack: Option<Frame>,
+    /// Per lane, if there is more than one.
+    pub(crate) lanes: Vec<Frame>,
+    /// Last frame it was told without a gap.
+    pub(crate) sent: Frame,
+    /// It was told frames that build on others it does not hold.
+    pub(crate) has_gap: bool,
+    /// Before this time what was told again is still under way.
+    pub(crate) resend_at: Micros,
+    pub(crate) rate: RateLimiter,
+}
+
+/// How a client's packets arrive.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    pub(crate) heard_at: Micros,
+    pub(crate) packets: RateLimiter,
+    pub(crate) messages: RateLimiter,
+    /// Newest entry that arrived.
+    pub(crate) newest: Frame,
+    pub(crate) slack: Slack,
+}
+
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) stream: StreamId,
+    /// `None`: a spectator.
+    pub(crate) slots: Option<StreamSlots>,
+    pub(crate) progress: Progress,
+    pub(crate) arrivals: Arrivals,
+    pub(crate) clocks: Clocks,
+    /// When it was last told the terms, or that it is over.
+    pub(crate) told_at: Option<Micros>,
+    pub(crate) snapshot_at: Option<Micros>,
+    pub(crate) wants_snapshot: bool,
+}
+
+impl Link {
+    fn new(now: Micros, stream: StreamId, slots: Option<StreamSlots>) -> Link {
+        Link {
+            stream,
+            slots,
+            progress: Progress {
+                ack: None,
+                lanes: Vec::new(),
+                sent: Frame::START,
+                has_gap: false,
+                resend_at: Micros::ZERO,
+                rate: RateLimiter::default(),
+            },
+            arrivals: Arrivals {
+                heard_at: now,
+                packets: RateLimiter::default(),
+                messages: RateLimiter::default(),
+                newest: Frame::START,
+                slack: Slack::new(),
+            },
+            clocks: Clocks::default(),
+            told_at: None,
+            snapshot_at: None,
+            wants_snapshot: false,
+        }
+    }
+
+    /// Last frame acknowledged in a lane.
+    pub(crate) fn ack_of(&self, lane: usize, ack: Frame) -> Frame {
+        self.progress.lanes.get(lane).copied().unwrap_or(ack)
+    }
+
+    /// Whether an answer that is given at most so often may be given now.
+    pub(crate) fn may_tell(&mut self, now: Micros, interval: Micros) -> bool {
+        let may = self.told_at.is_none_or(|told| now.since(told) >= interval);
+        if may {
+            self.told_at = Some(now);
+        }
+        may
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    links: Vec<(u32, Option<Link>)>,
+    count: usize,
+}
+
+impl Links {
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Numbers that may be in use.
+    pub(crate) fn end(&self) -> usize {
+        self.links.len()
+    }
+
+    pub(crate) fn add(&mut self, now: Micros, stream: StreamId, slots: Option<StreamSlots>) -> LinkId {
+        let link = Some(Link::new(now, stream, slots));
+        self.count += 1;
+        if let Some(index) = self.links.iter().position(|(_, link)| link.is_none()) {
+            let (generation, place) = &mut self.links[index];
+            *generation += 1;
+            *place = link;
+            return LinkId { index: index as u32, generation: *generation };
+        }
+        self.links.push((0, link));
+        LinkId { index: self.links.len() as u32 - 1, generation: 0 }
+    }
+
+    pub(crate) fn remove(&mut self, id: LinkId) -> Option<Link> {
+        let (generation, link) = self.links.get_mut(id.index())?;
+        let link = (*generation == id.generation).then(|| link.take()).flatten();
+        self.count -= usize::from(link.is_some());
+        link
+    }
+
+    pub(crate) fn get(&self, id: LinkId) -> Option<&Link> {
+        let (generation, link) = self.links.get(id.index())?;
+        link.as_ref().filter(|_| *generation == id.generation)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: LinkId) -> Option<&mut Link> {
+        let (generation, link) = self.links.get_mut(id.index())?;
+        link.as_mut().filter(|_| *generation == id.generation)
+    }
+
+    /// The link with this small number.
+    pub(crate) fn at(&mut self, index: usize) -> Option<(LinkId, &mut Link)> {
+        let (generation, link) = self.links.get_mut(index)?;
+        let id = LinkId { index: index as u32, generation: *generation };
+        link.as_mut().map(|link| (id, link))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (LinkId, &Link)> {
+        self.links.iter().enumerate().filter_map(|(index, (generation, link))| {
+            let id = LinkId { index: index as u32, generation: *generation };
+            link.as_ref().map(|link| (id, link))
+        })
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (LinkId, &mut Link)> {
+        self.links.iter_mut().enumerate().filter_map(|(index, (generation, link))| {
+            let id = LinkId { index: index as u32, generation: *generation };
+            link.as_mut().map(|link| (id, link))
+        })
+    }
+}

@@ -1,0 +1,289 @@
+//! What a referee does as time passes: sealing, records, merged packets, snapshots.
+//!
+//! Absent: what clients say.
+
+use gaggle_kit::{Frame, Micros};
+
+use super::fanout::{Cursor, Fanout, PACKETS_PER_ROUND_MAX};
+use super::links::LinkId;
+use super::{
+    ASK_INTERVAL, Referee, RefereeEvent, RefereePhase, SEALED_PER_TICK_MAX, SNAPSHOT_INTERVAL, Transmit,
+};
+use crate::ablation::Rule;
+use crate::checkpoint;
+use crate::journal::Journal;
+use crate::lineage::Lineage;
+use crate::log::Log;
+use crate::message::{Message, OverReason};
+use crate::packet::Merged;
+use crate::roster::{OutReason, RosterChange};
+use crate::sealer::Sealer;
+use crate::shape::PACKET_BYTES_MAX;
+
+impl Referee {
+    /// Time passes: once per frame. The caller then writes [`Referee::records`], if there are any,
+    /// and sends what [`Referee::poll_transmit`] gives.
+    pub fn tick(&mut self, now: Micros) {
+        self.now = self.now.max(now);
+        let gone = self.ticked_at.map_or(Micros::ZERO, |ticked| self.now.since(ticked));
+        self.ticked_at = Some(self.now);
+        // A referee that stood still for a window has stopped all clients; their time stood too.
+        if gone > self.config.span(self.config.window_frames) {
+            self.sealer.postpone(gone - self.config.span(1));
+        }
+        match self.phase {
+            RefereePhase::Asking => self.ask_again(),
+            RefereePhase::Running => self.seal(),
+            RefereePhase::Draining => self.finish_draining(),
+            RefereePhase::Drained => return,
+        }
+        if self.phase == RefereePhase::Asking {
+            return;
+        }
+        self.serve_snapshots();
+        let told = self.told();
+        self.fanout.begin(self.now, self.config.send_interval, self.sealer.log(), told);
+    }
+
+    fn seal(&mut self) {
+        for _ in 0..SEALED_PER_TICK_MAX {
+            if !self.sealer.try_seal(self.now) {
+                break;
+            }
+            self.stats.frames_sealed += 1;
+            self.note_roster();
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.append(self.sealer.log());
+        }
+        if self.sealer.log().sealed().number().is_multiple_of(32) {
+            self.drop_silent();
+        }
+    }
+
+    fn note_roster(&mut self) {
+        let frame = self.sealer.log().sealed();
+        while let Some(event) = self.sealer.poll_roster_event(frame) {
+            let slot = event.slot;
+            self.event(match event.change {
+                RosterChange::Joined(stream) => RefereeEvent::Joined { stream, slot, frame },
+                RosterChange::Left(row, why) => RefereeEvent::Left { row, slot, frame, why },
+            });
+        }
+    }
+
+    /// A passive slot gives no entries: it is out when its link is silent.
+    fn drop_silent(&mut self) {
+        for (_, link) in self.links.iter() {
+            let is_silent = self.now.since(link.arrivals.heard_at) > self.config.silence_timeout;
+            if let Some(slots) = link.slots.filter(|_| is_silent) {
+                self.sealer.cancel_join(link.stream);
+                self.sealer.leave(link.stream, slots, OutReason::Silent);
+            }
+        }
+    }
+
+    fn ask_again(&mut self) {
+        let now = self.now;
+        if self.recovery.asked_at.is_none_or(|asked| now.since(asked) >= ASK_INTERVAL) {
+            self.recovery.asked_at = Some(now);
+            for index in 0..self.links.end() {
+                if let Some((id, _)) = self.links.at(index) {
+                    self.send(id, &Message::WhoAreYou(self.epoch));
+                }
+            }
+        }
+        let is_hasty = !self.ablation.holds(Rule::EveryMemberIsAsked) && self.recovery.answers() > 0;
+        if !is_hasty && !self.recovery.is_complete(now) {
+            return;
+        }
+        let answers = self.recovery.answers();
+        let best = self.recovery.finish(self.epoch);
+        let is_anew = best.is_none();
+        let (lineage, log) = best.unwrap_or_else(|| self.anew());
+        let base = log.sealed();
+        self.sealer = Sealer::new(self.config.clone(), log, now, self.ablation);
+        self.fanout = Fanout::new(self.config.full_bytes, base);
+        self.lineage = lineage;
+        self.phase = RefereePhase::Running;
+        if self.config.journal {
+            self.journal = Some(Journal::begin(self.sealer.log(), &self.lineage));
+        }
+        self.event(RefereeEvent::Resumed { base, answers, is_anew });
+    }
+
+    /// No client holds anything: the match begins anew, and no log of before is its own.
+    fn anew(&self) -> (Lineage, Log) {
+        let match_id = self.lineage.match_id() ^ u64::from(self.epoch.0).rotate_left(32);
+        let log = Log::new(self.sealer.log().shape(), self.config.history_frames, self.config.lookahead());
+        (Lineage::founded(match_id, self.epoch), log)
+    }
+
+    fn finish_draining(&mut self) {
+        let sealed = self.sealer.log().sealed();
+        let is_done = self.links.iter().all(|(_, link)| link.progress.ack.is_none_or(|ack| ack >= sealed));
+        if self.told() == sealed && is_done || self.now >= self.drain_until {
+            self.phase = RefereePhase::Drained;
+            for index in 0..self.links.end() {
+                if let Some((id, _)) = self.links.at(index) {
+                    self.send(id, &Message::Over(OverReason::Draining));
+                }
+            }
+        }
+    }
+
+    /// Last frame any client may be told of: what is in the journal.
+    pub(super) fn told(&self) -> Frame {
+        match &self.journal {
+            Some(journal) if self.ablation.holds(Rule::JournalComesFirst) => journal.written(),
+            _ => self.sealer.log().sealed(),
+        }
+    }
+
+    /// What is to be appended to the journal before anything of it is sent.
+    pub fn records(&self) -> &[u8] {
+        self.journal.as_ref().map_or(&[], Journal::records)
+    }
+
+    /// The records are in the file.
+    pub fn mark_records_written(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.mark_written();
+        }
+        // The round that has begun may tell them.
+        let told = self.told();
+        self.fanout.extend(told);
+    }
+
+    pub(super) fn send(&mut self, link: LinkId, message: &Message<'_>) {
+        let mut bytes = Vec::new();
+        message.write(&mut bytes);
+        self.outbox.push_back((link, bytes));
+    }
+
+    fn serve_snapshots(&mut self) {
+        let now = self.now;
+        let is_wanted = |link: &super::Link| {
+            let is_due = link.snapshot_at.is_none_or(|at| now.since(at) >= SNAPSHOT_INTERVAL);
+            link.wants_snapshot && is_due
+        };
+        if !self.links.iter().any(|(_, link)| is_wanted(link)) {
+            return;
+        }
+        let log = self.sealer.log();
+        let donated = self.donated.as_ref().filter(|donated| log.keeps(donated.frame));
+        let (frame, state) = match donated {
+            Some(donated) => (donated.frame, &donated.state[..]),
+            // At the very start the state is what every client begins with.
+            None if log.oldest() == Frame::START => (Frame::START, &[][..]),
+            None => {
+                if self.snapshot_asked_at.is_none_or(|at| now.since(at) >= SNAPSHOT_INTERVAL) {
+                    self.snapshot_asked_at = Some(now);
+                    self.event(RefereeEvent::SnapshotWanted);
+                }
+                return;
+            }
+        };
+        let mut checkpoint = Vec::new();
+        checkpoint::write(log, frame, &mut checkpoint);
+        let mut bytes = Vec::new();
+        let lineage = self.lineage.clone();
+        Message::Snapshot { lineage, checkpoint: &checkpoint, state }.write(&mut bytes);
+        for (id, link) in self.links.iter_mut() {
+            if is_wanted(link) {
+                (link.wants_snapshot, link.snapshot_at) = (false, Some(now));
+                self.outbox.push_back((id, bytes.clone()));
+            }
+        }
+    }
+
+    /// What is to be sent now, one at a time.
+    pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
+        while let Some((link, bytes)) = self.outbox.pop_front() {
+            if self.links.get(link).is_some() {
+                self.buffer.clear();
+                self.buffer.extend_from_slice(&bytes);
+                return Some(Transmit { link, is_reliable: true, bytes: &self.buffer });
+            }
+        }
+        let link = self.next_merged()?;
+        self.stats.packets_sent += 1;
+        self.stats.bytes_sent += self.buffer.len() as u64;
+        Some(Transmit { link, is_reliable: false, bytes: &self.buffer })
+    }
+
+    /// Writes the next packet of the round. `None` at its end.
+    fn next_merged(&mut self) -> Option<LinkId> {
+        let mut cursor = self.fanout.cursor()?;
+        while cursor.link < self.links.end() {
+            if let Some(id) = self.write_merged(&mut cursor) {
+                self.fanout.set_cursor(Some(cursor));
+                return Some(id);
+            }
+            cursor = Cursor { link: cursor.link + 1, lane: 0, at: Frame::START, packets: 0 };
+        }
+        self.fanout.set_cursor(None);
+        None
+    }
+
+    /// Writes the next packet to the link at the cursor. `None` if it has all of this round.
+    fn write_merged(&mut self, cursor: &mut Cursor) -> Option<LinkId> {
+        let log = self.sealer.log();
+        let (limit, lanes) = (self.fanout.limit(), log.shape().lanes());
+        let (id, link) = self.links.at(cursor.link)?;
+        // Silence about a frame means "as before": a client that has not said what it holds in this
+        // term is told nothing.
+        let ack = link.progress.ack?;
+        if cursor.packets == PACKETS_PER_ROUND_MAX || cursor.packets > 0 && cursor.lane == lanes {
+            return None;
+        }
+        if ack < log.oldest() {
+            link.wants_snapshot |= cursor.packets == 0;
+            return None;
+        }
+        let repeats = self.ablation.holds(Rule::ChangesAreRepeated);
+        let is_resend_due = link.progress.has_gap && self.now >= link.progress.resend_at;
+        if cursor.packets == 0 && is_resend_due && repeats {
+            link.progress.has_gap = false;
+            link.progress.sent = ack;
+            let rtt = link.clocks.rtt().unwrap_or(Micros::from_millis(100));
+            link.progress.resend_at = self.now + rtt + self.config.send_interval;
+        }
+        let from = self.fanout.from(ack, link.progress.sent);
+        let from = if repeats { from } else { link.progress.sent };
+        let is_present = link.slots.is_some_and(|slots| self.sealer.is_present(link.stream, &slots));
+        let first_slot = link.slots.filter(|_| is_present).map(|slots| slots.first());
+        let time = if cursor.packets == 0 { link.clocks.due(self.now) } else { None };
+        let head = Merged {
+            epoch: self.epoch,
+            incarnation_low: link.stream.incarnation as u8,
+            sealed_low: limit.number() as u16,
+            ahead: first_slot.map(|slot| self.sealer.held_ahead(slot, limit)),
+            time: time.map(|time| (time, link.arrivals.slack.low())),
+        };
+        self.buffer.clear();
+        head.write(&mut self.buffer);
+        while cursor.lane < lanes {
+            let at = from.max(link.ack_of(cursor.lane, ack)).max(cursor.at);
+            if at >= limit {
+                (cursor.lane, cursor.at) = (cursor.lane + 1, Frame::START);
+                continue;
+            }
+            let (body, to) = self.fanout.body(log, cursor.lane, at);
+            if to == at || self.buffer.len() + body.len() > PACKET_BYTES_MAX {
+                break;
+            }
+            self.buffer.extend_from_slice(body);
+            cursor.at = to;
+        }
+        let size = self.buffer.len() as u64;
+        if link.progress.rate.try_acquire(self.now, &self.config.client_rate, size).is_err() {
+            return None;
+        }
+        cursor.packets += 1;
+        if cursor.lane == lanes {
+            link.progress.sent = limit;
+        }
+        Some(id)
+    }
+}

@@ -1,0 +1,57 @@
+//! Recovery of a referee without a journal: which clients answered, and the best log among them.
+//!
+//! The referee feeds it answers and asks whether it may go on. Absent: links, time blocks, sealing.
+
+use gaggle_kit::{Micros, PeerId, VecSet};
+
+use crate::lineage::{Epoch, Lineage};
+use crate::log::Log;
+
+#[derive(Debug)]
+pub(super) struct Recovery {
+    /// `None`: the room has not said whom to wait for.
+    expected: Option<VecSet<PeerId>>,
+    answered: VecSet<PeerId>,
+    best: Option<(Lineage, Log)>,
+    pub(super) deadline: Micros,
+    pub(super) asked_at: Option<Micros>,
+}
+
+impl Recovery {
+    pub(super) fn new(deadline: Micros) -> Recovery {
+        Recovery { expected: None, answered: VecSet::new(), best: None, deadline, asked_at: None }
+    }
+
+    /// Members that hold a log as far as the room knows: all of them are waited for.
+    pub(super) fn expect(&mut self, peers: impl Iterator<Item = PeerId>) {
+        self.expected = Some(peers.collect());
+    }
+
+    pub(super) fn answers(&self) -> usize {
+        self.answered.len()
+    }
+
+    /// The highest term counts, then the longest log of it.
+    pub(super) fn take(&mut self, peer: PeerId, lineage: Lineage, log: Log) {
+        let rank = |lineage: &Lineage, log: &Log| (lineage.epoch(), log.sealed());
+        let is_better = self.best.as_ref().is_none_or(|(best, held)| rank(&lineage, &log) > rank(best, held));
+        if is_better {
+            self.best = Some((lineage, log));
+        }
+        self.answered.insert(peer);
+    }
+
+    /// Whether all expected members answered, or it waited long enough.
+    pub(super) fn is_complete(&self, now: Micros) -> bool {
+        let has_answered = |peer: &PeerId| self.answered.contains(peer);
+        let all = self.expected.as_ref().is_some_and(|expected| expected.iter().all(has_answered));
+        all || now >= self.deadline
+    }
+
+    /// The log to go on with. `None`: no client holds one, the match begins anew.
+    pub(super) fn finish(&mut self, epoch: Epoch) -> Option<(Lineage, Log)> {
+        let (mut lineage, log) = self.best.take()?;
+        lineage.push(epoch, log.sealed());
+        Some((lineage, log))
+    }
+}

@@ -1,0 +1,4 @@
+//! See `gaggle_fuzz::seal::client`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| gaggle_fuzz::seal::client(data));
