@@ -54,6 +54,8 @@ struct Readme;
 /// Code of the guide, compiled and run.
 #[cfg(doctest)]
 mod guide {
+    #[doc = include_str!("../../../docs/guide/own-state.md")]
+    struct OwnState;
     #[doc = include_str!("../../../docs/guide/questions.md")]
     struct Questions;
     #[doc = include_str!("../../../docs/guide/ranked-play.md")]
