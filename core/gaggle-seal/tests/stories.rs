@@ -247,3 +247,20 @@ fn thousand_players_play_in_one_room() {
     assert!(own.sealed() - last.sealed() < 10);
     assert_eq!(own.hash(last.sealed()), last.hash(last.sealed()));
 }
+
+/// A tick may seal more frames than a short history keeps: all of them are in the journal.
+#[test]
+fn journal_is_whole_after_long_ticks_and_short_history() {
+    for skip_at in 1..16 {
+        let config = SealConfig { history_frames: 8, ..config(2) };
+        let mut room = Room::new(&config, 2, 1);
+        room.run(skip_at);
+        room.ticks += 14;
+        room.run(40);
+        let recovered = read_journal(&room.journal, &config, |_| {}).expect("a journal");
+        assert_eq!(recovered.damage, None, "a long tick after {skip_at}");
+        let sealed = recovered.log.sealed();
+        assert_eq!(sealed, room.referee.log().sealed());
+        assert_eq!(recovered.log.hash(sealed), room.referee.log().hash(sealed));
+    }
+}

@@ -46,7 +46,8 @@ impl Referee {
     }
 
     fn seal(&mut self) {
-        for _ in 0..SEALED_PER_TICK_MAX {
+        // What is not in the journal yet must still be kept.
+        for _ in 0..SEALED_PER_TICK_MAX.min(self.config.history_frames as usize / 2) {
             if !self.sealer.try_seal(self.now) {
                 break;
             }
