@@ -9,7 +9,7 @@ use gaggle_seal::{
 /// A name and what is done with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All targets.
+/// Fuzz targets of sealed input.
 pub const TARGETS: [Target; 3] =
     [("seal_referee", referee), ("seal_client", client), ("seal_journal", journal)];
 

@@ -1,5 +1,5 @@
-//! Sessions of `gaggle-timeline` that play with a peer whose every packet the fuzzer may change, and
-//! the files the engine reads.
+//! Sessions of `gaggle-timeline` that play with a peer whose packets the fuzzer changes, and the
+//! files the engine reads.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State, StateHasher, state_hash};
 use gaggle_timeline::{

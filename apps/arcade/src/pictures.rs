@@ -21,7 +21,7 @@ pub(crate) struct Pictures {
     pub(crate) title: [ImageId; 3],
     /// Heading WELL FLOWN.
     pub(crate) well_flown: ImageId,
-    /// Heading JOINING.
+    /// The heading JOINING.
     pub(crate) joining: ImageId,
     /// Eye of a spectator.
     pub(crate) eye: ImageId,

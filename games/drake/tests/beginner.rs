@@ -73,7 +73,7 @@ fn rounds(level: u8, seeds: std::ops::Range<u64>) -> (u32, u32) {
         let mut bots: [Bot; SEATS] =
             std::array::from_fn(|seat| Bot::new(seat, Strength::at(level, seat), seed));
         let mut beginner = Beginner::new(seed);
-        let mut sitting = [Sitting::Nobody; SEATS];
+        let mut sitting = [Sitting::default(); SEATS];
         sitting[SEAT] = Sitting::Player;
         for _ in 0..60 * 240 {
             let pads = std::array::from_fn(|seat| match seat {

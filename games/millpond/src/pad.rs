@@ -9,9 +9,9 @@ pub struct Pad {
     pub left: bool,
     /// Turn right, and forward a little. Both at once: forward.
     pub right: bool,
-    /// Row forward.
+    /// Rows the boat forward.
     pub up: bool,
-    /// Row backward.
+    /// Rows the boat backward.
     pub down: bool,
     /// Take what is behind the boat in tow, or let it go.
     pub hand: bool,

@@ -111,7 +111,7 @@ mod tests {
         assert!(error.contains("no bundle"), "{error}");
     }
 
-    /// A bundle as docs/protocol/8-files.md has it: the same inputs in every frame from the first state to the
+    /// A bundle as in docs/protocol/8-files.md: equal inputs in every frame from the first state to the
     /// second.
     fn bundle(
         fingerprint: u64,

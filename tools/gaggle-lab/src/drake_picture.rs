@@ -65,7 +65,7 @@ pub(crate) fn draw(options: &Options) -> Result<String, String> {
             std::array::from_fn(|seat| Bot::new(seat, strengths[seat % 3], options.seed));
         for _ in 0..options.frame {
             let pads = std::array::from_fn(|seat| bots[seat].play(&game));
-            game.step(&pads, &[Sitting::Nobody; SEATS]);
+            game.step(&pads, &[Sitting::default(); SEATS]);
         }
         let mut audience = Audience { names: NAMES, ..Audience::default() };
         audience.own[0] = true;

@@ -98,7 +98,7 @@ impl<W: World, P: Platform> CabinetRoom for WorldRoom<W, P> {
         let host = match self.leader_slot() {
             Some(host) if host == self.local_slot() => "here".to_string(),
             Some(host) => format!("seat {}", host.number() + 1),
-            None => "nobody".to_string(),
+            None => "none".to_string(),
         };
         let mut ages: Vec<u64> = session.update_ages().map(|age| age.as_millis()).collect();
         ages.sort_unstable();
