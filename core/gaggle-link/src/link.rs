@@ -152,7 +152,7 @@ impl<C: Carrier> Endpoint<C> {
     }
 
     /// Closes everything with this peer, connected or not. A connected one is notified, and
-    /// [`TransportEvent::Disconnected`] follows.
+    /// [`crate::TransportEvent::Disconnected`] follows.
     pub fn drop_peer(&mut self, now: Micros, peer: PeerId) {
         self.disconnect(now, peer, CloseCode::LEAVING);
         if let Ok(index) = self.find(peer) {

@@ -1,28 +1,6 @@
-//! An autumn flight of geese, from a burning fen at dusk to the sea at dawn. Orange hurts,
-//! moonlight is yours.
+//! A flight of geese from dusk to dawn: rules, pictures and bots of the game.
 //!
-//! One to six players fly in formation, shoot all the time, and share breath and wakes. This crate
-//! is the whole game without a screen: its state, its tick, what there is to be seen and heard, and
-//! bots to play with. It reads no clock, draws all chance from a seed, and computes with integers
-//! only, so it comes out the same on every peer.
-//!
-//! ```
-//! use skein::bots::{Bot, Strength};
-//! use skein::{Pad, SEATS, Setup, Skein};
-//!
-//! let mut game = Skein::new(Setup::default(), 7);
-//! let mut bot = Bot::new(1, Strength::Sharp, 7);
-//! let present = [true, true, false, false, false, false];
-//! for _ in 0..1200 {
-//!     let mut pads = [Pad::NONE; SEATS];
-//!     pads[1] = bot.play(&game);
-//!     game.step(&pads, present);
-//! }
-//! assert!(game.geese[1].tally.score > 0);
-//! ```
-//!
-//! Over a network the same game runs in lockstep on a [`Timeline`](gaggle_timeline::Timeline):
-//! [`Skein`] is a [`Game`](gaggle_timeline::Game).
+#![doc = include_str!("../README.md")]
 
 pub mod attract;
 pub mod bolt;
