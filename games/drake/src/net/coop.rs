@@ -1,5 +1,6 @@
 //! One machine's part in the game.
 
+use gaggle_kit::Slot;
 use gaggle_replica::{EventRequest, MemberId, RemoteEvent, Session, SessionEvent, Target};
 
 use super::census::Census;
@@ -20,15 +21,16 @@ pub struct Coop {
     /// The same, to be drawn.
     picture: Drake,
     referee: Referee,
-    ghosts: Ghosts,
+    /// By seat; of the players here.
+    ghosts: [Ghosts; SEATS],
     /// What there is in this frame.
     census: Census,
     /// Who led, as far as this machine saw it, the last of them last.
     led: Vec<MemberId>,
     leading: bool,
     told: Option<Bout>,
-    /// Whether the turning button was down in the last frame.
-    turned: bool,
+    /// By seat: whether the turning button was down in the last frame.
+    turned: [bool; SEATS],
     /// What a match this machine begins is played by. One that goes on keeps its own.
     setup: Setup,
 }
@@ -41,12 +43,12 @@ impl Coop {
             game,
             picture: game,
             referee,
-            ghosts: Ghosts::default(),
+            ghosts: Default::default(),
             census: Census::default(),
             led: Vec::new(),
             leading: false,
             told: None,
-            turned: false,
+            turned: [false; SEATS],
             setup,
         }
     }
@@ -67,16 +69,20 @@ impl Coop {
         self.game.frame = frame;
     }
 
-    /// The seat played here, if this is no onlooker.
-    pub fn seat(&self, session: &Session) -> Option<usize> {
-        let plays = !session.is_spectator();
-        Some(session.local_slot().index()).filter(|seat| plays && *seat < SEATS)
+    /// The seats played here, none by a spectator.
+    pub fn seats(session: &Session) -> impl Iterator<Item = usize> + use<> {
+        let seats = session.local_slots().map(Slot::index);
+        let count = if session.is_spectator() { 0 } else { SEATS };
+        seats.take(count).filter(|seat| *seat < SEATS)
     }
 
-    /// One frame. The session has the input of this machine's player already.
+    /// One frame. The session has the inputs of this peer's players already.
     pub fn step(&mut self, session: &mut Session) {
         self.game.frame = self.game.frame.wrapping_add(1);
-        let pad = session.input::<Pad>(session.local_slot()).unwrap_or_default();
+        let mut pads = [Pad::NONE; SEATS];
+        for slot in session.local_slots().filter(|slot| slot.index() < SEATS) {
+            pads[slot.index()] = session.input::<Pad>(slot).unwrap_or_default();
+        }
         self.census.take(session);
         self.note_lead(session);
         let leads = session.is_leader();
@@ -85,11 +91,11 @@ impl Coop {
         }
         self.leading = leads;
         if leads {
-            self.referee.step(session, &self.census, &mut self.game, pad);
+            self.referee.step(session, &self.census, &mut self.game, &pads);
         } else {
-            self.follow(session, pad);
+            self.follow(session, &pads);
         }
-        if let Some(seat) = self.seat(session).filter(|_| session.is_member()) {
+        for seat in Coop::seats(session).filter(|_| session.is_member()).collect::<Vec<_>>() {
             if self.game.body(seat).is_some() {
                 tell_craft(session, &self.census, seat, &self.game.crafts[seat]);
             }
@@ -98,7 +104,9 @@ impl Coop {
                 _ = session.despawn(id);
             }
         }
-        self.cheer(session, pad);
+        for seat in Coop::seats(session) {
+            self.cheer(session, seat, pads[seat]);
+        }
         self.picture = self.game;
         if leads {
             view::smooth(&mut self.picture, session, &self.census);
@@ -106,12 +114,11 @@ impl Coop {
     }
 
     /// A player who is out of the round cheers by the button that turned its drake.
-    fn cheer(&mut self, session: &mut Session, pad: Pad) {
-        let held = std::mem::replace(&mut self.turned, pad.turn);
-        let own = self.seat(session).filter(|seat| pad.turn && !held && self.may_cheer(*seat));
-        if own.is_some() {
+    fn cheer(&mut self, session: &mut Session, seat: usize, pad: Pad) {
+        let held = std::mem::replace(&mut self.turned[seat], pad.turn);
+        if pad.turn && !held && self.may_cheer(seat) {
             // The most that can go wrong is that a sound is missing.
-            _ = session.send_event(Target::All, &[], &Cheer);
+            _ = session.send_event_from(Slot::at(seat), Target::All, &[], &Cheer);
         }
     }
 
@@ -139,14 +146,23 @@ impl Coop {
     }
 
     /// A frame in which somebody else referees.
-    fn follow(&mut self, session: &mut Session, pad: Pad) {
-        let own = self.seat(session).filter(|_| session.is_member());
-        view::look(&mut self.game, session, &self.census, own, &mut self.ghosts, &mut self.told);
-        let Some(seat) = own else { return };
+    fn follow(&mut self, session: &mut Session, pads: &[Pad; SEATS]) {
+        let mut own = [false; SEATS];
+        for seat in Coop::seats(session).filter(|_| session.is_member()) {
+            own[seat] = true;
+        }
+        view::look(&mut self.game, session, &self.census, &own, &mut self.ghosts, &mut self.told);
+        for seat in (0..SEATS).filter(|seat| own[*seat]) {
+            self.play(session, seat, pads[seat]);
+        }
+    }
+
+    /// A frame of a player here, in which another peer referees.
+    fn play(&mut self, session: &mut Session, seat: usize, pad: Pad) {
         let Some(deed) = self.game.steer(seat, pad) else { return };
         let (craft, standing) = (self.game.crafts[seat], self.game.seats[seat]);
         let fires = pad.fire && self.game.bout.phase == Phase::Play;
-        if self.ghosts.step(fires, &craft, &standing) {
+        if self.ghosts[seat].step(fires, &craft, &standing) {
             self.game.mark(Mark::at(What::Fire, seat as u8, craft.bill()));
         }
         for (happened, what) in [(deed.dash, What::Dash), (deed.bump, What::Bump)] {
@@ -160,11 +176,11 @@ impl Coop {
     /// Something happened elsewhere. Of noises each may make his own; everything else is the lead's
     /// word or none.
     pub fn signal(&mut self, session: &Session, signal: &RemoteEvent) {
-        let from_lead = session.roster().leader().is_some_and(|lead| lead.slot == signal.from);
+        let from_lead = session.roster().leader().is_some_and(|lead| lead.has_slot(signal.from));
         let mark = if let Some(mark) = noise_in(signal) {
             // Whether a pea was fired is the lead's to say.
             let own = mark.who == signal.from.byte() && mark.what != What::Fire;
-            let mine = self.seat(session) == Some(usize::from(mark.who));
+            let mine = Coop::seats(session).any(|seat| seat == usize::from(mark.who));
             (own || from_lead).then_some(mark).filter(|_| !mine)
         } else if signal.get::<Cheer>().is_some() {
             let seat = signal.from.index();

@@ -167,22 +167,33 @@ impl Referee {
     }
 
     /// One frame of the whole game.
-    pub(super) fn step(&mut self, session: &mut Session, census: &Census, game: &mut Drake, own: Pad) {
+    pub(super) fn step(
+        &mut self,
+        session: &mut Session,
+        census: &Census,
+        game: &mut Drake,
+        own: &[Pad; SEATS],
+    ) {
         let mut sitting = [Sitting::Nobody; SEATS];
         for present in session.roster().iter() {
-            if let Some(seat) = sitting.get_mut(present.slot.index()) {
-                *seat = Sitting::Player;
+            for slot in present.slots() {
+                if let Some(seat) = sitting.get_mut(slot.index()) {
+                    *seat = Sitting::Player;
+                }
             }
         }
         game.seat(&sitting);
-        let me = session.local_slot().index();
+        let mut is_local = [false; SEATS];
+        for slot in session.local_slots().filter(|slot| slot.index() < SEATS) {
+            is_local[slot.index()] = true;
+        }
         let mut pads = [Pad::NONE; SEATS];
         for seat in 0..SEATS {
             let waits = game.bout.phase == Phase::Countdown;
             self.watches[seat].step(game.seats[seat].form, waits, game.bout.clockwise);
-            if seat == me {
-                pads[seat] = own;
-                game.steer(seat, own);
+            if is_local[seat] {
+                pads[seat] = own[seat];
+                game.steer(seat, own[seat]);
             } else if sitting[seat] == Sitting::Player {
                 pads[seat] = session.input::<Pad>(player_of(seat)).unwrap_or_default();
                 self.hear_craft(session, census, game, seat);
@@ -194,7 +205,7 @@ impl Referee {
             }
         }
         game.judge(&pads);
-        self.tell(session, census, game, &sitting, me);
+        self.tell(session, census, game, &sitting, &is_local);
         self.bury_strangers(session, census);
     }
 
@@ -233,7 +244,7 @@ impl Referee {
         census: &Census,
         game: &Drake,
         sitting: &[Sitting; SEATS],
-        me: usize,
+        is_local: &[bool; SEATS],
     ) {
         publish(session, &game.seats.map(Some), &mut self.standings);
         publish(session, &game.rocks, &mut self.rocks);
@@ -243,7 +254,7 @@ impl Referee {
         publish(session, &game.eggs, &mut self.eggs);
         publish(session, &game.lanterns, &mut self.lanterns);
         for (seat, who) in sitting.iter().enumerate() {
-            if seat != me && *who == Sitting::Nobody && game.seats[seat].present() {
+            if !is_local[seat] && *who == Sitting::Nobody && game.seats[seat].present() {
                 tell_craft(session, census, seat, &game.crafts[seat]);
             }
         }
@@ -258,7 +269,7 @@ impl Referee {
         if self.settled != Some(game.setup) && session.set_value(ALL, &game.setup).is_ok() {
             self.settled = Some(game.setup);
         }
-        self.tell_marks(session, census, game, sitting, me);
+        self.tell_marks(session, census, game, sitting, is_local);
     }
 
     /// Deletes what this referee neither made nor took over: what others made themselves, or what
@@ -290,7 +301,7 @@ impl Referee {
         census: &Census,
         game: &Drake,
         sitting: &[Sitting; SEATS],
-        me: usize,
+        is_local: &[bool; SEATS],
     ) {
         let frames = game.frame.wrapping_sub(self.marked).min(60);
         self.marked = game.frame;
@@ -298,7 +309,8 @@ impl Referee {
             let seat = usize::from(mark.who);
             match mark.what {
                 What::Dash | What::Bump => {
-                    let here = seat == me || sitting.get(seat) == Some(&Sitting::Nobody);
+                    let here =
+                        is_local.get(seat) == Some(&true) || sitting.get(seat) == Some(&Sitting::Nobody);
                     if here {
                         tell_noise(session, census, seat, mark);
                     }
@@ -327,11 +339,14 @@ pub(super) fn tell_craft(session: &mut Session, census: &Census, seat: usize, cr
 /// Tells a small noise, if there is anybody whose it is.
 pub(super) fn tell_noise(session: &mut Session, census: &Census, seat: usize, mark: &Mark) {
     let Some((id, _)) = census.crafts.get(seat).copied().flatten() else { return };
+    // The referee tells those of bots.
+    let is_local = session.local_slots().any(|slot| slot == player_of(seat));
+    let from = if is_local { player_of(seat) } else { session.local_slot() };
     // Too soon after the last of its kind it is not told.
     _ = match mark.what {
-        What::Fire => session.send_event(Target::Others, &[id], &Fired(*mark)),
-        What::Dash => session.send_event(Target::Others, &[id], &Dashed(*mark)),
-        _ => session.send_event(Target::Others, &[id], &Bumped(*mark)),
+        What::Fire => session.send_event_from(from, Target::Others, &[id], &Fired(*mark)),
+        What::Dash => session.send_event_from(from, Target::Others, &[id], &Dashed(*mark)),
+        _ => session.send_event_from(from, Target::Others, &[id], &Bumped(*mark)),
     };
 }
 

@@ -34,13 +34,13 @@ fn shown<K: Kind>(
     places.for_each(|place| *place = None);
 }
 
-/// Takes over everything the session tells, except the craft of `own`, which is moved here.
+/// Takes over everything the session tells, except the crafts of `own`, which are moved here.
 pub(super) fn look(
     game: &mut Drake,
     session: &Session,
     census: &Census,
-    own: Option<usize>,
-    ghosts: &mut Ghosts,
+    own: &[bool; SEATS],
+    ghosts: &mut [Ghosts; SEATS],
     told: &mut Option<Bout>,
 ) {
     listen(game, session, told);
@@ -54,7 +54,7 @@ pub(super) fn look(
             *seat = standing;
         }
     }
-    for seat in (0..SEATS).filter(|seat| Some(*seat) != own) {
+    for seat in (0..SEATS).filter(|seat| !own[*seat]) {
         if let Some(craft) = census.crafts[seat].and_then(|(id, _)| session.interpolated::<Craft>(id)) {
             game.crafts[seat] = craft;
         }
@@ -66,9 +66,10 @@ pub(super) fn look(
     }
     shown(session, census.of(census::ROCK), &mut game.rocks, |_, rock| rock);
     shown(session, census.of(census::SHOT), &mut game.shots, |id, shot: Shot| {
-        if Some(usize::from(shot.seat)) == own { ghosts.settle(id, shot) } else { shot }
+        let seat = usize::from(shot.seat);
+        if own.get(seat).is_some_and(|own| *own) { ghosts[seat].settle(id, shot) } else { shot }
     });
-    ghosts.show(&mut game.shots);
+    ghosts.iter().for_each(|ghosts| ghosts.show(&mut game.shots));
     shown(session, census.of(census::PUFFBALL), &mut game.puffballs, |_, puffball| puffball);
     shown(session, census.of(census::HORNET), &mut game.hornets, |_, hornet| hornet);
     shown(session, census.of(census::EGG), &mut game.eggs, |_, egg| egg);
