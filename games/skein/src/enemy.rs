@@ -1,6 +1,6 @@
 //! Enemies: six kinds, how each flies and what it fires.
 //!
-//! Sent by `script`, moved by [`step`], hit through [`strike`]. Absent: bosses, scores, when they
+//! Sent by `script`, moved by `step`, hit through `strike`. Absent: bosses, scores, when they
 //! come.
 
 use gaggle_kit::bytemuck::{Pod, Zeroable};

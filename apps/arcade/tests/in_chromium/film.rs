@@ -95,7 +95,7 @@ impl Film {
 
 /// Flaps now and then, and turns from time to time.
 fn steer(page: &Page, turn: usize) {
-    let code = if turn / 9 % 2 == 0 { "ArrowRight" } else { "ArrowLeft" };
+    let code = if (turn / 9).is_multiple_of(2) { "ArrowRight" } else { "ArrowLeft" };
     page.key(code, code, turn % 4 < 3).unwrap();
     if turn % 3 != 2 {
         tap(page, "Space", " ");
