@@ -28,7 +28,7 @@ pub const ABOUT: About = About {
     name: "drake",
     world: (WIDTH, HEIGHT),
     seats: CHAIRS,
-    players_here: 1,
+    players_here: 2,
     has_replays: false,
     aside: &["You stepped aside. The others play on."],
     has_bots: true,
@@ -36,7 +36,11 @@ pub const ABOUT: About = About {
     names: &["Wren", "Hob", "Ottilie", "Big Tam", "Isolde", "Pip"],
     place: "the coop",
     arrival: "You hatch in your nest. Nothing can touch you at first.",
-    keys: &[&[("←", "or → turns, twice dashes"), ("Space", "or ↑ flies and fires")]],
+    keys: &[
+        &[("←", "or → turns, twice dashes"), ("Space", "or ↑ flies and fires")],
+        &[("A", "or D turns, twice dashes"), ("W", "or Space flies and fires")],
+        &[("←", "or → turns, twice dashes"), ("↑", "flies and fires")],
+    ],
     own_keys: &[(0, "turning"), (4, "flying and firing")],
     has_four_ways: false,
     action: "FIRE",
@@ -144,17 +148,16 @@ impl<P: Platform + 'static> Cabinet for DrakeCabinet<P> {
     }
 
     fn start(&mut self, start: &Start) -> bool {
-        let fill = if start.bots > 0 { start.bots + 1 } else { usize::from(Setup::default().fill) };
+        let asked = start.players + start.bots;
+        let fill = if start.bots > 0 { asked } else { usize::from(Setup::default().fill) };
         let setup = Setup { fill: fill as u8, wins: start.lives.unwrap_or(Setup::default().wins) };
         (self.seed, self.reported) = (start.seed, None);
-        self.room.restart(Brawl(Coop::new(setup, start.seed)), 1, start.wish.clone()).is_ok()
+        self.room.restart(Brawl(Coop::new(setup, start.seed)), start.players, start.wish.clone()).is_ok()
     }
 
     fn hold(&mut self, player: usize, held: Held) {
-        if player == 0 {
-            let pad = Pad { turn: held.left || held.right, fire: held.up || held.action };
-            self.room.set_input(0, pad);
-        }
+        let pad = Pad { turn: held.left || held.right, fire: held.up || held.action };
+        self.room.set_input(player, pad);
     }
 
     fn update(&mut self, now: Micros) -> u32 {
