@@ -16,13 +16,13 @@ struct Ball {
 
 /// A session of one, ten seconds old, and one that joins it over this network; what is said of the
 /// age comes so much later.
-fn joined(weather: NetConditions, held: Micros) -> World {
+fn joined(conditions: NetConditions, held: Micros) -> World {
     let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
     let mut world = World::of(2, 5, config, Kinds::new().with::<Ball>());
     world.kill(1);
     world.run_ms(10_000);
-    world.weather = weather;
-    world.hold_messages = vec![(0, 1, held)];
+    world.conditions = conditions;
+    world.net.set_ordered_delay(0, 1, held);
     world.start(1, JoinMode::Join);
     world.link(0, 1);
     world
@@ -36,24 +36,22 @@ fn error_ms(world: &mut World) -> i64 {
 
 #[test]
 fn age_counts_the_way_of_what_is_said_about_it() {
-    let far = NetConditions { latency: Micros::from_millis(150), ..NetConditions::CALM };
-    for (weather, held_ms) in
-        [(NetConditions::CALM, 0), (far, 0), (far, 400), (NetConditions::rough(200, 100), 0)]
-    {
-        let mut world = joined(weather, Micros::from_millis(held_ms));
+    let far = NetConditions { latency: Micros::from_millis(150), ..world::CALM };
+    for (conditions, held_ms) in [(world::CALM, 0), (far, 0), (far, 400), (world::rough(200, 100), 0)] {
+        let mut world = joined(conditions, Micros::from_millis(held_ms));
         world.run_ms(5_000);
         let error = error_ms(&mut world);
-        assert!(error.abs() <= 15, "{error} ms wrong, {weather:?}, held for {held_ms} ms");
+        assert!(error.abs() <= 15, "{error} ms wrong, {conditions:?}, held for {held_ms} ms");
     }
 }
 
 #[test]
 fn age_is_corrected_without_going_back() {
     // A long way at first, and then a short one: what was measured over the long way is put right.
-    let far = NetConditions { latency: Micros::from_millis(200), ..NetConditions::CALM };
+    let far = NetConditions { latency: Micros::from_millis(200), ..world::CALM };
     let mut world = joined(far, Micros::ZERO);
     world.run_ms(2_000);
-    world.weather = NetConditions::CALM;
+    world.conditions = world::CALM;
     let ball = world.session(0).spawn(&Ball { place: 0 }).unwrap();
     let (mut before, mut worst) = (Micros::ZERO, 0);
     for place in 0..1_000 {

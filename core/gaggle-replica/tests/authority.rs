@@ -231,7 +231,7 @@ fn a_deletion_beats_touches_and_late_updates_of_the_dead_are_nothing() {
     for seed in 0..20 {
         let mut world = world(4, AuthorityPolicy::Anyone);
         world.random = gaggle_kit::Prng::new(seed);
-        world.weather = NetConditions { late: 300, ..NetConditions::rough(120, 100) };
+        world.conditions = NetConditions { late: 300, ..world::rough(120, 100) };
         let id = world.session(0).spawn(&cube(1)).unwrap();
         world.run_ms(2_000);
         let mut number = 1;

@@ -9,7 +9,7 @@ use gaggle_replica::{
     AuthorityPolicy, EventError, EventOptions, JoinMode, Kind, Kinds, ObjectId, ReplicaConfig, RoundConfig,
     RoundPhase, Rounds, Session, SessionEvent, Target, ValueError, ValueWriter,
 };
-use world::{NetConditions, World, peer, player};
+use world::{World, peer, player};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Input)]
 struct Pad {
@@ -72,7 +72,7 @@ const LONGEST_GAP: u32 = 12 + 4 * 3 + 4;
 #[test]
 fn no_tap_is_lost_or_doubled_on_a_bad_network() {
     let mut world = world(3, AuthorityPolicy::Leader);
-    world.weather = NetConditions::rough(100, 200);
+    world.conditions = world::rough(100, 200);
     world.frame = Micros::new(16_667);
     let (mut tapped, mut seen, mut longest_gap) = (0, 0, 0);
     let mut steered = Vec::new();
@@ -153,7 +153,7 @@ fn a_machine_that_leads_hears_its_own_player_at_once() {
 #[test]
 fn signals_go_to_whom_they_are_for_in_order() {
     let mut world = world(4, AuthorityPolicy::Anyone);
-    world.weather = NetConditions::rough(80, 100);
+    world.conditions = world::rough(80, 100);
     for number in 0..50 {
         let session = world.session(1);
         session.send_event(Target::All, &[], &Bang(number)).unwrap();
@@ -175,16 +175,16 @@ fn signals_go_to_whom_they_are_for_in_order() {
 #[test]
 fn a_signal_waits_for_its_object_and_not_for_ever() {
     let mut world = world(2, AuthorityPolicy::Leader);
-    world.weather.latency = Micros::from_millis(50);
-    world.blocked[0][1] = false;
+    world.conditions.latency = Micros::from_millis(50);
+    world.set_cut(0, 1, false);
     let id = world.session(0).spawn(&Crate { place: [1.0; 2] }).unwrap();
     // Packets are held up, messages are not.
-    world.weather.loss = 1_000;
+    world.conditions.loss = 1_000;
     world.session(0).send_event(Target::Others, &[id], &Bang(1)).unwrap();
     world.session(0).send_event(Target::Others, &[], &Bang(2)).unwrap();
     world.run_ms(400);
     assert_eq!(bangs(world.session(1)), [], "what comes after waits too: the order is the sender's");
-    world.weather.loss = 0;
+    world.conditions.loss = 0;
     world.run_ms(400);
     assert_eq!(bangs(world.session(1)), [1, 2]);
 
@@ -206,7 +206,7 @@ fn a_signal_waits_for_its_object_and_not_for_ever() {
 #[test]
 fn what_the_lead_grants_comes_in_one_order_and_what_it_denies_does_not() {
     let mut world = world(4, AuthorityPolicy::Leader);
-    world.weather = NetConditions::rough(90, 50);
+    world.conditions = world::rough(90, 50);
     let mut heard: [Vec<u32>; 4] = Default::default();
     let mut number = 0;
     world.play(Micros::from_secs(6), |session, index, now| {
@@ -249,11 +249,11 @@ fn what_was_asked_of_a_dying_lead_is_asked_of_the_next_and_happens_once() {
     world.session(2).send_event(Target::All, &[], &Pickup(1)).unwrap();
     world.run_ms(60);
     assert_eq!(judge(&mut world, 0).1, 1);
-    world.blocked[0][2] = true;
+    world.set_cut(0, 2, true);
     world.run_ms(60);
     assert_eq!(pickups(world.session(1)), [1]);
     // And one the lead never saw.
-    world.blocked[2][0] = true;
+    world.set_cut(2, 0, true);
     world.run_ms(120);
     world.session(2).send_event(Target::All, &[], &Pickup(2)).unwrap();
     world.run_ms(30);
@@ -315,7 +315,7 @@ fn values_reach_everybody_and_whoever_comes_later() {
 #[test]
 fn what_only_one_heard_of_a_dead_writer_everybody_learns() {
     let mut world = world(3, AuthorityPolicy::Leader);
-    world.blocked[0][2] = true;
+    world.set_cut(0, 2, true);
     world.session(0).set_value(player(2), &Score(8)).unwrap();
     world.run_ms(50);
     assert_eq!(world.session(2).value::<Score>(player(2)), None);
@@ -327,7 +327,7 @@ fn what_only_one_heard_of_a_dead_writer_everybody_learns() {
 #[test]
 fn what_only_one_heard_of_the_dead_is_learnt_by_who_notices_last_too() {
     let mut world = world(3, AuthorityPolicy::Leader);
-    world.blocked[2][0] = true;
+    world.set_cut(2, 0, true);
     world.session(2).set_value(player(2), &Name("Eve".into())).unwrap();
     world.run_ms(50);
     assert_eq!(world.session(0).value::<Name>(player(2)), None);
@@ -409,7 +409,7 @@ fn a_match_goes_on_when_its_host_dies() {
 fn round_trips_are_measured_not_guessed() {
     for rtt in [20, 100, 300] {
         let mut world = world(2, AuthorityPolicy::Leader);
-        world.weather.latency = Micros::from_millis(rtt / 2);
+        world.conditions.latency = Micros::from_millis(rtt / 2);
         world.run_ms(5_000);
         let measured = world.session(1).rtt(peer(0)).unwrap().as_millis();
         // A frame of 10 ms passes before an answer is noticed to be due.

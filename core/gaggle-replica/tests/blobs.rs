@@ -6,7 +6,7 @@ mod world;
 
 use gaggle_kit::{Micros, Prng};
 use gaggle_replica::{AuthorityPolicy, Blob, Kind, Kinds, ObjectId, ReplicaConfig, SessionEvent};
-use world::{NetConditions, World, player};
+use world::{World, player};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Level {
@@ -44,7 +44,7 @@ fn fetch(world: &mut World, id: ObjectId, millis: u64) {
 #[test]
 fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
     let mut world = world(3, 20_000);
-    world.weather = NetConditions::rough(80, 50);
+    world.conditions = world::rough(80, 50);
     let bytes = ground(1, 60_000);
     let blob = world.session(0).store_blob(&bytes).unwrap();
     let id = world.session(0).spawn(&Level { ground: blob }).unwrap();

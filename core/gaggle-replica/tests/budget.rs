@@ -12,7 +12,7 @@ use gaggle_replica::{
     AuthorityPolicy, JoinMode, Kind, Kinds, ObjectId, ObjectRef, Receiver, Relevance, ReplicaConfig,
     SessionEvent,
 };
-use world::{NetConditions, World, peer, player};
+use world::{World, peer, player};
 
 fn config(bytes_per_second: u32) -> ReplicaConfig {
     ReplicaConfig { authority: AuthorityPolicy::Leader, bytes_per_second, ..ReplicaConfig::default() }
@@ -26,7 +26,7 @@ fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
 /// and of all.
 fn ages(loss: u32) -> (Vec<u32>, Vec<u32>, f64) {
     let mut world = World::of(2, 11, config(8_000), Kinds::new().with::<Body>());
-    world.weather = NetConditions::rough(100, loss);
+    world.conditions = world::rough(100, loss);
     world.frame = Micros::from_millis(50);
     let mut bodies = Bodies::new(500, Motion::Driven);
     let mut ids: Vec<ObjectId> = Vec::new();

@@ -18,14 +18,20 @@ struct Measured {
 }
 
 /// Machine 0 moves all bodies every tick, the others watch.
-fn measure(motion: Motion, count: usize, receivers: usize, weather: NetConditions, ticks: usize) -> Measured {
+fn measure(
+    motion: Motion,
+    count: usize,
+    receivers: usize,
+    conditions: NetConditions,
+    ticks: usize,
+) -> Measured {
     let config = ReplicaConfig {
         authority: AuthorityPolicy::Leader,
         bytes_per_second: 10_000_000,
         ..ReplicaConfig::default()
     };
     let mut world = World::of(receivers + 1, 5, config, Kinds::new().with::<Body>());
-    world.weather = weather;
+    world.conditions = conditions;
     world.frame = Micros::from_millis(50);
     let mut bodies = Bodies::new(count, motion);
     let mut ids: Vec<ObjectId> = Vec::new();
@@ -80,7 +86,7 @@ fn a_thousand_moving_bodies_cost_what_was_promised() {
         (Motion::Ballistic, 150, 50, 6.5),
         (Motion::Driven, 50, 200, 7.4),
     ] {
-        let measured = measure(motion, 1_000, 2, NetConditions::rough(rtt, loss), 160);
+        let measured = measure(motion, 1_000, 2, world::rough(rtt, loss), 160);
         println!(
             "{motion:?}, round trip {rtt} ms, loss {} %: {:.2} B per update, {:.1} % whole, {} verified",
             loss / 10,
@@ -102,7 +108,7 @@ fn at_rest_nothing_is_told_and_the_last_value_is_everywhere() {
             ..ReplicaConfig::default()
         };
         let mut world = World::of(3, 9, config, Kinds::new().with::<Body>());
-        world.weather = NetConditions::rough(100, loss);
+        world.conditions = world::rough(100, loss);
         let mut bodies = Bodies::new(100, Motion::Driven);
         let mut ids = Vec::new();
         world.play(Micros::from_secs(3), |session, index, _| {

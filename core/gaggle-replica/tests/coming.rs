@@ -8,7 +8,7 @@ use gaggle_kit::Micros;
 use gaggle_replica::{
     AuthorityPolicy, JoinMode, Kind, Kinds, ObjectId, ReplicaConfig, Session, SessionEvent,
 };
-use world::{Machine, NetConditions, World, player};
+use world::{Machine, World, player};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Ship {
@@ -85,7 +85,7 @@ fn a_newcomer_learns_everything_at_any_time() {
             world.session(index).spawn(&ship(index, place)).unwrap();
         }
     }
-    world.weather = NetConditions::rough(100, 100);
+    world.conditions = world::rough(100, 100);
     world.run_ms(2_000);
     world.machines.push(Machine::new(3));
     world.grow();
@@ -152,7 +152,7 @@ fn what_somebody_took_over_meanwhile_stays_theirs() {
 fn when_the_host_dies_the_next_goes_on_and_nothing_is_lost() {
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader, AuthorityPolicy::Anyone] {
         let mut world = world(5, policy.clone());
-        world.weather = NetConditions::rough(80, 50);
+        world.conditions = world::rough(80, 50);
         let ids: Vec<ObjectId> =
             (0..100).map(|place| world.session(0).spawn(&ship(0, place)).unwrap()).collect();
         world.run_ms(2_000);
@@ -190,7 +190,7 @@ fn what_only_one_survivor_knew_everybody_has_in_the_end() {
     let mut world = world(4, AuthorityPolicy::Leader);
     world.run_ms(200);
     // The host's last word reaches machine 3 alone, which is not its heir.
-    (world.blocked[0][1], world.blocked[0][2]) = (true, true);
+    (1..3).for_each(|to| world.set_cut(0, to, true));
     let id = world.session(0).spawn(&ship(0, 42)).unwrap();
     world.run_ms(150);
     assert_eq!(world.session(3).get(id), Some(ship(0, 42)));
@@ -289,7 +289,7 @@ fn packets_that_overtake_the_hello_of_a_new_member_are_told_again() {
     come_back(&mut world, 2);
     // Everything but the last hello of the newcomer gets through to machine 1.
     world.run_ms(10);
-    world.hold_messages = vec![(2, 1, Micros::from_millis(400))];
+    world.net.set_ordered_delay(2, 1, Micros::from_millis(400));
     world.play(Micros::from_millis(300), |session, index, _| {
         if index == 2 && session.is_member() && session.iter_authoritative::<Ship>().count() == 0 {
             session.spawn(&ship(2, 1)).unwrap();
@@ -364,7 +364,7 @@ fn who_looks_on_sees_everything_and_is_nobody() {
         for place in 0..40 {
             world.session(0).spawn(&ship(0, place)).unwrap();
         }
-        world.weather = NetConditions::rough(100, 100);
+        world.conditions = world::rough(100, 100);
         let watcher = look_on(&mut world);
         world.run_ms(3_000);
         assert_eq!(expect_agreement(&world), 40, "{policy:?}");
@@ -421,7 +421,7 @@ fn who_looks_on_holds_nobody_up() {
 fn what_somebody_leaves_who_says_goodbye_is_taken_over_at_once() {
     for policy in [AuthorityPolicy::Anyone, AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {
         let mut world = world(4, policy.clone());
-        world.weather = NetConditions::rough(100, 20);
+        world.conditions = world::rough(100, 20);
         let rock = world.session(0).spawn(&ship(0, 7)).unwrap();
         world.run_ms(1_000);
         world.part(0);
@@ -447,16 +447,16 @@ fn what_somebody_leaves_who_says_goodbye_is_taken_over_at_once() {
 fn somebody_of_whom_nothing_is_heard_is_told_once_and_so_is_its_return() {
     let mut world = world(2, AuthorityPolicy::Anyone);
     world.session(0).spawn(&ship(0, 7)).unwrap();
-    world.weather = NetConditions::rough(100, 50);
+    world.conditions = world::rough(100, 50);
     world.run_ms(20_000);
     let quiet = SessionEvent::Interrupted { player: player(1), peer: world::peer(1) };
     let back = SessionEvent::Resumed { player: player(1), peer: world::peer(1) };
     assert_eq!(world.count_events(0, |event| *event == quiet), 0, "resting is no reason");
-    world.blocked[1][0] = true;
+    world.set_cut(1, 0, true);
     world.run_ms(6_000);
     assert_eq!(world.count_events(0, |event| *event == quiet), 1);
     assert_eq!(world.count_events(0, |event| *event == back), 0);
-    world.blocked[1][0] = false;
+    world.set_cut(1, 0, false);
     world.run_ms(2_000);
     assert_eq!(world.count_events(0, |event| *event == back), 1);
     assert_eq!(

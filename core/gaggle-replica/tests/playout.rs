@@ -52,24 +52,24 @@ fn kinds() -> Kinds {
     kinds.with_event::<Rings>("rings", EventOptions::DIRECT)
 }
 
-fn world(weather: NetConditions) -> World {
-    world_with(weather, ReplicaConfig::default().playout_ticks_min)
+fn world(conditions: NetConditions) -> World {
+    world_with(conditions, ReplicaConfig::default().playout_ticks_min)
 }
 
-fn world_with(weather: NetConditions, playout_ticks_min: u32) -> World {
+fn world_with(conditions: NetConditions, playout_ticks_min: u32) -> World {
     let config =
         ReplicaConfig { authority: AuthorityPolicy::Anyone, playout_ticks_min, ..ReplicaConfig::default() };
     let mut world = World::of(2, 4, config, kinds());
-    world.weather = weather;
+    world.conditions = conditions;
     world.frame = Micros::new(16_667);
     world
 }
 
-const WEATHER: NetConditions = NetConditions {
+const LOSSY: NetConditions = NetConditions {
     latency: Micros::from_millis(40),
     jitter: Micros::from_millis(20),
     loss: 20,
-    doubled: 0,
+    duplicate: 0,
     late: 0,
 };
 
@@ -118,7 +118,7 @@ struct Seen {
 }
 
 fn watch(show: impl Fn(&Session, ObjectId) -> Option<[f32; 2]>) -> Seen {
-    let mut world = world(WEATHER);
+    let mut world = world(LOSSY);
     let mut path = Path::new();
     let id = world.session(0).spawn(&path.ship()).unwrap();
     world.run_ms(1_000);
@@ -156,7 +156,7 @@ fn smoothing_is_nearer_to_the_truth_than_snapping_and_calmer() {
 
 #[test]
 fn what_stops_is_shown_exactly_where_it_is() {
-    let mut world = world(WEATHER);
+    let mut world = world(LOSSY);
     let mut path = Path::new();
     let id = world.session(0).spawn(&path.ship()).unwrap();
     world.play(Micros::from_secs(3), |session, index, _| {
@@ -175,14 +175,14 @@ fn what_stops_is_shown_exactly_where_it_is() {
 
 #[test]
 fn what_is_not_heard_of_any_more_is_moved_on_for_a_moment_and_glides_back() {
-    let mut world = world(NetConditions::CALM);
+    let mut world = world(world::CALM);
     const SPEED: f32 = 300.0;
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [SPEED, 0.0], heading: Angle::ZERO, lives: 3 };
     let id = world.session(0).spawn(&at(0.0)).unwrap();
     let (mut x, mut seen) = (0.0, Vec::new());
     for frame in 0..180 {
         // From here on nothing arrives any more, as when the way breaks.
-        world.blocked[0][1] = frame >= 90;
+        world.set_cut(0, 1, frame >= 90);
         world.play(Micros::new(16_667), |session, index, _| {
             if index == 0 {
                 x += SPEED / 60.0;
@@ -210,7 +210,7 @@ fn what_is_not_heard_of_any_more_is_moved_on_for_a_moment_and_glides_back() {
 
 #[test]
 fn far_jumps_are_jumps_and_near_ones_are_not() {
-    let mut world = world(NetConditions::CALM);
+    let mut world = world(world::CALM);
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };
     let id = world.session(0).spawn(&at(0.0)).unwrap();
     world.run_ms(500);
@@ -230,7 +230,7 @@ fn far_jumps_are_jumps_and_near_ones_are_not() {
 
 #[test]
 fn mines_are_shown_where_they_are_told_to_be() {
-    let mut world = world(NetConditions::CALM);
+    let mut world = world(world::CALM);
     let mine = |x: f32| Mine { place: [x, 0.0], velocity: [0.0; 2] };
     let id = world.session(0).spawn(&mine(0.0)).unwrap();
     world.run_ms(500);
@@ -251,8 +251,8 @@ fn carts_run_in_sequence_and_never_leave_their_track() {
         let place = if side % 2 == 0 { [corner + along, corner] } else { [corner + 60.0, corner + along] };
         Cart { place, load: side as u8 }
     };
-    for weather in [NetConditions::CALM, WEATHER, NetConditions { loss: 150, ..WEATHER }] {
-        let mut world = world(weather);
+    for conditions in [world::CALM, LOSSY, NetConditions { loss: 150, ..LOSSY }] {
+        let mut world = world(conditions);
         let id = world.session(0).spawn(&track(0)).unwrap();
         world.run_ms(1_000);
         let mut frame = 0;
@@ -279,9 +279,9 @@ fn carts_run_in_sequence_and_never_leave_their_track() {
         let late = f64::from(along(&track(frame)) - along(last));
         println!(
             "loss {} ‰: {still} of 1500 frames still, {worst:.2} off the track, {late:.0} frames late",
-            weather.loss
+            conditions.loss
         );
-        assert!(still < 60 + weather.loss as usize * 2, "{still} frames stood still");
+        assert!(still < 60 + conditions.loss as usize * 2, "{still} frames stood still");
         assert!(worst < 6.0, "{worst} off the track");
         assert!(late < 45.0, "{late} frames late");
     }
@@ -289,7 +289,7 @@ fn carts_run_in_sequence_and_never_leave_their_track() {
 
 #[test]
 fn a_claim_changes_hands_without_a_visible_jump() {
-    let mut world = world(WEATHER);
+    let mut world = world(LOSSY);
     let mut path = Path::new();
     let id = world.session(0).spawn(&path.ship()).unwrap();
     let mut holder = 0;
@@ -331,13 +331,13 @@ fn a_claim_changes_hands_without_a_visible_jump() {
 
 #[test]
 fn silence_changes_nothing() {
-    let mut world = world(NetConditions::CALM);
+    let mut world = world(world::CALM);
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };
     let ids: Vec<ObjectId> = (0..20).map(|x| world.session(0).spawn(&at(x as f32)).unwrap()).collect();
     world.run_ms(1_000);
     // Packets that say nothing, and then none at all.
     world.run_ms(5_000);
-    world.blocked[0][1] = true;
+    world.set_cut(0, 1, true);
     world.run_ms(2_000);
     for (x, id) in ids.iter().enumerate() {
         assert_eq!(world.session(1).interpolated::<Ship>(*id), Some(at(x as f32)));
@@ -364,7 +364,7 @@ fn roll(world: &mut World, id: ObjectId, frames: &mut usize) -> Option<f32> {
 #[test]
 fn buffer_is_as_deep_as_it_is_set() {
     let late = |playout_ticks_min: u32| {
-        let mut world = world_with(NetConditions::CALM, playout_ticks_min);
+        let mut world = world_with(world::CALM, playout_ticks_min);
         let id = world.session(0).spawn(&gone(0)).unwrap();
         let mut frames = 0;
         let shown: Vec<f32> =
@@ -384,11 +384,11 @@ fn buffer_is_as_deep_as_it_is_set() {
 #[test]
 fn cart_waits_for_a_short_gap_and_skips_a_long_one() {
     for (gap, skips) in [(12, false), (60, true)] {
-        let mut world = world(NetConditions::CALM);
+        let mut world = world(world::CALM);
         let id = world.session(0).spawn(&gone(0)).unwrap();
         let (mut frames, mut shown) = (0, Vec::new());
         for frame in 0..300 {
-            world.blocked[0][1] = (120..120 + gap).contains(&frame);
+            world.set_cut(0, 1, (120..120 + gap).contains(&frame));
             shown.extend(roll(&mut world, id, &mut frames));
         }
         let steps: Vec<f32> = shown.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -404,7 +404,7 @@ fn cart_waits_for_a_short_gap_and_skips_a_long_one() {
 
 #[test]
 fn deletion_waits_for_the_motion_before_it() {
-    let mut world = world(NetConditions::CALM);
+    let mut world = world(world::CALM);
     let id = world.session(0).spawn(&gone(0)).unwrap();
     let mut frames = 0;
     (0..120).for_each(|_| _ = roll(&mut world, id, &mut frames));
@@ -432,7 +432,7 @@ fn deletion_waits_for_the_motion_before_it() {
 
 #[test]
 fn what_is_said_of_a_cart_comes_with_its_motion() {
-    let mut world = world(NetConditions::CALM);
+    let mut world = world(world::CALM);
     let id = world.session(0).spawn(&gone(0)).unwrap();
     let ship = world
         .session(0)

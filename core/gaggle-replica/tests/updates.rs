@@ -92,7 +92,7 @@ fn what_was_overtaken_takes_nothing_back() {
     let id = world.session(0).spawn(&Leaf { place: 0 }).unwrap();
     world.run_ms(500);
     // Packets leave 50 ms apart and take 20 to 200 ms.
-    world.weather = NetConditions { jitter: Micros::from_millis(180), doubled: 100, ..NetConditions::CALM };
+    world.conditions = NetConditions { jitter: Micros::from_millis(180), duplicate: 100, ..world::CALM };
     let overtaken = Rc::new(Cell::new(0));
     let counter = Rc::clone(&overtaken);
     let mut newest = 0;
@@ -130,7 +130,7 @@ fn constants_stay_what_they_were() {
 #[test]
 fn without_acknowledgements_everything_stays_right_and_becomes_cheap_again() {
     let mut world = world(2, 64_000);
-    world.weather = NetConditions::rough(100, 50);
+    world.conditions = world::rough(100, 50);
     let id = world.session(0).spawn(&ship(0)).unwrap();
     world.run_ms(2_000);
     let mut place = 0;
@@ -147,10 +147,10 @@ fn without_acknowledgements_everything_stays_right_and_becomes_cheap_again() {
     };
     let (_, whole) = play(&mut world, 2_000);
     assert_eq!(whole, 0);
-    world.blocked[1][0] = true;
+    world.set_cut(1, 0, true);
     let (sent, whole) = play(&mut world, 5_000);
     assert!(whole > 20 && whole < sent, "{whole} of {sent}: once no baseline is left");
-    world.blocked[1][0] = false;
+    world.set_cut(1, 0, false);
     play(&mut world, 1_000);
     let (_, whole) = play(&mut world, 2_000);
     assert_eq!(whole, 0);
@@ -284,7 +284,7 @@ fn more_packets_a_tick_than_an_acknowledgement_names_are_all_acknowledged() {
     let mut world = world(2, 100_000_000);
     let crates: Vec<ObjectId> =
         (0..800).map(|number| world.session(0).spawn(&Crate { words: [number; 50] }).unwrap()).collect();
-    world.weather = NetConditions { latency: Micros::from_millis(50), ..NetConditions::CALM };
+    world.conditions = NetConditions { latency: Micros::from_millis(50), ..world::CALM };
     let mut number = 1_000_u32;
     let mut change = |session: &mut Session, index: usize, _: Micros| {
         if index == 0 {

@@ -28,7 +28,7 @@ fn nothing_is_allocated_once_a_match_runs() {
         let mut session =
             Session::new(config, peer(index), &seats, Incarnation(index as u32)).expect("sensible");
         session.handle_connected(Micros::ZERO, peer(1 - index)).expect("seated");
-        Timeline::new(session, MixGame::new())
+        Timeline::new(session, MixGame::new(Vec::new()))
     });
     let mut pipes = [Pipe::new(), Pipe::new()];
     for tick in 1..600 {

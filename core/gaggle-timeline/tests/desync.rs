@@ -26,7 +26,7 @@ struct Pinched {
 
 impl Pinched {
     fn new(from: u32, to: u32) -> Pinched {
-        Pinched { stew: MixGame::new(), from, to }
+        Pinched { stew: MixGame::new(Vec::new()), from, to }
     }
 }
 
@@ -96,7 +96,7 @@ fn a_tick_that_is_not_deterministic_is_located_to_the_frame() {
 
 #[test]
 fn one_bit_of_the_last_of_a_thousand_is_missed_by_nobody() {
-    let crowd = |_| Crowd { stew: MixGame::new(), people: [7; CROWD] };
+    let crowd = |_| Crowd { stew: MixGame::new(Vec::new()), people: [7; CROWD] };
     let mut world = World::with(2, 1, &TimelineConfig::default(), crowd);
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
     world.compare_with_straight = false;
@@ -148,10 +148,11 @@ fn a_state_changed_outside_the_tick_is_told_from_a_tick_that_differs() {
 #[test]
 fn guesses_that_are_wrong_for_long_are_no_desync() {
     let mut world = World::of(4, 9);
-    world.weather(NetConditions {
+    world.conditions(NetConditions {
         latency: Micros::from_millis(110),
         jitter: Micros::from_millis(60),
         loss: 100,
+        ..NetConditions::default()
     });
     world.run_seconds(40);
     world.expect_rollbacks(100).expect_agreement();

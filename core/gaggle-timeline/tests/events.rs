@@ -40,9 +40,9 @@ fn the_game_starts_when_everybody_is_there() {
 #[test]
 fn silence_is_told_as_interrupted_then_gone_then_left() {
     let mut world = World::of(2, 1);
-    world.weather(NetConditions::calm(20)).run_seconds(2);
+    world.conditions(NetConditions::latency_ms(20)).run_seconds(2);
     world.machines.iter_mut().for_each(|machine| machine.events.clear());
-    world.blocked[1][0] = true;
+    world.set_cut(1, 0, true);
     world.run(ms(1_400));
     let told = |world: &World<world::MixGame>| {
         let stall = |event: &&SessionEvent| {
@@ -74,11 +74,11 @@ fn silence_is_told_as_interrupted_then_gone_then_left() {
 #[test]
 fn a_peer_that_is_back_in_time_is_told_as_resumed() {
     let mut world = World::of(2, 1);
-    world.weather(NetConditions::calm(20)).run_seconds(2);
+    world.conditions(NetConditions::latency_ms(20)).run_seconds(2);
     world.machines.iter_mut().for_each(|machine| machine.events.clear());
-    world.blocked[1][0] = true;
+    world.set_cut(1, 0, true);
     world.run(ms(2_500));
-    world.blocked[1][0] = false;
+    world.set_cut(1, 0, false);
     world.run(ms(500));
     let peer = peer(1);
     let liveness = |event: &&SessionEvent| {
@@ -92,7 +92,7 @@ fn a_peer_that_is_back_in_time_is_told_as_resumed() {
 #[test]
 fn who_slept_itself_does_not_blame_the_others() {
     let mut world = World::of(2, 1);
-    world.weather(NetConditions::calm(20)).run_seconds(2);
+    world.conditions(NetConditions::latency_ms(20)).run_seconds(2);
     world.machines[0].asleep_until = world.now + Micros::from_secs(20);
     world.run_seconds(22);
     println!("{:?}\n{:?}", world.machines[0].events, world.machines[1].events);
@@ -109,7 +109,7 @@ fn who_slept_itself_does_not_blame_the_others() {
 #[test]
 fn two_players_go_on_alone_when_the_other_is_gone() {
     let mut world = World::of(2, 1);
-    world.weather(NetConditions::calm(20)).run_seconds(2);
+    world.conditions(NetConditions::latency_ms(20)).run_seconds(2);
     world.machines[1].asleep_until = Micros::from_secs(1_000);
     world.run_seconds(5);
     let frame = world.session(0).current_frame();

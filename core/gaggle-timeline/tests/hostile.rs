@@ -44,7 +44,7 @@ fn damaged_packets_never_harm_anybody_but_their_sender() {
             }
         });
         world.compare_with_straight = false;
-        world.weather(NetConditions::calm(30)).run_seconds(5);
+        world.conditions(NetConditions::latency_ms(30)).run_seconds(5);
         for honest in 0..2 {
             let blamed = world.count_events(
                 honest,

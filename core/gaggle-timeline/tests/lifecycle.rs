@@ -67,10 +67,9 @@ fn somebody_who_comes_is_there_from_the_same_frame_on_for_everybody() {
         });
         let first = first.expect("machine 0 was told");
         for (index, machine) in company.machines.iter().enumerate() {
-            // How many frames it has been there for, as the game itself counted them.
-            let (frame, game) = machine.timeline.confirmed_game().expect("it has confirmed something");
+            let (frame, counted) = (machine.straight_at, machine.present_frames[2]);
             let there = frame.since(first) + 1;
-            assert_eq!(game.came[2], there, "machine {index} at {frame}, {first}\n{}", company.describe());
+            assert_eq!(counted, there, "machine {index} at {frame}, {first}\n{}", company.describe());
         }
     }
 }

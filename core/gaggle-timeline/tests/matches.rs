@@ -15,13 +15,18 @@ fn ms(millis: u64) -> Micros {
 }
 
 fn rough(latency_ms: u64, jitter_ms: u64, loss_thousandths: u32) -> NetConditions {
-    NetConditions { latency: ms(latency_ms), jitter: ms(jitter_ms), loss: loss_thousandths }
+    NetConditions {
+        latency: ms(latency_ms),
+        jitter: ms(jitter_ms),
+        loss: loss_thousandths,
+        ..NetConditions::default()
+    }
 }
 
 /// Runs a match and demands agreement at its end, with proof that guesses were wrong on the way.
-fn play(players: usize, frames: u32, weather: NetConditions) -> World<world::MixGame> {
+fn play(players: usize, frames: u32, conditions: NetConditions) -> World<world::MixGame> {
     let mut world = World::of(players, 7 + players as u64);
-    world.weather(weather).run_to_frame(frames).settle().expect_agreement();
+    world.conditions(conditions).run_to_frame(frames).settle().expect_agreement();
     if frames >= 600 {
         world.expect_rollbacks(20);
     }
@@ -30,7 +35,7 @@ fn play(players: usize, frames: u32, weather: NetConditions) -> World<world::Mix
 
 #[test]
 fn two_players_agree_after_ten_seconds() {
-    play(2, 600, NetConditions::calm(40));
+    play(2, 600, NetConditions::latency_ms(40));
 }
 
 #[test]
@@ -41,7 +46,7 @@ fn two_players_agree_after_five_minutes() {
 #[test]
 fn two_percent_of_the_packets_get_lost_and_nothing_else_does() {
     let mut world = play(2, 3_600, rough(40, 0, 20));
-    assert!(world.dropped > 50, "only {} packets were lost", world.dropped);
+    assert!(world.net.lost() > 50, "only {} packets were lost", world.net.lost());
     world.expect_every_press_told();
 }
 
@@ -52,7 +57,7 @@ fn packets_that_take_up_to_four_frames_may_overtake_each_other() {
 
 #[test]
 fn three_players_agree() {
-    play(3, 600, NetConditions::calm(40));
+    play(3, 600, NetConditions::latency_ms(40));
 }
 
 #[test]
@@ -62,7 +67,7 @@ fn three_players_agree_with_loss() {
 
 #[test]
 fn four_players_agree() {
-    play(4, 600, NetConditions::calm(40));
+    play(4, 600, NetConditions::latency_ms(40));
 }
 
 #[test]
@@ -89,7 +94,7 @@ fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
         ..TimelineConfig::default()
     };
     let mut world = World::configured(4, 3, &config);
-    world.weather(NetConditions::calm(50)).run_to_frame(120);
+    world.conditions(NetConditions::latency_ms(50)).run_to_frame(120);
     let before: Vec<u64> = world.machines.iter().map(|m| m.stalled).collect();
     world.run_to_frame(1_200);
     for (index, machine) in world.machines.iter().enumerate() {
@@ -103,7 +108,7 @@ fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
 fn lockstep_finds_the_delay_it_needs() {
     for latency in [20, 50, 100] {
         let mut world = World::configured(3, 3, &TimelineConfig::lockstep());
-        world.weather(NetConditions::calm(latency)).run_to_frame(300);
+        world.conditions(NetConditions::latency_ms(latency)).run_to_frame(300);
         let before: Vec<u64> = world.machines.iter().map(|m| m.stalled).collect();
         world.run_to_frame(1_200);
         for (index, machine) in world.machines.iter().enumerate() {
@@ -123,7 +128,7 @@ fn lockstep_without_any_delay_waits_for_everybody_and_not_for_ever() {
         ..TimelineConfig::default()
     };
     let mut world = World::configured(3, 5, &config);
-    world.weather(NetConditions { loss: 100, ..NetConditions::calm(20) }).run_to_frame(200);
+    world.conditions(NetConditions { loss: 100, ..NetConditions::latency_ms(20) }).run_to_frame(200);
     for machine in &world.machines {
         assert_eq!(machine.timeline.session().stats().rollbacks, 0);
         assert!(machine.stalled > 100, "every frame takes the way there");
@@ -134,9 +139,9 @@ fn lockstep_without_any_delay_waits_for_everybody_and_not_for_ever() {
 #[test]
 fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
     let mut world = World::of(2, 11);
-    world.weather(NetConditions::calm(50)).run_to_frame(120);
-    let lossy = NetConditions { loss: 1_000, ..NetConditions::calm(50) };
-    world.weather(lossy).run(ms(500)).weather(NetConditions::calm(50)).run_seconds(2);
+    world.conditions(NetConditions::latency_ms(50)).run_to_frame(120);
+    let lossy = NetConditions { loss: 1_000, ..NetConditions::latency_ms(50) };
+    world.conditions(lossy).run(ms(500)).conditions(NetConditions::latency_ms(50)).run_seconds(2);
     for index in 0..2 {
         assert!(world.machines[index].stalled > 10, "a blackout of 30 frames exceeds the window");
         assert_eq!(world.count_events(index, |e| matches!(e, SessionEvent::Stalled { .. })), 1);
@@ -151,14 +156,14 @@ fn any_one_packet_may_be_lost() {
     for config in [TimelineConfig::lockstep(), TimelineConfig::default()] {
         for lost in 0..24 {
             let mut world = World::configured(2, 13, &config);
-            world.weather(NetConditions::calm(30)).run_to_frame(60).run(ms(5 * lost));
-            let (direction, before) = ((lost % 2) as usize, world.dropped);
-            world.blocked[direction][1 - direction] = true;
-            while world.dropped == before {
+            world.conditions(NetConditions::latency_ms(30)).run_to_frame(60).run(ms(5 * lost));
+            let (direction, before) = ((lost % 2) as usize, world.net.lost());
+            world.set_cut(direction, 1 - direction, true);
+            while world.net.lost() == before {
                 world.run(ms(1));
             }
-            assert_eq!(world.dropped, before + 1, "one and no more");
-            world.blocked[direction][1 - direction] = false;
+            assert_eq!(world.net.lost(), before + 1, "one and no more");
+            world.set_cut(direction, 1 - direction, false);
             let frame = world.session(0).confirmed_frame();
             world.run_seconds(2);
             for index in 0..2 {
@@ -176,8 +181,8 @@ fn whoever_stands_still_goes_on_talking_and_gives_no_frame_a_second_input() {
     // other keys go down in every tick.
     let mut world = World::of(2, 23);
     world.players_press(|rng, _, _| 1 + rng.below(255) as u8);
-    world.weather(NetConditions::calm(40)).run_to_frame(120);
-    world.blocked[1][0] = true;
+    world.conditions(NetConditions::latency_ms(40)).run_to_frame(120);
+    world.set_cut(1, 0, true);
     world.run(ms(300));
     let (stalled, sent) = (world.machines[0].stalled, world.session(0).stats().packets_sent);
     let told = world.session(1).confirmed_frame();
@@ -186,7 +191,7 @@ fn whoever_stands_still_goes_on_talking_and_gives_no_frame_a_second_input() {
     let sent = world.session(0).stats().packets_sent - sent;
     assert!(sent >= 5, "machine 0 said only {sent} things in 400 ms");
     assert!(world.session(1).confirmed_frame().since(told) < 12, "no frame was made of a tick that was none");
-    world.blocked[1][0] = false;
+    world.set_cut(1, 0, false);
     world.run_seconds(2).settle().expect_agreement();
     assert!(world.session(1).confirmed_frame().since(told) > 200, "and play goes on");
 }
@@ -199,7 +204,7 @@ fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
         TimelineConfig { input_delay_frames: 0, input_delay_range: (0, 0), ..TimelineConfig::default() };
     for late_ms in [500, 2_950, 3_050, 3_100] {
         let mut world = World::configured(3, 9, &config);
-        world.weather(NetConditions::calm(60));
+        world.conditions(NetConditions::latency_ms(60));
         // Nobody passes on what others said: a question for entries asks for none.
         world.tamper = Box::new(|_, _, bytes| {
             if bytes.starts_with(&[63, 1]) {
@@ -210,11 +215,11 @@ fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
         while world.machines.iter().any(|m| !m.timeline.session().is_running()) {
             world.run(ms(1));
         }
-        world.blocked[2][0] = true;
+        world.set_cut(2, 0, true);
         world.run(ms(late_ms));
         let stalled = world.machines[0].stalled;
         assert!(stalled > 0, "machine 0 never waited for machine 2");
-        world.blocked[2][0] = false;
+        world.set_cut(2, 0, false);
         world.run_seconds(3);
         let stalled: Vec<u64> = world.machines.iter().map(|machine| machine.stalled).collect();
         world.run_seconds(3);
@@ -234,7 +239,7 @@ const ENTRIES_WITHOUT_LOSS: u8 = 10;
 /// how many packets were taken away.
 fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
     let mut world = World::of(2, 5);
-    world.weather(rough(20, 0, 0));
+    world.conditions(rough(20, 0, 0));
     world.run_seconds(2);
     let taken_away = Rc::new(Cell::new(0));
     let count = Rc::clone(&taken_away);
@@ -245,9 +250,9 @@ fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
             count.set(count.get() + 1);
         }
     });
-    world.blocked[1][0] = true;
+    world.set_cut(1, 0, true);
     world.run(ms(lost_ms));
-    world.blocked[1][0] = false;
+    world.set_cut(1, 0, false);
     world.run_seconds(18);
     for machine in &world.machines {
         let fault = machine.events.iter().find(|event| matches!(event, SessionEvent::PeerFault { .. }));

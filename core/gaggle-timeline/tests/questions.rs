@@ -72,7 +72,7 @@ fn run_maze(asks: bool) -> World<Maze> {
     let config =
         TimelineConfig { input_delay_frames: 0, input_delay_range: (0, 0), ..TimelineConfig::default() };
     let mut world = World::with(4, 77, &config, |_| Maze::new(asks));
-    world.weather(NetConditions::calm(67)).run_to_frame(3_600);
+    world.conditions(NetConditions::latency_ms(67)).run_to_frame(3_600);
     world.settle().expect_agreement();
     world
 }

@@ -6,7 +6,7 @@ mod world;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use cluster::{Broth, Cluster, config};
+use cluster::{Cluster, config};
 use gaggle_kit::{Frame, Micros, State, state_hash};
 use gaggle_link::sim::Conditions;
 use gaggle_timeline::{DesyncBundle, DesyncCause, Game, Inputs, SessionEvent, TimelineConfig};
@@ -48,7 +48,7 @@ fn a_flipped_bit_is_outvoted_and_made_good() {
         let bundle =
             company.machines[victim].timeline.take_desync_bundle().expect("there is something to look at");
         let bundle = DesyncBundle::decode(&bundle.encode()).expect("just written");
-        let view = bundle.diff::<Broth>().expect("it is of this game");
+        let view = bundle.diff::<cluster::MixGame>().expect("it is of this game");
         assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");
         assert!(company.machines[victim].timeline.take_desync_bundle().is_none(), "told once");
     }
@@ -238,11 +238,11 @@ impl Game for Whims {
 fn whimsical(whims: &[u8], seed: u64) -> World<Whims> {
     let mut by_machine = [0; 5];
     by_machine[..whims.len()].copy_from_slice(whims);
-    let start = |_| Whims { stew: MixGame::new(), by_machine };
+    let start = |_| Whims { stew: MixGame::new(Vec::new()), by_machine };
     let mut world = World::with(whims.len(), seed, &TimelineConfig::default(), start);
     world.compare_with_straight = false;
     world.before_tick = Box::new(|index, _| HERE.set(index));
-    world.weather(NetConditions::calm(40));
+    world.conditions(NetConditions::latency_ms(40));
     world
 }
 

@@ -5,7 +5,7 @@ mod world;
 
 use std::collections::BTreeMap;
 
-use cluster::{Broth, Cluster, config};
+use cluster::{Cluster, config};
 use gaggle_kit::{Frame, Micros, state_hash};
 use gaggle_timeline::{Game, Recorder, RecorderConfig, Replay, ReplayInfo, Timeline};
 use world::{MixGame, NetConditions, World};
@@ -41,12 +41,13 @@ fn expect_shown<G: Game>(replay: &Replay<'_, G>, shown: &Shown, at_least: usize)
 fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
     let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 3 };
     let mut world = World::of(3, 5);
-    world.weather(NetConditions {
+    world.conditions(NetConditions {
         latency: Micros::from_millis(60),
         jitter: Micros::from_millis(30),
         loss: 30,
+        ..NetConditions::default()
     });
-    let recorder = || Recorder::new(&MixGame::new(), info, RecorderConfig::default());
+    let recorder = || Recorder::new(&MixGame::new(Vec::new()), info, RecorderConfig::default());
     let mut recorders = [recorder(), recorder(), recorder()];
     let mut shown = [(); 3].map(|()| Shown::new());
     for _ in 0..400 {
@@ -63,7 +64,8 @@ fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
         while recorder.frame() < until {
             recorder.record(&session.confirmed_inputs(recorder.frame().next()).expect("not yet forgotten"));
         }
-        std::mem::replace(recorder, Recorder::new(&MixGame::new(), info, RecorderConfig::default())).finish()
+        std::mem::replace(recorder, Recorder::new(&MixGame::new(Vec::new()), info, RecorderConfig::default()))
+            .finish()
     });
     assert!(files[0] == files[1] && files[1] == files[2], "the files differ");
     let replay = Replay::<MixGame>::read(&files[0], 0).expect("just written");
@@ -77,7 +79,7 @@ fn a_replay_shows_what_was_played_while_people_came_and_went() {
     let mut company = Cluster::configured(4, 3, 6, config(4), 0);
     let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 4 };
     let config = RecorderConfig { keyframe_interval_frames: 150, ..RecorderConfig::default() };
-    let mut recorder = Recorder::new(&Broth::of(0), info, config);
+    let mut recorder = Recorder::new(&cluster::MixGame::new(Vec::new()), info, config);
     let mut shown = Shown::new();
     let mut play = |company: &mut Cluster, millis: u64| {
         for _ in 0..millis / 20 {
@@ -94,7 +96,7 @@ fn a_replay_shows_what_was_played_while_people_came_and_went() {
     company.expect_together(&[0, 3]);
     assert_eq!(company.session(0).roster().iter().filter(|row| row.is_active()).count(), 2, "one crashed");
     let file = recorder.finish();
-    let replay = Replay::<Broth>::read(&file, 0).expect("just written");
+    let replay = Replay::<cluster::MixGame>::read(&file, 0).expect("just written");
     assert_eq!((replay.damage(), replay.verify()), (None, Ok(())));
     expect_shown(&replay, &shown, 200);
 }

@@ -29,8 +29,7 @@ fn position(world: &World<MixGame>, index: usize) -> i64 {
 /// Together means that both guess equally far ahead: with a slower way in one direction, the
 /// machine that hears the other later runs behind by half the difference.
 fn apart(world: &World<MixGame>) -> u64 {
-    let way =
-        |from: usize, to: usize| world.directions[from][to].unwrap_or(world.weather.latency).get() as i64;
+    let way = |from: usize, to: usize| world.net.latency(from, to).get() as i64;
     let due = (way(0, 1) - way(1, 0)) * 60 / 1_000 / 2;
     (position(world, 0) - position(world, 1)).abs_diff(due)
 }
@@ -54,12 +53,12 @@ fn time_to_meet(world: &mut World<MixGame>) -> Micros {
     last_apart - start
 }
 
-fn check_time(window_frames: u32, weather: NetConditions, asymmetric: bool) {
+fn check_time(window_frames: u32, conditions: NetConditions, asymmetric: bool) {
     let mut world = World::configured(2, 21, &window(window_frames));
-    world.weather(weather);
+    world.conditions(conditions);
     if asymmetric {
-        world.directions[0][1] = Some(ms(20));
-        world.directions[1][0] = Some(ms(80));
+        world.net.set_latency(0, 1, Some(ms(20)));
+        world.net.set_latency(1, 0, Some(ms(80)));
     }
     let time = time_to_meet(&mut world);
     assert!(time < Micros::from_secs(4), "together only after {time}");
@@ -79,34 +78,35 @@ fn check_time(window_frames: u32, weather: NetConditions, asymmetric: bool) {
 
 #[test]
 fn machines_that_start_apart_meet_within_four_seconds() {
-    check_time(8, NetConditions::calm(50), false);
+    check_time(8, NetConditions::latency_ms(50), false);
 }
 
 #[test]
 fn they_meet_without_the_help_of_the_window() {
-    check_time(60, NetConditions::calm(50), false);
+    check_time(60, NetConditions::latency_ms(50), false);
 }
 
 #[test]
 fn they_meet_in_spite_of_jitter() {
-    check_time(8, NetConditions { jitter: ms(20), ..NetConditions::calm(40) }, false);
+    check_time(8, NetConditions { jitter: ms(20), ..NetConditions::latency_ms(40) }, false);
 }
 
 #[test]
 fn they_meet_when_one_direction_is_slower() {
-    check_time(8, NetConditions::calm(50), true);
-    check_time(60, NetConditions::calm(50), true);
+    check_time(8, NetConditions::latency_ms(50), true);
+    check_time(60, NetConditions::latency_ms(50), true);
 }
 
 #[test]
 fn input_delay_follows_the_round_trip_without_losing_a_press() {
     let mut world = World::of(2, 31);
-    let at_rtt = |rtt: u64| NetConditions { latency: ms(rtt / 2 - 10), jitter: ms(20), loss: 0 };
-    world.weather(at_rtt(40)).run_seconds(6);
+    let at_rtt =
+        |rtt: u64| NetConditions { latency: ms(rtt / 2 - 10), jitter: ms(20), ..NetConditions::default() };
+    world.conditions(at_rtt(40)).run_seconds(6);
     let delays = |world: &World<MixGame>| [0, 1].map(|i| world.session(i).stats().input_delay_frames);
     assert!(delays(&world).iter().all(|d| (1..=2).contains(d)), "{:?}", delays(&world));
     let stalled: u64 = world.machines.iter().map(|m| m.stalled).sum();
-    world.weather(at_rtt(200)).run(ms(2_500));
+    world.conditions(at_rtt(200)).run(ms(2_500));
     let up = delays(&world);
     world.run_seconds(5);
     let settled = delays(&world);
@@ -114,7 +114,7 @@ fn input_delay_follows_the_round_trip_without_losing_a_press() {
         assert!(up.abs_diff(settled) <= 1, "{up} after 2.5 s, {settled} in the end");
         assert!((4..=6).contains(&settled), "{settled} frames for 200 ms");
     }
-    world.weather(at_rtt(40)).run(ms(2_500));
+    world.conditions(at_rtt(40)).run(ms(2_500));
     assert!(delays(&world).iter().all(|d| (1..=2).contains(d)), "{:?}", delays(&world));
     let stalled_since: u64 = world.machines.iter().map(|m| m.stalled).sum::<u64>() - stalled;
     assert_eq!(stalled_since, 0, "a change of delay costs no stall");

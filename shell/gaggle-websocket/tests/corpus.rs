@@ -3,37 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use gaggle_kit::Prng;
 
 #[path = "../../../fuzz/src/websocket.rs"]
 pub mod websocket;
 
-#[test]
-fn corpus_and_neighbors_decode_as_tungstenite_does() {
-    for (name, target) in websocket::TARGETS {
-        let entries = entries(name);
-        assert!(entries.len() >= 3, "the corpus of {name} is missing");
-        for entry in entries {
-            let bytes = fs::read(&entry).unwrap();
-            target(&bytes);
-            (0..bytes.len()).for_each(|cut| target(&bytes[..cut]));
-            for bit in 0..bytes.len() * 8 {
-                let mut flipped = bytes.clone();
-                flipped[bit / 8] ^= 1 << (bit % 8);
-                target(&flipped);
-            }
-        }
-    }
-}
-
-fn entries(target: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    entries.map(|entry| entry.expect("the folder can be read").path()).collect()
-}
+gaggle_testkit::corpus!(websocket::TARGETS);
 
 /// A random stream of frames, most of them valid.
 fn stream(random: &mut Prng) -> Vec<u8> {

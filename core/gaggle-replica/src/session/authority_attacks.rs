@@ -284,7 +284,7 @@ fn in_the_name_of_who_left_nobody_brings_more_than_it_can_have_left() {
         let real = world.session(0).spawn(&cube(1)).unwrap();
         world.run_ms(1_000);
         // What only an honest one knows.
-        world.blocked[0][1] = true;
+        world.set_cut(0, 1, true);
         let last = world.session(0).spawn(&cube(2)).unwrap();
         world.run_ms(100);
         assert_eq!((world.session(1).get::<Cube>(last), world.session(2).get(last)), (None, Some(cube(2))));
@@ -430,13 +430,13 @@ fn who_takes_the_names_of_anothers_objects_at_a_third_is_not_believed_when_they_
             let mut world = world(4, policy.clone());
             world.run_ms(500);
             // Only the third hears it.
-            (world.blocked[3][0], world.blocked[3][1]) = (true, true);
+            (0..2).for_each(|to| world.set_cut(3, to, true));
             squat(&mut world, 0, |record| Record { home: Some(player(3)), gone, ..record });
             world.run_ms(1_000);
             let made: Vec<ObjectId> =
                 (0..10).map(|place| world.session(0).spawn_owned(player(0), &cube(place)).unwrap()).collect();
             world.run_ms(1_000);
-            (world.blocked[3][0], world.blocked[3][1]) = (false, false);
+            (0..2).for_each(|to| world.set_cut(3, to, false));
             world.run_ms(3_000);
             for index in 0..3 {
                 for (place, id) in made.iter().enumerate() {

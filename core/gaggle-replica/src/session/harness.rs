@@ -7,10 +7,11 @@
 mod runs;
 mod settle;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gaggle_kit::{Micros, PeerId, Prng, Slot};
+use gaggle_testkit::PacketPool;
 
 use super::Session;
 use crate::ablation::Rule;
@@ -72,13 +73,6 @@ enum Crowd {
     Seven,
 }
 
-/// Packets under way.
-struct Packet {
-    from: usize,
-    to: usize,
-    bytes: Vec<u8>,
-}
-
 #[derive(Debug, Default, Clone, Copy)]
 struct Tally {
     claims: u64,
@@ -114,9 +108,8 @@ struct World {
     /// Which life of the other each machine has a link to.
     linked: Vec<BTreeMap<usize, u64>>,
     group: Vec<u32>,
-    packets: Vec<Packet>,
-    /// Reliable messages, by sender and receiver.
-    messages: BTreeMap<(usize, usize), VecDeque<Vec<u8>>>,
+    /// Packets under way, and reliable messages as streams.
+    net: PacketPool<Vec<u8>>,
     seed: u64,
     /// The first accusation: nobody misbehaves here.
     accused: Option<SessionEvent>,
@@ -154,8 +147,7 @@ impl World {
             in_lobby: random.chance(1, 2),
             linked: vec![BTreeMap::new(); count],
             group: vec![0; count],
-            packets: Vec::new(),
-            messages: BTreeMap::new(),
+            net: PacketPool::default(),
             seed,
             accused: None,
             tally: Tally::default(),
@@ -194,12 +186,12 @@ impl World {
         self.born[index] = self.births;
         self.machines[index] = Some(session);
         self.linked[index].clear();
-        self.messages.retain(|(from, _), _| *from != index);
+        self.net.retain_streams(|from, _| from != index);
     }
 
     fn link(&mut self, from: usize, to: usize) {
         self.linked[from].insert(to, self.lives[to]);
-        self.messages.remove(&(from, to));
+        self.net.retain_streams(|a, b| (a, b) != (from, to));
         let now = self.clocks[from];
         let session = self.machines[from].as_mut().unwrap();
         if self.in_lobby && self.born[to] > self.born[from] {
@@ -211,7 +203,7 @@ impl World {
 
     fn unlink(&mut self, from: usize, to: usize) {
         if self.linked[from].remove(&to).is_some() {
-            self.messages.remove(&(from, to));
+            self.net.retain_streams(|a, b| (a, b) != (from, to));
             let now = self.clocks[from];
             self.machines[from].as_mut().unwrap().handle_disconnected(now, peer(to));
             self.drain(from);
@@ -225,9 +217,9 @@ impl World {
             let to = out.to.to_u128() as usize - 1;
             let bytes = out.bytes.to_vec();
             if out.reliable {
-                self.messages.entry((from, to)).or_default().push_back(bytes);
+                self.net.send_ordered(from, to, bytes);
             } else {
-                self.packets.push(Packet { from, to, bytes });
+                self.net.send(from, to, bytes);
             }
         }
         while let Some(event) = session.poll_event() {
@@ -245,11 +237,10 @@ impl World {
         self.drain(index);
     }
 
-    fn deliver(&mut self, packet: &Packet) {
-        let (from, to) = (packet.from, packet.to);
+    fn deliver(&mut self, from: usize, to: usize, bytes: &[u8]) {
         let Some(session) = &mut self.machines[to] else { return };
         if self.group[from] == self.group[to] && self.linked[to].contains_key(&from) {
-            session.handle_packet(self.clocks[to], peer(from), &packet.bytes);
+            session.handle_packet(self.clocks[to], peer(from), bytes);
             self.drain(to);
         }
     }
@@ -259,9 +250,7 @@ impl World {
             return false;
         }
         let Some(session) = &mut self.machines[to] else { return false };
-        let Some(bytes) = self.messages.get_mut(&(from, to)).and_then(VecDeque::pop_front) else {
-            return false;
-        };
+        let Some(bytes) = self.net.take_ordered(from, to) else { return false };
         session.handle_message(self.clocks[to], peer(from), &bytes);
         self.drain(to);
         true
@@ -273,7 +262,7 @@ impl World {
         let other = self.random.below(count) as usize;
         if self.random.chance(1, 3) {
             // Messages are few and come soon.
-            let ways: Vec<(usize, usize)> = self.messages.keys().copied().collect();
+            let ways: Vec<(usize, usize)> = self.net.streams().map(|(direction, _)| direction).collect();
             if let Some(&(from, to)) = self.random.pick(&ways) {
                 self.deliver_message(from, to);
             }
@@ -293,17 +282,13 @@ impl World {
             9..11 => self.calm(loss),
             11..45 => self.tick(index, 50),
             45..78 => {
-                if self.packets.is_empty() {
-                    return;
-                }
-                let place = self.random.below(self.packets.len() as u32) as usize;
+                let Some((from, to, bytes)) = self.net.take_any(&mut self.random) else { return };
                 let twice = self.random.chance(1, 10);
-                let packet = self.packets.swap_remove(place);
                 if !self.random.chance(loss, 1_000) {
-                    self.deliver(&packet);
+                    self.deliver(from, to, &bytes);
                 }
                 if twice {
-                    self.packets.push(packet);
+                    self.net.send(from, to, bytes);
                 }
             }
             choice => self.act(index, choice),
@@ -317,11 +302,10 @@ impl World {
                 self.act(index, 90);
                 self.tick(index, 50);
             }
-            let mut packets = std::mem::take(&mut self.packets);
-            while !packets.is_empty() {
-                let packet = packets.swap_remove(self.random.below(packets.len() as u32) as usize);
+            let mut packets = self.net.take_all();
+            while let Some((from, to, bytes)) = packets.take_any(&mut self.random) {
                 if !self.random.chance(loss, 1_000) {
-                    self.deliver(&packet);
+                    self.deliver(from, to, &bytes);
                 }
             }
         }
@@ -353,7 +337,7 @@ impl World {
             self.count(index);
             self.machines[index] = None;
             self.linked[index].clear();
-            self.messages.retain(|(from, to), _| *from != index && *to != index);
+            self.net.retain_streams(|from, to| from != index && to != index);
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{
     AuthorityPolicy, EventOptions, JoinMode, Kind, Kinds, MemberId, MemberTag, ObjectId, RejectReason,
     ReplicaConfig, Session, SessionEvent, Target, ValueWriter,
 };
-use world::{NetConditions, World, peer, player};
+use world::{World, peer, player};
 
 #[derive(Debug, Clone, PartialEq, Kind)]
 pub(super) struct Cube {
@@ -170,7 +170,7 @@ fn whoever_never_acknowledges_costs_no_memory() {
     let mut world = world(2, AuthorityPolicy::Leader);
     let ids: Vec<ObjectId> = (0..100).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(500);
-    world.blocked[1][0] = true;
+    world.set_cut(1, 0, true);
     let mut number = 0;
     world.play(Micros::from_secs(60), |session, index, _| {
         if index == 0 {
@@ -183,7 +183,7 @@ fn whoever_never_acknowledges_costs_no_memory() {
     let (packets, records) = world.session(0).peers[0].out.sent.kept();
     assert!(packets <= 1_000 && records <= 120_000, "{packets} packets with {records} records");
     assert!(world.session(0).cx.messages.is_empty());
-    world.blocked[1][0] = false;
+    world.set_cut(1, 0, false);
     world.run_ms(2_000);
     assert_eq!(world.session(1).get(ids[3]), Some(cube(number % 1_000)), "what was told it has");
     world.expect_peace();
@@ -307,7 +307,7 @@ fn no_bytes_do_more_harm_than_to_end_a_link() {
     let mut harmed = 0;
     for round in 0..60 {
         let mut world = world(3, AuthorityPolicy::Anyone);
-        world.weather = NetConditions::rough(60, 20);
+        world.conditions = world::rough(60, 20);
         let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
         world.run_ms(600);
         let mut dice = Prng::new(round);

@@ -280,7 +280,7 @@ fn those_who_come_at_once_through_different_members_agree_who_is_senior() {
         let comers: Vec<usize> = (0..4).map(|_| add(&mut world, JoinMode::Join)).collect();
         // Each meets another member first, at about the same time, and everybody else later.
         world.random = gaggle_kit::Prng::new(seed);
-        world.weather.jitter = Micros::from_millis(60);
+        world.conditions.jitter = Micros::from_millis(60);
         for (number, &comer) in comers.iter().enumerate() {
             for index in 0..3 {
                 world.session(index).vouch_later_joiner(peer(comer));
@@ -407,13 +407,19 @@ fn nobody_new_makes_others_give_up_their_numbers() {
     assert!(world.session(0).is_leader());
 }
 
+/// Messages between the last two peers take so much longer from now on.
+fn hold(world: &mut World, delay: Micros) {
+    world.net.set_ordered_delay(2, 3, delay);
+    world.net.set_ordered_delay(3, 2, delay);
+}
+
 /// Two come in again at the same time, and what each said before is still on its way to the other.
 #[test]
 fn two_who_come_in_again_at_once_do_not_both_take_the_other_for_the_later() {
     for policy in [AuthorityPolicy::Anyone, AuthorityPolicy::Leader] {
         let mut world = world(4, policy.clone());
         world.run_ms(1_000);
-        world.hold_messages = vec![(2, 3, Micros::from_secs(5)), (3, 2, Micros::from_secs(5))];
+        hold(&mut world, Micros::from_secs(5));
         world.link(2, 3);
         world.collect(2);
         world.collect(3);
@@ -424,7 +430,7 @@ fn two_who_come_in_again_at_once_do_not_both_take_the_other_for_the_later() {
         }
         world.run_ms(4_000);
         assert!(world.session(2).is_member() && world.session(3).is_member());
-        world.hold_messages.clear();
+        hold(&mut world, Micros::ZERO);
         // Long after everybody else knows everybody.
         world.run_ms(4_000);
         let seen = order(&mut world, 0);
@@ -441,13 +447,13 @@ fn who_came_in_again_is_not_told_by_the_lobby_who_came_after_it() {
     // The machine of the third was there before that of the fourth, but its member was not.
     world.session(2).vouch_later_joiner(peer(3));
     let apart = Micros::from_secs(4);
-    world.hold_messages = vec![(2, 3, apart), (3, 2, apart)];
+    hold(&mut world, apart);
     let highest = world.session(0).members.highest;
     world.session(2).stand_down(peer(0), highest);
     world.collect(2);
     world.run_ms(3_500);
     world.session(2).vouch_later_joiner(peer(3));
-    world.hold_messages.clear();
+    hold(&mut world, Micros::ZERO);
     world.run_ms(5_000);
     expect_order(&mut world, &[0, 1, 2, 3], &[0, 1, 3, 2]);
     world.expect_peace();

@@ -22,7 +22,7 @@ fn without_dead_strays_being_relayed_a_holder_never_hears_that_its_object_is_gon
         }
         let id = world.session(0).spawn(&Thing { place: 1.0, value: 2, made: 3 }).unwrap();
         world.run_ms(1_000);
-        world.blocked[2][0] = true;
+        world.set_cut(2, 0, true);
         world.session(2).despawn(id).unwrap();
         world.run_ms(500);
         assert_eq!(world.session(1).get::<Thing>(id), None);
@@ -95,7 +95,7 @@ fn what_was_not_believed_counts_when_the_object_is_known() {
     assert_eq!(world.session(0).get::<Thing>(id), None, "nobody rightful made it, as far as it can tell");
     // Who knows both does not get through to who has a right to it, so it is the heir alone who can
     // put one and one together.
-    world.blocked[1][2] = true;
+    world.set_cut(1, 2, true);
     let session = world.session(2);
     let me = session.members.me;
     let place = session.work().place_of(id);
@@ -105,6 +105,6 @@ fn what_was_not_believed_counts_when_the_object_is_known() {
     world.run_ms(5_000);
     let seen = [0, 1, 2].map(|index| world.session(index).version(id));
     assert!(seen[0].is_some() && seen.iter().all(|version| *version == seen[0]), "{seen:?}");
-    world.blocked[1][2] = false;
+    world.set_cut(1, 2, false);
     world.expect_peace();
 }

@@ -2,54 +2,24 @@
 
 #![allow(dead_code, unreachable_pub, reason = "every test program uses its own part of this")]
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use gaggle_kit::{Micros, PeerId, Prng, Slot};
 use gaggle_replica::{JoinMode, Kinds, ObjectId, ReplicaConfig, Session, SessionEvent};
+pub use gaggle_testkit::NetConditions;
+use gaggle_testkit::{Delivery, PacketScheduler};
 
-/// How the network is.
-#[derive(Debug, Clone, Copy)]
-pub struct NetConditions {
-    pub latency: Micros,
-    pub jitter: Micros,
-    /// Per mille.
-    pub loss: u32,
-    pub doubled: u32,
-    /// Per mille of packets that come 60 ms late.
-    pub late: u32,
+/// A network that only takes 20 ms.
+pub const CALM: NetConditions = NetConditions::latency_ms(20);
+
+/// Round trips of so many milliseconds, 10 ms of jitter, a few duplicates and late packets.
+pub fn rough(rtt_ms: u64, loss: u32) -> NetConditions {
+    let jitter = Micros::from_millis(10);
+    NetConditions { jitter, loss, duplicate: 10, late: 20, ..NetConditions::latency_ms(rtt_ms / 2) }
 }
 
-impl NetConditions {
-    pub const CALM: NetConditions = NetConditions {
-        latency: Micros::from_millis(20),
-        jitter: Micros::ZERO,
-        loss: 0,
-        doubled: 0,
-        late: 0,
-    };
-
-    /// Round trips of so many milliseconds, 10 ms of jitter, a few doubles and stragglers.
-    pub fn rough(rtt_ms: u64, loss: u32) -> NetConditions {
-        NetConditions {
-            latency: Micros::from_millis(rtt_ms / 2),
-            jitter: Micros::from_millis(10),
-            loss,
-            doubled: 10,
-            late: 20,
-        }
-    }
-}
-
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct InFlight {
-    at: Micros,
-    order: u64,
-    from: usize,
-    to: usize,
-    /// Which starts of the link it belongs to, at either end.
+/// What travels: the bytes, and which starts of the link they belong to at either end.
+#[derive(Debug, Clone)]
+pub struct Sent {
     starts: (u64, u64),
-    reliable: bool,
     bytes: Vec<u8>,
 }
 
@@ -74,21 +44,16 @@ pub type Tamper = Box<dyn FnMut(usize, usize, &mut Vec<u8>)>;
 pub struct World {
     pub now: Micros,
     pub machines: Vec<Machine>,
-    pub weather: NetConditions,
+    pub conditions: NetConditions,
     pub random: Prng,
-    /// Between which machines nothing passes, although the links stay up.
-    pub blocked: Vec<Vec<bool>>,
+    pub net: PacketScheduler<Sent>,
     pub tamper: Tamper,
     pub frame: Micros,
-    /// Messages from one machine to another take so much longer.
-    pub hold_messages: Vec<(usize, usize, Micros)>,
-    flying: BinaryHeap<Reverse<InFlight>>,
-    order: u64,
+    /// Starts of links so far.
+    starts: u64,
     config: ReplicaConfig,
     kinds: Kinds,
     seed: u64,
-    /// Reliable messages of one direction never overtake each other.
-    last_message: Vec<Vec<Micros>>,
 }
 
 pub fn peer(index: usize) -> PeerId {
@@ -105,18 +70,15 @@ impl World {
         let mut world = World {
             now: Micros::from_millis(1),
             machines: (0..count).map(|_| Machine::new(count)).collect(),
-            weather: NetConditions::CALM,
+            conditions: CALM,
             random: Prng::new(seed),
-            blocked: vec![vec![false; count]; count],
+            net: PacketScheduler::default(),
             tamper: Box::new(|_, _, _| {}),
             frame: Micros::from_millis(10),
-            hold_messages: Vec::new(),
-            flying: BinaryHeap::new(),
-            order: 0,
+            starts: 0,
             config,
             kinds,
             seed,
-            last_message: vec![vec![Micros::ZERO; count]; count],
         };
         for index in 0..count {
             world.start(index, if index == 0 { JoinMode::Create } else { JoinMode::Join });
@@ -125,9 +87,7 @@ impl World {
             }
             if index > 0 {
                 // Joined before the next comes, so that seniority is the order of numbers.
-                let weather = std::mem::replace(&mut world.weather, NetConditions::CALM);
                 world.run(Micros::from_millis(200));
-                world.weather = weather;
             }
         }
         world
@@ -137,10 +97,6 @@ impl World {
     pub fn grow(&mut self) {
         let count = self.machines.len();
         self.machines.iter_mut().for_each(|machine| machine.starts.resize(count, 0));
-        self.blocked.resize(count, Vec::new());
-        self.blocked.iter_mut().for_each(|row| row.resize(count, false));
-        self.last_message.resize(count, Vec::new());
-        self.last_message.iter_mut().for_each(|row| row.resize(count, Micros::ZERO));
     }
 
     pub fn start(&mut self, index: usize, entry: JoinMode) {
@@ -159,8 +115,8 @@ impl World {
     }
 
     pub fn link(&mut self, a: usize, b: usize) {
-        self.order += 1;
-        (self.machines[a].starts[b], self.machines[b].starts[a]) = (self.order, self.order);
+        self.starts += 1;
+        (self.machines[a].starts[b], self.machines[b].starts[a]) = (self.starts, self.starts);
         for (from, to) in [(a, b), (b, a)] {
             let now = self.now;
             if let Some(session) = &mut self.machines[from].session {
@@ -244,25 +200,24 @@ impl World {
         self.run(Micros::from_millis(millis));
     }
 
+    /// Cuts one direction, although the link stays up, or opens it again.
+    pub fn set_cut(&mut self, from: usize, to: usize, is_cut: bool) {
+        self.net.set_cut(self.now, from, to, is_cut);
+    }
+
     pub fn deliver(&mut self) {
-        while let Some(Reverse(next)) = self.flying.peek() {
-            if next.at > self.now {
-                return;
-            }
-            let Some(Reverse(mut flying)) = self.flying.pop() else { return };
-            let starts =
-                (self.machines[flying.from].starts[flying.to], self.machines[flying.to].starts[flying.from]);
-            if flying.starts != starts || self.blocked[flying.from][flying.to] {
+        while let Some(packet) = self.net.poll(self.now) {
+            let (from, to, mut sent) = (packet.from, packet.to, packet.message);
+            if sent.starts != (self.machines[from].starts[to], self.machines[to].starts[from]) {
                 continue;
             }
-            (self.tamper)(flying.from, flying.to, &mut flying.bytes);
-            let Some(session) = &mut self.machines[flying.to].session else { continue };
-            if flying.reliable {
-                session.handle_message(flying.at, peer(flying.from), &flying.bytes);
-            } else {
-                session.handle_packet(flying.at, peer(flying.from), &flying.bytes);
+            (self.tamper)(from, to, &mut sent.bytes);
+            let Some(session) = &mut self.machines[to].session else { continue };
+            match packet.delivery {
+                Delivery::Ordered => session.handle_message(packet.at, peer(from), &sent.bytes),
+                Delivery::Datagram => session.handle_packet(packet.at, peer(from), &sent.bytes),
             }
-            self.collect(flying.to);
+            self.collect(to);
         }
     }
 
@@ -280,41 +235,17 @@ impl World {
             refused.push(peer.to_u128() as usize - 1);
         }
         let starts = starts.clone();
+        self.net.set_conditions(self.conditions);
         for (to, reliable, bytes) in out {
             // Which start of the link at the other end it goes to.
-            let start_there = self.machines[to].starts[from];
-            let sent = &mut self.machines[from];
+            let starts = (starts[to], self.machines[to].starts[from]);
+            let counted = &mut self.machines[from];
             if !reliable {
-                sent.bytes_sent += bytes.len() as u64;
-                sent.packets_sent += 1;
+                counted.bytes_sent += bytes.len() as u64;
+                counted.packets_sent += 1;
             }
-            let copies = if self.random.chance(self.weather.doubled, 1_000) && !reliable { 2 } else { 1 };
-            for _ in 0..copies {
-                if !reliable && self.random.chance(self.weather.loss, 1_000) {
-                    continue;
-                }
-                let jitter = self.random.below(self.weather.jitter.get() as u32 + 1);
-                let late = if self.random.chance(self.weather.late, 1_000) { 60_000 } else { 0 };
-                let mut at = self.now + self.weather.latency + Micros::new(u64::from(jitter) + late);
-                let held = self.hold_messages.iter().find(|held| reliable && (held.0, held.1) == (from, to));
-                if let Some((_, _, longer)) = held {
-                    at += *longer;
-                }
-                if reliable {
-                    at = at.max(self.last_message[from][to]);
-                    self.last_message[from][to] = at;
-                }
-                self.order += 1;
-                self.flying.push(Reverse(InFlight {
-                    at,
-                    order: self.order,
-                    from,
-                    to,
-                    starts: (starts[to], start_there),
-                    reliable,
-                    bytes: bytes.clone(),
-                }));
-            }
+            let delivery = if reliable { Delivery::Ordered } else { Delivery::Datagram };
+            self.net.send(&mut self.random, self.now, from, to, delivery, Sent { starts, bytes });
         }
         for to in refused {
             self.unlink(from, to);

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, PeerId, Prng, Slot, SlotSet};
+use gaggle_testkit::PacketPool;
 
 use super::bootstrap::{Feed, Followed, JoinContext};
 use super::entry_range::EntryRange;
@@ -194,8 +195,7 @@ struct World {
     nodes: Vec<Rc<Node>>,
     /// Of each node, its hash if it is known: 0 if not.
     hashes: Vec<Cell<u64>>,
-    net: Vec<(usize, usize, Parcel)>,
-    cut: Vec<Vec<bool>>,
+    net: PacketPool<Parcel>,
     rng: Prng,
     values: u32,
     births: u64,
@@ -223,8 +223,7 @@ impl World {
             plan,
             nodes: (0..plan.peers).map(node).collect(),
             hashes: vec![Cell::new(0); plan.peers],
-            net: Vec::new(),
-            cut: vec![vec![false; plan.peers]; plan.peers],
+            net: PacketPool::default(),
             rng: Prng::new(seed),
             values: 0,
             births: 0,
@@ -256,7 +255,7 @@ impl World {
 
     fn send(&mut self, from: usize, to: usize, parcel: Parcel) {
         if from != to {
-            self.net.push((from, to, parcel));
+            self.net.send(from, to, parcel);
         }
     }
 

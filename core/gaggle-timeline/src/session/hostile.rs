@@ -14,33 +14,17 @@ mod spectators;
 
 use std::collections::BTreeMap;
 
-use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, State, state_hash};
+use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, state_hash};
+use gaggle_testkit::{Delivery, PacketScheduler};
 
 use super::Session;
 use crate::config::{PeerSlots, TimelineConfig};
 use crate::event::{PeerFault, SessionEvent};
 use crate::packet::{Packet, RunsWriter, TAG_MAX};
 use crate::roster::{Incarnation, MatchId};
-use crate::{Game, Inputs, Tick, Timeline};
+use crate::{Tick, Timeline};
 
-/// A game in which everything depends on everything.
-#[derive(Clone, Debug, PartialEq, Eq, State)]
-pub(super) struct MixGame {
-    mixed: u32,
-    bulk: Vec<u8>,
-}
-
-impl Game for MixGame {
-    type Input = u8;
-
-    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
-        for slot in (0..8).map(Slot::at) {
-            let here = u32::from(inputs.is_present(slot));
-            self.mixed ^= u32::from(inputs.get(slot)) << slot.index() ^ here << 20;
-            self.mixed = self.mixed.wrapping_mul(0x0100_0193).rotate_left(7);
-        }
-    }
-}
+gaggle_testkit::mix_game! { vis: pub(crate), engine: crate, input: u8, slots: 8, stir: |_| {}, disturb: |_| {} }
 
 /// Something said.
 #[derive(Debug, Clone)]
@@ -60,7 +44,7 @@ pub(super) struct Cluster {
     byzantine: usize,
     pub(super) tamper: Tamper,
     linked: Vec<Vec<bool>>,
-    mail: Vec<(u64, usize, Mail)>,
+    net: PacketScheduler<Mail>,
     ticks: u64,
     rng: Prng,
     held: Vec<u8>,
@@ -74,6 +58,10 @@ pub(super) struct Cluster {
 /// Frames something takes to arrive.
 const LATENCY: u64 = 3;
 const STATE_BYTES: usize = 20_000;
+
+pub(super) fn time_of(tick: u64) -> Micros {
+    Micros::new(tick * 1_000_000 / 60)
+}
 
 pub(super) fn peer(index: usize) -> PeerId {
     PeerId::from_u128(index as u128 + 1)
@@ -129,7 +117,7 @@ impl Cluster {
             byzantine: liar,
             tamper: Box::new(|_, mail| mail),
             linked: Vec::new(),
-            mail: Vec::new(),
+            net: PacketScheduler::default(),
             ticks: 0,
             rng: Prng::new(7),
             held: Vec::new(),
@@ -147,8 +135,9 @@ impl Cluster {
     }
 
     fn sit_down(&mut self, session: Session<u8>) -> usize {
-        let pot = MixGame { mixed: 1, bulk: (0..self.state_bytes).map(|n| n as u8).collect() };
-        self.players.push(Timeline::new(session, pot));
+        let word = |nth: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| (nth * 4 + byte) as u8));
+        let game = MixGame::new((0..self.state_bytes / 4).map(word).collect());
+        self.players.push(Timeline::new(session, game));
         self.events.push(Vec::new());
         self.stalled.push(0);
         self.held.push(0);
@@ -180,7 +169,7 @@ impl Cluster {
     }
 
     pub(super) fn now(&self) -> Micros {
-        Micros::new(self.ticks * 1_000_000 / 60)
+        time_of(self.ticks)
     }
 
     pub(super) fn link(&mut self, a: usize, b: usize) {
@@ -227,10 +216,8 @@ impl Cluster {
     fn step(&mut self) {
         self.ticks += 1;
         let now = self.now();
-        let (due, rest) = std::mem::take(&mut self.mail).into_iter().partition(|(at, ..)| *at <= self.ticks);
-        self.mail = rest;
-        let due: Vec<(u64, usize, Mail)> = due;
-        for (_, from, mail) in due {
+        while let Some(packet) = self.net.poll(now) {
+            let (from, mail) = (packet.from, packet.message);
             if self.linked[mail.to][from] && !self.dead[mail.to] {
                 let session = self.players[mail.to].session_mut();
                 match mail.reliable {
@@ -264,8 +251,10 @@ impl Cluster {
         if index == self.byzantine {
             said = (self.tamper)(session, said);
         }
-        let due = self.ticks + LATENCY;
-        said.into_iter().for_each(|mail| self.mail.push((due, index, mail)));
+        let at = time_of(self.ticks + LATENCY);
+        for mail in said {
+            self.net.schedule(at, index, mail.to, Delivery::Datagram, mail);
+        }
         let session = self.players[index].session_mut();
         while let Some(event) = session.poll_event() {
             self.events[index].push(event);
@@ -277,10 +266,9 @@ impl Cluster {
 
     /// What was said to somebody reliably in the last tick, and by whom.
     pub(super) fn said_to(&self, index: usize) -> impl Iterator<Item = (usize, &[u8])> {
-        let due = self.ticks + LATENCY;
-        let said =
-            self.mail.iter().filter(move |(at, _, mail)| *at == due && mail.to == index && mail.reliable);
-        said.map(|(_, from, mail)| (*from, &mail.bytes[..]))
+        let at = time_of(self.ticks + LATENCY);
+        let said = self.net.iter().filter(move |packet| packet.at == at && packet.to == index);
+        said.filter(|packet| packet.message.reliable).map(|packet| (packet.from, &packet.message.bytes[..]))
     }
 
     /// From here on nothing any of these confirms may differ, and all of them go on, for so many

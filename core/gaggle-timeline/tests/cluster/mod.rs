@@ -11,39 +11,28 @@ use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, SlotSet, State, state_hash};
 use gaggle_link::sim::{Conditions, NetChange, SimCarrier, SimNet};
 use gaggle_link::{Endpoint, LinkConfig, Transport};
 use gaggle_timeline::{
-    Driver, Game, Incarnation, Inputs, MatchId, PeerSlots, Session, SessionEvent, Tick, TickClock, Timeline,
-    TimelineConfig,
+    Driver, Incarnation, MatchId, PeerSlots, Session, SessionEvent, Tick, TickClock, Timeline, TimelineConfig,
 };
 
-/// A game in which everything depends on everything, presence included; as large as wanted.
-#[derive(Clone, Debug, PartialEq, Eq, State)]
-pub struct Broth {
-    pub frame: u32,
-    pub mixed: u32,
-    pub tasted: [u32; 8],
-    pub came: [u32; 8],
-    pub bulk: Vec<u32>,
-}
-
-impl Broth {
-    pub fn of(bulk_bytes: usize) -> Broth {
-        let bulk = (0..bulk_bytes as u32 / 4).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
-        Broth { frame: 0, mixed: 1, tasted: [0; 8], came: [0; 8], bulk }
-    }
-}
-
-impl Game for Broth {
-    type Input = u8;
-
-    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
-        self.tick_undisturbed(inputs);
+gaggle_testkit::mix_game! {
+    vis: pub,
+    engine: gaggle_timeline,
+    input: u8,
+    slots: 8,
+    stir: |game| gaggle_testkit::stir(&mut game.bulk, game.frame, game.mixed),
+    disturb: |game| {
         if FLIP.take() {
-            self.mixed ^= 1 << 9;
+            game.mixed ^= 1 << 9;
         }
-        if ODD_FRAME.get() == Some(self.frame) {
-            self.mixed ^= 1 << 11;
+        if ODD_FRAME.get() == Some(game.frame) {
+            game.mixed ^= 1 << 11;
         }
-    }
+    },
+}
+
+/// A game with a state of about so many bytes that no packing makes smaller.
+fn game_of(bulk_bytes: usize) -> MixGame {
+    MixGame::new((0..bulk_bytes as u32 / 4).map(|n| n.wrapping_mul(0x9e37_79b9)).collect())
 }
 
 thread_local! {
@@ -53,27 +42,9 @@ thread_local! {
     static ODD_FRAME: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-impl Broth {
-    fn tick_undisturbed(&mut self, inputs: &Inputs<'_, u8>) {
-        self.frame = inputs.frame().number();
-        for slot in 0..8 {
-            let input = u32::from(inputs.get(Slot::at(slot)));
-            let present = inputs.is_present(Slot::at(slot));
-            self.tasted[slot] = self.tasted[slot].wrapping_add(input);
-            self.came[slot] = if present { self.came[slot] + 1 } else { 0 };
-            let stirred = self.mixed ^ (input << slot) ^ (u32::from(present) << (slot + 9));
-            self.mixed = stirred.wrapping_mul(0x0100_0193).rotate_left(7);
-        }
-        if let Some(place) = self.bulk.len().checked_sub(1) {
-            let place = self.frame as usize % (place + 1);
-            self.bulk[place] ^= self.mixed;
-        }
-    }
-}
-
 /// One machine: switched on or off, in a match or on its way into one.
 pub struct Machine {
-    pub timeline: Timeline<Broth>,
+    pub timeline: Timeline<MixGame>,
     exchange: Driver,
     link: Endpoint<SimCarrier>,
     pace: TickClock,
@@ -84,8 +55,10 @@ pub struct Machine {
     /// When it first was a member.
     pub member_at: Option<Micros>,
     held: u8,
-    straight: Broth,
-    straight_at: Frame,
+    straight: MixGame,
+    /// Of each slot, how many confirmed frames in a row it has been present.
+    pub present_frames: [u32; 8],
+    pub straight_at: Frame,
     /// With which frame the stay it follows began, and how many states had been taken by then.
     straight_from: Option<(Frame, u64)>,
     /// Its state was damaged: it may differ from a straight run.
@@ -168,7 +141,7 @@ impl Cluster {
         let now = self.net.local_now(index);
         let seed = self.seed ^ (u64::from(self.stays) << 32) ^ index as u64;
         Machine {
-            timeline: Timeline::new(session, Broth::of(self.bulk_bytes)),
+            timeline: Timeline::new(session, game_of(self.bulk_bytes)),
             exchange: Driver::default(),
             link: Endpoint::new(carrier, LinkConfig::default(), seed),
             pace: TickClock::new(self.config.tick_rate, now),
@@ -178,7 +151,8 @@ impl Cluster {
             stalled: 0,
             member_at: None,
             held: 0,
-            straight: Broth::of(self.bulk_bytes),
+            straight: game_of(self.bulk_bytes),
+            present_frames: [0; 8],
             straight_at: Frame::START,
             straight_from: None,
             damaged: false,
@@ -476,6 +450,9 @@ impl Machine {
         while self.straight_at < session.confirmed_frame() {
             let frame = self.straight_at.next();
             let inputs = session.confirmed_inputs(frame).expect("just confirmed");
+            for (nth, frames) in self.present_frames.iter_mut().enumerate() {
+                *frames = if inputs.is_present(Slot::at(nth)) { *frames + 1 } else { 0 };
+            }
             self.straight.tick_undisturbed(&inputs);
             self.straight_at = frame;
             self.confirmed.insert((history, frame), state_hash(&self.straight));

@@ -4,65 +4,16 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the world")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
-use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, State, state_hash};
+use gaggle_kit::{Frame, Micros, PeerId, Prng, Slot, state_hash};
+pub use gaggle_testkit::NetConditions;
+use gaggle_testkit::{Delivery, PacketScheduler};
 use gaggle_timeline::{
-    Game, Incarnation, Inputs, PeerSlots, Session, SessionEvent, Tick, TickClock, Timeline, TimelineConfig,
+    Game, Incarnation, PeerSlots, Session, SessionEvent, Tick, TickClock, Timeline, TimelineConfig,
 };
 
-/// A game in which everything depends on everything: any difference spreads within a frame.
-#[derive(Clone, Debug, PartialEq, Eq, State)]
-pub struct MixGame {
-    pub frame: u32,
-    pub mixed: u32,
-    pub tasted: [u32; 8],
-}
-
-impl MixGame {
-    pub fn new() -> MixGame {
-        MixGame { frame: 0, mixed: 1, tasted: [0; 8] }
-    }
-}
-
-impl Game for MixGame {
-    type Input = u8;
-
-    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
-        self.frame = inputs.frame().number();
-        for slot in 0..8 {
-            let input = u32::from(inputs.get(Slot::at(slot)));
-            self.tasted[slot] = self.tasted[slot].wrapping_add(input);
-            self.mixed = (self.mixed ^ (input << slot)).wrapping_mul(0x01000193).rotate_left(7);
-        }
-    }
-}
-
-/// How the network treats packets between any two machines.
-#[derive(Clone, Copy, Debug)]
-pub struct NetConditions {
-    pub latency: Micros,
-    pub jitter: Micros,
-    /// Unreliable packets lost, in thousandths.
-    pub loss: u32,
-}
-
-impl NetConditions {
-    pub fn calm(latency_ms: u64) -> NetConditions {
-        NetConditions { latency: Micros::from_millis(latency_ms), jitter: Micros::ZERO, loss: 0 }
-    }
-}
-
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct InFlight {
-    at: Micros,
-    order: u64,
-    from: usize,
-    to: usize,
-    reliable: bool,
-    bytes: Vec<u8>,
-}
+gaggle_testkit::mix_game! { vis: pub, engine: gaggle_timeline, input: u8, slots: 8, stir: |_| {}, disturb: |_| {} }
 
 pub struct Machine<G: Game> {
     pub timeline: Timeline<G>,
@@ -95,17 +46,9 @@ type Tamper = Box<dyn FnMut(usize, usize, &mut Vec<u8>)>;
 /// A world of machines that play one match.
 pub struct World<G: Game<Input = u8>> {
     pub machines: Vec<Machine<G>>,
-    pub weather: NetConditions,
+    pub net: PacketScheduler<Vec<u8>>,
     pub now: Micros,
     pub rng: Prng,
-    /// `directions[from][to]` overrides the weather's latency.
-    pub directions: Vec<Vec<Option<Micros>>>,
-    pub blocked: Vec<Vec<bool>>,
-    flying: BinaryHeap<Reverse<InFlight>>,
-    /// Messages that wait for a way to be free.
-    held_back: Vec<(usize, usize, Vec<u8>)>,
-    sent: u64,
-    pub dropped: u64,
     pub delivered: u64,
     /// Each machine's presses, as its players gave them: (tick, input).
     press: Press,
@@ -127,11 +70,11 @@ pub fn peer(index: usize) -> PeerId {
 
 impl World<MixGame> {
     pub fn of(players: usize, seed: u64) -> World<MixGame> {
-        World::with(players, seed, &TimelineConfig::default(), |_| MixGame::new())
+        World::with(players, seed, &TimelineConfig::default(), |_| MixGame::new(Vec::new()))
     }
 
     pub fn configured(players: usize, seed: u64, config: &TimelineConfig) -> World<MixGame> {
-        World::with(players, seed, config, |_| MixGame::new())
+        World::with(players, seed, config, |_| MixGame::new(Vec::new()))
     }
 }
 
@@ -164,15 +107,9 @@ impl<G: Game<Input = u8>> World<G> {
             .collect();
         let mut world = World {
             machines,
-            weather: NetConditions::calm(50),
+            net: PacketScheduler::default(),
             now: Micros::ZERO,
             rng: Prng::new(seed),
-            directions: vec![vec![None; players]; players],
-            blocked: vec![vec![false; players]; players],
-            flying: BinaryHeap::new(),
-            held_back: Vec::new(),
-            sent: 0,
-            dropped: 0,
             delivered: 0,
             // A player changes its mind every tenth frame.
             press: Box::new(|rng, _, _| if rng.below(10) == 0 { 1 + rng.below(255) as u8 } else { 0 }),
@@ -183,6 +120,7 @@ impl<G: Game<Input = u8>> World<G> {
             step: Micros::from_millis(1),
             compared: 0,
         };
+        world.net.set_conditions(NetConditions::latency_ms(50));
         for a in 0..players {
             for b in 0..players {
                 if a != b {
@@ -199,8 +137,14 @@ impl<G: Game<Input = u8>> World<G> {
         self
     }
 
-    pub fn weather(&mut self, weather: NetConditions) -> &mut Self {
-        self.weather = weather;
+    pub fn conditions(&mut self, conditions: NetConditions) -> &mut Self {
+        self.net.set_conditions(conditions);
+        self
+    }
+
+    /// Cuts one direction, or opens it again.
+    pub fn set_cut(&mut self, from: usize, to: usize, is_cut: bool) -> &mut Self {
+        self.net.set_cut(self.now, from, to, is_cut);
         self
     }
 
@@ -240,35 +184,24 @@ impl<G: Game<Input = u8>> World<G> {
 
     /// Everybody stops pressing, the sky clears, and what is under way arrives.
     pub fn settle(&mut self) -> &mut Self {
-        self.weather = NetConditions::calm(20);
+        self.net.set_conditions(NetConditions::latency_ms(20));
         self.press = Box::new(|_, _, _| 0);
         self.held.fill(0);
         self.run_seconds(3)
     }
 
     fn deliver(&mut self) {
-        for (from, to, bytes) in std::mem::take(&mut self.held_back) {
-            if self.blocked[from][to] {
-                self.held_back.push((from, to, bytes));
-                continue;
-            }
-            let (at, order) = (self.now + self.weather.latency, self.sent);
-            self.sent += 1;
-            self.flying.push(Reverse(InFlight { at, order, from, to, reliable: true, bytes }));
-        }
-        while self.flying.peek().is_some_and(|Reverse(first)| first.at <= self.now) {
-            let Some(Reverse(mut flying)) = self.flying.pop() else { return };
-            let now = self.local_now(flying.to);
-            (self.tamper)(flying.from, flying.to, &mut flying.bytes);
-            if flying.bytes.is_empty() {
+        while let Some(mut packet) = self.net.poll(self.now) {
+            let now = self.local_now(packet.to);
+            (self.tamper)(packet.from, packet.to, &mut packet.message);
+            if packet.message.is_empty() {
                 continue;
             }
             self.delivered += 1;
-            let session = self.machines[flying.to].timeline.session_mut();
-            if flying.reliable {
-                session.handle_message(now, peer(flying.from), &flying.bytes);
-            } else {
-                session.handle_packet(now, peer(flying.from), &flying.bytes);
+            let session = self.machines[packet.to].timeline.session_mut();
+            match packet.delivery {
+                Delivery::Ordered => session.handle_message(now, peer(packet.from), &packet.message),
+                Delivery::Datagram => session.handle_packet(now, peer(packet.from), &packet.message),
             }
         }
     }
@@ -353,28 +286,13 @@ impl<G: Game<Input = u8>> World<G> {
         loop {
             let session = self.machines[index].timeline.session_mut();
             let Some(packet) = session.poll_transmit() else { return };
-            let (to, reliable, bytes) = (packet.to, packet.is_reliable(), packet.bytes.to_vec());
-            let to = to.to_u128() as usize - 1;
-            self.sent += 1;
-            let lost = self.rng.below(1_000) < self.weather.loss || self.blocked[index][to];
-            if self.blocked[index][to] && reliable {
-                // The link says it again and again until it gets through.
-                self.held_back.push((index, to, bytes));
-                continue;
+            let (to, bytes) = (packet.to.to_u128() as usize - 1, packet.bytes.to_vec());
+            let delivery = if packet.is_reliable() { Delivery::Ordered } else { Delivery::Datagram };
+            let is_sent = self.net.send(&mut self.rng, self.now, index, to, delivery, bytes);
+            if let Some(machine) = self.machines.get_mut(to).filter(|_| !is_sent) {
+                let now = Micros::new(self.now.get() * machine.clock_ppm / 1_000_000);
+                machine.timeline.session_mut().handle_packet_loss(now, peer(index));
             }
-            if lost && !reliable {
-                self.dropped += 1;
-                if let Some(machine) = self.machines.get_mut(to) {
-                    let now = Micros::new(self.now.get() * machine.clock_ppm / 1_000_000);
-                    machine.timeline.session_mut().handle_packet_loss(now, peer(index));
-                }
-                continue;
-            }
-            let jitter = self.rng.below(self.weather.jitter.get() as u32 + 1);
-            let latency = self.directions[index][to].unwrap_or(self.weather.latency);
-            let at = self.now + latency + Micros::new(jitter.into());
-            let order = self.sent;
-            self.flying.push(Reverse(InFlight { at, order, from: index, to, reliable, bytes }));
         }
     }
 

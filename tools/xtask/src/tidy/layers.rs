@@ -23,6 +23,9 @@ enum Layer {
 /// Crates a game may rest on, of which it chooses one.
 const ENGINES: [&str; 2] = ["gaggle-timeline", "gaggle-replica"];
 
+/// What tests share: no published crate depends on it.
+const TESTKIT: &str = "gaggle-testkit";
+
 /// What reads clocks, draws entropy, opens sockets or starts threads has no place in what must
 /// compute the same everywhere.
 const UNPREDICTABLE: [&str; 21] = [
@@ -93,7 +96,7 @@ fn layer(package: &Package) -> Option<Layer> {
         ("core", "gaggle-kit") => Some(Layer::Kit),
         // Derives run inside the compiler and know nothing but the nouns.
         ("core", _) if is_derive => Some(Layer::Kit),
-        ("core", "gaggle-link") => Some(Layer::Link),
+        ("core", "gaggle-link" | TESTKIT) => Some(Layer::Link),
         ("core", "gaggle-seal") => Some(Layer::Protocol),
         ("core", "gaggle-timeline" | "gaggle-replica" | "gaggle-lobby") => Some(Layer::Engine),
         ("core", "gaggle") => Some(Layer::Whole),
@@ -113,6 +116,9 @@ fn objection(from: Layer, to: Layer, dev: bool, name: &str) -> Option<&'static s
     match (from, to) {
         (from, Layer::Shell | Layer::App | Layer::Tool) if computes(from) => {
             Some("core and games never see the shell")
+        }
+        (from, _) if !dev && name == TESTKIT && from != Layer::Tool => {
+            Some("the testkit is for tests and tools only")
         }
         // Tests may look sideways and up, as long as they compute.
         (from, to) if dev && computes(from) && computes(to) => None,
@@ -161,7 +167,8 @@ mod tests {
             "core/gaggle-kit-derive:",
             "core/gaggle-kit: gaggle-kit-derive thiserror",
             "core/gaggle-link: gaggle-kit",
-            "core/gaggle-timeline: gaggle-kit gaggle-link gander?",
+            "core/gaggle-testkit: gaggle-kit",
+            "core/gaggle-timeline: gaggle-kit gaggle-link gander? gaggle-testkit?",
             "core/gaggle-replica: gaggle-kit gaggle-link gaggle-kit-derive gaggle-timeline?",
             "core/gaggle-lobby: gaggle-kit gaggle-link",
             "core/gaggle: gaggle-kit gaggle-link gaggle-timeline gaggle-replica gaggle-lobby",
@@ -180,6 +187,7 @@ mod tests {
             let crates = [
                 "core/gaggle-kit:",
                 "core/gaggle-link:",
+                "core/gaggle-testkit:",
                 "core/gaggle-timeline:",
                 "core/gaggle-replica:",
                 "core/gaggle-lobby:",
@@ -202,6 +210,8 @@ mod tests {
                 "{found:?}"
             );
         }
+        check_edge("core/gaggle-timeline", TESTKIT, "the testkit is for tests and tools only");
+        check_edge("shell/gaggle-native", TESTKIT, "the testkit is for tests and tools only");
         check_edge("core/gaggle-kit", "gaggle-link", "dependencies point down only");
         check_edge("core/gaggle-link", "gaggle-timeline", "dependencies point down only");
         check_edge("core/gaggle-timeline", "gaggle", "dependencies point down only");

@@ -18,6 +18,7 @@ use gaggle_lobby::message::server::MyStats;
 use gaggle_lobby::node::{ConnectionId, Identity, NoIce, Node, NodeConfig, NodeMessage, NodeOutput, Purpose};
 use gaggle_lobby::rules::{GameRules, Limits, ModeConfig, Rules};
 use gaggle_lobby::{NodeId, Rejection, TicketSigner};
+use gaggle_testkit::{Delivery, PacketScheduler};
 
 use checker::Checker;
 use rude::{Rude, RudeTally};
@@ -94,12 +95,10 @@ pub(crate) struct World {
     delays: Delays,
     directory_wake_at: Option<Micros>,
     nodes: Vec<Option<SimNode>>,
-    queue: BTreeMap<(Micros, u64), Happening>,
-    /// Earliest arrival per lane: messages of one connection, or replies to one node, stay in
-    /// order.
-    lanes: BTreeMap<(u8, u64), Micros>,
+    /// Texts on one connection, and answers to one node, never overtake each other: (kind, number)
+    /// of a lane are sender and receiver.
+    net: PacketScheduler<Happening>,
     owners: BTreeMap<ConnectionId, (usize, usize)>,
-    next_sequence: u64,
     next_connection: u64,
     next_node: u64,
 }
@@ -126,10 +125,8 @@ impl World {
             delays,
             directory_wake_at: None,
             nodes: (0..nodes).map(|_| None).collect(),
-            queue: BTreeMap::new(),
-            lanes: BTreeMap::new(),
+            net: PacketScheduler::default(),
             owners: BTreeMap::new(),
-            next_sequence: 0,
             next_connection: 0,
             next_node: 0,
         };
@@ -174,7 +171,7 @@ impl World {
     pub(crate) fn partition_node(&mut self, slot: usize, span: Micros) {
         let Some(id) = self.nodes[slot].as_ref().map(|node| node.id) else { return };
         for lane in 2..=5 {
-            self.lanes.insert((lane, id.0), self.now + span);
+            self.net.hold_ordered_until(lane, id.0 as usize, self.now + span);
         }
     }
 
@@ -258,11 +255,10 @@ impl World {
 
     pub(crate) fn run_for(&mut self, span: Micros) {
         let end = self.now + span;
-        while let Some((&(at, _), _)) = self.queue.first_key_value().filter(|((at, _), _)| *at <= end) {
-            let (_, happening) = self.queue.pop_first().expect("the first event was peeked");
-            self.now = self.now.max(at);
+        while let Some(due) = self.net.poll(end) {
+            self.now = self.now.max(due.at);
             self.steps += 1;
-            self.happen(happening);
+            self.happen(due.message);
         }
         self.now = end;
     }
@@ -535,15 +531,12 @@ impl World {
 
     fn later(&mut self, longest: Micros, lane: (u8, u64), happening: Happening) {
         let delay = Micros::new(u64::from(self.prng.below(longest.get() as u32 + 1)));
-        let last = self.lanes.get(&lane).copied().unwrap_or(Micros::ZERO);
-        let at = (self.now + delay).max(last);
-        self.lanes.insert(lane, at);
-        self.at(at, happening);
+        let (from, to) = (lane.0.into(), lane.1 as usize);
+        self.net.schedule(self.now + delay, from, to, Delivery::Ordered, happening);
     }
 
     fn at(&mut self, at: Micros, happening: Happening) {
-        self.next_sequence += 1;
-        self.queue.insert((at, self.next_sequence), happening);
+        self.net.schedule(at, 0, 0, Delivery::Datagram, happening);
     }
 }
 

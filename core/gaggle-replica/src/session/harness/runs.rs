@@ -1,6 +1,8 @@
 //! Runs of the harness: with all rules, and with each taken out in turn.
 //! Absent: what a run does.
 
+use gaggle_testkit::seeds;
+
 use super::*;
 
 fn run(seed: u64, without: Option<Rule>, crowd: Crowd, tally: &mut Tally) -> Result<(), String> {
@@ -43,20 +45,10 @@ fn run(seed: u64, without: Option<Rule>, crowd: Crowd, tally: &mut Tally) -> Res
     })
 }
 
-/// `SEEDS=100000 cargo test --release` looks further, and `GAGGLE_LONG=1` as far as `long`.
-/// `MACHINES` and `STEPS` are for worlds of more than a few.
-fn seeds(default: u64, long: u64) -> std::ops::Range<u64> {
-    let usual = if std::env::var_os("GAGGLE_LONG").is_some() { long } else { default };
-    let first = number("FIRST").unwrap_or(0);
-    first..first + number("SEEDS").unwrap_or(usual)
-}
-
 #[test]
 fn all_worlds_become_equal_and_silent() {
     let mut tally = Tally::default();
-    let failures: Vec<String> =
-        seeds(1_500, 30_000).filter_map(|seed| run(seed, None, Crowd::Few, &mut tally).err()).collect();
-    assert!(failures.is_empty(), "{} failed, the first: {}", failures.len(), failures[0]);
+    seeds::check(seeds::range(1_500, 30_000), |seed| run(seed, None, Crowd::Few, &mut tally));
     println!("{tally:?}");
     let Tally { claims, deletes, creates, returns, splits, inherited, trusted, answers, refused, .. } = tally;
     for (what, count) in [
@@ -83,9 +75,7 @@ fn all_worlds_become_equal_and_silent() {
 #[test]
 fn all_worlds_of_seven_become_equal_and_silent() {
     let mut tally = Tally::default();
-    let failing = |seed: u64| run(seed, None, Crowd::Seven, &mut tally).err();
-    let failures: Vec<String> = seeds(700, 30_000).filter_map(failing).collect();
-    assert!(failures.is_empty(), "{} failed, the first: {}", failures.len(), failures[0]);
+    seeds::check(seeds::range(700, 30_000), |seed| run(seed, None, Crowd::Seven, &mut tally));
     println!("{tally:?}");
     let Tally { claims, returns, splits, inherited, renumbered, .. } = tally;
     for (what, count) in [
@@ -123,7 +113,7 @@ fn without_any_one_rule_some_world_comes_apart() {
     }
 }
 
-/// How often each rule is missed: `SEEDS=60000 RULE=RefusedAreKept cargo test --release`.
+/// How often each rule is missed: `GAGGLE_SEEDS=0..60000 RULE=RefusedAreKept cargo test --release`.
 #[test]
 fn how_often_a_rule_is_missed() {
     let Ok(name) = std::env::var("RULE") else { return };
@@ -131,7 +121,7 @@ fn how_often_a_rule_is_missed() {
     let failing = |seed: &u64| run(*seed, Some(rule), Crowd::Few, &mut Tally::default()).is_err();
     println!(
         "without {rule:?}: {} of {} fail",
-        seeds(1_000, 60_000).filter(failing).count(),
-        seeds(1_000, 60_000).count()
+        seeds::range(1_000, 60_000).filter(failing).count(),
+        seeds::range(1_000, 60_000).count()
     );
 }

@@ -1,7 +1,7 @@
 //! The end of a run: everything heals, and all worlds must be equal and silent.
 //! Absent: what goes wrong before.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use super::World;
 use crate::ObjectId;
@@ -35,11 +35,10 @@ impl World {
                     while self.deliver_message(from, to) {}
                 }
             }
-            let mut packets = std::mem::take(&mut self.packets);
-            while !packets.is_empty() {
-                let packet = packets.swap_remove(self.random.below(packets.len() as u32) as usize);
+            let mut packets = self.net.take_all();
+            while let Some((from, to, bytes)) = packets.take_any(&mut self.random) {
                 if !self.random.chance(1, 5) {
-                    self.deliver(&packet);
+                    self.deliver(from, to, &bytes);
                 }
             }
             if self.accused.is_some() {
@@ -54,10 +53,9 @@ impl World {
     }
 
     fn is_silent(&self) -> bool {
-        let is_delivered = |(way, queue): (&(usize, usize), &VecDeque<Vec<u8>>)| {
-            queue.is_empty() || self.machines[way.1].is_none()
-        };
-        self.messages.iter().all(is_delivered)
+        let is_delivered =
+            |((_, to), waiting): ((usize, usize), usize)| waiting == 0 || self.machines[to].is_none();
+        self.net.streams().all(is_delivered)
             && self.machines.iter().flatten().all(|session| {
                 let links = 0..session.peers.len();
                 let places = 0..session.objects.places() as u32;
@@ -114,8 +112,8 @@ impl World {
                 noise += &format!("\n{index} inherits {:?}", session.objects[place]);
             }
         }
-        for (way, queue) in self.messages.iter().filter(|(_, queue)| !queue.is_empty()) {
-            noise += &format!("\n{} messages {way:?}", queue.len());
+        for (way, waiting) in self.net.streams().filter(|(_, waiting)| *waiting > 0) {
+            noise += &format!("\n{waiting} messages {way:?}");
         }
         noise
     }

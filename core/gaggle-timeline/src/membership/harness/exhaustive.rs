@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use gaggle_testkit::seeds::is_long;
+
 use super::{Membership, Message, Mode, Parcel, Plan, Rules, World, peer, rows};
 
 /// How often each misfortune may still strike.
@@ -50,11 +52,6 @@ const MESSAGES_MAX: usize = 6;
 const BALLOT_MAX: u32 = 3;
 /// An exploration that needs more has no bounds.
 const STATES_MAX: usize = 5_000_000;
-
-/// Whether there is time for anybody to crash: `GAGGLE_LONG=1`.
-fn is_long() -> bool {
-    std::env::var("GAGGLE_LONG").is_ok()
-}
 
 /// What an exploration found.
 #[derive(Default)]
@@ -194,7 +191,7 @@ impl State {
                 world.deliver(from, to, packet);
             }
             Step::Deliver(nth) => {
-                let (from, to, parcel) = world.net.swap_remove(nth);
+                let (from, to, parcel) = world.net.take(nth);
                 world.deliver(from, to, parcel);
             }
             Step::Crash(index) => {
@@ -261,8 +258,8 @@ impl State {
 fn answer_at_once(world: &mut World, index: usize, donor: usize, question: Parcel) {
     world.deliver(index, donor, question);
     let given = |parcel: &Parcel| matches!(parcel, Parcel::Snapshot { .. } | Parcel::Feed(_));
-    while let Some(nth) = world.net.iter().position(|(_, to, parcel)| *to == index && given(parcel)) {
-        let (from, to, parcel) = world.net.swap_remove(nth);
+    while let Some(nth) = world.net.position(|_, to, parcel| to == index && given(parcel)) {
+        let (from, to, parcel) = world.net.take(nth);
         world.deliver(from, to, parcel);
     }
 }

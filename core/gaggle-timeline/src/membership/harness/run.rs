@@ -1,8 +1,9 @@
 //! One random run: everything a network and bad luck can do, then calm, then everybody must meet.
 
-use gaggle_kit::{Frame, Micros};
-
 use std::rc::Rc;
+
+use gaggle_kit::{Frame, Micros};
+use gaggle_testkit::seeds;
 
 use super::{Mode, Node, Parcel, Plan, Rules, World, peer};
 use crate::membership::history::{History, Relation};
@@ -77,7 +78,7 @@ impl Draw {
             }
             while world.net.len() > 40 {
                 let nth = world.below(world.net.len());
-                world.net.swap_remove(nth);
+                world.net.take(nth);
             }
         }
         self.heal(&mut world);
@@ -94,7 +95,7 @@ impl Draw {
             0..560 => world.deliver_any(weather > 0),
             560..600 if weather > 0 && !world.net.is_empty() => {
                 let nth = world.below(world.net.len());
-                world.net.swap_remove(nth);
+                world.net.take(nth);
             }
             600..900 => world.tick(index),
             900..960 => self.detect(world, index),
@@ -129,7 +130,7 @@ impl Draw {
     /// on.
     fn heal(&self, world: &mut World) {
         world.note(|| "---- all is well from here on".into());
-        world.cut.iter_mut().for_each(|row| row.fill(false));
+        world.net.heal();
         for index in 0..self.plan.peers {
             if world.nodes[index].asleep {
                 world.wake(index);
@@ -182,10 +183,10 @@ impl Draw {
         {
             world.found(index);
         }
-        let mut queue = std::mem::take(&mut world.net);
-        while !queue.is_empty() && world.failure.is_none() {
-            let nth = world.below(queue.len());
-            let (from, to, parcel) = queue.swap_remove(nth);
+        let mut queue = world.net.take_all();
+        while world.failure.is_none()
+            && let Some((from, to, parcel)) = queue.take_any(&mut world.rng)
+        {
             world.deliver(from, to, parcel);
         }
         for index in 0..self.plan.peers {
@@ -208,8 +209,8 @@ impl World {
         let newest = self.net.len() - 1;
         let nth = if self.below(4) == 0 { newest } else { self.below(self.net.len()) };
         let again = repeats && self.below(12) == 0;
-        let (from, to, parcel) = if again { self.net[nth].clone() } else { self.net.swap_remove(nth) };
-        if !self.cut[from][to] {
+        let (from, to, parcel) = if again { self.net.copy(nth) } else { self.net.take(nth) };
+        if !self.net.is_cut(from, to) {
             self.deliver(from, to, parcel);
         }
     }
@@ -247,20 +248,16 @@ impl World {
     fn break_links(&mut self) {
         let peers = self.plan.peers;
         match self.below(3) {
-            0 => self.cut.iter_mut().for_each(|row| row.fill(false)),
+            0 => self.net.heal(),
             1 => {
                 let side = self.below(1 << peers);
-                for from in 0..peers {
-                    for to in 0..peers {
-                        self.cut[from][to] = (side >> from & 1) != (side >> to & 1);
-                    }
-                }
+                self.net.split(peers, |peer| side >> peer & 1 == 1);
             }
             _ => {
                 let (from, to, broken) = (self.below(peers), self.below(peers), self.below(2) == 0);
-                self.cut[from][to] = broken;
+                self.net.set_cut(from, to, broken);
                 if self.below(2) == 0 {
-                    self.cut[to][from] = broken;
+                    self.net.set_cut(to, from, broken);
                 }
             }
         }
@@ -344,16 +341,9 @@ fn run_all(seeds: std::ops::Range<u64>, majority: bool) -> super::Counts {
     all
 }
 
-/// Which seeds a test runs. `GAGGLE_SEEDS=1000000..1500000` takes others, for a long night.
-fn seeds(usual: u64) -> std::ops::Range<u64> {
-    let Ok(range) = std::env::var("GAGGLE_SEEDS") else { return 0..usual };
-    let (from, to) = range.split_once("..").expect("two numbers with .. between them");
-    from.parse().expect("a number")..to.parse().expect("a number")
-}
-
 #[test]
 fn whatever_happens_all_who_live_agree_and_meet_again() {
-    let counts = run_all(seeds(2_000), false);
+    let counts = run_all(seeds::range(2_000, 2_000), false);
     println!("{counts:?}");
     assert!(counts.joins > 500 && counts.yields > 50 && counts.ends > 300, "{counts:?}");
     assert!(counts.crashes > 500 && counts.restarts > 50 && counts.paths_asked > 0, "{counts:?}");
@@ -362,7 +352,7 @@ fn whatever_happens_all_who_live_agree_and_meet_again() {
 
 #[test]
 fn with_a_majority_there_is_one_history() {
-    let counts = run_all(seeds(1_500), true);
+    let counts = run_all(seeds::range(1_500, 1_500), true);
     println!("{counts:?}");
     assert!(counts.joins > 300 && counts.installs > 500, "{counts:?}");
 }

@@ -37,8 +37,7 @@ impl Tale {
 
     /// All messages under way from one to the other arrive.
     pub(super) fn say(&mut self, from: usize, to: usize) -> &mut Tale {
-        while let Some(nth) = self.0.net.iter().position(|(f, t, _)| (*f, *t) == (from, to)) {
-            let (_, _, parcel) = self.0.net.remove(nth);
+        while let Some((_, _, parcel)) = self.0.net.take_first(|f, t, _| (f, t) == (from, to)) {
             self.0.deliver(from, to, parcel);
         }
         self
@@ -52,11 +51,11 @@ impl Tale {
 
     /// They are kept back, to be said later.
     pub(super) fn keep_back(&mut self, from: usize, to: usize) -> Vec<Parcel> {
-        let (kept, rest) =
-            std::mem::take(&mut self.0.net).into_iter().partition(|(f, t, _)| (*f, *t) == (from, to));
-        self.0.net = rest;
-        let kept: Vec<(usize, usize, Parcel)> = kept;
-        kept.into_iter().map(|(_, _, parcel)| parcel).collect()
+        let mut kept = Vec::new();
+        while let Some((_, _, parcel)) = self.0.net.take_first(|f, t, _| (f, t) == (from, to)) {
+            kept.push(parcel);
+        }
+        kept
     }
 
     pub(super) fn bring(&mut self, from: usize, to: usize, parcels: Vec<Parcel>) -> &mut Tale {

@@ -1,8 +1,9 @@
 //! Too much of anything.
 
 use gaggle_kit::Frame;
+use gaggle_testkit::Packet;
 
-use super::{Cluster, LATENCY, Mail, peer};
+use super::{Cluster, LATENCY, Mail, peer, time_of};
 use crate::announce;
 use crate::event::{PeerFault, SessionEvent};
 use crate::membership::Message;
@@ -109,13 +110,12 @@ fn whoever_asks_for_the_same_again_and_again_is_answered_once_a_tick() {
         mail
     });
     table.run(60);
-    let is_answer = |(_, from, mail): &&(u64, usize, Mail)| {
-        *from == 1
-            && mail.to == 2
-            && !mail.reliable
-            && matches!(Other::decode(&mail.bytes), Ok(Other::Backfill(_)))
+    let is_answer = |packet: &&Packet<Mail>| {
+        (packet.from, packet.to) == (1, 2)
+            && !packet.message.reliable
+            && matches!(Other::decode(&packet.message.bytes), Ok(Other::Backfill(_)))
     };
-    let answers = table.mail.iter().filter(is_answer).count() as u64;
+    let answers = table.net.iter().filter(is_answer).count() as u64;
     assert!(
         (1..=LATENCY).contains(&answers),
         "{answers} answers are under way, 160 questions come in every tick"
@@ -128,13 +128,14 @@ fn letters_passed_on(table: &mut Cluster, ticks: u64) -> usize {
     let mut bytes = 0;
     for _ in 0..ticks {
         table.run(1);
-        let due = table.ticks + LATENCY;
-        let new = table.mail.iter().filter(|(at, from, mail)| *at == due && *from == 0 && mail.to == 1);
+        let at = time_of(table.ticks + LATENCY);
+        let new = table.net.iter().filter(|packet| (packet.at, packet.from, packet.to) == (at, 0, 1));
+        let new = new.map(|packet| &packet.message);
         let is_letter = |mail: &Mail| {
             let message = transfer::Message::decode(&mail.bytes);
             mail.reliable && matches!(message, Ok(transfer::Message::ForwardFrom { .. }))
         };
-        bytes += new.filter(|(.., mail)| is_letter(mail)).map(|(.., mail)| mail.bytes.len()).sum::<usize>();
+        bytes += new.filter(|mail| is_letter(mail)).map(|mail| mail.bytes.len()).sum::<usize>();
     }
     bytes
 }
