@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_written_as_the_vectors_say() {
+    fn messages_match_vectors() {
         let vectors = [
             include_str!("../vectors/announce.hex"),
             include_str!("../vectors/findings.hex"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_round_trip_and_every_truncation_is_an_error() {
+    fn messages_round_trip_and_truncations_fail() {
         for message in samples() {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);

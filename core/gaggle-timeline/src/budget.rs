@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_is_free_and_then_the_rate_counts() {
+    fn burst_is_free_and_then_rate_counts() {
         let allowance = RateLimit { burst: 10, per_second: 4 };
         let mut budget = RateLimiter::default();
         let spent = |budget: &mut RateLimiter, now| (0..100).filter(|_| budget.spend(now, allowance)).count();

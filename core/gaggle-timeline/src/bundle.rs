@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_names_the_fields_that_differ() {
+    fn bundle_names_differing_fields() {
         let view = bundle().diff::<Tally>().expect("it is of this game");
         assert_eq!((view.frame, view.differences), (Frame::new(12), vec!["sum: 10 vs 99".to_owned()]));
     }
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_present_in_slots_the_game_does_not_have() {
+    fn presence_in_unknown_slots_is_rejected() {
         let mut crowded = bundle();
         crowded.rows[1].0 = SlotSet::first(3);
         assert!(matches!(
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_has_one_row_for_each_frame_from_theirs_to_ours_and_no_more_slots_than_there_are() {
+    fn bundle_rows_match_frames_and_slots() {
         let changed = |change: fn(&mut DesyncBundle)| {
             let mut bundle = bundle();
             change(&mut bundle);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn bundles_come_back_from_bytes_and_damage_is_an_error() {
+    fn bundles_round_trip_and_corruption_fails() {
         let bytes = bundle().encode();
         assert_eq!(DesyncBundle::decode(&bytes), Ok(bundle()));
         for length in 0..bytes.len() {

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trip_is_what_is_left_after_the_hold() {
+    fn round_trip_excludes_hold_time() {
         let mut clock = EchoClock::new();
         clock.handle(ms(1_080), 5, clock_of(ms(1_000)), 30);
         assert_eq!(clock.rtt(), Some(ms(50)));
@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn the_wire_clock_may_wrap() {
+    fn wire_clock_may_wrap() {
         let mut clock = EchoClock::new();
         clock.handle(ms(65_540), 0, clock_of(ms(65_530)), 0);
         assert_eq!(clock.rtt(), Some(ms(10)));
     }
 
     #[test]
-    fn echoes_from_the_future_are_ignored() {
+    fn future_echoes_are_ignored() {
         let mut clock = EchoClock::new();
         clock.handle(ms(1_000), 0, clock_of(ms(1_001)), 0);
         assert_eq!(clock.rtt(), None);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn two_outliers_do_not_raise_the_estimate_three_do() {
+    fn estimate_rises_after_three_outliers_not_two() {
         let mut clock = EchoClock::new();
         let mut sample = |at: u64, rtt: u64| clock.handle(ms(at), 0, clock_of(ms(at - rtt)), 0);
         for at in 0..10 {

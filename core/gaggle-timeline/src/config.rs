@@ -1,4 +1,6 @@
-//! The numbers of a session, and whether they make sense together.
+//! Settings of a session, and whether they make sense together.
+//!
+//! Callers fill [`TimelineConfig`]; `Session::new` and its siblings validate it. Absent: state.
 
 use gaggle_kit::{Input, Micros, PeerId, Slot, SlotSet};
 use gaggle_link::Channel;
@@ -10,17 +12,17 @@ use crate::roster::MatchId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LatePolicy {
-    /// Wait for it when the window is used up. With a window of 0 this is lockstep, otherwise
+    /// Wait for it once the prediction window is used up. A window of 0 is lockstep, a larger one
     /// rollback.
     Stall {
-        /// How many frames may be simulated on guessed input. 0 to 60.
+        /// Frames that may be simulated on predicted input, 0 to 60.
         prediction_frames: u32,
     },
 }
 
-/// Numbers to tune: begin with [`rollback`](TimelineConfig::rollback),
+/// Settings to tune. Begin with [`rollback`](TimelineConfig::rollback),
 /// [`lockstep`](TimelineConfig::lockstep) or the default, which is rollback with a window of 8.
-/// What has no sensible default (who plays, in which seat) is an argument of
+/// What has no sensible default (who plays, in which slot) is an argument of
 /// [`Session::new`](crate::Session::new) instead.
 ///
 /// ```
@@ -31,46 +33,44 @@ pub enum LatePolicy {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineConfig {
-    /// Which game and version this is. Peers with another number are refused.
+    /// Game and version. Peers with another number are rejected.
     pub game_fingerprint: u64,
-    /// Simulation steps a second. Default 60.
+    /// Simulation steps per second. Default 60.
     pub tick_rate: u32,
-    /// What to do about late input. Default: [`LatePolicy::Stall`] with a window of 8 frames.
+    /// Treatment of late input. Default: [`LatePolicy::Stall`] with a window of 8 frames.
     pub late_policy: LatePolicy,
-    /// Frames between sampling a local input and its effect, to begin with among others. Default 2.
-    /// Alone it is 0, unless the limits below are equal or the player chose another.
+    /// Frames between sampling a local input and its effect at the start of a match. Default 2. A lone
+    /// peer has 0, unless the limits below are equal or the player chose another delay.
     pub input_delay_frames: u32,
-    /// The delay adapts to the network within these limits; equal limits keep it fixed. Default 1
-    /// to 6.
+    /// Limits within which the delay adapts to the network; equal limits fix it. Default 1 to 6.
     pub input_delay_range: (u32, u32),
-    /// How many frames of guessing the adapting delay leaves to the window, in quarters of a frame.
-    /// More feels quicker and rolls back more. Default 10, which is 2.5 frames.
+    /// Frames of prediction the adapting delay leaves to the window, in quarters of a frame. More feels
+    /// quicker and rolls back more. Default 10, which is 2.5 frames.
     pub prediction_target_quarters: u32,
-    /// State hashes are compared every so many frames; 0 never. Default 60.
+    /// Frames between two comparisons of state checksums; 0 for never. Default 60.
     pub checksum_interval_frames: u32,
-    /// A peer silent for so long is reported as interrupted. Default 1.5 s.
+    /// Silence after which a peer is reported as interrupted. Default 1.5 s.
     pub interrupted_after: Micros,
-    /// A peer silent for so long is reported as gone. Default 3 s.
+    /// Silence after which a peer is reported as timed out. Default 3 s.
     pub timeout: Micros,
     /// Largest packet the session makes, at most what a link carries:
     /// [`Channel::UNRELIABLE_BYTES_MAX`], which is the default.
     pub packet_bytes_max: usize,
-    /// How many players the game can have, those who join later included. 0, the default, is as
-    /// many as the seats call for: then nobody else can join.
+    /// Players the game can have, later joiners included. The default 0 stands for as many as the
+    /// given slots need: no other peer can join then.
     pub slot_count: usize,
-    /// Which match this is, if it is founded here. Default: the first of all.
+    /// Identity of a match created here. Default: the first of all.
     pub match_id: MatchId,
-    /// After a split only a majority goes on, the others wait. By default every part goes on by
-    /// itself, and when they meet again one of them yields.
+    /// After a split only a majority goes on and the others wait. Default false: every part goes on by
+    /// itself, and one of them yields when they meet again.
     pub majority: bool,
-    /// Fewer machines than this, those included who wait to be let in, do not go on without the
-    /// others. Default 1.
+    /// Fewer peers than this, waiting joiners included, do not go on without the others. Default 1.
     pub quorum_min: usize,
-    /// A peer that gives no input for so long, while others wait for it, is removed, whoever says
-    /// that it is there. Default 10 s.
+    /// A peer that gives no input for so long while others wait for it is evicted, even if other peers
+    /// still hear it. Default 10 s.
     pub evict_stalled_after: Micros,
-    /// Send every frame, even when nothing changed and the window has room. Costs bytes, confirms
-    /// up to a frame earlier: worth it for large states, where every unconfirmed frame is a copy.
+    /// Send every frame, even when nothing changed and the window has room. Costs bytes and confirms up
+    /// to a frame earlier: worth it for large states, where every unconfirmed frame is a copy.
     pub send_every_frame: bool,
 }
 
@@ -97,114 +97,114 @@ impl Default for TimelineConfig {
     }
 }
 
-/// Largest prediction window.
+/// Largest prediction window in frames.
 pub const PREDICTION_FRAMES_MAX: u32 = 60;
-/// Largest input delay.
+/// Largest input delay in frames.
 pub const INPUT_DELAY_FRAMES_MAX: u32 = 30;
-/// Largest distance between two state hashes: what lies between must be kept to explain a desync.
+/// Largest distance between two checksums in frames: an audit needs everything in between.
 pub const CHECKSUM_INTERVAL_FRAMES_MAX: u32 = 600;
 
-/// Who sits where: one machine and the slots of the players at it.
+/// A peer and the slots of its players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerSlots {
-    /// The machine.
+    /// Peer that plays.
     pub peer: PeerId,
-    /// The slots of its players. Empty for a machine that only helps to agree.
+    /// Slots of its players. Empty for a peer that only takes part in agreement.
     pub slots: SlotSet,
 }
 
 impl PeerSlots {
-    /// One player at one machine.
+    /// One player on one peer.
     pub fn new(peer: PeerId, slot: Slot) -> PeerSlots {
         PeerSlots { peer, slots: SlotSet::of(slot) }
     }
 }
 
-/// The caller asked for something that cannot be. Says what to change.
+/// A request of the caller that cannot be met. Says what to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SessionError {
     /// A setting is out of its range.
     #[error("{setting} is {value}, choose {min} to {max}")]
     OutOfRange {
-        /// The field of [`TimelineConfig`].
+        /// Field of [`TimelineConfig`].
         setting: &'static str,
-        /// Its value.
+        /// Value it was given.
         value: u64,
-        /// Smallest allowed.
+        /// Smallest value allowed.
         min: u64,
-        /// Largest allowed.
+        /// Largest value allowed.
         max: u64,
     },
-    /// Two machines claim one slot.
+    /// Two peers claim one slot.
     #[error("{slot} is given to two peers, give it to one")]
     SlotTaken {
-        /// The slot.
+        /// Slot that is claimed.
         slot: Slot,
     },
-    /// A machine is listed twice.
-    #[error("{peer:?} is listed twice, give all its slots in one seat")]
+    /// A peer is listed twice.
+    #[error("{peer:?} is listed twice, give it all its slots at once")]
     DuplicatePeer {
-        /// The machine.
+        /// Peer that is listed twice.
         peer: PeerId,
     },
-    /// The local machine has no seat.
-    #[error("{peer:?}, the local peer, is not among the seats")]
+    /// The local peer is not listed.
+    #[error("{peer:?}, the local peer, is not among the peers that start")]
     LocalPeerMissing {
-        /// The local machine.
+        /// Identity of the local peer.
         peer: PeerId,
     },
-    /// More machines than slots exist.
+    /// More peers than slots exist.
     #[error("{count} peers are more than the {max} a match can have")]
     TooManyPeers {
-        /// How many were given.
+        /// Peers that were given.
         count: usize,
-        /// How many can be.
+        /// Peers a match can have.
         max: usize,
     },
-    /// What the players of one machine do in one frame does not fit in a packet.
+    /// The inputs of one peer's players in one frame do not fit in a packet.
     #[error(
         "an entry of {slots} players with {input_bytes} bytes each does not fit in a packet of {packet_bytes} bytes: \
          make the input smaller or packet_bytes_max larger"
     )]
     InputTooLarge {
-        /// Players at one machine.
+        /// Players on one peer.
         slots: usize,
         /// Bytes of one input.
         input_bytes: usize,
-        /// [`TimelineConfig::packet_bytes_max`].
+        /// Value of [`TimelineConfig::packet_bytes_max`].
         packet_bytes: usize,
     },
     /// Input was given for a slot that is not local.
     #[error("{slot} belongs to no local player, local slots are {local:?}")]
     SlotNotLocal {
-        /// The slot.
+        /// Slot of the input.
         slot: Slot,
-        /// The local slots.
+        /// Slots of local players.
         local: SlotSet,
     },
-    /// More links than a session keeps up with.
+    /// More links than a session can have.
     #[error("{max} peers are linked already, close the link of one or refuse this one")]
     TooManyLinks {
-        /// How many there can be.
+        /// Links a session can have.
         max: usize,
     },
-    /// The named machine is not part of the session.
+    /// The named peer is not part of the session.
     #[error("{peer:?} is not part of this session")]
     UnknownPeer {
-        /// The machine.
+        /// Peer that was named.
         peer: PeerId,
     },
 }
 
-/// What a packet may need besides its entries: header 9, time 7, check 9, promise 24, count 1, and
-/// one entry that admits somebody 31.
+/// Bytes a packet may need besides its entries: header 9, time 7, check 9, promise 24, count 1, and
+/// one entry that admits a joiner 31.
 pub(crate) const PACKET_OVERHEAD_BYTES: usize = 81;
 
 impl TimelineConfig {
-    /// Nothing is ever guessed and nothing rolled back: every frame waits for everybody's input.
-    /// The input delay adapts to whatever the network takes, up to a quarter of a second at 60
-    /// frames a second, so that nobody has to wait.
+    /// Nothing is predicted or rolled back: every frame waits for the input of all peers. The input
+    /// delay adapts to the network, up to a quarter of a second at 60 frames per second, so that no
+    /// peer has to wait.
     pub fn lockstep() -> TimelineConfig {
         TimelineConfig {
             input_delay_range: (1, 15),
@@ -213,7 +213,7 @@ impl TimelineConfig {
         }
     }
 
-    /// Up to this many frames are played on guessed input, and again when a guess was wrong.
+    /// Up to this many frames are simulated on predicted input, and again where it was wrong.
     pub fn rollback(window_frames: u32) -> TimelineConfig {
         TimelineConfig {
             late_policy: LatePolicy::Stall { prediction_frames: window_frames },
@@ -221,34 +221,33 @@ impl TimelineConfig {
         }
     }
 
-    /// How much guessing the adapting delay may leave: a frame less than there is in the window,
-    /// because machines tick at different moments of a frame. In lockstep that is a frame of delay
-    /// beyond what the way takes.
+    /// Prediction the adapting delay may leave: a frame less than the window, because peers tick at
+    /// different moments of a frame. In lockstep that is a frame of delay beyond the latency.
     pub(crate) fn guessing_quarters(&self) -> i64 {
         i64::from(self.prediction_target_quarters).min(4 * (i64::from(self.prediction_frames()) - 1))
     }
 
-    /// Frames that may be simulated on guesses.
+    /// Frames that may be simulated on predicted input.
     pub fn prediction_frames(&self) -> u32 {
         match self.late_policy {
             LatePolicy::Stall { prediction_frames: window_frames } => window_frames,
         }
     }
 
-    /// Length of one frame.
+    /// Duration of one frame.
     pub fn frame_duration(&self) -> Micros {
         Micros::new(1_000_000 / u64::from(self.tick_rate.max(1)))
     }
 
-    /// How far an honest peer's newest entry can be ahead of what it holds of the others: the
-    /// window, the largest delay, and the frame it waits for.
+    /// Frames an honest peer's newest entry can be ahead of what it holds of others: the window, the
+    /// largest delay, and the frame it waits for.
     #[inline]
     pub(crate) fn reach_frames(&self) -> u32 {
         self.prediction_frames() + self.input_delay_range.1.max(self.input_delay_frames) + 1
     }
 
-    /// Rows of input to keep: enough for everything that can still arrive or be simulated again,
-    /// and for explaining a desync back to the last two agreed states.
+    /// Input rows to keep: enough for everything that can still arrive or be resimulated, and to
+    /// explain a desync back to the last two agreed states.
     pub(crate) fn table_frames(&self) -> usize {
         let running = 4 * self.reach_frames() + 16;
         let explaining = 4 * self.checksum_interval_frames;
@@ -274,7 +273,7 @@ impl TimelineConfig {
         gaggle_kit::fnv1a_64(&bytes)
     }
 
-    /// Whether the settings make sense for somebody with so many players who joins later.
+    /// Whether the settings make sense for a later joiner with so many players.
     pub(crate) fn validate_joiner<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         self.validate_numbers()?;
         if players == 0 || players > self.slot_count {
@@ -284,7 +283,7 @@ impl TimelineConfig {
         self.fits::<I>(players)
     }
 
-    /// Whether the settings make sense for somebody who only watches.
+    /// Whether the settings make sense for a spectator.
     pub(crate) fn validate_watcher(&self) -> Result<(), SessionError> {
         self.validate_numbers()?;
         match self.slot_count {
@@ -300,7 +299,7 @@ impl TimelineConfig {
 
     fn fits<I: Input>(&self, players: usize) -> Result<(), SessionError> {
         let room = self.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
-        // With a byte for the repetitions before it.
+        // The repetitions before it take a byte.
         if players * I::SIZE >= room {
             return Err(SessionError::InputTooLarge {
                 slots: players,
@@ -343,8 +342,8 @@ impl TimelineConfig {
             0,
             CHECKSUM_INTERVAL_FRAMES_MAX.into(),
         )?;
-        // A larger one would never leave; a smaller one may have no room for an entry, which is
-        // looked at for each seat.
+        // A larger one would never be sent; a smaller one may have no room for an entry, which is checked
+        // for each peer.
         within("packet_bytes_max", self.packet_bytes_max as u64, 128, Channel::UNRELIABLE_BYTES_MAX as u64)?;
         within("slots", self.slot_count as u64, 0, SlotSet::COUNT_MAX as u64)?;
         within("circle_min", self.quorum_min as u64, 1, SlotSet::COUNT_MAX as u64)?;

@@ -1,91 +1,91 @@
-//! What an application learns from a session, besides what it must do.
+//! Events of a session: what an application may tell players or write to a log.
+//!
+//! `Session::poll_event` returns them; parts push them through `Cx`. Absent: what causes them.
 
 use std::collections::VecDeque;
 
 use gaggle_kit::{DecodeError, Frame, Micros, PeerId, SlotSet};
 use thiserror::Error;
 
-/// Something worth telling a player or a log. Each happening is told once.
+/// Something worth telling a player or a log. Each event is reported once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionEvent {
-    /// The hand-shake with a peer made progress: `count` of `total` steps are done.
+    /// The handshake with a peer made progress: `count` of `total` steps are done.
     Synchronizing {
-        /// With whom.
+        /// Peer at the other end.
         peer: PeerId,
-        /// Steps done.
+        /// Steps done so far.
         count: u32,
-        /// Steps in all.
+        /// Steps of a whole handshake.
         total: u32,
     },
-    /// Both sides know each other's rules and the time between them.
+    /// Both sides know each other's settings and the round trip between them.
     Synchronized {
-        /// With whom.
+        /// Peer at the other end.
         peer: PeerId,
     },
-    /// Everybody is synchronized: the game runs.
+    /// All peers are synchronized: the game runs.
     Started,
-    /// A peer plays by other rules and was refused; its link should be closed.
+    /// A peer has other rules and was rejected; close its link.
     Rejected {
-        /// Who.
+        /// Peer that was rejected.
         peer: PeerId,
-        /// Why.
+        /// What differs between the two peers.
         reason: RejectReason,
     },
-    /// Nothing was heard from a peer that plays for a while, or it came in unheard. Resumed or Gone
-    /// follows, unless its part ends. Whoever watches is told only while nothing new is shown, and
-    /// only of those it has a link to: in every frame that is shown, everybody who plays was heard
-    /// by somebody.
+    /// Nothing was heard from a playing peer for a while (`TimelineConfig::interrupted_after`),
+    /// or it joined unheard. `Resumed` or `TimedOut` follows, unless it leaves. A spectator gets this
+    /// only while it has no new frames to show, and only for peers it is linked to: in every frame it
+    /// shows, each player was heard by some peer.
     Interrupted {
-        /// From whom.
+        /// Peer that is silent.
         peer: PeerId,
     },
-    /// A peer of whom Interrupted or Gone was told is back.
+    /// A peer reported as interrupted or timed out is heard again.
     Resumed {
-        /// Who.
+        /// Peer that is back.
         peer: PeerId,
     },
-    /// A peer was silent for too long, or its link ended. It may still come back, which is told by
-    /// Resumed.
+    /// A peer was silent for too long, or its link ended. It may still return: `Resumed` follows then.
     TimedOut {
-        /// Who.
+        /// Peer that timed out.
         peer: PeerId,
     },
-    /// The window is used up: the game waits for these slots.
+    /// The prediction window is used up: the game waits for these slots.
     Stalled {
-        /// Whose input is missing.
+        /// Slots whose input is missing.
         waiting_for: SlotSet,
     },
     /// The game goes on after a stall.
     StallEnded {
-        /// How many ticks it stood still.
+        /// Ticks without a new frame.
         ticks: u32,
     },
-    /// This machine comes into a running match: how far it is, in percent.
+    /// This peer is joining a running match: progress in percent.
     JoinProgress {
-        /// 0 to 99.
+        /// From 0 to 99.
         percent: u8,
     },
-    /// Somebody came; `peer` may be this machine.
+    /// A player joined; `peer` may be the local one.
     Joined {
-        /// Who.
+        /// Peer that joined.
         peer: PeerId,
-        /// Its players' slots.
+        /// Slots of its players.
         slots: SlotSet,
-        /// Its first frame.
+        /// Its first frame in the match.
         first: Frame,
     },
-    /// Somebody's part ended, by itself or because the others agreed that it is gone; `peer` may be
-    /// this machine.
+    /// A peer left, or the others agreed to remove it; `peer` may be the local one.
     Left {
-        /// Who.
+        /// Peer that left.
         peer: PeerId,
-        /// Its last frame.
+        /// Its last frame in the match.
         last: Frame,
     },
-    /// Another peer is present longest now: it admits those who come.
+    /// Another peer is first in join order now: it admits joiners.
     LeaderChanged {
-        /// Who.
+        /// Peer that leads from now on.
         leader: PeerId,
     },
     /// The peers agreed on another set of members. Everything played here is kept.
@@ -98,125 +98,123 @@ pub enum SessionEvent {
     /// [`Left`](SessionEvent::Left) and [`LeaderChanged`](SessionEvent::LeaderChanged) follow for
     /// every difference between the two rosters.
     BranchAbandoned {
-        /// The last confirmed frame of the branch that goes on.
+        /// Last confirmed frame of the branch that goes on.
         frame: Frame,
     },
-    /// Two machines hold different states for a confirmed frame, from equal inputs.
+    /// Two peers have different states for a confirmed frame, from equal inputs.
     DesyncDetected {
-        /// With whom.
+        /// Peer whose state differs.
         peer: PeerId,
-        /// The frame that was compared.
+        /// Frame that was compared.
         frame: Frame,
-        /// Our hash.
+        /// Checksum of the local state.
         local: u32,
-        /// Theirs.
+        /// Checksum of the remote state.
         remote: u32,
-        /// The last frame known to be equal.
+        /// Last frame known to be equal.
         agreed: Frame,
     },
-    /// Where the states of a [`SessionEvent::DesyncDetected`] part, and why.
+    /// Where the states of a [`SessionEvent::DesyncDetected`] diverged, and why.
     DesyncLocated {
-        /// With whom.
+        /// Peer whose state differs.
         peer: PeerId,
-        /// What was found.
+        /// What the audit found.
         cause: DesyncCause,
     },
-    /// A machine whose state differed took the others' and plays on; `peer` may be this machine.
+    /// A peer whose state differed took over the others' and plays on; `peer` may be the local one.
     DesyncRecovered {
-        /// Who.
+        /// Peer that recovered.
         peer: PeerId,
-        /// The frame up to which what it had computed was wrong or in doubt.
+        /// Frame up to which its own results were wrong or in doubt.
         frame: Frame,
     },
-    /// Two machines hold different inputs for one frame: somebody lies.
+    /// Two peers have different inputs for one frame, so one of the two lies.
     InputsDiverged {
-        /// Who told us of it.
+        /// Peer that reported it.
         peer: PeerId,
-        /// The frame that was compared.
+        /// Frame that was compared.
         frame: Frame,
-        /// Whose inputs differ, once that is known. It said so, or `peer` lies about it.
+        /// Owner of the differing inputs, once known. Either it sent two versions, or `peer` lies about it.
         suspect: Option<PeerId>,
     },
-    /// Our own state cannot be read back from what it is written as, so nobody can come in by us.
-    /// The game's `State` is to be mended: [`check_determinism`](crate::check_determinism) names
-    /// the field.
+    /// The local state cannot be decoded from its own encoding, so no peer can join through this one.
+    /// The fault is in the game's `State`; [`check_determinism`](crate::check_determinism) names the
+    /// field.
     StateNotDecodable {
-        /// The frame whose state was asked for.
+        /// Frame whose state was requested.
         frame: Frame,
     },
-    /// The state of the match is larger than can be sent to a joiner: none can join. To mend in the
-    /// game: what never changes belongs outside of its state.
+    /// The state of the match is too large to send, so no peer can join. Move what never changes out
+    /// of the game's state.
     StateTooLarge {
-        /// Who has it: this machine, or one that was asked for its state.
+        /// Peer that has this state: the local one, or one that was asked for it.
         peer: PeerId,
-        /// What it has, in bytes.
+        /// Size of its state in bytes.
         bytes: u64,
-        /// What it may have: [`STATE_BYTES_MAX`](crate::STATE_BYTES_MAX).
+        /// Limit in bytes: [`STATE_BYTES_MAX`](crate::STATE_BYTES_MAX).
         max: u64,
     },
-    /// For seconds, a packet to a peer and back has taken longer than window and input delay make
-    /// up for together. The match runs slower than it should; a joiner over such a link may not get
-    /// in.
+    /// Round trips to a peer have been longer for seconds than prediction window and input delay cover
+    /// together. The match runs slower than it should; a joiner over such a link may not get in.
     LineTooSlow {
-        /// To whom.
+        /// Peer at the other end.
         peer: PeerId,
-        /// How long it takes.
+        /// Measured round trip.
         rtt: Micros,
-        /// How long it may take.
+        /// Longest round trip the settings cover.
         max: Micros,
     },
-    /// A peer did what no network can do to a packet; its link should be closed.
+    /// A peer did what no network can do to a packet; close its link.
     PeerFault {
-        /// Who.
+        /// Peer at fault.
         peer: PeerId,
-        /// What.
+        /// Rule it broke.
         fault: PeerFault,
     },
 }
 
-/// Why a peer was refused.
+/// Why a peer was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RejectReason {
-    /// Another version of the protocol.
+    /// It speaks another version of the protocol.
     #[error("speaks version {theirs} of the timeline protocol, this is version {ours}: update the older one")]
     Version {
-        /// Ours.
+        /// Version of this peer.
         ours: u16,
-        /// Theirs.
+        /// Version of the other peer.
         theirs: u16,
     },
-    /// Another game, or another version of it.
+    /// It runs another game, or another version of it.
     #[error("plays another game or version (fingerprint {theirs:016x}, ours {ours:016x})")]
     Game {
-        /// Ours.
+        /// Fingerprint of this peer.
         ours: u64,
-        /// Theirs.
+        /// Fingerprint of the other peer.
         theirs: u64,
     },
-    /// The same game with other settings.
+    /// It runs the same game with other settings.
     #[error(
         "plays with other settings: tick rate, window, delay limits, checks, slots and input size must be equal"
     )]
     Settings,
-    /// The same version of the game with other fields in its state or its input. Two builds were
-    /// given one version.
+    /// It runs the same version with other fields in state or input: two builds share one version.
     #[error(
         "has other fields in its state or input under the same version (shape {theirs:016x}, ours {ours:016x}): \
          give every build whose fields differ a version of its own"
     )]
     Shape {
-        /// Ours.
+        /// Shape of this build.
         ours: u64,
-        /// Theirs.
+        /// Shape of the other build.
         theirs: u64,
     },
-    /// Claims seats it was not given.
+    /// It claims slots that it was not given.
     #[error("claims {theirs:?}, but was given {ours:?}")]
     Slots {
-        /// What it was given.
+        /// Slots it was given.
         ours: SlotSet,
-        /// What it claims.
+        /// Slots it claims.
         theirs: SlotSet,
     },
 }
@@ -225,148 +223,147 @@ pub enum RejectReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PeerFault {
-    /// Its packet cannot be read.
+    /// Its packet cannot be decoded.
     #[error("sent a packet that cannot be read: {0}")]
     Malformed(#[from] DecodeError),
-    /// It changed what it had said.
+    /// It changed an input it had sent.
     #[error("sent a second, different input for {frame}")]
     InputChanged {
-        /// Of which frame.
+        /// Frame of the input.
         frame: Frame,
     },
-    /// It told inputs no honest peer can have made yet.
+    /// It sent inputs that no honest peer can have made yet.
     #[error("sent input up to {frame}, although nothing after {possible} can exist yet")]
     InputTooFarAhead {
-        /// The newest it told.
+        /// Newest frame it sent.
         frame: Frame,
-        /// The newest possible.
+        /// Newest frame possible.
         possible: Frame,
     },
-    /// It made up a ballot nobody can have got to.
-    #[error("used ballot {number}, although nobody can have got there")]
+    /// It used a ballot no peer can have reached.
+    #[error("used ballot {number}, which no peer can have reached")]
     BallotTooHigh {
-        /// The number.
+        /// Ballot it used.
         number: u32,
     },
-    /// It admitted somebody, which only the lead may.
-    #[error("admitted somebody in {frame}, although it does not lead")]
+    /// It admitted a joiner, which only the leader may.
+    #[error("admitted a joiner in {frame}, although it does not lead")]
     NotLeader {
-        /// In which of its entries.
+        /// Frame of the entry that admits.
         frame: Frame,
     },
-    /// It gave somebody slots the game does not have.
-    #[error("gave somebody slots the game does not have")]
+    /// It gave a joiner slots the game does not have.
+    #[error("gave a joiner slots the game does not have")]
     UnknownSlots,
-    /// Asked what it holds, it left out somebody who is present, or had confirmed frames without
-    /// us.
+    /// Its report left out a peer that is present, or confirmed frames without this one.
     #[error(
-        "said it holds what cannot be: somebody who is present is left out, or frames are confirmed without us"
+        "sent a report that cannot be true: it omits a peer that is present, or confirms frames without this one"
     )]
     FalseReport,
-    /// It told a view with us in it that it had never asked us about.
-    #[error("told a view made at ballot {number}, although it never asked what we hold")]
+    /// It sent a view that contains this peer without having asked it for a report.
+    #[error("sent a view made at ballot {number}, although it never asked this peer for a report")]
     UnsolicitedView {
-        /// The view's ballot.
+        /// Ballot of the view.
         number: u32,
     },
-    /// It wants another view again and again.
-    #[error("called for a change of the roster so often that nobody could play")]
+    /// It calls for another view again and again.
+    #[error("called for a change of the roster so often that no peer could play")]
     TooManyViewChanges,
-    /// It told different machines different inputs.
-    #[error("told others other inputs than us, as found at {frame}")]
+    /// It sent different inputs to different peers.
+    #[error("sent different inputs to different peers, as found at {frame}")]
     Equivocation {
-        /// The frame that was compared.
+        /// Frame that was compared.
         frame: Frame,
     },
-    /// It sends more messages than anybody has reason to.
-    #[error("sent more messages than anybody has reason to")]
+    /// It sends more messages than any peer needs.
+    #[error("sent more messages than any peer needs")]
     RateLimitExceeded,
-    /// The state it gave is not what it said it gives.
-    #[error("gave a state that is not the one it announced")]
+    /// The snapshot it sent is not the one it announced.
+    #[error("sent a snapshot that is not the one it announced")]
     SnapshotMismatch,
-    /// The state it gave cannot be read.
-    #[error("gave a state that cannot be read")]
+    /// The snapshot it sent cannot be decoded.
+    #[error("sent a snapshot that cannot be decoded")]
     SnapshotMalformed,
-    /// Helping us in, it kept from us what it had said it had.
+    /// As a donor it withheld entries it had said it had.
     #[error("fed us up to {fed} for seconds, although it had said before that it had confirmed {confirmed}")]
     FeedWithheld {
-        /// How far it brought us.
+        /// Frame up to which it fed this peer.
         fed: Frame,
-        /// How far it said it was.
+        /// Frame it had said it confirmed.
         confirmed: Frame,
     },
-    /// It left entries out.
-    #[error("sent inputs from {from} on, although it was told we hold them only up to {have}")]
+    /// It left out entries.
+    #[error("sent inputs from {from} on, although it was told that only those up to {have} are held")]
     InputGap {
-        /// The first it told.
+        /// First frame it sent.
         from: Frame,
-        /// What we hold.
+        /// Newest frame this peer holds.
         have: Frame,
     },
     /// It acknowledged what was never sent.
     #[error("acknowledged {frame}, although our newest input is {newest}")]
     AckBeyondSent {
-        /// What it acknowledged.
+        /// Frame it acknowledged.
         frame: Frame,
-        /// What we sent.
+        /// Newest frame this peer sent.
         newest: Frame,
     },
-    /// It says that it has more or fewer players than it said before.
-    #[error("says that it has {players} players, although it came with {seats}")]
+    /// It says that it has more or fewer players than before.
+    #[error("says that it has {players} players, although it joined with {seats}")]
     SlotCountChanged {
-        /// What it says.
+        /// Players it says it has now.
         players: u8,
-        /// What it said before.
+        /// Players it joined with.
         seats: u8,
     },
-    /// It gave itself other rules in the middle of a match.
+    /// It announced other rules during the match.
     #[error("announced itself differently a second time")]
     DuplicateAnnounce,
 }
 
-/// What is behind a desync.
+/// Cause of a desync, as an audit found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DesyncCause {
-    /// From equal states and equal inputs two machines computed different states: the tick is not
+    /// From equal states and inputs two peers computed different states: the tick is not
     /// deterministic.
     #[error(
         "frame {frame} came out differently from equal states and inputs, so the tick is not deterministic"
     )]
     NondeterministicTick {
-        /// The first frame that differs.
+        /// First frame that differs.
         frame: Frame,
     },
-    /// Simulated again, both machines agree: our state was changed outside the tick, or depends on
+    /// Simulated again, both peers agree: the local state was changed outside the tick, or depends on
     /// something that is not in it.
     #[error(
         "our state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
     )]
     LocalStateCorrupted {
-        /// The compared frame, at which simulating again gives another state than we had.
+        /// Compared frame, of which resimulation gives another state than before.
         frame: Frame,
     },
-    /// The same on the other machine.
+    /// The same, on the other peer.
     #[error(
         "their state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
     )]
     RemoteStateCorrupted {
-        /// The compared frame.
+        /// Frame that was compared.
         frame: Frame,
     },
-    /// What is needed to find out is gone, or the other side does not answer the same way.
+    /// What the audit needs is gone, or the other side does not answer the same way.
     #[error("the cause could not be found any more")]
     Unknown,
 }
 
-/// Events waiting to be read. An application that never reads loses the oldest, not its memory.
+/// Events waiting to be polled. An application that never polls loses the oldest, not its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     queue: VecDeque<SessionEvent>,
     lost: u64,
 }
 
-/// More than one match tells between two frames, even with 64 slots.
+/// A match reports fewer between two frames, even with 64 slots.
 const EVENTS_MAX: usize = 512;
 
 impl Events {

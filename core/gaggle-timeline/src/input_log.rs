@@ -23,56 +23,56 @@ use table::InputRing;
 pub(crate) use local::LocalStream;
 pub(crate) use question_log::Notebook;
 
-/// One stream of another machine that is in the roster.
+/// One remote stream in the roster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RemoteStream {
     pub(crate) row: RosterEntry,
-    /// The last frame up to which its entries are held without a gap.
+    /// Last frame up to which its entries are held without a gap.
     pub(crate) have: Frame,
-    /// The first frame from which on they ever were.
+    /// First frame from which on they ever were.
     pub(crate) since: Frame,
 }
 
 impl RemoteStream {
-    /// Whether anything of it is in the table.
+    /// Whether any entry of it is in the table.
     pub(crate) fn is_held(&self) -> bool {
         self.have >= self.since
     }
 
-    /// Up to which frame nobody needs to wait for this stream.
+    /// Frame up to which this stream is not waited for.
     #[inline]
     fn received_frame(&self) -> Frame {
-        // Frames before the first one count for nobody; a row cut before it counts for none at all.
+        // Frames before the first one count for no peer; a row cut before it counts for none at all.
         let have = self.have.max(self.row.first_frame.previous());
         if have >= self.row.last_frame { Frame::NEVER } else { have }
     }
 }
 
-/// The ledger.
+/// Entries of all streams in the roster, and what simulated frames read of them.
 #[derive(Debug)]
 pub(crate) struct InputLog<I: 'static> {
     pub(crate) table: InputRing<I>,
     pub(crate) log: QuestionLog<I>,
     pub(crate) local: LocalStream<I>,
     me: StreamId,
-    /// Our own row, once we are in the roster.
+    /// Own row, once this peer is in the roster.
     own: Option<RosterEntry>,
-    /// All other streams in the roster, in the order of their names.
+    /// All other streams in the roster, in the order of their ids.
     tracks: Vec<RemoteStream>,
     warm: VecMap<StreamId, PendingStream<I>>,
-    /// The state the live simulation is at.
+    /// Frame of the live simulation.
     pub(crate) current: Frame,
-    /// The first simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
+    /// First simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
     pub(crate) changed: Frame,
     /// Corrections that changed no answer.
     pub(crate) harmless: u64,
     /// Presence by frame before the roster changed, kept to save an allocation.
     scratch: Vec<SlotSet>,
-    /// Up to which frame the input of all others is held, when that was last looked at.
+    /// Frame up to which the input of all others was held at the last look.
     received: Frame,
-    /// Slots present in every frame until the roster changes next.
+    /// Slots present in every frame until the next change of the roster.
     everybody: Option<SlotSet>,
-    /// Entries were taken since that was last asked.
+    /// Entries were taken since the last question.
     has_news: bool,
 }
 
@@ -96,7 +96,7 @@ impl<I: Input> InputLog<I> {
         }
     }
 
-    /// Begins anew under another name with the state of `frame`, which everything before leads to.
+    /// Begins again with the state of `frame` and another stream; everything before is in the past.
     pub(crate) fn restart(&mut self, me: StreamId, frame: Frame) {
         self.me = me;
         self.own = None;
@@ -112,13 +112,13 @@ impl<I: Input> InputLog<I> {
         self.changed = Frame::NEVER;
     }
 
-    /// The simulation is at an earlier frame again.
+    /// Takes the simulation back to an earlier frame.
     pub(crate) fn go_back(&mut self, frame: Frame) {
         self.current = frame;
         self.changed = Frame::NEVER;
     }
 
-    /// The own stream begins anew under another name.
+    /// Begins the own stream again under another id.
     pub(crate) fn rename(&mut self, me: StreamId) {
         self.me = me;
     }
@@ -135,20 +135,20 @@ impl<I: Input> InputLog<I> {
         self.tracks.binary_search_by(|track| track.row.stream.cmp(&stream)).ok()
     }
 
-    /// As [`track_index`](InputLog::track_index), if entries of the stream are of so many players:
-    /// whoever says otherwise is not taken at its word.
+    /// As [`track_index`](InputLog::track_index), if entries of the stream hold so many players: a
+    /// packet that says otherwise is not believed.
     pub(crate) fn track_of(&self, stream: StreamId, players: u8) -> Option<usize> {
         let track = self.track_index(stream)?;
         (self.tracks[track].row.slots.len() == usize::from(players)).then_some(track)
     }
 
-    /// Up to which frame everybody else's input is held.
+    /// Frame up to which the input of all other streams is held.
     pub(crate) fn received_frame(&self) -> Frame {
         self.tracks.iter().map(RemoteStream::received_frame).min().unwrap_or(Frame::NEVER)
     }
 
-    /// As [`received_frame`](InputLog::received_frame), when that was last
-    /// [looked at](InputLog::update_received).
+    /// As [`received_frame`](InputLog::received_frame), at the last
+    /// [look](InputLog::update_received).
     #[inline]
     pub(crate) fn received(&self) -> Frame {
         self.received
@@ -159,7 +159,7 @@ impl<I: Input> InputLog<I> {
         self.received = self.received_frame();
     }
 
-    /// Whether entries were taken since this was last asked.
+    /// Whether entries were taken since the last call.
     #[inline]
     pub(crate) fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.has_news)
@@ -183,7 +183,7 @@ impl<I: Input> InputLog<I> {
         self.everybody = None;
     }
 
-    /// The inputs of a frame are final: an empty slot presses nothing, whichever player sat there.
+    /// Makes the inputs of a frame final: an empty slot has neutral input, whichever player had it.
     pub(crate) fn finish_frame(&mut self, frame: Frame, present: SlotSet) {
         let empty = SlotSet::first(self.table.row(frame).len()).difference(present);
         if !empty.is_empty() {
@@ -191,7 +191,7 @@ impl<I: Input> InputLog<I> {
         }
     }
 
-    /// Writes the local entries that simulating `next` calls for: the newest one before.
+    /// Writes the local entries that simulating `next` needs: returns the newest one before.
     #[inline(always)]
     pub(crate) fn record_local(&mut self, next: Frame, delay: u32) -> Frame {
         let before = self.local.newest();
@@ -200,7 +200,7 @@ impl<I: Input> InputLog<I> {
         before
     }
 
-    /// Writes neutral entries for as many frames as inputs are delayed: the newest one before.
+    /// Writes neutral entries for as many frames as inputs are delayed: returns the newest one before.
     pub(crate) fn record_neutral(&mut self, delay: u32) -> Frame {
         let before = self.local.newest();
         let (table, own) = (&mut self.table, self.own.as_ref());
@@ -208,7 +208,7 @@ impl<I: Input> InputLog<I> {
         before
     }
 
-    /// The slots whose owners are waited for.
+    /// Slots whose owners are waited for.
     pub(crate) fn waiting_for(&self) -> SlotSet {
         let horizon = self.received_frame();
         let late = self.tracks.iter().filter(|track| track.received_frame() == horizon);
@@ -219,26 +219,26 @@ impl<I: Input> InputLog<I> {
         self.own.iter().chain(self.tracks.iter().map(|track| &track.row))
     }
 
-    /// One slot's input at a frame that is held.
+    /// Input of one slot in a frame that is held.
     pub(crate) fn cell(&self, frame: Frame, slot: Slot) -> I {
         self.table.cell(frame, slot)
     }
 
-    /// Whether the inputs of a frame that was simulated are still there. Others' entries may lie up
-    /// to two lookaheads beyond what is confirmed, and share the ring.
+    /// Whether the inputs of a simulated frame are still there. Entries of others may lie up to two
+    /// lookaheads beyond what is confirmed, and share the ring.
     pub(crate) fn is_kept(&self, frame: Frame, confirmed: Frame, lookahead: u32) -> bool {
         let newest = confirmed.max(self.current).max(self.local.newest());
         newest.since(frame) < self.table.frames() - 2 * lookahead
     }
 
-    /// The slots present at a frame, as far as is known.
+    /// Slots present at a frame, as far as is known.
     pub(crate) fn present_at(&self, frame: Frame) -> SlotSet {
         let here = self.rows().filter(|row| row.is_present_at(frame));
         here.fold(SlotSet::EMPTY, |set, row| set.union(row.slots))
     }
 
-    /// What a frame is simulated with. Until it is confirmed anybody may turn out to have come or
-    /// gone, so whatever is asked about others is a question.
+    /// Inputs to simulate a frame with. Until it is confirmed any peer may turn out to have joined or
+    /// left, so every look at the others is a question.
     pub(crate) fn live_inputs(&mut self, frame: Frame, confirmed: Frame) -> Inputs<'_, I> {
         let own = self.own.filter(|row| row.is_present_at(frame)).map_or(SlotSet::EMPTY, |row| row.slots);
         let mut present = own;
@@ -266,7 +266,7 @@ impl<I: Input> InputLog<I> {
         Inputs::noted(frame, self.table.row(frame), present, guessed, unsure, notebook)
     }
 
-    /// Takes entries told as runs after `base`, up to `last`, each of `entry_bytes`. The sender's
+    /// Takes entries encoded as runs after `base`, up to `last`, each of `entry_bytes`. The sender's
     /// slots and what is held of it are those of `track`.
     pub(crate) fn take_runs(
         &mut self,
@@ -314,7 +314,7 @@ impl<I: Input> InputLog<I> {
         Ok(())
     }
 
-    /// Frames simulated beyond what is known guessed from an older input: guess them again.
+    /// Frames simulated beyond what is known predicted from an older input: predict them again.
     fn guess_again(&mut self, track: usize) {
         let RemoteStream { row, have, .. } = self.tracks[track];
         for slot in row.slots {
@@ -325,7 +325,7 @@ impl<I: Input> InputLog<I> {
                 let frame = Frame::new(number);
                 let cell = self.table.cell_mut(frame, slot);
                 if *cell == guess {
-                    // All later frames were guessed from the same input as this one.
+                    // All later frames were predicted from the same input as this one.
                     break;
                 }
                 *cell = guess;
@@ -336,14 +336,13 @@ impl<I: Input> InputLog<I> {
         }
     }
 
-    /// The last entry of a stream before `frame`, told in full: runs build on it. None if it is not
-    /// held.
+    /// Last entry of a stream before `frame`, decoded: runs build on it. None if it is not held.
     pub(crate) fn entry_before(&self, stream: StreamId, frame: Frame) -> Option<Vec<I>> {
         Some(self.warm.get(&stream)?.entry(frame.previous())?.collect())
     }
 
-    /// The roster is another. Finds the first simulated frame that would have gone otherwise;
-    /// nothing up to `confirmed` can. `held` says from which frame to which a stream is held.
+    /// Takes another roster. Finds the first simulated frame it changes; none up to `confirmed` can
+    /// change. `held` says from which frame to which a stream is held.
     pub(crate) fn set_rows(
         &mut self,
         rows: &[RosterEntry],
@@ -359,10 +358,10 @@ impl<I: Input> InputLog<I> {
         self.own = rows.iter().find(|row| row.stream == self.me && row.slots.len() == players).copied();
         self.tracks.extend(rows.iter().filter(|row| row.stream != self.me).map(|row| {
             let (first, have) = held(row.stream).unwrap_or((row.first_frame, row.first_frame.previous()));
-            // Whatever counts in what is confirmed was held, even if it is forgotten by now.
+            // Whatever counts in confirmed frames was held, even if it is forgotten by now.
             let was_held = if row.first_frame <= confirmed { confirmed.min(row.last_frame) } else { have };
             let before = old.iter().find(|track| track.row.stream == row.stream);
-            // But not by us, if we came in after it: then there is nothing to compare with.
+            // But not by this peer, if it joined later: then there is nothing to compare with.
             let first = if have < was_held { was_held.next() } else { first };
             let have = have.max(was_held);
             let since = before.map_or(first, |track| track.since.min(first));
@@ -393,8 +392,8 @@ impl<I: Input> InputLog<I> {
             .retain(|stream, _| !rows.iter().any(|row| row.stream == *stream && row.first_frame < old_news));
     }
 
-    /// Those who are new in the table bring their entries along, and frames they were missing in
-    /// are guessed anew.
+    /// New streams in the table bring their entries along, and frames they were missing in are
+    /// predicted again.
     fn settle_in(&mut self, old: &[RemoteStream], old_own: Option<RosterEntry>) {
         if let Some(own) = self.own {
             let had = old_own.is_some_and(|old| old.first_frame == own.first_frame && old.slots == own.slots);
@@ -445,7 +444,7 @@ impl<I: Input> InputLog<I> {
     }
 }
 
-/// An own entry that counts goes into the table.
+/// Puts an own entry that counts into the table.
 fn put_own<I: Input>(table: &mut InputRing<I>, own: Option<&RosterEntry>, frame: Frame, entry: &[I]) {
     if let Some(row) = own.filter(|row| row.is_present_at(frame)) {
         for (slot, input) in row.slots.iter().zip(entry) {
@@ -467,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn of_who_went_before_we_came_nothing_is_held_to_compare_with() {
+    fn stream_that_ended_before_join_is_never_held() {
         let mut ledger = InputLog::<u8>::new(stream(1), 1, 64, 4);
         ledger.restart(stream(1), Frame::new(100));
         let slots = SlotSet::of(Slot::at(1));
@@ -476,8 +475,8 @@ mod tests {
         let nothing = |_| Some((Frame::new(1), Frame::START));
         ledger.set_rows(&[row], Frame::new(100), nothing);
         assert!(!ledger.tracks()[0].is_held(), "it only lingers: {:?}", ledger.tracks()[0]);
-        assert_eq!(ledger.received_frame(), Frame::NEVER, "nobody waits for it");
-        // What it says all the same is no second value for anything.
+        assert_eq!(ledger.received_frame(), Frame::NEVER, "no peer waits for it");
+        // What it says all the same contradicts nothing.
         let mut runs = RunsWriter::default();
         (0..5).for_each(|nth| runs.change(1, |out| out[0] = 7 + nth));
         let last = Frame::new(90);

@@ -1,17 +1,14 @@
-//! Who is present at which frame, agreed by peers alone: a pure machine beside the session.
+//! Membership: which stream counts from which frame to which, agreed by peers alone.
 //!
-//! A *stream* (machine and stay) is immutable, so peers can never disagree about a value, only
-//! about from which frame to which a stream counts. Three things change that: a *join*, written in
-//! the lead's entry; a *goodbye*, written in the leaver's own last entry; and a *view*, agreed by
-//! those who can still reach each other when somebody falls silent. Only the last needs a
-//! conversation: one survivor asks all it can reach what they hold ([`collect`]), whoever answers
-//! stops listening outside that circle ([`fence`]), what any of them holds counts, and the result
-//! is the next view ([`install`]). Those outside may live on in another [`history`]; a fixed order
-//! decides which one wins when they meet ([`meeting`]).
+//! A *stream* (peer and stay) is immutable, so peers only have to agree on its first and last
+//! frame. A *join* in the leader's entry begins one, a *goodbye* in its own last entry ends it, and
+//! a *view* ends those of silent peers: one survivor asks all it can reach what they hold
+//! ([`collect`]), those that answer stop listening outside that circle ([`fence`]), what any of
+//! them holds counts, and the result is the next view ([`install`]). Peers outside may go on in
+//! another [`history`]; a fixed order decides which one wins when they meet ([`meeting`]).
 //!
-//! The machine owns the roster, views, promises and which entries may be taken. It does not hold
-//! inputs (see [`held::Entries`]), draw random numbers, read clocks, measure who is reachable or
-//! move snapshots: its holder does, and drains [`Membership::next_message`].
+//! The session calls it and drains [`Membership::next_message`]. Absent: inputs (see
+//! [`held::Entries`]), chance, clocks, reachability, snapshots.
 
 mod admission;
 mod ballot;
@@ -61,47 +58,47 @@ pub(crate) use messages::{Report, Told};
 pub(crate) use rows::{RosterEntry, lead_at, row_of};
 pub(crate) use settings::{REPEAT_AFTER, Settings};
 
-/// What the machine is in its match.
+/// Role of this peer in its match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
-    /// In none.
+    /// In no match.
     Out,
-    /// Fed by somebody: warming up, or watching.
+    /// Fed by a donor: a learner, or a spectator.
     Observer,
-    /// In the roster by its own knowledge.
+    /// In the roster, as far as this peer knows.
     Member,
 }
 
-/// Why a stay ended against one's will.
+/// Why a stay ended against the peer's will.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum StayEnd {
-    /// Nobody fed us, or we did not become full in time.
+    /// No donor fed this peer, or it did not become a full member in time.
     Starved,
-    /// A view says otherwise than what we have confirmed.
+    /// A view contradicts what this peer has confirmed.
     Contradicted,
 }
 
 /// What only a peer can do, never the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// An entry it gave differs from the one that is held.
+    /// It sent another value of an entry than the one that is held.
     EntryChanged { stream: StreamId, frame: Frame },
-    /// A value in an entry cannot be read.
+    /// A value in an entry cannot be decoded.
     Value(DecodeError),
-    /// A ballot beyond all that can have been used.
+    /// It used a ballot above all that can have been used.
     BallotLeap { number: u32 },
-    /// A view with us in it, though nobody asked us what we hold.
+    /// It sent a view that contains this peer without having asked it for a report.
     ViewUnasked { number: u32 },
-    /// Somebody is to sit in slots the game does not have.
+    /// It gave a stream slots that the game does not have.
     NoSuchSlots,
-    /// What it says it holds cannot be.
+    /// Its report cannot be true.
     ReportFalse,
-    /// It has another number of players than it said before.
+    /// It says another number of players than before.
     PlayersChanged { players: u8, seats: u8 },
 }
 
-/// Counts what changed, for whoever keeps something that follows from it. Two machines in the same
-/// state are equal whatever they count.
+/// Counts changes for values derived from this machine. Machines in equal states are equal,
+/// whatever they count.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Epoch(u32);
 
@@ -127,82 +124,82 @@ impl Hash for Epoch {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// The tag of what follows from starting together: the first that is used on a link.
+/// Tag of the status that follows from starting together: the first one used on a link.
 pub(crate) const IMPLIED_TAG: u8 = 0;
 
-/// Messages waiting to be sent; beyond this new ones are dropped, and said again later.
+/// Messages waiting to be sent; beyond this new ones are dropped and sent again later.
 const OUTBOX_MAX: usize = 512;
 
-/// The machine.
+/// State of membership on one peer: see the module.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Membership {
     settings: Settings,
     rules: Rules,
     me: StreamId,
-    /// How many players are here, and which slots they would like.
+    /// Number of local players, and the slots they would like.
     players: u8,
     wanted: SlotSet,
     mode: Mode,
     lineage: Lineage,
     view: View,
-    /// The view's rows with what confirmed entries said since.
+    /// Rows of the view, with what confirmed entries changed since.
     rows: Vec<RosterEntry>,
-    /// The same with what entries say that are held but not confirmed.
+    /// The same, with what entries say that are held but not confirmed.
     known: Vec<RosterEntry>,
-    /// `known` changed since it was last asked.
+    /// `known` changed since the last question.
     roster_changed: bool,
     /// Before this frame nothing changes about the roster.
     quiet_until: Frame,
-    /// Changes with everything others are told of us and everything we think of them.
+    /// Changes with everything others are told of this peer and everything it thinks of them.
     epoch: Epoch,
     streams: Streams,
-    /// Where the own one was last.
+    /// Where the own entry was last found.
     own_place: EntryIndex,
-    /// The first frame of the own stream.
+    /// First frame of the own stream.
     begun_at: Option<Frame>,
-    /// Its last one, once the goodbye is written: what is held of it may be forgotten before
-    /// everybody has read it.
+    /// Last frame of the own stream, once the goodbye is written. Kept because the stream may be
+    /// forgotten before every peer has read it.
     ended_at: Option<Frame>,
     confirmed: Frame,
     settled: Frame,
-    /// Up to which frame an observer was told what is confirmed.
+    /// Frame up to which an observer was told what is confirmed.
     fed: Frame,
-    /// Since when nothing came of being fed or becoming full.
+    /// Since when being fed or becoming a full member made no progress.
     starving_since: Micros,
     fence: Fence,
-    /// What was accepted in a vote.
+    /// Proposal accepted in a vote.
     accepted: Option<Proposal>,
     collection: Option<Collection>,
     peers: Peers,
-    /// Streams the application wants gone.
+    /// Streams the session evicts.
     condemned: VecSet<StreamId>,
-    /// The highest ballot number ever seen.
+    /// Highest ballot number ever seen.
     number_seen: u32,
-    /// Somebody is left with a fence: a change must be finished.
+    /// A peer is left with a fence: a change must be finished.
     unfinished: bool,
     suspicious_since: Option<Micros>,
     /// More suspicions may follow.
     doubtful: bool,
-    /// A change is called for, and this one must act first: since when we wait for it, standing at
+    /// A change is called for and this stream must act first: since when this peer waits for it, and at
     /// which frame.
     held_up: Option<(StreamId, Micros, Frame)>,
-    /// Nobody was missing when this epoch began.
+    /// No peer was missing when this epoch began.
     quiescent_since: Option<Epoch>,
-    /// Nobody was missing or coming and nothing was being said when this epoch began.
+    /// No peer was missing or joining and no message was due when this epoch began.
     at_rest_since: Option<Epoch>,
     leaving: bool,
     slept: bool,
     ticked_at: Option<Micros>,
     lost: Option<StayEnd>,
-    /// An entry of which others hold another value.
+    /// An entry of which other peers hold another value.
     contested: Option<(StreamId, Frame)>,
-    /// Somebody who admitted somebody without being the lead, and where.
+    /// A stream that admitted a joiner without leading, and the frame in which it did.
     usurper: Option<(StreamId, Frame)>,
     outbox: VecDeque<(PeerId, Message)>,
 }
 
 impl Membership {
-    /// Everybody starts together, at the frame after `confirmed`.
+    /// A match that these peers start together, at the frame after `confirmed`.
     #[cfg(test)]
     pub(crate) fn start(
         settings: Settings,
@@ -216,7 +213,7 @@ impl Membership {
         membership
     }
 
-    /// A machine in no match.
+    /// A peer in no match.
     pub(crate) fn out(settings: Settings, me: StreamId, players: u8, wanted: SlotSet) -> Membership {
         Membership {
             settings,
@@ -262,7 +259,7 @@ impl Membership {
         }
     }
 
-    /// The match begins with everybody in these rows, after what is confirmed.
+    /// Begins a match with all peers in these rows, after what is confirmed.
     pub(crate) fn start_together(&mut self, game: MatchId, rows: Vec<RosterEntry>) {
         self.epoch.advance();
         self.begin(game, rows, self.confirmed);
@@ -287,57 +284,57 @@ impl Membership {
         self.refresh();
     }
 
-    /// Whether there is a way to a peer, and it was heard lately.
+    /// Whether a peer has a path to this one and was heard lately.
     pub(crate) fn set_reachable(&mut self, peer: PeerId, reachable: bool) {
         self.peers.entry(peer).reachable = reachable;
         self.epoch.advance();
     }
 
-    /// Whether a suspicion may not be the only one, or may turn out to be wrong: somebody who
-    /// counts as reachable has been silent lately, or somebody who does not was heard not long ago.
+    /// Whether a suspicion may be followed by more, or be wrong: a reachable peer has been silent
+    /// lately, or an unreachable one was heard not long ago.
     pub(crate) fn set_doubtful(&mut self, doubtful: bool) {
         self.doubtful = doubtful;
     }
 
-    /// Nothing more is to be known about this machine.
+    /// Forgets what follows from messages of this peer.
     pub(crate) fn forget_peer(&mut self, peer: PeerId) {
         self.peers.remove(peer);
     }
 
-    /// Whether a machine made everybody wait lately, so that it must not be taken for somebody new.
+    /// Whether a peer stalled all others lately, so that it must not be taken for a new one.
     pub(crate) fn is_wary_of(&self, now: Micros, peer: PeerId) -> bool {
         self.peers.get(peer).is_some_and(|peer| peer.is_on_record(now))
     }
 
-    /// A link to a machine came up: tags told on the one before are void.
+    /// A link to a peer came up: tags sent on the one before are void.
     pub(crate) fn handle_link(&mut self, peer: PeerId) {
         self.peers.entry(peer).forget_tags();
         self.epoch.advance();
     }
 
-    /// A machine is here under this name, whatever it does: any other stay of it is over.
+    /// A peer is here with this incarnation: all other stays of it are over.
     pub(crate) fn handle_hello(&mut self, peer: PeerId, incarnation: Incarnation) {
         self.peers.entry(peer).set_incarnation(incarnation);
         self.epoch.advance();
     }
 
-    /// A peer in our history said it confirmed this frame.
+    /// A peer in this history said that it confirmed this frame.
     pub(crate) fn note_confirmed(&mut self, peer: PeerId, confirmed: Frame) {
         let peer = self.peers.entry(peer);
         peer.confirmed = peer.confirmed.max(confirmed);
     }
 
-    /// How a peer stands: what packets with this tag mean.
+    /// Status of a peer that packets with this tag refer to.
     pub(crate) fn standing_of(&self, peer: PeerId, tag: u8) -> Option<&PeerStatus> {
         self.peers.get(peer)?.standing(tag)
     }
 
-    /// How a peer stands now.
+    /// Newest status of a peer.
     pub(crate) fn latest_standing(&self, peer: PeerId) -> Option<&PeerStatus> {
         self.peers.get(peer)?.latest()
     }
 
-    /// A peer stands like this without having said so. False if it has said anything else.
+    /// Assumes this status of a peer that has not sent any. False if it has sent one.
     pub(crate) fn imply_standing(&mut self, peer: PeerId, standing: PeerStatus) -> bool {
         let peer = self.peers.entry(peer);
         let silent = peer.latest().is_none();
@@ -353,13 +350,13 @@ impl Membership {
         self.peers.get(peer).is_some_and(|peer| peer.observes)
     }
 
-    /// What another history a peer is in is to ours.
+    /// How another history, in which a peer is, relates to this one.
     pub(crate) fn relation_of(&self, peer: PeerId) -> Option<Relation> {
         let peer = self.peers.get(peer)?;
         Some(peer.relation(&self.lineage, &peer.latest()?.tip))
     }
 
-    /// The highest attempt anybody was heard to make.
+    /// Highest ballot any peer was heard to use.
     #[cfg(test)]
     pub(crate) fn number_seen(&self) -> u32 {
         self.number_seen
@@ -369,12 +366,12 @@ impl Membership {
         self.epoch
     }
 
-    /// How many frames the entries of a peer may lag when it is admitted.
+    /// Sets how many frames the entries of a peer may lag when it is admitted.
     pub(crate) fn set_lag(&mut self, peer: PeerId, frames: u32) {
         self.peers.entry(peer).lag_frames = Some(frames);
     }
 
-    /// The application wants this stream gone, though it may be alive.
+    /// Evicts this stream, though its peer may be alive.
     pub(crate) fn condemn(&mut self, stream: StreamId) {
         if rows::is_open(&self.known, stream) && stream != self.me {
             self.condemned.insert(stream);
@@ -382,9 +379,9 @@ impl Membership {
         }
     }
 
-    /// Everybody has waited for this stream for too long. Whoever does that again is not let in
-    /// again at once: unless it is somebody who has come back meanwhile, under another name, and
-    /// the others may not even agree that the former one is gone.
+    /// Evicts a stream that all have waited for too long. It is not admitted again at once, unless the
+    /// peer has returned under another incarnation meanwhile, when the others may not even agree that
+    /// the former stay is over.
     pub(crate) fn condemn_idle(&mut self, now: Micros, stream: StreamId) {
         let is_here = rows::is_open(&self.known, stream) && self.peers.is_reachable(&self.lineage, stream);
         if is_here && self.decide_without(stream) && stream != self.me {
@@ -393,7 +390,7 @@ impl Membership {
         self.condemn(stream);
     }
 
-    /// Time passes: suspicions ripen, questions are asked again, starving ends.
+    /// Lets time pass: suspicions mature, requests are repeated, starving ends.
     pub(crate) fn tick(&mut self, now: Micros, entries: &mut dyn Entries) {
         if self.ticked_at.is_some_and(|at| now.since(at) > self.settings.sleep_after) {
             self.slept = true;
@@ -421,7 +418,7 @@ impl Membership {
         }
     }
 
-    /// Time passes, and nothing but inputs came. False if that is not all: then
+    /// Lets time pass in which nothing but inputs came. False if more did: then call
     /// [`tick`](Membership::tick).
     pub(crate) fn rest(&mut self, now: Micros) -> bool {
         let awake = self.ticked_at.is_some_and(|at| now.since(at) <= self.settings.sleep_after);
@@ -433,8 +430,8 @@ impl Membership {
         rests
     }
 
-    /// Whether there was nothing to do when we last looked, and nothing has changed since.
-    /// Then nothing but inputs is told, and nobody has said goodbye.
+    /// Whether there was nothing to do at the last look and nothing has changed since. Then only inputs
+    /// are due, and no goodbye is pending.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
         self.at_rest_since.is_some_and(|epoch| epoch.number() == self.epoch.number())
@@ -452,10 +449,10 @@ impl Membership {
             && !self.peers.iter().any(|(_, peer)| peer.may_come_in())
     }
 
-    /// Something a peer said.
+    /// Takes a message of a peer.
     ///
     /// # Errors
-    /// If only a peer that breaks the rules can have said it.
+    /// If only a peer that breaks the rules can have sent it.
     pub(crate) fn handle_message(
         &mut self,
         now: Micros,
@@ -512,22 +509,22 @@ impl Membership {
         self.outbox.pop_front()
     }
 
-    /// Why the stay ended, told once.
+    /// Why the stay ended, reported once.
     pub(crate) fn take_lost(&mut self) -> Option<StayEnd> {
         self.lost.take()
     }
 
-    /// An entry of which others hold another value than we do, told once.
+    /// An entry of which other peers hold another value, reported once.
     pub(crate) fn take_contested(&mut self) -> Option<(StreamId, Frame)> {
         self.contested.take()
     }
 
-    /// Somebody who admitted somebody without being the lead, told once.
+    /// A stream that admitted a joiner without leading, reported once.
     pub(crate) fn take_usurper(&mut self) -> Option<(StreamId, Frame)> {
         self.usurper.take()
     }
 
-    /// Whether the roster as far as it is known changed since this was last asked.
+    /// Whether the known roster changed since the last call.
     pub(crate) fn take_roster_changed(&mut self) -> bool {
         std::mem::take(&mut self.roster_changed)
     }
@@ -540,7 +537,7 @@ impl Membership {
         self.me
     }
 
-    /// The roster as confirmed entries have it.
+    /// The roster that confirmed entries describe.
     pub(crate) fn rows(&self) -> &[RosterEntry] {
         &self.rows
     }
@@ -559,7 +556,7 @@ impl Membership {
         self.streams.get_near(self.own_place, self.me)
     }
 
-    /// Of the other machine's stream most is held of, how many entries.
+    /// Largest number of entries held of one other stream.
     pub(crate) fn entries_held_most(&self) -> u32 {
         let others = self.streams.iter().filter(|(stream, _)| *stream != self.me);
         others.map(|(_, held)| held.len()).max().unwrap_or(0)
@@ -569,7 +566,7 @@ impl Membership {
         self.confirmed
     }
 
-    /// The last frame everybody who could still make a view has confirmed.
+    /// Last frame that all peers have confirmed that could still make a view.
     pub(crate) fn settled(&self) -> Frame {
         self.settled
     }
@@ -578,7 +575,7 @@ impl Membership {
         &self.lineage
     }
 
-    /// What to tell others of oneself.
+    /// Status to tell other peers.
     pub(crate) fn standing(&self) -> Option<PeerStatus> {
         (self.mode != Mode::Out).then(|| PeerStatus {
             tip: self.lineage.tip_since(self.lineage.depth().saturating_sub(self.settings.tip_links - 1)),
@@ -590,7 +587,7 @@ impl Membership {
         })
     }
 
-    /// What to add to a packet while fenced.
+    /// Promise to add to a packet while fenced.
     pub(crate) fn promise_told(&self) -> Option<Ballot> {
         let promised = self.fence.promised();
         let fenced = self.fence.is_up() || promised > self.view.ballot;
@@ -603,13 +600,13 @@ impl Membership {
         }
     }
 
-    /// A member with an open row that has confirmed all that was before it.
+    /// A member with an open row that has confirmed everything before it.
     fn is_full(&self) -> bool {
         row_of(&self.known, self.me)
             .is_some_and(|row| row.is_active() && self.confirmed >= row.first_frame.previous())
     }
 
-    /// No join and no goodbye may be written.
+    /// Whether no join and no goodbye may be written.
     fn is_busy(&self) -> bool {
         self.collection.is_some() || self.fence.is_up()
     }
@@ -619,7 +616,7 @@ impl Membership {
         !is_condemned && self.peers.is_reachable(&self.lineage, stream)
     }
 
-    /// The stay is over, by one's own will.
+    /// Ends the stay by the peer's own will.
     pub(crate) fn quit(&mut self) {
         self.mode = Mode::Out;
         self.epoch.advance();

@@ -529,7 +529,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn packets_are_written_as_the_vectors_say_and_read_back() {
+    fn packets_match_vectors_and_round_trip() {
         let vectors = [
             include_str!("../vectors/idle.hex"),
             include_str!("../vectors/everything.hex"),
@@ -584,7 +584,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_truncation_and_every_addition_is_an_error() {
+    fn truncated_or_extended_packets_fail() {
         let (mut writers, mut said) = Default::default();
         for packet in samples(&mut writers, &mut said) {
             let mut bytes = encoded(&packet);
@@ -597,7 +597,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_can_be_read_is_written_the_same_way() {
+    fn decodable_bytes_have_one_encoding() {
         let mut rng = Prng::new(1);
         let (mut writers, mut said) = Default::default();
         let samples = samples(&mut writers, &mut said);
@@ -619,7 +619,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn frames_are_completed_to_the_nearest() {
+    fn frame_bits_complete_to_nearest_frame() {
         let near = Frame::new(70_000);
         assert_eq!(complete(70_003u32 as u16, near), 70_003);
         assert_eq!(complete(69_000u32 as u16, near), 69_000);

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_asked_again_uses_the_context_it_was_asked_with() {
+    fn repeated_question_uses_original_context() {
         let mut threshold = 10u16;
         let (question, answer) =
             Question::new(3, 12u8, threshold, |input, threshold| u16::from(input) > threshold);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_stays_small_enough_to_copy() {
+    fn question_record_stays_small() {
         assert!(size_of::<Question<u8>>() <= 48);
     }
 }

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_written_as_the_vectors_say_and_every_truncation_is_an_error() {
+    fn packets_match_vectors_and_truncations_fail() {
         let vectors = [include_str!("../vectors/need.hex"), include_str!("../vectors/give.hex")];
         for (packet, vector) in samples().iter().zip(vectors) {
             let mut bytes = Vec::new();

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_match_plays_and_verifies() {
+    fn recorded_match_plays_and_verifies() {
         let (bytes, hashes) = record();
         let replay = Replay::<Sum>::read(&bytes, 77).unwrap();
         assert_eq!((replay.last_frame(), replay.damage()), (Frame::new(1_000), None));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn any_frame_is_reached_from_a_state_nearby() {
+    fn any_frame_is_reached_from_near_keyframe() {
         let (bytes, hashes) = record();
         let replay = Replay::<Sum>::read(&bytes, 77).unwrap();
         let mut playback = replay.play();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_before_a_cut_plays() {
+    fn truncated_replay_plays_up_to_cut() {
         let (bytes, hashes) = record();
         let pieces = pieces(&bytes);
         assert_eq!((pieces.len(), pieces[pieces.len() - 1].plays), (1 + 40 + 10 + 1, 1_000));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_before_a_flipped_bit_plays_and_the_damage_is_said_to_be_where_it_is() {
+    fn flipped_bit_is_located_and_replay_plays_up_to_it() {
         let (bytes, hashes) = record();
         let pieces = pieces(&bytes);
         for at in 0..bytes.len() {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_state_or_hash_that_is_well_sealed_is_no_damage_but_does_not_verify() {
+    fn sealed_wrong_state_is_intact_but_fails_to_verify() {
         let (bytes, hashes) = record();
         let pieces = pieces(&bytes);
         let verified = |file: &[u8]| {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn states_that_repeat_themselves_are_packed_and_taken_only_if_they_make_sense() {
+    fn repetitive_states_are_compressed_and_checked() {
         let mut recorder = Recorder::new(&Flock([7; 500]), info(), CONFIG);
         for frame in 1..=1_000u32 {
             let row = [frame as u16 / 20, 0, 0];
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_refused_with_the_reason() {
+    fn foreign_files_are_rejected_with_reason() {
         let (bytes, _) = record();
         let refused = |bytes: &[u8], game| Replay::<Sum>::read(bytes, game).map(|_| ()).unwrap_err();
         assert_eq!(refused(b"hello, this is a letter", 77), ReplayError::NotAReplay);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_present_in_slots_the_match_does_not_have() {
+    fn presence_in_slots_beyond_match_is_rejected() {
         // The head of a match of three, then one frame in which a fourth is there; everything else
         // is as it should be.
         let bytes = Recorder::new(&Sum::default(), info(), CONFIG).finish();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_has_changed_is_told_from_a_damaged_file() {
+    fn changed_game_is_told_from_corrupt_file() {
         /// The same state, another rule.
         #[derive(Clone, Debug, Default, State)]
         struct Changed(Sum);

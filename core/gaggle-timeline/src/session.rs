@@ -37,9 +37,9 @@ use crate::wire::{LOSS_MEMORY, Sender};
 pub(crate) use cx::Cx;
 pub use transmit::Transmit;
 
-/// Steps of a hand-shake: each side's announcement, and the time between.
+/// Steps of a handshake: each side's announcement, and the measured round trip.
 const HANDSHAKE_STEPS: u32 = 2;
-/// One machine's part in a match.
+/// One peer's part in a match.
 ///
 /// A pure state machine: give it input, packets and the time, then drain what it wants.
 ///
@@ -50,13 +50,13 @@ const HANDSHAKE_STEPS: u32 = 2;
 ///    a frame;
 /// 3. [`poll_request`](Session::poll_request) until it is empty: save, load, advance;
 /// 4. [`poll_transmit`](Session::poll_transmit) until it is empty: what to send;
-/// 5. [`poll_event`](Session::poll_event) until it is empty: what to tell people.
+/// 5. [`poll_event`](Session::poll_event) until it is empty: what to tell players.
 ///
 /// [`Timeline`](crate::Timeline) does 2 and 3 for a [`Game`](crate::Game),
 /// [`Driver`](crate::Driver) 1 and 4 for a transport.
 ///
-/// Who plays may change at any frame: others [join](Session::join), [leave](Session::leave) or fall
-/// silent, and nobody waits for the first two.
+/// The roster may change at any frame: peers [join](Session::join), [leave](Session::leave) or fall
+/// silent, and the match waits for none of the first two.
 #[derive(Debug)]
 pub struct Session<I: Input> {
     cx: Cx,
@@ -75,16 +75,16 @@ pub struct Session<I: Input> {
     gossip: Gossip,
 }
 
-/// How a tick went.
+/// Outcome of one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tick {
-    /// Nothing is simulated: the hand-shake is not over, no state to join with has arrived yet, or
-    /// we have left.
+    /// Nothing is simulated: the handshake is not over, no snapshot has arrived yet, or this peer has
+    /// left.
     Waiting,
     /// A new frame is simulated.
     Advanced,
-    /// The window is used up: no new frame until others' input arrives. What local players do
-    /// meanwhile is kept.
+    /// The prediction window is used up: no new frame until input of other peers arrives. Input of local
+    /// players is kept meanwhile.
     Stalled,
 }
 
@@ -118,12 +118,12 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A session of `local` with everybody in `seats`, who start together; alone at once.
-    /// `incarnation` is a random number the caller draws: it tells this stay from earlier ones of
-    /// the same machine.
+    /// A session of `local` that starts together with all peers in `seats`, or alone at once.
+    /// `incarnation` is a random number of the caller: it tells this stay from earlier ones of the same
+    /// peer.
     ///
     /// # Errors
-    /// If a setting or seat cannot be; the error says which, and what to change.
+    /// If a setting or slot is invalid; the error says which, and what to change.
     pub fn new(
         config: TimelineConfig,
         local: PeerId,
@@ -144,13 +144,13 @@ impl<I: Input> Session<I> {
         Ok(session)
     }
 
-    /// A session of `local` that starts a match by itself, with so many players in the first slots.
-    /// It runs at once and waits for nobody; others [join](Session::join) it, up to
-    /// [`TimelineConfig::slot_count`] players. Give it a [`TimelineConfig::match_id`] of its own:
-    /// when two matches meet, the one born earlier goes on and those of the other come over.
+    /// A session of `local` that creates a match, with so many players in the first slots. It runs at
+    /// once without waiting; other peers [join](Session::join) it, up to
+    /// [`TimelineConfig::slot_count`] players. Give it a [`TimelineConfig::match_id`] of its own: when
+    /// two matches meet, the one created earlier goes on and the peers of the other join it.
     ///
     /// # Errors
-    /// If a setting cannot be; the error says which, and what to change.
+    /// If a setting is invalid; the error says which, and what to change.
     pub fn create(
         config: TimelineConfig,
         local: PeerId,
@@ -162,12 +162,12 @@ impl<I: Input> Session<I> {
         Session::new(config, local, &[seat], incarnation)
     }
 
-    /// A session of `local` that comes into a match others play, with so many players. It takes the
-    /// state from one of them chosen at random, catches up, and is admitted without anybody
-    /// pausing. [`TimelineConfig::slot_count`] must be what the others have.
+    /// A session of `local` that joins a running match with so many players. It takes a snapshot from a
+    /// peer chosen at random, catches up, and is admitted without a pause for any peer.
+    /// [`TimelineConfig::slot_count`] must be what the others have.
     ///
     /// # Errors
-    /// If a setting cannot be; the error says which, and what to change.
+    /// If a setting is invalid; the error says which, and what to change.
     pub fn join(
         config: TimelineConfig,
         local: PeerId,
@@ -179,12 +179,11 @@ impl<I: Input> Session<I> {
         Ok(Session::with(config, local, slot_count, players, SlotSet::EMPTY, incarnation))
     }
 
-    /// As [`join`](Session::join), for players who were there before: they get the slots they had,
-    /// unless somebody else sits there by now. The new incarnation ends what may be left of the
-    /// stay before.
+    /// As [`join`](Session::join), for players that return: they get the slots they had, unless other
+    /// players have them by now. The new incarnation ends what may be left of the former stay.
     ///
     /// # Errors
-    /// If a setting cannot be; the error says which, and what to change.
+    /// If a setting is invalid; the error says which, and what to change.
     pub fn rejoin(
         config: TimelineConfig,
         local: PeerId,
@@ -196,12 +195,11 @@ impl<I: Input> Session<I> {
         Ok(Session::with(config, local, slot_count, slots.len(), slots, incarnation))
     }
 
-    /// A session of `local` that only watches a match others play: it comes in like somebody who
-    /// [joins](Session::join), shows confirmed frames only, and never takes a seat. Those who play
-    /// do not wait for it.
+    /// A session of `local` that spectates: it joins as in [`join`](Session::join), shows confirmed
+    /// frames only, and never takes a slot. Players do not wait for it.
     ///
     /// # Errors
-    /// Says which setting cannot be and what to change.
+    /// If a setting is invalid; the error says which, and what to change.
     pub fn spectate(
         config: TimelineConfig,
         local: PeerId,
@@ -214,23 +212,23 @@ impl<I: Input> Session<I> {
         Ok(session)
     }
 
-    /// Whether this machine only watches.
+    /// Whether this peer spectates.
     pub fn is_spectating(&self) -> bool {
         self.cx.spectates
     }
 
-    /// What the bytes of the game's state mean: see [`shape_of`](crate::shape_of). Peers whose
-    /// number differs are refused. A [`Timeline`](crate::Timeline) says it; a game that is driven
-    /// without one says it before there are links, or not at all.
+    /// Sets what the bytes of the game's state mean: see [`shape_of`](crate::shape_of). Peers whose
+    /// number differs are rejected. A [`Timeline`](crate::Timeline) calls it; a game driven without one
+    /// calls it before there are links, or not at all.
     pub fn set_shape(&mut self, shape: u64) {
         self.cx.shape = shape;
     }
 
-    /// A link to a peer is up: we say who we are. It may be anybody: those without a seat may want
-    /// to join.
+    /// A link to a peer is up: this peer announces itself. It may be any peer: one without a slot may
+    /// want to join.
     ///
     /// # Errors
-    /// If there are too many.
+    /// If there are too many links.
     pub fn handle_connected(&mut self, now: Micros, peer: PeerId) -> Result<(), SessionError> {
         self.cx.advance_to(now);
         if self.peers.index_of(peer).is_none() {
@@ -252,7 +250,7 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// The link to a peer ended. It may come back; if it is in the roster and nobody else hears it
+    /// The link to a peer ended. It may return; if it is in the roster and no other peer hears it
     /// either, the others soon agree on its last frame.
     pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId) {
         self.cx.advance_to(now);
@@ -265,7 +263,7 @@ impl<I: Input> Session<I> {
         self.forget_unlinked(index);
     }
 
-    /// The link saw packets of this peer get lost: both sides now tell more often.
+    /// The link lost packets of this peer: both sides now send more often.
     pub fn handle_packet_loss(&mut self, now: Micros, peer: PeerId) {
         self.cx.advance_to(now);
         if let Some(index) = self.peers.index_of(peer) {
@@ -275,10 +273,10 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// What a local player does from now on. Taps between two ticks are merged, so none is lost.
+    /// Sets a local player's input from now on. Presses between two ticks are merged, so none is lost.
     ///
     /// # Errors
-    /// If the slot is not local. While coming in nobody has a slot: see
+    /// If the slot is not local. While joining no slot is local: see
     /// [`local_slots`](Session::local_slots).
     pub fn set_input(&mut self, slot: Slot, input: I) -> Result<(), SessionError> {
         if self.log.local.sample(slot, input) {
@@ -288,12 +286,12 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// One frame's time has passed: decides whether a frame can be simulated, and what else is due.
-    /// Call it [`tick_rate`](TimelineConfig::tick_rate) times a second, bent by
+    /// One frame's time has passed: decides whether a frame can be simulated, and what else is due. Call
+    /// it [`tick_rate`](TimelineConfig::tick_rate) times per second, adjusted by
     /// [`speed_ppm`](Session::speed_ppm), then drain requests and packets.
     pub fn tick(&mut self, now: Micros) -> Tick {
         if self.cx.tick(now) {
-            // It was us who slept: silence during that time says nothing about the others.
+            // This peer itself slept: silence during that time says nothing about the others.
             self.peers.iter_mut().for_each(|remote| remote.presence.heard_at = now);
             self.joiner.note_brought_on(now);
         }
@@ -341,7 +339,7 @@ impl<I: Input> Session<I> {
         if target >= next { Tick::Advanced } else { Tick::Stalled }
     }
 
-    /// The local players leave: their last input is the next one, and everybody knows it is. Go on
+    /// The local players leave: their last input is the next one, and all peers know that it is. Go on
     /// ticking and sending until [`is_closed`](Session::is_closed).
     pub fn leave(&mut self) {
         if self.membership.mode() == Mode::Member {
@@ -353,13 +351,12 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whether the goodbye is done: the links may be closed.
+    /// Whether the goodbye is done, so that links may be closed.
     pub fn is_closed(&self) -> bool {
         self.life.is_closed()
     }
 
-    /// Removes a peer: before the match starts its seat, afterwards its part, as soon as the others
-    /// agree.
+    /// Evicts a peer: before the match starts at once, afterwards as soon as the others agree.
     ///
     /// # Errors
     /// If the peer is not part of the session.
@@ -374,23 +371,23 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// The next thing to tell people.
+    /// Returns the next event, oldest first.
     pub fn poll_event(&mut self) -> Option<SessionEvent> {
         self.cx.events.pop()
     }
 
-    /// The next peer whose link should be closed, and what to tell it: it plays by other rules or
-    /// broke them.
+    /// Returns the next peer whose link should be closed, with the code to close it with: it has other
+    /// rules or broke them.
     pub fn poll_disconnect(&mut self) -> Option<(PeerId, CloseCode)> {
         self.peers.poll_disconnect()
     }
 
-    /// The state the live simulation is at, after the requests are drained.
+    /// Frame of the live simulation, after the requests are drained.
     pub fn current_frame(&self) -> Frame {
         self.log.current
     }
 
-    /// The last frame for which everybody's input was known at the last tick.
+    /// Last frame for which all input was known at the last tick.
     pub fn confirmed_frame(&self) -> Frame {
         self.membership.confirmed()
     }
@@ -409,23 +406,23 @@ impl<I: Input> Session<I> {
         self.log.local.newest()
     }
 
-    /// The last frame everybody present said they confirmed: results may rest on it.
+    /// Last frame that all present peers said they confirmed: results may rest on it.
     pub fn settled_frame(&self) -> Frame {
         self.membership.settled()
     }
 
-    /// The frame whose state this machine began with: 0 for who was there from the start, else the
-    /// frame of the state it took over last.
+    /// Frame whose state this peer began with: 0 from the start of a match, else that of the snapshot
+    /// it took last.
     pub fn start_frame(&self) -> Frame {
         self.sim.origin()
     }
 
-    /// The local machine.
+    /// Identity of the local peer.
     pub fn local_peer(&self) -> PeerId {
         self.cx.local_peer
     }
 
-    /// The slots of the players at this machine. Empty until they are in the roster.
+    /// Slots of the local players. Empty until they are in the roster.
     pub fn local_slots(&self) -> SlotSet {
         match self.log.own() {
             Some(row) => row.slots,
@@ -433,41 +430,41 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// How many slots the game has to think of.
+    /// Number of slots of the game.
     pub fn slot_count(&self) -> usize {
         self.cx.slot_count
     }
 
-    /// Everybody who is, was lately, or will be there, as far as is known.
+    /// All that are, were lately, or will be in the match, as far as is known.
     pub fn roster(&self) -> &[RosterEntry] {
         self.membership.known()
     }
 
-    /// Whose agreement it takes to go on without somebody who fell silent, longest present first:
-    /// with [`TimelineConfig::majority`] more than half of these, or half with the first. Whoever
-    /// came in lately has a vote from the next change on. While too few of them are heard everybody
-    /// waits: the application may [leave](Session::leave) for a match of its own.
+    /// Peers whose agreement it takes to go on without a silent one, in join order: with
+    /// [`TimelineConfig::majority`] more than half of these, or half with the first. A recent joiner has
+    /// a vote from the next change on. While too few of them are heard all wait: the application may
+    /// [leave](Session::leave) for a match of its own.
     pub fn quorum_members(&self) -> Vec<StreamId> {
         self.membership.voters()
     }
 
-    /// The slots present at a frame.
+    /// Slots that are present at a frame.
     pub fn slots_at(&self, frame: Frame) -> SlotSet {
         self.log.present_at(frame)
     }
 
-    /// The peer present longest at a frame.
+    /// Peer that leads at a frame: the first in join order.
     pub fn leader_at(&self, frame: Frame) -> Option<PeerId> {
         membership::lead_at(self.membership.known(), frame).map(|row| row.stream.peer)
     }
 
-    /// A name for the history this machine is in: those who have the same one agree on everything
-    /// they confirm. It changes when somebody falls silent and the others go on without it.
+    /// Identity of the branch this peer is in: peers with the same one agree on all they confirm. It
+    /// changes when a peer falls silent and the others go on without it.
     pub fn branch_id(&self) -> u64 {
         self.membership.lineage().history().0
     }
 
-    /// Whether there is a match here: the hand-shake is over, or a state to join with arrived.
+    /// Whether a match runs here: the handshake is over, or a snapshot arrived.
     pub fn is_running(&self) -> bool {
         self.life.is_running()
     }
@@ -477,12 +474,12 @@ impl<I: Input> Session<I> {
         self.life.is_running() && self.membership.mode() == Mode::Member
     }
 
-    /// The settings.
+    /// Settings of this session.
     pub fn config(&self) -> &TimelineConfig {
         &self.cx.config
     }
 
-    /// What happened so far.
+    /// Counters since the session began.
     pub fn stats(&self) -> SessionStats {
         SessionStats {
             input_delay_frames: self.log.local.input_delay(),

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ring_keeps_as_many_states_as_the_window_calls_for() {
+    fn ring_holds_states_of_whole_window() {
         let mut snapshots = Snapshots::<u32>::new(3);
         for number in 0..20 {
             snapshots.save(Frame::new(number), &(number * 10));

@@ -1,59 +1,58 @@
-//! Numbers for overlays, tests and logs.
+//! Counters of a session for overlays, tests and logs: plain data.
 
 use gaggle_kit::{Frame, Micros};
 
-/// What a session did so far.
+/// Counters of a session since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SessionStats {
     /// Frames simulated for the first time.
     pub frames: u64,
-    /// Times a correction changed the past.
+    /// Corrections that changed the past.
     pub rollbacks: u64,
     /// Frames simulated again.
     pub frames_resimulated: u64,
-    /// The deepest rollback in frames.
+    /// Deepest rollback in frames.
     pub rollback_frames_max: u32,
-    /// How deep the last one was.
+    /// Depth of the last rollback in frames.
     pub rollback_frames_last: u32,
-    /// Copies of the state asked for.
+    /// Save requests for the state.
     pub saves: u64,
-    /// Ticks in which the game waited for others.
+    /// Ticks in which the game waited for other peers.
     pub stalled_ticks: u64,
-    /// Running-game packets sent.
+    /// Packets of the running game that were sent.
     pub packets_sent: u64,
-    /// Their bytes.
+    /// Bytes of those packets.
     pub bytes_sent: u64,
-    /// Corrections that changed no answer, so nothing was simulated again.
+    /// Corrections that changed no answer, so nothing was resimulated.
     pub corrections_without_rollback: u64,
-    /// Times this machine lost its place in the match and came in again.
+    /// Times this peer lost its place in the match and joined again.
     pub rejoins: u64,
-    /// States given to somebody who came in.
+    /// Snapshots sent to joiners.
     pub snapshots_sent: u64,
-    /// States taken from somebody else.
+    /// Snapshots taken over from other peers.
     pub snapshots_received: u64,
-    /// Times whoever helped this machine in led it nowhere and another one was asked.
+    /// Donors given up because their feed led nowhere.
     pub donors_abandoned: u64,
-    /// Times this machine's state was wrong and somebody else's was taken.
+    /// Times the local state was wrong and replaced by another peer's.
     pub recoveries: u64,
-    /// The most entries that are held of another machine's stream right now: bounded, whatever
-    /// happens.
+    /// Most entries currently buffered of one other stream; bounded.
     pub entries_buffered_max: u32,
-    /// Messages passed on by others that made no sense, or that nobody passes on.
+    /// Forwarded messages that made no sense, or that no peer forwards.
     pub forwards_rejected: u64,
-    /// Packets that came late, twice or out of order: older than what their sender had told before.
+    /// Packets that came late, twice or out of order: older than what their sender sent before.
     pub packets_stale: u64,
-    /// Packets that were not looked at, because their sender sent far too many.
+    /// Packets dropped unread because their sender exceeded its rate.
     pub packets_rate_limited: u64,
-    /// Wishes for a state or a feed that were declined, because they came too often.
+    /// Requests for a snapshot or a feed that were declined because they came too often.
     pub requests_rate_limited: u64,
-    /// Entries of third machines somebody passed on unasked.
+    /// Entries of third peers that were forwarded without a request.
     pub entries_unsolicited: u64,
-    /// How far the newest local input is ahead of the simulation.
+    /// Frames between the newest local input and the simulation.
     pub input_delay_frames: u32,
-    /// How far this machine is ahead of the others, in thousandths of a frame.
+    /// Frames this peer is ahead of the others, in thousandths.
     pub frame_advantage_permille: i32,
-    /// Events nobody read in time.
+    /// Events that were not polled in time.
     pub events_dropped: u64,
 }
 
@@ -61,17 +60,17 @@ pub struct SessionStats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerStats {
-    /// The last round trip, polling of both sides included.
+    /// Last round trip, including the polling of both sides.
     pub rtt: Option<Micros>,
-    /// The last frame up to which its input is held.
+    /// Last frame up to which its input is held.
     pub received_frame: Frame,
-    /// The last frame up to which it holds ours.
+    /// Last frame up to which it acknowledged ours.
     pub acked_frame: Frame,
-    /// The last frame it confirmed.
+    /// Last frame it confirmed.
     pub confirmed_frame: Frame,
-    /// Its input delay.
+    /// Its input delay in frames.
     pub input_delay_frames: u32,
-    /// How far this machine is ahead of it, in thousandths of a frame.
+    /// Frames this peer is ahead of it, in thousandths.
     pub frame_advantage_permille: Option<i32>,
     /// Entries it has not acknowledged.
     pub unacked_frames: u32,

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn state_outside_the_state_is_found_and_named() {
+    fn state_outside_game_is_found_and_named() {
         let mut test = SyncTest::new(Leaky::default(), 1, 3);
         for _ in 0..10 {
             assert_eq!(test.advance(&[0]), Ok(()));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_that_leave_something_out_and_states_nobody_can_read_are_found() {
+    fn incomplete_copies_and_undecodable_states_are_found() {
         let sound = Counter { readable: 99, ..Counter::default() };
         assert_eq!(check(&sound), Ok(()));
         let error = check(&Counter { forgets: true, ..sound.clone() }).unwrap_err();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_run_that_differs_is_found_before_anything_else() {
+    fn differing_rerun_is_found_first() {
         let run = check_determinism(
             &Leaky::default(),
             30,

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_minute_has_as_many_ticks_as_it_should_at_any_display_rate() {
+    fn tick_count_is_exact_at_any_display_rate() {
         for display in [24, 59, 60, 75, 144, 240] {
             for speed in [950_000, 1_000_000, 1_050_000] {
                 let mut pace = TickClock::new(60, Micros::ZERO);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hitch_is_caught_up_in_bounded_steps_and_a_long_sleep_is_dropped() {
+    fn hitch_is_caught_up_boundedly_and_sleep_dropped() {
         let mut pace = TickClock::new(60, Micros::ZERO);
         assert_eq!(pace.ticks_due(Micros::from_millis(500), 1_000_000), 10);
         assert_eq!(pace.ticks_due(Micros::from_millis(501), 1_000_000), 10);

@@ -1,4 +1,6 @@
-//! A session with its game: fulfils the session's requests for anything that is a [`Game`].
+//! A session with its game: fulfills the session's requests for any [`Game`].
+//!
+//! `Driver` moves its packets; rooms and tests own it. Absent: transports, packets, membership.
 
 use gaggle_kit::{Frame, Micros, Shape, Slot};
 
@@ -41,30 +43,30 @@ pub struct Timeline<G: Game> {
 }
 
 impl<G: Game> Timeline<G> {
-    /// A match that begins with this state. Everybody must begin with the same.
+    /// A match that begins with this state, which must be the same for all peers.
     pub fn new(mut session: Session<G::Input>, game: G) -> Self {
         session.set_shape(shape_of::<G>());
         let simulation = Simulation::new(session.config(), game);
         Timeline { session, simulation }
     }
 
-    /// What players see now: confirmed as far as input is known, guessed beyond.
+    /// State that players see now: confirmed as far as input is known, predicted beyond.
     pub fn game(&self) -> &G {
         self.simulation.game()
     }
 
-    /// The session: packets, events, statistics.
+    /// Session, for packets, events and counters.
     pub fn session(&self) -> &Session<G::Input> {
         &self.session
     }
 
-    /// The session, to feed it and to drain its packets and events.
+    /// Session, to feed it and to drain its packets and events.
     pub fn session_mut(&mut self) -> &mut Session<G::Input> {
         &mut self.session
     }
 
-    /// Gives a local player's input, made from what that player sees right now: an intent such as
-    /// "the door in front of me" rather than a key.
+    /// Sets a local player's input, made from what that player sees now: an intent such as "the door in
+    /// front of me" rather than a key.
     ///
     /// # Errors
     /// If the slot is not local.
@@ -88,24 +90,24 @@ impl<G: Game> Timeline<G> {
         tick
     }
 
-    /// The state this peer gave up, the one it took over and the inputs between, to keep for
-    /// debugging. There is one after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered)
-    /// of this peer, and after each [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where
-    /// inputs differed. Returns the oldest of the last few, each once. A spectator has none: it has
-    /// never been as far as the state it takes.
+    /// State this peer gave up, the one it took over and the inputs between, for debugging. There is one
+    /// after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered) of this peer, and after each
+    /// [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where inputs differed. Returns the
+    /// oldest of the last few, each once. A spectator has none: it has never been as far as the
+    /// snapshot it takes.
     pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
         self.simulation.take_desync_bundle()
     }
 
-    /// The state with everything confirmed and nothing guessed, as far as it is still held: for
-    /// spectators, results and comparing machines. `None` if that frame was never simulated alone.
+    /// State with everything confirmed and nothing predicted, as far as it is still held: for
+    /// spectators, results and comparisons. `None` if that frame was never simulated alone.
     pub fn confirmed_game(&self) -> Option<(Frame, &G)> {
         self.simulation.confirmed_game(&self.session)
     }
 }
 
-/// What the bytes of a game's state and inputs mean: builds that mean different things by them must
-/// not meet. Never 0.
+/// Fingerprint of what the bytes of a game's state and inputs mean: builds where it differs must not
+/// meet. Never 0.
 ///
 /// ```
 /// use gaggle_kit::{Slot, State};
@@ -134,7 +136,7 @@ mod tests {
     use crate::event::SessionEvent;
     use crate::{Incarnation, Inputs, PeerSlots, TimelineConfig};
 
-    /// Its speed is soon more than it says it can be: it can be written, but not read.
+    /// Its speed soon exceeds its declared range: it can be encoded, but not decoded.
     #[derive(Clone, Debug, Default, State)]
     struct Speeding {
         #[state(range = 0..=8)]
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_cannot_be_read_back_is_ours_to_mend_and_nobody_elses_fault() {
+    fn undecodable_state_is_no_fault_of_other_peers() {
         let peers = [1, 2].map(PeerId::from_u128);
         let seats = [0, 1].map(|index| PeerSlots::new(peers[index], Slot::at(index)));
         let mut both = [0, 1].map(|index| {

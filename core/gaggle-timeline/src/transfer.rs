@@ -1,42 +1,42 @@
-//! Messages that bring somebody in: a snapshot in pieces, what was confirmed since, and letters
-//! passed on for those who cannot reach each other. Layout and bounds only.
+//! Wire format of joining: a snapshot in pieces, feeds of confirmed frames, and messages forwarded
+//! for peers that cannot reach each other. Layout and bounds only.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId};
 
 use crate::membership::{Feed, History, JoinContext, codec};
 
-/// Bytes of the largest state that is sent to a joiner: no player waits for a larger one.
+/// Bytes of the largest state sent to a joiner: no player waits for a larger one.
 pub const STATE_BYTES_MAX: u64 = 64 << 20;
-/// Bytes of one piece of it.
+/// Bytes of one piece of a snapshot.
 pub(crate) const PIECE_BYTES: usize = 8 << 10;
-/// Pieces under way at a time, in bytes: what a fast line holds.
+/// Bytes of pieces in flight: what a fast link holds.
 pub(crate) const WINDOW_BYTES: usize = 256 << 10;
-/// Largest message passed on for somebody else.
+/// Bytes of the largest forwarded message.
 pub(crate) const LETTER_BYTES_MAX: usize = 256 << 10;
 
-/// Announces a snapshot.
+/// Announcement of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Tells this transfer from others of the same donor.
+    /// Distinguishes transfers of the same donor.
     pub(crate) number: u32,
     pub(crate) state_bytes: u64,
-    /// XXH64 of all its bytes.
+    /// XXH64 of all bytes of the snapshot.
     pub(crate) state_hash: u64,
     /// Hash of all inputs up to the snapshot's frame.
     pub(crate) inputs_hash: u64,
     pub(crate) tidings: JoinContext,
 }
 
-/// Why somebody cannot be helped.
+/// Why a donor declines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decline {
-    /// We are in no position to: not in a match, or about to leave.
+    /// It is in no position to: not in a match, or about to leave.
     Unable,
-    /// Enough others are being helped.
+    /// It already serves enough joiners.
     Busy,
-    /// What is asked for is too long ago.
+    /// The requested frame is too long ago.
     TooOld,
-    /// The state has so many bytes, more than can be sent.
+    /// The state has more bytes than can be sent.
     TooLarge { bytes: u64 },
 }
 
@@ -44,38 +44,38 @@ pub(crate) enum Decline {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
     Offer(Box<Offer>),
-    /// The next bytes of the state; in order, on a stream of their own.
+    /// The next bytes of the state, in order, on their own stream.
     Piece {
         number: u32,
         bytes: &'a [u8],
     },
-    /// The same, packed.
+    /// The same bytes, compressed.
     Packed {
         number: u32,
         bytes: &'a [u8],
     },
-    /// So many bytes of it have arrived.
+    /// So many bytes have arrived.
     Got {
         number: u32,
         bytes: u64,
     },
     Decline(Decline),
-    /// What was confirmed.
+    /// Frames that were confirmed since.
     Feed(Box<Feed>),
-    /// Feed us from this frame on; we know this view.
+    /// Asks for a feed from this frame on; the sender knows this view.
     AskFeed {
         from: Frame,
         known: History,
         depth: u32,
     },
-    /// We need no more.
+    /// The feed may end.
     Enough,
-    /// Pass this on.
+    /// Asks to forward this message.
     Forward {
         to: PeerId,
         bytes: &'a [u8],
     },
-    /// Somebody else said this.
+    /// A forwarded message of another peer.
     ForwardFrom {
         from: PeerId,
         bytes: &'a [u8],
@@ -94,8 +94,8 @@ const LETTER_FROM: u8 = 0x28;
 const PACKED: u8 = 0x29;
 
 impl<'a> Message<'a> {
-    /// Whether a message of this kind is one of the many a transfer consists of; whoever takes them
-    /// bounds them by its window.
+    /// Whether a message of this kind is one of the many that make a transfer; their receiver bounds
+    /// them by its window.
     pub(crate) fn moves_state(kind: u8) -> bool {
         matches!(kind, PIECE | GOT | PACKED)
     }
@@ -200,11 +200,14 @@ impl<'a> Message<'a> {
             ENOUGH => Message::Enough,
             LETTER => {
                 let to = PeerId::from_bytes(r.array("peer")?);
-                Message::Forward { to, bytes: bounded("bytes of a letter", r.rest(), LETTER_BYTES_MAX)? }
+                Message::Forward {
+                    to,
+                    bytes: bounded("bytes of a forwarded message", r.rest(), LETTER_BYTES_MAX)?,
+                }
             }
             LETTER_FROM => {
                 let from = PeerId::from_bytes(r.array("peer")?);
-                let bytes = bounded("bytes of a letter", r.rest(), LETTER_BYTES_MAX)?;
+                let bytes = bounded("bytes of a forwarded message", r.rest(), LETTER_BYTES_MAX)?;
                 Message::ForwardFrom { from, bytes }
             }
             kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),
@@ -226,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_round_trip_and_every_truncation_of_a_fixed_one_is_an_error() {
+    fn message_round_trips_and_rejects_every_truncation() {
         let peer = PeerId::from_u128(7);
         let messages = [
             Message::Piece { number: 3, bytes: &[1, 2, 3] },
@@ -253,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn states_that_cannot_be_are_refused_before_anything_is_allocated() {
+    fn impossible_state_is_rejected_before_allocation() {
         let mut bytes = vec![OFFER, 0, 0, 0, 0];
         bytes.extend_from_slice(&u64::MAX.to_le_bytes());
         assert!(matches!(

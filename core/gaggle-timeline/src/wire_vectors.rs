@@ -164,7 +164,7 @@ fn fingerprints_match_their_vector() {
 }
 
 #[test]
-fn messages_about_membership_are_written_as_the_vectors_say_and_read_back() {
+fn membership_messages_match_vectors_and_round_trip() {
     for (message, vector) in about_membership() {
         let mut bytes = Vec::new();
         message.encode(&mut bytes);
@@ -174,7 +174,7 @@ fn messages_about_membership_are_written_as_the_vectors_say_and_read_back() {
 }
 
 #[test]
-fn messages_of_transfers_are_written_as_the_vectors_say_and_read_back() {
+fn transfer_messages_match_vectors_and_round_trip() {
     for (message, vector) in of_transfers() {
         use transfer::Message;
         let mut bytes = Vec::new();

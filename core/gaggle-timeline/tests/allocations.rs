@@ -21,7 +21,7 @@ impl Pipe {
 }
 
 #[test]
-fn nothing_is_allocated_once_a_match_runs() {
+fn running_match_allocates_nothing() {
     let seats = [PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(1))];
     let mut machines = [0, 1].map(|index| {
         let config = TimelineConfig::default();

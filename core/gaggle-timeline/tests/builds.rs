@@ -102,7 +102,7 @@ fn refusals(told: &[SessionEvent]) -> Vec<RejectReason> {
 }
 
 #[test]
-fn builds_with_other_fields_in_the_state_refuse_each_other() {
+fn builds_with_other_state_fields_reject_each_other() {
     let seats = [0, 1].map(|index| PeerSlots::new(peer(index), Slot::at(index)));
     let mut same = [0, 1].map(|index| Timeline::new(session(index, &seats), Rope::default()));
     let [one, two] = &mut same;
@@ -122,7 +122,7 @@ fn builds_with_other_fields_in_the_state_refuse_each_other() {
 }
 
 #[test]
-fn a_session_without_a_shape_is_compared_with_nobody() {
+fn session_without_shape_accepts_any_shape() {
     let seats = [0, 1].map(|index| PeerSlots::new(peer(index), Slot::at(index)));
     let mut one = Timeline::new(session(0, &seats), Rope::default());
     let mut two = Timeline::new(session(1, &seats), Rope::default());
@@ -133,7 +133,7 @@ fn a_session_without_a_shape_is_compared_with_nobody() {
 }
 
 #[test]
-fn a_latecomer_that_claims_other_slots_is_refused() {
+fn late_peer_claiming_other_slots_is_rejected() {
     let seats = [0, 1].map(|index| PeerSlots::new(peer(index), Slot::at(index)));
     let mut one = Timeline::new(session(0, &seats), Rope::default());
     let mut two = Timeline::new(session(1, &seats), Rope::default());

@@ -74,7 +74,7 @@ fn desyncs(world: &World<impl Game<Input = u8>>, index: usize) -> Vec<SessionEve
 }
 
 #[test]
-fn a_tick_that_is_not_deterministic_is_located_to_the_frame() {
+fn nondeterministic_tick_is_located_to_frame() {
     let mut world = World::with(2, 1, &TimelineConfig::default(), |_| Pinched::new(137, 137));
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
     world.compare_with_straight = false;
@@ -95,7 +95,7 @@ fn a_tick_that_is_not_deterministic_is_located_to_the_frame() {
 }
 
 #[test]
-fn one_bit_of_the_last_of_a_thousand_is_missed_by_nobody() {
+fn single_bit_difference_is_detected_by_both() {
     let crowd = |_| Crowd { stew: MixGame::new(Vec::new()), people: [7; CROWD] };
     let mut world = World::with(2, 1, &TimelineConfig::default(), crowd);
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
@@ -116,7 +116,7 @@ fn one_bit_of_the_last_of_a_thousand_is_missed_by_nobody() {
 }
 
 #[test]
-fn different_starts_are_found_in_the_first_frame() {
+fn different_starts_are_found_in_first_frame() {
     let mut world = World::with(2, 1, &TimelineConfig::default(), |index| Pinched::new(index as u32, 0));
     world.compare_with_straight = false;
     world.run_seconds(4);
@@ -128,7 +128,7 @@ fn different_starts_are_found_in_the_first_frame() {
 }
 
 #[test]
-fn a_state_changed_outside_the_tick_is_told_from_a_tick_that_differs() {
+fn state_changed_outside_tick_is_told_from_differing_tick() {
     let mut world = World::with(2, 3, &TimelineConfig::default(), |_| Pinched::new(0, u32::MAX));
     world.compare_with_straight = false;
     // For half a second bits flip on machine 0, and never when the stretch is simulated again.
@@ -177,7 +177,7 @@ fn lie(packet: &mut [u8]) {
 }
 
 #[test]
-fn somebody_who_tells_everybody_something_else_is_named() {
+fn equivocating_peer_is_named() {
     let mut world = World::of(3, 17);
     world.players_press(|rng, _, _| if rng.below(10) == 0 { 1 + rng.below(127) as u8 } else { 0 });
     world.compare_with_straight = false;
@@ -261,7 +261,7 @@ fn crowded_match(packet_bytes_max: usize) -> (Vec<SessionEvent>, Frame) {
 }
 
 #[test]
-fn hashes_that_do_not_fit_the_packet_are_told_later_not_wrongly() {
+fn checksums_beyond_packet_are_sent_later_and_right() {
     for packet_bytes_max in [180, 240, 300, 340] {
         let (complaints, confirmed) = crowded_match(packet_bytes_max);
         assert_eq!(complaints, [], "with packets of {packet_bytes_max} bytes");
@@ -270,7 +270,7 @@ fn hashes_that_do_not_fit_the_packet_are_told_later_not_wrongly() {
 }
 
 #[test]
-fn an_inquest_nobody_answers_does_not_block_the_next() {
+fn unanswered_audit_does_not_block_next_one() {
     let mut world = World::with(3, 1, &TimelineConfig::default(), |_| Pinched::new(137, 137));
     world.compare_with_straight = false;
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));

@@ -11,7 +11,7 @@ fn ms(millis: u64) -> Micros {
 }
 
 #[test]
-fn a_hand_shake_is_told_step_by_step() {
+fn handshake_is_reported_step_by_step() {
     let mut world = World::of(2, 1);
     world.run_seconds(1);
     let (peer, total) = (peer(1), 2);
@@ -28,7 +28,7 @@ fn a_hand_shake_is_told_step_by_step() {
 }
 
 #[test]
-fn the_game_starts_when_everybody_is_there() {
+fn game_starts_when_all_are_synchronized() {
     let mut world = World::of(3, 1);
     world.machines[2].asleep_until = ms(2_000);
     world.run(ms(1_900));
@@ -72,7 +72,7 @@ fn silence_is_told_as_interrupted_then_gone_then_left() {
 }
 
 #[test]
-fn a_peer_that_is_back_in_time_is_told_as_resumed() {
+fn peer_back_in_time_is_reported_as_resumed() {
     let mut world = World::of(2, 1);
     world.conditions(NetConditions::latency_ms(20)).run_seconds(2);
     world.machines.iter_mut().for_each(|machine| machine.events.clear());
@@ -90,7 +90,7 @@ fn a_peer_that_is_back_in_time_is_told_as_resumed() {
 }
 
 #[test]
-fn who_slept_itself_does_not_blame_the_others() {
+fn sleeping_peer_blames_no_other() {
     let mut world = World::of(2, 1);
     world.conditions(NetConditions::latency_ms(20)).run_seconds(2);
     world.machines[0].asleep_until = world.now + Micros::from_secs(20);
@@ -107,7 +107,7 @@ fn who_slept_itself_does_not_blame_the_others() {
 }
 
 #[test]
-fn two_players_go_on_alone_when_the_other_is_gone() {
+fn two_players_go_on_alone_after_other_left() {
     let mut world = World::of(2, 1);
     world.conditions(NetConditions::latency_ms(20)).run_seconds(2);
     world.machines[1].asleep_until = Micros::from_secs(1_000);

@@ -24,7 +24,7 @@ fn faults(world: &World<world::MixGame>, index: usize) -> Vec<PeerFault> {
 }
 
 #[test]
-fn damaged_packets_never_harm_anybody_but_their_sender() {
+fn damaged_packets_harm_only_their_sender() {
     let mut caught = 0;
     for seed in 0..60 {
         let mut world = World::of(3, seed);
@@ -85,7 +85,7 @@ fn any_lie_at_any_time_is_survived() {
 }
 
 #[test]
-fn a_state_that_cannot_be_written_is_declined() {
+fn unsound_state_is_declined() {
     let seats = two_seats();
     let mut sessions = [0, 1].map(|index| {
         let config = TimelineConfig::default();
@@ -151,7 +151,7 @@ fn those_who_were_refused_make_room_for_others() {
 }
 
 #[test]
-fn a_second_value_for_a_frame_is_a_fault() {
+fn second_value_for_frame_is_fault() {
     let mut world = World::of(2, 8);
     world.run_seconds(1);
     world.tamper = Box::new(|from, _, bytes| {
@@ -166,7 +166,7 @@ fn a_second_value_for_a_frame_is_a_fault() {
 }
 
 #[test]
-fn inputs_from_the_future_are_a_fault_with_numbers() {
+fn future_inputs_are_fault_with_numbers() {
     let mut world = World::of(2, 8);
     world.run_seconds(1);
     world.tamper = Box::new(|from, _, bytes| {
@@ -185,7 +185,7 @@ fn inputs_from_the_future_are_a_fault_with_numbers() {
 }
 
 #[test]
-fn peers_with_other_rules_are_refused_with_the_reason() {
+fn peers_with_other_settings_are_rejected_with_reason() {
     let base = TimelineConfig::default();
     type Expected = fn(&RejectReason) -> bool;
     let cases: [(TimelineConfig, Expected); 3] = [
@@ -254,7 +254,7 @@ fn settings_that_cannot_be_say_what_to_change() {
 }
 
 #[test]
-fn a_packet_too_small_for_one_entry_is_refused_and_one_just_large_enough_plays() {
+fn packet_size_must_hold_one_entry() {
     let seats = two_seats();
     let smallest = (64..200).find(|bytes| {
         let config = TimelineConfig { packet_bytes_max: *bytes, ..TimelineConfig::default() };

@@ -43,7 +43,7 @@ fn four_come_one_by_one_while_packets_get_lost() {
 }
 
 #[test]
-fn a_state_of_many_packets_comes_over_a_line_that_loses_a_tenth_of_them() {
+fn large_snapshot_arrives_over_lossy_link() {
     let lossy = Conditions { loss: Chance::percent(10), jitter: ms(15), ..Conditions::latency_ms(40) };
     for (seed, state_bytes) in [(80, 2_400), (81, 40_000)] {
         let mut company = Cluster::configured(3, 2, seed, config(4), state_bytes);
@@ -55,7 +55,7 @@ fn a_state_of_many_packets_comes_over_a_line_that_loses_a_tenth_of_them() {
 }
 
 #[test]
-fn somebody_who_comes_is_there_from_the_same_frame_on_for_everybody() {
+fn joiner_counts_from_same_frame_on_all_peers() {
     for seed in 82..86 {
         let mut company = Cluster::of(3, 2, seed);
         company.weather(Conditions { jitter: ms(20), ..Conditions::latency_ms(45) }).run_ms(2_000);
@@ -75,7 +75,7 @@ fn somebody_who_comes_is_there_from_the_same_frame_on_for_everybody() {
 }
 
 #[test]
-fn the_same_one_comes_and_goes_and_comes() {
+fn same_peer_joins_and_leaves_repeatedly() {
     let mut company = Cluster::of(3, 2, 64);
     company.run_ms(1_500);
     for round in 0..3 {
@@ -92,7 +92,7 @@ fn the_same_one_comes_and_goes_and_comes() {
 }
 
 #[test]
-fn somebody_who_comes_and_is_gone_before_anybody_looked_leaves_no_trace() {
+fn joiner_gone_at_once_leaves_no_trace() {
     let mut company = Cluster::of(3, 2, 65);
     company.run_ms(1_500);
     for after_ms in [1, 60, 140, 220] {
@@ -102,7 +102,7 @@ fn somebody_who_comes_and_is_gone_before_anybody_looked_leaves_no_trace() {
 }
 
 #[test]
-fn three_fall_out_with_a_fourth_and_agree_on_its_last_frame() {
+fn three_peers_agree_on_last_frame_of_fourth() {
     // Each of the others heard it up to another frame when it fell silent.
     for seed in 66..70 {
         let mut company = Cluster::of(4, 4, seed);
@@ -123,7 +123,7 @@ fn three_fall_out_with_a_fourth_and_agree_on_its_last_frame() {
 }
 
 #[test]
-fn a_link_that_breaks_for_a_moment_costs_nobody_a_seat() {
+fn brief_link_loss_costs_no_slot() {
     let mut company = Cluster::of(4, 4, 70);
     company.run_ms(2_000).clear_events();
     for _ in 0..3 {
@@ -138,7 +138,7 @@ fn a_link_that_breaks_for_a_moment_costs_nobody_a_seat() {
 }
 
 #[test]
-fn whoever_returns_sits_where_it_sat_even_if_the_lead_is_new() {
+fn returning_peer_gets_old_slot_from_new_leader() {
     let mut company = Cluster::of(3, 3, 71);
     company.run_ms(2_000).crash(0).run_ms(5_000).expect_together(&[1, 2]);
     company.rejoin(0, SlotSet::of(Slot::at(0)));
@@ -150,7 +150,7 @@ fn whoever_returns_sits_where_it_sat_even_if_the_lead_is_new() {
 }
 
 #[test]
-fn counters_that_run_over_harm_nobody() {
+fn overflowing_counters_are_harmless() {
     // Twice as many frames as 16 bits can count: at 60 a second they run over after 18 minutes, and
     // again after 36.
     let fast = TimelineConfig { tick_rate: 250, ..config(4) };
@@ -165,7 +165,7 @@ fn counters_that_run_over_harm_nobody() {
 }
 
 #[test]
-fn clocks_that_show_another_hour_measure_the_same_way() {
+fn clocks_with_other_origin_measure_equally() {
     let mut company = Cluster::empty(2, 75);
     company.net.apply(&NetChange::Clock { peer: 1, shows: Micros::from_secs(3_600) });
     company.found(0, 1).run_ms(200).join(1);

@@ -35,7 +35,7 @@ fn expect_located(company: &mut Cluster, odd: usize, frame: u32, story: &str) {
 }
 
 #[test]
-fn a_desync_soon_after_a_join_is_located_to_the_frame() {
+fn desync_after_join_is_located_to_frame() {
     for later in [1, 10, 25, 40, 55] {
         for seed in 0..3 {
             let mut company = Cluster::of(3, 2, 90 + seed);
@@ -50,7 +50,7 @@ fn a_desync_soon_after_a_join_is_located_to_the_frame() {
 }
 
 #[test]
-fn a_desync_while_coming_in_is_located_to_the_frame() {
+fn desync_while_joining_is_located_to_frame() {
     for later in [2, 8, 20] {
         let mut company = Cluster::of(3, 2, 95);
         company.run_ms(2_500).clear_events().join(2);
@@ -64,7 +64,7 @@ fn a_desync_while_coming_in_is_located_to_the_frame() {
 }
 
 #[test]
-fn a_desync_soon_after_a_repair_is_located_to_the_frame() {
+fn desync_after_recovery_is_located_to_frame() {
     for later in [10, 30, 50] {
         for seed in 0..3 {
             let mut company = Cluster::of(3, 3, 70 + seed);

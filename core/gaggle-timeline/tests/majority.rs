@@ -25,7 +25,7 @@ fn nothing_was_lost(company: &Cluster, who: &[usize]) {
 }
 
 #[test]
-fn of_a_match_that_splits_the_larger_part_goes_on_and_the_smaller_waits() {
+fn larger_part_of_split_goes_on_and_smaller_waits() {
     let mut company = of(5, 5, 80);
     company.run_ms(3_000);
     company.net.apply(&NetChange::Partition(vec![vec![0, 1], vec![2, 3, 4]]));
@@ -45,7 +45,7 @@ fn of_a_match_that_splits_the_larger_part_goes_on_and_the_smaller_waits() {
 }
 
 #[test]
-fn where_no_part_is_large_enough_all_wait_and_then_go_on_together() {
+fn parts_without_majority_wait_and_reunite() {
     let mut company = of(3, 3, 81);
     company.run_ms(3_000).clear_events();
     let parts = vec![vec![0], vec![1], vec![2]];
@@ -63,7 +63,7 @@ fn where_no_part_is_large_enough_all_wait_and_then_go_on_together() {
 }
 
 #[test]
-fn whoever_was_waited_for_under_a_former_name_may_come_in() {
+fn awaited_peer_may_join_as_new_incarnation() {
     // The lead crashes and comes back, and the other of two may not even say that it was gone. A
     // third comes, loses sight of them for a while and comes again: it waits for what has stood
     // still for long, and for nobody who is to blame.
@@ -84,7 +84,7 @@ fn whoever_was_waited_for_under_a_former_name_may_come_in() {
 }
 
 #[test]
-fn of_two_the_lead_goes_on_and_the_other_waits() {
+fn leader_of_two_goes_on_and_other_waits() {
     let mut company = of(2, 2, 82);
     company.run_ms(2_000).crash(1).run_ms(5_000);
     let frame = confirmed(&company, 0);
@@ -102,7 +102,7 @@ fn of_two_the_lead_goes_on_and_the_other_waits() {
 }
 
 #[test]
-fn whoever_joined_has_a_vote_soon() {
+fn joiner_soon_has_vote() {
     let mut company = of(3, 0, 84);
     company.found(0, 1).run_ms(500);
     for index in 1..3 {
@@ -118,7 +118,7 @@ fn whoever_joined_has_a_vote_soon() {
 }
 
 #[test]
-fn whoever_said_goodbye_has_no_vote() {
+fn leaver_has_no_vote_after_goodbye() {
     // Five play, two leave, the lead crashes: two are left of three who could vote.
     let mut company = of(5, 5, 85);
     company.run_ms(2_000);
@@ -133,7 +133,7 @@ fn whoever_said_goodbye_has_no_vote() {
 }
 
 #[test]
-fn whoever_waits_for_a_majority_may_still_leave() {
+fn peer_waiting_for_majority_may_leave() {
     let mut company = of(3, 3, 86);
     company.run_ms(2_000).crash(0).crash(1).run_ms(6_000);
     company.leave(2).run_until("it is out", 6_000, |c| c.session(2).is_closed());
@@ -144,7 +144,7 @@ fn of_at_least_two(seed: u64) -> Cluster {
 }
 
 #[test]
-fn where_it_takes_two_to_go_on_one_alone_waits_until_they_meet_again() {
+fn lone_peer_waits_for_minimum_until_reunion() {
     let mut company = of_at_least_two(87);
     company.run_ms(2_000);
     company.net.apply(&NetChange::Partition(vec![vec![0], vec![1]]));
@@ -159,7 +159,7 @@ fn where_it_takes_two_to_go_on_one_alone_waits_until_they_meet_again() {
 }
 
 #[test]
-fn where_it_takes_two_to_go_on_one_waits_for_the_other_that_crashed() {
+fn lone_peer_waits_for_crashed_peer_to_return() {
     for crashed in [0, 1] {
         let mut company = of_at_least_two(88);
         company.run_ms(2_000).crash(crashed).run_ms(6_000);
@@ -176,7 +176,7 @@ fn where_it_takes_two_to_go_on_one_waits_for_the_other_that_crashed() {
 }
 
 #[test]
-fn whoever_waits_and_then_takes_what_the_others_played_is_told_that_it_goes_on() {
+fn waiting_peer_reports_stall_end_after_snapshot() {
     let mut company = of(3, 3, 84);
     company.run_ms(3_000).clear_events();
     company.net.apply(&NetChange::Isolate(2));

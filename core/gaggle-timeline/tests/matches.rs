@@ -44,7 +44,7 @@ fn two_players_agree_after_five_minutes() {
 }
 
 #[test]
-fn two_percent_of_the_packets_get_lost_and_nothing_else_does() {
+fn packet_loss_loses_no_press() {
     let mut world = play(2, 3_600, rough(40, 0, 20));
     assert!(world.net.lost() > 50, "only {} packets were lost", world.net.lost());
     world.expect_every_press_told();
@@ -71,7 +71,7 @@ fn four_players_agree() {
 }
 
 #[test]
-fn four_players_agree_after_a_minute() {
+fn four_players_agree_after_one_minute() {
     play(4, 3_600, rough(30, 20, 0));
 }
 
@@ -86,7 +86,7 @@ fn four_players_agree_when_everything_is_slow() {
 }
 
 #[test]
-fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
+fn lockstep_never_stalls_if_delay_covers_latency() {
     let config = TimelineConfig {
         late_policy: LatePolicy::Stall { prediction_frames: 0 },
         input_delay_frames: 5,
@@ -105,7 +105,7 @@ fn lockstep_never_guesses_and_never_stalls_when_the_delay_covers_the_way() {
 }
 
 #[test]
-fn lockstep_finds_the_delay_it_needs() {
+fn lockstep_finds_needed_delay() {
     for latency in [20, 50, 100] {
         let mut world = World::configured(3, 3, &TimelineConfig::lockstep());
         world.conditions(NetConditions::latency_ms(latency)).run_to_frame(300);
@@ -120,7 +120,7 @@ fn lockstep_finds_the_delay_it_needs() {
 }
 
 #[test]
-fn lockstep_without_any_delay_waits_for_everybody_and_not_for_ever() {
+fn lockstep_without_delay_waits_boundedly() {
     let config = TimelineConfig {
         late_policy: LatePolicy::Stall { prediction_frames: 0 },
         input_delay_frames: 0,
@@ -137,7 +137,7 @@ fn lockstep_without_any_delay_waits_for_everybody_and_not_for_ever() {
 }
 
 #[test]
-fn a_blackout_stalls_everybody_and_play_goes_on_after_it() {
+fn blackout_stalls_all_and_play_resumes() {
     let mut world = World::of(2, 11);
     world.conditions(NetConditions::latency_ms(50)).run_to_frame(120);
     let lossy = NetConditions { loss: 1_000, ..NetConditions::latency_ms(50) };
@@ -176,7 +176,7 @@ fn any_one_packet_may_be_lost() {
 }
 
 #[test]
-fn whoever_stands_still_goes_on_talking_and_gives_no_frame_a_second_input() {
+fn stalled_peer_keeps_sending_without_second_input() {
     // Machine 0 hears nothing and stands still; machine 1 hears all that is said meanwhile, while
     // other keys go down in every tick.
     let mut world = World::of(2, 23);
@@ -197,7 +197,7 @@ fn whoever_stands_still_goes_on_talking_and_gives_no_frame_a_second_input() {
 }
 
 #[test]
-fn whoever_hears_one_machine_late_goes_on_listening_to_the_others() {
+fn late_peer_does_not_block_hearing_others() {
     // Machine 0 waits for machine 2, almost for so long that it goes on without it. What it holds
     // of machine 1 is as far ahead then as it can be.
     let config =

@@ -24,7 +24,7 @@ fn slots(company: &Cluster, index: usize) -> u64 {
 }
 
 #[test]
-fn three_play_and_a_fourth_joins() {
+fn fourth_peer_joins_three_players() {
     let mut company = Cluster::of(4, 3, 1);
     company.run_ms(3_000);
     let stalls = company.stalls();
@@ -65,7 +65,7 @@ fn three_who_come_at_once_all_get_in() {
 }
 
 #[test]
-fn whoever_leaves_is_not_waited_for() {
+fn leaver_is_not_waited_for() {
     let mut company = Cluster::of(4, 4, 4);
     company.run_ms(3_000);
     let stalls = company.stalls();
@@ -86,7 +86,7 @@ fn whoever_leaves_is_not_waited_for() {
 }
 
 #[test]
-fn whoever_does_not_hear_that_its_goodbye_was_read_goes_all_the_same() {
+fn unacknowledged_goodbye_still_ends_stay() {
     let mut company = Cluster::of(3, 3, 33);
     company.run_ms(3_000);
     // 0 hears what 1 plays through 2, but never what 1 has read.
@@ -110,7 +110,7 @@ fn whoever_does_not_hear_that_its_goodbye_was_read_goes_all_the_same() {
 }
 
 #[test]
-fn whoever_said_goodbye_may_find_the_others_far_ahead() {
+fn leaver_may_find_others_far_ahead() {
     let mut company = Cluster::of(2, 2, 34);
     company.run_ms(3_000).leave(0).run_ms(20);
     company.net.set_direction(1, 0, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
@@ -125,7 +125,7 @@ fn whoever_said_goodbye_may_find_the_others_far_ahead() {
 }
 
 #[test]
-fn the_lead_leaves_and_the_next_one_admits() {
+fn next_leader_admits_after_leader_leaves() {
     let mut company = Cluster::of(4, 3, 5);
     company.run_ms(3_000);
     let stalls = company.stalls();
@@ -145,7 +145,7 @@ fn the_lead_leaves_and_the_next_one_admits() {
 }
 
 #[test]
-fn the_last_but_one_leaves_and_the_last_plays_on_alone() {
+fn last_peer_plays_on_alone() {
     let mut company = Cluster::of(2, 2, 6);
     company.run_ms(2_000);
     company.leave(0).run_ms(1_000).crash(0);
@@ -158,7 +158,7 @@ fn the_last_but_one_leaves_and_the_last_plays_on_alone() {
 }
 
 #[test]
-fn somebody_falls_silent_and_the_others_go_on() {
+fn others_go_on_without_silent_peer() {
     for (seed, gone) in [(7, 2), (8, 0)] {
         let mut company = Cluster::of(3, 3, seed);
         company.run_ms(3_000).clear_events();
@@ -178,7 +178,7 @@ fn somebody_falls_silent_and_the_others_go_on() {
 }
 
 #[test]
-fn a_page_that_is_closed_and_opened_again_gets_its_slot_back_without_a_timeout() {
+fn reopened_page_gets_slot_back_without_timeout() {
     let mut company = Cluster::of(3, 3, 9);
     company.run_ms(3_000).clear_events();
     let stalls = company.stalls();
@@ -195,7 +195,7 @@ fn a_page_that_is_closed_and_opened_again_gets_its_slot_back_without_a_timeout()
 }
 
 #[test]
-fn the_lead_is_lost_while_somebody_comes_in() {
+fn leader_loss_during_join_is_survived() {
     let mut exercised = 0;
     for after_ms in [20, 120, 200, 280, 340, 380, 420, 460, 520, 600] {
         let mut company = Cluster::configured(4, 3, after_ms, config(4), 40_000);
@@ -208,7 +208,7 @@ fn the_lead_is_lost_while_somebody_comes_in() {
 }
 
 #[test]
-fn the_lead_and_the_next_one_are_lost_together_while_somebody_comes_in() {
+fn loss_of_two_leaders_during_join_is_survived() {
     // By how far it had come: nothing heard yet, a state on its way, a state to follow on from.
     let mut exercised = [0; 3];
     for after_ms in [60, 160, 240, 320, 400, 460, 500, 540, 580] {
@@ -229,7 +229,7 @@ fn the_lead_and_the_next_one_are_lost_together_while_somebody_comes_in() {
 }
 
 #[test]
-fn two_who_do_not_hear_each_other_play_on_through_a_third() {
+fn unlinked_peers_play_through_third() {
     let mut company = Cluster::of(3, 3, 12);
     company.run_ms(3_000).clear_events();
     let history = company.session(0).branch_id();
@@ -242,7 +242,7 @@ fn two_who_do_not_hear_each_other_play_on_through_a_third() {
 }
 
 #[test]
-fn a_link_that_goes_dead_without_a_word_is_made_up_for_by_a_third() {
+fn silently_dead_link_is_bridged_by_third() {
     let mut company = Cluster::of(3, 3, 13);
     company.run_ms(3_000).clear_events();
     let cut = Conditions { is_cut: true, ..Conditions::latency_ms(50) };
@@ -254,7 +254,7 @@ fn a_link_that_goes_dead_without_a_word_is_made_up_for_by_a_third() {
 }
 
 #[test]
-fn somebody_who_does_not_reach_everybody_plays_with_all() {
+fn partly_linked_peer_plays_with_all() {
     let mut company = Cluster::of(4, 3, 26);
     company.run_ms(2_000);
     company.join_via(3, &[0, 1]).run_until("it is a member", 4_000, |c| c.session(3).is_member());
@@ -266,7 +266,7 @@ fn somebody_who_does_not_reach_everybody_plays_with_all() {
 }
 
 #[test]
-fn whoever_comes_in_while_it_is_not_heard_is_told_to_be_away_before_it_is_told_to_be_back() {
+fn silent_joiner_reports_interrupted_before_resumed() {
     let mut company = Cluster::configured(4, 3, 41, config(3), 0);
     company.run_ms(2_000).join(3).run_ms(2_000);
     assert!(!company.session(3).is_member(), "all seats are taken");
@@ -293,7 +293,7 @@ fn whoever_comes_in_while_it_is_not_heard_is_told_to_be_away_before_it_is_told_t
 }
 
 #[test]
-fn a_match_that_splits_becomes_one_again() {
+fn split_match_reunites() {
     let mut company = Cluster::of(5, 5, 14);
     company.run_ms(3_000);
     company.net.apply(&NetChange::Partition(vec![vec![0, 1], vec![2, 3, 4]]));
@@ -321,7 +321,7 @@ fn a_match_that_splits_becomes_one_again() {
 }
 
 #[test]
-fn somebody_sleeps_and_comes_back_as_the_same_player() {
+fn sleeping_peer_returns_as_same_player() {
     let mut company = Cluster::of(3, 3, 15);
     company.run_ms(3_000).clear_events();
     company.machines[1].asleep_until = company.now() + Micros::from_secs(8);
@@ -341,7 +341,7 @@ fn somebody_sleeps_and_comes_back_as_the_same_player() {
 }
 
 #[test]
-fn a_short_nap_costs_nobody_its_place() {
+fn short_sleep_costs_no_slot() {
     let mut company = Cluster::of(3, 3, 16);
     company.run_ms(3_000).clear_events();
     company.machines[1].asleep_until = company.now() + Micros::from_millis(2_000);
@@ -352,7 +352,7 @@ fn a_short_nap_costs_nobody_its_place() {
 }
 
 #[test]
-fn two_matches_meet_and_the_later_one_comes_over() {
+fn later_match_joins_earlier_one() {
     let mut company = Cluster::empty(4, 17);
     company.found(0, 5).found(2, 9).run_ms(1_000);
     company.join_via(1, &[0]).join_via(3, &[2]);
@@ -369,7 +369,7 @@ fn two_matches_meet_and_the_later_one_comes_over() {
 }
 
 #[test]
-fn a_large_state_comes_over_in_under_a_second() {
+fn large_snapshot_arrives_within_one_second() {
     let mut company = Cluster::configured(3, 2, 18, config(4), 100_000);
     company.run_ms(3_000);
     let (stalls, began) = (company.stalls(), company.now());
@@ -382,7 +382,7 @@ fn a_large_state_comes_over_in_under_a_second() {
 }
 
 #[test]
-fn a_donor_that_goes_is_replaced() {
+fn leaving_donor_is_replaced() {
     for how in ["crash", "leave"] {
         for donor in 0..3 {
             let mut company = Cluster::configured(4, 3, 19, config(4), 1_000_000);
@@ -402,7 +402,7 @@ fn a_donor_that_goes_is_replaced() {
 }
 
 #[test]
-fn those_on_their_way_in_find_each_other_when_everybody_they_came_to_is_gone() {
+fn joiners_start_match_when_all_members_are_gone() {
     // They hear of each other while they still hope for those who are gone, or later.
     for found_after_ms in (0..4_000).step_by(100) {
         let mut company = Cluster::configured(4, 2, 33, config(4), 2_400);
@@ -419,7 +419,7 @@ fn those_on_their_way_in_find_each_other_when_everybody_they_came_to_is_gone() {
 }
 
 #[test]
-fn somebody_who_takes_long_to_come_in_misses_nobody_who_came_meanwhile() {
+fn slow_joiner_learns_of_all_later_joiners() {
     // What 1 gives takes seconds, while 0 is heard at once: its entry that admits 3 is long ago by
     // then.
     let mut exercised = 0;
@@ -439,7 +439,7 @@ fn somebody_who_takes_long_to_come_in_misses_nobody_who_came_meanwhile() {
 }
 
 #[test]
-fn every_member_is_a_donor_now_and_then() {
+fn all_members_serve_as_donors() {
     let mut donated = [0; 3];
     for seed in 0..24 {
         let mut company = Cluster::of(4, 3, 100 + seed);
@@ -453,7 +453,7 @@ fn every_member_is_a_donor_now_and_then() {
 }
 
 #[test]
-fn people_come_and_go_on_a_bad_network() {
+fn players_come_and_go_on_bad_network() {
     for seed in 20..24 {
         let mut company = Cluster::of(4, 3, seed);
         let bad = Conditions {
@@ -476,7 +476,7 @@ fn people_come_and_go_on_a_bad_network() {
 }
 
 #[test]
-fn nobody_is_removed_by_name_and_forgotten() {
+fn evicted_peer_is_removed_on_all_peers() {
     let mut company = Cluster::of(3, 3, 25);
     company.run_ms(2_000).clear_events();
     let victim = company.id(2);
@@ -487,7 +487,7 @@ fn nobody_is_removed_by_name_and_forgotten() {
 }
 
 #[test]
-fn one_that_heard_nobody_for_a_while_comes_back_alone() {
+fn isolated_peer_returns_by_itself() {
     let mut company = Cluster::of(5, 5, 38);
     company.run_ms(2_000).clear_events();
     // It is heard all the time, so nobody but itself sees anything wrong but that it stands still.
@@ -505,7 +505,7 @@ fn one_that_heard_nobody_for_a_while_comes_back_alone() {
 /// Of the seven bytes membership has two. Time goes along every 100 ms and hashes every second: not
 /// quite as often as that, which leaves less than half a byte a packet unexplained.
 #[test]
-fn packets_in_which_nothing_changes_have_seven_bytes_whoever_came_and_went() {
+fn unchanged_packets_have_seven_bytes_after_churn() {
     const SECONDS: u64 = 20;
     let mut company = Cluster::empty(4, 24);
     company.found(0, 1).run_ms(500);

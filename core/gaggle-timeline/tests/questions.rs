@@ -78,7 +78,7 @@ fn run_maze(asks: bool) -> World<Maze> {
 }
 
 #[test]
-fn a_maze_that_asks_simulates_a_sixth_again_of_one_that_reads_everything() {
+fn asking_maze_resimulates_sixth_of_reading_one() {
     let again =
         |world: &World<Maze>| (0..4).map(|i| world.session(i).stats().frames_resimulated).sum::<u64>();
     let (reads, asks) = (run_maze(false), run_maze(true));
@@ -108,7 +108,7 @@ impl Game for Roll {
 }
 
 #[test]
-fn an_end_in_the_past_rolls_back_only_who_asked_for_presence() {
+fn past_leave_rolls_back_only_presence_questions() {
     for asks in [true, false] {
         let mut world = World::with(2, 3, &TimelineConfig::default(), |_| Roll { present: 0, asks });
         world.compare_with_straight = false;
@@ -125,7 +125,7 @@ fn an_end_in_the_past_rolls_back_only_who_asked_for_presence() {
 }
 
 #[test]
-fn a_player_who_does_nothing_costs_no_rollback() {
+fn idle_player_costs_no_rollback() {
     let mut world = World::of(2, 5);
     world.players_press(
         |rng, index, _| if index == 0 && rng.below(10) == 0 { 1 + rng.below(200) as u8 } else { 0 },

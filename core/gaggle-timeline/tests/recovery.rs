@@ -28,7 +28,7 @@ fn damage(company: &mut Cluster, index: usize) {
 }
 
 #[test]
-fn a_flipped_bit_is_outvoted_and_made_good() {
+fn flipped_bit_is_outvoted_and_recovered() {
     for victim in 0..3 {
         let mut company = Cluster::of(3, 3, 30 + victim as u64);
         company.run_ms(2_000).clear_events();
@@ -55,7 +55,7 @@ fn a_flipped_bit_is_outvoted_and_made_good() {
 }
 
 #[test]
-fn of_two_the_one_whose_state_was_changed_from_outside_gives_way() {
+fn externally_changed_state_of_two_yields() {
     for victim in 0..2 {
         let mut company = Cluster::of(2, 2, 40 + victim as u64);
         company.run_ms(2_000).clear_events();
@@ -105,7 +105,7 @@ fn two_that_are_wrong_at_once_are_made_good_both() {
 }
 
 #[test]
-fn one_that_goes_wrong_while_another_is_made_good_is_made_good_after_it() {
+fn second_corruption_is_recovered_after_first() {
     for (first, second) in [(2, 1), (1, 2), (2, 0), (0, 2)] {
         for later_ms in [300, 900, 1_500, 2_100] {
             // A state that takes a while to arrive.
@@ -121,7 +121,7 @@ fn one_that_goes_wrong_while_another_is_made_good_is_made_good_after_it() {
 }
 
 #[test]
-fn one_that_goes_wrong_again_while_it_is_made_good_is_right_in_the_end() {
+fn corruption_during_recovery_is_recovered() {
     for later_ms in [300, 900, 1_500, 2_100] {
         let mut company = Cluster::configured(3, 3, 80 + later_ms, config(4), 200_000);
         company.run_ms(2_000).clear_events();
@@ -133,7 +133,7 @@ fn one_that_goes_wrong_again_while_it_is_made_good_is_right_in_the_end() {
 }
 
 #[test]
-fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accuse_nobody() {
+fn wrong_peer_recovers_from_reachable_donor() {
     // Inputs are kept for 128 frames: less than the time it takes two who look into a difference to
     // hear each other again.
     let config = TimelineConfig { checksum_interval_frames: 32, ..config(4) };
@@ -164,7 +164,7 @@ fn whoever_is_wrong_takes_the_state_of_somebody_it_hears_and_late_findings_accus
 }
 
 #[test]
-fn whoever_knows_that_it_is_wrong_asks_again_when_nobody_answered() {
+fn unanswered_recovery_request_is_repeated() {
     let mut company = Cluster::of(3, 3, 47);
     company.run_ms(2_000);
     // 1 and 2 do not hear each other: of what 0 and 1 say neither outvotes the other.
@@ -194,7 +194,7 @@ fn whoever_knows_that_it_is_wrong_asks_again_when_nobody_answered() {
 }
 
 #[test]
-fn a_machine_that_is_always_wrong_is_made_good_ever_more_rarely() {
+fn recovery_of_always_wrong_peer_backs_off() {
     let mut company = Cluster::of(3, 3, 44);
     company.run_ms(2_000);
     for _ in 0..600 {
@@ -264,7 +264,7 @@ fn expect_same_states(world: &mut World<Whims>, seconds: usize, story: &str) {
 }
 
 #[test]
-fn where_ticks_differ_the_larger_group_is_right_and_of_equal_ones_the_one_with_the_senior() {
+fn larger_group_wins_then_group_of_leader() {
     let stories: [(&[u8], &[usize]); 14] = [
         (&[1, 0], &[1]),
         (&[0, 1], &[1]),
@@ -305,7 +305,7 @@ fn where_ticks_differ_the_larger_group_is_right_and_of_equal_ones_the_one_with_t
 }
 
 #[test]
-fn whoever_was_changed_from_outside_has_no_voice_and_whoever_found_that_gives_way_to_nobody_as_few() {
+fn externally_changed_peer_has_no_vote() {
     let stories: [(&[u8], &[u8], &[u64]); 4] = [
         // As many were changed in the same way as are right, or more.
         (&[0, 0, 0], &[1, 1, 0], &[1, 1, 0]),

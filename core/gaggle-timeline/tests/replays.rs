@@ -38,7 +38,7 @@ fn expect_shown<G: Game>(replay: &Replay<'_, G>, shown: &Shown, at_least: usize)
 }
 
 #[test]
-fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
+fn all_peers_write_same_replay() {
     let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 3 };
     let mut world = World::of(3, 5);
     world.conditions(NetConditions {
@@ -75,7 +75,7 @@ fn every_machine_writes_the_same_replay_of_a_match_full_of_guesses() {
 }
 
 #[test]
-fn a_replay_shows_what_was_played_while_people_came_and_went() {
+fn replay_shows_match_with_joins_and_leaves() {
     let mut company = Cluster::configured(4, 3, 6, config(4), 0);
     let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 4 };
     let config = RecorderConfig { keyframe_interval_frames: 150, ..RecorderConfig::default() };

@@ -49,7 +49,7 @@ impl Account {
 }
 
 #[test]
-fn whoever_comes_while_the_others_wait_for_somebody_is_told_that_it_went() {
+fn joiner_during_stall_is_told_of_leave() {
     for watches in [true, false] {
         let mut company = Cluster::of(4, 3, 901);
         company.run_ms(2_000).crash(2).run_ms(700);
@@ -67,7 +67,7 @@ fn whoever_comes_while_the_others_wait_for_somebody_is_told_that_it_went() {
 }
 
 #[test]
-fn whoever_is_let_in_and_gone_before_it_played_has_not_come() {
+fn joiner_gone_before_first_frame_is_not_reported() {
     let mut let_in = 0;
     for moment in 40..58 {
         let mut company = Cluster::of(3, 2, 902);
@@ -93,7 +93,7 @@ fn whoever_is_let_in_and_gone_before_it_played_has_not_come() {
 }
 
 #[test]
-fn whoever_goes_on_alone_is_told_that_its_part_begins() {
+fn lone_peer_is_told_that_it_joined() {
     let mut company = Cluster::configured(3, 2, 911, config(2), 0);
     company.run_ms(1_500).join(2).run_until("it sees the match", 4_000, |c| c.session(2).is_running());
     let mut account = Account::begin(&company, 2);
@@ -104,7 +104,7 @@ fn whoever_goes_on_alone_is_told_that_its_part_begins() {
 }
 
 #[test]
-fn whoever_was_shown_what_the_others_never_had_is_told_that_it_is_lost() {
+fn lost_branch_is_reported_as_abandoned() {
     for seed in 903..907 {
         let config = TimelineConfig { timeout: Micros::from_secs(8), ..config(4) };
         let mut company = Cluster::configured(4, 3, seed, config, 0);
@@ -133,7 +133,7 @@ fn whoever_was_shown_what_the_others_never_had_is_told_that_it_is_lost() {
 }
 
 #[test]
-fn whatever_happens_the_roster_is_what_was_told() {
+fn roster_equals_reported_events() {
     let mut rng = Prng::new(7);
     for seed in 0..24 {
         let mut company = Cluster::configured(6, 3, 5_000 + seed, config(4), 0);

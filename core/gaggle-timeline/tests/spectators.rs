@@ -11,7 +11,7 @@ fn recovered(event: &SessionEvent) -> bool {
 }
 
 #[test]
-fn somebody_watches_while_people_come_and_go() {
+fn spectator_follows_joins_and_leaves() {
     let mut company = Cluster::configured(6, 3, 51, config(4), 20_000);
     company.run_ms(2_000);
     let stalls = company.stalls();
@@ -39,7 +39,7 @@ fn somebody_watches_while_people_come_and_go() {
 }
 
 #[test]
-fn whoever_fed_those_who_watch_may_go() {
+fn spectators_survive_leaving_donor() {
     for seed in 52..56 {
         let mut company = Cluster::of(4, 3, seed);
         company.run_ms(1_500).watch(3).run_ms(2_000);
@@ -87,7 +87,7 @@ fn told_of(company: &Cluster, index: usize, other: usize) -> Vec<&'static str> {
 }
 
 #[test]
-fn whoever_watches_through_others_who_do_misses_nobody_who_plays_on() {
+fn spectator_behind_spectator_reports_no_false_silence() {
     let mut company = Cluster::configured(5, 3, 61, config(4), 0);
     company.run_ms(1_500).watch_via(3, &[0, 1, 2]).run_ms(1_500).watch_via(4, &[3]);
     company.run_until("the second one shows it, too", 5_000, |c| c.session(4).is_running());
@@ -111,7 +111,7 @@ fn watched(company: &mut Cluster) -> usize {
 }
 
 #[test]
-fn whoever_watches_sees_those_play_on_to_whom_its_own_link_is_dead() {
+fn spectator_with_dead_link_sees_player_through_others() {
     let mut company = Cluster::of(4, 3, 62);
     let silent = watched(&mut company);
     company.net.set_both(silent, 3, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
@@ -120,7 +120,7 @@ fn whoever_watches_sees_those_play_on_to_whom_its_own_link_is_dead() {
 }
 
 #[test]
-fn whoever_watches_is_told_who_is_waited_for_and_that_it_goes_on() {
+fn spectator_is_told_of_stall_and_its_end() {
     let mut company = Cluster::of(4, 3, 63);
     let silent = watched(&mut company);
     let others: Vec<usize> = (0..4).filter(|other| *other != silent).collect();
@@ -137,7 +137,7 @@ fn whoever_watches_is_told_who_is_waited_for_and_that_it_goes_on() {
 }
 
 #[test]
-fn whoever_watches_the_half_that_gives_way_is_told_what_goes_on_instead() {
+fn spectator_of_yielding_branch_is_told_of_other() {
     let mut company = Cluster::of(4, 3, 64);
     company.run_ms(1_500).watch(3).run_ms(2_000);
     company.net.apply(&NetChange::Partition(vec![vec![0, 3], vec![1, 2]]));
@@ -174,7 +174,7 @@ fn expect_shown(company: &Cluster, watchers: std::ops::Range<usize>) {
 }
 
 #[test]
-fn however_many_watch_somebody_may_come_to_play_and_whoever_is_wrong_is_made_good() {
+fn many_spectators_block_no_join_and_no_recovery() {
     for seed in 61..64 {
         // All at once, and those who can be fed by the fewest others last.
         let mut company = Cluster::configured(14, 1, seed, config(4), 0);
@@ -206,7 +206,7 @@ fn however_many_watch_somebody_may_come_to_play_and_whoever_is_wrong_is_made_goo
 }
 
 #[test]
-fn whoever_watches_a_wrong_state_is_given_the_right_one() {
+fn spectator_of_wrong_state_gets_right_one() {
     for bulk_bytes in [0, 400_000] {
         let mut company = Cluster::configured(4, 3, 58, config(4), bulk_bytes);
         company.run_ms(1_500).watch(3);
@@ -230,7 +230,7 @@ fn whoever_watches_a_wrong_state_is_given_the_right_one() {
 }
 
 #[test]
-fn whoever_is_fed_by_others_who_watch_is_made_good_like_them() {
+fn spectator_behind_spectator_is_recovered() {
     let mut company = Cluster::of(4, 2, 59);
     company.run_ms(1_500).watch_via(2, &[0, 1]);
     company.run_until("it shows the match", 4_000, |c| c.session(2).is_running());
@@ -257,7 +257,7 @@ fn whoever_is_fed_by_others_who_watch_is_made_good_like_them() {
 }
 
 #[test]
-fn whoever_is_wrong_ever_again_asks_ever_more_rarely() {
+fn repeatedly_wrong_spectator_backs_off() {
     let mut company = Cluster::of(3, 2, 60);
     company.run_ms(1_500).watch(2).run_ms(2_000);
     for _ in 0..60 {

@@ -82,7 +82,7 @@ fn machines_that_start_apart_meet_within_four_seconds() {
 }
 
 #[test]
-fn they_meet_without_the_help_of_the_window() {
+fn peers_converge_without_window() {
     check_time(60, NetConditions::latency_ms(50), false);
 }
 
@@ -98,7 +98,7 @@ fn they_meet_when_one_direction_is_slower() {
 }
 
 #[test]
-fn input_delay_follows_the_round_trip_without_losing_a_press() {
+fn input_delay_follows_round_trip_and_keeps_presses() {
     let mut world = World::of(2, 31);
     let at_rtt =
         |rtt: u64| NetConditions { latency: ms(rtt / 2 - 10), jitter: ms(20), ..NetConditions::default() };
@@ -122,7 +122,7 @@ fn input_delay_follows_the_round_trip_without_losing_a_press() {
 }
 
 #[test]
-fn input_delay_can_be_set_while_the_game_runs() {
+fn input_delay_can_be_set_during_match() {
     let mut world = World::of(2, 37);
     world.run_seconds(3);
     for delay in [6, 1, 4] {
@@ -135,7 +135,7 @@ fn input_delay_can_be_set_while_the_game_runs() {
 }
 
 #[test]
-fn a_machine_that_slept_catches_up_and_bends_nobodys_time() {
+fn slept_peer_catches_up_and_changes_no_speed() {
     // With a window this large the others play on while one sleeps.
     let mut world = World::configured(3, 41, &window(60));
     world.run_seconds(5);

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tick_tells_one_entry_the_delay_ahead() {
+    fn each_tick_records_one_entry_ahead_by_delay() {
         let mut rig = Rig::new(2);
         for pad in [1, 0, 1] {
             rig.tick(pad, 2);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn raising_the_delay_repeats_a_held_button_and_never_a_press() {
+    fn raised_delay_repeats_held_input_and_never_press() {
         let mut rig = Rig::new(1);
         rig.tick(2, 3);
         assert_eq!(rig.told, [0, 2], "a press is no moment to change the delay");
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn lowering_the_delay_loses_no_press() {
+    fn lowered_delay_loses_no_press() {
         let mut rig = Rig::new(4);
         for tick in 0..40 {
             rig.tick(if tick % 3 == 0 { 2 } else { 0 }, 1);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pressed_during_a_stall_is_told_after_it() {
+    fn press_during_stall_is_sent_after_it() {
         let mut rig = Rig::new(1);
         for pad in [0, 2, 0] {
             rig.stream.sample(Slot::at(0), Pad(pad));
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_is_not_local_is_refused() {
+    fn remote_slot_is_rejected() {
         assert!(!Rig::new(0).stream.sample(Slot::at(5), Pad(1)));
     }
 }

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_changed_answer_matters() {
+    fn only_changed_answer_counts() {
         let mut log = QuestionLog::<u8>::new(16);
         ask_if_above(&mut log, 1, 5, 10);
         log.begin(Frame::new(2), Frame::START);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_log_falls_back_to_reading_the_input_whole() {
+    fn full_log_counts_as_reading_whole_input() {
         let mut log = QuestionLog::<u8>::new(16);
         let page = log.begin(Frame::new(1), Frame::START);
         for _ in 0..QUESTIONS_MAX {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn presence_is_a_question_too() {
+    fn presence_counts_as_question() {
         let mut log = QuestionLog::<u8>::new(16);
         log.begin(Frame::new(1), Frame::START).note_presence(SlotSet::of(SLOT));
         assert!(log.presence_matters(Frame::new(1), SlotSet::first(2)));

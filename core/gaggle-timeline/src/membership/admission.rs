@@ -108,7 +108,7 @@ mod tests {
     use crate::roster::Incarnation;
 
     #[test]
-    fn a_joiner_gets_its_old_slots_back_or_the_lowest_free_ones() {
+    fn joiner_gets_old_slots_or_lowest_free_ones() {
         let link = Link { history: History(1), by: 0, number: 0, size: 1, stale: false };
         let mut standing = PeerStatus {
             tip: Tip { game: MatchId::default(), depth: 0, links: vec![link] },

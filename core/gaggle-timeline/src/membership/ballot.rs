@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_that_came_back_never_repeats_a_ballot() {
+    fn returning_peer_never_repeats_ballot() {
         let by = |incarnation| StreamId { peer: PeerId::from_u128(7), incarnation: Incarnation(incarnation) };
         let (before, after) = (Ballot { number: 3, by: by(1) }, Ballot { number: 3, by: by(2) });
         assert_ne!(before, after);

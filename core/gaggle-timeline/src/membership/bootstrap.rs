@@ -1,5 +1,6 @@
-//! Coming in: what a donor tells besides the state, following its feed, and founding a match of
-//! one's own.
+//! Joining: what a donor sends beside its snapshot, following its feed, and creating a match.
+//!
+//! The session's `Joiner` and `Donor` call it. Absent: the snapshot itself, and who is asked.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, Micros, SlotSet};
 
@@ -13,23 +14,23 @@ use super::rows::{self, RosterEntry};
 use super::{Fault, Membership, Mode};
 use crate::roster::{Incarnation, StreamId};
 
-/// What goes with a snapshot: how the donor stands at the snapshot's frame.
+/// What accompanies a snapshot: the donor's state of membership at the snapshot's frame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct JoinContext {
-    /// The donor's view with its whole path.
+    /// View of the donor with its whole path.
     pub(crate) told: Told,
     pub(crate) rows: Vec<RosterEntry>,
-    /// The frame of the snapshot.
+    /// Frame of the snapshot.
     pub(crate) confirmed: Frame,
     pub(crate) tails: Vec<EntryRange>,
 }
 
-/// What a donor has confirmed since.
+/// What a donor has confirmed since the last feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Feed {
-    /// In which history.
+    /// History that the frames belong to.
     pub(crate) history: History,
-    /// Its view, if the observer does not have it yet.
+    /// View of the donor, if the observer does not have it yet.
     pub(crate) told: Option<Told>,
     pub(crate) confirmed: Frame,
     pub(crate) tails: Vec<EntryRange>,
@@ -39,17 +40,17 @@ pub(crate) struct Feed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Followed {
     Yes,
-    /// Not ours to follow, or too old.
+    /// Of another history, or too old.
     Ignored,
-    /// Something before it is missing, so it would lead nowhere: it must be told from there on.
+    /// Something before it is missing: the donor must begin there.
     Gap,
-    /// It contradicts what we were told before: only a snapshot helps.
+    /// It contradicts what was taken before: only a snapshot helps.
     Impossible,
 }
 
 impl Membership {
-    /// Whether others may rely on us: a full member that stays, or somebody who only watches, for
-    /// others who do.
+    /// Whether others may rely on this peer: a full member that stays, or, for spectators, another
+    /// spectator.
     pub(crate) fn may_donate(&self) -> bool {
         match self.mode {
             Mode::Member => self.is_full(),
@@ -58,7 +59,7 @@ impl Membership {
         }
     }
 
-    /// What to tell with the state at a confirmed frame that is not long ago.
+    /// Context to send with the snapshot of a recently confirmed frame.
     pub(crate) fn tidings(&self, at: Frame, entries: &dyn Entries) -> Option<JoinContext> {
         let oldest = self.confirmed.saturating_sub(self.settings.lookahead_frames);
         let in_roster = |stream| rows::row_of(&self.known, stream).is_some();
@@ -71,8 +72,8 @@ impl Membership {
         })
     }
 
-    /// What an observer needs that has confirmed everything before `from` and was told the view
-    /// `known`, at `depth`. None if that is too long ago.
+    /// Feed for an observer that has confirmed everything before `from` and knows the view `known` at
+    /// `depth`. None if that is too long ago.
     pub(crate) fn feed(
         &self,
         from: Frame,
@@ -91,7 +92,7 @@ impl Membership {
         })
     }
 
-    /// Whether a donor's state is worth taking, as we stand.
+    /// Whether a donor's snapshot is worth taking now.
     pub(crate) fn wants(&self, tidings: &JoinContext) -> bool {
         let theirs = self.lineage.relate_whole(&tidings.told.tip);
         match self.mode {
@@ -108,8 +109,8 @@ impl Membership {
         }
     }
 
-    /// Whether a donor's match can be taken part in at all: nothing of it may be found wrong once
-    /// its state is taken.
+    /// Checks that a donor's match can be joined: nothing about it may turn out wrong once its snapshot
+    /// is taken.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -128,7 +129,7 @@ impl Membership {
         Ok(())
     }
 
-    /// Begins anew as an observer of the donor's match, under a name never used before.
+    /// Begins again as an observer of the donor's match, with an unused incarnation.
     pub(crate) fn adopt(
         &mut self,
         now: Micros,
@@ -158,7 +159,7 @@ impl Membership {
         Ok(())
     }
 
-    /// Follows what somebody who feeds us has confirmed.
+    /// Takes what a donor has confirmed.
     pub(crate) fn follow(
         &mut self,
         now: Micros,
@@ -201,8 +202,7 @@ impl Membership {
         Ok(Followed::Yes)
     }
 
-    /// Whether the next frame could not be confirmed with a feed either: one before it was not
-    /// taken.
+    /// Whether the feed would not confirm the next frame: an entry before it was not taken.
     fn leaves_gap(&self, feed: &Feed) -> bool {
         let next = self.confirmed.next();
         let told =
@@ -212,7 +212,7 @@ impl Membership {
             && present.any(|row| !self.streams.holds(row.stream, next) && !told(row.stream))
     }
 
-    /// An observer whose stream nobody can follow any more begins another, under another name.
+    /// Begins another stream with a new incarnation, because no peer can follow the old one any more.
     pub(crate) fn rename(&mut self, incarnation: Incarnation, entries: &mut dyn Entries) {
         let former = self.me;
         self.streams.retain(entries, |stream| stream != former);
@@ -222,7 +222,7 @@ impl Membership {
         self.epoch.advance();
     }
 
-    /// Founds a match from the state at hand, after the last confirmed frame.
+    /// Creates a match from the current state, after the last confirmed frame.
     pub(crate) fn found(
         &mut self,
         now: Micros,
@@ -245,13 +245,13 @@ impl Membership {
 
     fn reset(&mut self, now: Micros, incarnation: Incarnation, entries: &mut dyn Entries) {
         if let Some(row) = rows::row_of(&self.known, self.me) {
-            // Whoever has to come in again would like to sit where it sat.
+            // A peer that joins again would like its old slots.
             self.wanted = row.slots;
         }
         self.me = StreamId { peer: self.me.peer, incarnation };
         self.streams.clear(entries);
         self.rows.clear();
-        // Even if the roster turns out the same: whoever follows it has begun anew, too.
+        // The roster may turn out the same, but those that derive from it begin again, too.
         self.known.clear();
         self.roster_changed = true;
         self.begun_at = None;
@@ -269,7 +269,7 @@ impl Membership {
         self.starving_since = now;
     }
 
-    /// A stream nothing is held of begins with its row.
+    /// A stream of which nothing is held begins with its row.
     fn open_runs(&mut self) {
         for nth in 0..self.known.len() {
             let row = self.known[nth];
@@ -281,7 +281,7 @@ impl Membership {
 }
 
 impl Feed {
-    /// Bytes it keeps in memory, about.
+    /// Memory it uses in bytes, approximately.
     pub(crate) fn weight(&self) -> usize {
         self.tails.iter().map(EntryRange::weight).sum()
     }

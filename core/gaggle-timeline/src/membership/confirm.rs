@@ -1,4 +1,6 @@
-//! Taking entries and confirming frames: what may grow, what follows from it for the roster.
+//! Taking entries and confirming frames: what may grow, and what follows for the roster.
+//!
+//! The session calls it for every entry it accepts. Absent: values of entries, view changes.
 
 use gaggle_kit::{Frame, Micros, SlotSet};
 
@@ -9,10 +11,10 @@ use super::{Fault, Membership, Mode, StayEnd};
 use crate::roster::StreamId;
 
 impl Membership {
-    /// The next frame is confirmed if everything that counts in it is held. Call until it says no,
+    /// Confirms the next frame if everything that counts in it is held. Call it until it returns none,
     /// then [`tidy`](Membership::tidy).
     ///
-    /// An observer does not judge by itself: it follows whoever feeds it.
+    /// An observer does not judge by itself: it follows its donor.
     pub(crate) fn confirm_next(&mut self) -> Option<Frame> {
         let frame = self.confirmed.next();
         let limit = match self.mode {
@@ -32,13 +34,13 @@ impl Membership {
         Some(frame)
     }
 
-    /// Frames before this one change nothing about the roster: whoever knows that everything is
-    /// held may [confirm them at once](Membership::confirm_to).
+    /// Frames before this one change nothing about the roster: if everything in them is held, the
+    /// session may [confirm them at once](Membership::confirm_to).
     pub(crate) fn quiet_until(&self) -> Frame {
         self.quiet_until
     }
 
-    /// Confirms frames before [`quiet_until`](Membership::quiet_until) of which everything is held.
+    /// Confirms frames before [`quiet_until`](Membership::quiet_until) in which everything is held.
     pub(crate) fn confirm_to(&mut self, frame: Frame) {
         debug_assert!(frame < self.quiet_until && self.mode == Mode::Member);
         self.confirmed = self.confirmed.max(frame);
@@ -76,22 +78,22 @@ impl Membership {
         }
     }
 
-    /// Whether the game has these slots. Whoever names others can only mean harm.
+    /// Whether the game has these slots. Naming others is a fault.
     pub(super) fn has_slots(&self, slots: SlotSet) -> bool {
         slots.difference(SlotSet::first(self.settings.slot_count)).is_empty()
     }
 
-    /// The same for everybody in a table.
+    /// The same for all rows of a table.
     pub(super) fn has_slots_of<'a>(&self, rows: impl IntoIterator<Item = &'a RosterEntry>) -> bool {
         rows.into_iter().all(|row| self.has_slots(row.slots))
     }
 
-    /// Whoever admits us to more or fewer slots than we have players cannot be followed.
+    /// A leader that gives this peer more or fewer slots than it has players cannot be followed.
     fn seats_us_rightly(&self, join: &Join) -> bool {
         join.stream != self.me || join.slots.len() == usize::from(self.players)
     }
 
-    /// What the lead writes counts only if it can: everybody judges by the same table.
+    /// Whether a join of the leader counts: all peers judge by the same table.
     fn may_join(&self, join: &Join, frame: Frame) -> bool {
         let free = rows::free_slots(&self.rows, frame.next(), self.settings.slot_count);
         self.rows.len() < ROWS_MAX
@@ -99,8 +101,8 @@ impl Membership {
             && join.slots.difference(free).is_empty()
     }
 
-    /// Drops rows that ended so long ago that they are none of anybody's business: a view is
-    /// compared with the last two reaches, and others may be one reach behind us.
+    /// Drops rows that ended too long ago to matter: a view is compared with the last two lookaheads,
+    /// and other peers may be one lookahead behind.
     fn trim_rows(&mut self) -> bool {
         let before = self.rows.len();
         let keep = 3 * self.settings.lookahead_frames;
@@ -115,7 +117,7 @@ impl Membership {
         rows.len() != before
     }
 
-    /// Frames were confirmed: what nobody of this history can still need is forgotten.
+    /// After frames were confirmed, forgets what no peer of this history can still need.
     pub(crate) fn tidy(&mut self, entries: &mut dyn Entries) {
         self.trim_streams();
         if self.trim_rows() {
@@ -127,8 +129,8 @@ impl Membership {
         self.settle();
     }
 
-    /// A run that begins after what is needed is of no use: the stream is awaited from there
-    /// instead. Nor may its end count, as long as nobody may have what is before it.
+    /// Drops a run that begins after what is needed: the stream is awaited from there instead. Nor may
+    /// its end count while no peer may have what is before it.
     fn close_gaps(&mut self) {
         for row in &self.known {
             let needed = row.first_frame.max(self.confirmed.next());
@@ -142,7 +144,7 @@ impl Membership {
         }
     }
 
-    /// Streams that are neither in the roster nor of somebody warming up.
+    /// Drops streams that are neither in the roster nor those of learners.
     fn drop_strangers(&mut self, entries: &mut dyn Entries) {
         let Membership { me, known, peers, streams, .. } = self;
         streams.retain(entries, |stream| {
@@ -164,13 +166,13 @@ impl Membership {
         rows::row_of(&self.known, self.me).is_some_and(|row| self.confirmed >= row.first_frame.previous())
     }
 
-    /// The last frame the owner of this stream said it confirmed.
+    /// Last frame the owner of this stream said it confirmed.
     fn confirmed_by(&self, stream: StreamId) -> Frame {
         let peer = self.peers.get(stream.peer).filter(|peer| !peer.is_gone(stream.incarnation));
         peer.map_or(Frame::START, |peer| peer.confirmed)
     }
 
-    /// The roster as far as held entries tell: joins as far as the lead's are held, and goodbyes.
+    /// Computes the roster as far as held entries tell: joins as far as the leader's, and goodbyes.
     pub(super) fn refresh(&mut self) {
         let mut known = self.rows.clone();
         let says = self.streams.iter().filter_map(|(_, held)| held.says_after(self.confirmed)).min();
@@ -217,15 +219,14 @@ impl Membership {
         }
     }
 
-    /// Where a stream ends itself, if everything before it is held.
+    /// Frame where a stream ends itself, if everything before it is held.
     fn end_of(&self, row: &RosterEntry) -> Option<Frame> {
         let held = self.streams.get(row.stream)?;
         let whole = held.first <= row.first_frame.max(self.confirmed.next());
         held.end().filter(|end| whole && *end >= row.first_frame)
     }
 
-    /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed
-    /// brings.
+    /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed brings.
     pub(super) fn absorb(
         &mut self,
         tail: &EntryRange,
@@ -249,15 +250,14 @@ impl Membership {
         while frame <= tail.through() && frame <= last {
             let (value, extras) = (tail.value(frame), tail.extras(frame));
             if held.holds(frame) {
-                // Before its first frame a stream counts for nobody, and not everybody keeps what
-                // it said there.
+                // Before its first frame a stream counts for no peer, and not all keep those entries.
                 let differs = || !entries.equals(stream, frame, value) || held.extras(frame) != extras;
                 if frame >= first && differs() {
                     if !forced {
                         return Err(Fault::EntryChanged { stream, frame });
                     }
-                    // The owner told others something else, or somebody lies about it: who, nobody
-                    // can tell. The view stands all the same, and what is held stays.
+                    // The owner sent different values, or a peer lies about it; which one cannot be told. The view
+                    // stands all the same, and what is held stays.
                     self.contested.get_or_insert((stream, frame));
                 }
             } else if frame == held.through.next() && !(capped && frame > cap) {
@@ -274,7 +274,7 @@ impl Membership {
         Ok(())
     }
 
-    /// Makes sure there is a run the tail can add to. False if there can be none.
+    /// Makes sure there is a run the piece can extend. False if there can be none.
     fn open_run(&mut self, tail: &EntryRange, row: Option<RosterEntry>, entries: &mut dyn Entries) -> bool {
         let begin_anew = match self.streams.get(tail.stream) {
             None if row.is_none() && self.warm_streams() >= WARM_STREAMS_MAX => return false,
@@ -282,12 +282,12 @@ impl Membership {
             Some(held) => {
                 let gap = tail.from > held.through.next();
                 match row {
-                    // Of somebody not in the roster the newest run counts.
+                    // Of a stream outside the roster the newest run counts.
                     None => gap,
                     Some(row) => {
                         let needed = row.first_frame.max(self.confirmed.next());
                         let begins_too_late = held.first > needed && tail.from <= needed;
-                        // Frames before the first one count for nobody.
+                        // Frames before the first one count for no peer.
                         begins_too_late || gap && tail.from <= row.first_frame
                     }
                 }
@@ -310,23 +310,23 @@ impl Membership {
         self.fence.admits(stream, is_known, &self.rules)
     }
 
-    /// Whether entries of a stream in the roster may be taken; how far, the holder knows. It
-    /// changes with the [epoch](Membership::epoch) only.
+    /// Whether entries of a stream in the roster may be taken; the session knows how far. Changes only
+    /// with the [epoch](Membership::epoch).
     pub(crate) fn grows(&self, stream: StreamId) -> bool {
         rows::row_of(&self.known, stream).is_some() && self.may_grow(stream)
     }
 
-    /// Entries of these streams, in the order of their names, are held by whoever holds the values:
-    /// from which frame to which.
+    /// Takes note of entries the session holds, by stream in the order of their ids: from which frame
+    /// to which.
     pub(crate) fn grow(&mut self, held: impl Iterator<Item = (StreamId, Frame, Frame)>) {
         let mut near = EntryIndex::default();
         for (stream, since, through) in held {
             match self.streams.next_mut(&mut near, stream) {
-                // A run that was given up for its gap begins before what is there: it waits for
-                // what lies between, and for what those entries say.
+                // A run that was given up for its gap begins earlier: it waits for what lies between, and for
+                // what those entries say.
                 Some(held) if since > held.through.next() => {}
                 Some(held) => held.grow(through),
-                // Of who was admitted before we heard of it, these are the first.
+                // The stream was admitted before this peer heard of it: these are its first entries.
                 None => {
                     let first = since.max(self.confirmed.next());
                     if through >= first {
@@ -338,7 +338,7 @@ impl Membership {
         self.trim_streams();
     }
 
-    /// What nobody of this history can still need is forgotten.
+    /// Forgets what no peer of this history can still need.
     fn trim_streams(&mut self) {
         let oldest = self.confirmed.saturating_sub(2 * self.settings.lookahead_frames);
         for (_, held) in self.streams.iter_mut() {
@@ -346,7 +346,7 @@ impl Membership {
         }
     }
 
-    /// What an entry says that was taken with [`grow`](Membership::grow).
+    /// Takes note of what an entry says that was taken with [`grow`](Membership::grow).
     pub(crate) fn note_extras(&mut self, stream: StreamId, frame: Frame, extras: EntryControl) {
         if let Some(held) = self.streams.get_mut(stream) {
             held.note(frame, extras);
@@ -355,12 +355,12 @@ impl Membership {
         }
     }
 
-    /// A piece of a stream somebody sent in or beside a packet, as far as `hearing` allows.
+    /// Takes a piece of a stream from a packet or message, as far as `hearing` allows.
     pub(crate) fn take_tail(&mut self, tail: &EntryRange, entries: &mut dyn Entries) -> Result<(), Fault> {
         self.absorb(tail, false, entries)
     }
 
-    /// Entries of the own stream up to this one are held, and say nothing besides inputs.
+    /// Takes note that own entries up to this one are held and say nothing besides inputs.
     pub(crate) fn grow_own(&mut self, through: Frame) {
         let me = self.me;
         if let Some(held) = self.streams.get_near_mut(&mut self.own_place, me).filter(|held| !held.is_empty())
@@ -369,7 +369,7 @@ impl Membership {
         }
     }
 
-    /// The own stream got its next entry.
+    /// Appends an entry to the own stream.
     pub(crate) fn push_own(&mut self, frame: Frame, extras: EntryControl) {
         let me = self.me;
         match self.streams.get_near_mut(&mut self.own_place, me) {
@@ -389,7 +389,7 @@ impl Membership {
         }
     }
 
-    /// The own Join was read.
+    /// Reads the join of this peer.
     pub(super) fn find_myself(&mut self, now: Micros) {
         if self.mode == Mode::Observer && rows::row_of(&self.known, self.me).is_some() {
             self.mode = Mode::Member;
@@ -445,10 +445,10 @@ mod tests {
     }
 
     #[test]
-    fn entries_behind_a_gap_are_not_held_nor_is_what_they_say() {
+    fn entries_behind_gap_are_not_held() {
         let mut machine = machine();
         let through = |machine: &Membership| machine.held(stream(2)).map(|held| held.through.number());
-        // Whoever keeps the values has entries 8 to 12 of a stream that is awaited from 1 on.
+        // The session holds entries 8 to 12 of a stream that is awaited from 1 on.
         machine.grow([(stream(2), Frame::new(8), Frame::new(12))].into_iter());
         assert_eq!(through(&machine), Some(0), "1 to 7 are missing, and so is whatever they say");
         machine.grow([(stream(2), Frame::new(1), Frame::new(12))].into_iter());
@@ -462,7 +462,7 @@ mod tests {
         tail
     }
 
-    /// The lead of [`machine`] admits somebody who counts from frame 5 on.
+    /// The leader of [`machine`] admits a joiner that counts from frame 5 on.
     fn admit(machine: &mut Membership, peer: u128) {
         let join = Join { stream: stream(peer), slots: SlotSet::from_bits(1 << 2) };
         (1..4).for_each(|frame| machine.push_own(Frame::new(frame), EntryControl::NONE));
@@ -474,29 +474,25 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_said_before_its_first_frame_is_held_against_nobody() {
+    fn entries_before_first_frame_are_never_contested() {
         let (mut machine, mut ledger) = (machine(), InputLog::<u8>::new(stream(1), 1, 64, 4));
-        machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("a newcomer that warms up");
+        machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("a joiner that warms up");
         admit(&mut machine, 3);
-        // Whoever heard of it later keeps nothing of what it said before.
+        // A peer that hears of it later keeps nothing of what it said before.
         let of_a_view = tail(3, 3, &[0, 0, 7, 8]);
         machine.absorb(&of_a_view, true, &mut ledger).expect("nothing it says is new");
-        assert_eq!(machine.take_contested(), None, "3 and 4 count for nobody");
+        assert_eq!(machine.take_contested(), None, "3 and 4 count for no peer");
         assert_eq!(machine.held(stream(3)).map(|held| held.through), Some(Frame::new(6)));
         machine.absorb(&tail(3, 3, &[0, 0, 9]), true, &mut ledger).expect("a view stands all the same");
         assert_eq!(machine.take_contested(), Some((stream(3), Frame::new(5))), "5 counts");
     }
 
     #[test]
-    fn a_run_of_somebody_who_is_known_begins_at_its_first_frame() {
+    fn run_of_known_stream_begins_at_first_frame() {
         let (mut machine, mut ledger) = (machine(), InputLog::<u8>::new(stream(1), 1, 64, 4));
         admit(&mut machine, 3);
         machine.absorb(&tail(3, 3, &[7, 7, 7]), false, &mut ledger).expect("as it should be");
         let held = machine.held(stream(3)).map(|held| (held.first, held.through));
-        assert_eq!(
-            held,
-            Some((Frame::new(5), Frame::new(5))),
-            "3 and 4 are not kept, so nobody is given them"
-        );
+        assert_eq!(held, Some((Frame::new(5), Frame::new(5))), "3 and 4 are not kept, so no peer gets them");
     }
 }

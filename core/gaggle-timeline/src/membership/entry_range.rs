@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn tails_round_trip_and_every_truncation_is_an_error() {
+    fn entry_ranges_round_trip_and_truncations_fail() {
         let mut tail = tail(1, 40, &[5, 5, 5, 6, 5]);
         let join = Join { stream: stream(2), slots: SlotSet::first(2) };
         tail.push(&[7, 7], EntryControl { join: Some(join), end: false });

@@ -1,10 +1,9 @@
-//! The machine under a network that does everything, with every invariant checked after every step.
+//! Membership on a network that does its worst, with every invariant checked after every step.
 //!
 //! `World` holds peers that run the real machine over plain tables of values, and messages on their
-//! way. `run.rs` disturbs it by a seed and then demands that all who live meet again;
-//! `exhaustive.rs` takes every possible step within small bounds; `mutants.rs` shows that either
-//! fails when a rule is missing; `stories.rs` and `partings.rs` tell single happenings;
-//! `hostile.rs` damages what is said.
+//! way. `run.rs` disturbs it by seed, then demands that all live peers reunite; `exhaustive.rs`
+//! takes every possible step within small bounds; `mutants.rs` shows that both fail when a rule is
+//! missing; `stories.rs` and `partings.rs` tell single cases; `hostile.rs` damages messages.
 
 mod checks;
 mod exhaustive;
@@ -62,30 +61,31 @@ impl Entries for Store {
     }
 }
 
-/// Who did what in a confirmed frame.
+/// Values of all streams in a confirmed frame.
 type Record = Rc<Vec<(u64, StreamId, u32)>>;
 
-/// What one run is like.
+/// Parameters of one run.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     peers: usize,
     window: u32,
     delay: u32,
     majority: bool,
-    /// Fewer do not go on without the others.
+    /// Fewer peers do not go on without the others.
     circle_min: usize,
     rules: Rules,
-    /// Others' states are found out with whole paths only.
+    /// Relations are found with whole paths only.
     short_tips: bool,
-    /// Whoever takes a snapshot keeps its name: one rule the machine leaves to its holder.
+    /// A peer that takes a snapshot keeps its incarnation: a rule that membership leaves to the
+    /// session.
     same_names: bool,
-    /// Messages are written and read on their way.
+    /// Messages are encoded and decoded on their way.
     encoded: bool,
-    /// Packets go out when told to, and nothing is left to chance.
+    /// Packets are sent only when told to, and nothing is left to chance.
     scripted: bool,
     /// Clocks stand still.
     timeless: bool,
-    /// The newest frame anybody emits.
+    /// Newest frame any peer emits.
     frames: u32,
 }
 
@@ -122,7 +122,7 @@ impl Plan {
             gather: Micros::ZERO,
             patience: Micros::from_millis(3),
             feed_timeout: Micros::from_millis(50),
-            // So rare that no rule is idle because of it; what it is for is told by liars.
+            // So rare that no rule is idle because of it; byzantine peers show what it is for.
             hold_up: Micros::from_secs(3_600),
             sleep_after: Micros::from_millis(1_000),
         }
@@ -135,18 +135,18 @@ struct Node {
     asleep: bool,
     machine: Membership,
     store: Store,
-    /// What it confirmed, by frame.
+    /// Records it confirmed, by frame.
     log: Vec<Record>,
     clock: Micros,
-    /// How often it told how it stands; its tag follows from it.
+    /// Statuses it has told; its tag follows from their number.
     standings: Vec<PeerStatus>,
-    /// Of each other peer, how many standings it has been told.
+    /// Of each other peer, how many statuses it has been told.
     heard: Vec<usize>,
-    /// Names used up.
+    /// Incarnations used up.
     names: u32,
 }
 
-/// Something on its way. Standings are kept in order by the link, so packets bring them along.
+/// A message on its way. Statuses are kept in order by the link, so packets bring them along.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Parcel {
     Packet {
@@ -182,7 +182,7 @@ struct Counts {
     restarts: u64,
     wakes: u64,
     paths_asked: u64,
-    /// Runs at whose end too few were left to go on.
+    /// Runs at whose end too few peers were left to go on.
     waits: u64,
     held_most: u32,
     spread_most: u32,
@@ -191,9 +191,9 @@ struct Counts {
 #[derive(Clone)]
 struct World {
     plan: Plan,
-    /// Shared between worlds that only differ elsewhere.
+    /// Shared between worlds that differ only elsewhere.
     nodes: Vec<Rc<Node>>,
-    /// Of each node, its hash if it is known: 0 if not.
+    /// Hash of each node, 0 if unknown.
     hashes: Vec<Cell<u64>>,
     net: PacketPool<Parcel>,
     rng: Prng,
@@ -283,18 +283,18 @@ impl World {
         self.births = 1;
     }
 
-    /// A machine in no match begins one of its own.
+    /// A peer in no match creates one.
     fn found(&mut self, index: usize) {
         let game = MatchId { started_at: self.births, nonce: self.births };
         self.births += 1;
         let name = self.node_mut(index).name();
         let node = self.node_mut(index);
         node.machine.found(node.clock, game, name, &mut node.store);
-        self.note(|| format!("{index} founds match {}", game.started_at));
+        self.note(|| format!("{index} creates match {}", game.started_at));
         self.follow_up(index);
     }
 
-    /// A machine starts again as if switched on: it knows nothing.
+    /// A peer starts again and knows nothing.
     fn restart(&mut self, index: usize) {
         let name = self.node_mut(index).name();
         let (clock, names) = (self.nodes[index].clock, self.nodes[index].names);
@@ -302,7 +302,7 @@ impl World {
         let standings = std::mem::take(&mut self.node_mut(index).standings);
         self.nodes[index] = Rc::new(Node { standings, ..Node::new(&self.plan, me, clock, names) });
         self.counts.restarts += 1;
-        self.note(|| format!("{index} is switched on again"));
+        self.note(|| format!("{index} is started again"));
     }
 
     fn member(&self, index: usize) -> bool {
@@ -355,7 +355,7 @@ impl World {
         }
     }
 
-    /// Writes the next entry, or, warming up, all that are due.
+    /// Writes the next entry, or, while warming up, all that are due.
     fn emit(&mut self, index: usize) {
         let plan = self.plan;
         self.hashes[index].set(0);
@@ -427,7 +427,7 @@ impl World {
         }
     }
 
-    /// What the machine wants said is on its way.
+    /// Puts the machine's messages on their way.
     fn drain(&mut self, index: usize) {
         while let Some((to, message)) = self.node_mut(index).machine.next_message() {
             self.counts.paths_asked += u64::from(message == Message::AskPath);
@@ -435,7 +435,7 @@ impl World {
         }
     }
 
-    /// Frames may have been confirmed, views installed.
+    /// Frames may have been confirmed and views installed.
     fn follow_up(&mut self, index: usize) {
         self.check_history(index);
         while self.failure.is_none() {
@@ -448,7 +448,7 @@ impl World {
         store.0.retain(|(stream, frame), _| machine.held(*stream).is_some_and(|held| held.holds(*frame)));
         self.check_settled(index);
         if let Some((stream, frame)) = self.node_mut(index).machine.take_usurper() {
-            self.fail(format!("LEAD: {stream:?} admitted somebody at {frame} without leading"));
+            self.fail(format!("LEAD: {stream:?} admitted a joiner at {frame} without leading"));
         }
         if self.node_mut(index).machine.take_lost() == Some(StayEnd::Contradicted) {
             self.fail(format!("FINAL: a view contradicts what {index} has confirmed"));
@@ -522,7 +522,7 @@ impl World {
             let message = Message::PeerStatus { tag: tag_of(nth + 1), standing };
             let node = self.node_mut(to);
             let taken = node.machine.handle_message(node.clock, peer(from), message, &mut node.store);
-            assert_eq!(taken, Ok(()), "a standing is never at fault");
+            assert_eq!(taken, Ok(()), "a status is never at fault");
         }
         let heard = &mut self.node_mut(to).heard[from];
         *heard = count.max(*heard);
@@ -603,7 +603,7 @@ impl Node {
     }
 }
 
-/// Every third machine has two players.
+/// Every third peer has two players.
 fn players(index: usize) -> usize {
     1 + usize::from(index % 3 == 2)
 }
@@ -612,7 +612,7 @@ fn tag_of(standings: usize) -> u8 {
     (standings % 63) as u8
 }
 
-/// Where every step is taken, equal histories must give equal values.
+/// With exhaustive steps, equal histories must give equal values.
 fn value_of(plan: &Plan, me: StreamId, frame: u32, counter: u32) -> u32 {
     if plan.scripted && !plan.same_names {
         (index_of(me.peer) as u32) << 16 | me.incarnation.0 << 12 | frame

@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_grows_at_its_end_and_forgets_at_its_front() {
+    fn run_grows_at_end_and_forgets_at_front() {
         let mut held = Held::from(Frame::new(5));
         assert!(held.is_empty());
         let end = EntryControl { end: true, join: None };

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_slept_wins_then_size_then_number_then_the_lower_name() {
+    fn branches_rank_by_sleep_then_size_then_ballot_then_id() {
         let senior = Link { history: History(9), by: 5, number: 5, size: 2, stale: false };
         let other = Link { history: History(10), ..senior };
         let juniors = [
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_match_wins_whatever_happened_in_it() {
+    fn earlier_match_wins_whatever_happened() {
         let old = Lineage::founded(MatchId { started_at: 1, nonce: 9 }, link(1, 0, 1));
         let new = Lineage::founded(MatchId { started_at: 2, nonce: 1 }, link(2, 0, 8));
         assert_eq!(new.relate(&old.tip()), Relation::Apart { senior: true });
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_match_forgets_its_oldest_views_and_still_knows_its_own() {
+    fn long_match_forgets_oldest_views_but_knows_itself() {
         let mut lineage = path(&[link(1, 0, 3)]);
         for nth in 1..LINKS_MAX as u64 + 50 {
             lineage.push(link(nth + 1, nth as u32, 2));

@@ -1,4 +1,6 @@
-//! The option that there is one history: a view counts once more than half accepted it.
+//! Majorities: an optional rule by which a view counts once more than half accepted it.
+//!
+//! View changes call it. Absent: how reports are collected.
 
 use gaggle_kit::{PeerId, VecSet};
 
@@ -34,15 +36,14 @@ impl Membership {
         !self.settings.majority || is_quorum(view, |stream| circle.contains(&stream))
     }
 
-    /// Whether those who can be reached may change the view without this one.
+    /// Whether the reachable peers may change the view without this stream.
     pub(super) fn decide_without(&self, stream: StreamId) -> bool {
         let here = |voter: StreamId| voter != stream && (voter == self.me || self.is_reachable(voter));
         !self.settings.majority || is_quorum(&self.electorate(&self.view, &self.known), here)
     }
 
-    /// Whether those who can be reached may go on without everybody who is to be gone. Two who want
-    /// each other gone, because nothing went on for too long, would otherwise never do what only
-    /// both together may.
+    /// Whether the reachable peers may go on without all that are being evicted. Two that evict each
+    /// other, because nothing went on for too long, would otherwise never do what only both may.
     pub(super) fn may_do_without_condemned(&self) -> bool {
         let here = |voter: StreamId| {
             let is_here =
@@ -53,8 +54,7 @@ impl Membership {
         !self.settings.majority || !self.rules.needed_are_kept || is_enough()
     }
 
-    /// With a majority: those of whom more than half must agree to anything that ends somebody's
-    /// part.
+    /// Voters, if there is a majority rule: more than half of them must agree to end any stay.
     pub(crate) fn voters(&self) -> Vec<StreamId> {
         let electorate = self.electorate(&self.view, &self.known);
         let mut voters: Vec<RosterEntry> =
@@ -63,26 +63,26 @@ impl Membership {
         voters.into_iter().map(|row| row.stream).collect()
     }
 
-    /// Joins made voters of nobody: with a majority the lead makes a view that has them, without a
-    /// cut.
+    /// Joins make no voters: with a majority the leader makes a view that contains the joiners, without
+    /// a cut.
     pub(super) fn voters_are_missing(&self) -> bool {
         self.settings.majority
             && self.rows.iter().any(|row| row.is_active() && !self.view.is_open(row.stream))
     }
 
-    /// Whether somebody is known to have come who votes only in the next view: should all who do
-    /// vote leave before that, nobody could ever decide anything.
+    /// Whether a known joiner votes only in the next view: should all present voters leave before that,
+    /// no peer could ever decide anything.
     pub(super) fn newcomers_have_no_vote(&self) -> bool {
         let came = || self.known.iter().any(|row| row.is_active() && !self.view.is_open(row.stream));
         self.settings.majority && self.rules.goodbyes_end_votes && came()
     }
 
-    /// Who decides what follows `view`, given what is known since: those in it who have not said
+    /// Voters on what follows `view`, given what is known since: those in it that have not said
     /// goodbye.
     ///
-    /// A goodbye is written by nobody who has promised anything that is not settled, and whoever
-    /// wrote one votes no more. So whether a circle knows of it or not, any two that may decide
-    /// have a voter in common; and a few goodbyes and one crash do not leave nobody to decide.
+    /// No peer writes a goodbye while it has promised anything that is not settled, and one that wrote
+    /// it votes no more. So whether a circle knows of it or not, any two that may decide have a voter
+    /// in common; and a few goodbyes and one crash leave enough voters.
     pub(super) fn electorate(&self, view: &View, rows: &[RosterEntry]) -> View {
         let mut electorate = view.clone();
         if self.rules.goodbyes_end_votes {
@@ -111,7 +111,7 @@ impl Membership {
         self.finish_vote(entries)
     }
 
-    /// Asks everybody in the circle to accept what was proposed.
+    /// Asks the whole circle to accept the proposal.
     pub(super) fn ask_for_acceptance(&mut self) {
         let Some(collection) = &self.collection else { return };
         let Some(Proposal { ballot, told, tails }) = collection.proposal.clone() else { return };
@@ -137,7 +137,7 @@ impl Membership {
             self.send(from, Message::Accepted { incarnation, ballot });
             return Ok(());
         }
-        // Its parent must be where we are, or where we will be.
+        // Its parent must be the current view, or a later one of this history.
         if self.peers.entry(from).relation(&self.lineage, &told.tip) != Relation::Descendant {
             return Ok(());
         }
@@ -169,7 +169,7 @@ impl Membership {
         Ok(())
     }
 
-    /// Once a quorum accepted, the view is made, even if we are not in it.
+    /// Makes the view once a quorum accepted it, even if it does not contain this peer.
     fn finish_vote(&mut self, entries: &mut dyn Entries) -> Result<(), Fault> {
         let Some(collection) = &self.collection else { return Ok(()) };
         let Some(proposal) = &collection.proposal else { return Ok(()) };
@@ -190,7 +190,7 @@ mod tests {
     use gaggle_kit::{Frame, SlotSet};
 
     #[test]
-    fn half_is_enough_only_with_the_first_in_rank() {
+    fn half_is_quorum_only_with_first_in_rank() {
         let stream = |n: u128| StreamId { peer: PeerId::from_u128(n), incarnation: Incarnation(0) };
         let view = |open: usize, ended: usize| {
             let rows = (0..open + ended).map(|nth| RosterEntry {

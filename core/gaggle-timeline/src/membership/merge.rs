@@ -1,5 +1,5 @@
-//! Meeting others: what a packet's sender is to us, whether it is listened to, and who yields to
-//! whom.
+//! Meeting other peers: how the sender of a packet relates to this one, whether its entries count,
+//! and which branch yields.
 
 use gaggle_kit::{Frame, Micros, PeerId};
 
@@ -16,10 +16,10 @@ use crate::roster::StreamId;
 /// What a packet says about its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SenderStatus {
-    /// Which of its standings it means.
+    /// Tag of the status it refers to.
     pub(crate) tag: u8,
     pub(crate) observer: bool,
-    /// What it promised, while it is fenced.
+    /// Ballot it promised, while it is fenced.
     pub(crate) promised: Option<Ballot>,
     pub(crate) confirmed: Frame,
 }
@@ -30,15 +30,15 @@ pub(crate) enum Acceptance {
     Nothing,
     /// Those of the sender's own stream.
     Own(StreamId),
-    /// Those it passes on as well.
+    /// Also those it forwards.
     All(StreamId),
 }
 
 impl Membership {
-    /// A packet came: whether what it carries counts.
+    /// Decides whether what a packet carries counts.
     ///
     /// # Errors
-    /// If only a peer that breaks the rules can have said this.
+    /// If only a peer that breaks the rules can have sent it.
     pub(crate) fn hear(
         &mut self,
         now: Micros,
@@ -87,7 +87,7 @@ impl Membership {
                 }
                 if known { Acceptance::Own(stream) } else { Acceptance::Nothing }
             }
-            // It sees that we are behind and sends its view, with or without us.
+            // It sees that this peer is behind and sends its view, whether that contains this peer or not.
             Relation::Descendant => Acceptance::Nothing,
             Relation::Apart { senior } => {
                 if senior {
@@ -100,7 +100,7 @@ impl Membership {
         Ok(if self.rules.history_decides { hearing } else { Acceptance::All(stream) })
     }
 
-    /// Somebody is left with a fence: unless we have it too, nobody else may see the need to act.
+    /// A peer is left with a fence: unless this one has it too, no other may see the need to act.
     fn note_promise(&mut self, relation: Relation, known: bool, promised: Ballot) {
         if self.mode != Mode::Member || !known || !self.rules.finish_what_is_begun {
             return;
@@ -124,7 +124,7 @@ impl Membership {
         Ok(())
     }
 
-    /// A path is long and asking for it short: it is told as rarely as it is asked for.
+    /// A path is long and asking for it short: it is sent as rarely as it is asked for.
     pub(super) fn tell_path(&mut self, now: Micros, to: PeerId) {
         let repeat_after = self.settings.repeat_after;
         let told_at = &mut self.peers.entry(to).path_told_at;
@@ -144,8 +144,7 @@ impl Membership {
         Acceptance::Nothing
     }
 
-    /// Tells our view to somebody at an ancestor of it, at this depth: with all it needs to install
-    /// it.
+    /// Sends the view to a peer at an ancestor of it, at this depth, with all it needs to install it.
     pub(super) fn tell_view(&mut self, now: Micros, to: PeerId, depth: u32, entries: &dyn Entries) {
         let (history, repeat_after) = (self.view.history, self.settings.repeat_after);
         let told = &mut self.peers.entry(to).view_told;
@@ -160,7 +159,7 @@ impl Membership {
         self.send(to, Message::View { told, at: self.view.ballot, tails });
     }
 
-    /// Another history wins: its state is asked for. We play on until it is in hand.
+    /// Another branch wins: its snapshot is requested. This peer plays on until it has it.
     pub(super) fn yield_to(&mut self, now: Micros, to: PeerId) {
         if self.mode != Mode::Member || self.leaving {
             return;
@@ -177,7 +176,7 @@ impl Membership {
         }
     }
 
-    /// Somebody told a view.
+    /// Takes a view that a peer sent.
     pub(super) fn take_view(
         &mut self,
         now: Micros,
@@ -193,8 +192,8 @@ impl Membership {
         match self.peers.entry(from).relation(&self.lineage, &told.tip) {
             Relation::Descendant if told.view.is_open(self.me) => {
                 self.see_number(at.number)?;
-                // Whoever makes a view has asked everybody in it. With a majority another one may
-                // have finished it.
+                // The maker of a view has asked all peers in it. With a majority another one may have
+                // finished it.
                 if at > self.fence.promised() && !self.settings.majority {
                     return Err(Fault::ViewUnasked { number: at.number });
                 }
@@ -209,7 +208,7 @@ impl Membership {
                 self.install(told, at, tails, entries)?;
             }
             Relation::Descendant if self.is_left_by_fewer(told) => self.part_from(told),
-            // We were cut, or the other one wins.
+            // This peer was cut, or the other branch wins.
             Relation::Descendant | Relation::Apart { senior: true } => self.yield_to(now, from),
             Relation::Unknown => {
                 self.ask_path(now, from);
@@ -219,9 +218,9 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether those who went on without us are fewer than those they left, as far as we reach
-    /// these: then a view of ours wins against theirs, and it is they who have to come back. With a
-    /// majority there is no other view but theirs.
+    /// Whether the peers that went on without this one are fewer than those they left, as far as these
+    /// are reachable: then a view of this side wins, and the others have to rejoin. With a majority
+    /// there is no other view but theirs.
     fn is_left_by_fewer(&self, told: &Told) -> bool {
         let Some(parted) = self.lineage.next_towards(&told.tip) else { return false };
         let (mut left, mut went_on) = (0, 0);
@@ -234,12 +233,12 @@ impl Membership {
                 left += 1;
             }
         }
-        // Whoever slept, or is not full, cannot bring such a view about.
+        // A peer that slept, or is not full, cannot bring such a view about.
         let able = self.is_full() && !self.slept && !self.settings.majority && self.rules.fewer_come_back;
         able && left > went_on.max(parted.size)
     }
 
-    /// Whoever is in a view that left us, or has gone where it went, is gone.
+    /// Peers in a view that left this one, or that followed it, are gone.
     fn part_from(&mut self, told: &Told) {
         let next = |ours: &Lineage, tip: &Tip| ours.next_towards(tip).map(|link| link.history);
         for nth in 0..self.known.len() {

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_gone_never_comes_back() {
+    fn gone_incarnation_never_returns() {
         let mut peer = Peer::default();
         peer.set_standing(0, standing(1, 10));
         assert!(!peer.is_gone(Incarnation(1)));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_no_players_only_watches() {
+    fn peer_without_players_only_spectates() {
         let mut peer = Peer::default();
         peer.set_standing(0, standing(1, 10));
         assert!(!peer.may_come_in(), "it is in the roster");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn on_another_link_a_tag_may_mean_something_else() {
+    fn tag_meaning_is_per_link() {
         let mut peer = Peer::default();
         peer.set_standing(3, standing(1, 10));
         peer.forget_tags();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_may_refer_to_one_of_the_last_standings() {
+    fn packets_may_refer_to_recent_statuses() {
         let mut peer = Peer::default();
         for tag in 0..20 {
             peer.set_standing(tag, standing(1, tag.into()));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_whole_path_showed_holds_while_both_only_go_on() {
+    fn relation_from_whole_path_holds_while_both_advance() {
         let game = MatchId::default();
         let path = |from: u64| {
             let mut lineage = Lineage::founded(game, link(0));

@@ -79,7 +79,7 @@ mod tests {
     use gaggle_kit::PeerId;
 
     #[test]
-    fn a_fence_only_narrows_until_its_own_view_comes() {
+    fn fence_only_narrows_until_its_view_arrives() {
         let stream = |n: u128| StreamId { peer: PeerId::from_u128(n), incarnation: Incarnation(0) };
         let ballot = |number| Ballot { number, by: stream(1) };
         let rules = Rules::ALL;

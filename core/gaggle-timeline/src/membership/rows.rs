@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lead_is_who_was_there_longest_then_the_lowest_slot() {
+    fn leader_is_first_in_join_order_then_lowest_slot() {
         let rows = [row(1, 2, 1, 50), row(2, 1, 1, 20), row(3, 0, 9, 0)];
         let lead = |frame| lead_at(&rows, Frame::new(frame)).map(|row| row.stream.peer.to_u128());
         assert_eq!([lead(1), lead(20), lead(21), lead(51)], [Some(2), Some(2), Some(1), Some(3)]);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_free_once_its_row_has_ended() {
+    fn slot_is_free_after_row_ends() {
         let rows = [row(1, 0, 1, 50), row(2, 1, 1, 0), row(3, 2, 60, 59)];
         assert_eq!(free_slots(&rows, Frame::new(50), 3).bits(), 0b100);
         assert_eq!(free_slots(&rows, Frame::new(51), 3).bits(), 0b101);

@@ -1,5 +1,6 @@
-//! Changing the view: when it is called for, asking everybody what they hold, and what follows from
-//! it.
+//! View changes: when one is called for, the reports that are collected, and the view they make.
+//!
+//! `Membership::tick` and its message handlers call it. Absent: how a view is installed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,10 +22,10 @@ use crate::roster::StreamId;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Collection {
     pub(super) ballot: Ballot,
-    /// Everybody who is asked, in order, this machine included.
+    /// Streams that are asked, in rank order, this peer's included.
     pub(super) circle: Vec<StreamId>,
     reports: VecMap<StreamId, Report>,
-    /// With a majority: what is put to the vote, those of the view it builds on who decide, who
+    /// With a majority: the proposal to vote on, the voters of the view it builds on, and those who
     /// accepted it.
     pub(super) proposal: Option<Proposal>,
     pub(super) parent: Option<View>,
@@ -33,8 +34,7 @@ pub(super) struct Collection {
 }
 
 impl Membership {
-    /// Whether a change of the view is called for, and ours to bring about. Goes on with a running
-    /// one.
+    /// Decides whether a view change is called for and this peer must lead it. Continues a running one.
     pub(super) fn decide(&mut self, now: Micros, restart: bool, entries: &mut dyn Entries) {
         let unfinished = self.fence.is_up() || self.unfinished || restart;
         if self.is_quiescent(unfinished) {
@@ -58,8 +58,7 @@ impl Membership {
             self.suspicious_since = None;
         }
         if !leads {
-            // Whoever is before us will do it; should it fall silent, that is a suspicion of its
-            // own.
+            // A peer earlier in rank leads it. Should it fall silent, that is a suspicion of its own.
             self.collection = None;
             let first = here.iter().min_by_key(|row| row.rank()).map(|row| row.stream);
             let before_us = here.iter().filter(|other| other.rank() < row.rank()).count() as u32;
@@ -88,10 +87,9 @@ impl Membership {
         }
     }
 
-    /// Somebody must act or answer for a change to go on, can be heard and does not, and nothing
-    /// goes on without it: it cannot stay either.
+    /// Evicts a peer that must act or answer for a change to proceed, can be heard and does neither.
     ///
-    /// Whoever is further back waits longer: those before it may be about to act.
+    /// Peers further back in rank wait longer: those before them may be about to act.
     fn watch_hold_up(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
         // With a majority those who are left may be too few: then it takes as long as it takes.
         let by = by.filter(|stream| self.decide_without(*stream));
@@ -106,16 +104,15 @@ impl Membership {
         }
     }
 
-    /// Who would change the view, as far as we can tell: the first in rank of those who can be
-    /// reached.
+    /// Stream that would lead a view change, as far as this peer can tell: the first in rank that is
+    /// reachable.
     pub(crate) fn first_here(&self) -> Option<StreamId> {
         let open = self.known.iter().filter(|row| row.is_active());
         let here = open.filter(|row| row.stream == self.me || self.is_reachable(row.stream));
         here.min_by_key(|row| row.rank()).map(|row| row.stream)
     }
 
-    /// Whether there is nothing to do, and was nothing when we last looked, and nothing has changed
-    /// since.
+    /// Whether there is nothing to do, was nothing at the last look, and nothing has changed since.
     fn is_quiescent(&mut self, unfinished: bool) -> bool {
         if unfinished || self.collection.is_some() {
             return false;
@@ -137,15 +134,15 @@ impl Membership {
         calm
     }
 
-    /// Suspicions come in one after the other: asking at the first would mean to ask again at the
+    /// Whether to wait for more suspicions: asking at the first one would mean asking again at the
     /// second.
     fn is_gathering(&mut self, now: Micros) -> bool {
         let since = *self.suspicious_since.get_or_insert(now);
-        // Who was removed on purpose is no suspicion.
+        // An eviction is no suspicion.
         self.condemned.is_empty() && self.doubtful && now.since(since) < self.settings.gather
     }
 
-    /// Whether everybody who was asked can still answer, and nobody more should be.
+    /// Whether all that were asked can still answer, and no other stream should be.
     fn still_good(&self, collection: &Collection, circle: &[StreamId]) -> bool {
         let answers = |stream: &StreamId| {
             let newcomer = self.rules.newcomers_are_remembered
@@ -172,7 +169,7 @@ impl Membership {
         } else {
             self.send_collect();
             if !self.settings.majority || self.rules.small_circle_widens {
-                // Those who reported may have been too few, and somebody more be here now.
+                // Those that reported may have been too few, and another peer may be here now.
                 let _ = self.conclude(now, entries);
             }
         }
@@ -192,7 +189,7 @@ impl Membership {
         }
     }
 
-    /// Begins an attempt above everything ever seen.
+    /// Begins an attempt with a ballot above all ever seen.
     fn ask(&mut self, now: Micros, circle: Vec<StreamId>, entries: &mut dyn Entries) {
         let number = self.number_seen.max(self.fence.promised().number).saturating_add(1);
         let ballot = Ballot { number, by: self.me };
@@ -211,12 +208,11 @@ impl Membership {
             asked_at: now,
         });
         self.send_collect();
-        // Alone in the circle there is nobody to wait for. What we hold ourselves cannot be at
-        // fault.
+        // A lone peer has no other to wait for. What it holds itself cannot be at fault.
         let _ = self.conclude(now, entries);
     }
 
-    /// All that is held, for somebody whose view is at `depth`.
+    /// Report of all that is held, for a peer whose view is at `depth`.
     fn report(&self, ballot: Ballot, depth: u32, entries: &dyn Entries) -> Report {
         let from = self.confirmed.saturating_sub(self.settings.lookahead_frames);
         let tells = |stream| self.rules.fence_covers_strangers || rows::row_of(&self.known, stream).is_some();
@@ -237,7 +233,7 @@ impl Membership {
         }
     }
 
-    /// Somebody asks what we hold.
+    /// Answers a peer that asks what this one holds.
     pub(super) fn take_collect(
         &mut self,
         now: Micros,
@@ -278,8 +274,7 @@ impl Membership {
             }
             _ => {}
         }
-        // Whoever asks has a seat itself, and everybody it may ask knows that: whom it may ask came
-        // after it.
+        // A peer that asks has a row itself, and all that it may ask know it: they came after it.
         let seated = relation != Relation::Same || rows::is_open(&self.known, ballot.by);
         if !circle.contains(&self.me) || ballot.by.peer != from || !seated {
             return Ok(());
@@ -303,15 +298,15 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether this machine was asked what it holds, and has not answered.
+    /// Whether this peer was asked what it holds and has not answered.
     pub(crate) fn awaits(&self, stream: StreamId) -> bool {
         self.collection.as_ref().is_some_and(|collection| {
             collection.circle.contains(&stream) && !collection.reports.contains_key(&stream)
         })
     }
 
-    /// Somebody has promised more than we asked for, or than the view we told has: start again
-    /// above it.
+    /// A peer has promised a higher ballot than this attempt or the view it sent has: begin again above
+    /// that one.
     pub(super) fn take_nack(
         &mut self,
         now: Micros,
@@ -357,13 +352,13 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether a report cannot be: it denies somebody's presence that we have confirmed, or
-    /// confirms frames without us.
+    /// Whether a report cannot be true: it denies the presence of a peer that is confirmed here, or
+    /// confirms frames without this peer.
     ///
-    /// Rows are forgotten three reaches after they ended, and nobody is more than one reach ahead
-    /// of us: whose row is open here cannot be forgotten there. Ours ends for nobody, wherever we
-    /// have a seat. Nor is a frame confirmed without our entry, so nobody is further than
-    /// `possible`.
+    /// Rows are forgotten three lookaheads after their end, and no peer is more than one lookahead
+    /// ahead of this one: a row that is open here cannot be forgotten there. The own row ends for no
+    /// peer while it is open. Nor is a frame confirmed without the own entry, so no peer is further
+    /// than `possible`.
     fn is_false(&self, report: &Report, possible: Frame) -> bool {
         let told = |stream: StreamId| rows::row_of(&report.rows, stream);
         if report.told.view.history != self.view.history {
@@ -378,7 +373,7 @@ impl Membership {
         report.confirmed > possible || self.rows.iter().any(|row| row.is_active() && denied(row))
     }
 
-    /// Makes the next view once everybody in the circle has reported.
+    /// Makes the next view once the whole circle has reported.
     fn conclude(&mut self, now: Micros, entries: &mut dyn Entries) -> Result<(), Fault> {
         let Some(collection) = &self.collection else { return Ok(()) };
         let part = !self.rules.wait_for_all && collection.reports.len() * 2 > collection.circle.len();
@@ -455,9 +450,9 @@ impl Membership {
         }
     }
 
-    /// How many are here who are not in the table. Whoever only waits to be let in may be the one
-    /// that is missing, switched on again; whoever plays in our history was let in by somebody who
-    /// is gone, before we had read it.
+    /// Number of peers here that are not in the table. A peer that waits to be admitted may be the one
+    /// that is missing, started again; one that plays in this history was admitted by a peer that is
+    /// gone, before this one had read it.
     fn count_waiting(&self, rows: &[RosterEntry]) -> usize {
         let plays_with_us = |id: PeerId, standing: &PeerStatus| {
             let stream = StreamId { peer: id, incarnation: standing.incarnation };
@@ -479,7 +474,7 @@ impl Membership {
         }
     }
 
-    /// The deepest view anybody reported: what was made there stands.
+    /// The deepest view any peer reported: what was made there stands.
     fn deepest(&self, collection: &Collection) -> Top {
         let mut top = Top { lineage: self.lineage.clone(), view: self.view.clone(), by: self.me };
         if self.rules.build_on_deepest {
@@ -494,7 +489,7 @@ impl Membership {
         top
     }
 
-    /// Ends every stream outside the circle after the last entry anybody in it holds.
+    /// Ends every stream outside the circle after the last entry any peer in it holds.
     fn cut(&self, rows: &mut Vec<RosterEntry>, circle: &[StreamId], collection: &Collection) {
         let reports = || collection.reports.iter();
         let confirmed = reports().map(|(_, report)| report.confirmed);
@@ -508,8 +503,8 @@ impl Membership {
                 row.last_frame = row.last_frame.min(confirmed_most).max(row.first_frame.previous());
             }
         }
-        // Who was cut before may have ended with an entry whose holders are gone, too: nobody here
-        // has confirmed that one.
+        // A stream that was cut before may have ended with an entry whose holders are gone too: no peer
+        // here has confirmed that one.
         let awaited = |row: &&mut RosterEntry| {
             !row.is_active() && row.last_frame > confirmed_most && self.rules.cut_again
         };
@@ -517,14 +512,14 @@ impl Membership {
             let held = longest_copy(row, reports().map(|(_, report)| report));
             row.last_frame = row.last_frame.min(held.max(confirmed_most));
         }
-        // A lead that lied may have given one slot twice; whoever came first keeps it.
+        // A leader that lied may have given one slot twice; the first in join order keeps it.
         let table = rows.clone();
         rows.retain(|row| !table.iter().any(|other| other.rank() < row.rank() && other.collides(row)));
         let keep = 2 * self.settings.lookahead_frames;
         rows.retain(|row| row.last_frame.max(row.first_frame).saturating_add(keep) >= confirmed_least);
     }
 
-    /// The view is made: it is installed here, if we are in it, and told to the circle.
+    /// Makes the view: installs it here if it contains this peer, and sends it to the circle.
     pub(super) fn make(
         &mut self,
         told: &Told,
@@ -544,15 +539,15 @@ impl Membership {
     }
 }
 
-/// The view a collection builds on.
+/// The view that a collection builds on.
 struct Top {
     lineage: Lineage,
     view: View,
-    /// Who reported it.
+    /// Stream that reported it.
     by: StreamId,
 }
 
-/// The table of `top` with joins and goodbyes known to those who are there.
+/// The table of `top` with all joins and goodbyes the reports know.
 fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone) -> Vec<RosterEntry> {
     let reports = reports.filter(|report| report.told.view.history == top.history);
     let mut rows = top.rows.clone();
@@ -563,8 +558,8 @@ fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone)
             rows.push(*row);
         }
     }
-    // Who has been through a row's first frame and has no such row any more has seen it end, so
-    // long ago that it forgot when.
+    // A peer that has been through a row's first frame and has no such row any more has seen it end,
+    // so long ago that it forgot when.
     let forgotten = |row: &RosterEntry, report: &Report| {
         report.confirmed >= row.first_frame && rows::row_of(&report.rows, row.stream).is_none()
     };
@@ -572,12 +567,12 @@ fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone)
     rows
 }
 
-/// The last frame up to which the copies, put together, hold a stream without a gap.
+/// Last frame up to which all copies together hold a stream without a gap.
 ///
-/// Whoever has confirmed frames in which the stream counts holds it at least that far, even if it
-/// has forgotten the beginning.
+/// A peer that has confirmed frames in which the stream counts holds it at least that far, even if
+/// it has forgotten the beginning.
 fn longest_copy<'a>(row: &RosterEntry, reports: impl Iterator<Item = &'a Report>) -> Frame {
-    // A heap orders as well as the library's sort, and is a tenth of its size in a page.
+    // A heap orders as well as the library's sort, and takes a tenth of its size in a page.
     let mut copies: BinaryHeap<Reverse<(Frame, Frame)>> = reports
         .flat_map(|report| report.tails.iter().map(move |tail| (report.confirmed, tail)))
         .filter(|(_, tail)| tail.stream == row.stream && tail.count > 0)

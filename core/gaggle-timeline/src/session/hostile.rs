@@ -365,7 +365,7 @@ pub(super) fn reword(
 }
 
 #[test]
-fn a_liar_that_says_what_it_should_is_nobodys_enemy() {
+fn byzantine_peer_sending_truth_is_not_faulted() {
     let mut table = Cluster::of(3, 2);
     table.tamper = Box::new(|_, mut mail| {
         mail.iter_mut().for_each(|mail| _ = reword(mail, |_| {}, |value| value));

@@ -1,4 +1,6 @@
-//! What comes in: packets of the running game and messages.
+//! Incoming packets of the running game, and incoming messages.
+//!
+//! `Driver` calls it for each datagram and message. Absent: what parts decide about them.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId};
 
@@ -15,15 +17,15 @@ use crate::roster::{RosterEntry, StreamId};
 use crate::transfer;
 use crate::wire::{Inbound, acked_frame, check_controls, decode, entry_range, moves_state, newest_frame};
 
-/// What a peer may send: an order of magnitude more than the busiest does. Beyond that packets,
-/// which a network can multiply, are ignored; messages, which it cannot, are a fault.
+/// Rate of a peer's packets: ten times that of the busiest honest one. Beyond it packets, which a
+/// network can multiply, are dropped; messages, which it cannot, are a fault.
 const PACKETS: RateLimit = RateLimit { burst: 4_096, per_second: 4_096 };
 const MESSAGES: RateLimit = RateLimit { burst: 1_024, per_second: 256 };
 impl<I: Input> Session<I> {
-    /// Bytes a peer sent on the unreliable channel, and when they arrived (not the time of the last
-    /// tick: round trips would look a frame or two too short).
+    /// Takes bytes a peer sent on the unreliable channel, with their time of arrival. (With that of the
+    /// last tick round trips would look a frame or two too short.)
     ///
-    /// Bytes that nobody honest sends end the trust in that peer, told by
+    /// Bytes that no honest peer sends are reported as
     /// [`SessionEvent::PeerFault`](crate::SessionEvent::PeerFault).
     pub fn handle_packet(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
         self.cx.advance_to(now);
@@ -54,7 +56,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Bytes a peer sent on the reliable channel.
+    /// Takes bytes a peer sent on the reliable channel.
     pub fn handle_message(&mut self, now: Micros, from: PeerId, bytes: &[u8]) {
         self.cx.advance_to(now);
         let Some(index) = self.peers.index_of(from) else { return };
@@ -90,8 +92,8 @@ impl<I: Input> Session<I> {
             self.take_ask_snapshot(index);
             return;
         }
-        // Whoever calls for a change makes everybody answer; whoever says no makes the lead call
-        // for another.
+        // A peer that calls for a change makes all others answer; one that declines makes the leader
+        // call for another.
         if let membership::Message::Collect { ballot, .. }
         | membership::Message::Accept { ballot, .. }
         | membership::Message::Nack { promised: ballot, .. } = &message
@@ -105,7 +107,7 @@ impl<I: Input> Session<I> {
             && standing.knows.is_none()
             && self.peers[index].hello.told.implied
         {
-            // It did not start together with us after all.
+            // It did not start together with this peer after all.
             self.peers[index].hello.told.forget();
         }
         if matches!(message, membership::Message::PeerStatus { .. }) {
@@ -125,17 +127,17 @@ impl<I: Input> Session<I> {
         self.follow_membership();
     }
 
-    /// Whether a peer calls for ever new changes.
+    /// Whether a peer calls for one change after another.
     fn is_churn(&mut self, index: usize, ballot: u32) -> bool {
         let remote = &mut self.peers[index];
         let leads = self.membership.first_here().is_some_and(|first| first.peer == remote.peer);
         !remote.allowed.may_change(self.cx.now, ballot, leads)
     }
 
-    /// A promise as far as it is heeded.
+    /// The promise, as far as it counts.
     ///
     /// # Errors
-    /// If its sender says that it called for ever new changes itself.
+    /// If its sender admits that it called for one change after another itself.
     fn heed_promise(&mut self, index: usize, promised: Ballot) -> Result<Option<Ballot>, PeerFault> {
         if promised.by.peer == self.peers[index].peer {
             let churn = self.is_churn(index, promised.number);
@@ -172,15 +174,14 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A packet of somebody in no match, or from before it began: only the clocks count.
+    /// Takes a packet of a peer in no match, or from before it began: only the clocks count.
     fn take_stranger(&mut self, now: Micros, index: usize, packet: &Packet<'_>) {
         self.peers[index].presence.heard_at = now;
         self.take_clock(now, index, packet);
         self.note_heard(index);
     }
 
-    /// A packet of somebody for whom the match has begun already. Its clock is what we still wait
-    /// for.
+    /// Takes a packet of a peer for which the match has begun already. Only its clock is missing here.
     fn take_early(&mut self, now: Micros, index: usize, bytes: &[u8]) -> Result<(), PeerFault> {
         let peer = self.peers[index].peer;
         let players = self.life.seat_of(peer).map_or(0, |slots| slots.len());
@@ -200,13 +201,13 @@ impl<I: Input> Session<I> {
                     return self.take_early(now, index, bytes);
                 }
                 None => {
-                    // What it means is still under way; what it says comes again.
+                    // The status it refers to is still under way; what it says comes again.
                     self.peers[index].presence.heard_at = now;
                     return Ok(());
                 }
             },
         };
-        // Not taken out: a packet is large enough for its copies to show in a profile.
+        // Not a function of its own: a packet is large enough for its copies to show in a profile.
         let decoded = Packet::decode(bytes, usize::from(players) * I::SIZE);
         let packet = match &decoded {
             Ok(packet) => packet,
@@ -220,7 +221,7 @@ impl<I: Input> Session<I> {
         self.take_packet(now, index, packet, &meaning)
     }
 
-    /// Finds out what a packet's tag means, and remembers it until something changes.
+    /// Finds what a packet's tag refers to, and remembers it until something changes.
     fn find_meaning(
         &mut self,
         now: Micros,
@@ -255,14 +256,14 @@ impl<I: Input> Session<I> {
             standing.knows.is_some_and(|known| known.incarnation == me && Some(known.first) == own_first);
         let track = self.log.track_of(stream, standing.players);
         if track.is_none() && self.log.track_index(stream).is_some() {
-            // Whoever admitted it gave it another number of slots: its entries fit nowhere.
+            // The leader that admitted it gave it another number of slots: its entries fit nowhere.
             return Ok(nothing);
         }
         let meaning = SenderContext {
             tag: packet.tag,
             epoch: self.membership.epoch().number(),
             observer: packet.observer,
-            // What needs no answer need not be judged again.
+            // What needs no answer is not judged again.
             plain: matches!(hearing, Acceptance::All(_)) || packet.observer,
             hearing,
             stream,
@@ -313,20 +314,20 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// Up to which frame the stream a packet is about is held.
+    /// Frame up to which the stream of a packet is held.
     fn have_of_stream(&self, meaning: &SenderContext) -> Frame {
         let track = meaning.track.map(|track| &self.log.tracks()[track]);
         match track.filter(|track| track.is_held()) {
             Some(track) => track.have,
             None => match self.membership.held(meaning.stream).filter(|held| !held.is_empty()) {
                 Some(held) => held.through,
-                // Nothing of it is held: it is wanted from its beginning, whenever it counts from.
+                // Nothing of it is held: it is wanted from its beginning, wherever it counts from.
                 None => meaning.first.map_or(self.log.current, Frame::previous),
             },
         }
     }
 
-    /// Up to which frame a peer's stream is held, as far as we told it that we know that stream.
+    /// Frame up to which a peer's stream is held, as far as that peer was told that it is known.
     pub(super) fn have_of(&self, index: usize) -> Frame {
         let remote = &self.peers[index];
         let Some(known) = remote.hello.told.standing().and_then(|standing| standing.knows) else {
@@ -338,7 +339,7 @@ impl<I: Input> Session<I> {
         match remote.hello.meaning.as_ref().filter(|meaning| told(meaning)) {
             Some(meaning) => self.have_of_stream(meaning),
             None => {
-                // Nothing came from it yet, but whoever brought us in told us what it had.
+                // Nothing came from it yet, but the donor said what it had.
                 let stream = StreamId { peer: remote.peer, incarnation: known.incarnation };
                 let held = self.membership.held(stream).filter(|held| !held.is_empty());
                 held.map_or(known.first.previous(), |held| held.through)
@@ -346,7 +347,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// New entries confirm frames, correct guesses, and change the guesses that follow from them.
+    /// Takes new entries: they confirm frames, correct predictions, and change those that follow.
     fn take_entries(
         &mut self,
         index: usize,
@@ -356,12 +357,12 @@ impl<I: Input> Session<I> {
         have: Frame,
     ) -> Result<(), PeerFault> {
         let carried = u32::from(packet.runs.carried);
-        // The entries of an honest peer reach as far as it can have confirmed ours. Who comes in
-        // may be far behind everybody, and nobody waits for whoever has said goodbye.
+        // Entries of an honest peer reach as far as it can have confirmed ours. A joiner may be far
+        // behind all others, and no peer waits for one that has said goodbye.
         let plays = self.membership.mode() == Mode::Member && self.membership.own_end().is_none();
         let in_step = plays && !self.time.is_catching_up() && meaning.track.is_some();
         let possible = self.membership.confirmed().saturating_add(2 * self.cx.config.reach_frames());
-        // A little more is only not taken: whoever lags, or was cut and does not know it, may see
+        // A little more is only dropped: a peer that lags, or was cut and does not know it, may see
         // that of an honest one.
         let absurd = possible.saturating_add(2 * self.cx.config.reach_frames());
         if newest > absurd && in_step {
@@ -373,7 +374,7 @@ impl<I: Input> Session<I> {
         let base = newest.saturating_sub(carried);
         if base > have {
             let fault = PeerFault::InputGap { from: base.next(), have };
-            // Of whoever was cut and does not know it, all there will ever be is held.
+            // Of a peer that was cut and does not know it, all there will ever be is held.
             let held = meaning.track.map(|track| &self.log.tracks()[track]);
             let held = held.is_some_and(|track| track.is_held() && track.have < track.row.last_frame);
             return if in_step && meaning.knows_us && held { Err(fault) } else { Ok(()) };
@@ -388,7 +389,7 @@ impl<I: Input> Session<I> {
         let RemoteStream { row: RosterEntry { last_frame: row_last, .. }, since, .. } =
             self.log.tracks()[track];
         if base < since && (base.next() < since || Some(base.next()) != meaning.first) {
-            // What the runs build on is not in the table: it is with those who were not there yet.
+            // What the runs build on is not in the table, but among the pending streams.
             return self.take_warm(index, base, newest, packet, meaning);
         }
         let last = if meaning.grows { newest.min(row_last).min(possible) } else { have };
@@ -426,7 +427,7 @@ impl<I: Input> Session<I> {
         self.follow_membership();
     }
 
-    /// Entries of somebody who has no place in the table yet, or had none when it made them.
+    /// Takes entries of a stream that has no column in the table, or had none when it made them.
     fn take_warm(
         &mut self,
         index: usize,

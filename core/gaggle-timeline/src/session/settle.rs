@@ -1,5 +1,5 @@
-//! What follows when the roster, a peer or what is held of it changed: rows of the log, confirmed
-//! frames, events, messages, faults.
+//! What follows a change of roster, peers or held entries: input rows, confirmed frames, events,
+//! messages, faults.
 //!
 //! Every handler and tick ends here. Absent: rules of any part.
 
@@ -16,11 +16,11 @@ use crate::membership::{self, Fault, Known, Mode, PeerStatus};
 use crate::peers::{Handshake, Liveness, Peer, refusal};
 use crate::roster::StreamId;
 
-/// Where nobody comes or goes, the membership machine looks around once in so many ticks.
+/// While no peer comes or goes, membership is looked at once in so many ticks.
 const THOROUGH_TICKS: u64 = 8;
 
 impl<I: Input> Session<I> {
-    /// The membership machine learns what the ledger took by itself.
+    /// Tells membership what the input log took by itself.
     pub(super) fn sync_held(&mut self) {
         if self.log.take_news() {
             self.membership.grow_own(self.log.local.newest());
@@ -29,7 +29,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Time passes for the membership machine.
+    /// Lets time pass for membership.
     #[inline]
     pub(super) fn tick_membership(&mut self) {
         if !self.life.is_running() {
@@ -53,7 +53,7 @@ impl<I: Input> Session<I> {
         let doubtful = |remote: &Peer| {
             let unheard_via = remote.presence.heard_via.is_none_or(|(_, at)| silent(at));
             let fades = remote.presence.reachable && silent(remote.presence.heard_at) && unheard_via;
-            // Its link ended, which others may know more about.
+            // Its link ended, which other peers may know more about.
             let parted = !remote.presence.reachable
                 && self.cx.now.since(remote.presence.heard_at) < self.cx.config.timeout;
             remote.is_open && (fades || parted)
@@ -67,7 +67,7 @@ impl<I: Input> Session<I> {
         self.watch_goodbye();
     }
 
-    /// Something happened in the membership machine: the rest follows.
+    /// Carries out what follows from a change of membership.
     pub(super) fn follow_membership(&mut self) {
         self.sync_roster();
         self.log.update_received();
@@ -80,7 +80,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The ledger has the rows that are known, and peers know whether they are in them.
+    /// Gives the known rows to the input log, and tells peers whether they are in them.
     pub(super) fn sync_roster(&mut self) {
         if !self.membership.take_roster_changed() {
             return;
@@ -97,11 +97,11 @@ impl<I: Input> Session<I> {
             let was_open = remote.is_open;
             remote.is_open = known.clone().any(|row| row.stream.peer == remote.peer && row.is_active());
             if remote.is_open && !was_open {
-                // It took the state of a peer that agreed with all.
+                // It took over the state of a peer that agreed with all.
                 remote.audit.raise_agreed(agreed);
             }
             if !remote.is_open && !self.life.is_gathering() {
-                // It is missed no more, and may play again before anybody looks.
+                // It is no longer missed, and may play again before the next look.
                 remote.presence.liveness_told = Liveness::Heard;
             }
             if let Some(meaning) = &mut remote.hello.meaning {
@@ -111,7 +111,7 @@ impl<I: Input> Session<I> {
         self.log.update_received();
     }
 
-    /// Somebody in the roster may have no link to us, now or ever: whoever told us of it hears it.
+    /// A peer in the roster may have no link to this one: the peers that know it are told.
     fn note_strangers(&mut self) {
         for nth in 0..self.membership.known().len() {
             let peer = self.membership.known()[nth].stream.peer;
@@ -127,10 +127,10 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Frames are confirmed as far as everything in them is held.
+    /// Confirms frames as far as everything in them is held.
     #[inline(always)]
     pub(super) fn update_confirmed(&mut self) {
-        // This is looked at twice in a tick, and at least once there is nothing new.
+        // Called twice per tick, and at least once with nothing new.
         let member = self.membership.mode() == Mode::Member;
         if !member || self.log.received().min(self.own_horizon()) > self.membership.confirmed() {
             self.confirm_held();
@@ -166,7 +166,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Frame by frame, where the roster may change. True if anything was confirmed.
+    /// Confirms frame by frame where the roster may change. True if any was confirmed.
     fn confirm_slowly(&mut self) -> bool {
         let before = self.membership.confirmed();
         while let Some(frame) = self.membership.confirm_next() {
@@ -188,7 +188,7 @@ impl<I: Input> Session<I> {
         self.audit.confirm(frame, self.log.table.row(frame), present);
     }
 
-    /// Up to which frame our own entries are there; for ever once we have said goodbye.
+    /// Frame up to which own entries exist; for ever after the goodbye.
     fn own_horizon(&self) -> Frame {
         match self.membership.own_end() {
             Some(_) => Frame::NEVER.previous(),
@@ -196,7 +196,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The others agreed on another view.
+    /// Reports that the others agreed on another view.
     pub(super) fn note_history(&mut self) {
         let (branch, confirmed) = (self.membership.lineage().history(), self.membership.confirmed());
         if self.membership.mode() != Mode::Out
@@ -206,7 +206,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whoever said goodbye may go once everybody has read it.
+    /// A peer that said goodbye may close once all have read it.
     fn watch_goodbye(&mut self) {
         let is_read = |end| {
             let mut open = self.peers.open();
@@ -218,16 +218,16 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The frame the others are simulating right now, as far as their packets tell: what the one in
-    /// the middle says, so that nobody far off alone counts, and of two in the middle the earlier.
+    /// Frame the other peers are simulating now, as far as their packets tell: the median, so that no
+    /// single peer counts, and of two in the middle the earlier.
     pub(super) fn present_frame(&self) -> Option<Frame> {
         let present = self.peers.present_frame(self.cx.now, self.cx.frame)?;
-        // Inputs are told no more than a reach before they are played.
+        // Inputs are sent at most one lookahead before they are played.
         let oldest = self.membership.confirmed().saturating_sub(self.cx.config.reach_frames());
         Some(present.max(oldest))
     }
 
-    /// What the membership machine finds wrong is the fault of whoever said it.
+    /// Turns a fault that membership found into one of the peer that sent it.
     pub(super) fn blame(&mut self, index: usize, result: Result<(), Fault>) {
         let giver = self.peers[index].peer;
         if let Some((stream, frame)) = self.membership.take_contested() {
@@ -253,8 +253,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Somebody holds another entry of a third machine than we do: that one told us different
-    /// things, or the giver lies. Nobody is thrown out on one's word against another's.
+    /// A peer holds another entry of a third stream than this one: either the owner sent different
+    /// values, or that peer lies. No peer is evicted on the word of one against another.
     fn note_contested(&mut self, peer: PeerId, stream: StreamId, frame: Frame) {
         let owner = self.peers.get_mut(stream.peer);
         if owner.is_some_and(|owner| owner.audit.contest()) {
@@ -263,9 +263,9 @@ impl<I: Input> Session<I> {
         self.accuse(peer, stream.peer, frame);
     }
 
-    /// Somebody holds other entries of a third machine than we do, so one of the two lies. One's
-    /// word against another's decides nothing, unless there is nobody else to ask: but what most of
-    /// the others say does. Whoever does not play has no say.
+    /// A peer holds other entries of a third stream than this one, so one of the two lies. The word of
+    /// one decides nothing, unless there is no other peer to ask; the word of most does. A spectator
+    /// has no say.
     pub(super) fn accuse(&mut self, accuser: PeerId, accused: PeerId, frame: Frame) {
         let Some(index) = self.peers.index_of(accused) else { return };
         if !self.peers.index_of(accuser).is_some_and(|index| self.peers[index].is_open) {
@@ -278,7 +278,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whoever admits somebody without being the lead can only mean harm.
+    /// Faults a peer that admits a joiner without leading.
     fn watch_usurper(&mut self) {
         if let Some((stream, frame)) = self.membership.take_usurper()
             && let Some(index) = self.peers.index_of(stream.peer)
@@ -287,7 +287,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// How far a joiner's entries may lag behind ours when we admit it.
+    /// Sets how far a joiner's entries may lag behind ours when it is admitted.
     pub(super) fn set_lags(&mut self) {
         for remote in self.peers.iter().filter(|remote| !remote.is_open) {
             if remote.time.one_way_percent < u32::MAX {
@@ -296,7 +296,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// We say who we are and by which rules we play.
+    /// Announces this peer and its settings.
     pub(super) fn say_hello(&mut self, peer: PeerId) {
         let company = self.life.cohort(self.cx.config.match_id);
         if let Some(index) = self.peers.index_of(peer) {
@@ -315,8 +315,8 @@ impl<I: Input> Session<I> {
         announce.encode(bytes);
     }
 
-    /// Those who start in the same company know how everybody stands, and mean that from their
-    /// first packet on: the match begins at once, whatever gets lost meanwhile.
+    /// Peers that start together know each other's status and assume it from the first packet on: the
+    /// match begins at once, whatever gets lost meanwhile.
     pub(super) fn imply_standings(&mut self, company: u64) {
         let Some(own) = self.membership.standing() else { return };
         for index in 0..self.peers.len() {
@@ -338,7 +338,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Tells everybody how we stand who does not know.
+    /// Tells this peer's status to all that do not know it.
     pub(super) fn tell_standing(&mut self) {
         let epoch = self.membership.epoch().number();
         for index in 0..self.peers.len() {
@@ -368,7 +368,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// What the membership machine says to others is on its way, if need be through somebody else.
+    /// Sends the messages of membership, if need be through another peer.
     pub(super) fn send_membership(&mut self) {
         while let Some((to, message)) = self.membership.next_message() {
             if message == membership::Message::AskSnapshot {
@@ -381,7 +381,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Counts for which streams the match waits, and for which too long.
+    /// Measures for which streams the match waits, and evicts those it waits for too long.
     pub(super) fn watch_standstill(&mut self) {
         let Some(span) = self.time.stall_span(self.cx.now) else { return };
         let Session { cx, log, peers, membership, time, .. } = self;
@@ -389,12 +389,11 @@ impl<I: Input> Session<I> {
         for track in log.tracks().iter().filter(stands) {
             let stream = track.row.stream;
             let Some(owner) = peers.get_mut(stream.peer) else { continue };
-            // While it cannot be reached it cannot give anything: that is another matter.
+            // While it is unreachable it cannot send anything: that is handled elsewhere.
             if !owner.presence.reachable {
                 continue;
             }
-            // The word of others that a peer is there counts no longer than a silent peer is waited
-            // for.
+            // The word of others that a peer is there counts no longer than a silent peer is waited for.
             let timeout = match owner.presence.liveness {
                 Liveness::Heard => cx.config.evict_stalled_after,
                 Liveness::Interrupted | Liveness::Gone => {
@@ -409,8 +408,8 @@ impl<I: Input> Session<I> {
 
     pub(super) fn take_announce(&mut self, index: usize, announce: &Announce) {
         let peer = self.peers[index].peer;
-        // A peer that comes late, or again, still says what it was given: it has not heard that the
-        // match began.
+        // A peer that comes late, or again, still announces the slots it was given: it has not heard
+        // that the match began.
         let given = self.life.given_slots(peer);
         if let Some(reason) = refusal(&self.cx, announce, given) {
             _ = self.peers.reject(index, CloseCode::INCOMPATIBLE);
@@ -460,7 +459,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// What a part finds wrong is the fault of the sender.
+    /// Turns what a part finds wrong into a fault of the sender.
     pub(super) fn fault_if(&mut self, index: usize, taken: Result<(), PeerFault>) {
         if let Err(fault) = taken {
             self.fault(index, fault);

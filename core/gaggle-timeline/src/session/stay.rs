@@ -1,6 +1,7 @@
-//! Stays of a session in a match: coming in, beginning with another peer's state, coming in again.
+//! Stays of a session in a match: joining, taking over another peer's state, joining again.
 //!
-//! `Session` ticks it and passes messages on; the rules are those of `Joiner` and `Membership`.
+//! `Session` ticks it and passes messages on. Absent: the rules, which are those of `Joiner` and
+//! `Membership`.
 
 use gaggle_kit::{Frame, Input, PeerId};
 
@@ -37,8 +38,8 @@ impl<I: Input> Session<I> {
         self.tell_progress();
     }
 
-    /// Peers whose state we could take: members, and for a spectator other spectators. Only those
-    /// with a lower name, so that none is fed by itself in the end.
+    /// Peers whose snapshot can be taken: members, and for a spectator other spectators. Only those with
+    /// a lower id, so that no circle of spectators feeds itself.
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
         let able = self.peers.iter().filter(|remote| remote.is_trusted() && remote.presence.reachable);
         let stands = able.filter(|remote| self.membership.latest_standing(remote.peer).is_some());
@@ -49,9 +50,8 @@ impl<I: Input> Session<I> {
         gives.map(|remote| Candidate { peer: remote.peer, unable_until: remote.unable_until })
     }
 
-    /// While coming in: whether nobody is there to come to. Everybody we have a link to has greeted
-    /// us, and none of them plays; they may be waiting for somebody, too, and one of us must
-    /// [begin](Session::create).
+    /// While joining: whether there is no match to join. All linked peers have announced themselves and
+    /// none plays; they may be waiting as well, and one of them must [create](Session::create) a match.
     pub fn found_no_match(&self) -> bool {
         let greeted = self.peers.iter().all(|remote| remote.hello.handshake >= Handshake::Synchronized);
         let seeks = self.membership.mode() == Mode::Out && self.joiner.is_seeking();
@@ -77,7 +77,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Goes on alone from the last confirmed state, as a new match: none may take it for the old
+    /// Goes on alone from the last confirmed state, as a new match that no peer may take for the old
     /// one.
     fn create_match(&mut self) {
         let former = self.membership.lineage().game.started_at;
@@ -98,7 +98,7 @@ impl<I: Input> Session<I> {
         self.follow_membership();
     }
 
-    /// Another branch wins: its state is asked for, unless that is under way.
+    /// Another branch wins: requests its snapshot, unless that is under way.
     pub(super) fn seek_from(&mut self, winner: PeerId) {
         let is_linked = self.peers.index_of(winner).is_some_and(|index| self.peers[index].is_trusted());
         if is_linked && !self.joiner.is_busy() {
@@ -112,8 +112,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The donor is gone: another peer of the same branch may go on from our frame. False if none
-    /// can.
+    /// The donor is gone: another peer of the same branch may feed from the current frame on. False if
+    /// none can.
     pub(super) fn ask_other_feeder(&mut self, former: PeerId) -> bool {
         let mut others: Vec<PeerId> = self.candidates().map(|candidate| candidate.peer).collect();
         others.retain(|peer| {
@@ -148,7 +148,7 @@ impl<I: Input> Session<I> {
             return;
         }
         self.peers[index].unable_until = None;
-        // Before anything changes: what is found wrong later would leave us between two matches.
+        // Before anything changes: a fault found later would leave this peer between two matches.
         if let Err(fault) = self.membership.judge(&offer.tidings, check_entry::<I>) {
             self.joiner.drop_state();
             self.blame(index, Err(fault));
@@ -165,7 +165,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Follows what the donor confirmed.
+    /// Takes what the donor confirmed.
     fn follow_feeds(&mut self, index: usize) {
         let lookahead = self.cx.config.reach_frames();
         while let Some(feed) = self.joiner.next_feed(self.membership.confirmed(), self.log.current, lookahead)
@@ -195,13 +195,13 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A state the game must take, if it is still wanted.
+    /// Whether a snapshot is due that the game must take.
     pub(super) fn import_due(&mut self) -> bool {
         let Some((offer, _)) = self.joiner.complete() else { return false };
         let repairs = self.recovery.is_under_way();
         let here = self.log.current.min(self.membership.confirmed());
         if repairs && offer.tidings.confirmed > here && !self.cx.spectates {
-            // Not there yet ourselves.
+            // Not yet there.
             return false;
         }
         let is_wanted = repairs || self.membership.wants(&offer.tidings);
@@ -211,12 +211,12 @@ impl<I: Input> Session<I> {
         is_wanted
     }
 
-    /// Whether the state that is there replaces ours without our leaving the match.
+    /// Whether the pending snapshot replaces the local state without ending the stay.
     pub(super) fn import_repairs(&self) -> bool {
         self.joiner.complete().is_some_and(|(offer, _)| self.can_repair(offer))
     }
 
-    /// The game took the state, or could not.
+    /// The game took the snapshot, or could not.
     pub(super) fn import_done(&mut self, taken: bool) {
         let Some((donor, offer)) = self.joiner.take_complete() else { return };
         let index = self.peers.index_of(donor);
@@ -257,7 +257,7 @@ impl<I: Input> Session<I> {
         self.follow_membership();
     }
 
-    /// Another stay is about to begin, in another peer's branch, or in one of our own making.
+    /// Ends a stay: another one begins in another peer's branch, or in a new match.
     fn end_stay(&self, next: Option<&JoinContext>) -> FormerStay {
         let sat = || row_of(self.membership.known(), self.membership.me()).is_some();
         let is_lost = |next: &JoinContext| {
@@ -269,7 +269,7 @@ impl<I: Input> Session<I> {
         FormerStay { is_first: !self.life.is_running(), is_lost: next.is_some_and(is_lost), last }
     }
 
-    /// Another stay has begun: what is different is told.
+    /// Reports what differs between the former stay and the new one.
     fn begin_stay(&mut self, former: FormerStay) {
         if !former.is_first && !former.is_lost {
             self.note_history();
@@ -282,7 +282,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// All of the old stay is void; entries before `frame` are behind us.
+    /// Voids the log of the former stay; entries before `frame` are in the past.
     fn restart_log(&mut self, incarnation: Incarnation, frame: Frame) {
         self.log.restart(StreamId { peer: self.cx.local_peer, incarnation }, frame);
         self.sim.begin_stay(frame);
@@ -291,12 +291,12 @@ impl<I: Input> Session<I> {
         self.donor.clear();
         for remote in self.peers.iter_mut() {
             remote.begin_stay(frame);
-            // We wait for none yet.
+            // There is no peer to wait for yet.
             remote.presence.hold_up = StallTimer::default();
         }
     }
 
-    /// A learner in step with the others begins a stream of its own: with it, it is ready.
+    /// A learner that has caught up begins its own stream, and is ready with it.
     fn follow_along(&mut self) {
         let donor = self.joiner.donor().and_then(|donor| self.peers.index_of(donor));
         if let Some(donor) = donor {
@@ -314,7 +314,7 @@ impl<I: Input> Session<I> {
         }
         let Some(present) = self.present_frame() else { return };
         let limit = self.membership.confirmed().saturating_add(self.cx.config.prediction_frames());
-        // By the time a member has written us in, a few frames more are made up for.
+        // A few more frames are caught up by the time a member writes the join.
         let soon = self.log.current.saturating_add(2 * CATCH_UP_FRAMES);
         let in_step = soon >= present.min(limit);
         let lag = present.since(self.log.received().min(present));
@@ -328,12 +328,12 @@ impl<I: Input> Session<I> {
         self.log.local.begin_after(before);
         self.log.local.record_anew();
         self.joiner.begin_stream(self.cx.now);
-        // No peer can hold anything of a stream that begins: all of it goes out at once.
+        // No peer can hold anything of a stream that begins: all of it is sent at once.
         self.peers.iter_mut().for_each(|remote| remote.stream.acked = Some(before));
     }
 
-    /// A leader we have reached only lately can follow our stream no more if its beginning is
-    /// forgotten: it gets another.
+    /// A leader that became reachable lately cannot follow the own stream if its beginning is
+    /// forgotten: begin another.
     fn watch_own_stream(&mut self) {
         if !self.joiner.is_admission_late(self.cx.now) {
             return;
@@ -350,7 +350,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A member needs no donor to feed it once it is full; the first ticks as a member catch up.
+    /// A full member needs no donor any more; its first ticks catch up.
     fn settle_in(&mut self) {
         if self.joiner.end_stream() {
             self.time.set_catching_up(true);
@@ -376,7 +376,7 @@ impl<I: Input> Session<I> {
         self.joiner.tell_progress(&mut self.cx, is_shown, behind);
     }
 
-    /// A donor that is heard, but brings us no closer to where the others are, is given up.
+    /// Gives up a donor that is heard but does not bring this peer closer to the others.
     fn look_at_feeds(&mut self, donor: PeerId) {
         let claim =
             self.peers.index_of(donor).map_or(Frame::START, |index| self.peers[index].stream.confirmed);
@@ -419,9 +419,9 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A learner holds of others what its donor says they did. If one of them says that it did
-    /// something else, one of the two lies: we come in by another donor, and if that one is
-    /// contradicted, too, it was not the donor. False if that is not what a fault is about.
+    /// A learner holds of others what its donor says they did. If one of them contradicts that, one of
+    /// the two lies: join through another donor, and if that one is contradicted, too, it was not the
+    /// donor. False if that is not what a fault is about.
     pub(super) fn blame_donor(&mut self, index: usize, fault: PeerFault) -> bool {
         let is_fed = self.membership.mode() == Mode::Observer;
         if !is_fed || !matches!(fault, PeerFault::InputChanged { .. }) {
@@ -436,7 +436,7 @@ impl<I: Input> Session<I> {
         is_left
     }
 
-    /// Comes in again by another peer, if there is one.
+    /// Joins again through another peer, if there is one.
     fn start_elsewhere(&mut self, donor: PeerId) -> bool {
         self.joiner.forget_progress();
         let has_others = self.candidates().any(|other| other.peer != donor);
@@ -448,20 +448,20 @@ impl<I: Input> Session<I> {
         has_others
     }
 
-    /// Our part ended against our will: we come in again, unless we were about to go.
+    /// The stay ended against the peer's will: joins again, unless it was about to leave.
     pub(super) fn lose_match(&mut self) {
         self.life.lose_stay();
         self.cx.stats.rejoins += 1;
         self.time.set_catching_up(false);
         if self.cx.spectates && self.recovery.is_under_way() {
-            // The state that is to replace ours is as good for coming in.
+            // The snapshot that is to replace the local state also serves to join.
             return;
         }
         self.recovery.restart();
         self.joiner.seek();
     }
 
-    /// A spectator's ticks: confirmed frames one by one; several at once only to catch up.
+    /// Ticks of a spectator: confirmed frames one by one, several at once only to catch up.
     pub(super) fn tick_spectating(&mut self) -> Tick {
         let (current, confirmed) = (self.log.current, self.membership.confirmed());
         let behind = confirmed.since(current.min(confirmed));
@@ -470,12 +470,12 @@ impl<I: Input> Session<I> {
         if frames > 0 { Tick::Advanced } else { Tick::Stalled }
     }
 
-    /// Whether what others confirm still reaches us.
+    /// Whether what others confirm still reaches this peer.
     pub(super) fn sees_play_go_on(&self) -> bool {
         self.cx.now.since(self.joiner.brought_on_at()) < self.cx.config.interrupted_after
     }
 
-    /// The peer that fed a spectator is not needed: another gives it a state, and feeds it then.
+    /// Drops a spectator's donor: another peer sends it a snapshot and feeds it from then on.
     pub(super) fn leave_feeder(&mut self) {
         if let Some(feeder) = self.joiner.donor().filter(|_| self.cx.spectates) {
             Message::Enough.encode(self.cx.outbox.message(feeder));
@@ -483,7 +483,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// No peer gave a spectator another state: it goes on with its own, fed by any that would.
+    /// No peer gave a spectator another snapshot: it keeps its state, fed by any peer that will.
     pub(super) fn look_on(&mut self) {
         if self.cx.spectates && self.membership.mode() == Mode::Observer {
             let silent = self.joiner.given_up().unwrap_or(self.cx.local_peer);

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_the_round_trip_between_its_limits() {
+    fn delay_follows_round_trip_within_limits() {
         let mut control = control();
         // 200 ms: six frames one way, less two and a half that may be guessed.
         run(&mut control, 0, 400, 200);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_spike_changes_nothing() {
+    fn short_spike_keeps_delay() {
         let mut control = control();
         run(&mut control, 0, 200, 300);
         run(&mut control, 200, 200, 100);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_delay_stays_until_it_is_released() {
+    fn fixed_delay_stays_until_released() {
         let mut control = control();
         control.fix(Some(3));
         run(&mut control, 0, 1_000, 300);

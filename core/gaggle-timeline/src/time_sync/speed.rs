@@ -12,26 +12,26 @@ pub(crate) const FRAME_Q16: FramesQ16 = 1 << 16;
 /// Parts per million: the unit of speed.
 pub(crate) const PPM: i64 = 1_000_000;
 
-/// Fastest and slowest: within what nobody hears or feels.
+/// Fastest and slowest speed: within what no player hears or feels.
 const BEND_PPM_MAX: i64 = 50_000;
-/// The part of the bend that is remembered, for clocks that differ constantly.
+/// Part of the bend that is remembered, for clocks that differ constantly.
 const DRIFT_PPM_MAX: i64 = 15_000;
-/// Bend for each frame apart. A frame apart is made good in about a second.
+/// Bend per frame of distance. A frame is made good in about a second.
 const PROPORTIONAL_PPM: i64 = 20_000;
-/// How fast the remembered part grows, for each frame apart and second.
+/// Growth of the remembered part, per frame of distance and second.
 const INTEGRAL_PPM: i64 = 4_000;
 /// Seconds in which the remembered part fades: what all peers have in common cannot be observed,
 /// and without this it would drift away.
 const LEAK_SECONDS: i64 = 20;
-/// Farther apart than this is no matter of speed: somebody slept.
+/// A larger distance is no matter of speed: a peer slept.
 const APART_FRAMES_MAX: i64 = 30;
 
-/// How far ahead of one peer we seem to be, and what it says of us.
+/// Frames this peer seems ahead of another, and what that one reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Advantage {
     ours: Option<FramesQ16>,
     theirs: Option<FramesQ16>,
-    /// The way to the peer takes so long, if both ways take equally long.
+    /// Latency to the peer in frames, if both directions take equally long.
     one_way: FramesQ16,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Advantage {
 const REPORT_MAX: FramesQ16 = 127 * FRAME_Q16 / 4;
 
 impl Advantage {
-    /// A packet came: `frames` is our frame minus the sender's frame as told by its newest input.
+    /// A packet came: `frames` is the own frame minus the sender's, as told by its newest input.
     #[inline]
     pub(crate) fn handle_distance(&mut self, frames: i64) {
         let sample = frames.clamp(-0x7fff, 0x7fff) * FRAME_Q16;
@@ -52,55 +52,55 @@ impl Advantage {
         }
     }
 
-    /// What the peer measured, in quarters of a frame, and how long the way to it takes in frames.
+    /// Takes what the peer measured, in quarters of a frame, and the latency to it in frames.
     pub(crate) fn handle_report(&mut self, quarters: i8, one_way: FramesQ16) {
         self.theirs = Some(i64::from(quarters) * (FRAME_Q16 / 4));
         self.one_way = one_way;
     }
 
-    /// What to tell the peer, in quarters of a frame, saturating.
+    /// Value to send to the peer, in quarters of a frame, saturating.
     pub(crate) fn report(&self) -> Option<i8> {
         self.ours.map(|ours| (ours / (FRAME_Q16 / 4)).clamp(-127, 127) as i8)
     }
 
-    /// We ticked so many frames more than time passed: what was measured before is off by that.
+    /// This peer ticked so many frames more than time passed: shifts what was measured before.
     pub(crate) fn shift(&mut self, frames: i64) {
         self.ours = self.ours.map(|ours| ours + frames * FRAME_Q16);
         self.theirs = self.theirs.map(|theirs| theirs - frames * FRAME_Q16);
     }
 
-    /// Whether we are so little apart that fewer samples will do: with clocks a hundredth apart it
-    /// is a sixteenth of a frame.
+    /// Whether the distance is so small that fewer samples will do: with clocks a hundredth apart it is
+    /// a sixteenth of a frame.
     pub(crate) fn is_together(&self) -> bool {
         self.apart().is_some_and(|apart| apart.abs() < FRAME_Q16 / 8)
     }
 
-    /// How far ahead of the peer we are.
+    /// Frames this peer is ahead of the other.
     pub(crate) fn apart(&self) -> Option<FramesQ16> {
         let (ours, theirs) = (self.ours?, self.theirs?);
         if theirs.abs() >= REPORT_MAX {
-            // Too far apart to be told: half a round trip is near enough.
+            // Too far apart to be reported: half a round trip is near enough.
             return Some(ours - self.one_way);
         }
         Some((ours - theirs) / 2)
     }
 }
 
-/// How fast this machine should run.
+/// Speed at which this peer should run.
 #[derive(Debug, Clone)]
 pub(crate) struct Speed {
-    /// How much the remembered part grows from one look to the next, for each frame apart.
+    /// Growth of the remembered part from one look to the next, per frame of distance.
     growth_per_frame: i64,
-    /// Which part of the remembered part fades meanwhile, in units of 1/2³².
+    /// Share of the remembered part that fades meanwhile, in units of 1/2³².
     leak_q32: i64,
-    /// The remembered part, in millionths of a ppm.
+    /// Remembered part, in millionths of a ppm.
     drift: i64,
     apart: FramesQ16,
     bend_ppm: i64,
 }
 
 impl Speed {
-    /// For a game of so many frames a second whose speed is looked at once in so many of them.
+    /// For a game of so many frames per second whose speed is computed once in so many of them.
     pub(crate) fn new(frames_per_second: u32, every_frames: u32) -> Self {
         let (frames_per_second, every_frames) = (i64::from(frames_per_second), i64::from(every_frames));
         Speed {
@@ -112,11 +112,10 @@ impl Speed {
         }
     }
 
-    /// Some frames later. Peers that are too far off to be caught by speed bend nobody's time;
-    /// whether there are any is returned.
+    /// Updates the speed some frames later. Peers too far off to be caught by speed change it for none;
+    /// returns whether there are any.
     pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) -> bool {
-        // No single peer may ask for more than the largest bend: of many, one sleeper hardly
-        // counts.
+        // No single peer may ask for more than the largest bend: among many, one sleeper hardly counts.
         let most = BEND_PPM_MAX * FRAME_Q16 / PROPORTIONAL_PPM;
         let (mut sum, mut count, mut far) = (0, 0, false);
         for apart in apart {
@@ -140,22 +139,22 @@ impl Speed {
         far
     }
 
-    /// 1,000,000 is the game's own pace; ahead of the others means slower.
+    /// Speed in parts per million: 1,000,000 is the game's own; a peer that is ahead runs slower.
     pub(crate) fn ppm(&self) -> u32 {
         (PPM - self.bend_ppm) as u32
     }
 
-    /// How far ahead of the others we are, on average.
+    /// Frames this peer is ahead of the others, on average.
     pub(crate) fn apart(&self) -> FramesQ16 {
         self.apart
     }
 }
 
-/// Ticks to make up, behind peers that speed cannot catch.
+/// Ticks to catch up, behind peers that speed cannot reach.
 ///
-/// Only when *everybody* is as far ahead we are the one who is off; else it is somebody else's to
-/// mend. A peer that is ahead of everybody skips nothing: those behind it make up for it, and until
-/// then the window holds it back.
+/// Only when *all* are that far ahead this peer is the one that is off; otherwise another one has
+/// to catch up. A peer ahead of all skips nothing: those behind catch up, and until then the window
+/// holds it back.
 pub(crate) fn frames_to_make_up(apart: impl Iterator<Item = FramesQ16>) -> u32 {
     let most = apart.max().unwrap_or(0);
     if most < -APART_FRAMES_MAX * FRAME_Q16 { (-most / FRAME_Q16) as u32 } else { 0 }
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn latency_cancels_and_half_the_difference_remains() {
+    fn latency_cancels_to_half_difference() {
         let mut one = Advantage::default();
         // We see the other 6 frames behind us, it sees us 2 frames behind itself: 4 apart, 2 each.
         one.handle_distance(6);
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_stays_within_five_percent_and_follows_the_sign() {
+    fn speed_is_bounded_and_follows_sign() {
         let mut speed = Speed::new(60, 1);
         for _ in 0..600 {
             speed.tick([25 * FRAME_Q16].into_iter());
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeper_bends_nobodys_time() {
+    fn sleeping_peer_changes_no_speed() {
         let mut speed = Speed::new(60, 1);
         speed.tick([200 * FRAME_Q16, 0].into_iter());
         assert_eq!(speed.ppm(), 1_000_000);

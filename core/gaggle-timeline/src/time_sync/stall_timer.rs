@@ -38,7 +38,7 @@ mod tests {
     use crate::roster::Incarnation;
 
     #[test]
-    fn an_entry_now_and_then_is_no_beginning_and_a_fair_number_is() {
+    fn rare_entries_keep_stall_and_steady_ones_end_it() {
         let stream = StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(1) };
         let mut hold_up = StallTimer::default();
         let mut wait = |have: u32| hold_up.wait(stream, Frame::new(have), 10, Micros::from_secs(1));
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_back_under_another_name_has_made_others_wait_all_the_same() {
+    fn stall_counts_across_incarnations() {
         let name =
             |incarnation| StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(incarnation) };
         let mut hold_up = StallTimer::default();

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn news_goes_out_at_once_and_the_rest_rarely() {
+    fn changes_are_sent_at_once_and_repeats_rarely() {
         let (mut cx, mut table) = member();
         assert_eq!(interval(&mut cx, &table[0], VIEW), INTERVAL_TICKS_MAX);
         let news = SendView { newest_change: Frame::new(1), ..VIEW };
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_and_spectators_are_told_the_time_only_rarely() {
+    fn non_members_and_spectators_get_time_rarely() {
         let (mut cx, mut table) = member();
         let waiting = SendView { is_running: false, is_gathering: true, ..VIEW };
         assert_eq!(interval(&mut cx, &table[0], waiting), 1);

@@ -14,9 +14,9 @@ use crate::roster::StreamId;
 /// What all peers together have shown so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checks {
-    /// By history and frame, what somebody confirmed.
+    /// By history and frame, what a peer confirmed.
     confirmed: BTreeMap<(History, Frame), Record>,
-    /// By history and frame, what somebody said is settled.
+    /// By history and frame, what a peer reported as settled.
     settled: BTreeMap<(History, Frame), Record>,
     /// With a majority: by match and frame.
     settled_in_match: BTreeMap<(u64, Frame), Record>,
@@ -24,7 +24,7 @@ pub(super) struct Checks {
     children: BTreeMap<History, BTreeSet<History>>,
     /// By peer, where it was last seen.
     history_of: BTreeMap<usize, History>,
-    /// By peer, under which name, what it said is settled.
+    /// By peer, with which incarnation, what it reported as settled.
     settled_of: BTreeMap<usize, (StreamId, Frame)>,
 }
 
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// CONFIRMED-IS-FINAL: whoever changes its history takes all it has confirmed along.
+    /// CONFIRMED-IS-FINAL: a peer that changes its history takes all it has confirmed along.
     pub(super) fn check_history(&mut self, index: usize) {
         let machine = &self.nodes[index].machine;
         let history = machine.lineage().history();
@@ -89,7 +89,7 @@ impl World {
         let (size, depth) =
             (self.nodes[index].machine.view.size, self.nodes[index].machine.lineage().depth());
         if depth > 0 && usize::from(size) < self.plan.circle_min && self.counts.boots == 0 {
-            // Nobody ever came, so nobody can have been counted who waits to be let in.
+            // No peer ever joined, so none can have been counted that waits to be admitted.
             self.fail(format!("WAIT: {index} goes on in a circle of {size}"));
         }
         for number in 1..=self.nodes[index].machine.confirmed().number() {
@@ -98,12 +98,12 @@ impl World {
         }
     }
 
-    /// SETTLED: what everybody confirmed holds in all that comes after.
+    /// SETTLED: what all confirmed holds in everything that follows.
     pub(super) fn check_settled(&mut self, index: usize) {
         let machine = &self.nodes[index].machine;
         let (history, game) = (machine.lineage().history(), machine.lineage().game);
         let (me, settled) = (machine.me(), machine.settled());
-        // What a stay begins with is taken on trust, not claimed.
+        // The start of a stay is taken over, not claimed.
         let known = Rc::make_mut(&mut self.checks).settled_of.insert(index, (me, settled));
         let from = known.filter(|(name, _)| *name == me).map_or(settled, |(_, frame)| frame);
         for number in from.number() + 1..=settled.number() {
@@ -145,8 +145,8 @@ impl World {
         }
     }
 
-    /// MEMORY: nobody holds more of a stream than it can need. SPREAD: full members of one history
-    /// are never farther apart than the reach.
+    /// MEMORY: no peer holds more of a stream than it can need. SPREAD: full members of one history are
+    /// never farther apart than the lookahead.
     pub(super) fn check_bounds(&mut self, index: usize) {
         if !self.member(index) {
             return;
@@ -177,7 +177,7 @@ impl World {
     }
 }
 
-/// How far one full member is ahead of another in the same history.
+/// Frames one full member is ahead of another in the same history.
 fn full_apart(ahead: &Membership, behind: &Membership) -> u32 {
     let counts = |machine: &Membership, by: &Membership| {
         let row = rows::row_of(by.rows(), machine.me());

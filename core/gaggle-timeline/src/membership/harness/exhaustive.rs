@@ -1,8 +1,8 @@
-//! Every step that is possible, in every order, within small bounds.
+//! Every possible step, in every order, within small bounds.
 //!
-//! Bounded are: the frames anybody emits, ballots, messages under way, and how often somebody
-//! crashes, is wrongly suspected, is trusted again, says goodbye or takes a state. Packets, states
-//! and feeds arrive at once or never; messages arrive in any order. Only safety is judged here.
+//! Bounds: frames a peer emits, ballots, messages under way, and how often a peer crashes, is wrongly
+//! suspected, is trusted again, says goodbye or takes a snapshot. Packets, snapshots and feeds
+//! arrive at once or never; messages arrive in any order. Only safety is checked here.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,11 +12,11 @@ use gaggle_testkit::seeds::is_long;
 
 use super::{Membership, Message, Mode, Parcel, Plan, Rules, World, peer, rows};
 
-/// How often each misfortune may still strike.
+/// How often each misfortune may still happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Luck {
     crashes: u8,
-    /// Who may crash, one bit each.
+    /// Peers that may crash, one bit each.
     mortal: u8,
     suspicions: u8,
     trusts: u8,
@@ -50,7 +50,7 @@ enum Step {
 /// Messages under way, and the number of ballots.
 const MESSAGES_MAX: usize = 6;
 const BALLOT_MAX: u32 = 3;
-/// An exploration that needs more has no bounds.
+/// States of an exploration; more means it has no bounds.
 const STATES_MAX: usize = 5_000_000;
 
 /// What an exploration found.
@@ -62,25 +62,25 @@ struct Explored {
     shown: Shown,
 }
 
-/// In how many states something was seen that somebody who comes has to do with.
+/// Number of states in which something about a joiner was seen.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shown {
     /// It has found itself in the roster.
     joined: usize,
-    /// Somebody counts on it, and it does not know yet.
+    /// A peer counts on it, and it does not know yet.
     unaware: usize,
-    /// A frame with its entry is confirmed by somebody.
+    /// A peer has confirmed a frame with its entry.
     played: usize,
-    /// A view says where it ends, after it had come.
+    /// A view says where it ends, after it had joined.
     cut: usize,
-    /// It counts on itself, and nobody who lives is in a history that has it.
+    /// It counts on itself, and no live peer is in a history that contains it.
     alone: usize,
     /// A view was made in which it plays on.
     kept: usize,
 }
 
 impl Shown {
-    /// `newcomer` is the machine that was not there when the match began.
+    /// `newcomer` is the peer that was not there when the match began.
     fn note(&mut self, world: &World, newcomer: usize) {
         let me = world.nodes[newcomer].machine.me();
         let joined = world.member(newcomer);
@@ -110,7 +110,7 @@ struct State {
     path: Rc<Path>,
 }
 
-/// How a state was reached.
+/// Steps that led to a state.
 enum Path {
     Start,
     Then(Rc<Path>, Step),
@@ -222,7 +222,7 @@ impl State {
                 world.node_mut(index).machine.leave();
             }
         }
-        // Equal messages count once; members that yield are the random runs' business.
+        // Equal messages count once; the random runs cover members that yield.
         let mut seen = BTreeSet::new();
         world.net.retain(|parcel| {
             !matches!(parcel.2, Parcel::Said(Message::AskSnapshot)) && seen.insert(hash_of(parcel))
@@ -254,7 +254,7 @@ impl State {
     }
 }
 
-/// One asks the other for a state or a feed, and has it.
+/// One asks the other for a snapshot or a feed, and gets it at once.
 fn answer_at_once(world: &mut World, index: usize, donor: usize, question: Parcel) {
     world.deliver(index, donor, question);
     let given = |parcel: &Parcel| matches!(parcel, Parcel::Snapshot { .. } | Parcel::Feed(_));
@@ -275,7 +275,7 @@ fn explore(plan: Plan, together: usize, luck: Luck, states_max: usize) -> Explor
     explore_after(plan, together, &[], luck, states_max)
 }
 
-/// The same once these steps were taken.
+/// The same, after these steps.
 fn explore_after(plan: Plan, together: usize, before: &[Step], luck: Luck, states_max: usize) -> Explored {
     let mut world = World::new(plan, 1);
     world.start(together);
@@ -330,32 +330,32 @@ impl Explored {
 }
 
 #[test]
-fn two_peers_with_a_crash_wrong_suspicions_and_a_goodbye() {
+fn two_peers_survive_crash_suspicions_and_goodbye() {
     let luck = Luck { suspicions: 2, trusts: 1, goodbyes: 1, ..Luck::one_crash() };
     holds(plan(2, 2), 2, luck, 20_000);
 }
 
 #[test]
-fn three_peers_and_the_lead_crashes() {
+fn three_peers_survive_leader_crash() {
     let mortal = if is_long() { u8::MAX } else { 0b001 };
     holds(plan(3, 1), 3, Luck { mortal, ..Luck::one_crash() }, 20_000);
 }
 
 #[test]
-fn three_peers_with_a_majority_and_the_last_crashes() {
+fn three_peers_with_majority_survive_crash_of_last() {
     let mortal = if is_long() { u8::MAX } else { 0b100 };
     holds(Plan { majority: true, ..plan(3, 1) }, 3, Luck { mortal, ..Luck::one_crash() }, 20_000);
 }
 
 #[test]
-fn without_the_longest_copy_a_crash_of_one_of_three_contradicts_somebody() {
+fn crash_of_three_contradicts_peer_without_longest_copy() {
     let plan = Plan { rules: Rules { cut_at_longest_copy: false, ..Rules::ALL }, ..plan(3, 1) };
     let explored = explore(plan, 3, Luck::one_crash(), 1_000_000);
-    let (failure, path) = explored.failure.expect("somebody held one frame more");
+    let (failure, path) = explored.failure.expect("a peer held one frame more");
     assert!(failure.starts_with("FINAL"), "{failure}: {path:?}");
 }
 
-/// A third machine takes a state of two, begins, and is admitted in the second frame: the lead has
+/// A third peer takes a snapshot of two, begins, and is admitted in the second frame: the leader has
 /// just written that.
 const ADMITTED: [Step; 10] = [
     Step::Boot(2, 0),
@@ -370,7 +370,7 @@ const ADMITTED: [Step; 10] = [
     Step::Tick(0),
 ];
 
-/// What follows until it knows, and the others have said all they say.
+/// What follows until it knows, and the others have sent all their messages.
 const PLAYING: [Step; 8] = [
     Step::Tick(1),
     Step::Packet(0, 1),
@@ -383,12 +383,12 @@ const PLAYING: [Step; 8] = [
 ];
 
 #[test]
-fn the_lead_crashes_when_the_one_it_has_admitted_is_the_only_one_to_know() {
+fn leader_crash_known_only_to_its_joiner_is_survived() {
     let mut before = ADMITTED.to_vec();
     before.push(Step::Packet(0, 2));
     let mut luck = Luck { mortal: 0b001, boots: 1, ..Luck::one_crash() };
     if is_long() {
-        // From before it is admitted on, and whoever it is that crashes.
+        // From before it is admitted on, whichever peer crashes.
         before.truncate(9);
         luck.mortal = u8::MAX;
     }
@@ -399,7 +399,7 @@ fn the_lead_crashes_when_the_one_it_has_admitted_is_the_only_one_to_know() {
 }
 
 #[test]
-fn somebody_who_has_come_crashes_before_or_after_its_first_frame() {
+fn joiner_crash_around_first_frame_is_survived() {
     let mortal = if is_long() { u8::MAX } else { 0b100 };
     let luck = Luck { mortal, boots: 1, ..Luck::one_crash() };
     let before = [&ADMITTED[..], &PLAYING[..]].concat();
@@ -410,11 +410,11 @@ fn somebody_who_has_come_crashes_before_or_after_its_first_frame() {
 }
 
 #[test]
-fn without_the_longest_copy_somebody_who_has_come_and_crashes_contradicts_somebody() {
+fn joiner_crash_contradicts_peer_without_longest_copy() {
     let plan = Plan { rules: Rules { cut_at_longest_copy: false, ..Rules::ALL }, ..plan(3, 3) };
     let luck = Luck { mortal: 0b100, boots: 1, ..Luck::one_crash() };
     let before = [&ADMITTED[..], &PLAYING[..]].concat();
     let explored = explore_after(plan, 2, &before, luck, STATES_MAX);
-    let (failure, path) = explored.failure.expect("somebody held an entry of it the coordinator did not");
+    let (failure, path) = explored.failure.expect("a peer held an entry of it the coordinator did not");
     assert!(failure.starts_with("FINAL"), "{failure}: {path:?}");
 }

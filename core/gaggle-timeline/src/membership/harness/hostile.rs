@@ -1,4 +1,4 @@
-//! Bytes that nobody honest sends: no machine may panic, hang or grow because of them.
+//! Bytes that no honest peer sends: they make no machine panic, hang or grow.
 
 use gaggle_kit::{Frame, Prng};
 
@@ -22,7 +22,7 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut Prng) {
     }
 }
 
-/// Changes what a message says so that it can still be read: a lie rather than damage.
+/// Changes a message so that it can still be decoded: a lie rather than damage.
 fn lie(message: &mut Message, rng: &mut Prng) {
     let mut frame = |frame: Frame| match rng.below(6) {
         0 => frame.next(),
@@ -65,8 +65,8 @@ fn lie(message: &mut Message, rng: &mut Prng) {
     }
 }
 
-/// Gives a damaged copy to a copy of its receiver, so that the run itself goes on undisturbed. True
-/// if it was readable.
+/// Gives a damaged copy to a copy of its receiver, so that the run itself is undisturbed. True if it
+/// could be decoded.
 fn attack(world: &World, from: usize, to: usize, parcel: &Parcel, rng: &mut Prng) -> bool {
     let mut node = world.nodes[to].as_ref().clone();
     let mut bytes = Vec::new();
@@ -109,7 +109,7 @@ fn attack(world: &World, from: usize, to: usize, parcel: &Parcel, rng: &mut Prng
 }
 
 #[test]
-fn damaged_messages_are_refused_or_survived() {
+fn damaged_messages_are_rejected_or_survived() {
     let mut rng = Prng::new(7);
     let (mut readable, mut refused) = (0, 0);
     for seed in 0..150 {
@@ -126,7 +126,7 @@ fn damaged_messages_are_refused_or_survived() {
 }
 
 #[test]
-fn noise_is_refused() {
+fn noise_is_rejected() {
     let mut rng = Prng::new(8);
     for _ in 0..50_000 {
         let mut bytes = vec![0; rng.below(200) as usize];

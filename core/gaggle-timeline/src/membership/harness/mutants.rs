@@ -1,5 +1,5 @@
-//! Every rule is there for a reason: without it some run fails. Those that fail too rarely to
-//! search for are told in `stories.rs`.
+//! Every rule is needed: without it some run fails. Those that fail too rarely to search for are in
+//! `stories.rs`.
 
 use super::run::Draw;
 use super::{Rules, World};
@@ -8,7 +8,7 @@ use super::{Rules, World};
 struct Mutant {
     majority: bool,
     without: fn(&mut Draw),
-    /// Where to look first. Any change of the machine moves it; then the search takes longer.
+    /// Seed to try first. Any change of the machine moves it; then the search takes longer.
     hint: u64,
 }
 
@@ -42,22 +42,22 @@ macro_rules! without {
     };
 }
 
-without!(nobody_keeps_out_the_silent, false, fence, 138, ["FINAL"]);
-without!(a_newer_promise_lets_the_shut_out_back_in, false, fence_never_widens, 1_221, ["FINAL"]);
-without!(a_fence_shows_only_as_a_promise, true, fence_is_told, 1_423, ["STALL"]);
-without!(the_coordinators_copy_decides, false, cut_at_longest_copy, 29, ["FINAL"]);
-without!(the_silent_end_at_what_is_confirmed, false, cut_after_held, 29, ["FINAL"]);
-without!(half_of_the_circle_is_enough, false, wait_for_all, 7, ["FINAL", "YIELD"]);
-without!(the_ready_are_ready_for_anything, false, ready_names_history, 2_598, ["FINAL", "STALL"]);
-without!(joins_are_written_any_time, false, no_join_while_busy, 2_267, ["AGREEMENT", "FINAL", "STALL"]);
-without!(what_is_begun_may_be_dropped, false, finish_what_is_begun, 1_791, ["STALL"]);
-without!(entries_count_whoever_brings_them, false, history_decides, 60, ["SETTLED", "STALL"]);
-without!(the_junior_leaves_before_it_has_a_state, false, yield_after_snapshot, 7, ["MATCHLESS"]);
-without!(a_majority_need_not_accept, true, accept_round, 1_038, ["MAJORITY"]);
-without!(a_small_circle_stays_small, true, small_circle_widens, 889, ["STALL"]);
+without!(missing_fence_is_noticed, false, fence, 138, ["FINAL"]);
+without!(widening_fence_is_noticed, false, fence_never_widens, 1_221, ["FINAL"]);
+without!(untold_fence_is_noticed, true, fence_is_told, 1_423, ["STALL"]);
+without!(cut_at_coordinators_copy_is_noticed, false, cut_at_longest_copy, 29, ["FINAL"]);
+without!(cut_at_confirmed_is_noticed, false, cut_after_held, 29, ["FINAL"]);
+without!(reports_of_half_circle_are_noticed, false, wait_for_all, 7, ["FINAL", "YIELD"]);
+without!(readiness_without_history_is_noticed, false, ready_names_history, 2_598, ["FINAL", "STALL"]);
+without!(join_during_change_is_noticed, false, no_join_while_busy, 2_267, ["AGREEMENT", "FINAL", "STALL"]);
+without!(dropped_change_is_noticed, false, finish_what_is_begun, 1_791, ["STALL"]);
+without!(entries_across_histories_are_noticed, false, history_decides, 60, ["SETTLED", "STALL"]);
+without!(yield_before_snapshot_is_noticed, false, yield_after_snapshot, 7, ["MATCHLESS"]);
+without!(missing_accept_round_is_noticed, true, accept_round, 1_038, ["MAJORITY"]);
+without!(unwidened_circle_is_noticed, true, small_circle_widens, 889, ["STALL"]);
 
 #[test]
-fn names_are_used_twice() {
+fn reused_incarnation_is_noticed() {
     let without: fn(&mut Draw) = |draw| draw.plan.same_names = true;
     Mutant { majority: false, without, hint: 7 }.breaks(&["FAULT", "AGREEMENT", "SETTLED", "STALL"]);
 }

@@ -1,5 +1,5 @@
-//! Stories of those who part and meet: fences left standing, histories that meet, votes of those
-//! who have gone.
+//! Cases of peers that part and meet: leftover fences, histories that meet, votes of peers that have
+//! left.
 
 use super::stories::Tale;
 use super::{Message, Mode, Parcel, Plan, Rules};
@@ -11,9 +11,9 @@ fn voting(peers: usize, rules: Rules) -> Tale {
 }
 
 #[test]
-fn a_change_once_begun_is_finished_though_the_suspect_came_back() {
-    // 1 takes the lead for lost and asks 2; then it hears the lead again. Both have promised not
-    // to.
+fn begun_change_is_finished_after_suspect_returns() {
+    // 1 takes the leader for lost and asks 2; then it hears the leader again. Both have promised not
+    // to listen to it.
     let story = |rules| {
         let mut tale = Tale::of(3, 0, rules);
         tale.play(&[0, 1, 2], 3);
@@ -24,12 +24,12 @@ fn a_change_once_begun_is_finished_though_the_suspect_came_back() {
     let tale = story(ALL);
     assert!(tale.holds().confirmed(0) > 8, "they play on: {}", tale.confirmed(0));
     let tale = story(Rules { finish_what_is_begun: false, ..ALL });
-    assert!(tale.confirmed(1) <= 7, "two keep out a healthy lead for ever: {}", tale.confirmed(1));
+    assert!(tale.confirmed(1) <= 7, "two exclude a healthy leader for ever: {}", tale.confirmed(1));
 }
 
 #[test]
-fn entries_count_only_from_those_who_share_the_history() {
-    // 2 goes on without the others, who still hear it.
+fn entries_count_only_within_same_history() {
+    // 2 goes on without the others, which still hear it.
     let story = |rules| {
         let mut tale = Tale::of(3, 0, rules);
         tale.play(&[0, 1, 2], 3).suspect(2, 0).suspect(2, 1).tick(2).tick(2);
@@ -39,13 +39,13 @@ fn entries_count_only_from_those_who_share_the_history() {
         (held, tale.held(0, 2))
     };
     let (before, after) = story(ALL);
-    assert_eq!(before, after, "what is played elsewhere is no business of ours");
+    assert_eq!(before, after, "what is played elsewhere does not count");
     let (before, after) = story(Rules { history_decides: false, ..ALL });
-    assert!(after > before, "somebody who cut us still feeds us");
+    assert!(after > before, "a peer that cut this one still feeds it");
 }
 
 #[test]
-fn the_junior_plays_on_until_it_holds_the_winners_state() {
+fn yielding_peer_plays_on_until_it_has_snapshot() {
     let story = |rules| {
         let mut tale = Tale::of(3, 0, rules);
         tale.play(&[0, 1, 2], 3);
@@ -56,13 +56,16 @@ fn the_junior_plays_on_until_it_holds_the_winners_state() {
         tale.0.nodes[2].machine.mode()
     };
     assert_eq!(story(ALL), Mode::Member, "nothing was lost");
-    assert_eq!(story(Rules { yield_after_snapshot: false, ..ALL }), Mode::Out, "nobody has a match any more");
+    assert_eq!(
+        story(Rules { yield_after_snapshot: false, ..ALL }),
+        Mode::Out,
+        "no peer has a match any more"
+    );
 }
 
 #[test]
-fn two_who_want_each_other_gone_go_on_together_where_neither_may_alone() {
-    // The lead dies, and before anything is decided 1 and 2 have each waited too long for the
-    // other.
+fn mutual_evictors_go_on_together_if_neither_may_alone() {
+    // The leader dies, and before anything is decided 1 and 2 have each waited too long for the other.
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3).crash(0).suspect(1, 0).suspect(2, 0);
@@ -80,8 +83,8 @@ fn two_who_want_each_other_gone_go_on_together_where_neither_may_alone() {
 }
 
 #[test]
-fn one_that_goes_on_alone_takes_nobody_along() {
-    // 4 hears nobody for a while and goes on alone; the others, who had heard it all the time, are
+fn lone_peer_takes_no_other_along() {
+    // 4 hears no peer for a while and goes on alone; the others, which had heard it all the time, are
     // told.
     let story = |rules| {
         let mut tale = Tale::of(5, 0, rules);
@@ -104,7 +107,7 @@ fn one_that_goes_on_alone_takes_nobody_along() {
 }
 
 #[test]
-fn who_yields_is_decided_where_they_parted_whatever_came_after() {
+fn yielding_branch_is_decided_at_split_whatever_follows() {
     // Two halves part. Each may play long or short: the same one yields, and only one does.
     let mut juniors = Vec::new();
     for (here, there) in [(1, 1), (30, 2), (2, 30)] {
@@ -119,12 +122,12 @@ fn who_yields_is_decided_where_they_parted_whatever_came_after() {
         let asks = |parcel: &Parcel| matches!(parcel, Parcel::Said(Message::AskSnapshot));
         juniors.extend(tale.0.net.iter().filter(|(.., parcel)| asks(parcel)).map(|(from, ..)| *from));
     }
-    assert_eq!(juniors, [2, 2, 2], "the smaller circle, each time, and nobody else");
+    assert_eq!(juniors, [2, 2, 2], "the smaller circle, each time, and no other");
 }
 
 #[test]
-fn of_two_who_went_on_alone_the_one_that_slept_yields() {
-    // Both views have one member and the first number: by its lower name 0 would win.
+fn sleeper_yields_between_two_lone_peers() {
+    // Both views have one member and the first ballot number: by its lower id 0 would win.
     let juniors = |asleep: Option<usize>| {
         let mut tale = Tale::of(2, 0, ALL);
         tale.play(&[0, 1], 3);
@@ -142,11 +145,11 @@ fn of_two_who_went_on_alone_the_one_that_slept_yields() {
 }
 
 #[test]
-fn a_circle_too_small_is_widened_when_somebody_returns() {
+fn small_circle_is_widened_when_peer_returns() {
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3).crash(2);
-        // 0 sees nobody, so it asks itself; then 1 is heard again.
+        // 0 hears no peer, so it asks itself; then 1 is heard again.
         tale.suspect(0, 1).suspect(0, 2).suspect(1, 2).tick(0).tick(0).trust(0, 1);
         for _ in 0..10 {
             tale.play(&[0, 1], 1);
@@ -160,7 +163,7 @@ fn a_circle_too_small_is_widened_when_somebody_returns() {
 }
 
 #[test]
-fn whoever_said_goodbye_has_no_vote() {
+fn leaver_has_no_vote_after_goodbye() {
     // 3 leaves, then the first in rank dies: two of three are left, though only two of four.
     let story = |rules| {
         let mut tale = voting(4, rules);
@@ -177,14 +180,13 @@ fn whoever_said_goodbye_has_no_vote() {
     let (to, at) = story(ALL);
     assert!(to > at + 6, "they play on: {at} to {to}");
     let (to, at) = story(Rules { goodbyes_end_votes: false, ..ALL });
-    assert!(to <= at + 6, "half of those who were there once may not decide: {at} to {to}");
+    assert!(to <= at + 6, "half of the former members may not decide: {at} to {to}");
 }
 
 #[test]
-fn a_view_the_majority_made_is_installed_whatever_was_promised_since() {
-    // 4 is dead. 0 puts a view without it to the vote and falls silent; 1 brings that view about at
-    // a ballot of its own, and 3, which has promised that one, hears of the view only from a
-    // packet's sender.
+fn majority_view_is_installed_despite_later_promises() {
+    // 4 is dead. 0 puts a view without it to the vote and falls silent; 1 makes that view at a ballot
+    // of its own, and 3, which has promised that one, hears of the view only from a packet's sender.
     let story = |rules| {
         let mut tale = voting(5, rules);
         tale.play(&[0, 1, 2, 3, 4], 3).crash(4);
@@ -210,10 +212,10 @@ fn a_view_the_majority_made_is_installed_whatever_was_promised_since() {
 }
 
 #[test]
-fn a_fence_is_told_to_whoever_has_promised_as_much_and_has_none() {
-    // 3 is dead. 0 puts a view without it to the vote, hears of no vote, and brings it about by
-    // asking 2 alone. 2 learns of it from a packet only, so its promise not to listen to 1 outlasts
-    // it; 0, which has promised the same, has kept it.
+fn fence_is_told_to_peer_with_equal_promise_and_no_fence() {
+    // 3 is dead. 0 puts a view without it to the vote, hears of no vote, and makes it by asking 2
+    // alone. 2 learns of it from a packet only, so its promise not to listen to 1 outlasts it; 0, which
+    // has promised the same, has kept it.
     let story = |rules| {
         let mut tale = voting(4, rules);
         tale.play(&[0, 1, 2, 3], 3).crash(3);
@@ -234,13 +236,13 @@ fn a_fence_is_told_to_whoever_has_promised_as_much_and_has_none() {
     let tale = story(ALL);
     assert!(tale.holds().confirmed(0) > 8, "they play on: {}", tale.confirmed(0));
     let tale = story(Rules { fence_is_told: false, ..ALL });
-    assert!(tale.confirmed(0) <= 7, "2 keeps out 1 for ever, and nobody acts: {}", tale.confirmed(0));
+    assert!(tale.confirmed(0) <= 7, "2 excludes 1 for ever, and no peer acts: {}", tale.confirmed(0));
 }
 
 #[test]
-fn a_view_counts_only_once_a_majority_has_accepted_it() {
-    // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a
-    // majority, too.
+fn view_counts_only_after_majority_accepts() {
+    // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a majority,
+    // too.
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3);
@@ -256,8 +258,8 @@ fn a_view_counts_only_once_a_majority_has_accepted_it() {
 }
 
 #[test]
-fn whoever_comes_in_again_does_so_under_another_name() {
-    // 2 goes on alone, and comes back with the others' state.
+fn rejoining_peer_uses_another_incarnation() {
+    // 2 goes on alone, and returns with the others' snapshot.
     let story = |same_names| {
         let mut tale = Tale::planned(Plan { same_names, ..Plan::new(3, 3, 0) }, 0);
         tale.play(&[0, 1, 2], 3).suspect(2, 0).suspect(2, 1).tick(2).tick(2).trust(2, 0).trust(2, 1);
@@ -266,11 +268,11 @@ fn whoever_comes_in_again_does_so_under_another_name() {
     };
     let tale = story(false);
     assert!(tale.holds().counts_on(0, 2) && tale.confirmed(0) > 15, "it plays again");
-    assert!(!story(true).counts_on(0, 2), "under a name that has ended nobody is let in");
+    assert!(!story(true).counts_on(0, 2), "an ended incarnation is not admitted");
 }
 
 #[test]
-fn whoever_is_too_few_goes_on_when_somebody_comes() {
+fn too_small_group_goes_on_when_peer_joins() {
     for majority in [false, true] {
         let plan = Plan { majority, circle_min: 2, ..Plan::new(3, 3, 0) };
         let mut tale = Tale::planned(plan, 1);
@@ -284,9 +286,9 @@ fn whoever_is_too_few_goes_on_when_somebody_comes() {
 }
 
 #[test]
-fn whoever_was_cut_ends_where_the_last_copy_ends_that_is_left() {
-    // 0 admits 2 and dies; 1 alone holds its last entry, and cuts it after that. 2 is told of the
-    // view as it is fed, before 1 has confirmed that frame. Then 1 dies, too.
+fn cut_stream_ends_where_last_remaining_copy_ends() {
+    // 0 admits 2 and dies; 1 alone holds its last entry, and cuts it after that. 2 is told of the view
+    // as it is fed, before 1 has confirmed that frame. Then 1 dies, too.
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0);
@@ -303,25 +305,25 @@ fn whoever_was_cut_ends_where_the_last_copy_ends_that_is_left() {
     let tale = story(ALL);
     assert!(tale.holds().confirmed(2) > 8, "it plays on: {}", tale.confirmed(2));
     let tale = story(Rules { cut_again: false, ..ALL });
-    assert_eq!(tale.confirmed(2), 4, "nobody has the entry it waits for");
+    assert_eq!(tale.confirmed(2), 4, "no peer has the entry it waits for");
 }
 
 #[test]
-fn whoever_was_let_in_by_the_dead_is_one_more_for_those_who_are_too_few() {
-    // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it
-    // is there.
+fn joiner_admitted_by_dead_peer_counts_for_small_group() {
+    // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it is
+    // there.
     let mut tale = Tale::planned(Plan { circle_min: 2, ..Plan::new(3, 3, 0) }, 1);
     tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0).tick(0).packet(0, 2).tick(2).crash(0);
     assert!(tale.counts_on(2, 2) && !tale.counts_on(1, 2));
     tale.suspect(1, 0).suspect(2, 0);
     (0..4).for_each(|_| _ = tale.tick(1).tick(2).say(1, 2));
-    assert!(tale.counts_on(1, 0), "1 knows of nobody but itself");
+    assert!(tale.counts_on(1, 0), "1 knows only itself");
     (0..4).for_each(|_| _ = tale.packet(2, 1).tick(1).tick(2).say(1, 2).say(2, 1));
     assert!(!tale.holds().counts_on(1, 0), "two are enough");
 }
 
 #[test]
-fn whoever_said_goodbye_is_none_of_those_who_are_enough() {
+fn leaver_does_not_count_for_minimum() {
     for frames in [3, 30] {
         let mut tale = Tale::planned(Plan { circle_min: 2, ..Plan::new(3, 3, 0) }, 0);
         tale.play(&[0, 1, 2], 3).leave(2).play(&[0, 1, 2], frames).crash(0);

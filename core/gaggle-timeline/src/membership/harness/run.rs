@@ -1,4 +1,4 @@
-//! One random run: everything a network and bad luck can do, then calm, then everybody must meet.
+//! One random run: everything a network and bad luck can do, then calm, then all must reunite.
 
 use std::rc::Rc;
 
@@ -12,21 +12,21 @@ use crate::membership::majority::is_quorum;
 /// How wrong suspicions can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detector {
-    /// Only the dead are ever suspected.
+    /// Only dead peers are ever suspected.
     Accurate,
-    /// Anybody, at will.
+    /// Any peer may be, at will.
     Arbitrary,
 }
 
-/// One run as a seed draws it.
+/// Parameters of one run, drawn from its seed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draw {
     pub(super) plan: Plan,
     pub(super) detector: Detector,
     pub(super) steps: u32,
-    /// Machines in no match may found one.
+    /// Peers in no match may create one.
     pub(super) founders: bool,
-    /// Machines that crashed may be switched on again.
+    /// Peers that crashed may be started again.
     pub(super) restarts: bool,
 }
 
@@ -61,7 +61,7 @@ impl Draw {
         }
     }
 
-    /// Runs it.
+    /// Runs it to the end and checks that all reunite.
     pub(super) fn run(self, seed: u64, traced: bool) -> World {
         let mut world = World::new(self.plan, seed);
         if traced {
@@ -69,7 +69,7 @@ impl Draw {
         }
         let together = 1 + world.below(self.plan.peers);
         world.start(together);
-        // 0: nothing is lost, 1: losses and repetitions, 2: broken links as well.
+        // 0: nothing is lost, 1: losses and duplicates, 2: broken links as well.
         let weather = world.below(3);
         for _ in 0..self.steps {
             self.step(&mut world, weather);
@@ -83,7 +83,7 @@ impl Draw {
         }
         self.heal(&mut world);
         if self.detector == Detector::Accurate && world.failure.is_none() && world.counts.yields > 0 {
-            world.fail("YIELD: nobody was wrongly suspected, and still somebody had to yield".into());
+            world.fail("YIELD: no peer was wrongly suspected, and still one had to yield".into());
         }
         world
     }
@@ -126,8 +126,7 @@ impl Draw {
         world.node_mut(index).machine.set_reachable(peer(other), reachable);
     }
 
-    /// Links are whole and suspicions right from here on: all who live end in one history and go
-    /// on.
+    /// Links are whole and suspicions right from here on: all live peers end in one history and go on.
     fn heal(&self, world: &mut World) {
         world.note(|| "---- all is well from here on".into());
         world.net.heal();
@@ -263,7 +262,7 @@ impl World {
         }
     }
 
-    /// Those who said goodbye and see it confirmed are gone.
+    /// Peers that said goodbye and see it confirmed are gone.
     fn let_leave(&mut self, index: usize, round: u32) {
         if !self.member(index) {
             return;
@@ -279,7 +278,7 @@ impl World {
         }
     }
 
-    /// Whether enough of somebody's view live to decide anything.
+    /// Whether enough members of any peer's view are alive to decide anything.
     fn majority_lives(&self) -> bool {
         (0..self.nodes.len()).filter(|index| self.member(*index)).any(|index| {
             let machine = &self.nodes[index].machine;
@@ -342,7 +341,7 @@ fn run_all(seeds: std::ops::Range<u64>, majority: bool) -> super::Counts {
 }
 
 #[test]
-fn whatever_happens_all_who_live_agree_and_meet_again() {
+fn live_peers_agree_and_reunite_under_any_faults() {
     let counts = run_all(seeds::range(2_000, 2_000), false);
     println!("{counts:?}");
     assert!(counts.joins > 500 && counts.yields > 50 && counts.ends > 300, "{counts:?}");
@@ -351,7 +350,7 @@ fn whatever_happens_all_who_live_agree_and_meet_again() {
 }
 
 #[test]
-fn with_a_majority_there_is_one_history() {
+fn majority_rule_keeps_one_history() {
     let counts = run_all(seeds::range(1_500, 1_500), true);
     println!("{counts:?}");
     assert!(counts.joins > 300 && counts.installs > 500, "{counts:?}");

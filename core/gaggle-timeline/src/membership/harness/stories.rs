@@ -1,4 +1,4 @@
-//! What each rule is for, told once: the same happenings with the rule and without it.
+//! What each rule is for: the same case with the rule and without it.
 
 use gaggle_kit::{Frame, Micros};
 
@@ -7,7 +7,7 @@ use crate::membership::messages::Told;
 use crate::membership::view::View;
 use crate::roster::StreamId;
 
-/// A world in which things happen one by one. All peers start together except the last `late` ones.
+/// A world in which steps are taken one by one. All peers start together except the last `late` ones.
 pub(super) struct Tale(pub(super) World);
 
 impl Tale {
@@ -22,7 +22,7 @@ impl Tale {
         Tale(world)
     }
 
-    /// One more entry of a peer's, and whatever else is due there.
+    /// One more entry of a peer, and whatever else is due there.
     pub(super) fn tick(&mut self, index: usize) -> &mut Tale {
         self.0.tick(index);
         self
@@ -49,7 +49,7 @@ impl Tale {
         self
     }
 
-    /// They are kept back, to be said later.
+    /// They are kept back, to be sent later.
     pub(super) fn keep_back(&mut self, from: usize, to: usize) -> Vec<Parcel> {
         let mut kept = Vec::new();
         while let Some((_, _, parcel)) = self.0.net.take_first(|f, t, _| (f, t) == (from, to)) {
@@ -116,7 +116,7 @@ impl Tale {
         self.say(donor, index)
     }
 
-    /// Everybody among these ticks and hears everybody, so often.
+    /// All of these peers tick and hear each other, so often.
     pub(super) fn play(&mut self, who: &[usize], times: usize) -> &mut Tale {
         for _ in 0..times {
             who.iter().for_each(|index| _ = self.tick(*index));
@@ -137,12 +137,12 @@ impl Tale {
         self.0.nodes[index].machine.me()
     }
 
-    /// Up to which frame a peer holds another's stream.
+    /// Frame up to which a peer holds another's stream.
     pub(super) fn held(&self, index: usize, other: usize) -> u32 {
         self.0.nodes[index].machine.held(self.name(other)).map_or(0, |held| held.through.number())
     }
 
-    /// Whether a peer has another in its roster, with no end.
+    /// Whether a peer has another in its roster, without an end.
     pub(super) fn counts_on(&self, index: usize, other: usize) -> bool {
         rows::is_open(self.0.nodes[index].machine.known(), self.name(other))
     }
@@ -159,14 +159,14 @@ impl Tale {
 
     pub(super) fn breaks(&self, invariant: &str) {
         let trace = || self.0.trace.as_ref().map(|trace| trace.join("\n")).unwrap_or_default();
-        let failure = self.0.failure.as_deref().unwrap_or("nothing happened");
+        let failure = self.0.failure.as_deref().unwrap_or("no failure");
         assert!(failure.starts_with(invariant), "{failure}\n{}", trace());
     }
 }
 
 const ALL: Rules = Rules::ALL;
 
-/// Three of three have confirmed frame 3, and nobody holds more.
+/// Three of three have confirmed frame 3, and none holds more.
 fn three_at_three(rules: Rules) -> Tale {
     let mut tale = Tale::of(3, 0, rules);
     tale.play(&[0, 1, 2], 3);
@@ -175,7 +175,7 @@ fn three_at_three(rules: Rules) -> Tale {
 }
 
 #[test]
-fn who_has_reported_hears_no_more_from_the_silent() {
+fn reporting_peer_ignores_silent_streams() {
     let story = |rules| {
         let mut tale = three_at_three(rules);
         tale.tick(0).tick(1).tick(2).packet(0, 1);
@@ -189,8 +189,8 @@ fn who_has_reported_hears_no_more_from_the_silent() {
 }
 
 #[test]
-fn a_newer_promise_lets_nobody_back_in() {
-    // 1 is shut out by 0's attempt, but asks 2 itself before 0's view arrives there.
+fn newer_promise_readmits_no_stream() {
+    // 1 is excluded by 0's attempt, but asks 2 itself before 0's view arrives there.
     let story = |rules| {
         let mut tale = three_at_three(rules);
         tale.tick(0).tick(1).tick(2).packet(0, 2);
@@ -205,7 +205,7 @@ fn a_newer_promise_lets_nobody_back_in() {
 }
 
 #[test]
-fn the_fence_keeps_out_whom_nobody_has_heard_of() {
+fn fence_excludes_unknown_streams() {
     // 2 is a joiner whose admission 1 has not read yet when it promises not to listen to it.
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
@@ -223,7 +223,7 @@ fn the_fence_keeps_out_whom_nobody_has_heard_of() {
 }
 
 #[test]
-fn an_observer_that_promised_takes_no_feed_from_whom_it_shut_out() {
+fn promised_observer_takes_no_feed_from_excluded_peer() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 1).warm(2, 5).packet(2, 0);
@@ -239,7 +239,7 @@ fn an_observer_that_promised_takes_no_feed_from_whom_it_shut_out() {
 }
 
 #[test]
-fn a_fence_that_outlasts_a_view_holds_against_its_tails() {
+fn fence_outlasting_view_holds_against_its_entries() {
     // With a majority a view that was made is installed whatever was promised since. 3 is dead; 2
     // learns of the view without it from 1, after it has promised 0 to stop listening to 1.
     let story = |rules| {
@@ -262,7 +262,7 @@ fn a_fence_that_outlasts_a_view_holds_against_its_tails() {
 }
 
 #[test]
-fn the_silent_end_where_anybodys_copy_ends() {
+fn silent_stream_ends_with_longest_copy() {
     let story = |rules| {
         let mut tale = three_at_three(rules);
         tale.tick(0).tick(1).tick(2).packet(2, 1).packet(0, 1);
@@ -276,7 +276,7 @@ fn the_silent_end_where_anybodys_copy_ends() {
 }
 
 #[test]
-fn the_silent_end_after_what_is_held_not_after_what_is_confirmed() {
+fn silent_stream_ends_after_held_not_confirmed() {
     let story = |rules| {
         let mut tale = three_at_three(rules);
         tale.tick(0).tick(1).tick(2).packet(2, 1);
@@ -291,7 +291,7 @@ fn the_silent_end_after_what_is_held_not_after_what_is_confirmed() {
 }
 
 #[test]
-fn everybody_in_the_circle_must_have_reported() {
+fn view_needs_reports_of_whole_circle() {
     let story = |rules| {
         let mut tale = Tale::of(4, 0, rules);
         tale.play(&[0, 1, 2, 3], 3);
@@ -303,7 +303,7 @@ fn everybody_in_the_circle_must_have_reported() {
 }
 
 #[test]
-fn a_view_that_reached_only_one_is_built_upon() {
+fn view_that_reached_one_peer_is_built_upon() {
     let story = |rules| {
         let mut tale = Tale::of(4, 0, rules);
         tale.play(&[0, 1, 2, 3], 3).crash(3);
@@ -322,7 +322,7 @@ fn a_view_that_reached_only_one_is_built_upon() {
 }
 
 #[test]
-fn no_view_older_than_the_promise_is_installed() {
+fn view_older_than_promise_is_not_installed() {
     let story = |rules| {
         let mut tale = Tale::of(4, 0, rules);
         tale.play(&[0, 1, 2, 3], 3).crash(3);
@@ -343,7 +343,7 @@ fn no_view_older_than_the_promise_is_installed() {
 }
 
 #[test]
-fn readiness_is_for_one_history() {
+fn readiness_counts_for_one_history() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0).warm(2, 5).packet(2, 0).packet(2, 1);
@@ -358,7 +358,7 @@ fn readiness_is_for_one_history() {
 }
 
 #[test]
-fn nobody_is_admitted_while_a_change_is_under_way() {
+fn view_change_admits_no_joiner() {
     // 2 is silent; its entries are held two frames ahead, so frames go on being confirmed.
     let story = |rules| {
         let mut tale = Tale::of(4, 1, rules);
@@ -385,7 +385,7 @@ fn admitted_by_the_dying(rules: Rules) -> Tale {
 }
 
 #[test]
-fn who_turns_out_to_have_joined_is_asked_too() {
+fn late_found_member_is_asked_too() {
     let story = |rules| {
         let mut tale = admitted_by_the_dying(rules);
         tale.say(1, 2).say(2, 1).say(1, 2).say(1, 3).say(2, 1).say(3, 1).say(1, 2);
@@ -396,7 +396,7 @@ fn who_turns_out_to_have_joined_is_asked_too() {
 }
 
 #[test]
-fn a_newcomer_is_remembered_when_the_asking_starts_over() {
+fn joiner_stays_in_circle_when_collection_restarts() {
     let story = |rules| {
         let mut tale = admitted_by_the_dying(rules);
         for _ in 0..8 {
@@ -410,7 +410,7 @@ fn a_newcomer_is_remembered_when_the_asking_starts_over() {
 }
 
 #[test]
-fn who_coordinates_does_not_say_goodbye() {
+fn coordinator_writes_no_goodbye() {
     let story = |rules| {
         let mut tale = three_at_three(rules);
         tale.suspect(0, 2).tick(0);
@@ -425,7 +425,7 @@ fn who_coordinates_does_not_say_goodbye() {
 }
 
 #[test]
-fn a_joiner_changes_no_view_before_it_is_full() {
+fn joiner_changes_no_view_before_it_is_full() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0);
@@ -442,12 +442,12 @@ fn a_joiner_changes_no_view_before_it_is_full() {
 }
 
 #[test]
-fn a_goodbye_that_is_confirmed_outlives_any_table() {
+fn confirmed_goodbye_outlives_any_table() {
     let story = |rules| {
         let mut tale = three_at_three(rules);
         tale.leave(2).tick(2).tick(0).tick(1).packet(2, 1).packet(0, 1);
         assert!(!tale.counts_on(1, 2));
-        // A table in which 2 goes on, from somebody who has not read its last entry.
+        // A table in which 2 goes on, from a peer that has not read its last entry.
         let slow = &tale.0.nodes[0].machine;
         let ballot = crate::membership::Ballot { number: 1, by: slow.me() };
         let mut lineage = slow.lineage().clone();
@@ -465,10 +465,10 @@ fn a_goodbye_that_is_confirmed_outlives_any_table() {
 }
 
 #[test]
-fn a_machine_asked_under_a_former_name_says_that_it_is_gone() {
+fn peer_asked_by_former_incarnation_says_it_is_gone() {
     let story = |rules| {
         let mut tale = three_at_three(rules);
-        // 1 was switched off and on again: it answers, but it is in no match.
+        // 1 was stopped and started again: it answers, but it is in no match.
         tale.0.restart(1);
         tale.crash(2).suspect(0, 2);
         for _ in 0..5 {
@@ -482,7 +482,7 @@ fn a_machine_asked_under_a_former_name_says_that_it_is_gone() {
 }
 
 #[test]
-fn an_accepted_view_travels_with_what_it_needs() {
+fn accepted_view_travels_with_its_entries() {
     // 3 is silent. 1 alone holds its last entry, and dies after it has reported.
     let story = |rules| {
         let plan = Plan { majority: true, rules, ..Plan::new(4, 3, 0) };
@@ -505,15 +505,15 @@ fn an_accepted_view_travels_with_what_it_needs() {
     let tale = story(Rules { accepted_with_tails: false, ..ALL });
     assert!(plays(&tale, 3) && !plays(&tale, 4), "what was accepted is lost");
     let tale = story(Rules { accepted_with_tails: false, cut_again: false, ..ALL });
-    assert!(tale.confirmed(0) <= 4, "nobody has the entry they wait for: {}", tale.confirmed(0));
+    assert!(tale.confirmed(0) <= 4, "no peer has the entry they wait for: {}", tale.confirmed(0));
 }
 
 #[test]
-fn entries_too_far_ahead_come_again() {
+fn entries_too_far_ahead_are_taken_later() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0);
-        // Nobody feeds 2, but it hears everything.
+        // No donor feeds 2, but it hears everything.
         for _ in 0..60 {
             tale.play(&[0, 1], 1).packet(0, 2).packet(1, 2);
         }
@@ -526,16 +526,16 @@ fn entries_too_far_ahead_come_again() {
 }
 
 #[test]
-fn only_the_lead_admits() {
+fn only_leader_admits() {
     let mut tale = Tale::of(3, 1, ALL);
     tale.play(&[0, 1], 3).boot(2, 0).warm(2, 5).packet(2, 0).packet(2, 1);
-    // 1 is not the lead and writes a join all the same.
+    // 1 does not lead and writes a join all the same.
     let join =
         crate::membership::held::Join { stream: tale.name(2), slots: gaggle_kit::SlotSet::from_bits(1 << 5) };
     let (me, node) = (tale.name(1), tale.0.node_mut(1));
     node.store.0.insert((me, Frame::new(4)), 7);
     node.machine.push_own(Frame::new(4), EntryControl { join: Some(join), end: false });
     tale.suspect(0, 2).tick(0).packet(0, 1).packet(1, 0);
-    assert!(!tale.counts_on(0, 2) && !tale.counts_on(1, 2), "it counts for nobody");
+    assert!(!tale.counts_on(0, 2) && !tale.counts_on(1, 2), "it counts for no peer");
     tale.breaks("LEAD");
 }

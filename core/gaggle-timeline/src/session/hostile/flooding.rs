@@ -23,7 +23,7 @@ fn pour(times: usize, what: impl Fn(&super::Session<u8>) -> Vec<u8> + 'static) -
 }
 
 #[test]
-fn a_torrent_of_packets_is_ignored_and_counted() {
+fn packet_flood_is_dropped_and_counted() {
     let mut table = Cluster::of(3, 2);
     table.tamper = Box::new(|_, mut mail| {
         let packets: Vec<Mail> = mail.iter().filter(|mail| !mail.reliable).cloned().collect();
@@ -39,7 +39,7 @@ fn a_torrent_of_packets_is_ignored_and_counted() {
 }
 
 #[test]
-fn a_torrent_of_messages_is_a_fault() {
+fn message_flood_is_fault() {
     let message = |message: &Message| {
         let mut bytes = Vec::new();
         message.encode(&mut bytes);
@@ -62,7 +62,7 @@ fn a_torrent_of_messages_is_a_fault() {
 }
 
 #[test]
-fn letters_for_others_are_no_way_around_it() {
+fn forwarding_does_not_bypass_rate_limit() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = pour(50, |_| {
@@ -80,7 +80,7 @@ fn letters_for_others_are_no_way_around_it() {
 }
 
 #[test]
-fn asking_for_the_state_again_and_again_costs_little() {
+fn repeated_snapshot_requests_cost_little() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = Box::new(|_, mut mail| {
@@ -98,7 +98,7 @@ fn asking_for_the_state_again_and_again_costs_little() {
 }
 
 #[test]
-fn whoever_asks_for_the_same_again_and_again_is_answered_once_a_tick() {
+fn repeated_backfill_request_is_answered_once_per_tick() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = Box::new(|session, mut mail| {
@@ -153,7 +153,7 @@ fn large_letters() -> super::Tamper {
 }
 
 #[test]
-fn large_letters_are_passed_on_within_reason() {
+fn large_forwards_are_rate_limited() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = large_letters();
@@ -165,7 +165,7 @@ fn large_letters_are_passed_on_within_reason() {
 }
 
 #[test]
-fn letters_of_strangers_are_not_passed_on() {
+fn forwards_of_non_members_are_dropped() {
     let mut table = Cluster::of(2, 2);
     table.run(60).join(&[0]);
     // It never begins a stream, so that nobody admits it.
@@ -179,7 +179,7 @@ fn letters_of_strangers_are_not_passed_on() {
 }
 
 #[test]
-fn questions_about_streams_nobody_has_are_not_remembered() {
+fn backfill_requests_for_unknown_streams_are_dropped() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     let mut number = 0;
@@ -201,7 +201,7 @@ fn questions_about_streams_nobody_has_are_not_remembered() {
 }
 
 #[test]
-fn whoever_recovers_without_end_tells_nobody() {
+fn endless_recovery_is_reported_at_most_once_per_backoff() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = Box::new(|_, mut mail| {

@@ -45,14 +45,14 @@ fn expect_unharmed(mut table: Cluster) {
 }
 
 #[test]
-fn nobody_is_declared_gone_in_its_own_name() {
+fn forged_leave_is_rejected() {
     let mut table = parted();
     table.tamper = forge(|session, _| Message::Gone { incarnation: stream_of(session, 1).incarnation });
     expect_unharmed(table);
 }
 
 #[test]
-fn nobody_stands_otherwise_by_letter() {
+fn forged_status_is_rejected() {
     let mut table = parted();
     table.tamper = forge(|session, count| {
         let standing = session.membership.standing().expect("it plays");
@@ -63,7 +63,7 @@ fn nobody_stands_otherwise_by_letter() {
 }
 
 #[test]
-fn letters_about_ever_new_changes_are_not_read() {
+fn forged_view_changes_are_rejected() {
     let mut table = parted();
     // 1 never called for any of these.
     table.tamper = forge(|session, count| {
@@ -83,7 +83,7 @@ fn letters_about_ever_new_changes_are_not_read() {
 }
 
 #[test]
-fn whoever_says_no_again_and_again_is_at_fault() {
+fn endless_declines_are_fault() {
     // It refuses everything anybody could ask, so that the lead would have to ask for ever.
     let mut table = Cluster::of(3, 2);
     table.run(60);

@@ -39,7 +39,7 @@ fn complaints(table: &Cluster, index: usize) -> usize {
 }
 
 #[test]
-fn one_of_three_that_lies_about_its_hashes_is_outvoted_whoever_it_is() {
+fn any_one_of_three_lying_about_checksums_is_outvoted() {
     for liar in 0..3 {
         for lie in LIES {
             let mut table = Cluster::of(3, liar);
@@ -55,7 +55,7 @@ fn one_of_three_that_lies_about_its_hashes_is_outvoted_whoever_it_is() {
 }
 
 #[test]
-fn whoever_hears_one_of_three_only_does_not_obey_it() {
+fn peer_hearing_one_of_three_does_not_follow_it() {
     let mut table = Cluster::of(3, 0);
     table.run(60).unlink(1, 2);
     // They hear of each other by the liar, and hashes are not passed on.
@@ -70,7 +70,7 @@ fn whoever_hears_one_of_three_only_does_not_obey_it() {
 const OBEYED: std::ops::RangeInclusive<u64> = 4..=5;
 
 #[test]
-fn of_two_the_senior_that_lies_about_its_hashes_is_obeyed_ever_more_rarely() {
+fn recovery_from_leader_with_false_checksums_backs_off() {
     for lie in LIES {
         let mut table = Cluster::of(2, 0);
         table.tamper = hashes(lie);
@@ -89,7 +89,7 @@ fn of_two_the_senior_that_lies_about_its_hashes_is_obeyed_ever_more_rarely() {
 }
 
 #[test]
-fn whoever_takes_a_state_still_knows_what_everybody_told_of_theirs() {
+fn recovered_peer_keeps_reported_checksums() {
     let mut table = Cluster::of(2, 0);
     table.tamper = hashes(LIES[0]);
     table.run_until("it obeys", 600, |t| t.session(1).stats().recoveries == 1);
@@ -98,8 +98,7 @@ fn whoever_takes_a_state_still_knows_what_everybody_told_of_theirs() {
 }
 
 #[test]
-fn of_two_the_senior_that_lies_about_all_that_led_to_its_state_makes_the_other_come_in_anew_ever_more_rarely()
-{
+fn recovery_from_lying_leader_backs_off() {
     let mut table = Cluster::of(2, 0);
     let (mut checks, mut offers) = (hashes(LIES[1]), offers(|offer| offer.inputs_hash ^= 0x55));
     table.tamper = Box::new(move |session, mail| {
@@ -114,7 +113,7 @@ fn of_two_the_senior_that_lies_about_all_that_led_to_its_state_makes_the_other_c
 }
 
 #[test]
-fn the_senior_is_whoever_came_first_not_whoever_has_the_first_slot() {
+fn recovery_prefers_join_order_over_slot_order() {
     for liar in [1, 2] {
         let mut table = Cluster::of(2, liar);
         table.run(60).players[0].session_mut().leave();
@@ -153,7 +152,7 @@ fn told_of_states(table: &Cluster, index: usize) -> Vec<&SessionEvent> {
 }
 
 #[test]
-fn whoever_learns_of_a_difference_by_what_others_found_is_told_of_it_first() {
+fn desync_learned_from_findings_is_detected_first() {
     let mut table = Cluster::of(3, 2);
     table.tamper = findings(|hash| hash ^ 1);
     table.run(300);
@@ -168,7 +167,7 @@ fn whoever_learns_of_a_difference_by_what_others_found_is_told_of_it_first() {
 }
 
 #[test]
-fn nobody_looks_into_what_is_the_same_by_now() {
+fn resolved_difference_is_not_audited() {
     let mut table = Cluster::of(3, 2);
     table.tamper = findings(|hash| hash);
     table.run(900).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1, 2]);
@@ -185,7 +184,7 @@ fn run_lossy(table: &mut Cluster) {
 }
 
 #[test]
-fn a_hash_that_is_told_again_is_no_second_difference() {
+fn repeated_checksum_is_no_second_desync() {
     // A vote that nobody comes to ends just after the second lie, and has what differs forgotten.
     let mut table = Cluster::checking(3, 2, 50);
     let mut lies = hashes(LIES[0]);
@@ -216,7 +215,7 @@ fn a_hash_that_is_told_again_is_no_second_difference() {
 }
 
 #[test]
-fn hashes_are_heard_although_packets_get_lost() {
+fn checksums_arrive_despite_packet_loss() {
     let mut table = Cluster::of(2, 1);
     let mut rng = Prng::new(11);
     // Nobody lies here: a third of what it sends never arrives.

@@ -13,7 +13,7 @@ use crate::relay::{Backfill, Other};
 use crate::roster::StreamId;
 
 #[test]
-fn a_claim_to_somebody_elses_seat_is_refused() {
+fn claim_of_foreign_slot_is_rejected() {
     let mut table = Cluster::of(3, 2);
     table.tamper = Box::new(|_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
@@ -70,7 +70,7 @@ fn recount(players: u8) -> super::Tamper {
 }
 
 #[test]
-fn whoever_changes_the_number_of_its_players_is_at_fault() {
+fn changed_player_count_is_fault() {
     for players in [0, 2, 200] {
         let mut table = Cluster::of(3, 2);
         table.run(60).expect_no_fault(&[0, 1]);
@@ -82,7 +82,7 @@ fn whoever_changes_the_number_of_its_players_is_at_fault() {
 }
 
 #[test]
-fn whoever_speaks_for_another_unasked_is_not_heard() {
+fn unsolicited_entries_of_others_are_ignored() {
     let mut table = Cluster::of(3, 2);
     // Says to 1 what 0 will press, before 0 does.
     table.tamper = Box::new(|session, mut mail| {
@@ -107,7 +107,7 @@ fn whoever_speaks_for_another_unasked_is_not_heard() {
 }
 
 #[test]
-fn inputs_from_far_ahead_are_a_fault() {
+fn inputs_from_far_ahead_are_fault() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     let ahead = |packet: &mut Packet<'_>| {
@@ -130,7 +130,7 @@ fn far_ahead(packet: &mut Packet<'_>) {
 }
 
 #[test]
-fn to_be_far_ahead_without_inputs_is_a_fault_as_well() {
+fn claimed_lead_without_inputs_is_fault() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = Box::new(move |_, mut mail| {
@@ -142,7 +142,7 @@ fn to_be_far_ahead_without_inputs_is_a_fault_as_well() {
 }
 
 #[test]
-fn who_comes_in_does_not_believe_the_one_who_is_far_ahead() {
+fn joiner_ignores_peer_far_ahead() {
     let mut table = Cluster::of(3, 2);
     let joiner = 3;
     table.tamper = Box::new(move |_, mut mail| {
@@ -170,7 +170,7 @@ fn echo(ticks: usize, times: usize) -> super::Tamper {
 }
 
 #[test]
-fn packets_from_far_behind_are_ignored_and_counted() {
+fn packets_from_far_behind_are_dropped_and_counted() {
     // A moment ago, a while ago, and so long ago that their low bits could mean another frame.
     for ticks in [4, 120, 900] {
         let mut table = Cluster::of(3, 2);
@@ -185,7 +185,7 @@ fn packets_from_far_behind_are_ignored_and_counted() {
 }
 
 #[test]
-fn another_value_for_a_confirmed_frame_is_a_fault() {
+fn changed_input_of_confirmed_frame_is_fault() {
     let mut table = Cluster::of(3, 2);
     let mut past: VecDeque<Vec<Mail>> = VecDeque::new();
     table.tamper = Box::new(move |_, mut mail| {
@@ -219,7 +219,7 @@ fn two_faced(to: &'static [usize]) -> super::Tamper {
 }
 
 #[test]
-fn whoever_tells_each_something_else_is_found_out_by_what_most_others_say() {
+fn equivocating_peer_is_found_by_majority() {
     // 3 tells 1 something else than 0 and 2: 1 hears of it from both.
     let mut table = Cluster::of(4, 3);
     table.tamper = two_faced(&[1]);
@@ -239,7 +239,7 @@ fn whoever_tells_each_something_else_is_found_out_by_what_most_others_say() {
 }
 
 #[test]
-fn where_nobody_else_can_be_asked_the_accused_goes() {
+fn accused_peer_leaves_without_third_witness() {
     let mut table = Cluster::of(3, 2);
     table.tamper = two_faced(&[1]);
     table.run(60).run_until("the lie is found", 900, |t| (0..2).all(|index| !t.faults(index).is_empty()));
@@ -251,7 +251,7 @@ fn where_nobody_else_can_be_asked_the_accused_goes() {
 }
 
 #[test]
-fn one_accuser_among_many_is_not_believed() {
+fn lone_accuser_is_not_believed() {
     // 3 holds, or says it holds, other entries of 2 than everybody else.
     let mut table = Cluster::of(4, 3);
     table.run(60);
@@ -302,7 +302,7 @@ fn open_rows(table: &Cluster, index: usize) -> usize {
 }
 
 #[test]
-fn an_entry_now_and_then_holds_nobody_up_for_ever() {
+fn slow_dripping_inputs_are_evicted() {
     // Every two seconds, and as slowly as patience allows; whoever leads and whoever does not.
     for (ticks, liar) in [(120, 2), (540, 2), (120, 0)] {
         let mut table = Cluster::of(3, liar);
@@ -318,7 +318,7 @@ fn an_entry_now_and_then_holds_nobody_up_for_ever() {
 }
 
 #[test]
-fn whoever_comes_in_and_holds_everybody_up_again_has_to_wait_before_it_may_come_again() {
+fn repeated_staller_waits_before_readmission() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     // It has all the time in the world.

@@ -38,7 +38,7 @@ fn join_by_the_liar(table: &mut Cluster) -> usize {
 }
 
 #[test]
-fn a_state_that_is_not_the_one_announced_is_a_fault() {
+fn snapshot_other_than_announced_is_fault() {
     let lies: [fn(&mut Offer); 2] = [|offer| offer.state_hash ^= 1, |offer| offer.state_bytes -= 1];
     for lie in lies {
         let mut table = Cluster::of(3, 2);
@@ -51,7 +51,7 @@ fn a_state_that_is_not_the_one_announced_is_a_fault() {
 }
 
 #[test]
-fn a_state_larger_than_announced_by_any_measure_is_never_waited_for() {
+fn overlong_snapshot_claims_no_memory() {
     let mut table = Cluster::of(3, 2);
     // More than will ever come, but within what a state may have: no memory is set aside for it.
     table.tamper = offers(|offer| offer.state_bytes = 60 << 20);
@@ -118,7 +118,7 @@ fn packs(forge: Forge) -> super::Tamper {
 }
 
 #[test]
-fn pieces_that_cannot_be_unpacked_are_a_fault() {
+fn undecompressible_piece_is_fault() {
     let forgeries: [Forge; 3] = [
         |packed| packed[..packed.len() / 2].to_vec(),
         // What repeats was never there.
@@ -165,7 +165,7 @@ fn floods(piece: &'static [u8]) -> super::Tamper {
 }
 
 #[test]
-fn more_pieces_than_anybody_asked_for_are_a_flood() {
+fn unrequested_pieces_are_fault() {
     let pieces: [&'static [u8]; 2] = [&[0; PIECE_BYTES], &[]];
     for piece in pieces {
         let mut table = Cluster::of(3, 2);
@@ -177,7 +177,7 @@ fn more_pieces_than_anybody_asked_for_are_a_flood() {
 }
 
 #[test]
-fn pieces_that_unpack_to_something_else_are_another_state() {
+fn forged_compressed_pieces_fail_state_hash() {
     let mut table = Cluster::with_state(3, 2, 100_000);
     table.tamper = packs(|packed| {
         let mut other = decompress(packed, PIECE_BYTES).expect("it was packed by us");
@@ -192,7 +192,7 @@ fn pieces_that_unpack_to_something_else_are_another_state() {
 }
 
 #[test]
-fn an_offer_with_slots_the_game_does_not_have_is_a_fault() {
+fn offer_with_unknown_slots_is_fault() {
     let mut table = Cluster::of(3, 2);
     table.tamper = offers(|offer| offer.tidings.rows[0].slots = SlotSet::of(Slot::at(63)));
     let joiner = join_by_the_liar(&mut table);
@@ -201,7 +201,7 @@ fn an_offer_with_slots_the_game_does_not_have_is_a_fault() {
 }
 
 #[test]
-fn an_offer_of_a_frame_no_match_gets_to_is_a_fault() {
+fn offer_of_impossible_frame_is_fault() {
     for frame in [Frame::NEVER, Frame::NEVER.previous(), Frame::new(1 << 31)] {
         let mut table = Cluster::of(3, 2);
         table.tamper = offers(move |offer| offer.tidings.confirmed = frame);
@@ -248,7 +248,7 @@ fn lost_its_match(table: &Cluster, index: usize) -> bool {
 }
 
 #[test]
-fn whoever_plays_can_be_told_that_its_match_is_the_younger_one() {
+fn false_older_match_draws_players_over() {
     // Nothing proves how old a match is: this is what a liar can do, and what the next story must
     // not rest on.
     let mut table = Cluster::of(3, 2);
@@ -259,7 +259,7 @@ fn whoever_plays_can_be_told_that_its_match_is_the_younger_one() {
 }
 
 #[test]
-fn an_offer_that_cannot_be_taken_changes_nothing_for_those_who_play() {
+fn unusable_offer_leaves_match_unchanged() {
     type Lie = fn(&mut Offer);
     let lies: [(&str, Lie); 3] = [
         ("slots", |offer| offer.tidings.rows[0].slots = SlotSet::of(Slot::at(63))),
@@ -288,7 +288,7 @@ fn an_offer_that_cannot_be_taken_changes_nothing_for_those_who_play() {
 }
 
 #[test]
-fn a_donor_that_gives_crumbs_keeps_nobody_waiting() {
+fn trickling_donor_is_replaced() {
     // A byte, or nothing at all, just before patience ends.
     let crumbs: [&'static [u8]; 2] = [&[9], &[]];
     for crumb in crumbs {
@@ -321,7 +321,7 @@ fn index_of(peer: PeerId) -> usize {
 }
 
 #[test]
-fn a_state_that_cannot_be_read_is_a_fault() {
+fn undecodable_snapshot_is_fault() {
     let mut table = Cluster::of(3, 2);
     table.tamper = forged(|_| vec![0xff; 777]);
     let joiner = join_by_the_liar(&mut table);
@@ -330,7 +330,7 @@ fn a_state_that_cannot_be_read_is_a_fault() {
 }
 
 #[test]
-fn a_false_state_is_outvoted() {
+fn false_snapshot_is_outvoted() {
     let mut table = Cluster::of(3, 2);
     table.tamper = forged(|mut state| {
         if let Some(last) = state.last_mut() {
@@ -352,7 +352,7 @@ fn a_false_state_is_outvoted() {
 }
 
 #[test]
-fn somebody_who_never_arrives_keeps_nobody_from_playing() {
+fn joiner_that_never_arrives_blocks_no_other() {
     type Silence = fn(&Mail) -> bool;
     let silences: [(&str, Silence); 3] = [
         ("takes nothing", |mail| {
@@ -382,7 +382,7 @@ fn somebody_who_never_arrives_keeps_nobody_from_playing() {
 }
 
 #[test]
-fn whoever_is_let_in_and_then_gives_nothing_is_removed() {
+fn silent_admitted_joiner_is_evicted() {
     let mut table = Cluster::of(3, 3);
     let liar = table.run(60).join(&[0, 1, 2]);
     table.run_until("it is in", 300, |t| t.session(liar).is_member());
@@ -435,7 +435,7 @@ fn join_fed_by_the_liar(table: &mut Cluster) -> usize {
 }
 
 #[test]
-fn a_donor_that_feeds_the_same_for_ever_is_left_and_named() {
+fn donor_repeating_feed_is_faulted_and_replaced() {
     let mut table = Cluster::of(3, 2);
     table.tamper = feeds(|first, feed| *feed = first.clone());
     let joiner = join_fed_by_the_liar(&mut table);
@@ -446,7 +446,7 @@ fn a_donor_that_feeds_the_same_for_ever_is_left_and_named() {
 }
 
 #[test]
-fn a_donor_whose_feeds_have_nothing_in_them_is_left() {
+fn donor_with_empty_feeds_is_replaced() {
     let mut table = Cluster::of(3, 2);
     table.tamper = feeds(|_, feed| feed.tails.clear());
     let joiner = join_fed_by_the_liar(&mut table);
@@ -455,7 +455,7 @@ fn a_donor_whose_feeds_have_nothing_in_them_is_left() {
 }
 
 #[test]
-fn a_donor_that_feeds_too_slowly_to_ever_arrive_is_left() {
+fn donor_feeding_too_slowly_is_replaced() {
     // A frame in every feed, where three go by.
     let mut table = Cluster::of(3, 2);
     table.tamper = feeds(|first, feed| {
@@ -469,7 +469,7 @@ fn a_donor_that_feeds_too_slowly_to_ever_arrive_is_left() {
 }
 
 #[test]
-fn a_donor_that_says_it_stands_still_is_left_where_others_go_on() {
+fn donor_claiming_standstill_is_replaced() {
     let mut table = Cluster::of(3, 2);
     let mut feeds = feeds(|first, feed| *feed = first.clone());
     table.tamper = Box::new(move |session, mut mail| {
@@ -487,7 +487,7 @@ fn a_donor_that_says_it_stands_still_is_left_where_others_go_on() {
 }
 
 #[test]
-fn a_donor_that_keeps_a_view_to_itself_is_left() {
+fn donor_withholding_view_is_replaced() {
     let mut table = Cluster::of(4, 2);
     table.tamper = feeds(|first, feed| *feed = first.clone());
     let joiner = join_fed_by_the_liar(&mut table);
@@ -497,7 +497,7 @@ fn a_donor_that_keeps_a_view_to_itself_is_left() {
 }
 
 #[test]
-fn whoever_is_brought_to_a_frame_nobody_is_at_comes_in_by_somebody_else() {
+fn joiner_fed_to_impossible_frame_changes_donor() {
     for frames in [5_000, 1 << 16, 1 << 20] {
         let mut table = Cluster::of(3, 2);
         let mut ahead = offers(move |offer| {
@@ -519,7 +519,7 @@ fn whoever_is_brought_to_a_frame_nobody_is_at_comes_in_by_somebody_else() {
 }
 
 #[test]
-fn a_match_that_stands_still_is_no_reason_to_leave_a_donor() {
+fn donor_of_stalled_match_is_kept() {
     // Four with a majority of two dead: nobody goes on, and whoever comes in waits with them.
     let mut table = Cluster::voting(4, 9);
     let joiner = table.run(60).join(&[0, 1]);
@@ -532,7 +532,7 @@ fn a_match_that_stands_still_is_no_reason_to_leave_a_donor() {
 }
 
 #[test]
-fn a_state_of_a_frame_nobody_gets_to_holds_up_no_recovery() {
+fn impossible_snapshot_frame_delays_no_recovery() {
     let mut table = Cluster::of(4, 2);
     let asked = std::rc::Rc::new(std::cell::Cell::new(0));
     let count = asked.clone();
@@ -576,7 +576,7 @@ fn asked_by(name: u32, words: &[(usize, Vec<u8>)]) -> usize {
 }
 
 #[test]
-fn every_member_is_as_likely_to_be_asked() {
+fn members_are_asked_with_equal_chance() {
     const JOINERS: u32 = 3_000;
     let mut table = Cluster::of(3, 9);
     table.run(60).join(&[0, 1, 2]);

@@ -19,7 +19,7 @@ fn admit_a_ghost(session: &mut super::Session<u8>, nth: u32) {
 }
 
 #[test]
-fn only_the_lead_may_admit_anybody() {
+fn admission_by_non_leader_is_fault() {
     let mut table = Cluster::of(3, 2);
     let mut ticks = 0;
     table.tamper = Box::new(move |session, mail| {
@@ -38,7 +38,7 @@ fn only_the_lead_may_admit_anybody() {
 }
 
 #[test]
-fn a_lead_that_admits_people_who_do_not_exist_is_left_behind() {
+fn leader_admitting_ghosts_is_left_behind() {
     let mut table = Cluster::of(3, 0);
     let mut ticks = 0;
     table.tamper = Box::new(move |session, mail| {
@@ -67,7 +67,7 @@ fn admit_to(session: &mut super::Session<u8>, stream: StreamId, slots: SlotSet) 
 }
 
 #[test]
-fn nobody_sits_in_slots_the_game_does_not_have() {
+fn admission_to_unknown_slots_is_fault() {
     let mut table = Cluster::of(3, 0);
     let mut ticks = 0;
     table.tamper = Box::new(move |session, mail| {
@@ -83,7 +83,7 @@ fn nobody_sits_in_slots_the_game_does_not_have() {
 }
 
 #[test]
-fn a_view_with_slots_the_game_does_not_have_is_a_fault() {
+fn view_with_unknown_slots_is_fault() {
     let mut table = Cluster::of(3, 2);
     let mut ticks = 0;
     table.tamper = Box::new(move |session, mut mail| {
@@ -100,7 +100,7 @@ fn a_view_with_slots_the_game_does_not_have_is_a_fault() {
 }
 
 #[test]
-fn a_lead_that_gives_a_joiner_too_many_slots_harms_nobody_for_long() {
+fn leader_granting_extra_slots_delays_briefly() {
     let mut table = Cluster::of(3, 0);
     let joiner = 3;
     table.tamper = Box::new(move |session, mail| {
@@ -137,7 +137,7 @@ fn coup(session: &super::Session<u8>, change: impl Fn(&mut [RosterEntry])) -> Me
 }
 
 #[test]
-fn a_view_nobody_was_asked_about_is_a_fault() {
+fn unsolicited_view_is_fault() {
     let mut table = Cluster::of(3, 2);
     let mut ticks = 0;
     table.tamper = Box::new(move |session, mut mail| {
@@ -156,7 +156,7 @@ fn a_view_nobody_was_asked_about_is_a_fault() {
 }
 
 #[test]
-fn whoever_says_it_has_gone_on_alone_takes_nobody_along() {
+fn false_lone_branch_takes_no_peer_along() {
     let mut table = Cluster::of(4, 3);
     let mut ticks = 0;
     table.tamper = Box::new(move |session, mut mail| {
@@ -177,7 +177,7 @@ fn whoever_says_it_has_gone_on_alone_takes_nobody_along() {
 }
 
 #[test]
-fn changes_without_end_are_a_fault() {
+fn endless_view_changes_are_fault() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     let mut number = 0;
@@ -220,7 +220,7 @@ fn histories_of(table: &Cluster, index: usize) -> usize {
 }
 
 #[test]
-fn whoever_promises_itself_ever_more_is_at_fault() {
+fn endless_self_promises_are_fault() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = promise_ever_more(|session| session.membership.me());
@@ -229,7 +229,7 @@ fn whoever_promises_itself_ever_more_is_at_fault() {
 }
 
 #[test]
-fn promises_said_to_be_made_to_somebody_else_change_no_view_without_end() {
+fn forged_promises_change_views_boundedly() {
     // Whether 1 asked for them only 1 and 2 know: neither is sent away for it.
     let mut table = Cluster::of(3, 2);
     table.run(60);
@@ -246,7 +246,7 @@ fn promises_said_to_be_made_to_somebody_else_change_no_view_without_end() {
 }
 
 #[test]
-fn a_ballot_nobody_can_have_reached_is_a_fault() {
+fn unreachable_ballot_is_fault() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = Box::new(move |session, mut mail| {
@@ -273,7 +273,7 @@ fn holds_up(_: &mut super::Session<u8>, mut mail: Vec<Mail>) -> Vec<Mail> {
 }
 
 #[test]
-fn a_majority_waits_for_nobody_it_does_not_need() {
+fn majority_does_not_wait_for_minority() {
     // 4 crashes. 3 never says what it holds; or the lead never asks: three of five are left.
     for (liar, others) in [(3, [0, 1, 2]), (0, [1, 2, 3])] {
         let mut table = Cluster::voting(5, liar);
@@ -290,7 +290,7 @@ fn a_majority_waits_for_nobody_it_does_not_need() {
 }
 
 #[test]
-fn whoever_never_answers_is_not_waited_for_for_ever() {
+fn unresponsive_peer_is_evicted() {
     // 3 crashes. 2 goes on sending inputs, but never says what it holds; or leads, and never asks.
     for liar in [2, 0] {
         let mut table = Cluster::of(4, liar);
@@ -310,7 +310,7 @@ fn whoever_never_answers_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn a_path_longer_than_any_is_a_fault() {
+fn overlong_path_is_fault() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     let mut said = false;
@@ -347,7 +347,7 @@ fn reports(lie: impl Fn(&mut Report) + 'static) -> super::Tamper {
 }
 
 #[test]
-fn a_report_that_denies_who_is_there_keeps_nobody_from_going_on() {
+fn report_denying_members_does_not_block() {
     type Lie = fn(&mut Report);
     let lies: [(&str, Lie); 4] = [
         ("the one who asks is not there", |report| {
@@ -381,7 +381,7 @@ fn a_report_that_denies_who_is_there_keeps_nobody_from_going_on() {
 }
 
 #[test]
-fn nobody_is_kept_in_the_match_by_hearsay_for_ever() {
+fn hearsay_keeps_no_peer_in_match() {
     // 3 crashes. 2 says in every tick that it has just heard it.
     let mut table = Cluster::of(4, 2);
     table.run(90);
@@ -412,7 +412,7 @@ fn nobody_is_kept_in_the_match_by_hearsay_for_ever() {
 }
 
 #[test]
-fn whoever_has_no_seat_fences_nobody() {
+fn spectator_request_raises_no_fence() {
     // 2 only looks on, as it says; twice a second it asks 1 to listen to nobody else.
     let mut table = Cluster::of(2, 2);
     table.run(60);

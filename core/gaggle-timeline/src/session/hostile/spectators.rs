@@ -73,7 +73,7 @@ fn expect_made_good(mut table: Cluster) {
 }
 
 #[test]
-fn whoever_was_given_a_wrong_state_to_watch_gets_another_elsewhere() {
+fn spectator_with_wrong_snapshot_changes_donor() {
     let table = watch_by_the_liar(forged(|mut state| {
         state[0] ^= 1;
         state
@@ -91,7 +91,7 @@ fn twist(tail: &mut EntryRange) {
 }
 
 #[test]
-fn whoever_is_fed_other_inputs_than_are_played_goes_elsewhere() {
+fn spectator_fed_wrong_inputs_changes_donor() {
     let table = watch_by_the_liar(Box::new(|_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable && mail.to == 3) {
             let bytes = mail.bytes.clone();
@@ -107,7 +107,7 @@ fn whoever_is_fed_other_inputs_than_are_played_goes_elsewhere() {
 }
 
 #[test]
-fn whoever_only_watches_parts_nobody_by_what_it_says() {
+fn lying_spectator_splits_no_match() {
     let mut table = Cluster::of(2, 2);
     table.run(60).watch(&[0, 1]);
     table.run_until("it watches", 300, |t| t.session(2).is_running());
@@ -130,7 +130,7 @@ fn whoever_only_watches_parts_nobody_by_what_it_says() {
 }
 
 #[test]
-fn whoever_watches_and_asks_without_end_takes_nobodys_place() {
+fn greedy_spectator_displaces_no_other() {
     // It has the lowest name of all who watch, so it is the last to make way.
     let mut table = Cluster::of(1, 1);
     table.tamper = Box::new(|_, mut mail| {
@@ -194,7 +194,7 @@ fn crowds() -> Tamper {
 }
 
 #[test]
-fn people_a_liar_made_up_are_forgotten_and_take_nobodys_place() {
+fn invented_members_are_forgotten() {
     let mut table = Cluster::of(3, 2);
     table.tamper = crowds();
     table.run(60).watch(&[2]);
