@@ -1,4 +1,6 @@
-//! The messages of the reliable channel: who somebody is, and what an inquest found.
+//! Messages of the reliable channel about peers: announcements, and findings of an audit.
+//!
+//! `PeerTable` and `DesyncAudit` send them. Absent: what follows from them.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId, SlotSet};
 
@@ -12,7 +14,7 @@ const KIND_ANNOUNCE: u8 = 1;
 const KIND_FINDINGS: u8 = 2;
 const KIND_RECOVERED: u8 = 3;
 
-/// Who somebody is and by which rules it plays.
+/// Announcement of a peer: who it is and with which settings it plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Announce {
     pub(crate) version: u16,
@@ -22,22 +24,22 @@ pub(crate) struct Announce {
     pub(crate) shape: u64,
     pub(crate) incarnation: Incarnation,
     pub(crate) slots: SlotSet,
-    /// A name for the company it starts a match with; 0 if it starts none.
+    /// Hash of the peers it starts a match with; 0 if it starts none.
     pub(crate) cohort: u64,
 }
 
-/// What a peer found when it simulated a stretch again.
+/// What a peer found when it resimulated a stretch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Findings {
     /// The stretch begins after this frame.
     pub(crate) from: Frame,
-    /// The frame whose hashes differed.
+    /// Frame whose checksums differed.
     pub(crate) to: Frame,
-    /// The hash the peer's live game had there.
+    /// Checksum of the peer's live game there.
     pub(crate) live_hash: u32,
-    /// Hash of every state after `from` up to `to`, simulated again. Empty if it could not be.
+    /// Checksum of every state after `from` up to `to`, resimulated. Empty if that was impossible.
     pub(crate) hashes: Vec<u32>,
-    /// For every peer, a hash of its inputs in the stretch.
+    /// Hash of every peer's inputs in the stretch.
     pub(crate) streams: Vec<(PeerId, u32)>,
 }
 
@@ -46,13 +48,13 @@ pub(crate) struct Findings {
 pub(crate) enum Message {
     Announce(Announce),
     Findings(Findings),
-    /// The sender took somebody else's state: hashes it told up to this frame are worth nothing.
+    /// The sender took another peer's state: checksums it sent up to this frame are void.
     Recovered {
         through: Frame,
     },
 }
 
-/// Longest stretch an inquest looks at.
+/// Longest stretch an audit resimulates, in frames.
 pub(crate) const FINDINGS_FRAMES_MAX: u32 = 2_400;
 
 impl Message {
@@ -96,7 +98,7 @@ impl Message {
             KIND_ANNOUNCE => {
                 let version = r.u16("protocol version")?;
                 if version != PROTOCOL_VERSION {
-                    // What another version says after its number is not ours to judge.
+                    // What another version puts after its number is not read.
                     r.rest();
                     let unknown = Incarnation::default();
                     return Ok(Message::Announce(Announce {
@@ -209,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_recognised_whatever_follows() {
+    fn other_version_is_recognized_whatever_follows() {
         let decoded = Message::decode(&[KIND_ANNOUNCE, 9, 0, 1, 2, 3]).expect("only the version is read");
         let Message::Announce(announce) = decoded else { panic!("an announcement was sent") };
         assert_eq!(announce.version, 9);
     }
 
     #[test]
-    fn absurd_stretches_are_refused_before_anything_is_allocated() {
+    fn absurd_stretch_is_rejected_before_allocation() {
         let mut bytes = vec![KIND_FINDINGS, 0, 0, 0, 0];
         bytes.extend_from_slice(&codec::FRAME_MAX.number().to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);

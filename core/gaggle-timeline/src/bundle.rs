@@ -1,6 +1,6 @@
-//! What remains of a desync: both states and the inputs between, so that it can be looked at later.
+//! What remains of a desync: both states and the inputs between, to be examined later.
 //!
-//! Written by the machine whose state was wrong, when it took another one. Reads no files: bytes
+//! `Timeline` makes one when its state was wrong and another was taken over. Absent: files; bytes
 //! in, bytes out.
 
 use gaggle_kit::{
@@ -11,55 +11,55 @@ use thiserror::Error;
 use crate::replay::read_present;
 use crate::{Game, Inputs};
 
-/// What the bytes begin with; the last byte is the version.
+/// First bytes of a bundle; the last one is the version.
 const MAGIC: [u8; 8] = *b"gaggleD\x01";
-/// Frames between the two states: more are never held.
+/// Frames between the two states at most: more are never held.
 const FRAMES_MAX: u32 = 4_096;
-/// No state is larger.
+/// Bytes of a state at most.
 const STATE_BYTES_MAX: u64 = 256 << 20;
 
-/// A desync to look at.
+/// A desync to examine.
 ///
 /// `theirs`, simulated with the inputs on to the frame of `ours`, should equal it and does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesyncBundle {
     /// [`TimelineConfig::game_fingerprint`](crate::TimelineConfig::game_fingerprint).
     pub game_fingerprint: u64,
-    /// The state that was taken over, and its frame.
+    /// State that was taken over, and its frame.
     pub remote: (Frame, Vec<u8>),
-    /// The state that was given up, and its frame, which is not earlier.
+    /// State that was given up, and its frame, which is not earlier.
     pub local: (Frame, Vec<u8>),
     slots: u8,
     input_bytes: u32,
-    /// For each frame between, who was present and what everybody did.
+    /// For each frame between, the present slots and all inputs.
     rows: Vec<(SlotSet, Vec<u8>)>,
 }
 
 /// What a bundle shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesyncDiff {
-    /// The frame compared.
+    /// Frame that was compared.
     pub frame: Frame,
-    /// Every field that differs, `theirs` first: `riders[2].speed: 3 vs 4`.
+    /// Every field that differs, remote first: `riders[2].speed: 3 vs 4`.
     pub differences: Vec<String>,
 }
 
-/// Why a bundle cannot be looked at.
+/// Why a bundle cannot be examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BundleError {
-    /// The bytes are no bundle, or damaged.
+    /// The bytes are no bundle, or corrupt.
     #[error("this is no bundle, or it is damaged: {0}")]
     Corrupt(#[from] DecodeError),
     /// The inputs are not those of this game.
     #[error("an input has {theirs} bytes, in this game it has {ours}")]
     InputMismatch {
-        /// In the bundle.
+        /// Bytes of an input in the bundle.
         theirs: usize,
-        /// Here.
+        /// Bytes of an input of this game.
         ours: usize,
     },
-    /// A state cannot be read.
+    /// A state cannot be decoded.
     #[error("a state cannot be read: {0}")]
     StateMalformed(DecodeError),
 }
@@ -81,7 +81,7 @@ impl DesyncBundle {
         }
     }
 
-    /// The next frame's inputs.
+    /// Adds the next frame's inputs.
     pub(crate) fn push<I: Input>(&mut self, row: &[I], present: SlotSet) {
         let mut bytes = vec![0; row.len() * I::SIZE];
         if I::SIZE > 0 {
@@ -90,7 +90,7 @@ impl DesyncBundle {
         self.rows.push((present, bytes));
     }
 
-    /// As bytes, for a file.
+    /// The bundle as bytes, for a file.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend_from_slice(&self.game_fingerprint.to_le_bytes());
@@ -111,10 +111,10 @@ impl DesyncBundle {
         out
     }
 
-    /// Reads a bundle.
+    /// Decodes a bundle.
     ///
     /// # Errors
-    /// If the bytes are none, or damaged.
+    /// If the bytes are no bundle, or corrupt.
     pub fn decode(bytes: &[u8]) -> Result<DesyncBundle, BundleError> {
         let Some((body, hash)) = bytes.split_last_chunk::<8>() else {
             return Err(DecodeError::Truncated { what: "bundle", needed: 8, left: bytes.len() }.into());
@@ -162,15 +162,15 @@ impl DesyncBundle {
         self.input_bytes as usize
     }
 
-    /// For each frame between the two states: who was present, and the inputs of all slots, one
-    /// after the other as they are written.
+    /// For each frame between the two states: the present slots, and the inputs of all slots, one after
+    /// the other as they are encoded.
     pub fn rows(&self) -> impl Iterator<Item = (Frame, SlotSet, &[u8])> {
         let first = self.remote.0;
         let numbered = self.rows.iter().zip(1..);
         numbered.map(move |((present, bytes), nth)| (first.saturating_add(nth), *present, &bytes[..]))
     }
 
-    /// Simulates the state that was taken over up to the one that was given up, and says where they
+    /// Simulates the state that was taken over up to the one that was given up, and returns where they
     /// differ.
     ///
     /// # Errors
@@ -256,7 +256,7 @@ mod tests {
         assert!(changed(|_| {}).is_ok());
         assert!(too_many(changed(|bundle| bundle.local.0 = Frame::new(13)), "frames"));
         assert!(too_many(changed(|bundle| _ = bundle.rows.pop()), "frames"));
-        // As many rows as there are frames between, but theirs is the later one.
+        // As many rows as there are frames between, but the remote state is the later one.
         let backwards = changed(|bundle| {
             bundle.local.0 = Frame::new(9);
             bundle.rows.clear();

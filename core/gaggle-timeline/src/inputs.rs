@@ -1,4 +1,6 @@
-//! What a tick may ask about the players.
+//! Inputs of a frame, as a game's tick reads them.
+//!
+//! `InputLog` makes them, `Game::tick` asks. Absent: streams, peers, how predictions are made.
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
@@ -7,9 +9,9 @@ use crate::question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
 
 /// The players' inputs for one frame.
 ///
-/// **Every read is a question.** While an input is only a guess, the session remembers what you
-/// asked about it; when the real input arrives it asks again, and simulates again only from the
-/// first frame in which an answer changed. So ask for what you need to know and no more.
+/// **Every read is a question.** While an input is only predicted, the session remembers what you
+/// asked about it; when the real input arrives it asks again, and resimulates only from the first
+/// frame in which an answer changed. So ask for what you need to know and no more.
 ///
 /// ```
 /// use gaggle_kit::{Frame, Slot, SlotSet};
@@ -30,16 +32,16 @@ pub struct Inputs<'a, I: 'static> {
     frame: Frame,
     row: &'a [I],
     present: SlotSet,
-    /// Slots whose input is a guess.
+    /// Slots whose input is predicted.
     guessed: SlotSet,
-    /// Slots whose presence is a guess.
+    /// Slots whose presence is predicted.
     unsure: SlotSet,
     notebook: Option<Notebook<'a, I>>,
 }
 
 impl<'a, I: Input> Inputs<'a, I> {
-    /// Inputs that are known for certain: `row[n]` is what slot *n* does. For straight runs,
-    /// replays and tests.
+    /// Inputs that are known for certain: `row[n]` belongs to slot *n*. For straight runs, replays and
+    /// tests.
     #[inline]
     pub fn confirmed(frame: Frame, row: &'a [I], present: SlotSet) -> Self {
         Inputs { frame, row, present, guessed: SlotSet::EMPTY, unsure: SlotSet::EMPTY, notebook: None }
@@ -57,12 +59,12 @@ impl<'a, I: Input> Inputs<'a, I> {
         Inputs { frame, row, present, guessed, unsure, notebook: Some(notebook) }
     }
 
-    /// The frame this tick brings about.
+    /// Frame that this tick produces.
     pub fn frame(&self) -> Frame {
         self.frame
     }
 
-    /// What the player in `slot` does, exactly. Neutral input for an empty slot.
+    /// Input of the player in `slot`, exactly. Neutral input for an empty slot.
     #[inline]
     pub fn get(&self, slot: Slot) -> I {
         if self.guessed.contains(slot)
@@ -73,7 +75,7 @@ impl<'a, I: Input> Inputs<'a, I> {
         self.row.get(slot.index()).copied().unwrap_or_default()
     }
 
-    /// The answer to a weaker question about what the player in `slot` does.
+    /// Answer to a weaker question about the input in `slot`.
     ///
     /// `function` must not capture anything: pass what it needs as `context`, which is kept for when
     /// the question is asked again. The context is anything with an input's fixed-size form
@@ -107,7 +109,7 @@ impl<'a, I: Input> Inputs<'a, I> {
         }
     }
 
-    /// Whether somebody sits in `slot` at this frame.
+    /// Whether a player is in `slot` at this frame.
     #[inline]
     pub fn is_present(&self, slot: Slot) -> bool {
         if self.unsure.contains(slot)
@@ -118,7 +120,7 @@ impl<'a, I: Input> Inputs<'a, I> {
         self.present.contains(slot)
     }
 
-    /// All slots somebody sits in at this frame.
+    /// All slots with a player at this frame.
     #[inline]
     pub fn present_slots(&self) -> SlotSet {
         if !self.unsure.is_empty()

@@ -2,12 +2,12 @@
 //!
 #![doc = include_str!("../README.md")]
 //!
-//! # Coming and going
+//! # Joining and leaving
 //!
-//! Nobody waits in a lobby: one machine founds a match and plays at once, others join while it
-//! runs, and whoever leaves or falls asleep stops nobody; after a crash the others wait until it is
+//! A match needs no waiting room: one peer creates it and plays at once, others join while it runs,
+//! and a peer that leaves or falls asleep stops no other; after a crash the others wait until it is
 //! given up ([`timeout`](TimelineConfig::timeout), less the window). There is no host and no
-//! server; what is agreed is agreed by those who play.
+//! server; what is agreed is agreed by the peers that play.
 //!
 //! ```
 //! # use gaggle_kit::{Micros, Slot, State};
@@ -32,11 +32,11 @@
 //! // When it began and a random nonce: two matches that meet become one, the older.
 //! let match_id = MatchId { started_at: 1_790_000_000, nonce: 0x5eed };
 //! let config = TimelineConfig { slot_count: 4, match_id, ..TimelineConfig::default() };
-//! // Incarnations are random, too: they tell this stay of a machine from those before.
+//! // Incarnations are random, too: they tell this stay of a peer from those before.
 //! let ana = Session::create(config.clone(), ana_id, 1, Incarnation(0xa11a))?;
 //! let ben = Session::join(config, ben_id, 1, Incarnation(0xbe2))?;
 //! let mut players = [Timeline::new(ana, Pond::default()), Timeline::new(ben, Pond::default())];
-//! // ... the loop above, on each machine ...
+//! // ... the loop above, on each peer ...
 //! # let mut links = [0, 1].map(|i| Endpoint::new(world.carrier(i), LinkConfig::default(), i as u64));
 //! # let mut exchanges = [Driver::default(), Driver::default()];
 //! # let mut paces = [TickClock::new(60, Micros::ZERO), TickClock::new(60, Micros::ZERO)];
@@ -61,7 +61,7 @@
 //! #     }
 //! # };
 //! # run(&mut players, 100);
-//! # assert!(players[0].game().ripples[0] > 0, "Ana plays before anybody else is there");
+//! # assert!(players[0].game().ripples[0] > 0, "Ana plays before Ben is there");
 //! # run(&mut players, 1_500);
 //! # assert!(players[1].session().is_member());
 //! # assert_eq!(players[1].session().local_slots().lowest(), Some(Slot::at(1)));
@@ -75,10 +75,10 @@
 //! # Ok::<(), gaggle_timeline::SessionError>(())
 //! ```
 //!
-//! While coming in a machine has no slots: [`Session::local_slots`] says for whom to give input,
+//! While joining a peer has no slots: [`Session::local_slots`] says for which slots to give input,
 //! every tick. A page that was closed and is opened again uses [`Session::rejoin`] with its old
-//! slots; [`Session::spectate`] comes in without taking a slot. [`SessionEvent::BranchAbandoned`]
-//! means that what was played here since a split gave way to what the others played.
+//! slots; [`Session::spectate`] joins without taking a slot. [`SessionEvent::BranchAbandoned`] means
+//! that what was played here since a split gave way to what the others played.
 //!
 //! A program that keeps its state elsewhere fulfils [`Request`]s itself, without a [`Timeline`].
 

@@ -1,4 +1,4 @@
-//! The packet of the running game: layout and bounds. Knows no session, no time, no input type.
+//! Packet of the running game: layout and bounds. Absent: session, time, input type.
 //!
 //! docs/protocol/3-timeline.md specifies the bytes.
 
@@ -6,11 +6,11 @@ use gaggle_kit::{ByteReader, DecodeError, Frame};
 
 use crate::membership::{Ballot, EntryControl, codec};
 
-/// Standings are numbered from 0 to this on each link.
+/// Statuses are numbered from 0 to this on each link.
 pub(crate) const TAG_MAX: u8 = 61;
-/// The sender is in no match: only the clocks count.
+/// Tag of a sender in no match: only the clocks count.
 pub(crate) const TAG_NONE: u8 = 62;
-/// Packets of other kinds: see `relay.rs`.
+/// Tag of packets of other kinds: see `relay.rs`.
 pub(crate) const TAG_OTHER: u8 = 63;
 
 const TAG_MASK: u8 = 0b0011_1111;
@@ -35,25 +35,25 @@ pub(crate) const HOLD_NONE: u8 = 255;
 /// "Not measured yet" in [`TimeBlock::ahead_quarters`].
 pub(crate) const AHEAD_NONE: i8 = -128;
 
-/// Clocks and what the sender knows about time.
+/// Clocks, and what the sender knows about time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TimeBlock {
-    /// The sender's clock in ms, wrapping.
+    /// Clock of the sender in ms, wrapping.
     pub(crate) clock_ms: u16,
-    /// The last clock it heard from the receiver.
+    /// Last clock it received from the receiver.
     pub(crate) echo_ms: u16,
     /// How long it held that echo, or [`HOLD_NONE`].
     pub(crate) hold_ms: u8,
-    /// How many frames the sender seems ahead of the receiver, in quarters, or [`AHEAD_NONE`].
+    /// Frames the sender seems ahead of the receiver, in quarters, or [`AHEAD_NONE`].
     pub(crate) ahead_quarters: i8,
-    /// The sender's input delay.
+    /// Input delay of the sender in frames.
     pub(crate) delay_frames: u8,
 }
 
-/// Hashes of a confirmed frame.
+/// Checksums of a confirmed frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CheckBlock {
-    /// How many frames before the newest it is.
+    /// Frames between it and the newest entry.
     pub(crate) age_frames: u8,
     /// Hash of the state.
     pub(crate) state_hash: u32,
@@ -61,23 +61,23 @@ pub(crate) struct CheckBlock {
     pub(crate) inputs_hash: u32,
 }
 
-/// The sender's entries the receiver has not acknowledged, as differences.
+/// Entries of the sender that the receiver has not acknowledged, as differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Runs<'a> {
-    /// How many entries are told.
+    /// Number of entries.
     pub(crate) carried: u8,
-    /// How many of them differ from a repetition of the one before.
+    /// Number of entries that do not repeat the one before.
     pub(crate) changes: u8,
     /// Bitmap and values, instead of gaps and values.
     pub(crate) dense: bool,
-    /// What was written by [`RunsWriter`].
+    /// Bytes written by [`RunsWriter`].
     pub(crate) bytes: &'a [u8],
 }
 
 /// What some of the entries say besides inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sayings<'a> {
-    /// Written by [`Sayings::write`]; empty if none says anything.
+    /// Bytes written by [`Sayings::write`]; empty if no entry says anything.
     bytes: &'a [u8],
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Sayings<'a> {
 pub(crate) const SAYINGS_MAX: usize = 4;
 
 impl<'a> Sayings<'a> {
-    /// Writes what entries say, given by how many frames they are before the newest. At most
+    /// Writes what entries say, by the number of frames they are before the newest. At most
     /// [`SAYINGS_MAX`], newest last.
     pub(crate) fn write(sayings: &[(u8, EntryControl)], out: &'a mut Vec<u8>) -> Sayings<'a> {
         out.clear();
@@ -138,11 +138,11 @@ impl<'a> Sayings<'a> {
 /// A whole packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packet<'a> {
-    /// Which of its standings, as told on this link, the sender means, or [`TAG_NONE`].
+    /// Which of its statuses told on this link the sender refers to, or [`TAG_NONE`].
     pub(crate) tag: u8,
     /// The sender misses packets of the receiver.
     pub(crate) missing: bool,
-    /// Low 16 bits of the sender's newest entry told here.
+    /// Low 16 bits of the sender's newest entry in this packet.
     pub(crate) newest_low: u16,
     /// Low 16 bits of the receiver's newest contiguous entry the sender holds.
     pub(crate) ack_low: u16,
@@ -158,15 +158,14 @@ pub(crate) struct Packet<'a> {
     pub(crate) runs: Runs<'a>,
 }
 
-/// The frame nearest to `near` with these low 16 bits, as a signed number: it may lie before the
-/// start.
+/// Frame nearest to `near` with these low 16 bits, as a signed number: it may lie before the start.
 pub(crate) fn complete(low: u16, near: Frame) -> i64 {
     let difference = low.wrapping_sub(near.number() as u16) as i16;
     i64::from(near.number()) + i64::from(difference)
 }
 
 impl<'a> Packet<'a> {
-    /// Appends the packet.
+    /// Appends the encoded packet.
     // Always inline: where a packet is known to have no blocks, nothing is left of them.
     #[inline(always)]
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
@@ -216,7 +215,7 @@ impl<'a> Packet<'a> {
         out.extend_from_slice(runs.bytes);
     }
 
-    /// Reads a packet of somebody whose entries have `entry_bytes` each.
+    /// Decodes a packet of a peer whose entries have `entry_bytes` each.
     #[inline]
     pub(crate) fn decode(bytes: &'a [u8], entry_bytes: usize) -> Result<Packet<'a>, DecodeError> {
         let mut r = ByteReader::new(bytes);
@@ -276,7 +275,7 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// The tag of a packet, before anything else of it is read.
+    /// Tag of a packet, before anything else of it is decoded.
     pub(crate) fn tag_of(bytes: &[u8]) -> Option<u8> {
         bytes.first().map(|tag| tag & TAG_MASK)
     }
@@ -378,7 +377,7 @@ fn exactly(what: &'static str, left: usize, needed: usize) -> Result<(), DecodeE
     }
 }
 
-/// Collects the entries of a packet, in order, and writes them in the shorter of the two forms.
+/// Collects the entries of a packet in order, and writes them in the shorter of the two forms.
 #[derive(Debug, Default)]
 pub(crate) struct RunsWriter {
     carried: u8,
@@ -390,7 +389,7 @@ pub(crate) struct RunsWriter {
 }
 
 impl RunsWriter {
-    /// Room for everything a packet can hold, so that writing allocates nothing.
+    /// Reserves space for everything a packet can hold, so that writing allocates nothing.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         RunsWriter { sparse: Vec::with_capacity(bytes), dense: Vec::with_capacity(bytes), ..Self::default() }
     }
@@ -402,13 +401,13 @@ impl RunsWriter {
         self.sparse.clear();
     }
 
-    /// One more entry like the one before.
+    /// Adds an entry that equals the one before.
     pub(crate) fn repeat(&mut self) {
         self.carried += 1;
         self.gap += 1;
     }
 
-    /// One more entry, unlike the one before; `write` fills in its bytes.
+    /// Adds an entry unlike the one before; `write` fills in its bytes.
     pub(crate) fn change(&mut self, entry_bytes: usize, write: impl FnOnce(&mut [u8])) {
         self.carried += 1;
         self.changes += 1;
@@ -458,10 +457,10 @@ pub(crate) mod tests {
     use crate::roster::{Incarnation, StreamId};
     use gaggle_kit::{PeerId, Prng, SlotSet};
 
-    /// Of a packet that has nothing to tell.
+    /// Of a packet without content.
     const HEADER_BYTES: usize = 7;
 
-    /// The bytes of a vector file: hexadecimal digits, comments after `#`.
+    /// Bytes of a vector file: hexadecimal digits, comments after `#`.
     pub(crate) fn hex(text: &str) -> Vec<u8> {
         let digits: Vec<u32> = text
             .lines()
@@ -477,8 +476,8 @@ pub(crate) mod tests {
         bytes
     }
 
-    /// An idle packet, one with everything, one in dense form, and one of the lead that admits
-    /// somebody while it is fenced; entries of one byte.
+    /// An idle packet, one with everything, one in dense form, and one of a fenced leader that admits a
+    /// joiner; entries of one byte.
     fn samples<'a>(writer: &'a mut [RunsWriter; 3], said: &'a mut Vec<u8>) -> [Packet<'a>; 4] {
         let [idle, sparse, dense] = writer;
         idle.clear();
@@ -543,14 +542,14 @@ pub(crate) mod tests {
         }
     }
 
-    /// The places of the header's bytes in which a packet differs from another.
+    /// Indexes of the header's bytes in which a packet differs from another.
     fn places_changed(packet: &Packet<'_>, other: &Packet<'_>) -> BTreeSet<usize> {
         let (bytes, others) = (encoded(packet), encoded(other));
         (0..HEADER_BYTES).filter(|place| bytes[*place] != others[*place]).collect()
     }
 
     #[test]
-    fn where_nothing_changes_two_bytes_of_seven_are_for_membership() {
+    fn unchanged_packet_spends_two_of_seven_bytes_on_membership() {
         let (mut writers, mut said) = Default::default();
         let [idle, everything, ..] = samples(&mut writers, &mut said);
         assert_eq!(encoded(&idle).len(), HEADER_BYTES);
@@ -558,7 +557,7 @@ pub(crate) mod tests {
         let for_membership = Packet { tag: TAG_MAX, confirmed_age: 255, ..idle };
         assert_eq!(places_changed(&idle, &for_membership), BTreeSet::from([0, 6]));
 
-        // What two who are alone for ever have to tell is all in the others.
+        // What two peers alone for ever have to say is all in the others.
         let newest = Packet { newest_low: !idle.newest_low, ack_low: !idle.newest_low - 4, ..idle };
         let for_play = [
             newest,
@@ -572,7 +571,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn entries_come_back_in_order_in_either_form() {
+    fn entries_round_trip_in_order_in_either_form() {
         let (mut writers, mut said) = Default::default();
         let [idle, sparse, dense, sayings] = samples(&mut writers, &mut said);
         let ages: Vec<u8> = sayings.entry_controls.iter().map(|(age, _)| age).collect();

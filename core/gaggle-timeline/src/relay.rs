@@ -1,5 +1,5 @@
-//! Unreliable packets beside those of the running game: asking for entries that do not come, and
-//! giving those of others. Layout and bounds only.
+//! Unreliable packets beside those of the running game: requests for missing entries, and entries of
+//! third peers. Layout and bounds only.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 
@@ -10,7 +10,7 @@ use crate::roster::StreamId;
 const NEED: u8 = 1;
 const GIVE: u8 = 2;
 
-/// Streams asked for in one packet.
+/// Streams requested in one packet.
 pub(crate) const NEEDS_MAX: usize = 8;
 
 /// "Not linked to it" in [`Backfill::heard_age`].
@@ -18,14 +18,14 @@ pub(crate) const HEARD_NEVER: u8 = 255;
 /// Milliseconds in one unit of [`Backfill::heard_age`].
 pub(crate) const HEARD_UNIT_MS: u64 = 16;
 
-/// Entries of somebody else, and how that one is doing.
+/// Entries of a third peer, and how that one is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Backfill {
-    /// How the giver stands, as in packets of the running game.
+    /// Status of the sender, as in packets of the running game.
     pub(crate) tag: u8,
-    /// How long ago the giver heard the owner of the stream.
+    /// How long ago the sender heard the owner of the stream.
     pub(crate) heard_age: u8,
-    /// The last frame the owner said it confirmed.
+    /// Last frame the owner said it confirmed.
     pub(crate) confirmed: Frame,
     pub(crate) tail: EntryRange,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Backfill {
 /// A packet of another kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Other {
-    /// Give us these streams from these frames on.
+    /// Requests these streams from these frames on.
     BackfillRequest(Vec<(StreamId, Frame)>),
     Backfill(Backfill),
 }

@@ -1,8 +1,8 @@
-//! A match as a file: what everybody did, who was there, and states to begin from in between.
+//! A match as a file: inputs, presence, and keyframes to begin from.
 //!
 //! [`Recorder`] writes it frame by frame while the match runs, [`Replay`] reads it, [`Playback`]
-//! shows any frame of it. The file is a row of chunks, each with its length and a hash, so whatever
-//! was written before a crash or before some damage still plays.
+//! shows any frame of it. The file is a sequence of chunks, each with its length and a hash, so
+//! whatever was written before a crash or before some corruption still plays.
 
 mod chunk;
 mod player;
@@ -44,7 +44,7 @@ mod tests {
         ReplayInfo { game_fingerprint: 77, frames_per_second: 60, slots: 3 }
     }
 
-    /// A match of 1,000 frames in which somebody comes and goes; the file, and the hash of every
+    /// A match of 1,000 frames in which a player joins and leaves; the file, and the hash of every
     /// state.
     fn record() -> (Vec<u8>, Vec<u64>) {
         let mut recorder = Recorder::new(&Sum::default(), info(), CONFIG);
@@ -113,7 +113,7 @@ mod tests {
         kind: u8,
         start: usize,
         end: usize,
-        /// The last frame that plays once it is whole.
+        /// Last frame that plays once it is intact.
         plays: u32,
     }
 
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// All chunks of a file that is whole.
+    /// All chunks of an intact file.
     fn pieces(file: &[u8]) -> Vec<Piece> {
         let number = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
         let (mut pieces, mut start, mut plays) = (vec![], 8, 0);
@@ -138,7 +138,7 @@ mod tests {
         pieces
     }
 
-    /// The same file with another chunk in one's place, as well sealed as the others.
+    /// The same file with one chunk replaced, as well sealed as the others.
     fn replaced(file: &[u8], piece: &Piece, content: &[u8]) -> Vec<u8> {
         let mut other = file[..piece.start].to_vec();
         chunk::write(&mut other, piece.kind, content);
@@ -146,7 +146,7 @@ mod tests {
         other
     }
 
-    /// A file is whole up to the beginning of the `broken`th chunk, is said to be, and plays up to
+    /// A file is intact up to the beginning of the `broken`th chunk, is said to be, and plays up to
     /// there.
     fn expect_whole_up_to(file: &[u8], broken: usize, pieces: &[Piece], hashes: &[u64]) {
         let replay = Replay::<Sum>::read(file, 77).expect("its head is whole");
@@ -217,7 +217,7 @@ mod tests {
             let parted = Err(Divergence { frame: Frame::new(piece.plays) });
             assert_eq!(verified(&replaced(&bytes, piece, &other)), parted);
         }
-        // Whoever jumps back to the beginning takes a key state that is there, as well.
+        // A jump back to the beginning takes the next keyframe as well.
         let mut early = bytes[..pieces[0].end].to_vec();
         let content = [&0u32.to_le_bytes()[..], &encode_state(&Sum { total: 1, present: 0 })].concat();
         chunk::write(&mut early, chunk::KEY, &content);
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(verified(&early), Err(Divergence { frame: Frame::START }));
     }
 
-    /// Many things that hardly differ.
+    /// Many objects that hardly differ.
     #[derive(Clone, Debug, State)]
     struct Flock([u32; 500]);
 
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(playback.seek(Frame::new(1_000)), 0, "it begins from the last state");
         assert_eq!(state_hash(playback.game()), last);
 
-        // Cut, of what is not there, of the wrong size, and far larger than any state.
+        // Truncated, of what is not there, of the wrong size, and far larger than any state.
         let frame = 1_000u32.to_le_bytes();
         let of = |state: &[u8]| {
             let mut content = frame.to_vec();
@@ -294,8 +294,8 @@ mod tests {
 
     #[test]
     fn presence_in_slots_beyond_match_is_rejected() {
-        // The head of a match of three, then one frame in which a fourth is there; everything else
-        // is as it should be.
+        // The head of a match of three, then one frame in which a fourth is present; everything else is
+        // as it should be.
         let bytes = Recorder::new(&Sum::default(), info(), CONFIG).finish();
         let end = bytes.len() - (1 + 4 + 4 + 4);
         let played = |present: u64| {
@@ -312,7 +312,7 @@ mod tests {
         for present in [0b1000, 1 << 63, u64::MAX] {
             let file = played(present);
             let replay = Replay::<Sum>::read(&file, 77).expect("as far as it is whole");
-            let damage = replay.damage().expect("somebody is there who cannot be");
+            let damage = replay.damage().expect("a player is present that cannot be");
             let told = format!("{:?}", damage.reason);
             assert!(replay.last_frame() == Frame::START && told.contains("slot present"), "{told}");
         }

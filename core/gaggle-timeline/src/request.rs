@@ -44,10 +44,10 @@ pub enum Request<'a, I: 'static> {
     Load {
         /// The simulation that goes back.
         sim: SimId,
-        /// The number of the state.
+        /// Number of the state.
         frame: Frame,
     },
-    /// Tick once with these inputs, which also tell the frame.
+    /// Tick once with these inputs, which also name the frame.
     Advance {
         /// The simulation that ticks.
         sim: SimId,
@@ -59,7 +59,7 @@ pub enum Request<'a, I: 'static> {
     Hash {
         /// The simulation to hash.
         sim: SimId,
-        /// The number of the state.
+        /// Number of the state.
         frame: Frame,
         /// Where the hash goes; left empty if there is no such state.
         hash: &'a mut Option<u64>,

@@ -1,4 +1,6 @@
-//! Finds out whether a game bears rollback, before anybody plays it over a network.
+//! Determinism checks: whether a game supports rollback, before it is played over a network.
+//!
+//! Tests and tools call it; no session runs it. Absent: packets, peers.
 
 use std::collections::VecDeque;
 
@@ -7,50 +9,50 @@ use thiserror::Error;
 
 use crate::{Game, Inputs};
 
-/// What went differently when it should have gone the same. Names the first fields that differ.
+/// What came out differently where it should not. Names the first fields that differ.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Nondeterminism {
-    /// Going back and forward again led elsewhere.
+    /// Going back and forward again gave another state.
     #[error("at {frame}, {depth} frames simulated again gave another state: {}", list(.fields))]
     Rollback {
-        /// Where it was noticed.
+        /// Frame where it was noticed.
         frame: Frame,
-        /// How far back it went.
+        /// Frames it went back.
         depth: u32,
-        /// What differs.
+        /// Fields that differ.
         fields: Vec<String>,
     },
-    /// The same inputs from the same start led elsewhere.
+    /// The same inputs from the same start gave another state.
     #[error("at {frame}, a second run with the same inputs gave another state: {}", list(.fields))]
     Rerun {
-        /// Where it was noticed.
+        /// Frame where it was noticed.
         frame: Frame,
-        /// What differs.
+        /// Fields that differ.
         fields: Vec<String>,
     },
-    /// A state that was written and read again is not the same.
+    /// A state that was encoded and decoded is not the same.
     #[error("at {frame}, the state is not what it was after encoding and decoding: {}", list(.fields))]
     Codec {
-        /// Where it was noticed.
+        /// Frame where it was noticed.
         frame: Frame,
-        /// What differs.
+        /// Fields that differ.
         fields: Vec<String>,
     },
-    /// A state that was written cannot be read.
+    /// A state that was encoded cannot be decoded.
     #[error("at {frame}, the state's own encoding cannot be decoded: {error}")]
     Undecodable {
-        /// Where it was noticed.
+        /// Frame where it was noticed.
         frame: Frame,
-        /// Why.
+        /// Why decoding failed.
         error: gaggle_kit::DecodeError,
     },
     /// A copied state is not the same.
     #[error("at {frame}, a copy of the state differs from it: {}", list(.fields))]
     CopyFrom {
-        /// Where it was noticed.
+        /// Frame where it was noticed.
         frame: Frame,
-        /// What differs.
+        /// Fields that differ.
         fields: Vec<String>,
     },
 }
@@ -98,27 +100,27 @@ pub struct SyncTest<G: Game> {
     present: SlotSet,
     depth: u32,
     frame: Frame,
-    /// The states of the last frames with the input that led on from each, oldest first.
+    /// States of the last frames with the input that followed each, oldest first.
     past: VecDeque<(G, Vec<G::Input>)>,
 }
 
 impl<G: Game> SyncTest<G> {
-    /// A test with so many slots, going back `depth` frames in every frame.
+    /// A test with so many slots that goes back `depth` frames in every frame.
     pub fn new(game: G, slots: usize, depth: u32) -> Self {
         SyncTest { game, present: SlotSet::first(slots), depth, frame: Frame::START, past: VecDeque::new() }
     }
 
-    /// Who is present from the next frame on.
+    /// Slots present from the next frame on.
     pub fn set_present(&mut self, present: SlotSet) {
         self.present = present;
     }
 
-    /// The game as it stands.
+    /// Game in its current state.
     pub fn game(&self) -> &G {
         &self.game
     }
 
-    /// One frame with these inputs; then back by the depth, forward again, and compared.
+    /// Plays one frame with these inputs; then goes back by the depth, forward again, and compares.
     ///
     /// # Errors
     /// If it did not come out the same.
@@ -146,9 +148,8 @@ impl<G: Game> SyncTest<G> {
 }
 
 /// Runs a game four ways from one start and the same inputs, and compares them in every frame:
-/// straight, straight once more, rolled back by `depth` in every frame, and copied, written and
-/// read back in every frame. `inputs(frame)` says what everybody does, `is_present(frame)` who is
-/// there.
+/// straight, straight again, rolled back by `depth` in every frame, and copied, encoded and decoded
+/// in every frame. `inputs(frame)` gives all inputs, `is_present(frame)` the slots with a player.
 ///
 /// ```
 /// use gaggle_kit::{Frame, Slot, SlotSet, State};
@@ -191,8 +192,7 @@ pub fn check_determinism<G: Game>(
             return Err(Nondeterminism::Rerun { frame, fields });
         }
         if roster != now_present {
-            // The sync test holds one roster for the frames it goes back: it starts anew with
-            // another.
+            // The sync test holds one roster for the frames it goes back: another one begins it again.
             roster = now_present;
             test = SyncTest { frame: frame.previous(), ..SyncTest::new(test.game, 0, depth) };
             test.set_present(roster);
@@ -252,13 +252,13 @@ mod tests {
         assert!(!error.to_string().contains("steps"), "{error}");
     }
 
-    /// A counter that a copy or a reader gets wrong.
+    /// A counter that a copy or a decoder gets wrong.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     struct Counter {
         ticks: u32,
         /// Copies leave out the count.
         forgets: bool,
-        /// Readers take no count beyond this.
+        /// Decoding limits the count to this.
         readable: u32,
     }
 

@@ -1,10 +1,10 @@
-//! When to tick: turns passing time into ticks, bent by the session's speed.
+//! When to tick: turns passing time into ticks, adjusted by the session's speed.
 
 use gaggle_kit::Micros;
 
-/// Most ticks in one go; the rest waits for the next.
+/// Most ticks at once; the rest waits for the next call.
 const TICKS_AT_ONCE_MAX: u32 = 10;
-/// Farther behind than this nobody catches up by ticking: the time is dropped.
+/// Farther behind than this a peer does not catch up by ticking: the time is dropped.
 const BEHIND_TICKS_MAX: u32 = 300;
 
 /// A fixed-step clock.
@@ -35,7 +35,7 @@ impl TickClock {
         TickClock { frames_per_second: frames_per_second.max(1).into(), last: now, owed: 0 }
     }
 
-    /// How many ticks to make now, at a speed in millionths of the game's own.
+    /// Ticks to run now, at a speed in millionths of the game's own.
     pub fn ticks_due(&mut self, now: Micros, speed_ppm: u32) -> u32 {
         let passed_us = now.since(self.last).get().min(3_600_000_000);
         self.last = self.last.max(now);

@@ -1,7 +1,7 @@
-//! Local hashes of confirmed frames, and the audit of one difference at a time.
+//! Checksums of confirmed frames, and the audit of one difference at a time.
 //!
-//! `Session` gives it confirmed inputs, hashes and findings; an audit simulates the stretch since
-//! the last agreement again beside the game, and both sides tell each other every hash of it.
+//! `Session` gives it confirmed inputs, checksums and findings; an audit resimulates the stretch
+//! since the last agreement beside the game, and both sides tell each other every checksum of it.
 //! Absent: transfers, links, why peers are in the roster.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, SlotSet};
@@ -14,48 +14,48 @@ use crate::input_log::InputLog;
 use crate::packet::CheckBlock;
 use crate::roster::RosterEntry;
 
-/// Own hashes kept to compare with: others may be this many checks behind or ahead.
+/// Own checksums kept for comparison: others may be this many checks behind or ahead.
 const OWN_CHECKS: usize = 4;
-/// So long the other side has to tell what it found.
+/// Time the other side has to send its findings.
 const AUDIT_TIMEOUT: Micros = Micros::from_secs(8);
 
-/// Local hashes, what is due, and the difference that is looked into.
+/// Checksums, what is due, and the difference under audit.
 #[derive(Debug)]
 pub(crate) struct DesyncAudit {
     interval: u32,
     /// Hash of all confirmed inputs.
     inputs: u64,
-    /// That hash and who was present, by frame: those who come in are told the one, and what lies
-    /// back a little is simulated with the other.
+    /// That hash and the present slots, by frame: joiners are sent the one, and recent frames are
+    /// resimulated with the other.
     past: Vec<(Frame, u64, SlotSet)>,
     /// That hash at the last frames to check.
     inputs_at: [(Frame, u64); OWN_CHECKS],
-    /// The next frame whose state must be hashed.
+    /// Next frame whose state must be hashed.
     next: Frame,
     own: [Option<OwnCheck>; OWN_CHECKS],
     newest: Option<OwnCheck>,
     keep: Option<Frame>,
-    /// Where we began, and the hash of the inputs up to there.
+    /// Frame this peer began with, and the hash of the inputs up to it.
     origin: Frame,
     origin_inputs: u64,
-    /// Where what was set aside begins: with the state we began with, or the one that replaced a
-    /// wrong one.
+    /// Where the states set aside begin: with the state this peer began with, or one that replaced a
+    /// wrong state.
     base: Frame,
     audit: Option<Audit>,
     scratch: Vec<u8>,
 }
 
-/// What an audit found out.
+/// What an audit found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Conclusion {
     /// The two hold different inputs of this peer.
     Inputs { with: PeerId, suspect: PeerId, frame: Frame },
-    /// The inputs are the same. If both states were changed, neither is right.
+    /// The inputs are equal. If both states were changed, neither is right.
     Cause { with: PeerId, cause: DesyncCause, both_changed: bool },
 }
 
-/// A stretch being simulated again.
+/// A stretch that is resimulated.
 #[derive(Debug)]
 struct Audit {
     with: PeerId,
@@ -63,8 +63,8 @@ struct Audit {
     to: Frame,
     live_hash: u32,
     hashes: Vec<u32>,
-    /// Inputs of all peers in it, as far as they were held when it was opened: by the time the
-    /// other side has told what it found, others' entries may lie where these were.
+    /// Inputs of all peers in it, as far as they were held when it was opened: by the time the other
+    /// side has sent its findings, newer entries may have replaced them.
     streams: Vec<(PeerId, u32)>,
     is_told: bool,
     opened_at: Micros,
@@ -89,7 +89,7 @@ impl DesyncAudit {
         }
     }
 
-    /// A frame's inputs are final. An empty slot's cell may hold anything: it is left out.
+    /// Takes a frame's final inputs. An empty slot's cell may hold anything: it is left out.
     #[inline]
     pub(crate) fn confirm<I: Input>(&mut self, frame: Frame, row: &[I], present: SlotSet) {
         for slot in present {
@@ -102,7 +102,7 @@ impl DesyncAudit {
         }
     }
 
-    /// Hash of all inputs up to a confirmed frame that is not too long ago.
+    /// Hash of all inputs up to a recently confirmed frame.
     pub(crate) fn inputs_at(&self, frame: Frame) -> Option<u64> {
         let (at, hash, _) = self.past[frame.number() as usize & (self.past.len() - 1)];
         match frame {
@@ -112,13 +112,13 @@ impl DesyncAudit {
         }
     }
 
-    /// Who was present in a confirmed frame that is not too long ago.
+    /// Slots present in a recently confirmed frame.
     pub(crate) fn present_at(&self, frame: Frame) -> SlotSet {
         let (at, _, present) = self.past[frame.number() as usize & (self.past.len() - 1)];
         if at == frame { present } else { SlotSet::EMPTY }
     }
 
-    /// Begins anew with the state of `frame`, to which inputs with this hash led.
+    /// Begins again with the state of `frame`, to which inputs with this hash led.
     pub(crate) fn restart(&mut self, frame: Frame, inputs: u64) {
         self.inputs = inputs;
         self.origin = frame;
@@ -134,8 +134,8 @@ impl DesyncAudit {
         self.audit = None;
     }
 
-    /// States after this frame were wrong: they are hashed anew. The last frame a wrong hash may
-    /// have been told of.
+    /// States after this frame were wrong: they are hashed again. Returns the last frame of which a
+    /// wrong checksum may have been sent.
     pub(crate) fn forget_after(&mut self, frame: Frame) -> Frame {
         let through = self.newest.map_or(frame, |own| own.frame.max(frame));
         self.base = frame;
@@ -148,8 +148,8 @@ impl DesyncAudit {
         through
     }
 
-    /// The last frame up to this one whose state is set aside, as far as nothing since was compared
-    /// with anybody: frames that are compared are, and the one what is set aside begins with.
+    /// Last frame up to this one whose state is set aside, if nothing since was compared: compared
+    /// frames are set aside, and so is the first of all.
     pub(crate) fn look_back(&self, agreed: Frame) -> Frame {
         let compared = agreed.number() / self.interval.max(1) * self.interval.max(1);
         Frame::new(compared).max(self.base)
@@ -162,8 +162,8 @@ impl DesyncAudit {
 
     #[inline]
     pub(crate) fn is_check_frame(&self, frame: Frame) -> bool {
-        // Dividing is the slowest thing in a calm tick, and nearly all frames asked about are near
-        // the next one to check.
+        // Division is the slowest operation in a quiescent tick, and nearly all frames asked about are
+        // near the next one to check.
         let near = self.next.number().abs_diff(frame.number());
         match self.interval {
             0 => false,
@@ -178,7 +178,7 @@ impl DesyncAudit {
         (self.interval > 0 && self.next <= finished).then_some(self.next)
     }
 
-    /// Whether the state we began with, or that replaced a wrong one, is to be set aside now.
+    /// Whether the state this peer began with, or that replaced a wrong one, is to be set aside now.
     #[inline]
     pub(crate) fn keep_base(&mut self, current: Frame) -> bool {
         let base = self.base;
@@ -193,12 +193,12 @@ impl DesyncAudit {
         self.keep.take_if(|frame| *frame != base)
     }
 
-    /// The newest own hashes.
+    /// The newest own checksums.
     pub(crate) fn newest(&self) -> Option<OwnCheck> {
         self.newest
     }
 
-    /// Local hashes of a frame that was compared lately.
+    /// Own checksums of a frame that was compared lately.
     pub(crate) fn own(&self, frame: Frame) -> Option<OwnCheck> {
         self.own[self.place(frame)].filter(|own| own.frame == frame)
     }
@@ -207,7 +207,7 @@ impl DesyncAudit {
         (frame.number() / self.interval.max(1)) as usize % OWN_CHECKS
     }
 
-    /// A state was hashed. Hashes of others that waited for it can be compared then.
+    /// Takes the checksum of a state. Remote ones that waited for it can be compared then.
     pub(crate) fn take_own_hash(&mut self, frame: Frame, hash: Option<u64>) -> bool {
         let place = self.place(frame);
         self.next = frame.saturating_add(self.interval);
@@ -222,7 +222,7 @@ impl DesyncAudit {
         true
     }
 
-    /// A peer told its hashes of a frame.
+    /// Takes a peer's checksums of a frame.
     pub(crate) fn handle_checksum(
         &self,
         audit: &mut PeerAudit,
@@ -231,7 +231,7 @@ impl DesyncAudit {
         is_audited: bool,
     ) -> Option<Difference> {
         let check = RemoteCheck { frame, block };
-        // Told again, in case it had been lost: what came of it is known.
+        // Repeated, in case it had been lost: what came of it is known.
         if !self.is_check_frame(frame) || frame == Frame::START || audit.told(frame).is_some() {
             return None;
         }
@@ -243,7 +243,7 @@ impl DesyncAudit {
         self.compare(audit, peer, check, is_audited)
     }
 
-    /// Compares hashes a peer told with ours of the same frame.
+    /// Compares a peer's checksums with the own ones of the same frame.
     pub(crate) fn compare(
         &self,
         audit: &mut PeerAudit,
@@ -254,21 +254,21 @@ impl DesyncAudit {
         audit.compare(peer, self.own(check.frame)?, check, is_audited)
     }
 
-    /// Whether a difference is being looked into.
+    /// Whether an audit is running.
     pub(crate) fn is_open(&self) -> bool {
         self.audit.is_some()
     }
 
-    /// Gives up an audit whose other side is not `there` any more or has not answered for long:
-    /// with which peer it was.
+    /// Gives up an audit whose other side is not `there` any more or has not answered for long: returns
+    /// that peer.
     #[must_use]
     pub(crate) fn tick(&mut self, now: Micros, there: impl Fn(PeerId) -> bool) -> Option<PeerId> {
         let is_over = |audit: &mut Audit| !there(audit.with) || now.since(audit.opened_at) >= AUDIT_TIMEOUT;
         self.audit.take_if(is_over).map(|audit| audit.with)
     }
 
-    /// Looks into a difference: between which states to simulate again. Where inputs are not `kept`
-    /// any more they are the same, and only the inputs are compared, as `streams` hashes them.
+    /// Begins the audit of a difference: between which states to resimulate. Inputs that are not `kept`
+    /// any more are equal, and only they are compared, as `streams` hashes them.
     #[must_use]
     pub(crate) fn open(
         &mut self,
@@ -278,8 +278,7 @@ impl DesyncAudit {
         kept: impl Fn(Frame) -> bool,
         streams: impl Fn(Frame, Frame) -> Vec<(PeerId, u32)>,
     ) -> Option<(Frame, Frame)> {
-        // A peer that joined or was repaired agrees from a frame on whose state only it has set
-        // aside.
+        // A peer that joined or recovered agrees from a frame on whose state only it has set aside.
         let (from, to) = (self.look_back(theirs.agreed()), own.frame);
         if from >= to {
             return None;
@@ -299,7 +298,7 @@ impl DesyncAudit {
         Some((from, if reachable { to } else { from }))
     }
 
-    /// A frame of the stretch was hashed. False if it could not be: what is left are the inputs.
+    /// Takes the hash of a frame of the stretch. False if there is none: what is left are the inputs.
     #[must_use]
     pub(crate) fn take_side_hash(&mut self, hash: Option<u64>) -> bool {
         let Some(audit) = &mut self.audit else { return true };
@@ -310,7 +309,7 @@ impl DesyncAudit {
         hash.is_some()
     }
 
-    /// The stretch was simulated: what to tell the other side.
+    /// The stretch was resimulated: returns the findings to send.
     #[must_use]
     pub(crate) fn findings(&mut self) -> Option<(PeerId, Findings)> {
         let audit = self.audit.as_mut()?;
@@ -326,8 +325,8 @@ impl DesyncAudit {
         Some((audit.with, findings))
     }
 
-    /// The other side told what it found. A difference we have not noticed is one now; findings may
-    /// be late, and a peer that was repaired meanwhile has the same as we do.
+    /// Takes the other side's findings. A difference unnoticed so far is one now; findings may be late,
+    /// and a peer that recovered meanwhile has the same state again.
     pub(crate) fn handle_findings(
         &self,
         audit: &mut PeerAudit,
@@ -347,12 +346,12 @@ impl DesyncAudit {
         difference
     }
 
-    /// With which peer an audit is that waits for the other side's findings.
+    /// Peer whose findings the audit waits for.
     pub(crate) fn awaited(&self) -> Option<PeerId> {
         self.audit.as_ref().filter(|audit| audit.is_told).map(|audit| audit.with)
     }
 
-    /// Once both sides have told what they found.
+    /// Concludes once both sides have sent findings.
     pub(crate) fn conclude(&mut self, theirs: &mut PeerAudit) -> Option<Conclusion> {
         let theirs = theirs.take_findings(self.audit.as_ref()?.to)?;
         let audit = self.audit.take()?;
@@ -369,7 +368,7 @@ impl DesyncAudit {
 }
 
 /// For each of these that was there all the time, a hash of its inputs after `from` up to `to`, in
-/// the order of peers. Of those that came or went meanwhile the two sides may have forgotten
+/// the order of peers. Of those that joined or left meanwhile the two sides may have forgotten
 /// different parts.
 pub(crate) fn stream_hashes<'a, I: Input>(
     log: &InputLog<I>,
@@ -393,7 +392,7 @@ pub(crate) fn stream_hashes<'a, I: Input>(
     streams
 }
 
-/// Of which peer two others hold different inputs.
+/// Peer of which two others hold different inputs.
 fn told_differently(ours: &[(PeerId, u32)], theirs: &[(PeerId, u32)]) -> Option<PeerId> {
     let differs = |(who, hash): &&(PeerId, u32)| theirs.iter().any(|(w, h)| w == who && h != hash);
     ours.iter().find(differs).map(|(who, _)| *who)
@@ -426,7 +425,7 @@ fn cause(ours: &Audit, theirs: &Findings) -> DesyncCause {
 /// Adds one input to a hash. `scratch` is grown once.
 fn mix<I: Input>(hash: u64, input: &I, scratch: &mut Vec<u8>) -> u64 {
     if I::SIZE <= 8 {
-        // Nearly every game's, in every frame of every peer.
+        // The path of nearly every game, in every frame of every peer.
         let mut word = [0; 8];
         input.write(&mut word[..I::SIZE]);
         return if I::SIZE == 0 { hash } else { mix_word(hash, word) };
@@ -442,7 +441,7 @@ fn mix_word(hash: u64, word: [u8; 8]) -> u64 {
     (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
-/// Hashes travel in 32 bits.
+/// Checksums travel in 32 bits.
 fn fold(hash: u64) -> u32 {
     (hash >> 32) as u32 ^ hash as u32
 }
@@ -513,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_told_early_wait_for_ours() {
+    fn early_remote_checksums_wait_for_local_ones() {
         let (mut audit, mut peer) = (audit(), PeerAudit::default());
         let told = block(&audit, fold(5));
         assert_eq!(audit.handle_checksum(&mut peer, PEER, (frame(8), told), true), None);
@@ -530,7 +529,7 @@ mod tests {
         assert_eq!(peer.told(frame(3)), None);
     }
 
-    /// Both simulate frames 1 to 4 again; what the other side found is that plus `change`.
+    /// Both resimulate frames 1 to 4; what the other side found is that plus `change`.
     fn concluded(change: impl Fn(&mut Findings)) -> Option<Conclusion> {
         let (mut audit, mut peer) = (audit(), PeerAudit::default());
         let told = block(&audit, 1);

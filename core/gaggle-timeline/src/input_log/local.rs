@@ -1,38 +1,38 @@
 //! The stream of this peer: samples of local input become entries, one for each frame.
 //!
-//! Input delay is how far the newest entry is ahead of the simulation. Raising it means telling one
-//! sample in two entries, lowering it telling two samples in one. Either waits a moment for a
-//! sample that is like the last entry, so that no press is lost, doubled or moved without need.
+//! Input delay is how far the newest entry is ahead of the simulation. Raising it means writing one
+//! sample into two entries, lowering it merging two samples into one. Either waits a moment for a
+//! sample that equals the last entry, so that no press is lost, doubled or moved without need.
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
-/// Ticks to wait for such a moment before doing it anyway.
+/// Ticks to wait for such a moment before changing it anyway.
 const STEP_PATIENCE_TICKS: u32 = 6;
 
 /// Entries of the local players.
 #[derive(Debug)]
 pub(crate) struct LocalStream<I> {
-    /// How many players there are.
+    /// Number of local players.
     players: usize,
     /// Their slots; none until they are admitted.
     slots: SlotSet,
-    /// What the next entry will say, one input per player.
+    /// Content of the next entry, one input per player.
     sample: Vec<I>,
-    /// Slots whose `sample` no entry has told yet.
+    /// Slots whose `sample` is in no entry yet.
     untold: SlotSet,
     /// Ring of entries, one input per local slot each.
     entries: Vec<I>,
-    /// Ring beside it: whether an entry says anything its receiver would not have guessed.
+    /// Ring beside it: whether an entry says anything its receiver would not have predicted.
     changes: Vec<bool>,
     frames_mask: u32,
     newest: Frame,
     /// Ticks for which a change of delay has been waiting.
     step_waits: u32,
-    /// The frame to simulate for which entries were last written.
+    /// Frame to simulate for which entries were last written.
     recorded_for: Frame,
-    /// Frames the newest entry is ahead of the frame being simulated.
+    /// Frames the newest entry is ahead of the simulated frame.
     input_delay: u32,
-    /// The newest entry that says something new.
+    /// Newest entry that says something new.
     newest_change: Frame,
 }
 
@@ -55,7 +55,7 @@ impl<I: Input> LocalStream<I> {
         }
     }
 
-    /// A new stream begins after this frame, with nothing pressed.
+    /// Begins a new stream after this frame, with neutral input.
     pub(crate) fn begin_after(&mut self, frame: Frame) {
         self.newest = frame;
         self.sample.fill(I::default());
@@ -72,7 +72,7 @@ impl<I: Input> LocalStream<I> {
         self.recorded_for == next
     }
 
-    /// Entries are to be written for every frame from now on.
+    /// Entries are written for every frame from now on.
     pub(crate) fn record_anew(&mut self) {
         self.recorded_for = Frame::START;
     }
@@ -88,7 +88,7 @@ impl<I: Input> LocalStream<I> {
         }
     }
 
-    /// An entry says something besides inputs.
+    /// Marks an entry that says something besides inputs.
     pub(crate) fn note_change(&mut self, frame: Frame) {
         self.newest_change = self.newest_change.max(frame);
     }
@@ -107,23 +107,23 @@ impl<I: Input> LocalStream<I> {
         self.input_delay = frames;
     }
 
-    /// The players sit here from now on.
+    /// Slots of the players from now on.
     pub(crate) fn set_slots(&mut self, slots: SlotSet) {
         debug_assert!(slots.is_empty() || slots.len() == self.players);
         self.slots = slots;
     }
 
-    /// How many players there are.
+    /// Number of local players.
     pub(crate) fn players(&self) -> usize {
         self.players
     }
 
-    /// The oldest entry that is still there.
+    /// Oldest entry that is still held.
     pub(crate) fn oldest(&self) -> Frame {
         self.newest.saturating_sub(self.frames_mask)
     }
 
-    /// The newest entry.
+    /// Frame of the newest entry.
     pub(crate) fn newest(&self) -> Frame {
         self.newest
     }
@@ -135,13 +135,13 @@ impl<I: Input> LocalStream<I> {
         &self.entries[at..at + players]
     }
 
-    /// Whether an entry says anything its receiver would not have guessed from the one before.
+    /// Whether an entry says anything its receiver would not have predicted from the one before.
     pub(crate) fn is_change(&self, frame: Frame) -> bool {
         self.changes[(frame.number() & self.frames_mask) as usize]
     }
 
-    /// What a local player does now. Said again before an entry tells it (twice in one tick, or
-    /// while the game is stalled), both count. False for a slot that is not local.
+    /// Sets a local player's input. If it is set again before an entry holds it (twice in one tick, or
+    /// during a stall), both count. False for a slot that is not local.
     pub(crate) fn sample(&mut self, slot: Slot, input: I) -> bool {
         let Some(index) = self.slots.iter().position(|local| local == slot) else { return false };
         let pending = &mut self.sample[index];
@@ -150,8 +150,8 @@ impl<I: Input> LocalStream<I> {
         true
     }
 
-    /// The tick runs. Writes the entries it calls for, oldest first, so that the newest entry gets
-    /// `target_delay` ahead of `next`, the frame to be simulated, and no later than it.
+    /// Writes the entries a tick needs, oldest first, so that the newest gets `target_delay` ahead of
+    /// `next`, the frame to be simulated, and no later than it.
     #[inline(always)]
     fn emit(&mut self, next: Frame, target_delay: u32, mut entry: impl FnMut(Frame, &[I])) {
         let due = next.saturating_add(target_delay);
@@ -163,7 +163,7 @@ impl<I: Input> LocalStream<I> {
         }
     }
 
-    /// The delay is another than it should be.
+    /// The delay is to be changed.
     #[inline(never)]
     fn emit_towards(&mut self, next: Frame, due: Frame, mut entry: impl FnMut(Frame, &[I])) {
         let plain = self.newest.next();
@@ -186,7 +186,7 @@ impl<I: Input> LocalStream<I> {
         }
     }
 
-    /// Entries nobody could have played: the delay's length of neutral input at the start.
+    /// Entries that no player could have made: neutral input as long as the delay, at the start.
     pub(crate) fn fill_neutral(&mut self, delay: u32, mut entry: impl FnMut(Frame, &[I])) {
         for _ in 0..delay {
             self.newest = self.newest.next();
@@ -214,7 +214,7 @@ impl<I: Input> LocalStream<I> {
             *sample = sample.repeat();
         };
         match &mut self.sample[..] {
-            // Mostly there is one, and getting ready for many takes longer than telling it.
+            // Usually there is one entry, and preparing for many takes longer than writing it.
             [sample] => tell(0, sample),
             samples => samples.iter_mut().enumerate().for_each(|(nth, sample)| tell(nth, sample)),
         }
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn input_that_changes_every_tick_still_gets_another_delay() {
+    fn ever_changing_input_still_gets_other_delay() {
         let mut rig = Rig::new(1);
         for tick in 0..40 {
             rig.tick(tick & 1, 4);

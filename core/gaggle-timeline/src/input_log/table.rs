@@ -1,9 +1,9 @@
-//! Everybody's input, frame by frame: confirmed where it is known, else what the frame was
-//! simulated with.
+//! Inputs of all slots, frame by frame: confirmed where known, else what the frame was simulated
+//! with.
 
 use gaggle_kit::{Frame, Input, Slot, SlotSet};
 
-/// A ring of rows, one per frame, one cell per slot.
+/// A ring of rows, one per frame, with one cell per slot.
 #[derive(Debug)]
 pub(crate) struct InputRing<I> {
     cells: Vec<I>,
@@ -22,12 +22,12 @@ impl<I: Input> InputRing<I> {
         (frame.number() & self.frames_mask) as usize * self.slots
     }
 
-    /// How many frames back a row still holds what was written to it.
+    /// Number of frames back for which a row still holds what was written to it.
     pub(crate) fn frames(&self) -> u32 {
         self.frames_mask + 1
     }
 
-    /// One slot's cells, by frame.
+    /// Cells of one slot, by frame.
     pub(crate) fn column(&mut self, slot: Slot) -> Column<'_, I> {
         Column {
             cells: &mut self.cells,
@@ -51,8 +51,8 @@ impl<I: Input> InputRing<I> {
         &mut self.cells[at]
     }
 
-    /// Fills the cells of `slots` at `frame` with the guess that follows from what was known at
-    /// `known`; nothing at all if that is `neutral`.
+    /// Fills the cells of `slots` at `frame` with the prediction that follows from `known`; does nothing
+    /// if that is `neutral`.
     pub(crate) fn guess(&mut self, frame: Frame, known: Frame, slots: SlotSet, neutral: bool) {
         let (from, to) = (self.at(known), self.at(frame));
         for slot in slots {
@@ -61,7 +61,7 @@ impl<I: Input> InputRing<I> {
         }
     }
 
-    /// Nobody sits in `slots` at `frame`.
+    /// Clears `slots` at `frame`, because they are empty.
     pub(crate) fn clear_slots(&mut self, frame: Frame, slots: SlotSet) {
         let at = self.at(frame);
         for slot in slots {
@@ -69,7 +69,7 @@ impl<I: Input> InputRing<I> {
         }
     }
 
-    /// Nobody did anything.
+    /// Fills all cells with neutral input.
     pub(crate) fn clear(&mut self) {
         self.cells.fill(I::default());
     }

@@ -1,4 +1,6 @@
-//! What the own next entry says besides inputs: a join, when this machine leads, or a goodbye.
+//! What the next own entry says besides inputs: a join, when this peer leads, or a goodbye.
+//!
+//! The session asks before it writes an entry. Absent: who may join, which rows decide.
 
 use gaggle_kit::{Frame, Micros, SlotSet};
 
@@ -10,18 +12,18 @@ use super::{Membership, Mode};
 use crate::roster::StreamId;
 
 impl Membership {
-    /// The local players want to leave: said in the next entry that can say it.
+    /// The local players leave: said in the next entry that can say it.
     pub(crate) fn leave(&mut self) {
         self.leaving = true;
         self.epoch.advance();
     }
 
-    /// Whether the own next entry may have to say anything.
+    /// Whether the next own entry may have to say anything.
     pub(crate) fn may_say(&self) -> bool {
         self.leaving || !self.is_at_rest() && self.peers.iter().any(|(_, peer)| peer.may_come_in())
     }
 
-    /// The last frame of the own stream, once the goodbye is written.
+    /// Last frame of the own stream, once the goodbye is written.
     #[inline]
     pub(crate) fn own_end(&self) -> Option<Frame> {
         if self.is_at_rest() {
@@ -30,7 +32,7 @@ impl Membership {
         self.ended_at
     }
 
-    /// The newest entry that may be written.
+    /// Newest frame for which an entry may be written.
     pub(crate) fn emit_until(&self) -> Frame {
         self.confirmed.saturating_add(self.settings.lookahead_frames)
     }
@@ -52,7 +54,7 @@ impl Membership {
         EntryControl { join: self.candidate(now, frame), end: false }
     }
 
-    /// Somebody who is ready, whose stream is flowing at our pace, and for whom there is a place.
+    /// An observer that is ready, whose stream keeps up with ours, and for which there are slots.
     fn candidate(&self, now: Micros, frame: Frame) -> Option<Join> {
         if self.known.len() >= ROWS_MAX {
             return None;
@@ -92,7 +94,7 @@ impl Membership {
     }
 }
 
-/// The slots a joiner would like if they are free, else the lowest free ones.
+/// Slots a joiner would like if they are free, else the lowest free ones.
 fn choose_slots(standing: &PeerStatus, free: SlotSet) -> Option<SlotSet> {
     let players = usize::from(standing.players);
     if standing.wanted.len() == players && standing.wanted.difference(free).is_empty() {

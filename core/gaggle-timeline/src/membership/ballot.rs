@@ -1,25 +1,25 @@
-//! Numbers that order attempts to change the view.
+//! Ballots: numbers that order attempts to change the view.
 
 use gaggle_kit::PeerId;
 
 use crate::roster::{Incarnation, StreamId};
 
-/// The name of one attempt: higher beats lower, and no two coordinators ever use the same one.
+/// Identity of one attempt: higher beats lower, and no two coordinators ever use the same one.
 ///
-/// The stay is part of it: a machine that crashed and came back may count from a lower number
-/// again, and answers meant for its former self must not be taken for answers to the new one.
+/// The stay is part of it: a peer that crashed and returned may count from a lower number again, and
+/// answers meant for its former self must not be taken for answers to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Ballot {
     pub(crate) number: u32,
     pub(crate) by: StreamId,
 }
 
-/// Farther ahead than this of everything ever seen a number is a lie: it would use up all numbers.
-/// A lead that leaps as far and as often as it may needs two hours for that.
+/// Numbers farther than this above all ever seen are a lie: they would use up all numbers. A leader
+/// that leaps as far and as often as it may needs two hours for that.
 pub(crate) const BALLOT_LEAP_MAX: u32 = 1 << 16;
 
 impl Ballot {
-    /// The view a match begins with was not voted on.
+    /// Ballot of the view a match begins with, which was not voted on.
     pub(crate) const FOUNDING: Ballot =
         Ballot { number: 0, by: StreamId { peer: PeerId::from_u128(0), incarnation: Incarnation(0) } };
 }

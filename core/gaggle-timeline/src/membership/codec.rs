@@ -1,4 +1,4 @@
-//! How the nouns of membership look on the wire. Bounds every count before anything is allocated.
+//! Encoding of membership's types. Bounds every count before anything is allocated.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame, PeerId, SlotSet, Varint};
 
@@ -11,14 +11,14 @@ use super::rows::{ROWS_MAX, RosterEntry};
 use super::view::View;
 use crate::roster::{Incarnation, StreamId};
 
-/// Tails a message may have: two for each stream in the roster, when pieces of it overlap.
+/// Entry ranges in a message: two for each stream in the roster, when pieces of it overlap.
 pub(crate) const TAILS_MAX: usize = 2 * ROWS_MAX + 32;
 
-/// The last frame anybody may speak of. No match gets there: at 60 frames a second it takes more
-/// than a year. Whatever is counted on from a frame a peer made up has as many frames again before
-/// numbers run out.
+/// Last frame any message may name. No match gets there: at 60 frames per second it takes more than
+/// a year. A count that begins at a frame a peer made up has as many frames again before numbers
+/// run out.
 pub(crate) const FRAME_MAX: Frame = Frame::new(u32::MAX / 2);
-/// The same for views: ever so many changes a second never get there.
+/// The same for ballots: no number of changes per second gets there.
 pub(crate) const DEPTH_MAX: u32 = u32::MAX / 2;
 
 const EXTRAS_END: u8 = 1;
@@ -46,7 +46,7 @@ pub(crate) fn frame(r: &mut ByteReader<'_>, what: &'static str) -> Result<Frame,
     Ok(Frame::new(number))
 }
 
-/// The last frame of a row: one that can be, or none yet.
+/// Last frame of a row: a possible one, or none yet.
 fn last_frame(r: &mut ByteReader<'_>) -> Result<Frame, DecodeError> {
     let number = r.u32("last frame")?;
     if number > FRAME_MAX.number() && number != Frame::NEVER.number() {
@@ -81,7 +81,7 @@ pub(crate) fn put_extras(out: &mut Vec<u8>, extras: EntryControl) {
     }
 }
 
-/// Extras that say nothing are left out instead.
+/// Controls that say nothing are left out instead.
 pub(crate) fn extras(r: &mut ByteReader<'_>) -> Result<EntryControl, DecodeError> {
     let flags = r.u8("what an entry says")?;
     if flags == 0 || flags > EXTRAS_END | EXTRAS_JOIN {
@@ -166,7 +166,7 @@ pub(crate) fn tip(r: &mut ByteReader<'_>) -> Result<Tip, DecodeError> {
     Ok(Tip { game, depth, links })
 }
 
-/// The name of a view follows from what is in it; it is not told.
+/// The identity of a view follows from its content; it is not sent.
 pub(crate) fn put_told(out: &mut Vec<u8>, told: &Told) {
     put_tip(out, &told.tip);
     put_ballot(out, told.view.ballot);

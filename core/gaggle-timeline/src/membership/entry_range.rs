@@ -1,4 +1,4 @@
-//! A piece of a stream on its way: entries from a frame on, with values and what else they say.
+//! A piece of a stream in a message: entries from a frame on, with values and controls.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,12 +9,12 @@ use super::codec;
 use super::held::{Entries, EntryControl, Held};
 use crate::roster::StreamId;
 
-/// Entries a tail may have: what is held of one stream at most, with the largest window and delay.
+/// Entries of a range at most: those held of one stream with the largest window and delay.
 pub(crate) const TAIL_ENTRIES_MAX: usize = 4 * 90 + 3;
-/// Bytes of one value: the inputs of all players of one machine.
+/// Bytes of one value: the inputs of all players on one peer.
 pub(crate) const VALUE_BYTES_MAX: usize = 4_096;
 
-/// Most tails that are copied fit into buffers of this size, which then need not grow.
+/// Most ranges that are copied fit into buffers of this size, which then need not grow.
 const BUFFER_BYTES: usize = 16;
 
 /// Consecutive entries of one stream. Values that repeat are held once, so that a few bytes from
@@ -22,14 +22,14 @@ const BUFFER_BYTES: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct EntryRange {
     pub(crate) stream: StreamId,
-    /// The frame of the first entry.
+    /// Frame of the first entry.
     pub(crate) from: Frame,
     pub(crate) count: u32,
     value_bytes: usize,
-    /// For each value, how many entries there are up to the last one that has it.
+    /// For each value, the number of entries up to the last one that has it.
     ends: Vec<u32>,
     values: Vec<u8>,
-    /// Of the entries that say anything, in order.
+    /// Controls of the entries that say anything, in order.
     extras: Vec<(Frame, EntryControl)>,
 }
 
@@ -57,14 +57,14 @@ impl EntryRange {
         tail
     }
 
-    /// A tail without entries yet.
+    /// A range without entries yet.
     pub(crate) fn from(stream: StreamId, from: Frame) -> EntryRange {
         let (ends, values, extras) = (Vec::new(), Vec::new(), Vec::new());
         EntryRange { stream, from, count: 0, value_bytes: 0, ends, values, extras }
     }
 
-    /// Adds an entry. All values have the same size: one of another size is not taken, nor can what
-    /// follows it be.
+    /// Adds an entry. All values have the same size: one of another size is not taken, nor can any after
+    /// it be.
     pub(crate) fn push(&mut self, value: &[u8], extras: EntryControl) -> bool {
         if self.count > 0 && value.len() != self.value_bytes {
             return false;
@@ -85,7 +85,7 @@ impl EntryRange {
         true
     }
 
-    /// Bytes it keeps in memory, about.
+    /// Memory it uses in bytes, approximately.
     pub(crate) fn weight(&self) -> usize {
         size_of::<EntryRange>()
             + self.values.len()
@@ -93,7 +93,7 @@ impl EntryRange {
             + self.extras.len() * size_of::<(Frame, EntryControl)>()
     }
 
-    /// The frame of the last entry; the one before `from` if there is none.
+    /// Frame of the last entry; the one before `from` if there is none.
     pub(crate) fn through(&self) -> Frame {
         self.from.saturating_add(self.count).previous()
     }
@@ -112,10 +112,10 @@ impl EntryRange {
         self.extras.iter().find(|(at, _)| *at == frame).map_or(EntryControl::NONE, |(_, extras)| *extras)
     }
 
-    /// Of many tails, those that add something: what several hold is sent once.
+    /// Of many ranges, those that add something: what several hold is sent once.
     pub(crate) fn merge(tails: Vec<EntryRange>) -> Vec<EntryRange> {
-        // By stream and beginning, the longest first. A heap, because the library's sort is ten
-        // times its size in a page.
+        // By stream and beginning, the longest first. A heap, because the library's sort is ten times
+        // its size in a page.
         let key = |(nth, tail): (usize, &EntryRange)| (tail.stream, tail.from, Reverse(tail.count), nth);
         let mut order: BinaryHeap<Reverse<_>> = tails.iter().enumerate().map(key).map(Reverse).collect();
         let mut tails: Vec<Option<EntryRange>> = tails.into_iter().map(Some).collect();
@@ -237,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn what_several_hold_is_sent_once() {
+    fn range_held_by_several_is_sent_once() {
         let tails = vec![tail(1, 5, &[1, 2]), tail(2, 5, &[1]), tail(1, 4, &[0, 1, 2]), tail(1, 6, &[2, 3])];
         let merged = EntryRange::merge(tails);
         assert_eq!(merged, [tail(1, 4, &[0, 1, 2]), tail(1, 6, &[2, 3]), tail(2, 5, &[1])]);
     }
 
     #[test]
-    fn tails_that_reach_beyond_all_frames_are_refused() {
+    fn ranges_beyond_all_frames_are_rejected() {
         let mut bytes = Vec::new();
         tail(1, u32::MAX - 2, &[1, 2]).encode(&mut bytes);
         assert!(matches!(

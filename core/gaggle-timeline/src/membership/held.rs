@@ -1,7 +1,7 @@
 //! What is held of every stream: from which frame to which, and what its entries say besides
 //! inputs.
 //!
-//! The inputs themselves belong to whoever holds the machine; it lends them through [`Entries`].
+//! Membership keeps it current. Absent: the inputs, which the session lends through [`Entries`].
 
 use std::hash::{Hash, Hasher};
 
@@ -10,7 +10,7 @@ use gaggle_kit::{DecodeError, Frame, SlotSet};
 use super::entry_range::EntryRange;
 use crate::roster::StreamId;
 
-/// Somebody new, written by the lead. It counts from the next frame on.
+/// A joiner, written by the leader. It counts from the next frame on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Join {
     pub(crate) stream: StreamId,
@@ -33,7 +33,7 @@ impl EntryControl {
     }
 }
 
-/// The inputs of entries, kept by frame and stream.
+/// Inputs of entries, by frame and stream.
 pub(crate) trait Entries {
     /// Appends the value of an entry that is held. Values of one stream all have the same size.
     fn write(&self, stream: StreamId, frame: Frame, out: &mut Vec<u8>);
@@ -41,27 +41,27 @@ pub(crate) trait Entries {
     /// Whether an entry that is held has this value.
     fn equals(&self, stream: StreamId, frame: Frame, value: &[u8]) -> bool;
 
-    /// Keeps the value of the next entry of a run, or of the first of one that begins anew.
+    /// Stores the value of the next entry of a run, or of the first of a new run.
     ///
     /// # Errors
-    /// If no input has this form. Nothing is kept then.
+    /// If no input has this form. Nothing is stored then.
     fn store(&mut self, stream: StreamId, frame: Frame, value: &[u8]) -> Result<(), DecodeError>;
 
-    /// Entries after `last` are no longer held.
+    /// Drops entries after `last`.
     fn cut(&mut self, stream: StreamId, last: Frame);
 
-    /// Nothing of this stream is held any more.
+    /// Drops all of this stream.
     fn forget(&mut self, stream: StreamId);
 }
 
 /// The contiguous run of entries held of one stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Held {
-    /// The oldest entry that can still be given.
+    /// Oldest entry that can still be sent.
     pub(crate) first: Frame,
-    /// The newest entry; the one before `first` if there is none.
+    /// Newest entry; the one before `first` if there is none.
     pub(crate) through: Frame,
-    /// Of those in between that say anything, in order.
+    /// Entries in between that say anything, in order.
     extras: Vec<(Frame, EntryControl)>,
 }
 
@@ -88,7 +88,7 @@ impl Held {
         self.extras.iter().find(|(at, _)| *at == frame).map_or(EntryControl::NONE, |(_, extras)| *extras)
     }
 
-    /// The first entry after `frame` that says anything.
+    /// First entry after `frame` that says anything.
     pub(crate) fn says_after(&self, frame: Frame) -> Option<Frame> {
         self.extras.iter().map(|(at, _)| *at).find(|at| *at > frame)
     }
@@ -98,12 +98,12 @@ impl Held {
         &self.extras
     }
 
-    /// The frame of the entry that ends the stream, if it is held.
+    /// Frame of the entry that ends the stream, if it is held.
     pub(crate) fn end(&self) -> Option<Frame> {
         self.extras.last().filter(|(_, extras)| extras.end).map(|(at, _)| *at)
     }
 
-    /// The next entry is held.
+    /// Takes note of the next entry.
     pub(crate) fn push(&mut self, extras: EntryControl) {
         self.through = self.through.next();
         if extras.is_some() {
@@ -111,12 +111,12 @@ impl Held {
         }
     }
 
-    /// Entries up to this one are held; what they say besides inputs follows.
+    /// Takes note of entries up to this one; what they say besides inputs follows.
     pub(crate) fn grow(&mut self, through: Frame) {
         self.through = self.through.max(through);
     }
 
-    /// An entry that was just taken says this.
+    /// Takes note of what an entry says that was just taken.
     pub(crate) fn note(&mut self, frame: Frame, extras: EntryControl) {
         if extras.is_some() && self.extras.last().is_none_or(|(at, _)| *at < frame) {
             self.extras.push((frame, extras));
@@ -139,8 +139,8 @@ impl Held {
 /// Streams of observers that may be held beside those in the roster.
 pub(crate) const WARM_STREAMS_MAX: usize = 16;
 
-/// Where a stream was last found. Looking there first saves a search; what is there now is for the
-/// reader to check, so that two machines in the same state are equal wherever they looked.
+/// Where a stream was last found. Looking there first saves a search; the reader checks what is
+/// there now, so that machines in equal states are equal wherever they looked.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EntryIndex(usize);
 
@@ -156,7 +156,7 @@ impl Hash for EntryIndex {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// All streams, by name. Few enough that a sorted list beats a tree.
+/// All streams, by id. Few enough that a sorted list beats a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Streams {
     runs: Vec<(StreamId, Held)>,
@@ -167,7 +167,7 @@ impl Streams {
         self.runs.binary_search_by(|(known, _)| known.cmp(&stream))
     }
 
-    /// As [`get`](Streams::get), for whoever has an idea where it is.
+    /// As [`get`](Streams::get), starting from where it was last found.
     pub(crate) fn get_near(&self, EntryIndex(near): EntryIndex, stream: StreamId) -> Option<&Held> {
         match self.runs.get(near) {
             Some((known, held)) if *known == stream => Some(held),
@@ -175,7 +175,7 @@ impl Streams {
         }
     }
 
-    /// As [`get_near`](Streams::get_near), with the idea made better.
+    /// As [`get_near`](Streams::get_near), and remembers where it is.
     pub(crate) fn get_near_mut(&mut self, near: &mut EntryIndex, stream: StreamId) -> Option<&mut Held> {
         if self.runs.get(near.0).is_none_or(|(known, _)| *known != stream) {
             near.0 = self.place(stream).ok()?;
@@ -183,8 +183,8 @@ impl Streams {
         self.runs.get_mut(near.0).map(|(_, held)| held)
     }
 
-    /// For looking up several streams in the order of their names: each search begins where the
-    /// last one ended.
+    /// For looking up several streams in the order of their ids: each search begins where the last one
+    /// ended.
     pub(crate) fn next_mut(&mut self, near: &mut EntryIndex, stream: StreamId) -> Option<&mut Held> {
         while self.runs.get(near.0).is_some_and(|(known, _)| *known < stream) {
             near.0 += 1;
@@ -255,7 +255,7 @@ impl Streams {
         self.get(stream).filter(|held| held.holds(frame)).map(|held| held.extras(frame))
     }
 
-    /// The frame in which a stream ends itself, as far as is held.
+    /// Frame in which a stream ends itself, as far as is held.
     pub(crate) fn end(&self, stream: StreamId) -> Option<Frame> {
         self.get(stream).and_then(Held::end)
     }

@@ -1,22 +1,22 @@
 //! Histories: where a peer's view comes from, how two of them are related, and which one wins.
 //!
 //! Every view is a child of another, so views form a tree for each match. A peer knows the whole
-//! path from its own view to the root; of others it knows the tip of theirs.
+//! path from its own view to the root; of others it knows the end of theirs.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 pub(crate) use crate::roster::MatchId;
 
-/// The name of a view with all that led to it.
+/// Identity of a view with all that led to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct History(pub(crate) u64);
 
-/// What is remembered of a view after its table is forgotten: enough to compare two of them.
+/// What is remembered of a view after its roster is forgotten: enough to compare two of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Link {
     pub(crate) history: History,
-    /// The first half of the coordinator's name.
+    /// First half of the coordinator's id.
     pub(crate) by: u64,
     pub(crate) number: u32,
     pub(crate) size: u8,
@@ -24,16 +24,16 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Of two children of one view the greater wins. Nothing in it ever changes, so everybody on
-    /// either side gives the same answer, whenever asked.
+    /// Of two children of one view the greater wins. Nothing in it ever changes, so all peers on either
+    /// side give the same answer at any time.
     fn seniority(&self) -> impl Ord + use<> {
         (!self.stale, self.size, self.number, Reverse(self.by), self.history)
     }
 }
 
-/// Ancestors kept: 24 bytes each.
+/// Ancestors kept, of 24 bytes each.
 pub(crate) const LINKS_MAX: usize = 4_096;
-/// Ancestors told unasked.
+/// Ancestors sent without a request.
 pub(crate) const TIP_LINKS: usize = 16;
 
 /// The path from the root of a match to a view.
@@ -45,7 +45,7 @@ pub(crate) struct Lineage {
     links: VecDeque<Link>,
 }
 
-/// The last part of a path: what others are told of it.
+/// The last part of a path: what other peers are sent of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Tip {
     pub(crate) game: MatchId,
@@ -55,13 +55,13 @@ pub(crate) struct Tip {
     pub(crate) links: Vec<Link>,
 }
 
-/// What another history is to mine.
+/// How another history relates to this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Relation {
     Same,
-    /// Mine comes from it.
+    /// This one comes from it.
     Ancestor,
-    /// It comes from mine.
+    /// It comes from this one.
     Descendant,
     /// Neither; `senior` if it wins.
     Apart {
@@ -76,7 +76,7 @@ impl Lineage {
         Lineage { game, forgotten: 0, links: VecDeque::from([root]) }
     }
 
-    /// Takes over what another peer told of its path. The tip must be all that is left of it.
+    /// Takes over what another peer sent of its path. The tip must be all that is left of it.
     pub(crate) fn of_tip(tip: &Tip) -> Lineage {
         let forgotten = (tip.depth + 1).saturating_sub(tip.links.len() as u32);
         Lineage { game: tip.game, forgotten, links: tip.links.iter().copied().collect() }
@@ -99,7 +99,7 @@ impl Lineage {
         self.links.iter().any(|link| link.history == history)
     }
 
-    /// One step further.
+    /// Adds one step to the path.
     pub(crate) fn push(&mut self, link: Link) {
         if self.links.len() == LINKS_MAX {
             self.links.pop_front();
@@ -118,7 +118,7 @@ impl Lineage {
         }
     }
 
-    /// The last links.
+    /// The last links, to send without a request.
     pub(crate) fn tip(&self) -> Tip {
         self.tip_since(self.depth().saturating_sub(TIP_LINKS as u32 - 1))
     }
@@ -134,7 +134,7 @@ impl Lineage {
         Tip { game: self.game, depth: self.depth(), links: self.links.iter().skip(skip).copied().collect() }
     }
 
-    /// What the history of `tip` is to this one.
+    /// How the history of `tip` relates to this one.
     pub(crate) fn relate(&self, tip: &Tip) -> Relation {
         if tip.game != self.game {
             return Relation::Apart { senior: tip.game < self.game };
@@ -158,7 +158,7 @@ impl Lineage {
     /// As [`relate`](Lineage::relate) when `tip` is all its owner remembers.
     pub(crate) fn relate_whole(&self, tip: &Tip) -> Relation {
         match self.relate(tip) {
-            // Thousands of views apart: what went on longer wins, for everybody.
+            // Thousands of views apart: the longer path wins, for all peers.
             Relation::Unknown => Relation::Apart { senior: tip.depth > self.depth() },
             relation => relation,
         }
@@ -169,7 +169,7 @@ impl Lineage {
         tip.link_at(self.depth() + 1)
     }
 
-    /// The paths part at this depth.
+    /// Depth at which the paths part.
     fn compare_at(&self, tip: &Tip, depth: u32) -> Relation {
         match (self.link_at(depth), tip.link_at(depth)) {
             (Some(mine), Some(theirs)) => Relation::Apart { senior: theirs.seniority() > mine.seniority() },
@@ -183,7 +183,7 @@ impl Tip {
         self.links.last().map_or(History::default(), |link| link.history)
     }
 
-    /// The view before the last one, as far as it was told.
+    /// The view before the last one, as far as it is known.
     pub(crate) fn parent(&self) -> Option<History> {
         let before = self.links.len().checked_sub(2)?;
         Some(self.links[before].history)
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_part_beyond_what_is_told_need_more() {
+    fn paths_that_part_beyond_sent_links_need_more() {
         let long = |tag: u64| {
             let mut links = vec![link(1, 0, 3)];
             links.extend((1..40).map(|nth| link(tag * 100 + nth, nth as u32, (tag + nth) as u8)));

@@ -1,4 +1,5 @@
-//! Taking a view: its table replaces ours, its tails fill our gaps, its cuts shorten what we hold.
+//! Installing a view: its roster replaces ours, its entries fill our gaps, its cuts shorten what we
+//! hold.
 
 use super::ballot::Ballot;
 use super::bootstrap::JoinContext;
@@ -9,7 +10,7 @@ use super::rows::{self, RosterEntry};
 use super::{Fault, Membership, StayEnd};
 
 impl Membership {
-    /// Installs a view that descends from ours and has us in it, made at ballot `at`.
+    /// Installs a view that descends from ours and contains this peer, made at ballot `at`.
     pub(super) fn install(
         &mut self,
         told: &Told,
@@ -19,9 +20,8 @@ impl Membership {
     ) -> Result<(), Fault> {
         let rows = self.with_goodbyes(&told.view.rows);
         if self.contradicts(&rows) {
-            // A joiner may lag so far behind that a row it still counts is forgotten by all others.
-            // For a full member this cannot be; to go on would mean to differ from everybody for
-            // good.
+            // A joiner may lag so far behind that a row it still counts is forgotten by all others. For a
+            // full member this cannot be; to go on would mean to differ from all others for good.
             let full = self.is_full();
             self.give_up(if full { StayEnd::Contradicted } else { StayEnd::Starved });
             return Ok(());
@@ -29,7 +29,7 @@ impl Membership {
         self.lineage.follow(&told.tip);
         self.epoch.advance();
         if at.by != self.me {
-            // Others have us in their circle: what we do from here on is no sleeper's doing.
+            // Others have this peer in their circle: what it does from here on is no sleeper's doing.
             self.slept = false;
         }
         self.view = told.view.clone();
@@ -56,8 +56,8 @@ impl Membership {
         self.refresh();
         for tail in tails {
             if let Some(row) = rows::row_of(&told.view.rows, tail.stream) {
-                // A fence that outlasts the view holds against its tails, too: what was reported is
-                // all that may be held.
+                // A fence that outlasts the view holds against its entries, too: what was reported is all that
+                // may be held.
                 let fenced = row.is_active() || self.fence.is_up();
                 let forced = !fenced || !self.rules.fence_covers_tails;
                 self.absorb(tail, forced, entries)?;
@@ -72,19 +72,19 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether a table says otherwise than what we have confirmed.
+    /// Whether a roster contradicts what this peer has confirmed.
     pub(super) fn contradicts(&self, rows: &[RosterEntry]) -> bool {
         let after = self.confirmed.saturating_sub(2 * self.settings.lookahead_frames);
         !rows::agree_between(&self.rows, rows, after, self.confirmed)
     }
 
-    /// Whether a history that goes on from ours has something else in it that we were told was
-    /// final: whoever told us may have held more than it could pass on to the others.
+    /// Whether a history that continues ours differs from what a donor said was final: it may have held
+    /// more than it could pass on.
     pub(crate) fn takes_back(&self, tidings: &JoinContext) -> bool {
         tidings.confirmed < self.confirmed || self.contradicts(&self.with_goodbyes(&tidings.rows))
     }
 
-    /// A goodbye we have confirmed is part of that stream, not of any table.
+    /// Adds confirmed goodbyes: they are part of their streams, not of any roster.
     pub(super) fn with_goodbyes(&self, rows: &[RosterEntry]) -> Vec<RosterEntry> {
         let mut rows = rows.to_vec();
         if self.rules.goodbyes_survive {

@@ -1,4 +1,4 @@
-//! What peers say to each other about membership, on the reliable channel.
+//! Messages of membership on the reliable channel, and their encoding.
 //!
 //! Everything here is repeated until it had its effect, so a link that breaks and comes back loses
 //! nothing. docs/protocol/4-membership.md specifies the bytes.
@@ -13,23 +13,23 @@ use super::rows::RosterEntry;
 use super::view::View;
 use crate::roster::{Incarnation, StreamId};
 
-/// What a peer says of itself; packets refer to it by a small number.
+/// Status of a peer; packets refer to it by a small number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PeerStatus {
     pub(crate) tip: Tip,
     pub(crate) incarnation: Incarnation,
-    /// The first frame of its stream. None for an observer that has none yet; with one it is ready
-    /// to be admitted to this history.
+    /// First frame of its stream. None for an observer without one; with one it is ready to be admitted
+    /// to this history.
     pub(crate) first: Option<Frame>,
-    /// How many players it has.
+    /// Number of its players.
     pub(crate) players: u8,
-    /// The slots it would like.
+    /// Slots it would like.
     pub(crate) wanted: SlotSet,
-    /// What it knows of whom it tells this: what it acknowledges are entries of that stream.
+    /// What it knows of the receiver: its acknowledgements are about entries of that stream.
     pub(crate) knows: Option<Known>,
 }
 
-/// A stream as another machine knows it.
+/// A stream as another peer knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Known {
     pub(crate) incarnation: Incarnation,
@@ -37,14 +37,14 @@ pub(crate) struct Known {
     pub(crate) first: Frame,
 }
 
-/// A view as it is told: with as much of its path as the receiver needs.
+/// A view in a message: with as much of its path as the receiver needs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Told {
     pub(crate) tip: Tip,
     pub(crate) view: View,
 }
 
-/// A view somebody accepted in a vote that may not be over.
+/// A view that a peer accepted in a vote that may not be over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Proposal {
     pub(crate) ballot: Ballot,
@@ -58,7 +58,7 @@ pub(crate) struct Report {
     pub(crate) ballot: Ballot,
     pub(crate) incarnation: Incarnation,
     pub(crate) told: Told,
-    /// Its table, with joins and goodbyes it holds.
+    /// Its roster, with joins and goodbyes it holds.
     pub(crate) rows: Vec<RosterEntry>,
     pub(crate) confirmed: Frame,
     pub(crate) tails: Vec<EntryRange>,
@@ -68,28 +68,28 @@ pub(crate) struct Report {
 /// A message about membership.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Message {
-    /// Packets with this tag are meant so.
+    /// Packets with this tag refer to this status.
     PeerStatus {
         tag: u8,
         standing: PeerStatus,
     },
-    /// Where does your history come from?
+    /// Asks for the path of the receiver's history.
     AskPath,
-    /// All that is remembered of it.
+    /// All that is remembered of the path.
     Path(Tip),
-    /// What do you hold? Stop listening to everybody outside the circle.
+    /// Asks what the receiver holds, and to stop listening to streams outside the circle.
     Collect {
         tip: Tip,
         ballot: Ballot,
         circle: Vec<StreamId>,
     },
     Report(Box<Report>),
-    /// Too low a ballot: this one is promised.
+    /// The ballot is too low: this one is promised.
     Nack {
         incarnation: Incarnation,
         promised: Ballot,
     },
-    /// The stream you name is no more.
+    /// The named stream has ended.
     Gone {
         incarnation: Incarnation,
     },
@@ -99,7 +99,7 @@ pub(crate) enum Message {
         at: Ballot,
         tails: Vec<EntryRange>,
     },
-    /// Shall this be the view?
+    /// Asks to accept this view.
     Accept {
         told: Told,
         ballot: Ballot,
@@ -109,7 +109,7 @@ pub(crate) enum Message {
         incarnation: Incarnation,
         ballot: Ballot,
     },
-    /// Another match or half of ours wins: we want its state.
+    /// Another match or branch wins: asks for its snapshot.
     AskSnapshot,
 }
 
@@ -126,7 +126,7 @@ const ACCEPTED: u8 = 0x19;
 const ASK_SNAPSHOT: u8 = 0x1a;
 
 impl Message {
-    /// Every row it tells of.
+    /// All rows it contains.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &RosterEntry> {
         let (told, report) = match self {
             Message::View { told, .. } | Message::Accept { told, .. } => (Some(told), None),

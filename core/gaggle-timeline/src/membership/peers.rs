@@ -1,4 +1,4 @@
-//! What is known about other machines: whether they are reachable, under which name, in which
+//! What is known about other peers: whether they are reachable, with which incarnation, in which
 //! history.
 
 use std::collections::VecDeque;
@@ -9,51 +9,51 @@ use super::history::{History, Lineage, Relation, Tip};
 use super::messages::PeerStatus;
 use crate::roster::{Incarnation, StreamId};
 
-/// Standings remembered of a peer: packets on their way may refer to the last few.
+/// Statuses remembered of a peer: packets on their way may refer to the last few.
 const STANDINGS_MAX: usize = 8;
 /// In place of a tag: nothing refers to it any more.
 const TAG_VOID: u8 = u8::MAX;
-/// Former names remembered of a peer.
+/// Former incarnations remembered of a peer.
 const GONE_MAX: usize = 8;
 
-/// Whoever made everybody wait twice is let in again after this, and after twice as long each time
-/// it does it again.
+/// A peer that stalled all others twice is admitted again after this, and after twice as long each
+/// time it does so again.
 const BAR_MIN: Micros = Micros::from_secs(30);
 const BAR_MAX: Micros = Micros::from_secs(480);
-/// What was longer ago than this is forgiven.
+/// Stalls longer ago than this are forgotten.
 const BAR_MEMORY: Micros = Micros::from_secs(600);
 
-/// How often and when a machine was removed because everybody waited for it.
+/// How often and when a peer was evicted because all others waited for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct Bar {
     at: Option<Micros>,
     span: Micros,
-    /// In which stay it did.
+    /// Stay in which it did.
     of: Option<Incarnation>,
 }
 
-/// One other machine.
+/// One other peer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Peer {
     bar: Bar,
-    /// There is a way to it and it was heard lately.
+    /// There is a path to it and it was heard lately.
     pub(crate) reachable: bool,
     /// Its present stay.
     pub(crate) incarnation: Option<Incarnation>,
     gone: VecDeque<Incarnation>,
-    /// Oldest first.
+    /// Oldest status first.
     standings: VecDeque<(u8, PeerStatus)>,
-    /// The last frame it said it confirmed in this stay.
+    /// Last frame it said it confirmed in this stay.
     pub(crate) confirmed: Frame,
-    /// Entries it may lag behind when it is admitted: the way from it to us.
+    /// Entries it may lag behind when it is admitted: the latency from it to this peer.
     pub(crate) lag_frames: Option<u32>,
     /// Its packets say that it is not in the roster.
     pub(crate) observes: bool,
-    /// Under this name it was in the roster, so long ago that its row is forgotten.
+    /// With this incarnation it was in the roster, so long ago that its row is forgotten.
     pub(crate) sat_as: Option<Incarnation>,
-    /// Since when it has been ready for our history.
+    /// Since when it has been ready for this history.
     pub(crate) ready_since: Option<Micros>,
-    /// What was found out with its whole path: where it stood, where we did, and the relation.
+    /// What its whole path showed: where it was, where this peer was, and the relation.
     parted: Option<(History, History, Relation)>,
     pub(crate) path_asked_at: Option<Micros>,
     pub(crate) path_told_at: Option<Micros>,
@@ -62,24 +62,24 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// What packets with this tag stand for, if that is still its stay.
+    /// Status that packets with this tag refer to, if that is still its stay.
     pub(crate) fn standing(&self, tag: u8) -> Option<&PeerStatus> {
         let (_, standing) = self.standings.iter().rev().find(|(known, _)| *known == tag)?;
         (Some(standing.incarnation) == self.incarnation).then_some(standing)
     }
 
-    /// How it stands now.
+    /// Its newest status.
     pub(crate) fn latest(&self) -> Option<&PeerStatus> {
         let (_, standing) = self.standings.back()?;
         (Some(standing.incarnation) == self.incarnation).then_some(standing)
     }
 
-    /// Whether it is not in the roster and may want to be: whoever has no players only watches.
+    /// Whether it is not in the roster and may want to be: a peer without players only spectates.
     pub(crate) fn may_come_in(&self) -> bool {
         self.observes && self.latest().is_none_or(|standing| standing.players > 0)
     }
 
-    /// It made everybody wait, which counts once for every stay.
+    /// It stalled all others, which counts once for every stay.
     pub(crate) fn bar(&mut self, now: Micros, stay: Incarnation) {
         if self.bar.of == Some(stay) {
             return;
@@ -93,17 +93,17 @@ impl Peer {
         self.bar = Bar { at: Some(now), span, of: Some(stay) };
     }
 
-    /// Whether it made everybody wait lately.
+    /// Whether it stalled all others lately.
     pub(crate) fn is_on_record(&self, now: Micros) -> bool {
         self.bar.at.is_some_and(|at| now.since(at) < BAR_MEMORY)
     }
 
-    /// Whether it may not be let in yet.
+    /// Whether it may not be admitted yet.
     pub(crate) fn is_barred(&self, now: Micros) -> bool {
         self.bar.at.is_some_and(|at| now.since(at) < self.bar.span)
     }
 
-    /// It is here under this name; any other is gone.
+    /// It is here with this incarnation; any other is gone.
     pub(crate) fn set_incarnation(&mut self, incarnation: Incarnation) {
         if self.incarnation == Some(incarnation) {
             return;
@@ -133,7 +133,7 @@ impl Peer {
         self.gone.contains(&incarnation) || self.incarnation.is_some_and(|present| present != incarnation)
     }
 
-    /// It said how it stands. Standings of one link come in order; a name that is gone stays gone.
+    /// It told its status. Statuses of one link arrive in order; an incarnation that is gone stays gone.
     pub(crate) fn set_standing(&mut self, tag: u8, standing: PeerStatus) {
         if self.gone.contains(&standing.incarnation) {
             return;
@@ -146,13 +146,12 @@ impl Peer {
         self.standings.push_back((tag, standing));
     }
 
-    /// Another link came up: tags of the one before mean nothing on it, and may be used again for
-    /// something else.
+    /// Another link came up: tags of the one before mean nothing on it, and may be used again.
     pub(crate) fn forget_tags(&mut self) {
         self.standings.iter_mut().for_each(|(tag, _)| *tag = TAG_VOID);
     }
 
-    /// What a history this peer told is to ours.
+    /// How the history this peer told relates to this one.
     pub(crate) fn relation(&self, ours: &Lineage, tip: &Tip) -> Relation {
         let relation = ours.relate(tip);
         match (relation, self.parted) {
@@ -173,7 +172,7 @@ impl Peer {
     }
 }
 
-/// All other machines, by name.
+/// All other peers, by id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Peers {
     all: VecMap<PeerId, Peer>,
@@ -200,15 +199,15 @@ impl Peers {
         self.all.iter_mut().map(|(id, peer)| (*id, peer))
     }
 
-    /// A row is forgotten: whose it was.
+    /// A row is forgotten: takes note of its stream.
     pub(crate) fn note_forgotten(&mut self, stream: StreamId) {
         if let Some((_, peer)) = self.iter_mut().find(|(id, _)| *id == stream.peer) {
             peer.sat_as = Some(stream.incarnation);
         }
     }
 
-    /// Whether a stream's machine can be talked to, still has that name, and is not in a history
-    /// that left ours.
+    /// Whether a stream's peer can be talked to, still has that incarnation, and is not in a history
+    /// that left this one.
     pub(crate) fn is_reachable(&self, ours: &Lineage, stream: StreamId) -> bool {
         self.get(stream.peer).is_some_and(|peer| {
             let astray = || {
@@ -258,7 +257,7 @@ mod tests {
         peer.observes = true;
         assert!(peer.may_come_in());
         peer.set_standing(1, PeerStatus { players: 0, ..standing(1, 10) });
-        assert!(!peer.may_come_in(), "nobody has to look after it every tick");
+        assert!(!peer.may_come_in(), "it needs no look in every tick");
     }
 
     #[test]
@@ -300,7 +299,7 @@ mod tests {
         ours.push(link(300));
         theirs.push(link(301));
         assert_eq!(peer.relation(&ours, &theirs.tip()), senior);
-        assert_eq!(peer.relation(&path(400), &theirs.tip()), Relation::Unknown, "we went elsewhere");
+        assert_eq!(peer.relation(&path(400), &theirs.tip()), Relation::Unknown, "this peer went elsewhere");
         assert_eq!(peer.relation(&ours, &path(500).tip()), Relation::Unknown, "it went elsewhere");
     }
 }

@@ -1,4 +1,4 @@
-//! The promise: which attempt was promised to, and whose streams may still grow until it is over.
+//! The promise: which ballot was promised, and which streams may still grow until it is over.
 
 use super::ballot::Ballot;
 use super::rules::Rules;
@@ -6,12 +6,12 @@ use crate::roster::StreamId;
 
 /// A promise and the fence that keeps it.
 ///
-/// Who has told a coordinator what it holds must not learn more from those who are about to be cut:
-/// it could confirm a frame the view then says was without them.
+/// A peer that has told a coordinator what it holds must not learn more from those that are about to
+/// be cut: it could confirm a frame that the view then says was without them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Fence {
     promised: Ballot,
-    /// The streams that may still grow, in order; all if there is none.
+    /// Streams that may still grow, in order; all if there is none.
     allow: Option<Vec<StreamId>>,
 }
 
@@ -28,8 +28,8 @@ impl Fence {
         self.allow.is_some()
     }
 
-    /// Promises `ballot`: from now on only streams of the circle grow, and of those only the ones
-    /// that still might. It never widens.
+    /// Promises `ballot`: from now on only streams of the circle grow, and of those only the ones that
+    /// still might. It never widens.
     pub(crate) fn promise(&mut self, ballot: Ballot, circle: &[StreamId], rules: &Rules) {
         self.promised = self.promised.max(ballot);
         if !rules.fence {
@@ -45,12 +45,12 @@ impl Fence {
         });
     }
 
-    /// Promises without asking for anything to be kept out.
+    /// Promises without excluding any stream.
     pub(crate) fn raise(&mut self, ballot: Ballot) {
         self.promised = self.promised.max(ballot);
     }
 
-    /// A view made at `ballot` is installed.
+    /// Ends with a view made at `ballot` that was installed.
     pub(crate) fn settle(&mut self, ballot: Ballot, rules: &Rules) {
         if ballot >= self.promised || !rules.promise_binds {
             self.allow = None;
@@ -58,12 +58,12 @@ impl Fence {
         self.promised = self.promised.max(ballot);
     }
 
-    /// The promise is for a view that was left behind.
+    /// Ends because the promise was for a view that was left behind.
     pub(crate) fn lower(&mut self) {
         self.allow = None;
     }
 
-    /// Whether this stream may grow. Streams nobody has heard of yet are kept out as well.
+    /// Whether this stream may grow. Streams still unknown are excluded as well.
     pub(crate) fn admits(&self, stream: StreamId, is_known: bool, rules: &Rules) -> bool {
         match &self.allow {
             None => true,
@@ -88,8 +88,8 @@ mod tests {
         fence.promise(ballot(1), &[stream(1), stream(2)], &rules);
         fence.promise(ballot(2), &[stream(1), stream(2), stream(3)], &rules);
         assert!(fence.admits(stream(2), true, &rules));
-        assert!(!fence.admits(stream(3), true, &rules), "a newer promise lets nobody back in");
-        assert!(!fence.admits(stream(9), false, &rules), "nor whom nobody has heard of");
+        assert!(!fence.admits(stream(3), true, &rules), "a newer promise readmits no stream");
+        assert!(!fence.admits(stream(9), false, &rules), "nor an unknown one");
         fence.settle(ballot(1), &rules);
         assert!(fence.is_up(), "an older view does not end it");
         fence.settle(ballot(2), &rules);

@@ -1,14 +1,14 @@
-//! The table of presences: which stream counts from which frame to which, and who leads.
+//! The roster table: which stream counts from which frame to which, and who leads.
 
 use gaggle_kit::{Frame, SlotSet};
 
 pub(crate) use crate::roster::RosterEntry;
 use crate::roster::StreamId;
 
-/// Rows a table may have, ended ones that still matter included.
+/// Rows of a table at most, ended ones that still matter included.
 pub(crate) const ROWS_MAX: usize = 64;
 
-/// The row of a stream.
+/// Finds the row of a stream.
 pub(crate) fn row_of(rows: &[RosterEntry], stream: StreamId) -> Option<&RosterEntry> {
     rows.iter().find(|row| row.stream == stream)
 }
@@ -18,12 +18,12 @@ pub(crate) fn is_open(rows: &[RosterEntry], stream: StreamId) -> bool {
     row_of(rows, stream).is_some_and(RosterEntry::is_active)
 }
 
-/// Who leads at `frame`: the stream present longest.
+/// Leader at `frame`: the stream first in join order.
 pub(crate) fn lead_at(rows: &[RosterEntry], frame: Frame) -> Option<&RosterEntry> {
     rows.iter().filter(|row| row.is_present_at(frame)).min_by_key(|row| row.rank())
 }
 
-/// The slots nobody has at `frame` or later.
+/// Slots that are free at `frame` and later.
 pub(crate) fn free_slots(rows: &[RosterEntry], frame: Frame, slot_count: usize) -> SlotSet {
     let taken = rows.iter().filter(|row| row.last_frame >= frame && row.last_frame >= row.first_frame);
     let taken = taken.fold(SlotSet::EMPTY, |set, row| set.union(row.slots));

@@ -1,4 +1,4 @@
-//! Numbers the membership machine goes by.
+//! Settings of membership.
 //!
 //! `Session` makes them from its configuration. Absent: rules.
 
@@ -7,38 +7,38 @@ use gaggle_kit::Micros;
 use super::TIP_LINKS;
 use crate::config::TimelineConfig;
 
-/// What was not answered is said again after so long: no less than a bad round trip.
+/// Time after which an unanswered message is repeated: no less than a bad round trip.
 pub(crate) const REPEAT_AFTER: Micros = Micros::from_millis(250);
 
-/// Numbers the machine goes by.
+/// Settings of membership, derived from those of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Settings {
-    /// Window plus largest input delay: how far apart two members' confirmed frames can be.
+    /// Prediction window plus largest input delay: how far apart two members' confirmed frames can be.
     pub(crate) lookahead_frames: u32,
-    /// How many slots the game has.
+    /// Number of slots of the game.
     pub(crate) slot_count: usize,
     /// Only a majority may go on, so that there is one history.
     pub(crate) majority: bool,
-    /// No view is made by fewer.
+    /// Fewest peers that make a view.
     pub(crate) circle_min: usize,
-    /// Ancestors told unasked.
+    /// Ancestors sent without a request.
     pub(crate) tip_links: u32,
-    /// What was not answered is said again after this.
+    /// Time after which an unanswered message is repeated.
     pub(crate) repeat_after: Micros,
-    /// Suspicions are gathered for so long before peers are asked, while more may follow.
+    /// Time for which suspicions are gathered before peers are asked, while more may follow.
     pub(crate) gather: Micros,
-    /// A joiner is admitted although it lags after it has been ready for so long.
+    /// Time after which a ready joiner is admitted although it lags.
     pub(crate) patience: Micros,
-    /// A joiner that makes no progress for so long starts over.
+    /// Time without progress after which a joiner starts over.
     pub(crate) feed_timeout: Micros,
-    /// A peer that holds up a change of the view for so long goes with it.
+    /// Time after which a peer that blocks a view change is evicted with it.
     pub(crate) hold_up: Micros,
-    /// A machine that did not tick for so long slept.
+    /// Time without a tick after which a peer counts as having slept.
     pub(crate) sleep_after: Micros,
 }
 
 impl Settings {
-    /// The settings of a session with so many slots.
+    /// Settings of a session with so many slots.
     pub(crate) fn new(config: &TimelineConfig, slot_count: usize) -> Settings {
         Settings {
             lookahead_frames: config.reach_frames(),

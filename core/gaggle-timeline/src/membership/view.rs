@@ -1,4 +1,4 @@
-//! A view: the table all who share it start from, and its name.
+//! A view: the roster that all in it begin from, and its identity.
 
 use gaggle_kit::{ByteSink, StateHasher};
 
@@ -7,17 +7,17 @@ use super::history::{History, Link, MatchId};
 use super::rows::{self, RosterEntry};
 use crate::roster::StreamId;
 
-/// A table of presences with a name. Joins and goodbyes are read from entries since.
+/// A roster with an identity. Joins and goodbyes are read from entries since.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct View {
-    /// The attempt that made it.
+    /// Attempt that made it.
     pub(crate) ballot: Ballot,
     pub(crate) parent: History,
     pub(crate) history: History,
     pub(crate) rows: Vec<RosterEntry>,
-    /// How many were in the circle that made it.
+    /// Size of the circle that made it.
     pub(crate) size: u8,
-    /// Made by somebody who had slept.
+    /// Made by a peer that had slept.
     pub(crate) stale: bool,
 }
 
@@ -42,7 +42,7 @@ impl View {
         view
     }
 
-    /// Everything in it and everything before it: two different views never share a name.
+    /// Hash of everything in it and everything before it: two different views never share it.
     fn name(&self, game: MatchId) -> History {
         let mut hasher = StateHasher::new();
         hasher.put(&game.started_at.to_le_bytes());
@@ -93,7 +93,7 @@ mod tests {
     use gaggle_kit::{Frame, PeerId, SlotSet};
 
     #[test]
-    fn whatever_differs_gives_another_name() {
+    fn any_difference_gives_another_identity() {
         let row = |peer: u128, last| RosterEntry {
             stream: StreamId { peer: PeerId::from_u128(peer), incarnation: Incarnation(1) },
             slots: SlotSet::from_bits(1 << peer),
@@ -112,7 +112,7 @@ mod tests {
         let stale = View::new(game, view.history, view.ballot, rows, view.size, true);
         let names = [view.history, ended.history, other.history, child.history, stale.history];
         for (nth, name) in names.iter().enumerate() {
-            assert!(!names[..nth].contains(name), "name {nth} is used twice");
+            assert!(!names[..nth].contains(name), "identity {nth} is used twice");
         }
     }
 }

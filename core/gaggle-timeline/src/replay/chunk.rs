@@ -1,23 +1,23 @@
-//! The pieces a replay is made of: kind, length, content, hash.
+//! Chunks of a replay: kind, length, content, hash.
 
 use gaggle_kit::{ByteReader, DecodeError, StateHasher};
 
-/// What the file begins with; the last byte is the version.
+/// First bytes of the file; the last one is the version.
 pub(super) const MAGIC: [u8; 7] = *b"gaggleR";
 pub(super) const VERSION: u8 = 1;
 
-/// The state a match begins with, and what is to be known about it.
+/// State a match begins with, and what is to be known about it.
 pub(super) const HEAD: u8 = 1;
-/// What everybody did in some frames.
+/// Inputs of some frames.
 pub(super) const FRAMES: u8 = 2;
-/// A state to begin from.
+/// A keyframe to begin from.
 pub(super) const KEY: u8 = 3;
-/// The match ended here.
+/// End of the match.
 pub(super) const END: u8 = 4;
-/// A state to begin from, packed.
+/// A keyframe, compressed.
 pub(super) const PACKED_KEY: u8 = 5;
 
-/// No chunk is larger: a state of this size is no game's.
+/// Bytes of a chunk at most: no game's state is that large.
 pub(super) const CONTENT_BYTES_MAX: usize = 64 << 20;
 
 /// One chunk of a file.
@@ -26,7 +26,7 @@ pub(super) struct Chunk<'a> {
     pub(super) content: &'a [u8],
 }
 
-/// Appends a chunk.
+/// Appends a chunk to a file.
 pub(super) fn write(out: &mut Vec<u8>, kind: u8, content: &[u8]) {
     out.push(kind);
     out.extend_from_slice(&(content.len() as u32).to_le_bytes());

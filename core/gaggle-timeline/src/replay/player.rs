@@ -1,4 +1,4 @@
-//! Shows any frame of a replay.
+//! Playback of a replay at any frame.
 
 use std::iter;
 
@@ -12,11 +12,11 @@ use crate::{Game, Inputs};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("this program computes another match than was recorded: it has parted from it by frame {frame}")]
 pub struct Divergence {
-    /// The first frame that was compared and differs.
+    /// First frame that was compared and differs.
     pub frame: Frame,
 }
 
-/// A replay being shown.
+/// Position in a replay that is being shown.
 #[derive(Debug)]
 pub struct Playback<'r, 'a, G: Game> {
     replay: &'r Replay<'a, G>,
@@ -24,7 +24,7 @@ pub struct Playback<'r, 'a, G: Game> {
     frame: Frame,
     row: Vec<G::Input>,
     present: SlotSet,
-    /// The stretch the next frame is in, and what is left of its rows.
+    /// Stretch the next frame is in, and what is left of its rows.
     stretch: usize,
     rows: &'a [u8],
 }
@@ -48,12 +48,12 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
         &self.game
     }
 
-    /// Which frame that is.
+    /// Frame that is shown.
     pub fn frame(&self) -> Frame {
         self.frame
     }
 
-    /// One frame on; false at the end.
+    /// Advances one frame; false at the end.
     pub fn step(&mut self) -> bool {
         if self.frame >= self.replay.last_frame() {
             return false;
@@ -64,19 +64,18 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
         true
     }
 
-    /// Jumps to a frame, or to the nearest there is. How many ticks that took.
+    /// Jumps to a frame, or to the nearest there is. Returns how many ticks that took.
     pub fn seek(&mut self, frame: Frame) -> u32 {
         let frame = frame.min(self.replay.last_frame());
         let key = self.replay.keys.iter().rev().find(|key| key.at <= frame);
         let key_frame = key.map_or(Frame::START, |key| key.at);
         let onward = self.frame <= frame && self.frame >= key_frame;
         if !onward {
-            // A key state that cannot be read is no state to begin from; the start always is.
+            // A keyframe that cannot be decoded is no state to begin from; the start always is.
             let state = key.and_then(|key| Some((key.at, key.state::<G>()?)));
             let (at, game) = state.unwrap_or_else(|| (Frame::START, self.replay.start.clone()));
             *self = Playback::new(self.replay);
-            // Rows are told as differences: those before must be read, which is quick, but not
-            // played.
+            // Rows are encoded as differences: those before must be read, which is quick, but not played.
             while self.frame < at {
                 self.read_next_row();
                 self.frame = self.frame.next();
@@ -92,7 +91,7 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
 
     pub(super) fn verify(mut self) -> Result<(), Divergence> {
         let mut keys = self.replay.keys.iter().peekable();
-        // A key state may stand before the first frame, too.
+        // A keyframe may stand before the first frame, too.
         let start = Stretch { before: Frame::START, frames: 0, hash: state_hash(&self.game), rows: &[] };
         for Stretch { before, frames, hash, .. } in iter::once(&start).chain(&self.replay.stretches) {
             for _ in 0..*frames {

@@ -1,4 +1,6 @@
-//! Reads a replay, as far as it is whole.
+//! Reading of a replay, as far as it is intact.
+//!
+//! Players of replays call it with bytes from any source. Absent: files, drawing.
 
 use std::marker::PhantomData;
 
@@ -12,66 +14,66 @@ use crate::Game;
 /// What a replay says about its match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayInfo {
-    /// Which game and version.
+    /// Game and version it was made with.
     pub game_fingerprint: u64,
-    /// Steps a second.
+    /// Simulation steps per second.
     pub frames_per_second: u32,
-    /// How many slots.
+    /// Number of slots.
     pub slots: u8,
 }
 
-/// Why nothing of a file can be played.
+/// Why no part of a file can be played.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// It is something else.
+    /// It is no replay.
     #[error("this is not a replay")]
     NotAReplay,
-    /// It is written otherwise.
+    /// It has another version of the format.
     #[error("this replay is written in version {theirs}, this program reads version {ours}")]
     VersionMismatch {
-        /// Its version.
+        /// Version of the file.
         theirs: u8,
-        /// Ours.
+        /// Version of this reader.
         ours: u8,
     },
     /// It is of another game, or of another version of it.
     #[error("this replay is of another game or version (fingerprint {theirs:016x}, this is {ours:016x})")]
     GameMismatch {
-        /// Its fingerprint.
+        /// Fingerprint of its game.
         theirs: u64,
-        /// Ours.
+        /// Fingerprint of this game.
         ours: u64,
     },
-    /// Its beginning is damaged, and without it nothing can be played.
+    /// Its header is corrupt, and without it nothing can be played.
     #[error("the beginning of this replay is damaged: {0}")]
     CorruptHeader(#[from] DecodeError),
 }
 
-/// Where a file stops making sense. Everything before plays.
+/// Where a file is corrupt. Everything before plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("damaged or cut after {byte_offset} bytes, which is after frame {valid_through}: {reason}")]
 pub struct Corruption {
-    /// So many bytes are whole.
+    /// Number of intact bytes.
     pub byte_offset: usize,
-    /// The last frame in them.
+    /// Last frame in them.
     pub valid_through: Frame,
-    /// What is wrong.
+    /// What is wrong there.
     pub reason: DecodeError,
 }
 
 /// Frames that share a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stretch<'a> {
-    /// The state before its first frame.
+    /// State before its first frame.
     pub(super) before: Frame,
     pub(super) frames: u32,
-    /// The hash of the state after its last frame.
+    /// Hash of the state after its last frame.
     pub(super) hash: u64,
     pub(super) rows: &'a [u8],
 }
 
-/// A state to begin from, still in its bytes.
+/// A keyframe, still encoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key<'a> {
     pub(super) at: Frame,
@@ -80,7 +82,7 @@ pub(super) struct Key<'a> {
 }
 
 impl Key<'_> {
-    /// The state, unless it makes no sense.
+    /// The state, if it can be decoded.
     pub(super) fn state<G: Game>(&self) -> Option<G> {
         let unpacked: Vec<u8>;
         let mut bytes = self.bytes;
@@ -92,7 +94,7 @@ impl Key<'_> {
     }
 }
 
-/// A replay, read from bytes that somebody else may have written.
+/// A replay, read from untrusted bytes.
 #[derive(Debug)]
 pub struct Replay<'a, G: Game> {
     info: ReplayInfo,
@@ -105,11 +107,11 @@ pub struct Replay<'a, G: Game> {
 }
 
 impl<'a, G: Game> Replay<'a, G> {
-    /// Reads a replay of the game with this fingerprint. A damaged or cut file is read as far as it
-    /// is whole: see [`Replay::damage`].
+    /// Reads a replay of the game with this fingerprint. A corrupt or truncated file is read as far as
+    /// it is intact: see [`Replay::damage`].
     ///
     /// # Errors
-    /// If nothing of it can be played.
+    /// If no part of it can be played.
     pub fn read(bytes: &'a [u8], game_fingerprint: u64) -> Result<Replay<'a, G>, ReplayError> {
         let mut r = ByteReader::new(bytes);
         if r.take("magic", MAGIC.len()) != Ok(&MAGIC) {
@@ -176,7 +178,7 @@ impl<'a, G: Game> Replay<'a, G> {
         Ok(false)
     }
 
-    /// Rows that cannot be read must be noticed now, not in the middle of a playback.
+    /// Rows that cannot be decoded must be noticed now, not in the middle of a playback.
     fn check_rows(&self, stretch: &Stretch<'_>) -> Result<(), DecodeError> {
         let mut r = ByteReader::new(stretch.rows);
         let mut row = vec![G::Input::default(); usize::from(self.info.slots)];
@@ -192,12 +194,12 @@ impl<'a, G: Game> Replay<'a, G> {
         self.info
     }
 
-    /// The last frame that plays.
+    /// Last frame that plays.
     pub fn last_frame(&self) -> Frame {
         self.last
     }
 
-    /// Where the file stops making sense, if it does before its end.
+    /// Where the file is corrupt, if it is before its end.
     pub fn damage(&self) -> Option<Corruption> {
         self.damage
     }
@@ -207,11 +209,11 @@ impl<'a, G: Game> Replay<'a, G> {
         Playback::new(self)
     }
 
-    /// Plays all of it and compares every hash and every key state: whether this program still
-    /// computes what was played.
+    /// Plays all of it and compares every hash and every keyframe: whether this program still computes
+    /// what was played.
     ///
     /// # Errors
-    /// Where it does not.
+    /// The first difference.
     pub fn verify(&self) -> Result<(), Divergence> {
         self.play().verify()
     }
@@ -257,7 +259,7 @@ pub(super) fn read_row<I: Input>(
     Ok(())
 }
 
-/// Who is present in a frame of a game with so many slots. A game takes its inputs' word for it.
+/// Slots present in a frame of a game with so many. Games rely on it.
 pub(crate) fn read_present(r: &mut ByteReader<'_>, slots: usize) -> Result<SlotSet, DecodeError> {
     let present = SlotSet::from_bits(r.u64("slots present")?);
     match present.difference(SlotSet::first(slots)).lowest() {

@@ -1,4 +1,6 @@
-//! Writes a match while it is played.
+//! Recording of a match while it runs.
+//!
+//! The application gives it confirmed inputs. Absent: sessions, files.
 
 use gaggle_kit::{Frame, Input, SlotSet, compress, encode_state, state_hash};
 
@@ -6,13 +8,13 @@ use super::chunk::{self, MAGIC, VERSION};
 use super::reader::ReplayInfo;
 use crate::{Game, Inputs};
 
-/// How often what is written.
+/// How often keyframes and hashes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecorderConfig {
-    /// A state to begin from every so many frames: a jump simulates half as many on average.
-    /// Default 600, ten seconds.
+    /// Frames between two keyframes: a jump simulates half as many on average. Default 600, ten
+    /// seconds.
     pub keyframe_interval_frames: u32,
-    /// So many frames share a hash: at most so many are lost to a crash. 1 to 255, default 60.
+    /// Frames that share a hash: at most so many are lost to a crash. 1 to 255, default 60.
     pub chunk_frames: u32,
 }
 
@@ -24,8 +26,8 @@ impl Default for RecorderConfig {
 
 /// Writes a replay, confirmed frame by confirmed frame.
 ///
-/// It plays along with a game of its own, so that it never needs a state from whoever is playing,
-/// and what it writes is what the inputs lead to.
+/// It plays along with its own game, so that it never needs the live one's state, and what it writes
+/// follows from the inputs alone.
 ///
 /// ```
 /// # use gaggle_kit::{Slot, State};
@@ -81,17 +83,17 @@ impl<G: Game> Recorder<G> {
         }
     }
 
-    /// The last frame recorded.
+    /// Last frame recorded.
     pub fn frame(&self) -> Frame {
         self.frame
     }
 
-    /// The match as far as it is recorded: nothing in it is a guess.
+    /// The match as far as it is recorded: nothing in it is predicted.
     pub fn game(&self) -> &G {
         &self.game
     }
 
-    /// The next frame. Only confirmed ones, in order.
+    /// Records the next frame. Only confirmed ones, in order.
     ///
     /// # Panics
     /// If a frame is left out or comes twice.
@@ -111,19 +113,19 @@ impl<G: Game> Recorder<G> {
         }
     }
 
-    /// What was written since it was last taken: for files that grow while a match runs. The last
+    /// Bytes written since they were last taken: for files that grow while a match runs. The last
     /// frames, less than a chunk, are still to come.
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// The match is over: the rest of the file, or all of it if none was taken.
+    /// Ends the recording: the rest of the file, or all of it if none was taken.
     pub fn finish(self) -> Vec<u8> {
         self.ending()
     }
 
-    /// What [`Recorder::finish`] would write now, while the recording goes on: what was taken and
-    /// this are a whole file.
+    /// What [`Recorder::finish`] would write now, while the recording goes on: what was taken and this
+    /// are a whole file.
     pub fn ending(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         if self.pending_frames > 0 {
@@ -133,8 +135,8 @@ impl<G: Game> Recorder<G> {
         bytes
     }
 
-    /// A row: which slots differ from a repetition of the row before, as bits; one more bit if
-    /// somebody came or went.
+    /// A row: which slots differ from a repetition of the row before, as bits; one more bit if a player
+    /// joined or left.
     fn write_row(&mut self, inputs: &Inputs<'_, G::Input>) {
         let mut changed = 0u128;
         let (present, mut values) = (inputs.present_slots(), Vec::new());
@@ -159,7 +161,7 @@ impl<G: Game> Recorder<G> {
         self.pending.extend_from_slice(&values);
     }
 
-    /// The state now, packed where that helps: of a long match most bytes are of these.
+    /// The current state, compressed where that helps: it makes most bytes of a long match.
     fn write_key(&mut self) {
         let state = encode_state(&self.game);
         let mut content = self.frame.number().to_le_bytes().to_vec();

@@ -1,7 +1,7 @@
-//! Peers that lie, tried on a table of honest ones: a real session whose every word a test may
-//! change, hold back or add to.
+//! Byzantine peers among honest ones: a real session whose messages a test may change, hold back or
+//! add to.
 //!
-//! What a network alone can do to a packet is ignored and counted. What only a peer can do ends its
+//! What a network alone can do to a packet is dropped and counted. What only a peer can do ends its
 //! link with a named fault. Either way the others play on and agree.
 
 mod flooding;
@@ -26,7 +26,7 @@ use crate::{Tick, Timeline};
 
 gaggle_testkit::mix_game! { vis: pub(crate), engine: crate, input: u8, slots: 8, stir: |_| {}, disturb: |_| {} }
 
-/// Something said.
+/// A packet or message on its way.
 #[derive(Debug, Clone)]
 pub(super) struct Mail {
     pub(super) to: usize,
@@ -34,7 +34,7 @@ pub(super) struct Mail {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Everything the liar wants to say in a tick comes by here.
+/// Gets everything the byzantine peer sends in a tick, and returns what it sends instead.
 type Tamper = Box<dyn FnMut(&mut Session<u8>, Vec<Mail>) -> Vec<Mail>>;
 
 pub(super) struct Cluster {
@@ -50,12 +50,12 @@ pub(super) struct Cluster {
     held: Vec<u8>,
     state_bytes: usize,
     config: TimelineConfig,
-    /// Those who say nothing any more.
+    /// Peers that send nothing any more.
     pub(super) dead: Vec<bool>,
     pub(super) compared: u64,
 }
 
-/// Frames something takes to arrive.
+/// Ticks a message takes to arrive.
 const LATENCY: u64 = 3;
 const STATE_BYTES: usize = 20_000;
 
@@ -73,19 +73,19 @@ pub(super) fn config() -> TimelineConfig {
 }
 
 impl Cluster {
-    /// So many start together; `liar` is one of them, or comes later.
+    /// So many start together; `liar` is one of them, or joins later.
     pub(super) fn of(seated: usize, liar: usize) -> Cluster {
         Cluster::with_state(seated, liar, STATE_BYTES)
     }
 
-    /// With a state of about so many bytes.
+    /// The same, with a state of about so many bytes.
     pub(super) fn with_state(seated: usize, liar: usize, state_bytes: usize) -> Cluster {
         let mut table = Cluster::configured(seated, liar, state_bytes, &config());
         table.link_all(seated);
         table
     }
 
-    /// So many start together, of whom a majority must agree to go on without somebody.
+    /// So many start together, under the majority rule.
     pub(super) fn voting(seated: usize, liar: usize) -> Cluster {
         let config = TimelineConfig { majority: true, ..config() };
         let mut table = Cluster::configured(seated, liar, STATE_BYTES, &config);
@@ -93,7 +93,7 @@ impl Cluster {
         table
     }
 
-    /// So many start together, and compare their states every so many frames.
+    /// So many start together, and compare checksums every so many frames.
     pub(super) fn checking(seated: usize, liar: usize, interval: u32) -> Cluster {
         let config = TimelineConfig { checksum_interval_frames: interval, ..config() };
         let mut table = Cluster::configured(seated, liar, STATE_BYTES, &config);
@@ -148,7 +148,7 @@ impl Cluster {
         count - 1
     }
 
-    /// One more wants to play.
+    /// Adds a peer that joins.
     pub(super) fn join(&mut self, via: &[usize]) -> usize {
         let index = self.players.len();
         let name = Incarnation(200 + index as u32);
@@ -158,7 +158,7 @@ impl Cluster {
         index
     }
 
-    /// One more wants to watch.
+    /// Adds a peer that spectates.
     pub(super) fn watch(&mut self, via: &[usize]) -> usize {
         let index = self.players.len();
         let name = Incarnation(200 + index as u32);
@@ -264,14 +264,14 @@ impl Cluster {
         refused.iter().for_each(|peer| self.unlink(index, peer.to_u128() as usize - 1));
     }
 
-    /// What was said to somebody reliably in the last tick, and by whom.
+    /// Reliable messages that were sent to a peer in the last tick, and by whom.
     pub(super) fn said_to(&self, index: usize) -> impl Iterator<Item = (usize, &[u8])> {
         let at = time_of(self.ticks + LATENCY);
         let said = self.net.iter().filter(move |packet| packet.at == at && packet.to == index);
         said.filter(|packet| packet.message.reliable).map(|packet| (packet.from, &packet.message.bytes[..]))
     }
 
-    /// From here on nothing any of these confirms may differ, and all of them go on, for so many
+    /// Demands that from here on these peers confirm the same, and that all of them go on, for so many
     /// ticks.
     pub(super) fn expect_agreement(&mut self, who: &[usize], ticks: u64) -> &mut Cluster {
         let before: Vec<Frame> = who.iter().map(|index| self.session(*index).confirmed_frame()).collect();
@@ -306,7 +306,7 @@ impl Cluster {
         self.events[index].iter().filter_map(fault).collect()
     }
 
-    /// Each of these found exactly this about the liar, and nothing about anybody else.
+    /// Each of these found exactly this about the byzantine peer, and nothing about any other.
     pub(super) fn expect_fault(&self, who: &[usize], is: impl Fn(&PeerFault) -> bool) -> &Cluster {
         for index in who {
             let faults = self.faults(*index);
@@ -316,7 +316,7 @@ impl Cluster {
         self
     }
 
-    /// Nobody was blamed for anything.
+    /// None of these found a fault.
     pub(super) fn expect_no_fault(&self, who: &[usize]) -> &Cluster {
         who.iter().for_each(|index| assert_eq!(self.faults(*index), [], "{}", self.describe()));
         self
@@ -341,7 +341,7 @@ impl Cluster {
     }
 }
 
-/// Changes a packet of the running game, and each value it tells. Leaves everything else alone.
+/// Changes a packet of the running game, and each value in it. Leaves everything else alone.
 pub(super) fn reword(
     mail: &mut Mail,
     word: impl FnOnce(&mut Packet<'_>),

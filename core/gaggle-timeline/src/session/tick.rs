@@ -1,4 +1,4 @@
-//! What a tick and its requests do: pace, local entries, simulation, liveness.
+//! Ticks and requests of a session: pace, local entries, simulation, liveness.
 //!
 //! `Session::tick` and its callers' polls lead here. Absent: rules of any part.
 
@@ -21,8 +21,8 @@ use crate::time_sync::FRAME_Q16;
 use crate::wire::{SendView, Tell, is_due};
 
 impl<I: Input> Session<I> {
-    /// The input delay from now on; `None` lets it adapt again. Changes without a stall and without
-    /// losing or doubling a press.
+    /// Sets the input delay; `None` lets it adapt again. Changes without a stall and without losing or
+    /// doubling a press.
     ///
     /// # Errors
     /// If it is outside
@@ -42,13 +42,13 @@ impl<I: Input> Session<I> {
         Ok(())
     }
 
-    /// How fast to run, in millionths of the game's own pace: 950,000 to 1,050,000.
+    /// Speed to run at, in millionths of the game's own: 950,000 to 1,050,000.
     pub fn speed_ppm(&self) -> u32 {
         self.time.speed_ppm()
     }
 
-    /// Ticks to make now besides those that are due, at most `limit`: this machine slept and is far
-    /// behind everybody. 0 as a rule.
+    /// Ticks to run now besides those that are due, at most `limit`: this peer slept and is far behind
+    /// all others. Usually 0.
     pub fn take_catch_up_ticks(&mut self, limit: u32) -> u32 {
         let ticks = self.time.take_ticks_owed(self.cx.now, limit);
         if ticks > 0 {
@@ -57,24 +57,23 @@ impl<I: Input> Session<I> {
         ticks
     }
 
-    /// Whose input is missing, while the match stands still for it.
+    /// Slots whose input is missing, while the match stalls for it.
     pub fn stalled_on(&self) -> Option<SlotSet> {
         (self.time.stalled_ticks() > 0).then(|| self.log.waiting_for())
     }
 
-    /// For how long nothing has been heard of somebody in the match; none of those who are not in
-    /// it.
+    /// Time since a peer in the match was heard; none for peers that are not in it.
     pub fn time_since_heard(&self, peer: PeerId) -> Option<Micros> {
         let remote = self.peers.iter().find(|remote| remote.peer == peer && remote.is_open);
         remote.map(|remote| self.cx.now.since(remote.presence.heard_at))
     }
 
-    /// Writes local entries and says which frame to be at after this tick.
+    /// Writes local entries and returns the frame to be at after this tick.
     pub(super) fn pace(&mut self, next: Frame, waits: bool) -> Frame {
         let observes = self.membership.mode() != Mode::Member;
         if !observes && !self.time.is_catching_up() {
-            // What we do in the next frame is told even while we wait for it: with neither window
-            // nor delay everybody would wait for everybody.
+            // The entry for the next frame is sent even while this peer waits for it: with neither window nor
+            // delay all would wait for all.
             if !waits || self.log.local.newest() < next {
                 self.emit(next);
             }
@@ -97,7 +96,7 @@ impl<I: Input> Session<I> {
         goal
     }
 
-    /// Speed and input delay follow what was measured.
+    /// Adjusts speed and input delay to what was measured.
     pub(super) fn keep_time(&mut self) {
         if !self.time.is_adjustment_due(self.cx.ticks) {
             return;
@@ -112,7 +111,7 @@ impl<I: Input> Session<I> {
         self.time.adjust(self.cx.now, apart, || rtt, is_alone);
     }
 
-    /// Up to which frame everything is certain: nothing before it can turn out otherwise.
+    /// Frame up to which everything is certain and can change no more.
     pub(super) fn sure(&self) -> Frame {
         match self.membership.mode() {
             Mode::Member => self.log.received(),
@@ -120,7 +119,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Writes the local entries this frame calls for, once.
+    /// Writes the local entries this frame needs, once.
     pub(super) fn emit(&mut self, next: Frame) {
         if self.log.local.is_recorded(next) || self.membership.own_end().is_some() {
             return;
@@ -130,12 +129,12 @@ impl<I: Input> Session<I> {
         self.update_confirmed();
     }
 
-    /// Entries after `before` are written: what they say besides inputs is decided now.
+    /// Decides what the entries written after `before` say besides inputs.
     #[inline]
     pub(super) fn write_own(&mut self, before: Frame) {
         if self.membership.is_at_rest() {
-            // Nothing is said besides inputs, and no peer asks: it learns of these entries when it
-            // wakes.
+            // Nothing is said besides inputs, and no peer asks: membership learns of these entries when it
+            // is called again.
             self.log.note_news();
         } else {
             self.say_own(before);
@@ -189,7 +188,7 @@ impl<I: Input> Session<I> {
         self.cx.events.push(SessionEvent::Started);
     }
 
-    /// There is a match here from now on.
+    /// Marks that a match runs here from now on.
     pub(super) fn begin_running(&mut self) {
         self.life.run();
         self.time.note_progress(&mut self.cx.events);
@@ -277,8 +276,8 @@ impl<I: Input> Session<I> {
         })
     }
 
-    /// What everybody did in a confirmed frame that is not too long ago: for recording, for
-    /// spectators, for checking. `None` if it is not confirmed yet or already forgotten.
+    /// Inputs of a recently confirmed frame, for recordings, spectators and checks. `None` if it is not
+    /// confirmed yet or already forgotten.
     pub fn confirmed_inputs(&self, frame: Frame) -> Option<Inputs<'_, I>> {
         let known = frame > self.sim.origin()
             && frame <= self.membership.confirmed()
@@ -291,7 +290,7 @@ impl<I: Input> Session<I> {
         Inputs::confirmed(frame, self.log.table.row(frame), self.audit.present_at(frame))
     }
 
-    // Rare, and much of it: the steps of every tick should not make room for it.
+    // Rare, and much code: the steps of every tick should not make room for it.
     #[cold]
     fn take_answer(&mut self) {
         match self.sim.take_answer() {
@@ -309,7 +308,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The next thing to send, if any is left in this tick.
+    /// Next packet or message to send, if any is left in this tick.
     pub fn poll_transmit(&mut self) -> Option<Transmit<'_>> {
         if !self.cx.outbox.is_empty() {
             if self.cx.outbox.is_last() {
@@ -357,7 +356,7 @@ impl<I: Input> Session<I> {
         self.sender.write(&mut self.cx, &mut self.peers[index], &self.log.local, &tell);
     }
 
-    /// Whether no peer has to be watched, asked about or told anything in this tick.
+    /// Whether no peer has to be watched, asked or told anything in this tick.
     pub(super) fn is_quiescent(&self) -> bool {
         self.peers.is_quiescent(self.cx.now) && self.time.stalled_ticks() == 0 && self.membership.is_at_rest()
     }
@@ -384,7 +383,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The membership machine learns which peers can be talked to.
+    /// Tells membership which peers are reachable.
     pub(super) fn note_reach(&mut self, change: ReachChange) {
         if let Some((peer, reachable)) = change {
             self.membership.set_reachable(peer, reachable);
@@ -403,12 +402,12 @@ impl<I: Input> Session<I> {
         self.note_reach(change);
     }
 
-    /// No other peer is in the match or joining it.
+    /// Whether no other peer is in the match or joining it.
     pub(super) fn is_alone(&self) -> bool {
         self.membership.mode() == Mode::Member && self.peers.is_empty_match(self.life.is_gathering())
     }
 
-    /// Where a peer is, which is known from now on.
+    /// Index of a peer, which is known from now on.
     pub(super) fn know(&mut self, peer: PeerId) -> usize {
         let (index, is_new) = self.peers.find_or_insert(peer);
         if is_new {
@@ -417,7 +416,7 @@ impl<I: Input> Session<I> {
         index
     }
 
-    /// A peer without a link and in no roster is forgotten: else all that ever fell silent would be
+    /// Forgets a peer without a link and in no roster: otherwise all that ever fell silent would be
     /// known for ever, and those that a liar made up.
     pub(super) fn forget_absent(&mut self) {
         for index in (0..self.peers.len()).rev() {
@@ -428,15 +427,15 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A peer without a link that is not needed any more. One that was rejected is remembered: it
-    /// must not be taken for another.
+    /// Whether a peer without a link is no longer needed. A rejected one is remembered, because it must
+    /// not be taken for another.
     pub(super) fn forget_unlinked(&mut self, index: usize) {
         if self.peers[index].hello.handshake != Handshake::Refused {
             self.forget_remote(index);
         }
     }
 
-    /// Whether a peer has a seat, or is in the roster.
+    /// Whether a peer has slots, or is in the roster.
     pub(super) fn is_awaited(&self, peer: PeerId) -> bool {
         let mut known = self.membership.known().iter();
         self.life.seat_of(peer).is_some() || known.any(|row| row.stream.peer == peer)
@@ -451,8 +450,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Hashes of a peer that does not play. Among spectators they say which has the right state to
-    /// give; whether ours is right they only say where no member is heard.
+    /// Checksums of a peer that does not play. Among spectators they show which one has the right state
+    /// to send; whether the local one is right they only decide where no member is heard.
     pub(super) fn take_check_spectating(&mut self, index: usize, frame: Frame, block: CheckBlock) {
         let Peer { peer, watches, .. } = self.peers[index];
         if !self.cx.spectates || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {
@@ -465,7 +464,7 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// What is known about a peer.
+    /// What is known about a peer, for overlays and logs.
     pub fn peer_stats(&self, peer: PeerId) -> Option<PeerStats> {
         let index = self.peers.index_of(peer)?;
         let remote = &self.peers[index];

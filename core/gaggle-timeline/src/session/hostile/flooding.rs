@@ -1,4 +1,4 @@
-//! Too much of anything.
+//! Floods: too many packets, messages, requests and forwards.
 
 use gaggle_kit::Frame;
 use gaggle_testkit::Packet;
@@ -11,7 +11,7 @@ use crate::relay::{NEEDS_MAX, Other};
 use crate::roster::{Incarnation, StreamId};
 use crate::transfer;
 
-/// Says each of these to everybody honest, so often in every tick.
+/// Sends each of these to all honest peers, so often in every tick.
 fn pour(times: usize, what: impl Fn(&super::Session<u8>) -> Vec<u8> + 'static) -> super::Tamper {
     Box::new(move |session, mut mail| {
         let bytes = what(session);
@@ -73,7 +73,7 @@ fn forwarding_does_not_bypass_rate_limit() {
         bytes
     });
     table.run(120);
-    // 1 is poured on through 0, who ends it; nobody takes the messenger for the sender.
+    // 0 ends the flood of 1; it does not take the peer that forwards it for the sender.
     table.expect_fault(&[0], |fault| matches!(fault, PeerFault::RateLimitExceeded));
     assert!(table.faults(1).iter().all(|(blamed, _)| *blamed == 2), "{:?}", table.faults(1));
     table.run(60).expect_agreement(&[0, 1], 300);
@@ -92,8 +92,8 @@ fn repeated_snapshot_requests_cost_little() {
     table.run(30).expect_agreement(&[0, 1, 2], 600).expect_no_fault(&[0, 1]);
     for honest in 0..2 {
         let stats = table.session(honest).stats();
-        assert!(stats.snapshots_sent <= 30, "{} states were given", stats.snapshots_sent);
-        assert!(stats.requests_rate_limited > 500, "{} wishes were declined", stats.requests_rate_limited);
+        assert!(stats.snapshots_sent <= 30, "{} snapshots were sent", stats.snapshots_sent);
+        assert!(stats.requests_rate_limited > 500, "{} requests were declined", stats.requests_rate_limited);
     }
 }
 
@@ -123,7 +123,7 @@ fn repeated_backfill_request_is_answered_once_per_tick() {
     table.expect_agreement(&[0, 1, 2], 300);
 }
 
-/// Bytes of letters 0 passes on to 1, while so many ticks pass.
+/// Bytes of forwards from 0 to 1, while so many ticks pass.
 fn letters_passed_on(table: &mut Cluster, ticks: u64) -> usize {
     let mut bytes = 0;
     for _ in 0..ticks {
@@ -140,7 +140,7 @@ fn letters_passed_on(table: &mut Cluster, ticks: u64) -> usize {
     bytes
 }
 
-/// Three large letters to 1 in every tick, fewer than anybody would call a flood.
+/// Three large forwards to 1 in every tick, fewer than make a flood.
 fn large_letters() -> super::Tamper {
     Box::new(|_, mut mail| {
         for _ in 0..3 {
@@ -157,7 +157,7 @@ fn large_forwards_are_rate_limited() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = large_letters();
-    // 36 MB a second are written.
+    // 36 MB per second are sent.
     let passed_on = letters_passed_on(&mut table, 180);
     assert!((200_000..2 << 20).contains(&passed_on), "{passed_on} bytes");
     assert!(table.session(0).stats().forwards_rejected > 400);
@@ -168,7 +168,7 @@ fn large_forwards_are_rate_limited() {
 fn forwards_of_non_members_are_dropped() {
     let mut table = Cluster::of(2, 2);
     table.run(60).join(&[0]);
-    // It never begins a stream, so that nobody admits it.
+    // It never begins a stream, so that no peer admits it.
     let mut letters = large_letters();
     table.tamper = Box::new(move |session, mut mail| {
         mail.retain(|mail| mail.reliable);
@@ -217,5 +217,5 @@ fn endless_recovery_is_reported_at_most_once_per_backoff() {
     });
     let frames: Vec<Frame> = recovered.collect();
     assert!((1..=10).contains(&frames.len()), "told {} times in five seconds", frames.len());
-    assert!(frames.iter().all(|frame| *frame < Frame::new(1_000)), "nobody has been there: {frames:?}");
+    assert!(frames.iter().all(|frame| *frame < Frame::new(1_000)), "no peer has been there: {frames:?}");
 }

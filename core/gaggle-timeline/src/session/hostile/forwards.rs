@@ -1,4 +1,4 @@
-//! Lies about what others said: letters that were never written.
+//! Forged forwards: messages that their sender never wrote.
 
 use super::{Cluster, Mail, peer};
 use crate::event::{PeerFault, SessionEvent};
@@ -6,7 +6,7 @@ use crate::membership::{Ballot, Message, PeerStatus};
 use crate::roster::{Incarnation, StreamId};
 use crate::transfer;
 
-/// 0 and 1 have no link and hear each other through 2, who lies, and 3, who does not.
+/// 0 and 1 have no link and hear each other through 2, which lies, and 3, which does not.
 fn parted() -> Cluster {
     let mut table = Cluster::of(4, 2);
     table.run(60).unlink(0, 1);
@@ -14,7 +14,7 @@ fn parted() -> Cluster {
     table
 }
 
-/// In every tick 0 gets a letter 1 never wrote.
+/// In every tick 0 gets a forwarded message that 1 never wrote.
 fn forge(what: impl Fn(&super::Session<u8>, u32) -> Message + 'static) -> super::Tamper {
     let mut count = 0;
     Box::new(move |session, mut mail| {
@@ -32,16 +32,16 @@ fn stream_of(session: &super::Session<u8>, index: usize) -> StreamId {
     row.map(|row| row.stream).expect("it plays")
 }
 
-/// Whatever was forged: nobody is cut, nothing changes, and it was counted.
+/// Whatever was forged: no peer is cut, nothing changes, and it was counted.
 fn expect_unharmed(mut table: Cluster) {
     let history = table.session(0).branch_id();
     table.run(60).expect_agreement(&[0, 1, 2, 3], 300).expect_no_fault(&[0, 1, 3]);
-    assert_eq!(table.session(0).branch_id(), history, "nobody is cut:\n{}", table.describe());
+    assert_eq!(table.session(0).branch_id(), history, "no peer is cut:\n{}", table.describe());
     let left =
         |event: &SessionEvent| matches!(event, SessionEvent::Left { .. } | SessionEvent::TimedOut { .. });
     assert!(!table.events[3].iter().any(left), "{}", table.describe());
     let refused = table.session(0).stats().forwards_rejected;
-    assert!(refused > 300, "only {refused} letters were refused");
+    assert!(refused > 300, "only {refused} forwards were rejected");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn forged_view_changes_are_rejected() {
     });
     table.run(400);
     let refused = table.session(0).stats().forwards_rejected;
-    assert!(refused > 200, "only {refused} letters were refused");
+    assert!(refused > 200, "only {refused} forwards were rejected");
     table.tamper = Box::new(|_, mail| mail);
     table.run(300).expect_agreement(&[0, 1, 3], 300);
     for honest in [0, 1, 3] {
@@ -84,7 +84,7 @@ fn forged_view_changes_are_rejected() {
 
 #[test]
 fn endless_declines_are_fault() {
-    // It refuses everything anybody could ask, so that the lead would have to ask for ever.
+    // It declines everything the leader could ask, which would have to ask for ever.
     let mut table = Cluster::of(3, 2);
     table.run(60);
     let mut number = 0;
@@ -98,6 +98,6 @@ fn endless_declines_are_fault() {
         mail
     });
     table.run(180).expect_fault(&[0], |fault| matches!(fault, PeerFault::TooManyViewChanges));
-    assert_eq!(table.faults(1), [], "the lead is not to blame:\n{}", table.describe());
+    assert_eq!(table.faults(1), [], "the leader is not to blame:\n{}", table.describe());
     table.run(400).expect_agreement(&[0, 1], 300);
 }

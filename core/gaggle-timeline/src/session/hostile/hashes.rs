@@ -1,4 +1,4 @@
-//! Lies about hashes: somebody says that its state, or what led to it, is another than it is.
+//! False checksums: a peer claims another state, or other inputs, than it has.
 
 use gaggle_kit::{Frame, Prng, Slot, SlotSet};
 
@@ -8,7 +8,7 @@ use crate::announce::{Findings, Message};
 use crate::event::SessionEvent;
 use crate::packet::CheckBlock;
 
-/// Tells these hashes instead of its own. Its game and everything else it says are right.
+/// Sends these checksums instead of its own. Its game and everything else it sends are right.
 fn hashes(lie: fn(&mut CheckBlock)) -> Tamper {
     Box::new(move |_, mut mail| {
         for mail in &mut mail {
@@ -30,7 +30,7 @@ fn recoveries(table: &Cluster) -> Vec<u64> {
     (0..table.players.len()).map(|index| table.session(index).stats().recoveries).collect()
 }
 
-/// How often somebody found that hashes differ.
+/// How often a peer detected differing checksums.
 fn complaints(table: &Cluster, index: usize) -> usize {
     let differ = |event: &&SessionEvent| {
         matches!(event, SessionEvent::DesyncDetected { .. } | SessionEvent::InputsDiverged { .. })
@@ -58,7 +58,7 @@ fn any_one_of_three_lying_about_checksums_is_outvoted() {
 fn peer_hearing_one_of_three_does_not_follow_it() {
     let mut table = Cluster::of(3, 0);
     table.run(60).unlink(1, 2);
-    // They hear of each other by the liar, and hashes are not passed on.
+    // They hear of each other through the liar, and checksums are not forwarded.
     table.tamper = hashes(LIES[0]);
     table.run(60).expect_agreement(&[0, 1, 2], 1_800).expect_no_fault(&[0, 1, 2]);
     assert!((1..3).all(|honest| complaints(&table, honest) > 0), "it lies unnoticed:\n{}", table.describe());
@@ -74,7 +74,7 @@ fn recovery_from_leader_with_false_checksums_backs_off() {
     for lie in LIES {
         let mut table = Cluster::of(2, 0);
         table.tamper = hashes(lie);
-        // What it gives is right: nothing but work is lost.
+        // The snapshot it sends is right: nothing but work is lost.
         table.run(30).expect_agreement(&[0, 1], 7_200).expect_no_fault(&[0, 1]);
         let recoveries = recoveries(&table);
         assert!(recoveries[0] == 0 && OBEYED.contains(&recoveries[1]), "{}", table.describe());
@@ -143,7 +143,7 @@ fn findings(live_hash: fn(u32) -> u32) -> Tamper {
     })
 }
 
-/// What somebody was told of states that differ.
+/// Events of a peer about states that differ.
 fn told_of_states(table: &Cluster, index: usize) -> Vec<&SessionEvent> {
     let of_states = |event: &&SessionEvent| {
         matches!(event, SessionEvent::DesyncDetected { .. } | SessionEvent::DesyncLocated { .. })
@@ -174,7 +174,7 @@ fn resolved_difference_is_not_audited() {
     assert!((0..2).all(|index| told_of_states(&table, index).is_empty()), "{}", table.describe());
 }
 
-/// A second in which every link says that it loses packets.
+/// A second in which every link reports lost packets.
 fn run_lossy(table: &mut Cluster) {
     let (now, count) = (table.now(), table.players.len());
     for (index, other) in (0..count).flat_map(|index| (0..count).map(move |other| (index, other))) {
@@ -185,7 +185,7 @@ fn run_lossy(table: &mut Cluster) {
 
 #[test]
 fn repeated_checksum_is_no_second_desync() {
-    // A vote that nobody comes to ends just after the second lie, and has what differs forgotten.
+    // A vote without a voter ends just after the second lie, and forgets what differs.
     let mut table = Cluster::checking(3, 2, 50);
     let mut lies = hashes(LIES[0]);
     // Half a second after every lie it says that it was made good, so that the next one counts as
@@ -218,7 +218,7 @@ fn repeated_checksum_is_no_second_desync() {
 fn checksums_arrive_despite_packet_loss() {
     let mut table = Cluster::of(2, 1);
     let mut rng = Prng::new(11);
-    // Nobody lies here: a third of what it sends never arrives.
+    // No peer lies here: a third of what it sends never arrives.
     table.tamper = Box::new(move |_, mut mail| {
         mail.retain(|mail| mail.reliable || rng.below(3) > 0);
         mail
@@ -228,7 +228,7 @@ fn checksums_arrive_despite_packet_loss() {
         run_lossy(&mut table);
         let session = table.session(0);
         let Some(own) = session.audit.newest() else { continue };
-        // Told within the second after it was computed, whatever happened to the first packet.
+        // Sent within the second after it was computed, whatever happened to the first packet.
         checked += 1;
         heard += u32::from(session.peers[0].audit.told(own.frame).is_some());
     }

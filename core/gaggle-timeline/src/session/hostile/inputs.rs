@@ -1,4 +1,4 @@
-//! Lies about inputs: other players', other frames', other values, other receivers'.
+//! False inputs: of other players, other frames, with other values, to other receivers.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ fn claim_of_foreign_slot_is_rejected() {
     table.expect_agreement(&[0, 1], 300);
 }
 
-/// Says that it has so many players, and tells inputs of as many.
+/// Claims so many players, and sends inputs of as many.
 fn recount(players: u8) -> super::Tamper {
     let mut told = [false; 3];
     Box::new(move |session, mail| {
@@ -84,7 +84,7 @@ fn changed_player_count_is_fault() {
 #[test]
 fn unsolicited_entries_of_others_are_ignored() {
     let mut table = Cluster::of(3, 2);
-    // Says to 1 what 0 will press, before 0 does.
+    // Tells 1 what 0 will press, before 0 does.
     table.tamper = Box::new(|session, mut mail| {
         let row = session.membership.known().iter().find(|row| row.stream.peer == peer(0)).copied();
         let Some(row) = row.filter(|_| session.is_member()) else { return mail };
@@ -103,7 +103,7 @@ fn unsolicited_entries_of_others_are_ignored() {
     table.run(60).expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
     let ignored = table.session(1).stats().entries_unsolicited;
     assert!(ignored > 200, "{ignored} of 300 were ignored");
-    assert_eq!(table.session(0).stats().entries_unsolicited, 0, "nobody spoke to it");
+    assert_eq!(table.session(0).stats().entries_unsolicited, 0, "no peer sent it any");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn inputs_from_far_ahead_are_fault() {
     table.run(60).expect_agreement(&[0, 1], 300);
 }
 
-/// Says that it is far ahead, and nothing of what it does there.
+/// Claims to be far ahead, without inputs there.
 fn far_ahead(packet: &mut Packet<'_>) {
     packet.newest_low = packet.newest_low.wrapping_add(30_000);
     packet.confirmed_age = 255;
@@ -155,7 +155,7 @@ fn joiner_ignores_peer_far_ahead() {
     table.run(300).expect_agreement(&[0, 1, joiner], 300);
 }
 
-/// Says everything again that it said so many ticks ago, so often.
+/// Sends everything again that it sent so many ticks ago, so often.
 fn echo(ticks: usize, times: usize) -> super::Tamper {
     let mut past: VecDeque<Vec<Mail>> = VecDeque::new();
     Box::new(move |_, mut mail| {
@@ -209,7 +209,7 @@ fn changed_input_of_confirmed_frame_is_fault() {
     table.run(60).expect_agreement(&[0, 1], 300);
 }
 
-/// To some of the others it says something else, from the beginning.
+/// Sends some of the others different inputs, from the beginning.
 fn two_faced(to: &'static [usize]) -> super::Tamper {
     Box::new(move |_, mut mail| {
         let others = mail.iter_mut().filter(|mail| to.contains(&mail.to));
@@ -220,7 +220,7 @@ fn two_faced(to: &'static [usize]) -> super::Tamper {
 
 #[test]
 fn equivocating_peer_is_found_by_majority() {
-    // 3 tells 1 something else than 0 and 2: 1 hears of it from both.
+    // 3 sends 1 other inputs than 0 and 2: 1 hears of it from both.
     let mut table = Cluster::of(4, 3);
     table.tamper = two_faced(&[1]);
     table.run(60).run_until("the lie is found", 900, |t| !t.faults(1).is_empty());
@@ -230,8 +230,8 @@ fn equivocating_peer_is_found_by_majority() {
         (0..3).all(|index| t.session(index).is_member() && t.session(index).branch_id() == history)
     });
     table.run(300).expect_agreement(&[0, 1, 2], 600);
-    // It came in anew, because its inputs were wrong as well as its state: what it had is there to
-    // be looked at all the same.
+    // It joined again, because its inputs were wrong as well as its state: the bundle is there all the
+    // same.
     let bundle = table.players[1].take_desync_bundle().expect("both states and the inputs between");
     let view = bundle.diff::<super::MixGame>().expect("it is of this game");
     assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");
@@ -252,7 +252,7 @@ fn accused_peer_leaves_without_third_witness() {
 
 #[test]
 fn lone_accuser_is_not_believed() {
-    // 3 holds, or says it holds, other entries of 2 than everybody else.
+    // 3 holds, or claims to hold, other entries of 2 than all others.
     let mut table = Cluster::of(4, 3);
     table.run(60);
     let stream = StreamId { peer: peer(2), incarnation: table.session(2).membership.me().incarnation };
@@ -263,7 +263,7 @@ fn lone_accuser_is_not_believed() {
     table.expect_agreement(&[0, 1, 2, 3], 120).expect_no_fault(&[0, 1, 2]);
 }
 
-/// Keeps back all it does but one entry in so many ticks.
+/// Holds back all entries but one in so many ticks.
 fn drip(ticks: u64) -> super::Tamper {
     let mut count = 0u64;
     Box::new(move |session, mut mail| {
@@ -303,7 +303,7 @@ fn open_rows(table: &Cluster, index: usize) -> usize {
 
 #[test]
 fn slow_dripping_inputs_are_evicted() {
-    // Every two seconds, and as slowly as patience allows; whoever leads and whoever does not.
+    // Every two seconds, and as slowly as the timeout allows; by a leader and by another peer.
     for (ticks, liar) in [(120, 2), (540, 2), (120, 0)] {
         let mut table = Cluster::of(3, liar);
         let honest = [(liar + 1) % 3, (liar + 2) % 3];
@@ -321,7 +321,7 @@ fn slow_dripping_inputs_are_evicted() {
 fn repeated_staller_waits_before_readmission() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
-    // It has all the time in the world.
+    // It waits for ever itself.
     table.players[2].session_mut().cx.config.evict_stalled_after = Micros::from_secs(3_600);
     table.tamper = drip(u64::MAX);
     for _ in 0..2 {

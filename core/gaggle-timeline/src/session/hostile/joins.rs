@@ -1,4 +1,4 @@
-//! Lies to those who come in, and those who come in and never arrive.
+//! Donors that lie to joiners, and joiners that never arrive.
 
 use gaggle_kit::{Frame, Micros, PeerId, Slot, SlotSet, StateHasher, compress, decompress};
 
@@ -10,7 +10,7 @@ use crate::roster::Incarnation;
 use crate::session::Session;
 use crate::transfer::{Message, Offer, PIECE_BYTES, STATE_BYTES_MAX};
 
-/// Changes what is offered to whoever asks for a state.
+/// Changes the offers of a snapshot.
 pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
@@ -25,7 +25,7 @@ pub(super) fn offers(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     })
 }
 
-/// Somebody knows only the liar at first, then everybody.
+/// Adds a joiner that knows only the liar at first, then all.
 fn join_by_the_liar(table: &mut Cluster) -> usize {
     let joiner = table.run(60).join(&[2]);
     table.run(150);
@@ -53,7 +53,7 @@ fn snapshot_other_than_announced_is_fault() {
 #[test]
 fn overlong_snapshot_claims_no_memory() {
     let mut table = Cluster::of(3, 2);
-    // More than will ever come, but within what a state may have: no memory is set aside for it.
+    // More than will ever arrive, but within what a state may have: no memory is reserved for it.
     table.tamper = offers(|offer| offer.state_bytes = 60 << 20);
     let joiner = join_by_the_liar(&mut table);
     table.expect_agreement(&[0, 1, 2, joiner], 300).expect_no_fault(&[0, 1, joiner]);
@@ -64,7 +64,7 @@ fn overlong_snapshot_claims_no_memory() {
     table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
 }
 
-/// Gives another state of its own making, with everything else right.
+/// Sends a forged snapshot, with everything else right.
 pub(super) fn forged(state: fn(Vec<u8>) -> Vec<u8>) -> super::Tamper {
     Box::new(move |session, mail| {
         let mut said = Vec::new();
@@ -97,10 +97,10 @@ fn is_piece(mail: &Mail) -> bool {
     mail.reliable && matches!(piece, Ok(Message::Piece { .. } | Message::Packed { .. }))
 }
 
-/// Other bytes for those of a packed piece.
+/// Replaces the bytes of a compressed piece.
 type Forge = fn(&[u8]) -> Vec<u8>;
 
-/// Packs what it gives in a way of its own.
+/// Compresses what it sends in its own way.
 fn packs(forge: Forge) -> super::Tamper {
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
@@ -121,7 +121,7 @@ fn packs(forge: Forge) -> super::Tamper {
 fn undecompressible_piece_is_fault() {
     let forgeries: [Forge; 3] = [
         |packed| packed[..packed.len() / 2].to_vec(),
-        // What repeats was never there.
+        // A repetition of bytes that do not exist.
         |_| vec![0x00, 0xff, 0xff, 0x00],
         // A byte, two million times.
         |_| [&[0x1f, 7, 1, 0][..], &[255; 8_000], &[0, 0]].concat(),
@@ -135,7 +135,7 @@ fn undecompressible_piece_is_fault() {
     }
 }
 
-/// Offers as large a state as may be, and gives as many pieces of it at once as that takes, all
+/// Offers the largest snapshot allowed, and sends as many pieces of it at once as that takes, all
 /// like this one.
 fn floods(piece: &'static [u8]) -> super::Tamper {
     Box::new(move |_, mail| {
@@ -211,13 +211,12 @@ fn offer_of_impossible_frame_is_fault() {
     }
 }
 
-/// A match nobody played, older than any.
+/// A match that was never played, older than any.
 const ELDER: MatchId = MatchId { started_at: 0, nonce: 0 };
-/// The tag under which the liar stands in it.
+/// Tag of the liar's status in it.
 const ELDER_TAG: u8 = 7;
 
-/// Says that it is in a match that is older than ours, so that everybody asks for its state, and
-/// then lies about that.
+/// Claims to be in an older match, so that all ask for its snapshot, and then lies about that.
 fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     let mut said = false;
     let mut offers = offers(move |offer| {
@@ -249,8 +248,8 @@ fn lost_its_match(table: &Cluster, index: usize) -> bool {
 
 #[test]
 fn false_older_match_draws_players_over() {
-    // Nothing proves how old a match is: this is what a liar can do, and what the next story must
-    // not rest on.
+    // Nothing proves how old a match is: this is what a liar can do, and what the next test must not
+    // rest on.
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = elder(|_| {});
@@ -289,7 +288,7 @@ fn unusable_offer_leaves_match_unchanged() {
 
 #[test]
 fn trickling_donor_is_replaced() {
-    // A byte, or nothing at all, just before patience ends.
+    // A byte, or nothing at all, just before the timeout.
     let crumbs: [&'static [u8]; 2] = [&[9], &[]];
     for crumb in crumbs {
         let mut table = Cluster::with_state(2, 1, 400_000);
@@ -312,7 +311,7 @@ fn trickling_donor_is_replaced() {
         let joiner = table.run(60).join(&[1]);
         table.run_until("it is helped", 120, |t| t.session(1).donor.unfinished() > 0);
         table.link(joiner, 0);
-        table.run_until("it finds somebody better", 600, |t| t.session(joiner).is_member());
+        table.run_until("it finds a better donor", 600, |t| t.session(joiner).is_member());
     }
 }
 
@@ -366,16 +365,16 @@ fn joiner_that_never_arrives_blocks_no_other() {
     for (what, silence) in silences {
         let mut table = Cluster::with_state(3, 3, 400_000);
         let liar = table.run(60).join(&[0, 1, 2]);
-        table.run_until("somebody helps it", 60, |t| (0..3).any(|i| t.session(i).stats().snapshots_sent > 0));
+        table.run_until("a donor serves it", 60, |t| (0..3).any(|i| t.session(i).stats().snapshots_sent > 0));
         table.tamper = Box::new(move |_, mail| mail.into_iter().filter(|mail| !silence(mail)).collect());
         let joiner = table.join(&[0, 1, 2]);
-        table.run_until("somebody honest comes in", 300, |t| t.session(joiner).is_member());
+        table.run_until("an honest joiner arrives", 300, |t| t.session(joiner).is_member());
         table.run(700).expect_agreement(&[0, 1, 2, joiner], 60);
         assert!(!table.session(liar).is_member(), "{what}");
         assert_eq!(table.stalled[..3], [0, 0, 0], "{what}");
         let helped: usize = (0..3).map(|index| table.session(index).donor.unfinished()).sum();
-        // Who asks somebody else whenever it got nothing is helped by each of them, one parcel at a
-        // time.
+        // A joiner that asks another donor whenever it got nothing is served by each of them, one
+        // snapshot at a time.
         let most = if what == "takes nothing" { 3 } else { 0 };
         assert!(helped <= most, "{what}: {helped} states are under way for ever");
     }
@@ -407,8 +406,7 @@ fn silent_admitted_joiner_is_evicted() {
     table.run(60).expect_agreement(&[0, 1, 2], 300);
 }
 
-/// Changes what whoever is helped in is told of confirmed frames; `lie` gets the first of these,
-/// too.
+/// Changes the feeds of a joiner; `lie` gets the first of these, too.
 fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tamper {
     let mut first: Option<Feed> = None;
     Box::new(move |_, mut mail| {
@@ -424,7 +422,7 @@ fn feeds(mut lie: impl FnMut(&mut Feed, &mut Feed) + 'static) -> super::Tamper {
     })
 }
 
-/// Somebody takes the liar's state and is fed by it, then meets everybody.
+/// Adds a joiner that takes the liar's snapshot and feeds, then meets all.
 fn join_fed_by_the_liar(table: &mut Cluster) -> usize {
     let joiner = table.run(60).join(&[2]);
     table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
@@ -456,7 +454,7 @@ fn donor_with_empty_feeds_is_replaced() {
 
 #[test]
 fn donor_feeding_too_slowly_is_replaced() {
-    // A frame in every feed, where three go by.
+    // One frame in every feed, while three pass.
     let mut table = Cluster::of(3, 2);
     table.tamper = feeds(|first, feed| {
         first.confirmed = first.confirmed.next();
@@ -480,7 +478,7 @@ fn donor_claiming_standstill_is_replaced() {
     });
     let joiner = join_fed_by_the_liar(&mut table);
     table.run_until("it plays all the same", 600, |t| t.session(joiner).is_member());
-    // Perhaps it did stand still: nobody can tell.
+    // Perhaps it did stall: no peer can tell.
     table.expect_no_fault(&[0, 1, joiner]);
     assert_eq!(table.session(joiner).stats().donors_abandoned, 1);
     table.run(120).expect_agreement(&[0, 1, joiner], 300);
@@ -520,7 +518,7 @@ fn joiner_fed_to_impossible_frame_changes_donor() {
 
 #[test]
 fn donor_of_stalled_match_is_kept() {
-    // Four with a majority of two dead: nobody goes on, and whoever comes in waits with them.
+    // Four under the majority rule, two of them dead: none goes on, and the joiner waits with them.
     let mut table = Cluster::voting(4, 9);
     let joiner = table.run(60).join(&[0, 1]);
     table.run_until("it has a state", 120, |t| t.session(joiner).is_running());
@@ -555,7 +553,7 @@ fn impossible_snapshot_frame_delays_no_recovery() {
     table.expect_agreement(&[0, 1, 3], 300).expect_no_fault(&[0, 1, 3]);
 }
 
-/// The member a joiner of this name asks that hears these words of three when it comes.
+/// Member that a joiner with this incarnation asks, if it hears these messages of three.
 fn asked_by(name: u32, words: &[(usize, Vec<u8>)]) -> usize {
     let mut joiner = Session::<u8>::join(config(), peer(3), 1, Incarnation(name)).expect("sensible");
     (0..3).for_each(|member| joiner.handle_connected(Micros::ZERO, peer(member)).expect("few links"));
@@ -572,7 +570,7 @@ fn asked_by(name: u32, words: &[(usize, Vec<u8>)]) -> usize {
             }
         }
     }
-    panic!("{name} asks nobody");
+    panic!("{name} asks no member");
 }
 
 #[test]
@@ -587,8 +585,7 @@ fn members_are_asked_with_equal_chance() {
     }
     let mut asked = [0i64; 3];
     (0..JOINERS).for_each(|name| asked[asked_by(name, &words)] += 1);
-    // Chi-square with two degrees of freedom: a fair choice is beyond 13.8 once in a thousand
-    // times.
+    // Chi-square with two degrees of freedom: a fair choice exceeds 13.8 once in a thousand times.
     let expected = i64::from(JOINERS) / 3;
     let off = asked.iter().map(|count| (count - expected).pow(2)).sum::<i64>() * 10 / expected;
     assert!(off < 138, "{asked:?} of {expected} each");

@@ -1,5 +1,5 @@
-//! Lies about who is there: leads that are none, views nobody asked for, changes without end,
-//! answers that never come.
+//! False membership: leaders that are none, unsolicited views, endless changes, answers that never
+//! come.
 
 use gaggle_kit::{Frame, Slot, SlotSet};
 
@@ -10,7 +10,7 @@ use crate::packet::Packet;
 use crate::relay::{Backfill, Other};
 use crate::roster::{Incarnation, RosterEntry, StreamId};
 
-/// Writes into the newest entry that somebody joins whom nobody has ever seen.
+/// Writes into the newest entry that an unknown peer joins.
 fn admit_a_ghost(session: &mut super::Session<u8>, nth: u32) {
     let stream = StreamId { peer: peer(90), incarnation: Incarnation(nth) };
     let join = Join { stream, slots: SlotSet::of(Slot::at(4 + nth as usize % 4)) };
@@ -33,7 +33,7 @@ fn admission_by_non_leader_is_fault() {
     table.run(60).expect_agreement(&[0, 1], 300);
     assert!(
         table.session(0).roster().iter().all(|row| row.stream.peer != peer(90)),
-        "nobody waits for a ghost"
+        "no peer waits for a ghost"
     );
 }
 
@@ -55,8 +55,8 @@ fn leader_admitting_ghosts_is_left_behind() {
     table.run(120).expect_agreement(&[1, 2], 600);
 }
 
-/// Writes into the newest entry that somebody joins in a slot the game does not have, or in more
-/// slots than it has players.
+/// Writes into the newest entry that a peer joins in slots the game does not have, or in more slots
+/// than it has players.
 fn admit_to(session: &mut super::Session<u8>, stream: StreamId, slots: SlotSet) {
     let (me, newest) = (session.membership.me(), session.local_input_frame());
     session.membership.note_extras(
@@ -121,7 +121,7 @@ fn leader_granting_extra_slots_delays_briefly() {
     assert!(later.iter().zip(frames).all(|(later, before)| *later > before), "{frames:?} {later:?}");
 }
 
-/// A view in which the lead is no more, made up.
+/// A made-up view without the leader.
 fn coup(session: &super::Session<u8>, change: impl Fn(&mut [RosterEntry])) -> Message {
     let membership = &session.membership;
     let ballot = Ballot { number: 1, by: membership.me() };
@@ -152,7 +152,7 @@ fn unsolicited_view_is_fault() {
     let history = table.run(90).session(0).branch_id();
     table.run(40).expect_fault(&[1], |fault| matches!(fault, PeerFault::UnsolicitedView { number: 1 }));
     table.expect_agreement(&[0, 1], 300);
-    assert_eq!(table.session(1).branch_id(), history, "0 hears 2, so nobody is cut");
+    assert_eq!(table.session(1).branch_id(), history, "0 hears 2, so no peer is cut");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn endless_view_changes_are_fault() {
     table.run(60).expect_agreement(&[0, 1], 300);
 }
 
-/// Claims in every packet to have promised more than in the one before, to whoever `by` names.
+/// Claims in every packet a higher promise than in the one before, to the stream `by` names.
 fn promise_ever_more(by: fn(&super::Session<u8>) -> StreamId) -> super::Tamper {
     Box::new(move |session, mut mail| {
         let number = session.membership.number_seen() + 1;
@@ -230,7 +230,7 @@ fn endless_self_promises_are_fault() {
 
 #[test]
 fn forged_promises_change_views_boundedly() {
-    // Whether 1 asked for them only 1 and 2 know: neither is sent away for it.
+    // Only 1 and 2 know whether 1 asked for them: neither is evicted for it.
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = promise_ever_more(|session| {
@@ -241,7 +241,7 @@ fn forged_promises_change_views_boundedly() {
     let before = histories_of(&table, 0);
     table.expect_agreement(&[0, 1], 3_600).expect_no_fault(&[0, 1]);
     let changes = histories_of(&table, 0) - before;
-    assert!(changes > 0, "nobody heeded a promise");
+    assert!(changes > 0, "no promise counted");
     assert!(changes <= 61, "{changes} views in a minute");
 }
 
@@ -263,7 +263,7 @@ fn unreachable_ballot_is_fault() {
     table.expect_agreement(&[0, 1], 300);
 }
 
-/// Goes on sending inputs, but says nothing when the view must change.
+/// Goes on sending inputs, but no message when the view must change.
 fn holds_up(_: &mut super::Session<u8>, mut mail: Vec<Mail>) -> Vec<Mail> {
     mail.retain(|mail| {
         let message = Message::decode(&mail.bytes).ok().filter(|_| mail.reliable);
@@ -274,7 +274,7 @@ fn holds_up(_: &mut super::Session<u8>, mut mail: Vec<Mail>) -> Vec<Mail> {
 
 #[test]
 fn majority_does_not_wait_for_minority() {
-    // 4 crashes. 3 never says what it holds; or the lead never asks: three of five are left.
+    // 4 crashes. 3 never sends its report; or the leader never asks: three of five are left.
     for (liar, others) in [(3, [0, 1, 2]), (0, [1, 2, 3])] {
         let mut table = Cluster::voting(5, liar);
         table.tamper = Box::new(holds_up);
@@ -291,7 +291,7 @@ fn majority_does_not_wait_for_minority() {
 
 #[test]
 fn unresponsive_peer_is_evicted() {
-    // 3 crashes. 2 goes on sending inputs, but never says what it holds; or leads, and never asks.
+    // 3 crashes. 2 goes on sending inputs, but never sends its report; or leads, and never asks.
     for liar in [2, 0] {
         let mut table = Cluster::of(4, liar);
         table.tamper = Box::new(holds_up);
@@ -332,7 +332,7 @@ fn overlong_path_is_fault() {
     table.run(260).expect_agreement(&[0, 1], 300);
 }
 
-/// Changes what the liar says it holds.
+/// Changes the reports of the liar.
 fn reports(lie: impl Fn(&mut Report) + 'static) -> super::Tamper {
     Box::new(move |_, mut mail| {
         for mail in mail.iter_mut().filter(|mail| mail.reliable) {
@@ -350,18 +350,18 @@ fn reports(lie: impl Fn(&mut Report) + 'static) -> super::Tamper {
 fn report_denying_members_does_not_block() {
     type Lie = fn(&mut Report);
     let lies: [(&str, Lie); 4] = [
-        ("the one who asks is not there", |report| {
+        ("the coordinator is not there", |report| {
             report.rows.retain(|row| row.stream.peer != peer(0));
             report.confirmed = Frame::new(1 << 30);
         }),
-        ("the one who asks is not there, and nothing else", |report| {
+        ("the coordinator is not there, and nothing else", |report| {
             report.rows.retain(|row| row.stream.peer != peer(0));
         }),
-        ("the one who asks left long ago", |report| {
+        ("the coordinator left long ago", |report| {
             let asker = report.rows.iter_mut().find(|row| row.stream.peer == peer(0));
             asker.expect("it is there").last_frame = Frame::new(5);
         }),
-        ("somebody else left long ago", |report| {
+        ("another peer left long ago", |report| {
             let other = report.rows.iter_mut().find(|row| row.stream.peer == peer(1));
             other.expect("it is there").last_frame = Frame::new(5);
         }),
@@ -382,7 +382,7 @@ fn report_denying_members_does_not_block() {
 
 #[test]
 fn hearsay_keeps_no_peer_in_match() {
-    // 3 crashes. 2 says in every tick that it has just heard it.
+    // 3 crashes. 2 claims in every tick that it has just heard it.
     let mut table = Cluster::of(4, 2);
     table.run(90);
     table.dead[3] = true;
@@ -413,7 +413,7 @@ fn hearsay_keeps_no_peer_in_match() {
 
 #[test]
 fn spectator_request_raises_no_fence() {
-    // 2 only looks on, as it says; twice a second it asks 1 to listen to nobody else.
+    // 2 claims to spectate; twice a second it asks 1 to listen to no other.
     let mut table = Cluster::of(2, 2);
     table.run(60);
     let stranger = table.join(&[0, 1]);
@@ -433,7 +433,7 @@ fn spectator_request_raises_no_fence() {
                 mail.push(Mail { to: 1, reliable: true, bytes });
             }
         }
-        // It never begins a stream, so that nobody admits it.
+        // It never begins a stream, so that no peer admits it.
         mail.retain(|mail| {
             mail.reliable || !matches!(Packet::decode(&mail.bytes, 1), Ok(p) if p.runs.carried > 0)
         });

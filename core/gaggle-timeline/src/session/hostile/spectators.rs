@@ -1,4 +1,4 @@
-//! Lies to those who watch, and those who watch and lie.
+//! Donors that lie to spectators, and spectators that lie.
 
 use gaggle_kit::{Frame, Micros, PeerId, Slot, SlotSet, state_hash};
 
@@ -10,7 +10,7 @@ use crate::membership::{self, EntryRange, Told, View};
 use crate::roster::{Incarnation, RosterEntry, StreamId};
 use crate::transfer::Message;
 
-/// Another lie, by somebody who tells nobody who watches the hashes that would give it away.
+/// Adds that no spectator gets the checksums that would give a lie away.
 fn covered(mut lie: Tamper, watcher: usize) -> Tamper {
     Box::new(move |session, mail| {
         let mut mail = lie(session, mail);
@@ -21,7 +21,7 @@ fn covered(mut lie: Tamper, watcher: usize) -> Tamper {
     })
 }
 
-/// Whether somebody shows for a while what 0 plays.
+/// Whether a peer shows for a while what 0 plays.
 fn shows_the_match(table: &mut Cluster, watcher: usize) -> bool {
     let mut seen = std::collections::BTreeMap::new();
     let mut compared = 0;
@@ -41,7 +41,7 @@ fn shows_the_match(table: &mut Cluster, watcher: usize) -> bool {
     true
 }
 
-/// Somebody is brought in by the liar, and knows the others, too.
+/// Adds a spectator with the liar as its donor, which knows the others, too.
 fn watch_by_the_liar(lie: Tamper) -> Cluster {
     let mut table = Cluster::of(3, 2);
     table.tamper = covered(lie, 3);
@@ -52,8 +52,8 @@ fn watch_by_the_liar(lie: Tamper) -> Cluster {
     table
 }
 
-/// Whatever it was given, in the end it sees what is played, by somebody else, and those who play
-/// were not disturbed.
+/// Whatever it was given, in the end the spectator shows the match, through another donor, and the
+/// players were not disturbed.
 fn expect_made_good(mut table: Cluster) {
     table.run_until("it takes another state", 900, |t| t.session(3).stats().snapshots_received == 2);
     table.run(60);
@@ -81,7 +81,7 @@ fn spectator_with_wrong_snapshot_changes_donor() {
     expect_made_good(table);
 }
 
-/// After a while everything was done otherwise.
+/// Turns all inputs into others after a while.
 fn twist(tail: &mut EntryRange) {
     let told = std::mem::replace(tail, EntryRange::from(tail.stream, tail.from));
     for frame in (told.from.number()..=told.through().number()).map(Frame::new) {
@@ -131,7 +131,7 @@ fn lying_spectator_splits_no_match() {
 
 #[test]
 fn greedy_spectator_displaces_no_other() {
-    // It has the lowest name of all who watch, so it is the last to make way.
+    // It has the lowest id of all spectators, so it is the last to be dropped.
     let mut table = Cluster::of(1, 1);
     table.tamper = Box::new(|_, mut mail| {
         let (mut enough, mut ask) = (Vec::new(), Vec::new());
@@ -149,9 +149,9 @@ fn greedy_spectator_displaces_no_other() {
     table.run(300);
     let stalled = table.stalled[0];
     let joiner = table.join(&(0..12).collect::<Vec<_>>());
-    table.run_until("somebody else plays", 600, |t| t.session(joiner).is_member());
+    table.run_until("another joiner plays", 600, |t| t.session(joiner).is_member());
     table.run(120).expect_agreement(&[0, joiner], 300).expect_no_fault(&[0, joiner]);
-    assert_eq!(table.stalled[0], stalled, "whoever plays does not notice");
+    assert_eq!(table.stalled[0], stalled, "players do not notice");
     for index in 2..12 {
         let behind = table.session(0).confirmed_frame().since(table.session(index).current_frame());
         assert!(behind < 60, "{index} is {behind} frames behind:\n{}", table.describe());
@@ -159,7 +159,7 @@ fn greedy_spectator_displaces_no_other() {
     assert!(table.session(0).stats().snapshots_sent < 60, "{}", table.describe());
 }
 
-/// Feeds views with ever other people in them, who will come in a thousand years.
+/// Sends feeds with views of ever other members, which join in a thousand years.
 fn crowds() -> Tamper {
     let mut lineage: Option<membership::Lineage> = None;
     let mut named = 0u32;
@@ -204,7 +204,7 @@ fn invented_members_are_forgotten() {
         table.run(12);
         most = most.max(table.session(3).peers.len());
     }
-    assert!((50..200).contains(&most), "{most} machines known at once");
+    assert!((50..200).contains(&most), "{most} peers known at once");
     let linked = table.players[3].session_mut().handle_connected(Micros::from_secs(60), peer(77));
     assert_eq!(linked, Ok(()));
 }
