@@ -1,6 +1,5 @@
-//! A whole online game in one file: two geese on a pond, each on its own machine, with a bad
-//! network between them. Everything happens in virtual time, so it takes a moment and always ends
-//! the same.
+//! A whole online game in one file: two geese on a pond, each on its own peer, with a bad network
+//! between them. Everything happens in virtual time, so it takes a moment and always ends the same.
 //!
 //! `cargo run --example two_peers_in_memory`
 
@@ -14,7 +13,7 @@ use gaggle_timeline::{
 const WIDTH: i32 = 36;
 const HEIGHT: i32 = 10;
 
-/// What a player can do in one frame.
+/// Input of a player in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
 enum Paddle {
     #[default]
@@ -22,7 +21,7 @@ enum Paddle {
     Toward(i8, i8),
 }
 
-/// The whole game is its state ...
+/// The state of the game ...
 #[derive(Clone, Debug, State)]
 struct Pond {
     geese: [(i32, i32); 2],
@@ -31,13 +30,12 @@ struct Pond {
     chance: Prng,
 }
 
-/// ... and one step.
+/// ... and its tick.
 impl Game for Pond {
     type Input = Paddle;
 
     fn tick(&mut self, inputs: &Inputs<'_, Paddle>) {
-        // A goose strokes in every sixth frame; what a player wants in between is nobody's
-        // question.
+        // A goose strokes in every sixth frame; input in between is not asked about.
         if !inputs.frame().number().is_multiple_of(6) {
             return;
         }
@@ -61,7 +59,7 @@ impl Pond {
         Pond { geese: [(3, 2), (32, 7)], bread: (18, 5), eaten: [0, 0], chance: Prng::new(seed) }
     }
 
-    /// Where a player at this goose would paddle: for the bread, one of them across first.
+    /// Direction a player would paddle from here: for the bread, one of them across first.
     fn wish(&self, nth: usize) -> Paddle {
         let (goose, bread) = (self.geese[nth], self.bread);
         let (x, y) = ((bread.0 - goose.0).signum() as i8, (bread.1 - goose.1).signum() as i8);
@@ -79,7 +77,7 @@ impl Pond {
     }
 }
 
-/// One machine: a game on a session, and a link to the others.
+/// One peer: a game on a session, and a link to the others.
 struct Machine<C: Carrier> {
     timeline: Timeline<Pond>,
     link: Endpoint<C>,

@@ -1,4 +1,4 @@
-//! Steady state allocates nothing: rollbacks, questions, packets and checks included.
+//! A running match allocates nothing: rollbacks, questions, packets and checksums included.
 
 mod world;
 
@@ -9,7 +9,7 @@ use world::{MixGame, peer};
 const LATENCY_TICKS: usize = 5;
 const PACKET_BYTES: usize = 256;
 
-/// Packets under way between two machines, in memory that is there from the start.
+/// Packets on their way between two peers, in memory that is there from the start.
 struct Pipe {
     ring: Vec<Vec<(bool, usize, [u8; PACKET_BYTES])>>,
 }

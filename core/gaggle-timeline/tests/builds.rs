@@ -1,5 +1,5 @@
-//! Peers that mean different things by the same bytes, or claim what they were not given, are
-//! refused and told apart.
+//! Peers whose bytes mean different things, or that claim slots they were not given, are rejected
+//! with the reason.
 
 use gaggle_kit::{Micros, PeerId, Slot, SlotSet, State};
 use gaggle_link::CloseCode;
@@ -41,7 +41,7 @@ fn peer(index: usize) -> PeerId {
     PeerId::from_u128(index as u128 + 1)
 }
 
-/// What a session has to say, by whether it is a message, and to whom.
+/// What a session sends: whether it is a message, and to whom.
 fn said<G: Game<Input = u8>>(timeline: &mut Timeline<G>) -> Vec<(bool, PeerId, Vec<u8>)> {
     let mut said = Vec::new();
     while let Some(packet) = timeline.session_mut().poll_transmit() {
@@ -65,7 +65,7 @@ fn hear<G: Game<Input = u8>>(
 /// Events of a session, and the links it wants closed.
 type Outcome = (Vec<SessionEvent>, Vec<(PeerId, CloseCode)>);
 
-/// Two games over a perfect line for two seconds. What each was told, and whose link it wants
+/// Runs two games over a perfect link for two seconds: events of each, and the links it wants
 /// closed.
 fn play<A: Game<Input = u8>, B: Game<Input = u8>>(
     one: &mut Timeline<A>,
@@ -139,8 +139,8 @@ fn late_peer_claiming_other_slots_is_rejected() {
     let mut two = Timeline::new(session(1, &seats), Rope::default());
     let started = play(&mut one, &mut two);
     assert!(started.iter().all(|(events, _)| events.contains(&SessionEvent::Started)), "{started:?}");
-    // Both begin anew and meet a match that runs: who says what it was given may come in, who says
-    // something else may not.
+    // Both begin again and meet a running match: one that claims the slots it was given may join, one
+    // that claims others may not.
     for (slot, expected) in [(1, None), (3, Some(Slot::at(3)))] {
         one.session_mut().handle_disconnected(Micros::from_secs(3), peer(1));
         let claimed = [PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(slot))];

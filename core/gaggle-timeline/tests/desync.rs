@@ -1,4 +1,4 @@
-//! Machines that part are noticed, told where and why; what is not final is never called a desync.
+//! Desyncs are noticed and located with their cause; what is not final is never called one.
 
 mod world;
 
@@ -12,11 +12,11 @@ use gaggle_timeline::{
 use world::{MixGame, NetConditions, World, peer};
 
 thread_local! {
-    /// Something outside the state, which a good game would not look at.
+    /// Something outside the state that a good game would not read.
     static OUTSIDE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A stew that takes a pinch of what lies around, in some frames.
+/// A game that reads what is outside its state, in some frames.
 #[derive(Clone, Debug, State)]
 struct Pinched {
     stew: MixGame,
@@ -41,7 +41,7 @@ impl Game for Pinched {
     }
 }
 
-/// A crowd of which only the last takes a pinch, and only in its lowest bit.
+/// A large state of which only the last element changes, and only in its lowest bit.
 #[derive(Clone, Debug, State)]
 struct Crowd {
     stew: MixGame,
@@ -131,7 +131,7 @@ fn different_starts_are_found_in_first_frame() {
 fn state_changed_outside_tick_is_told_from_differing_tick() {
     let mut world = World::with(2, 3, &TimelineConfig::default(), |_| Pinched::new(0, u32::MAX));
     world.compare_with_straight = false;
-    // For half a second bits flip on machine 0, and never when the stretch is simulated again.
+    // For half a second bits flip on peer 0, and never when the stretch is resimulated.
     world.before_tick =
         Box::new(|index, tick| OUTSIDE.set(u32::from(index == 0 && (150..180).contains(&tick))));
     world.run_seconds(6);
@@ -160,7 +160,7 @@ fn guesses_that_are_wrong_for_long_are_no_desync() {
     assert!(compared > Some(20), "too little was compared");
 }
 
-/// Changes every input a packet tells in the same way, whenever it is told.
+/// Changes every input of a packet in the same way, whenever it is sent.
 fn lie(packet: &mut [u8]) {
     let (flags, carried) = (packet[1], usize::from(packet[4]));
     let mut at = 7;
@@ -181,8 +181,7 @@ fn equivocating_peer_is_named() {
     let mut world = World::of(3, 17);
     world.players_press(|rng, _, _| if rng.below(10) == 0 { 1 + rng.below(127) as u8 } else { 0 });
     world.compare_with_straight = false;
-    // Machine 2 is honest to machine 0 and lies to machine 1, so that it cannot be caught in a
-    // contradiction.
+    // Peer 2 is honest to peer 0 and lies to peer 1, so that it cannot be caught in a contradiction.
     world.tamper = Box::new(|from, to, bytes| {
         let running_game = bytes.len() >= 7 && bytes[0] & 0x3f == 0;
         if (from, to) == (2, 1) && running_game {
@@ -201,8 +200,8 @@ fn equivocating_peer_is_named() {
     }
 }
 
-/// Two machines, three players against one, with wide inputs that change in every frame and packets
-/// that hold only a few of them. What they complained of.
+/// Two peers, three players against one, with wide inputs that change in every frame and packets
+/// that hold only a few of them. Returns what they complained of.
 fn crowded_match(packet_bytes_max: usize) -> (Vec<SessionEvent>, Frame) {
     let seats = [PeerSlots { peer: peer(0), slots: SlotSet::first(3) }, PeerSlots::new(peer(1), Slot::at(3))];
     let config = TimelineConfig {
@@ -231,7 +230,7 @@ fn crowded_match(packet_bytes_max: usize) -> (Vec<SessionEvent>, Frame) {
                 }
             }
             while let Some(packet) = session.poll_transmit() {
-                // Now and then nothing gets through in one direction for a while.
+                // Now and then no packet gets through in one direction for a while.
                 let outage = index == 1 && tick % 60 > 35;
                 if packet.is_reliable() || !outage {
                     flying.push((tick + 3, 1 - index, packet.is_reliable(), packet.bytes.to_vec()));
@@ -274,8 +273,8 @@ fn unanswered_audit_does_not_block_next_one() {
     let mut world = World::with(3, 1, &TimelineConfig::default(), |_| Pinched::new(137, 137));
     world.compare_with_straight = false;
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
-    // Machine 1 never tells what it found, and nobody gets somebody else's state before the next
-    // inquest: who asks for one is understood to ask for a path.
+    // Peer 1 never sends its findings, and no peer gets another's state before the next audit: requests
+    // for one are turned into requests for a path.
     world.tamper = Box::new(|from, _, bytes| {
         if *bytes == [0x1a] {
             bytes[0] = 0x11;

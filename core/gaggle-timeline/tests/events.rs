@@ -1,4 +1,4 @@
-//! Everything worth telling is told, and told once.
+//! Every event is reported, and reported once.
 
 mod world;
 

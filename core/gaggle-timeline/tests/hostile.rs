@@ -64,13 +64,13 @@ fn damaged_packets_harm_only_their_sender() {
 
 #[test]
 fn any_lie_at_any_time_is_survived() {
-    // Each begins at a table that plays, and anew whenever somebody is found out: what is said is
-    // heard.
+    // Each begins in a running match, and again whenever a peer is found out, so that what is sent is
+    // read.
     let mut rng = Prng::new(3);
     let mut all = timeline::Tally::default();
     for round in 0..400 {
         let length = 40 + rng.below(400) as usize;
-        // Mostly true words with a lie among them, or mostly lies.
+        // Mostly honest bytes with a lie among them, or mostly lies.
         let script: Vec<u8> = (0..length)
             .map(|_| if round % 4 > 0 && rng.below(12) > 0 { 0 } else { rng.below(256) as u8 })
             .collect();
@@ -102,7 +102,7 @@ fn unsound_state_is_declined() {
         }
         for from in 0..2 {
             sessions[from].tick(now);
-            // Nothing is ever written: that is a game's good right.
+            // Nothing is ever encoded: a game may do that.
             let requests = (0..1_000).take_while(|_| sessions[from].poll_request().is_some()).count();
             assert!(requests < 1_000, "it is asked for again and again");
             let mut packets = vec![];
@@ -118,7 +118,7 @@ fn unsound_state_is_declined() {
             }
         }
     }
-    assert_eq!(declined, 1, "whoever asked is told");
+    assert_eq!(declined, 1, "the peer that asked is told");
     assert!(sessions[0].confirmed_frame().number() > 80, "and they play on");
 }
 
@@ -143,7 +143,7 @@ fn those_who_were_refused_make_room_for_others() {
         refuse(&mut session, number).unwrap_or_else(|error| panic!("{number}: {error}"));
         session.handle_disconnected(Micros::from_millis(number as u64), stranger(number));
     }
-    // One that was refused lately is remembered, links that are up take their places.
+    // Recently rejected peers are remembered; links that are up take their places.
     session.handle_connected(Micros::from_secs(1), stranger(599)).unwrap();
     assert!(session.poll_transmit().is_none_or(|packet| packet.to != stranger(599)), "nothing is said to it");
     let full = (1_000..2_000).find(|number| refuse(&mut session, *number).is_err());
@@ -155,7 +155,7 @@ fn second_value_for_frame_is_fault() {
     let mut world = World::of(2, 8);
     world.run_seconds(1);
     world.tamper = Box::new(|from, _, bytes| {
-        // The last value of a sparse packet, changed in passing: what follows contradicts it.
+        // The last value of a sparse packet, changed on its way: what follows contradicts it.
         if from == 1 && bytes.len() == 9 && bytes[1] == 1 {
             bytes[8] ^= 0x55;
         }

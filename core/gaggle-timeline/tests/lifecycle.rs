@@ -1,5 +1,5 @@
-//! A whole evening: people drop in one after the other, fall out, come back, and nobody's clock or
-//! counter runs over.
+//! A long match: players join one by one, drop out and return, and no clock or counter breaks by
+//! overflow.
 
 mod cluster;
 
@@ -8,7 +8,7 @@ use gaggle_kit::{Frame, Micros, Slot, SlotSet};
 use gaggle_link::sim::{Chance, Conditions, NetChange};
 use gaggle_timeline::{SessionEvent, TimelineConfig};
 
-/// Four come in one by one, each while the others play.
+/// Four join one by one, each while the others play.
 fn staggered(seed: u64, conditions: Conditions) -> Cluster {
     let mut company = Cluster::empty(4, seed);
     company.weather(conditions);
@@ -24,7 +24,7 @@ fn staggered(seed: u64, conditions: Conditions) -> Cluster {
 fn four_come_one_by_one() {
     let mut company = staggered(60, Conditions::latency_ms(30));
     company.run_ms(5_000).expect_together(&[0, 1, 2, 3]);
-    assert_eq!(company.stalls()[0], 0, "nobody waited for anybody who came:\n{}", company.describe());
+    assert_eq!(company.stalls()[0], 0, "no peer waited for a joiner:\n{}", company.describe());
     for index in 0..4 {
         let joined = company.count(index, |event| matches!(event, SessionEvent::Joined { .. }));
         assert_eq!(joined, 4 - index.max(1), "each is told once of everybody from itself on");
@@ -151,7 +151,7 @@ fn returning_peer_gets_old_slot_from_new_leader() {
 
 #[test]
 fn overflowing_counters_are_harmless() {
-    // Twice as many frames as 16 bits can count: at 60 a second they run over after 18 minutes, and
+    // Twice as many frames as 16 bits can count: at 60 per second they overflow after 18 minutes, and
     // again after 36.
     let fast = TimelineConfig { tick_rate: 250, ..config(4) };
     let mut company = Cluster::configured(3, 2, 72, fast, 0);

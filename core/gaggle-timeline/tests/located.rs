@@ -1,12 +1,11 @@
-//! Where states part is found, however soon after a join or a repair it happens.
+//! Desyncs are located, however soon after a join or a recovery they happen.
 
 mod cluster;
 
 use cluster::Cluster;
 use gaggle_timeline::{DesyncCause, SessionEvent};
 
-/// Everybody who compared notes with this machine, and the machine itself, name this frame and no
-/// other.
+/// All that compared checksums with this peer, and the peer itself, name this frame and no other.
 fn expect_located(company: &mut Cluster, odd: usize, frame: u32, story: &str) {
     let is_told = |company: &Cluster, index: usize| {
         company.count(index, |event| matches!(event, SessionEvent::DesyncLocated { .. })) > 0

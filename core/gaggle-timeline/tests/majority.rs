@@ -1,4 +1,4 @@
-//! The option that a match has one history: those who are fewer wait, and nothing anybody played is
+//! The majority rule: a match has one history, the smaller part waits, and nothing that was played is
 //! ever taken back.
 
 mod cluster;
@@ -57,16 +57,16 @@ fn parts_without_majority_wait_and_reunite() {
     company.net.apply(&NetChange::Heal);
     company.run_until("they go on", 15_000, |c| (0..3).all(|index| confirmed(c, index) > stood[index] + 60));
     company.run_ms(1_000).expect_together(&[0, 1, 2]);
-    // Two who find each other first may decide without the third, who then comes in again.
+    // Two that find each other first may decide without the third, which then joins again.
     let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     assert!((0..3).filter(|index| company.count(*index, lost) > 0).count() <= 1, "{}", company.describe());
 }
 
 #[test]
 fn awaited_peer_may_join_as_new_incarnation() {
-    // The lead crashes and comes back, and the other of two may not even say that it was gone. A
-    // third comes, loses sight of them for a while and comes again: it waits for what has stood
-    // still for long, and for nobody who is to blame.
+    // The leader crashes and returns, and the other of two may not even say that it was gone. A third
+    // joins, loses both for a while and joins again: it waits for what has stood still for long, and
+    // for no peer that is at fault.
     let mut company = of(3, 2, 84);
     company.run_ms(2_000).crash(0).run_ms(1_000).join(2).join(0);
     let frame = confirmed(&company, 1);
@@ -77,7 +77,7 @@ fn awaited_peer_may_join_as_new_incarnation() {
     }
     company.run_ms(15_000);
     assert_eq!(confirmed(&company, 1), frame, "one of two may not decide");
-    // Whoever is left begins a match of its own.
+    // A peer that is left begins a match of its own.
     company.crash(0).crash(1).run_until("it plays alone", 8_000, |c| c.session(2).is_member());
     company.join(0).run_until("the other one is back", 8_000, |c| c.session(0).is_member());
     company.run_ms(1_000).expect_together(&[0, 2]);
@@ -111,15 +111,15 @@ fn joiner_soon_has_vote() {
     company.run_ms(1_500);
     let stalls = company.stalls();
     company.run_ms(1_500);
-    assert_eq!(company.stalls(), stalls, "a vote costs nobody a stall");
-    // The founder was the only voter there ever was at first.
+    assert_eq!(company.stalls(), stalls, "a vote stalls no peer");
+    // The creator was the only voter at first.
     company.crash(0).run_ms(7_000).expect_together(&[1, 2]);
     assert!(confirmed(&company, 1) > Frame::new(350), "two of three go on:\n{}", company.describe());
 }
 
 #[test]
 fn leaver_has_no_vote_after_goodbye() {
-    // Five play, two leave, the lead crashes: two are left of three who could vote.
+    // Five play, two leave, the leader crashes: two are left of three that could vote.
     let mut company = of(5, 5, 85);
     company.run_ms(2_000);
     for index in [3, 4] {
@@ -151,7 +151,7 @@ fn lone_peer_waits_for_minimum_until_reunion() {
     company.run_ms(6_000);
     let stood = [0, 1].map(|index| confirmed(&company, index));
     company.run_ms(4_000);
-    assert_eq!([0, 1].map(|index| confirmed(&company, index)), stood, "nobody goes on alone");
+    assert_eq!([0, 1].map(|index| confirmed(&company, index)), stood, "none goes on alone");
     company.net.apply(&NetChange::Heal);
     company.run_until("they go on", 10_000, |c| (0..2).all(|index| confirmed(c, index) > stood[index] + 60));
     company.run_ms(1_000).expect_together(&[0, 1]);

@@ -1,5 +1,4 @@
-//! Matches with a fixed set of players: everybody ends in the same state, whatever the network
-//! does.
+//! Matches with a fixed set of players: all end in the same state, whatever the network does.
 
 mod world;
 
@@ -23,7 +22,7 @@ fn rough(latency_ms: u64, jitter_ms: u64, loss_thousandths: u32) -> NetCondition
     }
 }
 
-/// Runs a match and demands agreement at its end, with proof that guesses were wrong on the way.
+/// Runs a match and demands agreement at its end, with proof that predictions were wrong.
 fn play(players: usize, frames: u32, conditions: NetConditions) -> World<world::MixGame> {
     let mut world = World::of(players, 7 + players as u64);
     world.conditions(conditions).run_to_frame(frames).settle().expect_agreement();
@@ -152,7 +151,7 @@ fn blackout_stalls_all_and_play_resumes() {
 
 #[test]
 fn any_one_packet_may_be_lost() {
-    // Whichever it is, in lockstep, where everybody waits for everybody, and with guesses.
+    // Whichever it is, in lockstep, where all wait for all, and with prediction.
     for config in [TimelineConfig::lockstep(), TimelineConfig::default()] {
         for lost in 0..24 {
             let mut world = World::configured(2, 13, &config);
@@ -177,8 +176,8 @@ fn any_one_packet_may_be_lost() {
 
 #[test]
 fn stalled_peer_keeps_sending_without_second_input() {
-    // Machine 0 hears nothing and stands still; machine 1 hears all that is said meanwhile, while
-    // other keys go down in every tick.
+    // Peer 0 hears nothing and stalls; peer 1 hears all that is sent meanwhile, while inputs change in
+    // every tick.
     let mut world = World::of(2, 23);
     world.players_press(|rng, _, _| 1 + rng.below(255) as u8);
     world.conditions(NetConditions::latency_ms(40)).run_to_frame(120);
@@ -198,14 +197,14 @@ fn stalled_peer_keeps_sending_without_second_input() {
 
 #[test]
 fn late_peer_does_not_block_hearing_others() {
-    // Machine 0 waits for machine 2, almost for so long that it goes on without it. What it holds
-    // of machine 1 is as far ahead then as it can be.
+    // Peer 0 waits for peer 2, almost for so long that it goes on without it. What it holds of peer 1 is
+    // as far ahead then as it can be.
     let config =
         TimelineConfig { input_delay_frames: 0, input_delay_range: (0, 0), ..TimelineConfig::default() };
     for late_ms in [500, 2_950, 3_050, 3_100] {
         let mut world = World::configured(3, 9, &config);
         world.conditions(NetConditions::latency_ms(60));
-        // Nobody passes on what others said: a question for entries asks for none.
+        // No peer forwards entries of others: requests for them ask for none.
         world.tamper = Box::new(|_, _, bytes| {
             if bytes.starts_with(&[63, 1]) {
                 bytes.truncate(2);
@@ -230,12 +229,12 @@ fn late_peer_does_not_block_hearing_others() {
     }
 }
 
-/// Most entries a packet tells over a short line while nothing is lost. One that tells more repeats
-/// what was lost.
+/// Most entries in a packet over a short link without loss. A packet with more repeats what was
+/// lost.
 const ENTRIES_WITHOUT_LOSS: u8 = 10;
 
 /// Plays for 20 s, of which packets of one direction are lost for `lost_ms`. Without `repeats`,
-/// packets that tell again what was lost are lost themselves. The most ticks a machine stalled, and
+/// packets that repeat what was lost are lost themselves. Returns the most ticks a peer stalled, and
 /// how many packets were taken away.
 fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
     let mut world = World::of(2, 5);
@@ -264,8 +263,8 @@ fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
 
 #[test]
 fn match_whose_losses_are_not_repeated_stalls() {
-    // The harness must be able to fail: the repetition of what was lost is what keeps the other
-    // matches going.
+    // The harness must be able to fail: the repetition of what was lost is what keeps the other matches
+    // going.
     assert_eq!(play_over_losses(0, false), (0, 0), "without loss nothing is repeated");
     let (stalled, _) = play_over_losses(250, true);
     assert!(stalled < 60, "stalled {stalled} ticks although everything lost is repeated");

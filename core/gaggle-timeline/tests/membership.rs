@@ -1,4 +1,4 @@
-//! People come and go: anyone joins or leaves at any frame, nobody pauses, nothing diverges.
+//! Peers join and leave at any frame without a pause or a divergence.
 
 mod cluster;
 
@@ -30,7 +30,7 @@ fn fourth_peer_joins_three_players() {
     let stalls = company.stalls();
     company.join(3).run_until("the fourth is a member", 3_000, |c| c.session(3).is_member());
     company.run_ms(3_000).expect_together(&[0, 1, 2, 3]);
-    assert_eq!(company.stalls()[..3], stalls[..3], "nobody waits for somebody who joins");
+    assert_eq!(company.stalls()[..3], stalls[..3], "no peer waits for a joiner");
     for index in 0..4 {
         assert_eq!(company.count(index, joined), 1, "{}", company.describe());
     }
@@ -44,7 +44,7 @@ fn one_plays_alone_at_once_and_others_drop_in() {
     company.found(0, 1).run_ms(2_000);
     let frame = company.session(0).current_frame();
     assert!(frame >= Frame::new(115), "alone at full speed, but only at {frame}");
-    assert_eq!(company.stalls()[0], 0, "there is nobody to wait for");
+    assert_eq!(company.stalls()[0], 0, "there is no other to wait for");
     for index in 1..4 {
         company.join(index).run_until("it is a member", 3_000, |c| c.session(index).is_member());
         company.run_ms(500);
@@ -71,7 +71,7 @@ fn leaver_is_not_waited_for() {
     let stalls = company.stalls();
     company.leave(2).run_until("the goodbye is done", 1_000, |c| c.session(2).is_closed());
     company.crash(2).run_ms(5_000).expect_together(&[0, 1, 3]);
-    assert_eq!(company.stalls(), stalls, "a goodbye stalls nobody");
+    assert_eq!(company.stalls(), stalls, "a goodbye stalls no peer");
     for index in [0, 1, 3] {
         assert_eq!(company.count(index, left), 1, "{}", company.describe());
         assert_eq!(
@@ -189,7 +189,7 @@ fn reopened_page_gets_slot_back_without_timeout() {
     assert_eq!(slots(&company, 1), 2, "the slot it had:\n{}", company.describe());
     for index in [0, 2] {
         let stalled = company.stalls()[index] - stalls[index];
-        assert!(stalled < 60, "nobody waits for a timeout, but {stalled} ticks passed");
+        assert!(stalled < 60, "no peer waits for a timeout, but {stalled} ticks passed");
         assert_eq!((company.count(index, left), company.count(index, joined)), (1, 1));
     }
 }
@@ -209,7 +209,7 @@ fn leader_loss_during_join_is_survived() {
 
 #[test]
 fn loss_of_two_leaders_during_join_is_survived() {
-    // By how far it had come: nothing heard yet, a state on its way, a state to follow on from.
+    // By how far it had come: nothing heard yet, a snapshot on its way, a state to follow on from.
     let mut exercised = [0; 3];
     for after_ms in [60, 160, 240, 320, 400, 460, 500, 540, 580] {
         let mut company = Cluster::configured(5, 4, after_ms, config(5), 40_000);
@@ -235,7 +235,7 @@ fn unlinked_peers_play_through_third() {
     let history = company.session(0).branch_id();
     company.net.apply(&NetChange::Disconnect(0, 1));
     company.run_ms(10_000).expect_together(&[0, 1, 2]);
-    assert_eq!(company.session(0).branch_id(), history, "nobody is cut:\n{}", company.describe());
+    assert_eq!(company.session(0).branch_id(), history, "no peer is cut:\n{}", company.describe());
     let frames: Vec<Frame> = (0..3).map(|index| company.session(index).confirmed_frame()).collect();
     assert!(frames.iter().all(|frame| *frame > Frame::new(700)), "{frames:?}\n{}", company.describe());
     assert_eq!(company.count(2, left), 0);
@@ -260,7 +260,7 @@ fn partly_linked_peer_plays_with_all() {
     company.join_via(3, &[0, 1]).run_until("it is a member", 4_000, |c| c.session(3).is_member());
     let history = company.session(0).branch_id();
     company.run_ms(8_000).expect_together(&[0, 1, 2, 3]);
-    assert_eq!(company.session(0).branch_id(), history, "nobody is cut:\n{}", company.describe());
+    assert_eq!(company.session(0).branch_id(), history, "no peer is cut:\n{}", company.describe());
     let stalled: u64 = company.stalls().iter().sum();
     assert!(stalled < 200, "{stalled} ticks stalled:\n{}", company.describe());
 }
@@ -309,7 +309,7 @@ fn split_match_reunites() {
     let lost = |event: &SessionEvent| matches!(event, SessionEvent::BranchAbandoned { .. });
     assert_eq!((0..5).map(|index| company.count(index, lost)).collect::<Vec<_>>(), [1, 1, 0, 0, 0]);
     assert_eq!((0..5).map(|index| slots(&company, index)).collect::<Vec<_>>(), [1, 2, 4, 8, 16]);
-    // Whoever takes the other half's match over is told who is there, and each of them once.
+    // A peer that takes the other branch over is told who is there, and each of them once.
     let came = |index: usize, other: usize| {
         let peer = company.id(other);
         company.count(index, |event| matches!(event, SessionEvent::Joined { peer: who, .. } if *who == peer))
@@ -403,7 +403,7 @@ fn leaving_donor_is_replaced() {
 
 #[test]
 fn joiners_start_match_when_all_members_are_gone() {
-    // They hear of each other while they still hope for those who are gone, or later.
+    // They hear of each other while they still wait for those that are gone, or later.
     for found_after_ms in (0..4_000).step_by(100) {
         let mut company = Cluster::configured(4, 2, 33, config(4), 2_400);
         company.weather(Conditions::latency_ms(90)).run_ms(1_500);
@@ -420,7 +420,7 @@ fn joiners_start_match_when_all_members_are_gone() {
 
 #[test]
 fn slow_joiner_learns_of_all_later_joiners() {
-    // What 1 gives takes seconds, while 0 is heard at once: its entry that admits 3 is long ago by
+    // The snapshot of 1 takes seconds, while 0 is heard at once: its entry that admits 3 is long ago by
     // then.
     let mut exercised = 0;
     for seed in 60..68 {
@@ -490,7 +490,7 @@ fn evicted_peer_is_removed_on_all_peers() {
 fn isolated_peer_returns_by_itself() {
     let mut company = Cluster::of(5, 5, 38);
     company.run_ms(2_000).clear_events();
-    // It is heard all the time, so nobody but itself sees anything wrong but that it stands still.
+    // It is heard all the time, so no other peer sees anything wrong but that it stands still.
     for other in 0..4 {
         company.net.set_direction(other, 4, Conditions { is_cut: true, ..Conditions::latency_ms(50) });
     }
@@ -502,8 +502,8 @@ fn isolated_peer_returns_by_itself() {
     assert_eq!(lost, [0, 0, 0, 0, 1], "{}", company.describe());
 }
 
-/// Of the seven bytes membership has two. Time goes along every 100 ms and hashes every second: not
-/// quite as often as that, which leaves less than half a byte a packet unexplained.
+/// Of the seven bytes membership has two. Clocks are sent every 100 ms and checksums every second:
+/// a bit less, which leaves less than half a byte per packet unexplained.
 #[test]
 fn unchanged_packets_have_seven_bytes_after_churn() {
     const SECONDS: u64 = 20;

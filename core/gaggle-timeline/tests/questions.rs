@@ -1,4 +1,4 @@
-//! Asking for less means simulating less again, and always the same states.
+//! Asking for less means resimulating less, and always the same states.
 
 mod world;
 
@@ -37,7 +37,7 @@ impl Maze {
     }
 }
 
-/// Where a player goes at a junction: what it wants if that is no way back, else straight on.
+/// Turn of a player at a junction: what it wants if that is no way back, else straight on.
 fn choose(wanted: u8, heading: u8) -> u8 {
     let wanted = wanted & 3;
     if wanted == (heading + 2) & 3 { heading } else { wanted }
@@ -82,7 +82,10 @@ fn asking_maze_resimulates_sixth_of_reading_one() {
     let again =
         |world: &World<Maze>| (0..4).map(|i| world.session(i).stats().frames_resimulated).sum::<u64>();
     let (reads, asks) = (run_maze(false), run_maze(true));
-    assert!(asks.machines[0].timeline.game().runners.iter().all(|runner| runner.turns > 20), "nobody turned");
+    assert!(
+        asks.machines[0].timeline.game().runners.iter().all(|runner| runner.turns > 20),
+        "no runner turned"
+    );
     let harmless = asks.session(0).stats().corrections_without_rollback;
     let (reads, asks) = (again(&reads), again(&asks));
     assert!(harmless > 100, "no wrong guess was harmless");
@@ -90,7 +93,7 @@ fn asking_maze_resimulates_sixth_of_reading_one() {
     assert!(asks * 6 <= reads, "{asks} frames again by asking, {reads} by reading");
 }
 
-/// Notices who is there.
+/// Reads which slots are present.
 #[derive(Clone, Debug, State)]
 struct Roll {
     present: u32,

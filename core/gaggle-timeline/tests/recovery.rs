@@ -1,4 +1,4 @@
-//! A state that went wrong is found, explained and made good, and nobody else notices.
+//! A wrong state is found, explained and replaced, and no other peer is disturbed.
 
 mod cluster;
 mod world;
@@ -16,7 +16,7 @@ fn recovered(event: &SessionEvent) -> bool {
     matches!(event, SessionEvent::DesyncRecovered { .. })
 }
 
-/// Flips bits until a difference lasts: what is simulated again heals by itself.
+/// Flips bits until a difference lasts: resimulation heals one by itself.
 fn damage(company: &mut Cluster, index: usize) {
     for _ in 0..40 {
         company.flip_a_bit(index).run_ms(1_500);
@@ -24,7 +24,7 @@ fn damage(company: &mut Cluster, index: usize) {
             return;
         }
     }
-    panic!("nobody noticed:\n{}", company.describe());
+    panic!("no peer noticed:\n{}", company.describe());
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn flipped_bit_is_outvoted_and_recovered() {
             let recoveries = company.session(index).stats().recoveries;
             assert_eq!(recoveries, u64::from(index == victim), "{}", company.describe());
         }
-        assert_eq!(company.stalls(), stalls, "nobody waits for it");
+        assert_eq!(company.stalls(), stalls, "no peer waits for it");
         company.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
 
         let bundle =
@@ -67,15 +67,15 @@ fn externally_changed_state_of_two_yields() {
     }
 }
 
-/// Flips bits of one machine for a while: at least one lasts.
+/// Flips bits of one peer for a while: at least one lasts.
 fn batter(company: &mut Cluster, index: usize) {
     for _ in 0..4 {
         company.flip_a_bit(index).run_ms(90);
     }
 }
 
-/// However it went: within seconds everybody holds what a straight run gives, and nobody who was
-/// right has given way.
+/// However it went: within seconds all hold what a straight run gives, and no peer with the right
+/// state has given way.
 fn expect_made_good(company: &mut Cluster, damaged: &[usize], story: &str) {
     company.run_ms(20_000);
     let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
@@ -108,7 +108,7 @@ fn two_that_are_wrong_at_once_are_made_good_both() {
 fn second_corruption_is_recovered_after_first() {
     for (first, second) in [(2, 1), (1, 2), (2, 0), (0, 2)] {
         for later_ms in [300, 900, 1_500, 2_100] {
-            // A state that takes a while to arrive.
+            // A snapshot that takes a while to arrive.
             let mut company = Cluster::configured(3, 3, 70 + later_ms, config(4), 200_000);
             company.run_ms(2_000).clear_events();
             batter(&mut company, first);
@@ -134,8 +134,8 @@ fn corruption_during_recovery_is_recovered() {
 
 #[test]
 fn wrong_peer_recovers_from_reachable_donor() {
-    // Inputs are kept for 128 frames: less than the time it takes two who look into a difference to
-    // hear each other again.
+    // Inputs are kept for 128 frames: less than the time two peers with an open audit take to hear each
+    // other again.
     let config = TimelineConfig { checksum_interval_frames: 32, ..config(4) };
     let mut company = Cluster::configured(3, 3, 46, config, 0);
     company.run_ms(2_000).clear_events();
@@ -158,7 +158,7 @@ fn wrong_peer_recovers_from_reachable_donor() {
     company.run_ms(4_000);
     for index in 0..3 {
         let accused = company.count(index, |event| matches!(event, SessionEvent::InputsDiverged { .. }));
-        assert_eq!(accused, 0, "nobody lied, {recovered_at}:\n{}", company.describe());
+        assert_eq!(accused, 0, "no peer lied, {recovered_at}:\n{}", company.describe());
     }
     company.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
 }
@@ -167,7 +167,7 @@ fn wrong_peer_recovers_from_reachable_donor() {
 fn unanswered_recovery_request_is_repeated() {
     let mut company = Cluster::of(3, 3, 47);
     company.run_ms(2_000);
-    // 1 and 2 do not hear each other: of what 0 and 1 say neither outvotes the other.
+    // 1 and 2 do not hear each other: of what 0 and 1 claim neither outvotes the other.
     let cut = Conditions { is_cut: true, ..Conditions::latency_ms(50) };
     company.net.set_both(1, 2, cut);
     company.run_ms(1_000).clear_events();
@@ -206,17 +206,17 @@ fn recovery_of_always_wrong_peer_backs_off() {
 }
 
 thread_local! {
-    /// Which machine ticks.
+    /// Index of the peer that ticks.
     static HERE: Cell<usize> = const { Cell::new(0) };
     /// What changes its state from outside.
     static FLIPS: Cell<u8> = const { Cell::new(0) };
 }
 
-/// When the whims come.
+/// Frame in which states are changed.
 const WHIM: u32 = 137;
 
-/// A game in whose tick of one frame each machine adds something of its own, however often it
-/// simulates it.
+/// A game in whose tick of one frame each peer adds something of its own, however often it simulates
+/// it.
 #[derive(Clone, Debug, State)]
 struct Whims {
     stew: MixGame,
@@ -234,7 +234,7 @@ impl Game for Whims {
     }
 }
 
-/// A match of as many machines.
+/// A match of as many peers.
 fn whimsical(whims: &[u8], seed: u64) -> World<Whims> {
     let mut by_machine = [0; 5];
     by_machine[..whims.len()].copy_from_slice(whims);
@@ -246,7 +246,7 @@ fn whimsical(whims: &[u8], seed: u64) -> World<Whims> {
     world
 }
 
-/// From here on all machines hold the same states, for so many seconds.
+/// From here on all peers hold the same states, for so many seconds.
 fn expect_same_states(world: &mut World<Whims>, seconds: usize, story: &str) {
     let mut shown = vec![BTreeMap::new(); world.machines.len()];
     for _ in 0..seconds * 200 {
@@ -285,7 +285,7 @@ fn larger_group_wins_then_group_of_leader() {
     {
         let story = format!("{whims:?}, {seed}");
         let mut world = whimsical(whims, seed);
-        // Of three groups one is made good after the other.
+        // Of three groups one recovers after the other.
         world.run_seconds(12);
         for index in 0..whims.len() {
             let (recoveries, gives_way) = (world.session(index).stats().recoveries, wrong.contains(&index));
@@ -311,7 +311,7 @@ fn externally_changed_peer_has_no_vote() {
         (&[0, 0, 0], &[1, 1, 0], &[1, 1, 0]),
         (&[0, 0, 0, 0], &[1, 1, 0, 0], &[1, 1, 0, 0]),
         (&[0, 0, 0, 0], &[1, 1, 1, 0], &[1, 1, 1, 0]),
-        // Beside the one that was changed the tick of the senior differs.
+        // Beside the changed one the tick of the leader differs.
         (&[1, 0, 0], &[0, 1, 0], &[1, 1, 0]),
     ];
     for (whims, flips, wrong) in stories {
@@ -320,7 +320,7 @@ fn externally_changed_peer_has_no_vote() {
             let mut world = whimsical(whims, seed);
             world.before_tick = Box::new(move |index, tick| {
                 HERE.set(index);
-                // Over when the frame is simulated again to find out.
+                // Over when the frame is resimulated to find out.
                 FLIPS.set(if tick < u64::from(WHIM) + 33 { flips[index] } else { 0 });
             });
             world.run_seconds(15);

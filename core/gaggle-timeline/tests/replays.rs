@@ -1,4 +1,4 @@
-//! A match that is recorded while it is played, on every machine.
+//! A match that is recorded while it is played, on every peer.
 
 mod cluster;
 mod world;
@@ -10,10 +10,10 @@ use gaggle_kit::{Frame, Micros, state_hash};
 use gaggle_timeline::{Game, Recorder, RecorderConfig, Replay, ReplayInfo, Timeline};
 use world::{MixGame, NetConditions, World};
 
-/// By frame, the hash of what a machine showed as confirmed.
+/// By frame, the hash of what a peer showed as confirmed.
 type Shown = BTreeMap<Frame, u64>;
 
-/// Takes everything that has become final since the last call, and notes what the live game is.
+/// Takes everything that became final since the last call, and notes what the live game is.
 fn keep_up<G: Game>(recorder: &mut Recorder<G>, timeline: &Timeline<G>, shown: &mut Shown) {
     let session = timeline.session();
     while recorder.frame() < session.settled_frame() {
@@ -23,8 +23,8 @@ fn keep_up<G: Game>(recorder: &mut Recorder<G>, timeline: &Timeline<G>, shown: &
     shown.extend(timeline.confirmed_game().map(|(frame, game)| (frame, state_hash(game))));
 }
 
-/// A replay shows in every frame what the live game was, wherever one jumps from. So many can be
-/// compared at least.
+/// A replay shows in every frame what the live game was, from any start of a jump. At least so many
+/// frames can be compared.
 fn expect_shown<G: Game>(replay: &Replay<'_, G>, shown: &Shown, at_least: usize) {
     let recorded: Vec<(&Frame, &u64)> = shown.range(..=replay.last_frame()).collect();
     assert!(recorded.len() >= at_least, "only {} frames can be compared", recorded.len());

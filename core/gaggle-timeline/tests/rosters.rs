@@ -1,5 +1,5 @@
-//! Whoever goes by events alone knows who is present: everybody is told to come and to go once,
-//! whatever happens meanwhile.
+//! Events alone tell who is present: every peer is reported to join and to leave once, whatever
+//! happens meanwhile.
 
 mod cluster;
 
@@ -10,14 +10,14 @@ use gaggle_kit::{Micros, PeerId, Prng};
 use gaggle_link::sim::{Conditions, NetChange};
 use gaggle_timeline::{SessionEvent, TimelineConfig};
 
-/// Who is present at a machine.
+/// Peers that are present for one peer.
 fn present(company: &Cluster, index: usize) -> BTreeSet<PeerId> {
     let session = company.session(index);
     let frame = session.confirmed_frame().max(session.start_frame().next());
     session.roster().iter().filter(|row| row.is_present_at(frame)).map(|row| row.stream.peer).collect()
 }
 
-/// What a machine was told since somebody looked at who is present there.
+/// Events of a peer since its roster was last read.
 struct Account {
     here: BTreeSet<PeerId>,
     read: usize,
@@ -28,7 +28,7 @@ impl Account {
         Account { here: present(company, index), read: company.machines[index].events.len() }
     }
 
-    /// Reads on, and finds what cannot be: whoever is here comes again, or whoever is not goes.
+    /// Reads on, and finds impossible events: a present peer joins again, or an absent one leaves.
     fn follow(&mut self, company: &Cluster, index: usize) {
         let events = &company.machines[index].events;
         for event in &events[self.read..] {
@@ -60,7 +60,7 @@ fn joiner_during_stall_is_told_of_leave() {
         }
         company.run_until("it sees the match", 2_500, |c| c.session(3).is_running());
         let mut account = Account::begin(&company, 3);
-        assert!(account.here.contains(&company.id(2)), "nobody has agreed yet that it is gone");
+        assert!(account.here.contains(&company.id(2)), "the others have not agreed yet that it is gone");
         company.run_ms(8_000);
         account.expect_true(&company, 3);
     }
@@ -89,7 +89,7 @@ fn joiner_gone_before_first_frame_is_not_reported() {
             assert!(told == 0 || !was_empty, "{}", company.describe());
         }
     }
-    assert!(let_in > 3, "{let_in} times somebody was let in and never played");
+    assert!(let_in > 3, "{let_in} times a joiner was admitted and never played");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn lost_branch_is_reported_as_abandoned() {
         let mut company = Cluster::configured(4, 3, seed, config, 0);
         company.run_ms(1_500).watch(3).run_ms(2_500);
         let feeder = (0..3).find(|index| company.session(*index).stats().snapshots_sent > 0);
-        let feeder = feeder.expect("somebody gave it a state");
+        let feeder = feeder.expect("a donor sent it a snapshot");
         for other in (0..3).filter(|other| *other != feeder) {
             company.net.set_direction(
                 feeder,

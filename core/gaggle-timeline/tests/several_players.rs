@@ -1,9 +1,9 @@
-//! Several players at one machine, different kinds of input, and a look at what steady state costs.
+//! Several players on one peer, different kinds of input, and what steady state costs.
 
 use gaggle_kit::{Frame, Input, Micros, PeerId, Slot, SlotSet, State};
 use gaggle_timeline::{Game, Incarnation, Inputs, PeerSlots, Session, Timeline, TimelineConfig};
 
-/// Slots may want different things: a pilot steers, a gunner aims.
+/// Slots may have different inputs: a pilot steers, a gunner aims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Input)]
 enum Order {
     #[default]
@@ -37,7 +37,7 @@ impl Game for Ship {
     }
 }
 
-/// A packet under way: when it arrives, at which machine.
+/// A packet on its way: when it arrives, at which peer.
 struct InFlight {
     at_tick: u64,
     to: usize,
@@ -47,7 +47,7 @@ struct InFlight {
 
 const PEERS: [PeerId; 2] = [PeerId::from_u128(1), PeerId::from_u128(2)];
 
-/// Everything takes five ticks to the other machine.
+/// Everything takes five ticks to the other peer.
 fn exchange(tick: u64, ships: &mut [Timeline<Ship>; 2], flying: &mut Vec<InFlight>) {
     for (index, ship) in ships.iter_mut().enumerate() {
         while let Some(packet) = ship.session_mut().poll_transmit() {
@@ -68,7 +68,7 @@ fn exchange(tick: u64, ships: &mut [Timeline<Ship>; 2], flying: &mut Vec<InFligh
 
 #[test]
 fn two_players_at_one_machine_and_one_at_another_steer_one_ship() {
-    // The slots of one machine need not be neighbours.
+    // The slots of one peer need not be neighbors.
     let seats = [
         PeerSlots { peer: PEERS[0], slots: [Slot::at(0), Slot::at(2)].into_iter().collect() },
         PeerSlots::new(PEERS[1], Slot::at(1)),
@@ -94,7 +94,10 @@ fn two_players_at_one_machine_and_one_at_another_steer_one_ship() {
                 order(if ship.frame % 26 < 13 { Order::Steer(-1) } else { Order::Nothing })
             })
             .expect("local");
-        assert!(ships[1].session_mut().set_input(Slot::at(0), aim).is_err(), "that seat is somebody else's");
+        assert!(
+            ships[1].session_mut().set_input(Slot::at(0), aim).is_err(),
+            "that slot is on the other peer"
+        );
         for ship in &mut ships {
             ship.tick(Micros::from_millis(tick * 16));
         }

@@ -1,4 +1,4 @@
-//! Whoever watches sees what is confirmed, soon, and nobody who plays notices.
+//! Spectators soon see what is confirmed, and no player is disturbed.
 
 mod cluster;
 
@@ -17,7 +17,7 @@ fn spectator_follows_joins_and_leaves() {
     let stalls = company.stalls();
     company.watch(4).watch(5).run_until("it shows the match", 3_000, |c| c.session(4).is_running());
     company.run_ms(3_000);
-    assert_eq!(company.stalls()[..3], stalls[..3], "nobody waits for those who watch");
+    assert_eq!(company.stalls()[..3], stalls[..3], "no player waits for spectators");
     company.join(3).run_until("a fourth plays", 3_000, |c| c.session(3).is_member());
     company.leave(0).run_ms(3_000).crash(0);
     company.run_ms(3_000).expect_together(&[1, 2, 3]);
@@ -44,7 +44,7 @@ fn spectators_survive_leaving_donor() {
         let mut company = Cluster::of(4, 3, seed);
         company.run_ms(1_500).watch(3).run_ms(2_000);
         let donor = (0..3).find(|index| company.session(*index).stats().snapshots_sent > 0);
-        let donor = donor.expect("somebody gave it a state");
+        let donor = donor.expect("a donor sent it a snapshot");
         company.crash(donor).run_ms(9_000);
         let others: Vec<usize> = (0..3).filter(|index| *index != donor).collect();
         company.expect_together(&others);
@@ -73,7 +73,7 @@ fn those_who_watch_pass_it_on_to_each_other() {
     assert!(passed_on >= 6, "only {passed_on} were fed by others who watch");
 }
 
-/// What a machine was told of whether another one is heard, and of its end.
+/// Events of a peer about whether another one is heard, and about its end.
 fn told_of(company: &Cluster, index: usize, other: usize) -> Vec<&'static str> {
     let who = company.id(other);
     let name = |event: &SessionEvent| match event {
@@ -99,15 +99,15 @@ fn spectator_behind_spectator_reports_no_false_silence() {
         assert_eq!(told_of(&company, 4, player), [""; 0], "{player} plays on:\n{}", company.describe());
     }
     company.crash(2).run_ms(8_000).expect_together(&[0, 1]);
-    assert_eq!(told_of(&company, 3, 2), ["interrupted", "left"], "it heard it, and then nobody did");
+    assert_eq!(told_of(&company, 3, 2), ["interrupted", "left"], "it heard it, and then no peer did");
     assert_eq!(told_of(&company, 4, 2), ["left"], "it never heard it, and sees it go");
 }
 
-/// Somebody watches three who play, fed by one of them. Returns who of the others will fall silent.
+/// A spectator of three players, fed by one of them. Returns which of the others will fall silent.
 fn watched(company: &mut Cluster) -> usize {
     company.run_ms(1_500).watch(3).run_ms(2_000);
     let feeder = (0..3).find(|index| company.session(*index).stats().snapshots_sent > 0);
-    (feeder.expect("somebody gave it a state") + 1) % 3
+    (feeder.expect("a donor sent it a snapshot") + 1) % 3
 }
 
 #[test]
@@ -176,28 +176,28 @@ fn expect_shown(company: &Cluster, watchers: std::ops::Range<usize>) {
 #[test]
 fn many_spectators_block_no_join_and_no_recovery() {
     for seed in 61..64 {
-        // All at once, and those who can be fed by the fewest others last.
+        // All at once, and those that the fewest others can feed last.
         let mut company = Cluster::configured(14, 1, seed, config(4), 0);
         company.run_ms(1_000);
         (2..13).rev().for_each(|index| _ = company.watch(index));
         company.run_until("all of them watch", 8_000, |c| (2..13).all(|index| c.session(index).is_running()));
         company.run_ms(4_000);
         expect_shown(&company, 2..13);
-        // Whoever is fed is fed on, and not brought in again and again.
+        // A spectator that is fed is fed on, and not sent a snapshot again and again.
         let taken =
             |c: &Cluster| (2..13).map(|index| c.session(index).stats().snapshots_received).sum::<u64>();
         assert!(taken(&company) <= 13, "{}:\n{}", taken(&company), company.describe());
         company.join(1).run_until("one more plays", 4_000, |c| c.session(1).is_member());
         company.run_ms(1_500).clear_events();
         let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
-        // What is simulated again heals by itself.
+        // Resimulation heals this by itself.
         while company.count(1, desync) == 0 {
             company.flip_a_bit(1).run_ms(1_500);
         }
         company.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
         company.machines[1].damaged = false;
-        // One with a higher id than all is fed by others who watch; one that is back with a lower
-        // one makes another go.
+        // One with a higher id than all is fed by other spectators; one that returns with a lower one
+        // displaces another.
         company.watch(13).crash(2).run_ms(4_000).watch(2);
         company.run_ms(5_000).clear_events().run_ms(2_000).expect_together(&[0, 1]);
         expect_shown(&company, 2..14);
@@ -221,9 +221,9 @@ fn spectator_of_wrong_state_gets_right_one() {
         assert_eq!(company.count(3, recovered), 1, "{}", company.describe());
         assert_eq!(company.session(3).stats().recoveries, 1, "{}", company.describe());
         assert!(company.machines[3].compared > compared + 100, "{}", company.describe());
-        assert_eq!(company.stalls()[..3], stalls[..3], "nobody who plays notices");
+        assert_eq!(company.stalls()[..3], stalls[..3], "no player notices");
         for index in 0..3 {
-            assert_eq!(company.machines[index].events, [], "nobody who plays notices");
+            assert_eq!(company.machines[index].events, [], "no player notices");
         }
         company.clear_events().run_ms(2_000).expect_together(&[0, 1, 2]);
     }
@@ -235,7 +235,7 @@ fn spectator_behind_spectator_is_recovered() {
     company.run_ms(1_500).watch_via(2, &[0, 1]);
     company.run_until("it shows the match", 4_000, |c| c.session(2).is_running());
     company.run_ms(2_500).flip_a_bit(2).run_ms(50);
-    // Whoever comes now by it alone gets what is wrong.
+    // A spectator that joins now through it alone gets the wrong state.
     company.watch_via(3, &[2]);
     company.machines[3].damaged = true;
     company.run_until("so does who comes by it", 1_000, |c| c.session(3).is_running());
@@ -245,7 +245,7 @@ fn spectator_behind_spectator_is_recovered() {
     company.machines[3].damaged = false;
     company.machines[3].confirmed.clear();
     company.clear_events().run_ms(5_000).expect_together(&[0, 1]);
-    // Nobody but the one that feeds it can tell it that it is wrong.
+    // Only the one that feeds it can tell it that it is wrong.
     company.flip_a_bit(3);
     company.run_until("it is made good", 8_000, |c| c.session(3).stats().recoveries == 1);
     company.machines[3].damaged = false;

@@ -1,4 +1,4 @@
-//! Machines whose clocks and starts differ come together, and input delay follows the network.
+//! Peers whose clocks and starts differ converge, and input delay follows the network.
 
 mod world;
 
@@ -18,29 +18,29 @@ fn window(frames: u32) -> TimelineConfig {
     }
 }
 
-/// Where a machine is right now, in thousandths of a frame.
+/// Current frame of a peer, in thousandths.
 fn position(world: &World<MixGame>, index: usize) -> i64 {
     let machine = &world.machines[index];
     let frame = machine.timeline.session().current_frame();
     i64::from(frame.number()) * 1_000 + i64::from(machine.pace.alpha_permille())
 }
 
-/// How far the first two machines are from where they should be, in thousandths of a frame.
-/// Together means that both guess equally far ahead: with a slower way in one direction, the
-/// machine that hears the other later runs behind by half the difference.
+/// How far the first two peers are from where they should be, in thousandths of a frame. Together
+/// means that both predict equally far ahead: if one direction is slower, the peer that hears the
+/// other later runs behind by half the difference.
 fn apart(world: &World<MixGame>) -> u64 {
     let way = |from: usize, to: usize| world.net.latency(from, to).get() as i64;
     let due = (way(0, 1) - way(1, 0)) * 60 / 1_000 / 2;
     (position(world, 0) - position(world, 1)).abs_diff(due)
 }
 
-/// Starts ten frames apart with clocks one per cent apart; true seconds until they are within a
-/// frame for good, over the next twelve seconds.
+/// Starts ten frames apart with clocks one per cent apart; returns true seconds until they are within
+/// a frame for good, over the next twelve seconds.
 fn time_to_meet(world: &mut World<MixGame>) -> Micros {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;
     world.run_to_frame(1);
-    // The second machine is held back for ten frames.
+    // The second peer is held back for ten frames.
     world.machines[1].asleep_until = world.now + ms(167);
     let start = world.now;
     let mut last_apart = start;

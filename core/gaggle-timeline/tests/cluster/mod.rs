@@ -1,4 +1,4 @@
-//! Machines that come and go, over real links on a simulated network: a whole match in virtual time
+//! Peers that join and leave over real links on a simulated network: a whole match in virtual time
 //! in which everything about membership can happen.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the company")]
@@ -38,11 +38,11 @@ fn game_of(bulk_bytes: usize) -> MixGame {
 thread_local! {
     /// The next tick of a live game damages its state, as a bad memory cell would.
     static FLIP: Cell<bool> = const { Cell::new(false) };
-    /// The machine that computes just now computes something else in this frame, whenever it does.
+    /// The peer that computes now gets another result in this frame, whenever it simulates it.
     static ODD_FRAME: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// One machine: switched on or off, in a match or on its way into one.
+/// One peer: on or off, in a match or joining one.
 pub struct Machine {
     pub timeline: Timeline<MixGame>,
     exchange: Driver,
@@ -59,24 +59,24 @@ pub struct Machine {
     /// Of each slot, how many confirmed frames in a row it has been present.
     pub present_frames: [u32; 8],
     pub straight_at: Frame,
-    /// With which frame the stay it follows began, and how many states had been taken by then.
+    /// First frame of the stay it follows, and how many snapshots had been taken by then.
     straight_from: Option<(Frame, u64)>,
     /// Its state was damaged: it may differ from a straight run.
     pub damaged: bool,
     flip_next: bool,
-    /// The frame it computes otherwise than the others.
+    /// Frame of which it computes another result than the others.
     pub odd_frame: Option<u32>,
-    /// By history and frame, the hash of what it confirmed.
+    /// By branch and frame, the hash of what it confirmed.
     pub confirmed: BTreeMap<(u64, Frame), u64>,
     pub compared: u64,
 }
 
-/// Everybody, and the network between them.
+/// All peers, and the network between them.
 pub struct Cluster {
     pub net: SimNet,
     pub machines: Vec<Machine>,
     pub config: TimelineConfig,
-    /// Whether players change what they press.
+    /// Whether players change their input.
     pub pressing: bool,
     rng: Prng,
     seed: u64,
@@ -93,12 +93,12 @@ pub fn config(slots: usize) -> TimelineConfig {
 }
 
 impl Cluster {
-    /// So many machines on the network, of which the first `players` start a match together.
+    /// So many peers on the network, of which the first `players` start a match together.
     pub fn of(machines: usize, players: usize, seed: u64) -> Cluster {
         Cluster::configured(machines, players, seed, config(machines.max(4)), 0)
     }
 
-    /// So many machines, all of them off.
+    /// So many peers, all of them off.
     pub fn empty(machines: usize, seed: u64) -> Cluster {
         Cluster::of(machines, 0, seed)
     }
@@ -186,7 +186,7 @@ impl Cluster {
         self
     }
 
-    /// A machine is switched on (again) and wants to join.
+    /// Starts a peer (again) that joins.
     pub fn join(&mut self, index: usize) -> &mut Self {
         let session = self.joiner(index);
         let carrier = self.net.restarted_carrier(index);
@@ -194,7 +194,7 @@ impl Cluster {
         self.connect(index)
     }
 
-    /// A machine is switched on again and wants its slots back.
+    /// Starts a peer again that claims its old slots.
     pub fn rejoin(&mut self, index: usize, slots: SlotSet) -> &mut Self {
         let (name, id) = (self.name(), self.id(index));
         let session = Session::rejoin(self.config.clone(), id, slots, name).unwrap();
@@ -203,7 +203,7 @@ impl Cluster {
         self.connect(index)
     }
 
-    /// A machine is switched on and starts a match of its own.
+    /// Starts a peer that creates a match.
     pub fn found(&mut self, index: usize, born: u64) -> &mut Self {
         let name = self.name();
         let id = self.id(index);
@@ -215,12 +215,12 @@ impl Cluster {
         self
     }
 
-    /// A machine is switched on to watch.
+    /// Starts a peer that spectates.
     pub fn watch(&mut self, index: usize) -> &mut Self {
         self.watch_via(index, &[]).connect(index)
     }
 
-    /// A machine is switched on to watch, linked to these only.
+    /// Starts a peer that spectates, linked to these only.
     pub fn watch_via(&mut self, index: usize, via: &[usize]) -> &mut Self {
         let (name, id) = (self.name(), self.id(index));
         let session = Session::spectate(self.config.clone(), id, name).unwrap();
@@ -230,7 +230,7 @@ impl Cluster {
         self
     }
 
-    /// Links to everybody who is on.
+    /// Links it to all peers that are on.
     pub fn connect(&mut self, index: usize) -> &mut Self {
         for other in (0..self.machines.len()).filter(|other| *other != index) {
             if self.machines[other].on {
@@ -240,7 +240,7 @@ impl Cluster {
         self
     }
 
-    /// A machine is switched on and wants to join, linked to these only.
+    /// Starts a peer that joins, linked to these only.
     pub fn join_via(&mut self, index: usize, via: &[usize]) -> &mut Self {
         let session = self.joiner(index);
         let carrier = self.net.restarted_carrier(index);
@@ -249,7 +249,7 @@ impl Cluster {
         self
     }
 
-    /// Links between all who are on and have none.
+    /// Links all peers that are on and have no link yet.
     pub fn connect_all(&mut self) -> &mut Self {
         for a in 0..self.machines.len() {
             for b in a + 1..self.machines.len() {
@@ -262,7 +262,7 @@ impl Cluster {
         self
     }
 
-    /// A machine is switched off without a word.
+    /// Stops a peer without a goodbye.
     pub fn crash(&mut self, index: usize) -> &mut Self {
         self.machines[index].on = false;
         self
@@ -273,14 +273,14 @@ impl Cluster {
         self
     }
 
-    /// A bit of a machine's state changes by itself.
+    /// Flips a bit of a peer's state.
     pub fn flip_a_bit(&mut self, index: usize) -> &mut Self {
         self.machines[index].damaged = true;
         self.machines[index].flip_next = true;
         self
     }
 
-    /// A machine computes this frame otherwise than the others, whenever it does.
+    /// Makes a peer compute another result for this frame, whenever it simulates it.
     pub fn compute_oddly(&mut self, index: usize, frame: u32) -> &mut Self {
         self.machines[index].damaged = true;
         self.machines[index].odd_frame = Some(frame);
@@ -306,7 +306,7 @@ impl Cluster {
         self.run(ms(millis))
     }
 
-    /// Runs until something is so.
+    /// Runs until the condition holds.
     pub fn run_until(&mut self, what: &str, limit_ms: u64, so: impl Fn(&Cluster) -> bool) -> &mut Self {
         let end = self.now() + ms(limit_ms);
         while !so(self) {
@@ -376,7 +376,7 @@ impl Cluster {
         self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Those machines are members of one match, in one history, with the same confirmed past.
+    /// These peers are members of one match, in one branch, with the same confirmed past.
     pub fn expect_together(&mut self, who: &[usize]) -> &mut Self {
         let history = self.session(who[0]).branch_id();
         for index in who {
@@ -390,7 +390,7 @@ impl Cluster {
         self
     }
 
-    /// Whoever confirmed a frame of a history confirmed the same.
+    /// All that confirmed a frame of a branch confirmed the same.
     pub fn expect_agreement(&mut self) -> &mut Self {
         let mut all: BTreeMap<(u64, Frame), (usize, u64)> = BTreeMap::new();
         for (index, machine) in self.machines.iter().enumerate() {
@@ -431,7 +431,7 @@ impl Cluster {
 }
 
 impl Machine {
-    /// A second game follows what is confirmed, and whatever the machine holds must equal it.
+    /// A second game follows what is confirmed, and whatever the peer holds must equal it.
     fn follow_straight(&mut self, index: usize) {
         let session = self.timeline.session();
         if !session.is_running() {

@@ -1,5 +1,5 @@
-//! A whole match in virtual time: machines with their own clocks, a network that delays, drops and
-//! reorders by one seed, and players whose every press is written down.
+//! A whole match in virtual time: peers with their own clocks, a network that delays, drops and
+//! reorders by seed, and players whose every input is written down.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its part of the world")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
@@ -28,34 +28,34 @@ pub struct Machine<G: Game> {
     ticks: u64,
     /// A second game that only ever sees confirmed inputs.
     straight: G,
-    /// The frame it is at, and the one it began at.
+    /// Frame it is at, and the one it began at.
     straight_at: Frame,
     straight_from: Frame,
     /// Its hash after each frame.
     straight_hashes: BTreeMap<Frame, u64>,
-    /// What this machine's players pressed and what its stream says they did, without repetitions.
+    /// Inputs of this peer's players, and those its stream has, without repetitions.
     pressed: Vec<u8>,
     told: Vec<u8>,
 }
 
-/// What a machine's player presses in a tick; 0 keeps what is held.
+/// Input of a peer's player in a tick; 0 keeps the last one.
 type Press = Box<dyn FnMut(&mut Prng, usize, u64) -> u8>;
-/// Changes bytes on their way from one machine to another.
+/// Changes bytes on their way from one peer to another.
 type Tamper = Box<dyn FnMut(usize, usize, &mut Vec<u8>)>;
 
-/// A world of machines that play one match.
+/// Peers that play one match.
 pub struct World<G: Game<Input = u8>> {
     pub machines: Vec<Machine<G>>,
     pub net: PacketScheduler<Vec<u8>>,
     pub now: Micros,
     pub rng: Prng,
     pub delivered: u64,
-    /// Each machine's presses, as its players gave them: (tick, input).
+    /// Each peer's inputs, as its players gave them: (tick, input).
     press: Press,
     held: Vec<u8>,
-    /// Lets a test damage what a machine sends. What it leaves empty is lost.
+    /// Lets a test damage what a peer sends. What it leaves empty is lost.
     pub tamper: Tamper,
-    /// Called before each machine's tick with its index and the number of the tick.
+    /// Called before each peer's tick with its index and the number of the tick.
     pub before_tick: Box<dyn FnMut(usize, u64)>,
     /// Off in worlds whose games are broken on purpose.
     pub compare_with_straight: bool,
@@ -111,7 +111,7 @@ impl<G: Game<Input = u8>> World<G> {
             now: Micros::ZERO,
             rng: Prng::new(seed),
             delivered: 0,
-            // A player changes its mind every tenth frame.
+            // A player changes its input every tenth frame.
             press: Box::new(|rng, _, _| if rng.below(10) == 0 { 1 + rng.below(255) as u8 } else { 0 }),
             held: vec![0; players],
             tamper: Box::new(|_, _, _| {}),
@@ -172,7 +172,7 @@ impl<G: Game<Input = u8>> World<G> {
         self.run(Micros::from_secs(seconds))
     }
 
-    /// Runs until everybody has simulated this frame.
+    /// Runs until all have simulated this frame.
     pub fn run_to_frame(&mut self, frame: u32) -> &mut Self {
         let give_up = self.now + Micros::from_secs(u64::from(frame) / 20 + 60);
         while self.machines.iter().any(|m| m.timeline.session().current_frame() < Frame::new(frame)) {
@@ -182,7 +182,7 @@ impl<G: Game<Input = u8>> World<G> {
         self
     }
 
-    /// Everybody stops pressing, the sky clears, and what is under way arrives.
+    /// Ends all input and all disturbance, and lets everything arrive.
     pub fn settle(&mut self) -> &mut Self {
         self.net.set_conditions(NetConditions::latency_ms(20));
         self.press = Box::new(|_, _, _| 0);
@@ -240,7 +240,7 @@ impl<G: Game<Input = u8>> World<G> {
         }
     }
 
-    /// The straight game follows what is confirmed, and whatever the machine holds must equal it.
+    /// The straight game follows what is confirmed, and whatever the peer holds must equal it.
     fn run_straight(&mut self, index: usize) {
         if !self.compare_with_straight {
             return;
@@ -248,7 +248,7 @@ impl<G: Game<Input = u8>> World<G> {
         let machine = &mut self.machines[index];
         let session = machine.timeline.session();
         if machine.straight_from != session.start_frame() {
-            // It took over somebody's state: what it confirmed before is void.
+            // It took over another peer's state: what it confirmed before is void.
             let Some((frame, game)) = machine.timeline.confirmed_game() else { return };
             machine.straight.copy_from(game);
             machine.straight_from = session.start_frame();
@@ -273,7 +273,7 @@ impl<G: Game<Input = u8>> World<G> {
             assert_eq!(
                 state_hash(game),
                 *straight,
-                "machine {index} at {frame}: rollback and straight run differ"
+                "peer {index} at {frame}: rollback and straight run differ"
             );
             self.compared += 1;
         }
@@ -305,13 +305,13 @@ impl<G: Game<Input = u8>> World<G> {
             let session = machine.timeline.session();
             let (current, confirmed) = (session.current_frame(), session.confirmed_frame());
             let last = &machine.events[machine.events.len().saturating_sub(3)..];
-            format!("machine {index}: at {current}, confirmed {confirmed}, {last:?}\n  {:?}", session.stats())
+            format!("peer {index}: at {current}, confirmed {confirmed}, {last:?}\n  {:?}", session.stats())
         };
         self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// All machines hold the same history as far as both confirmed it, it is what the players
-    /// pressed, and nobody complained.
+    /// All peers hold the same history as far as both confirmed it, it is what the players did, and none
+    /// complained.
     pub fn expect_agreement(&mut self) -> &mut Self {
         let from = self.machines.iter().map(|m| m.straight_from).max().unwrap();
         let to = self.machines.iter().map(|m| m.straight_at).min().unwrap();
@@ -319,15 +319,15 @@ impl<G: Game<Input = u8>> World<G> {
         for (index, machine) in self.machines.iter().enumerate() {
             for (frame, hash) in machine.straight_hashes.range(from.next()..=to) {
                 if let Some(other) = self.machines[0].straight_hashes.get(frame) {
-                    assert_eq!(hash, other, "machines 0 and {index} differ at {frame}");
+                    assert_eq!(hash, other, "peers 0 and {index} differ at {frame}");
                 }
             }
-            // A stalled or shrinking tick may merge two samples; what is told is then a part of
-            // what was pressed.
+            // A stalled or shrinking tick may merge two samples; what is sent is then a part of what was
+            // pressed.
             let pressed = &mut machine.pressed.iter();
             assert!(
                 machine.told.iter().all(|told| pressed.any(|press| press == told)),
-                "machine {index} told what nobody pressed: {:?} of {:?}",
+                "peer {index} sent what was never pressed: {:?} of {:?}",
                 machine.told,
                 machine.pressed
             );
@@ -344,7 +344,7 @@ impl<G: Game<Input = u8>> World<G> {
         self
     }
 
-    /// Not one press was lost, doubled or moved before another.
+    /// Not one input was lost, doubled or moved before another.
     pub fn expect_every_press_told(&mut self) -> &mut Self {
         for (index, machine) in self.machines.iter().enumerate() {
             assert_eq!(machine.told, machine.pressed, "machine {index}");
@@ -355,11 +355,7 @@ impl<G: Game<Input = u8>> World<G> {
     pub fn expect_rollbacks(&mut self, at_least: u64) -> &mut Self {
         for index in 0..self.machines.len() {
             let stats = self.session(index).stats();
-            assert!(
-                stats.rollbacks >= at_least,
-                "machine {index} rolled back {} times only",
-                stats.rollbacks
-            );
+            assert!(stats.rollbacks >= at_least, "peer {index} rolled back {} times only", stats.rollbacks);
         }
         self
     }
