@@ -242,14 +242,14 @@ impl TimelineConfig {
     /// Frames an honest peer's newest entry can be ahead of what it holds of others: the window, the
     /// largest delay, and the frame it waits for.
     #[inline]
-    pub(crate) fn reach_frames(&self) -> u32 {
+    pub(crate) fn lookahead_frames(&self) -> u32 {
         self.prediction_frames() + self.input_delay_range.1.max(self.input_delay_frames) + 1
     }
 
     /// Input rows to keep: enough for everything that can still arrive or be resimulated, and to
     /// explain a desync back to the last two agreed states.
     pub(crate) fn table_frames(&self) -> usize {
-        let running = 4 * self.reach_frames() + 16;
+        let running = 4 * self.lookahead_frames() + 16;
         let explaining = 4 * self.checksum_interval_frames;
         (running.max(explaining) as usize).next_power_of_two()
     }
@@ -260,7 +260,7 @@ impl TimelineConfig {
             u64::from(self.tick_rate),
             u64::from(self.prediction_frames()),
             u64::from(self.checksum_interval_frames),
-            u64::from(self.reach_frames()),
+            u64::from(self.lookahead_frames()),
             slot_count as u64,
             I::SIZE as u64,
             u64::from(self.majority),
@@ -325,19 +325,19 @@ impl TimelineConfig {
         };
         let (delay_min, delay_max) = self.input_delay_range;
         let delay_cap = u64::from(INPUT_DELAY_FRAMES_MAX);
-        within("frames_per_second", self.tick_rate.into(), 1, 1_000)?;
-        within("window_frames", self.prediction_frames().into(), 0, PREDICTION_FRAMES_MAX.into())?;
-        within("input_delay_limits.1", delay_max.into(), 0, delay_cap)?;
-        within("input_delay_limits.0", delay_min.into(), 0, delay_max.into())?;
+        within("tick_rate", self.tick_rate.into(), 1, 1_000)?;
+        within("prediction_frames", self.prediction_frames().into(), 0, PREDICTION_FRAMES_MAX.into())?;
+        within("input_delay_range.1", delay_max.into(), 0, delay_cap)?;
+        within("input_delay_range.0", delay_min.into(), 0, delay_max.into())?;
         within("input_delay_frames", self.input_delay_frames.into(), 0, delay_cap)?;
         within(
-            "guessed_quarters",
+            "prediction_target_quarters",
             self.prediction_target_quarters.into(),
             0,
             4 * u64::from(PREDICTION_FRAMES_MAX),
         )?;
         within(
-            "check_interval_frames",
+            "checksum_interval_frames",
             self.checksum_interval_frames.into(),
             0,
             CHECKSUM_INTERVAL_FRAMES_MAX.into(),
@@ -345,8 +345,8 @@ impl TimelineConfig {
         // A larger one would never be sent; a smaller one may have no room for an entry, which is checked
         // for each peer.
         within("packet_bytes_max", self.packet_bytes_max as u64, 128, Channel::UNRELIABLE_BYTES_MAX as u64)?;
-        within("slots", self.slot_count as u64, 0, SlotSet::COUNT_MAX as u64)?;
-        within("circle_min", self.quorum_min as u64, 1, SlotSet::COUNT_MAX as u64)?;
+        within("slot_count", self.slot_count as u64, 0, SlotSet::COUNT_MAX as u64)?;
+        within("quorum_min", self.quorum_min as u64, 1, SlotSet::COUNT_MAX as u64)?;
         within("interrupted_after (µs)", self.interrupted_after.get(), 1, self.timeout.get())
     }
 

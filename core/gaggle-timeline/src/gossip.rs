@@ -152,8 +152,8 @@ pub(crate) fn heard_at(give: &Backfill, now: Micros, under_way: Micros) -> Optio
 /// is said again.
 pub(crate) fn may_forward(now: Micros, bytes: usize, from: &mut Allowed, to: &mut Allowed) -> bool {
     let count = bytes as u32;
-    from.letter_bytes_from.spend_many(now, count, FORWARD_BYTES_FROM)
-        && to.letter_bytes_to.spend_many(now, count, FORWARD_BYTES_TO)
+    from.forward_bytes_from.spend_many(now, count, FORWARD_BYTES_FROM)
+        && to.forward_bytes_to.spend_many(now, count, FORWARD_BYTES_TO)
 }
 
 /// Nothing proves which peer wrote a forwarded message, so it must not do more than its messenger
@@ -180,9 +180,9 @@ pub(crate) fn may_be_true(
 }
 
 fn is_bearable(now: Micros, messenger: &mut Allowed, ballot: Ballot) -> bool {
-    let is_newer = ballot.number > messenger.letter_ballot;
-    messenger.letter_ballot = messenger.letter_ballot.max(ballot.number);
-    !is_newer || messenger.letters.spend(now, FORWARDS)
+    let is_newer = ballot.number > messenger.forward_ballot;
+    messenger.forward_ballot = messenger.forward_ballot.max(ballot.number);
+    !is_newer || messenger.forwards.spend(now, FORWARDS)
 }
 
 #[cfg(test)]

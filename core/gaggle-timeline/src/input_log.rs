@@ -59,7 +59,7 @@ pub(crate) struct InputLog<I: 'static> {
     own: Option<RosterEntry>,
     /// All other streams in the roster, in the order of their ids.
     tracks: Vec<RemoteStream>,
-    warm: VecMap<StreamId, PendingStream<I>>,
+    pending: VecMap<StreamId, PendingStream<I>>,
     /// Frame of the live simulation.
     pub(crate) current: Frame,
     /// First simulated frame whose outcome a correction changed; [`Frame::NEVER`] if none.
@@ -85,7 +85,7 @@ impl<I: Input> InputLog<I> {
             me,
             own: None,
             tracks: Vec::new(),
-            warm: VecMap::new(),
+            pending: VecMap::new(),
             current: Frame::START,
             changed: Frame::NEVER,
             harmless: 0,
@@ -101,7 +101,7 @@ impl<I: Input> InputLog<I> {
         self.me = me;
         self.own = None;
         self.tracks.clear();
-        self.warm.clear();
+        self.pending.clear();
         self.local.begin_after(frame);
         self.local.set_slots(SlotSet::EMPTY);
         self.table.clear();
@@ -210,8 +210,8 @@ impl<I: Input> InputLog<I> {
 
     /// Slots whose owners are waited for.
     pub(crate) fn waiting_for(&self) -> SlotSet {
-        let horizon = self.received_frame();
-        let late = self.tracks.iter().filter(|track| track.received_frame() == horizon);
+        let received = self.received_frame();
+        let late = self.tracks.iter().filter(|track| track.received_frame() == received);
         late.fold(SlotSet::EMPTY, |set, track| set.union(track.row.slots))
     }
 
@@ -338,7 +338,7 @@ impl<I: Input> InputLog<I> {
 
     /// Last entry of a stream before `frame`, decoded: runs build on it. None if it is not held.
     pub(crate) fn entry_before(&self, stream: StreamId, frame: Frame) -> Option<Vec<I>> {
-        Some(self.warm.get(&stream)?.entry(frame.previous())?.collect())
+        Some(self.pending.get(&stream)?.entry(frame.previous())?.collect())
     }
 
     /// Takes another roster. Finds the first simulated frame it changes; none up to `confirmed` can
@@ -388,7 +388,7 @@ impl<I: Input> InputLog<I> {
         }
         self.scratch = before;
         let old_news = confirmed.saturating_sub(self.table.frames() / 4);
-        self.warm
+        self.pending
             .retain(|stream, _| !rows.iter().any(|row| row.stream == *stream && row.first_frame < old_news));
     }
 
@@ -408,10 +408,11 @@ impl<I: Input> InputLog<I> {
             if old.iter().find(same).is_some_and(|old| old.row.first_frame == row.first_frame) {
                 continue;
             }
-            if let Some(warm) = self.warm.get(&row.stream) {
-                for number in row.first_frame.max(warm.first).number()..=have.min(row.last_frame).number() {
+            if let Some(pending) = self.pending.get(&row.stream) {
+                for number in row.first_frame.max(pending.first).number()..=have.min(row.last_frame).number()
+                {
                     let frame = Frame::new(number);
-                    let Some(entry) = warm.entry(frame) else { continue };
+                    let Some(entry) = pending.entry(frame) else { continue };
                     for (slot, input) in row.slots.iter().zip(entry) {
                         *self.table.cell_mut(frame, slot) = input;
                     }

@@ -55,7 +55,7 @@ pub(crate) use merge::{Acceptance, SenderStatus};
 pub(crate) use messages::{Known, Message, PeerStatus, Proposal};
 #[cfg(test)]
 pub(crate) use messages::{Report, Told};
-pub(crate) use rows::{RosterEntry, lead_at, row_of};
+pub(crate) use rows::{RosterEntry, leader_at, row_of};
 pub(crate) use settings::{REPEAT_AFTER, Settings};
 
 /// Role of this peer in its match.
@@ -172,7 +172,7 @@ pub(crate) struct Membership {
     collection: Option<Collection>,
     peers: Peers,
     /// Streams the session evicts.
-    condemned: VecSet<StreamId>,
+    evicted: VecSet<StreamId>,
     /// Highest ballot number ever seen.
     number_seen: u32,
     /// A peer is left with a fence: a change must be finished.
@@ -182,7 +182,7 @@ pub(crate) struct Membership {
     doubtful: bool,
     /// A change is called for and this stream must act first: since when this peer waits for it, and at
     /// which frame.
-    held_up: Option<(StreamId, Micros, Frame)>,
+    stalled_by: Option<(StreamId, Micros, Frame)>,
     /// No peer was missing when this epoch began.
     quiescent_since: Option<Epoch>,
     /// No peer was missing or joining and no message was due when this epoch began.
@@ -194,7 +194,7 @@ pub(crate) struct Membership {
     /// An entry of which other peers hold another value.
     contested: Option<(StreamId, Frame)>,
     /// A stream that admitted a joiner without leading, and the frame in which it did.
-    usurper: Option<(StreamId, Frame)>,
+    false_leader: Option<(StreamId, Frame)>,
     outbox: VecDeque<(PeerId, Message)>,
 }
 
@@ -241,12 +241,12 @@ impl Membership {
             accepted: None,
             collection: None,
             peers: Peers::default(),
-            condemned: VecSet::new(),
+            evicted: VecSet::new(),
             number_seen: 0,
             unfinished: false,
             suspicious_since: None,
             doubtful: true,
-            held_up: None,
+            stalled_by: None,
             quiescent_since: None,
             at_rest_since: None,
             leaving: false,
@@ -254,7 +254,7 @@ impl Membership {
             ticked_at: None,
             lost: None,
             contested: None,
-            usurper: None,
+            false_leader: None,
             outbox: VecDeque::new(),
         }
     }
@@ -325,21 +325,21 @@ impl Membership {
     }
 
     /// Status of a peer that packets with this tag refer to.
-    pub(crate) fn standing_of(&self, peer: PeerId, tag: u8) -> Option<&PeerStatus> {
-        self.peers.get(peer)?.standing(tag)
+    pub(crate) fn status_of(&self, peer: PeerId, tag: u8) -> Option<&PeerStatus> {
+        self.peers.get(peer)?.status(tag)
     }
 
     /// Newest status of a peer.
-    pub(crate) fn latest_standing(&self, peer: PeerId) -> Option<&PeerStatus> {
+    pub(crate) fn latest_status(&self, peer: PeerId) -> Option<&PeerStatus> {
         self.peers.get(peer)?.latest()
     }
 
     /// Assumes this status of a peer that has not sent any. False if it has sent one.
-    pub(crate) fn imply_standing(&mut self, peer: PeerId, standing: PeerStatus) -> bool {
+    pub(crate) fn imply_status(&mut self, peer: PeerId, status: PeerStatus) -> bool {
         let peer = self.peers.entry(peer);
         let silent = peer.latest().is_none();
         if silent {
-            peer.set_standing(IMPLIED_TAG, standing);
+            peer.set_status(IMPLIED_TAG, status);
             self.epoch.advance();
         }
         silent
@@ -372,9 +372,9 @@ impl Membership {
     }
 
     /// Evicts this stream, though its peer may be alive.
-    pub(crate) fn condemn(&mut self, stream: StreamId) {
+    pub(crate) fn evict(&mut self, stream: StreamId) {
         if rows::is_open(&self.known, stream) && stream != self.me {
-            self.condemned.insert(stream);
+            self.evicted.insert(stream);
             self.epoch.advance();
         }
     }
@@ -382,12 +382,12 @@ impl Membership {
     /// Evicts a stream that all have waited for too long. It is not admitted again at once, unless the
     /// peer has returned under another incarnation meanwhile, when the others may not even agree that
     /// the former stay is over.
-    pub(crate) fn condemn_idle(&mut self, now: Micros, stream: StreamId) {
+    pub(crate) fn evict_idle(&mut self, now: Micros, stream: StreamId) {
         let is_here = rows::is_open(&self.known, stream) && self.peers.is_reachable(&self.lineage, stream);
         if is_here && self.decide_without(stream) && stream != self.me {
             self.peers.entry(stream.peer).bar(now, stream.incarnation);
         }
-        self.condemn(stream);
+        self.evict(stream);
     }
 
     /// Lets time pass: suspicions mature, requests are repeated, starving ends.
@@ -438,8 +438,9 @@ impl Membership {
     }
 
     fn may_rest(&self) -> bool {
-        let calm = self.quiescent_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
-        calm && self.mode == Mode::Member
+        let is_quiescent = self.quiescent_since.is_some_and(|epoch| epoch.number() == self.epoch.number());
+        is_quiescent
+            && self.mode == Mode::Member
             && !(self.leaving || self.unfinished || self.is_busy())
             && self.is_full()
             && self.promise_told().is_none()
@@ -464,13 +465,13 @@ impl Membership {
             return Err(Fault::NoSuchSlots);
         }
         match message {
-            Message::PeerStatus { tag, standing } => {
-                let latest = self.latest_standing(from);
-                let same = latest.filter(|latest| latest.incarnation == standing.incarnation);
-                if let Some(same) = same.filter(|same| same.players != standing.players) {
-                    return Err(Fault::PlayersChanged { players: standing.players, seats: same.players });
+            Message::PeerStatus { tag, status } => {
+                let latest = self.latest_status(from);
+                let same = latest.filter(|latest| latest.incarnation == status.incarnation);
+                if let Some(same) = same.filter(|same| same.players != status.players) {
+                    return Err(Fault::PlayersChanged { players: status.players, seats: same.players });
                 }
-                self.peers.entry(from).set_standing(tag, standing);
+                self.peers.entry(from).set_status(tag, status);
                 self.epoch.advance();
                 Ok(())
             }
@@ -520,8 +521,8 @@ impl Membership {
     }
 
     /// A stream that admitted a joiner without leading, reported once.
-    pub(crate) fn take_usurper(&mut self) -> Option<(StreamId, Frame)> {
-        self.usurper.take()
+    pub(crate) fn take_false_leader(&mut self) -> Option<(StreamId, Frame)> {
+        self.false_leader.take()
     }
 
     /// Whether the known roster changed since the last call.
@@ -576,7 +577,7 @@ impl Membership {
     }
 
     /// Status to tell other peers.
-    pub(crate) fn standing(&self) -> Option<PeerStatus> {
+    pub(crate) fn status(&self) -> Option<PeerStatus> {
         (self.mode != Mode::Out).then(|| PeerStatus {
             tip: self.lineage.tip_since(self.lineage.depth().saturating_sub(self.settings.tip_links - 1)),
             incarnation: self.me.incarnation,
@@ -612,8 +613,8 @@ impl Membership {
     }
 
     fn is_reachable(&self, stream: StreamId) -> bool {
-        let is_condemned = self.condemned.contains(&stream) && self.may_do_without_condemned();
-        !is_condemned && self.peers.is_reachable(&self.lineage, stream)
+        let is_evicted = self.evicted.contains(&stream) && self.may_do_without_evicted();
+        !is_evicted && self.peers.is_reachable(&self.lineage, stream)
     }
 
     /// Ends the stay by the peer's own will.

@@ -76,39 +76,39 @@ pub(crate) struct Runs<'a> {
 
 /// What some of the entries say besides inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Sayings<'a> {
-    /// Bytes written by [`Sayings::write`]; empty if no entry says anything.
+pub(crate) struct EntryControls<'a> {
+    /// Bytes written by [`EntryControls::write`]; empty if no entry says anything.
     bytes: &'a [u8],
 }
 
 /// Entries of one packet that may say anything.
-pub(crate) const SAYINGS_MAX: usize = 4;
+pub(crate) const CONTROLS_MAX: usize = 4;
 
-impl<'a> Sayings<'a> {
+impl<'a> EntryControls<'a> {
     /// Writes what entries say, by the number of frames they are before the newest. At most
-    /// [`SAYINGS_MAX`], newest last.
-    pub(crate) fn write(sayings: &[(u8, EntryControl)], out: &'a mut Vec<u8>) -> Sayings<'a> {
+    /// [`CONTROLS_MAX`], newest last.
+    pub(crate) fn write(controls: &[(u8, EntryControl)], out: &'a mut Vec<u8>) -> EntryControls<'a> {
         out.clear();
-        if !sayings.is_empty() {
-            out.push(sayings.len() as u8);
+        if !controls.is_empty() {
+            out.push(controls.len() as u8);
         }
-        for (age_frames, extras) in sayings {
+        for (age_frames, extras) in controls {
             out.push(*age_frames);
             codec::put_extras(out, *extras);
         }
-        Sayings { bytes: out }
+        EntryControls { bytes: out }
     }
 
     /// What [`write`](Sayings::write) left there; nothing at all if it is empty.
-    pub(crate) fn written(bytes: &'a [u8]) -> Sayings<'a> {
-        Sayings { bytes }
+    pub(crate) fn written(bytes: &'a [u8]) -> EntryControls<'a> {
+        EntryControls { bytes }
     }
 
-    fn decode(r: &mut ByteReader<'a>, carried: u8) -> Result<Sayings<'a>, DecodeError> {
+    fn decode(r: &mut ByteReader<'a>, carried: u8) -> Result<EntryControls<'a>, DecodeError> {
         let all = r.clone().rest();
         let count = r.u8("entries that say anything")?;
-        if count == 0 || usize::from(count) > SAYINGS_MAX {
-            let (count, max) = (count.into(), SAYINGS_MAX as u64);
+        if count == 0 || usize::from(count) > CONTROLS_MAX {
+            let (count, max) = (count.into(), CONTROLS_MAX as u64);
             return Err(DecodeError::CountTooLarge { what: "entries that say anything", count, max });
         }
         let mut before = carried;
@@ -120,7 +120,7 @@ impl<'a> Sayings<'a> {
             before = age;
             codec::extras(r)?;
         }
-        Ok(Sayings { bytes: &all[..all.len() - r.remaining()] })
+        Ok(EntryControls { bytes: &all[..all.len() - r.remaining()] })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -154,7 +154,7 @@ pub(crate) struct Packet<'a> {
     pub(crate) observer: bool,
     /// What the sender promised, while it is fenced.
     pub(crate) promised: Option<Ballot>,
-    pub(crate) entry_controls: Sayings<'a>,
+    pub(crate) entry_controls: EntryControls<'a>,
     pub(crate) runs: Runs<'a>,
 }
 
@@ -256,8 +256,11 @@ impl<'a> Packet<'a> {
             None
         };
         let promised = if flags & FLAG_FENCED != 0 { Some(codec::ballot(&mut r)?) } else { None };
-        let sayings =
-            if tag & TAG_EXTRAS != 0 { Sayings::decode(&mut r, carried)? } else { Sayings::default() };
+        let controls = if tag & TAG_EXTRAS != 0 {
+            EntryControls::decode(&mut r, carried)?
+        } else {
+            EntryControls::default()
+        };
         let runs = Runs::decode(&mut r, flags, carried, entry_bytes)?;
         r.finish("packet")?;
         Ok(Packet {
@@ -270,7 +273,7 @@ impl<'a> Packet<'a> {
             check,
             observer: flags & FLAG_OBSERVER != 0,
             promised,
-            entry_controls: sayings,
+            entry_controls: controls,
             runs,
         })
     }
@@ -501,7 +504,7 @@ pub(crate) mod tests {
             check: None,
             observer: false,
             promised: None,
-            entry_controls: Sayings::default(),
+            entry_controls: EntryControls::default(),
             runs: idle.finish(1),
         };
         let stream = |peer, incarnation| StreamId {
@@ -509,7 +512,7 @@ pub(crate) mod tests {
             incarnation: Incarnation(incarnation),
         };
         let join = Join { stream: stream(9, 0xc1c2_c3c4), slots: SlotSet::from_bits(0b100) };
-        let sayings =
+        let controls =
             [(3, EntryControl { join: Some(join), end: false }), (0, EntryControl { join: None, end: true })];
         let time =
             TimeBlock { clock_ms: 0x1234, echo_ms: 0x1200, hold_ms: 9, ahead_quarters: -2, delay_frames: 3 };
@@ -521,7 +524,7 @@ pub(crate) mod tests {
             Packet {
                 observer: true,
                 promised: Some(Ballot { number: 7, by: stream(2, 0xd1d2_d3d4) }),
-                entry_controls: Sayings::write(&sayings, said),
+                entry_controls: EntryControls::write(&controls, said),
                 ..plain
             },
         ]
@@ -573,8 +576,8 @@ pub(crate) mod tests {
     #[test]
     fn entries_round_trip_in_order_in_either_form() {
         let (mut writers, mut said) = Default::default();
-        let [idle, sparse, dense, sayings] = samples(&mut writers, &mut said);
-        let ages: Vec<u8> = sayings.entry_controls.iter().map(|(age, _)| age).collect();
+        let [idle, sparse, dense, controls] = samples(&mut writers, &mut said);
+        let ages: Vec<u8> = controls.entry_controls.iter().map(|(age, _)| age).collect();
         assert_eq!(ages, [3, 0]);
         let told = |packet: &Packet<'_>| packet.runs.entries(1).map(|e| e.map(|b| b[0])).collect::<Vec<_>>();
         assert_eq!(told(&idle), [None; 9]);

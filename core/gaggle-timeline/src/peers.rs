@@ -269,11 +269,11 @@ impl PeerTable {
 
     /// All peers were just looked at: that need not be done again until one can have been silent
     /// for so long, if nothing happens but inputs.
-    pub(crate) fn find_quiescence(&mut self, is_calm: bool, silence: Micros) {
+    pub(crate) fn find_quiescence(&mut self, may_rest: bool, silence: Micros) {
         let is_fine = |remote: &Peer| remote.is_trusted() && remote.presence.liveness == Liveness::Heard;
         let heard_at = self.all.iter().map(|remote| remote.presence.heard_at).min();
         self.quiescent_until = match heard_at {
-            Some(at) if is_calm && self.all.iter().all(is_fine) => at + silence,
+            Some(at) if may_rest && self.all.iter().all(is_fine) => at + silence,
             _ => Micros::ZERO,
         };
     }

@@ -6,7 +6,7 @@
 use gaggle_kit::{Frame, PeerId};
 
 use crate::event::{Events, SessionEvent};
-use crate::membership::{History, lead_at, row_of};
+use crate::membership::{History, leader_at, row_of};
 use crate::roster::RosterEntry;
 
 /// What was told last.
@@ -35,7 +35,7 @@ impl RosterEvents {
     pub(crate) fn begin(&mut self, rows: &[RosterEntry], confirmed: Frame, branch: History) {
         let frame = confirmed.next();
         self.branch = Some(branch);
-        self.leader = lead_at(rows, frame).map(|row| row.stream.peer);
+        self.leader = leader_at(rows, frame).map(|row| row.stream.peer);
         self.begin_with(rows, frame);
     }
 
@@ -104,7 +104,7 @@ impl RosterEvents {
     }
 
     fn observe_leader(&mut self, events: &mut Events, rows: &[RosterEntry], frame: Frame) {
-        let leader = lead_at(rows, frame).map(|row| row.stream.peer);
+        let leader = leader_at(rows, frame).map(|row| row.stream.peer);
         if let Some(peer) = leader.filter(|_| self.leader != leader) {
             if self.leader.is_some() {
                 events.push(SessionEvent::LeaderChanged { leader: peer });

@@ -307,7 +307,7 @@ impl<I: Input> Session<I> {
             self.tick_joiner();
             self.tick_donor();
             self.tick_gossip();
-            self.tell_standing();
+            self.tell_status();
             self.find_quiescence();
         }
         self.sender.open(self.peers.len());
@@ -367,7 +367,7 @@ impl<I: Input> Session<I> {
         }
         let row = self.membership.known().iter().find(|row| row.stream.peer == peer && row.is_active());
         let stream = row.map(|row| row.stream).ok_or(SessionError::UnknownPeer { peer })?;
-        self.membership.condemn(stream);
+        self.membership.evict(stream);
         Ok(())
     }
 
@@ -455,7 +455,7 @@ impl<I: Input> Session<I> {
 
     /// Peer that leads at a frame: the first in join order.
     pub fn leader_at(&self, frame: Frame) -> Option<PeerId> {
-        membership::lead_at(self.membership.known(), frame).map(|row| row.stream.peer)
+        membership::leader_at(self.membership.known(), frame).map(|row| row.stream.peer)
     }
 
     /// Identity of the branch this peer is in: peers with the same one agree on all they confirm. It

@@ -12,7 +12,7 @@ pub(crate) const PIECE_BYTES: usize = 8 << 10;
 /// Bytes of pieces in flight: what a fast link holds.
 pub(crate) const WINDOW_BYTES: usize = 256 << 10;
 /// Bytes of the largest forwarded message.
-pub(crate) const LETTER_BYTES_MAX: usize = 256 << 10;
+pub(crate) const FORWARD_BYTES_MAX: usize = 256 << 10;
 
 /// Announcement of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Offer {
     pub(crate) state_hash: u64,
     /// Hash of all inputs up to the snapshot's frame.
     pub(crate) inputs_hash: u64,
-    pub(crate) tidings: JoinContext,
+    pub(crate) join_context: JoinContext,
 }
 
 /// Why a donor declines.
@@ -89,7 +89,7 @@ const DECLINE: u8 = 0x23;
 const FEED: u8 = 0x24;
 const ASK_FEED: u8 = 0x25;
 const ENOUGH: u8 = 0x26;
-const LETTER: u8 = 0x27;
+const FORWARD: u8 = 0x27;
 const LETTER_FROM: u8 = 0x28;
 const PACKED: u8 = 0x29;
 
@@ -108,7 +108,7 @@ impl<'a> Message<'a> {
                 out.extend_from_slice(&offer.state_bytes.to_le_bytes());
                 out.extend_from_slice(&offer.state_hash.to_le_bytes());
                 out.extend_from_slice(&offer.inputs_hash.to_le_bytes());
-                offer.tidings.encode(out);
+                offer.join_context.encode(out);
             }
             Message::Piece { number, bytes } | Message::Packed { number, bytes } => {
                 out.push(if matches!(self, Message::Piece { .. }) { PIECE } else { PACKED });
@@ -144,7 +144,7 @@ impl<'a> Message<'a> {
             }
             Message::Enough => out.push(ENOUGH),
             Message::Forward { to: peer, bytes } | Message::ForwardFrom { from: peer, bytes } => {
-                out.push(if matches!(self, Message::Forward { .. }) { LETTER } else { LETTER_FROM });
+                out.push(if matches!(self, Message::Forward { .. }) { FORWARD } else { LETTER_FROM });
                 out.extend_from_slice(peer.as_bytes());
                 out.extend_from_slice(bytes);
             }
@@ -171,8 +171,8 @@ impl<'a> Message<'a> {
                     });
                 }
                 let (state_hash, inputs_hash) = (r.u64("state hash")?, r.u64("inputs hash")?);
-                let tidings = JoinContext::decode(&mut r)?;
-                let offer = Offer { number, state_bytes, state_hash, inputs_hash, tidings };
+                let join_context = JoinContext::decode(&mut r)?;
+                let offer = Offer { number, state_bytes, state_hash, inputs_hash, join_context };
                 Message::Offer(Box::new(offer))
             }
             PIECE => {
@@ -198,16 +198,16 @@ impl<'a> Message<'a> {
                 depth: r.u32("depth")?,
             },
             ENOUGH => Message::Enough,
-            LETTER => {
+            FORWARD => {
                 let to = PeerId::from_bytes(r.array("peer")?);
                 Message::Forward {
                     to,
-                    bytes: bounded("bytes of a forwarded message", r.rest(), LETTER_BYTES_MAX)?,
+                    bytes: bounded("bytes of a forwarded message", r.rest(), FORWARD_BYTES_MAX)?,
                 }
             }
             LETTER_FROM => {
                 let from = PeerId::from_bytes(r.array("peer")?);
-                let bytes = bounded("bytes of a forwarded message", r.rest(), LETTER_BYTES_MAX)?;
+                let bytes = bounded("bytes of a forwarded message", r.rest(), FORWARD_BYTES_MAX)?;
                 Message::ForwardFrom { from, bytes }
             }
             kind => return Err(DecodeError::Unknown { what: "message kind", value: kind.into() }),

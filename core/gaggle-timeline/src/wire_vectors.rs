@@ -56,7 +56,7 @@ fn tails() -> Vec<EntryRange> {
 
 fn about_membership() -> Vec<(membership::Message, &'static str)> {
     use membership::Message;
-    let standing = PeerStatus {
+    let status = PeerStatus {
         tip: told().tip,
         incarnation: stream(2).incarnation,
         first: Some(Frame::new(1)),
@@ -75,7 +75,7 @@ fn about_membership() -> Vec<(membership::Message, &'static str)> {
     };
     let incarnation = stream(3).incarnation;
     vec![
-        (Message::PeerStatus { tag: 3, standing }, include_str!("../vectors/standing.hex")),
+        (Message::PeerStatus { tag: 3, status }, include_str!("../vectors/standing.hex")),
         (Message::AskPath, include_str!("../vectors/ask_path.hex")),
         (Message::Path(told().tip), include_str!("../vectors/path.hex")),
         (
@@ -102,10 +102,10 @@ fn about_membership() -> Vec<(membership::Message, &'static str)> {
 fn of_transfers() -> Vec<(transfer::Message<'static>, &'static str)> {
     use transfer::Message;
     let confirmed = Frame::new(0x0143);
-    let tidings = JoinContext { told: told(), rows: told().view.rows, confirmed, tails: tails() };
+    let join_context = JoinContext { told: told(), rows: told().view.rows, confirmed, tails: tails() };
     let (number, state_bytes) = (9, 3);
     let (state_hash, inputs_hash) = (0x0102_0304_0506_0708, 0x1112_1314_1516_1718);
-    let offer = Offer { number, state_bytes, state_hash, inputs_hash, tidings };
+    let offer = Offer { number, state_bytes, state_hash, inputs_hash, join_context };
     let (history, view) = (told().view.history, Some(told()));
     let feed = Feed { history, told: view, confirmed, tails: tails() };
     vec![

@@ -212,7 +212,7 @@ fn peers_with_other_settings_are_rejected_with_reason() {
 }
 
 #[test]
-fn settings_that_cannot_be_say_what_to_change() {
+fn invalid_settings_say_what_to_change() {
     let new = |config: TimelineConfig, seats: &[PeerSlots]| {
         Session::<u8>::new(config, peer(0), seats, Incarnation(1))
             .map(|_| ())
@@ -226,21 +226,21 @@ fn settings_that_cannot_be_say_what_to_change() {
                 TimelineConfig { late_policy: LatePolicy::Stall { prediction_frames: 61 }, ..base.clone() },
                 &two_seats(),
             ),
-            "window_frames is 61, choose 0 to 60",
+            "prediction_frames is 61, choose 0 to 60",
         ),
         (
             new(TimelineConfig { tick_rate: 0, ..base.clone() }, &two_seats()),
-            "frames_per_second is 0, choose 1 to 1000",
+            "tick_rate is 0, choose 1 to 1000",
         ),
         (
             new(TimelineConfig { input_delay_range: (4, 2), ..base.clone() }, &two_seats()),
-            "input_delay_limits.0 is 4, choose 0 to 2",
+            "input_delay_range.0 is 4, choose 0 to 2",
         ),
         (
             new(base.clone(), &[PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(0))]),
             "slot 0 is given to two peers, give it to one",
         ),
-        (new(base.clone(), &two_seats()[1..]), "peer:1, the local peer, is not among the seats"),
+        (new(base.clone(), &two_seats()[1..]), "peer:1, the local peer, is not among the peers that start"),
     ];
     for (said, expected) in cases {
         assert_eq!(said, expected);

@@ -6,16 +6,16 @@ use cluster::Cluster;
 use gaggle_timeline::{DesyncCause, SessionEvent};
 
 /// All that compared checksums with this peer, and the peer itself, name this frame and no other.
-fn expect_located(company: &mut Cluster, odd: usize, frame: u32, story: &str) {
-    let is_told = |company: &Cluster, index: usize| {
-        company.count(index, |event| matches!(event, SessionEvent::DesyncLocated { .. })) > 0
+fn expect_located(cluster: &mut Cluster, odd: usize, frame: u32, story: &str) {
+    let is_told = |cluster: &Cluster, index: usize| {
+        cluster.count(index, |event| matches!(event, SessionEvent::DesyncLocated { .. })) > 0
     };
-    let end = company.now() + cluster::ms(12_000);
-    while !(0..3).all(|index| is_told(company, index)) && company.now() < end {
-        company.run_ms(50);
+    let end = cluster.now() + cluster::ms(12_000);
+    while !(0..3).all(|index| is_told(cluster, index)) && cluster.now() < end {
+        cluster.run_ms(50);
     }
     for index in 0..3 {
-        let located: Vec<DesyncCause> = company.machines[index]
+        let located: Vec<DesyncCause> = cluster.machines[index]
             .events
             .iter()
             .filter_map(|event| match event {
@@ -28,7 +28,7 @@ fn expect_located(company: &mut Cluster, odd: usize, frame: u32, story: &str) {
         assert!(
             all_right,
             "{story}: {odd} in frame {frame}, told {index}: {located:?}\n{}",
-            company.describe()
+            cluster.describe()
         );
     }
 }
@@ -37,13 +37,13 @@ fn expect_located(company: &mut Cluster, odd: usize, frame: u32, story: &str) {
 fn desync_after_join_is_located_to_frame() {
     for later in [1, 10, 25, 40, 55] {
         for seed in 0..3 {
-            let mut company = Cluster::of(3, 2, 90 + seed);
-            company.run_ms(2_000 + 330 * seed).clear_events().join(2);
-            company.run_until("it is in", 6_000, |c| c.session(2).is_member());
-            let first = company.session(2).roster().iter().map(|row| row.first_frame.number()).max();
-            let frame = first.expect("a roster").max(company.session(2).current_frame().number()) + later;
-            company.compute_oddly(2, frame);
-            expect_located(&mut company, 2, frame, &format!("{later} after a join, {seed}"));
+            let mut cluster = Cluster::of(3, 2, 90 + seed);
+            cluster.run_ms(2_000 + 330 * seed).clear_events().join(2);
+            cluster.run_until("it is in", 6_000, |c| c.session(2).is_member());
+            let first = cluster.session(2).roster().iter().map(|row| row.first_frame.number()).max();
+            let frame = first.expect("a roster").max(cluster.session(2).current_frame().number()) + later;
+            cluster.compute_oddly(2, frame);
+            expect_located(&mut cluster, 2, frame, &format!("{later} after a join, {seed}"));
         }
     }
 }
@@ -51,14 +51,14 @@ fn desync_after_join_is_located_to_frame() {
 #[test]
 fn desync_while_joining_is_located_to_frame() {
     for later in [2, 8, 20] {
-        let mut company = Cluster::of(3, 2, 95);
-        company.run_ms(2_500).clear_events().join(2);
-        company.run_until("it has a state", 6_000, |c| c.session(2).is_running());
-        let frame = company.session(2).start_frame().number() + later;
-        let current = company.session(2).current_frame().number();
+        let mut cluster = Cluster::of(3, 2, 95);
+        cluster.run_ms(2_500).clear_events().join(2);
+        cluster.run_until("it has a state", 6_000, |c| c.session(2).is_running());
+        let frame = cluster.session(2).start_frame().number() + later;
+        let current = cluster.session(2).current_frame().number();
         assert!(frame > current, "{later} after the state is no frame to come: it is at {current}");
-        company.compute_oddly(2, frame);
-        expect_located(&mut company, 2, frame, &format!("{later} after the state"));
+        cluster.compute_oddly(2, frame);
+        expect_located(&mut cluster, 2, frame, &format!("{later} after the state"));
     }
 }
 
@@ -66,16 +66,16 @@ fn desync_while_joining_is_located_to_frame() {
 fn desync_after_recovery_is_located_to_frame() {
     for later in [10, 30, 50] {
         for seed in 0..3 {
-            let mut company = Cluster::of(3, 3, 70 + seed);
-            company.run_ms(2_000).clear_events();
+            let mut cluster = Cluster::of(3, 3, 70 + seed);
+            cluster.run_ms(2_000).clear_events();
             for _ in 0..4 {
-                company.flip_a_bit(2).run_ms(90);
+                cluster.flip_a_bit(2).run_ms(90);
             }
-            company.run_until("it is made good", 12_000, |c| c.session(2).stats().recoveries == 1);
-            company.clear_events();
-            let frame = company.session(2).current_frame().number() + later;
-            company.compute_oddly(2, frame);
-            expect_located(&mut company, 2, frame, &format!("{later} after a repair, {seed}"));
+            cluster.run_until("it is made good", 12_000, |c| c.session(2).stats().recoveries == 1);
+            cluster.clear_events();
+            let frame = cluster.session(2).current_frame().number() + later;
+            cluster.compute_oddly(2, frame);
+            expect_located(&mut cluster, 2, frame, &format!("{later} after a repair, {seed}"));
         }
     }
 }

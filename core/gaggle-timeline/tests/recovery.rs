@@ -17,89 +17,89 @@ fn recovered(event: &SessionEvent) -> bool {
 }
 
 /// Flips bits until a difference lasts: resimulation heals one by itself.
-fn damage(company: &mut Cluster, index: usize) {
+fn damage(cluster: &mut Cluster, index: usize) {
     for _ in 0..40 {
-        company.flip_a_bit(index).run_ms(1_500);
-        if company.count(index, |event| matches!(event, SessionEvent::DesyncDetected { .. })) > 0 {
+        cluster.flip_a_bit(index).run_ms(1_500);
+        if cluster.count(index, |event| matches!(event, SessionEvent::DesyncDetected { .. })) > 0 {
             return;
         }
     }
-    panic!("no peer noticed:\n{}", company.describe());
+    panic!("no peer noticed:\n{}", cluster.describe());
 }
 
 #[test]
 fn flipped_bit_is_outvoted_and_recovered() {
     for victim in 0..3 {
-        let mut company = Cluster::of(3, 3, 30 + victim as u64);
-        company.run_ms(2_000).clear_events();
-        let stalls = company.stalls();
-        damage(&mut company, victim);
-        company.run_until("it is made good", 8_000, |c| c.session(victim).stats().recoveries == 1);
-        company.machines[victim].damaged = false;
-        company.run_ms(4_000);
+        let mut cluster = Cluster::of(3, 3, 30 + victim as u64);
+        cluster.run_ms(2_000).clear_events();
+        let stalls = cluster.stalls();
+        damage(&mut cluster, victim);
+        cluster.run_until("it is made good", 8_000, |c| c.session(victim).stats().recoveries == 1);
+        cluster.machines[victim].damaged = false;
+        cluster.run_ms(4_000);
         for index in 0..3 {
-            assert_eq!(company.count(index, recovered), 1, "{}", company.describe());
-            let recoveries = company.session(index).stats().recoveries;
-            assert_eq!(recoveries, u64::from(index == victim), "{}", company.describe());
+            assert_eq!(cluster.count(index, recovered), 1, "{}", cluster.describe());
+            let recoveries = cluster.session(index).stats().recoveries;
+            assert_eq!(recoveries, u64::from(index == victim), "{}", cluster.describe());
         }
-        assert_eq!(company.stalls(), stalls, "no peer waits for it");
-        company.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
+        assert_eq!(cluster.stalls(), stalls, "no peer waits for it");
+        cluster.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
 
         let bundle =
-            company.machines[victim].timeline.take_desync_bundle().expect("there is something to look at");
+            cluster.machines[victim].timeline.take_desync_bundle().expect("there is something to look at");
         let bundle = DesyncBundle::decode(&bundle.encode()).expect("just written");
         let view = bundle.diff::<cluster::MixGame>().expect("it is of this game");
         assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");
-        assert!(company.machines[victim].timeline.take_desync_bundle().is_none(), "told once");
+        assert!(cluster.machines[victim].timeline.take_desync_bundle().is_none(), "told once");
     }
 }
 
 #[test]
 fn externally_changed_state_of_two_yields() {
     for victim in 0..2 {
-        let mut company = Cluster::of(2, 2, 40 + victim as u64);
-        company.run_ms(2_000).clear_events();
-        damage(&mut company, victim);
-        company.run_until("it is made good", 8_000, |c| c.session(victim).stats().recoveries == 1);
-        company.machines[victim].damaged = false;
-        company.clear_events().run_ms(4_000).expect_together(&[0, 1]);
-        assert_eq!(company.session(1 - victim).stats().recoveries, 0);
+        let mut cluster = Cluster::of(2, 2, 40 + victim as u64);
+        cluster.run_ms(2_000).clear_events();
+        damage(&mut cluster, victim);
+        cluster.run_until("it is made good", 8_000, |c| c.session(victim).stats().recoveries == 1);
+        cluster.machines[victim].damaged = false;
+        cluster.clear_events().run_ms(4_000).expect_together(&[0, 1]);
+        assert_eq!(cluster.session(1 - victim).stats().recoveries, 0);
     }
 }
 
 /// Flips bits of one peer for a while: at least one lasts.
-fn batter(company: &mut Cluster, index: usize) {
+fn batter(cluster: &mut Cluster, index: usize) {
     for _ in 0..4 {
-        company.flip_a_bit(index).run_ms(90);
+        cluster.flip_a_bit(index).run_ms(90);
     }
 }
 
 /// However it went: within seconds all hold what a straight run gives, and no peer with the right
 /// state has given way.
-fn expect_made_good(company: &mut Cluster, damaged: &[usize], story: &str) {
-    company.run_ms(20_000);
+fn expect_made_good(cluster: &mut Cluster, damaged: &[usize], story: &str) {
+    cluster.run_ms(20_000);
     let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
-    for index in 0..company.machines.len() {
-        assert!(company.count(index, desync) > 0, "{story}: nothing happened\n{}", company.describe());
-        let recoveries = company.session(index).stats().recoveries;
-        assert_eq!(recoveries > 0, damaged.contains(&index), "{story}: {index}\n{}", company.describe());
-        assert!(recoveries <= 2, "{story}: {index}\n{}", company.describe());
-        company.machines[index].damaged = false;
+    for index in 0..cluster.machines.len() {
+        assert!(cluster.count(index, desync) > 0, "{story}: nothing happened\n{}", cluster.describe());
+        let recoveries = cluster.session(index).stats().recoveries;
+        assert_eq!(recoveries > 0, damaged.contains(&index), "{story}: {index}\n{}", cluster.describe());
+        assert!(recoveries <= 2, "{story}: {index}\n{}", cluster.describe());
+        cluster.machines[index].damaged = false;
     }
-    let everybody: Vec<usize> = (0..company.machines.len()).collect();
-    company.clear_events().run_ms(3_000).expect_together(&everybody);
+    let everybody: Vec<usize> = (0..cluster.machines.len()).collect();
+    cluster.clear_events().run_ms(3_000).expect_together(&everybody);
 }
 
 #[test]
 fn two_that_are_wrong_at_once_are_made_good_both() {
     for (players, victims) in [(3, [1, 2]), (3, [0, 1]), (3, [0, 2]), (4, [2, 3]), (4, [0, 1])] {
         for seed in 0..4 {
-            let mut company = Cluster::of(players, players, 60 + seed);
-            company.run_ms(2_000).clear_events();
+            let mut cluster = Cluster::of(players, players, 60 + seed);
+            cluster.run_ms(2_000).clear_events();
             for _ in 0..4 {
-                company.flip_a_bit(victims[0]).run_ms(45).flip_a_bit(victims[1]).run_ms(45);
+                cluster.flip_a_bit(victims[0]).run_ms(45).flip_a_bit(victims[1]).run_ms(45);
             }
-            expect_made_good(&mut company, &victims, &format!("{victims:?} of {players}, {seed}"));
+            expect_made_good(&mut cluster, &victims, &format!("{victims:?} of {players}, {seed}"));
         }
     }
 }
@@ -109,13 +109,13 @@ fn second_corruption_is_recovered_after_first() {
     for (first, second) in [(2, 1), (1, 2), (2, 0), (0, 2)] {
         for later_ms in [300, 900, 1_500, 2_100] {
             // A snapshot that takes a while to arrive.
-            let mut company = Cluster::configured(3, 3, 70 + later_ms, config(4), 200_000);
-            company.run_ms(2_000).clear_events();
-            batter(&mut company, first);
-            company.run_ms(later_ms);
-            batter(&mut company, second);
+            let mut cluster = Cluster::configured(3, 3, 70 + later_ms, config(4), 200_000);
+            cluster.run_ms(2_000).clear_events();
+            batter(&mut cluster, first);
+            cluster.run_ms(later_ms);
+            batter(&mut cluster, second);
             let story = format!("{first}, {later_ms} ms later {second}");
-            expect_made_good(&mut company, &[first, second], &story);
+            expect_made_good(&mut cluster, &[first, second], &story);
         }
     }
 }
@@ -123,12 +123,12 @@ fn second_corruption_is_recovered_after_first() {
 #[test]
 fn corruption_during_recovery_is_recovered() {
     for later_ms in [300, 900, 1_500, 2_100] {
-        let mut company = Cluster::configured(3, 3, 80 + later_ms, config(4), 200_000);
-        company.run_ms(2_000).clear_events();
-        batter(&mut company, 2);
-        company.run_ms(later_ms);
-        batter(&mut company, 2);
-        expect_made_good(&mut company, &[2], &format!("{later_ms} ms later again"));
+        let mut cluster = Cluster::configured(3, 3, 80 + later_ms, config(4), 200_000);
+        cluster.run_ms(2_000).clear_events();
+        batter(&mut cluster, 2);
+        cluster.run_ms(later_ms);
+        batter(&mut cluster, 2);
+        expect_made_good(&mut cluster, &[2], &format!("{later_ms} ms later again"));
     }
 }
 
@@ -137,70 +137,70 @@ fn wrong_peer_recovers_from_reachable_donor() {
     // Inputs are kept for 128 frames: less than the time two peers with an open audit take to hear each
     // other again.
     let config = TimelineConfig { checksum_interval_frames: 32, ..config(4) };
-    let mut company = Cluster::configured(3, 3, 46, config, 0);
-    company.run_ms(2_000).clear_events();
+    let mut cluster = Cluster::configured(3, 3, 46, config, 0);
+    cluster.run_ms(2_000).clear_events();
     let desync = |event: &SessionEvent| matches!(event, SessionEvent::DesyncDetected { .. });
     for _ in 0..4_000 {
-        if company.count(0, desync) > 0 && company.count(2, desync) > 0 {
+        if cluster.count(0, desync) > 0 && cluster.count(2, desync) > 0 {
             break;
         }
-        if company.now().as_millis().is_multiple_of(700) {
-            company.flip_a_bit(2);
+        if cluster.now().as_millis().is_multiple_of(700) {
+            cluster.flip_a_bit(2);
         }
-        company.run_ms(1);
+        cluster.run_ms(1);
     }
     let cut = Conditions { is_cut: true, ..Conditions::PERFECT };
-    company.net.set_both(0, 2, cut);
-    company.run_until("it is made good", 2_400, |c| c.session(2).stats().recoveries == 1);
-    company.machines[2].damaged = false;
-    let recovered_at = company.now();
-    company.run_ms(2_400).net.set_both(0, 2, Conditions::latency_ms(50));
-    company.run_ms(4_000);
+    cluster.net.set_both(0, 2, cut);
+    cluster.run_until("it is made good", 2_400, |c| c.session(2).stats().recoveries == 1);
+    cluster.machines[2].damaged = false;
+    let recovered_at = cluster.now();
+    cluster.run_ms(2_400).net.set_both(0, 2, Conditions::latency_ms(50));
+    cluster.run_ms(4_000);
     for index in 0..3 {
-        let accused = company.count(index, |event| matches!(event, SessionEvent::InputsDiverged { .. }));
-        assert_eq!(accused, 0, "no peer lied, {recovered_at}:\n{}", company.describe());
+        let accused = cluster.count(index, |event| matches!(event, SessionEvent::InputsDiverged { .. }));
+        assert_eq!(accused, 0, "no peer lied, {recovered_at}:\n{}", cluster.describe());
     }
-    company.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
+    cluster.clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
 }
 
 #[test]
 fn unanswered_recovery_request_is_repeated() {
-    let mut company = Cluster::of(3, 3, 47);
-    company.run_ms(2_000);
+    let mut cluster = Cluster::of(3, 3, 47);
+    cluster.run_ms(2_000);
     // 1 and 2 do not hear each other: of what 0 and 1 claim neither outvotes the other.
     let cut = Conditions { is_cut: true, ..Conditions::latency_ms(50) };
-    company.net.set_both(1, 2, cut);
-    company.run_ms(1_000).clear_events();
+    cluster.net.set_both(1, 2, cut);
+    cluster.run_ms(1_000).clear_events();
     let ours = |event: &SessionEvent| {
         matches!(event, SessionEvent::DesyncLocated { cause: DesyncCause::LocalStateCorrupted { .. }, .. })
     };
     for _ in 0..40_000 {
-        if company.count(1, ours) > 0 {
+        if cluster.count(1, ours) > 0 {
             break;
         }
-        if company.now().as_millis().is_multiple_of(700) {
-            company.flip_a_bit(1);
+        if cluster.now().as_millis().is_multiple_of(700) {
+            cluster.flip_a_bit(1);
         }
-        company.run_ms(1);
+        cluster.run_ms(1);
     }
-    assert_eq!(company.count(1, ours), 1, "{}", company.describe());
-    assert_eq!(company.session(1).stats().recoveries, 0, "it has not asked yet");
-    company.net.set_direction(0, 1, cut);
-    company.run_ms(2_700);
-    company.net.set_direction(0, 1, Conditions::latency_ms(50));
-    company.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
-    company.machines[1].damaged = false;
-    company.run_ms(2_000).clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
+    assert_eq!(cluster.count(1, ours), 1, "{}", cluster.describe());
+    assert_eq!(cluster.session(1).stats().recoveries, 0, "it has not asked yet");
+    cluster.net.set_direction(0, 1, cut);
+    cluster.run_ms(2_700);
+    cluster.net.set_direction(0, 1, Conditions::latency_ms(50));
+    cluster.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
+    cluster.machines[1].damaged = false;
+    cluster.run_ms(2_000).clear_events().run_ms(3_000).expect_together(&[0, 1, 2]);
 }
 
 #[test]
 fn recovery_of_always_wrong_peer_backs_off() {
-    let mut company = Cluster::of(3, 3, 44);
-    company.run_ms(2_000);
+    let mut cluster = Cluster::of(3, 3, 44);
+    cluster.run_ms(2_000);
     for _ in 0..600 {
-        company.flip_a_bit(2).run_ms(100);
+        cluster.flip_a_bit(2).run_ms(100);
     }
-    let stats = [0, 1, 2].map(|index| company.session(index).stats().recoveries);
+    let stats = [0, 1, 2].map(|index| cluster.session(index).stats().recoveries);
     assert_eq!(stats[..2], [0, 0]);
     assert!((2..=7).contains(&stats[2]), "{stats:?} in a minute");
 }

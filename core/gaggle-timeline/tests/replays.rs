@@ -76,25 +76,25 @@ fn all_peers_write_same_replay() {
 
 #[test]
 fn replay_shows_match_with_joins_and_leaves() {
-    let mut company = Cluster::configured(4, 3, 6, config(4), 0);
+    let mut cluster = Cluster::configured(4, 3, 6, config(4), 0);
     let info = ReplayInfo { game_fingerprint: 0, frames_per_second: 60, slots: 4 };
     let config = RecorderConfig { keyframe_interval_frames: 150, ..RecorderConfig::default() };
     let mut recorder = Recorder::new(&cluster::MixGame::new(Vec::new()), info, config);
     let mut shown = Shown::new();
-    let mut play = |company: &mut Cluster, millis: u64| {
+    let mut play = |cluster: &mut Cluster, millis: u64| {
         for _ in 0..millis / 20 {
-            company.run_ms(20);
-            keep_up(&mut recorder, &company.machines[0].timeline, &mut shown);
+            cluster.run_ms(20);
+            keep_up(&mut recorder, &cluster.machines[0].timeline, &mut shown);
         }
     };
-    play(&mut company, 1_500);
-    play(company.join(3), 2_000);
-    assert!(company.session(3).is_member(), "it joined:\n{}", company.describe());
-    play(company.leave(1), 2_000);
-    assert!(company.session(1).is_closed(), "it left:\n{}", company.describe());
-    play(company.crash(1).crash(2), 6_000);
-    company.expect_together(&[0, 3]);
-    assert_eq!(company.session(0).roster().iter().filter(|row| row.is_active()).count(), 2, "one crashed");
+    play(&mut cluster, 1_500);
+    play(cluster.join(3), 2_000);
+    assert!(cluster.session(3).is_member(), "it joined:\n{}", cluster.describe());
+    play(cluster.leave(1), 2_000);
+    assert!(cluster.session(1).is_closed(), "it left:\n{}", cluster.describe());
+    play(cluster.crash(1).crash(2), 6_000);
+    cluster.expect_together(&[0, 3]);
+    assert_eq!(cluster.session(0).roster().iter().filter(|row| row.is_active()).count(), 2, "one crashed");
     let file = recorder.finish();
     let replay = Replay::<cluster::MixGame>::read(&file, 0).expect("just written");
     assert_eq!((replay.damage(), replay.verify()), (None, Ok(())));

@@ -137,7 +137,7 @@ fn input_delay_can_be_set_during_match() {
 #[test]
 fn slept_peer_catches_up_and_changes_no_speed() {
     // With a window this large the others play on while one sleeps.
-    let mut world = World::configured(3, 41, &window(60));
+    let mut world = World::configured(3, 42, &window(60));
     world.run_seconds(5);
     world.machines[2].asleep_until = world.now + ms(800);
     let marks: Vec<usize> = world.machines.iter().map(|m| m.speeds.len()).collect();

@@ -52,7 +52,7 @@ impl<I: Input> Entries for InputLog<I> {
                 return;
             }
         }
-        match self.warm.get(&stream).and_then(|warm| warm.entry(frame)) {
+        match self.pending.get(&stream).and_then(|pending| pending.entry(frame)) {
             Some(entry) => entry.for_each(put),
             // Before its first frame a stream counts for none, and none needs to know what it said.
             None => {
@@ -64,7 +64,7 @@ impl<I: Input> Entries for InputLog<I> {
 
     fn equals(&self, stream: StreamId, frame: Frame, value: &[u8]) -> bool {
         let counts = |row: &RosterEntry| row.stream == stream && row.is_present_at(frame);
-        let kept = self.warm.get(&stream).is_some_and(|warm| warm.entry(frame).is_some());
+        let kept = self.pending.get(&stream).is_some_and(|pending| pending.entry(frame).is_some());
         if !kept && !self.rows().any(counts) {
             return true;
         }
@@ -85,23 +85,24 @@ impl<I: Input> Entries for InputLog<I> {
                 return Err(DecodeError::OutOfRange { what: "players", value, min: max, max });
             }
             self.store_tracked(track, frame, &inputs);
-            if !self.warm.contains_key(&stream) {
+            if !self.pending.contains_key(&stream) {
                 return Ok(());
             }
         }
-        let warm = self.warm.get_or_insert_with(stream, || PendingStream {
+        let pending = self.pending.get_or_insert_with(stream, || PendingStream {
             players: inputs.len(),
             first: frame,
             count: 0,
             inputs: VecDeque::new(),
         });
-        if warm.players != inputs.len() || frame != warm.first.saturating_add(warm.count) {
-            *warm = PendingStream { players: inputs.len(), first: frame, count: 0, inputs: VecDeque::new() };
+        if pending.players != inputs.len() || frame != pending.first.saturating_add(pending.count) {
+            *pending =
+                PendingStream { players: inputs.len(), first: frame, count: 0, inputs: VecDeque::new() };
         }
-        warm.inputs.extend(inputs);
-        warm.count += 1;
+        pending.inputs.extend(inputs);
+        pending.count += 1;
         let keep = self.table.frames();
-        warm.forget_before(frame.saturating_sub(keep));
+        pending.forget_before(frame.saturating_sub(keep));
         Ok(())
     }
 
@@ -112,6 +113,6 @@ impl<I: Input> Entries for InputLog<I> {
     }
 
     fn forget(&mut self, stream: StreamId) {
-        self.warm.remove(&stream);
+        self.pending.remove(&stream);
     }
 }

@@ -249,7 +249,7 @@ impl Donor {
         context: Option<(JoinContext, u64)>,
         progress: Progress,
     ) {
-        let (Some((tidings, inputs_hash)), false) = (context, state.is_empty()) else {
+        let (Some((join_context, inputs_hash)), false) = (context, state.is_empty()) else {
             self.decline_wanted(cx, Decline::Unable);
             return;
         };
@@ -265,8 +265,8 @@ impl Donor {
             if !matches!(donation.transfer, SnapshotTransfer::Wanted) {
                 continue;
             }
-            let (number, tidings) = (donation.number, tidings.clone());
-            let offer = Offer { number, state_bytes: bytes, state_hash, inputs_hash, tidings };
+            let (number, join_context) = (donation.number, join_context.clone());
+            let offer = Offer { number, state_bytes: bytes, state_hash, inputs_hash, join_context };
             Message::Offer(Box::new(offer)).encode(cx.outbox.message(donation.to));
             cx.stats.snapshots_sent += 1;
             donation.transfer = SnapshotTransfer::Sending { state: state.to_vec(), sent: 0, got: 0 };
@@ -364,7 +364,7 @@ impl Donation {
                 true => Message::Packed { number, bytes: &packed },
                 false => Message::Piece { number, bytes },
             };
-            piece.encode(cx.outbox.letter(self.to, TRANSFER_STREAM));
+            piece.encode(cx.outbox.forward(self.to, TRANSFER_STREAM));
             *sent = end;
         }
         if *got == state.len() {

@@ -44,10 +44,10 @@ impl Membership {
             return EntryControl::NONE;
         }
         let busy = self.is_busy();
-        if self.leaving && !(busy && self.rules.no_end_while_busy) && !self.newcomers_have_no_vote() {
+        if self.leaving && !(busy && self.rules.no_end_while_busy) && !self.joiners_have_no_vote() {
             return EntryControl { end: true, join: None };
         }
-        let leads = rows::lead_at(&self.known, frame).is_some_and(|lead| lead.stream == self.me);
+        let leads = rows::leader_at(&self.known, frame).is_some_and(|leader| leader.stream == self.me);
         if !leads || !self.is_full() || busy && self.rules.no_join_while_busy {
             return EntryControl::NONE;
         }
@@ -61,25 +61,24 @@ impl Membership {
         }
         let free = rows::free_slots(&self.known, frame.next(), self.settings.slot_count);
         self.peers.iter().find_map(|(id, peer)| {
-            let standing = peer.latest()?;
-            let stream = StreamId { peer: id, incarnation: standing.incarnation };
+            let status = peer.latest()?;
+            let stream = StreamId { peer: id, incarnation: status.incarnation };
             let here = self
                 .known
                 .iter()
                 .any(|row| row.stream == stream || row.stream.peer == id && row.last_frame >= frame.next());
-            let named =
-                !self.rules.ready_names_history || self.lineage.relate(&standing.tip) == Relation::Same;
+            let named = !self.rules.ready_names_history || self.lineage.relate(&status.tip) == Relation::Same;
             if here || !named || !peer.may_come_in() || peer.is_barred(now) || !self.is_reachable(stream) {
                 return None;
             }
             let held = self.streams.get(stream).filter(|held| !held.is_empty())?;
-            let flowing = held.first <= frame.next() && standing.first.is_some();
+            let flowing = held.first <= frame.next() && status.first.is_some();
             let patient = peer.ready_since.is_some_and(|at| now.since(at) >= self.settings.patience);
             let lagging = peer.lag_frames.is_some_and(|lag| held.through + lag.saturating_add(1) < frame);
             if !flowing || lagging && !patient {
                 return None;
             }
-            Some(Join { stream, slots: choose_slots(standing, free)? })
+            Some(Join { stream, slots: choose_slots(status, free)? })
         })
     }
 
@@ -95,10 +94,10 @@ impl Membership {
 }
 
 /// Slots a joiner would like if they are free, else the lowest free ones.
-fn choose_slots(standing: &PeerStatus, free: SlotSet) -> Option<SlotSet> {
-    let players = usize::from(standing.players);
-    if standing.wanted.len() == players && standing.wanted.difference(free).is_empty() {
-        return Some(standing.wanted);
+fn choose_slots(status: &PeerStatus, free: SlotSet) -> Option<SlotSet> {
+    let players = usize::from(status.players);
+    if status.wanted.len() == players && status.wanted.difference(free).is_empty() {
+        return Some(status.wanted);
     }
     (free.len() >= players).then(|| free.iter().take(players).collect())
 }
@@ -112,7 +111,7 @@ mod tests {
     #[test]
     fn joiner_gets_old_slots_or_lowest_free_ones() {
         let link = Link { history: History(1), by: 0, number: 0, size: 1, stale: false };
-        let mut standing = PeerStatus {
+        let mut status = PeerStatus {
             tip: Tip { game: MatchId::default(), depth: 0, links: vec![link] },
             incarnation: Incarnation(1),
             first: Some(Frame::new(5)),
@@ -120,10 +119,10 @@ mod tests {
             wanted: SlotSet::from_bits(0b1010),
             knows: None,
         };
-        assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b1111)).map(SlotSet::bits), Some(0b1010));
-        assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b0111)).map(SlotSet::bits), Some(0b0011));
-        assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b0100)), None, "two players need two");
-        standing.wanted = SlotSet::EMPTY;
-        assert_eq!(choose_slots(&standing, SlotSet::from_bits(0b1100)).map(SlotSet::bits), Some(0b1100));
+        assert_eq!(choose_slots(&status, SlotSet::from_bits(0b1111)).map(SlotSet::bits), Some(0b1010));
+        assert_eq!(choose_slots(&status, SlotSet::from_bits(0b0111)).map(SlotSet::bits), Some(0b0011));
+        assert_eq!(choose_slots(&status, SlotSet::from_bits(0b0100)), None, "two players need two");
+        status.wanted = SlotSet::EMPTY;
+        assert_eq!(choose_slots(&status, SlotSet::from_bits(0b1100)).map(SlotSet::bits), Some(0b1100));
     }
 }

@@ -60,7 +60,7 @@ impl Membership {
     }
 
     /// Context to send with the snapshot of a recently confirmed frame.
-    pub(crate) fn tidings(&self, at: Frame, entries: &dyn Entries) -> Option<JoinContext> {
+    pub(crate) fn join_context(&self, at: Frame, entries: &dyn Entries) -> Option<JoinContext> {
         let oldest = self.confirmed.saturating_sub(self.settings.lookahead_frames);
         let in_roster = |stream| rows::row_of(&self.known, stream).is_some();
         let can = self.may_donate() && at <= self.confirmed && at >= oldest;
@@ -93,16 +93,16 @@ impl Membership {
     }
 
     /// Whether a donor's snapshot is worth taking now.
-    pub(crate) fn wants(&self, tidings: &JoinContext) -> bool {
-        let theirs = self.lineage.relate_whole(&tidings.told.tip);
+    pub(crate) fn wants(&self, join_context: &JoinContext) -> bool {
+        let theirs = self.lineage.relate_whole(&join_context.told.tip);
         match self.mode {
             Mode::Out => true,
             Mode::Member => {
-                let excluded = theirs == Relation::Descendant && !rows::is_open(&tidings.rows, self.me);
+                let excluded = theirs == Relation::Descendant && !rows::is_open(&join_context.rows, self.me);
                 !self.leaving && (excluded || theirs == Relation::Apart { senior: true })
             }
             Mode::Observer => match theirs {
-                Relation::Same | Relation::Descendant => tidings.confirmed > self.confirmed,
+                Relation::Same | Relation::Descendant => join_context.confirmed > self.confirmed,
                 Relation::Apart { senior } => senior,
                 Relation::Ancestor | Relation::Unknown => false,
             },
@@ -116,14 +116,14 @@ impl Membership {
     /// What is wrong with it.
     pub(crate) fn judge(
         &self,
-        tidings: &JoinContext,
+        join_context: &JoinContext,
         read: impl Fn(&[u8], Option<usize>) -> Result<(), DecodeError>,
     ) -> Result<(), Fault> {
-        if !self.has_slots_of(tidings.rows.iter().chain(&tidings.told.view.rows)) {
+        if !self.has_slots_of(join_context.rows.iter().chain(&join_context.told.view.rows)) {
             return Err(Fault::NoSuchSlots);
         }
-        for tail in &tidings.tails {
-            let players = rows::row_of(&tidings.rows, tail.stream).map(|row| row.slots.len());
+        for tail in &join_context.tails {
+            let players = rows::row_of(&join_context.rows, tail.stream).map(|row| row.slots.len());
             tail.values().try_for_each(|value| read(value, players)).map_err(Fault::Value)?;
         }
         Ok(())
@@ -133,26 +133,26 @@ impl Membership {
     pub(crate) fn adopt(
         &mut self,
         now: Micros,
-        tidings: &JoinContext,
+        join_context: &JoinContext,
         incarnation: Incarnation,
         entries: &mut dyn Entries,
     ) -> Result<(), Fault> {
-        if !self.has_slots_of(tidings.rows.iter().chain(&tidings.told.view.rows)) {
+        if !self.has_slots_of(join_context.rows.iter().chain(&join_context.told.view.rows)) {
             return Err(Fault::NoSuchSlots);
         }
-        self.number_seen = self.number_seen.max(tidings.told.view.ballot.number);
+        self.number_seen = self.number_seen.max(join_context.told.view.ballot.number);
         self.reset(now, incarnation, entries);
         self.mode = Mode::Observer;
         self.epoch.advance();
-        self.lineage = Lineage::of_tip(&tidings.told.tip);
-        self.view = tidings.told.view.clone();
+        self.lineage = Lineage::of_tip(&join_context.told.tip);
+        self.view = join_context.told.view.clone();
         self.fence = Fence::new(self.view.ballot);
-        self.rows.clone_from(&tidings.rows);
-        self.confirmed = tidings.confirmed;
-        self.settled = tidings.confirmed;
-        self.fed = tidings.confirmed;
+        self.rows.clone_from(&join_context.rows);
+        self.confirmed = join_context.confirmed;
+        self.settled = join_context.confirmed;
+        self.fed = join_context.confirmed;
         self.refresh();
-        for tail in &tidings.tails {
+        for tail in &join_context.tails {
             self.absorb(tail, true, entries)?;
         }
         self.open_runs();
@@ -258,11 +258,11 @@ impl Membership {
         self.ended_at = None;
         self.collection = None;
         self.accepted = None;
-        self.condemned.clear();
+        self.evicted.clear();
         self.unfinished = false;
         self.suspicious_since = None;
-        self.held_up = None;
-        self.usurper = None;
+        self.stalled_by = None;
+        self.false_leader = None;
         self.leaving = false;
         self.slept = false;
         self.lost = None;

@@ -47,8 +47,9 @@ impl Membership {
     }
 
     fn apply(&mut self, frame: Frame) {
-        let lead = rows::lead_at(&self.rows, frame).map(|row| row.stream);
-        let join = lead.and_then(|lead| self.streams.extras(lead, frame)).and_then(|extras| extras.join);
+        let leader = rows::leader_at(&self.rows, frame).map(|row| row.stream);
+        let join =
+            leader.and_then(|leader| self.streams.extras(leader, frame)).and_then(|extras| extras.join);
         if join.is_some_and(|join| !self.seats_us_rightly(&join)) {
             self.confirmed = frame;
             return self.give_up(StayEnd::Contradicted);
@@ -56,8 +57,8 @@ impl Membership {
         let mut changed = false;
         for row in self.rows.iter_mut().filter(|row| row.is_present_at(frame)) {
             let extras = self.streams.extras(row.stream, frame);
-            if extras.is_some_and(|extras| extras.join.is_some()) && lead != Some(row.stream) {
-                self.usurper.get_or_insert((row.stream, frame));
+            if extras.is_some_and(|extras| extras.join.is_some()) && leader != Some(row.stream) {
+                self.false_leader.get_or_insert((row.stream, frame));
             }
             if extras.is_some_and(|extras| extras.end) {
                 changed |= row.last_frame != frame;
@@ -188,14 +189,14 @@ impl Membership {
             self.roster_changed = true;
             self.epoch.advance();
             let known = &self.known;
-            self.condemned.retain(|stream| rows::is_open(known, *stream));
+            self.evicted.retain(|stream| rows::is_open(known, *stream));
         }
     }
 
     fn look_ahead(&self, known: &mut Vec<RosterEntry>) {
         let mut frame = self.confirmed.next();
-        while let Some(lead) = rows::lead_at(known, frame).map(|row| row.stream)
-            && let Some(extras) = self.streams.extras(lead, frame)
+        while let Some(leader) = rows::leader_at(known, frame).map(|row| row.stream)
+            && let Some(extras) = self.streams.extras(leader, frame)
         {
             for row in known.iter_mut().filter(|row| row.is_present_at(frame)) {
                 if self.end_of(row) == Some(frame) {
@@ -277,7 +278,7 @@ impl Membership {
     /// Makes sure there is a run the piece can extend. False if there can be none.
     fn open_run(&mut self, tail: &EntryRange, row: Option<RosterEntry>, entries: &mut dyn Entries) -> bool {
         let begin_anew = match self.streams.get(tail.stream) {
-            None if row.is_none() && self.warm_streams() >= WARM_STREAMS_MAX => return false,
+            None if row.is_none() && self.pending_streams() >= WARM_STREAMS_MAX => return false,
             None => true,
             Some(held) => {
                 let gap = tail.from > held.through.next();
@@ -301,7 +302,7 @@ impl Membership {
         true
     }
 
-    fn warm_streams(&self) -> usize {
+    fn pending_streams(&self) -> usize {
         self.streams.iter().filter(|(stream, _)| rows::row_of(&self.known, *stream).is_none()).count()
     }
 
@@ -431,13 +432,13 @@ mod tests {
             lookahead_frames: 10,
             slot_count: 4,
             majority: false,
-            circle_min: 1,
+            quorum_min: 1,
             tip_links: 16,
             repeat_after: Micros::from_millis(250),
             gather: Micros::ZERO,
             patience: Micros::from_secs(2),
             feed_timeout: Micros::from_secs(3),
-            hold_up: Micros::from_secs(10),
+            stall_timeout: Micros::from_secs(10),
             sleep_after: Micros::from_secs(3),
         };
         let rows = vec![row(1, 0, 1), row(2, 1, 1)];

@@ -72,7 +72,7 @@ struct Plan {
     delay: u32,
     majority: bool,
     /// Fewer peers do not go on without the others.
-    circle_min: usize,
+    quorum_min: usize,
     rules: Rules,
     /// Relations are found with whole paths only.
     short_tips: bool,
@@ -96,7 +96,7 @@ impl Plan {
             window,
             delay,
             majority: false,
-            circle_min: 1,
+            quorum_min: 1,
             rules: Rules::ALL,
             short_tips: false,
             same_names: false,
@@ -107,23 +107,23 @@ impl Plan {
         }
     }
 
-    fn reach(&self) -> u32 {
+    fn lookahead(&self) -> u32 {
         self.window + self.delay
     }
 
     fn settings(&self) -> Settings {
         Settings {
-            lookahead_frames: self.reach(),
+            lookahead_frames: self.lookahead(),
             slot_count: 12,
             majority: self.majority,
-            circle_min: self.circle_min,
+            quorum_min: self.quorum_min,
             tip_links: if self.short_tips { 1 } else { 16 },
             repeat_after: Micros::from_millis(1),
             gather: Micros::ZERO,
             patience: Micros::from_millis(3),
             feed_timeout: Micros::from_millis(50),
             // So rare that no rule is idle because of it; byzantine peers show what it is for.
-            hold_up: Micros::from_secs(3_600),
+            stall_timeout: Micros::from_secs(3_600),
             sleep_after: Micros::from_millis(1_000),
         }
     }
@@ -139,7 +139,7 @@ struct Node {
     log: Vec<Record>,
     clock: Micros,
     /// Statuses it has told; its tag follows from their number.
-    standings: Vec<PeerStatus>,
+    statuses: Vec<PeerStatus>,
     /// Of each other peer, how many statuses it has been told.
     heard: Vec<usize>,
     /// Incarnations used up.
@@ -150,7 +150,7 @@ struct Node {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Parcel {
     Packet {
-        standings: usize,
+        statuses: usize,
         observer: bool,
         promised: Option<Ballot>,
         confirmed: Frame,
@@ -164,7 +164,7 @@ enum Parcel {
     },
     Feed(Feed),
     Snapshot {
-        tidings: JoinContext,
+        join_context: JoinContext,
         log: Vec<Record>,
     },
 }
@@ -299,8 +299,8 @@ impl World {
         let name = self.node_mut(index).name();
         let (clock, names) = (self.nodes[index].clock, self.nodes[index].names);
         let me = StreamId { peer: peer(index), incarnation: name };
-        let standings = std::mem::take(&mut self.node_mut(index).standings);
-        self.nodes[index] = Rc::new(Node { standings, ..Node::new(&self.plan, me, clock, names) });
+        let statuses = std::mem::take(&mut self.node_mut(index).statuses);
+        self.nodes[index] = Rc::new(Node { statuses, ..Node::new(&self.plan, me, clock, names) });
         self.counts.restarts += 1;
         self.note(|| format!("{index} is started again"));
     }
@@ -399,9 +399,9 @@ impl World {
         let node = &self.nodes[index];
         let machine = &node.machine;
         let me = machine.me();
-        let from = machine.confirmed().saturating_sub(self.plan.reach());
+        let from = machine.confirmed().saturating_sub(self.plan.lookahead());
         Parcel::Packet {
-            standings: node.standings.len(),
+            statuses: node.statuses.len(),
             observer: machine.mode() == Mode::Observer,
             promised: machine.promise_told(),
             confirmed: machine.confirmed(),
@@ -419,11 +419,11 @@ impl World {
 
     fn announce(&mut self, index: usize) {
         let node = self.node_mut(index);
-        let standing = node.machine.standing();
-        if let Some(standing) = standing
-            && node.standings.last() != Some(&standing)
+        let status = node.machine.status();
+        if let Some(status) = status
+            && node.statuses.last() != Some(&status)
         {
-            node.standings.push(standing);
+            node.statuses.push(status);
         }
     }
 
@@ -447,7 +447,7 @@ impl World {
         let Node { machine, store, .. } = node;
         store.0.retain(|(stream, frame), _| machine.held(*stream).is_some_and(|held| held.holds(*frame)));
         self.check_settled(index);
-        if let Some((stream, frame)) = self.node_mut(index).machine.take_usurper() {
+        if let Some((stream, frame)) = self.node_mut(index).machine.take_false_leader() {
             self.fail(format!("LEAD: {stream:?} admitted a joiner at {frame} without leading"));
         }
         if self.node_mut(index).machine.take_lost() == Some(StayEnd::Contradicted) {
@@ -464,16 +464,16 @@ impl World {
         self.note(|| format!("{from} to {to}: {}", summary(&parcel)));
         let full_before = self.nodes[to].machine.may_donate();
         let result = match parcel {
-            Parcel::Packet { standings, observer, promised, confirmed, tails } => {
-                self.hear_standings(from, to, standings);
-                let tag = tag_of(standings);
+            Parcel::Packet { statuses, observer, promised, confirmed, tails } => {
+                self.hear_statuses(from, to, statuses);
+                let tag = tag_of(statuses);
                 self.deliver_packet(from, to, SenderStatus { tag, observer, promised, confirmed }, &tails)
             }
             Parcel::Said(Message::AskSnapshot) => {
                 let node = &self.nodes[to];
-                if let Some(tidings) = node.machine.tidings(node.machine.confirmed(), &node.store) {
+                if let Some(join_context) = node.machine.join_context(node.machine.confirmed(), &node.store) {
                     let log = node.log.clone();
-                    self.send(to, from, Parcel::Snapshot { tidings, log });
+                    self.send(to, from, Parcel::Snapshot { join_context, log });
                 }
                 Ok(())
             }
@@ -486,9 +486,9 @@ impl World {
                 let confirmed = node.machine.confirmed();
                 let parcel = match node.machine.feed(first, known, depth, &node.store) {
                     Some(feed) => Some(Parcel::Feed(feed)),
-                    None => node.machine.tidings(confirmed, &node.store).map(|tidings| {
+                    None => node.machine.join_context(confirmed, &node.store).map(|join_context| {
                         let log = node.log.clone();
-                        Parcel::Snapshot { tidings, log }
+                        Parcel::Snapshot { join_context, log }
                     }),
                 };
                 if let Some(parcel) = parcel {
@@ -504,7 +504,7 @@ impl World {
                 }
                 followed.map(|_| ())
             }
-            Parcel::Snapshot { tidings, log } => self.deliver_snapshot(to, &tidings, log),
+            Parcel::Snapshot { join_context, log } => self.deliver_snapshot(to, &join_context, log),
         };
         if let Err(fault) = result {
             self.fail(format!("FAULT: {to} finds that {from} broke the rules: {fault:?}"));
@@ -516,10 +516,10 @@ impl World {
         }
     }
 
-    fn hear_standings(&mut self, from: usize, to: usize, count: usize) {
+    fn hear_statuses(&mut self, from: usize, to: usize, count: usize) {
         for nth in self.nodes[to].heard[from]..count {
-            let standing = self.nodes[from].standings[nth].clone();
-            let message = Message::PeerStatus { tag: tag_of(nth + 1), standing };
+            let status = self.nodes[from].statuses[nth].clone();
+            let message = Message::PeerStatus { tag: tag_of(nth + 1), status };
             let node = self.node_mut(to);
             let taken = node.machine.handle_message(node.clock, peer(from), message, &mut node.store);
             assert_eq!(taken, Ok(()), "a status is never at fault");
@@ -553,15 +553,15 @@ impl World {
     fn deliver_snapshot(
         &mut self,
         to: usize,
-        tidings: &JoinContext,
+        join_context: &JoinContext,
         log: Vec<Record>,
     ) -> Result<(), super::Fault> {
         let node = &self.nodes[to];
-        if !node.machine.wants(tidings) {
+        if !node.machine.wants(join_context) {
             return Ok(());
         }
         let (me, mode) = (node.machine.me(), node.machine.mode());
-        let same_match = node.machine.lineage().game == tidings.told.tip.game;
+        let same_match = node.machine.lineage().game == join_context.told.tip.game;
         if mode == Mode::Member && same_match {
             let known = log.iter().any(|record| record.iter().any(|(_, stream, _)| *stream == me));
             *if known { &mut self.counts.yields } else { &mut self.counts.joins_lost } += 1;
@@ -570,8 +570,8 @@ impl World {
         let name = if self.plan.same_names { me.incarnation } else { self.node_mut(to).name() };
         let node = self.node_mut(to);
         node.log = log;
-        node.machine.adopt(node.clock, tidings, name, &mut node.store)?;
-        self.note(|| format!("{to} begins anew at {} as {name:?}", tidings.confirmed));
+        node.machine.adopt(node.clock, join_context, name, &mut node.store)?;
+        self.note(|| format!("{to} begins anew at {} as {name:?}", join_context.confirmed));
         Ok(())
     }
 }
@@ -591,7 +591,7 @@ impl Node {
             store: Store::default(),
             log: vec![Rc::default()],
             clock,
-            standings: Vec::new(),
+            statuses: Vec::new(),
             heard: vec![0; plan.peers],
             names,
         }
@@ -608,8 +608,8 @@ fn players(index: usize) -> usize {
     1 + usize::from(index % 3 == 2)
 }
 
-fn tag_of(standings: usize) -> u8 {
-    (standings % 63) as u8
+fn tag_of(statuses: usize) -> u8 {
+    (statuses % 63) as u8
 }
 
 /// With exhaustive steps, equal histories must give equal values.
@@ -634,8 +634,8 @@ fn summary(parcel: &Parcel) -> String {
         rows.iter().map(one).collect::<Vec<_>>().join(", ")
     };
     match parcel {
-        Parcel::Packet { standings, confirmed, tails: t, promised, .. } => {
-            format!("packet {standings}, confirmed {confirmed}, promised {promised:?}, {}", tails(t))
+        Parcel::Packet { statuses, confirmed, tails: t, promised, .. } => {
+            format!("packet {statuses}, confirmed {confirmed}, promised {promised:?}, {}", tails(t))
         }
         Parcel::Said(Message::Collect { ballot, circle, .. }) => {
             format!("collect {} {} from {}", ballot.number, short(ballot.by), names(circle))
@@ -657,7 +657,7 @@ fn summary(parcel: &Parcel) -> String {
         Parcel::Said(message) => format!("{message:?}"),
         Parcel::AskFeed { from, .. } => format!("feed me from {from}"),
         Parcel::Feed(feed) => format!("feed to {}: {}", feed.confirmed, tails(&feed.tails)),
-        Parcel::Snapshot { tidings, .. } => format!("snapshot of {}", tidings.confirmed),
+        Parcel::Snapshot { join_context, .. } => format!("snapshot of {}", join_context.confirmed),
     }
 }
 
@@ -677,12 +677,12 @@ fn through_the_wire(parcel: Parcel) -> Parcel {
             assert_eq!(read, feed);
             Parcel::Feed(read)
         }
-        Parcel::Snapshot { tidings, log } => {
-            tidings.encode(&mut bytes);
+        Parcel::Snapshot { join_context, log } => {
+            join_context.encode(&mut bytes);
             let read =
                 JoinContext::decode(&mut ByteReader::new(&bytes)).expect("what was written can be read");
-            assert_eq!(read, tidings);
-            Parcel::Snapshot { tidings: read, log }
+            assert_eq!(read, join_context);
+            Parcel::Snapshot { join_context: read, log }
         }
         other => other,
     }

@@ -233,17 +233,17 @@ mod tests {
     fn branches_rank_by_sleep_then_size_then_ballot_then_id() {
         let senior = Link { history: History(9), by: 5, number: 5, size: 2, stale: false };
         let other = Link { history: History(10), ..senior };
-        let juniors = [
+        let yielding = [
             Link { stale: true, size: 9, ..other },
             Link { number: 9, size: 1, ..other },
             Link { number: 4, ..other },
             Link { by: 6, ..other },
             Link { history: History(8), ..other },
         ];
-        for junior in juniors {
-            let (junior, senior) = (path(&[link(1, 0, 3), junior]), path(&[link(1, 0, 3), senior]));
-            assert_eq!(junior.relate(&senior.tip()), Relation::Apart { senior: true });
-            assert_eq!(senior.relate(&junior.tip()), Relation::Apart { senior: false });
+        for yielder in yielding {
+            let (yielder, senior) = (path(&[link(1, 0, 3), yielder]), path(&[link(1, 0, 3), senior]));
+            assert_eq!(yielder.relate(&senior.tip()), Relation::Apart { senior: true });
+            assert_eq!(senior.relate(&yielder.tip()), Relation::Apart { senior: false });
         }
     }
 

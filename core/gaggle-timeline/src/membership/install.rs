@@ -43,7 +43,7 @@ impl Membership {
         self.accepted = None;
         self.unfinished = false;
         self.suspicious_since = None;
-        self.held_up = None;
+        self.stalled_by = None;
         for row in &told.view.rows {
             if !row.is_active()
                 && let Some(held) = self.streams.get_mut(row.stream)
@@ -80,8 +80,8 @@ impl Membership {
 
     /// Whether a history that continues ours differs from what a donor said was final: it may have held
     /// more than it could pass on.
-    pub(crate) fn takes_back(&self, tidings: &JoinContext) -> bool {
-        tidings.confirmed < self.confirmed || self.contradicts(&self.with_goodbyes(&tidings.rows))
+    pub(crate) fn takes_back(&self, join_context: &JoinContext) -> bool {
+        join_context.confirmed < self.confirmed || self.contradicts(&self.with_goodbyes(&join_context.rows))
     }
 
     /// Adds confirmed goodbyes: they are part of their streams, not of any roster.

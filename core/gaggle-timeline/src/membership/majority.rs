@@ -44,10 +44,9 @@ impl Membership {
 
     /// Whether the reachable peers may go on without all that are being evicted. Two that evict each
     /// other, because nothing went on for too long, would otherwise never do what only both may.
-    pub(super) fn may_do_without_condemned(&self) -> bool {
+    pub(super) fn may_do_without_evicted(&self) -> bool {
         let here = |voter: StreamId| {
-            let is_here =
-                || self.peers.is_reachable(&self.lineage, voter) && !self.condemned.contains(&voter);
+            let is_here = || self.peers.is_reachable(&self.lineage, voter) && !self.evicted.contains(&voter);
             voter == self.me || is_here()
         };
         let is_enough = || is_quorum(&self.electorate(&self.view, &self.known), here);
@@ -72,7 +71,7 @@ impl Membership {
 
     /// Whether a known joiner votes only in the next view: should all present voters leave before that,
     /// no peer could ever decide anything.
-    pub(super) fn newcomers_have_no_vote(&self) -> bool {
+    pub(super) fn joiners_have_no_vote(&self) -> bool {
         let came = || self.known.iter().any(|row| row.is_active() && !self.view.is_open(row.stream));
         self.settings.majority && self.rules.goodbyes_end_votes && came()
     }

@@ -50,10 +50,10 @@ impl Membership {
             return Ok(Acceptance::Nothing);
         }
         let Some(peer) = self.peers.get(from) else { return Ok(Acceptance::Nothing) };
-        let Some(standing) = peer.standing(sign.tag) else { return Ok(Acceptance::Nothing) };
-        let stream = StreamId { peer: from, incarnation: standing.incarnation };
-        let relation = peer.relation(&self.lineage, &standing.tip);
-        let depth = standing.tip.depth;
+        let Some(status) = peer.status(sign.tag) else { return Ok(Acceptance::Nothing) };
+        let stream = StreamId { peer: from, incarnation: status.incarnation };
+        let relation = peer.relation(&self.lineage, &status.tip);
+        let depth = status.tip.depth;
         let known = rows::row_of(&self.known, stream).is_some_and(|row| row.last_frame >= self.confirmed);
         let peer = self.peers.entry(from);
         if peer.observes != sign.observer {
@@ -247,7 +247,7 @@ impl Membership {
             let followed = latest
                 .is_some_and(|latest| next(&self.lineage, &latest.tip) == next(&self.lineage, &told.tip));
             if told.view.is_open(stream) || followed {
-                self.condemn(stream);
+                self.evict(stream);
             }
         }
     }

@@ -71,7 +71,7 @@ pub(crate) enum Message {
     /// Packets with this tag refer to this status.
     PeerStatus {
         tag: u8,
-        standing: PeerStatus,
+        status: PeerStatus,
     },
     /// Asks for the path of the receiver's history.
     AskPath,
@@ -140,19 +140,19 @@ impl Message {
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Message::PeerStatus { tag, standing } => {
-                out.extend_from_slice(&[STANDING, *tag, u8::from(standing.first.is_some())]);
-                codec::put_frame(out, standing.first.unwrap_or(Frame::START));
-                out.extend_from_slice(&standing.incarnation.0.to_le_bytes());
-                out.push(standing.players);
-                codec::put_slots(out, standing.wanted);
-                let known = standing.knows;
+            Message::PeerStatus { tag, status } => {
+                out.extend_from_slice(&[STANDING, *tag, u8::from(status.first.is_some())]);
+                codec::put_frame(out, status.first.unwrap_or(Frame::START));
+                out.extend_from_slice(&status.incarnation.0.to_le_bytes());
+                out.push(status.players);
+                codec::put_slots(out, status.wanted);
+                let known = status.knows;
                 out.push(u8::from(known.is_some()));
                 if let Some(known) = known {
                     out.extend_from_slice(&known.incarnation.0.to_le_bytes());
                     codec::put_frame(out, known.first);
                 }
-                codec::put_tip(out, &standing.tip);
+                codec::put_tip(out, &status.tip);
             }
             Message::AskPath => out.push(ASK_PATH),
             Message::Path(tip) => {
@@ -209,7 +209,7 @@ impl Message {
         let message = match r.u8("message kind")? {
             STANDING => {
                 let tag = r.u8("tag")?;
-                Message::PeerStatus { tag, standing: PeerStatus::decode(&mut r)? }
+                Message::PeerStatus { tag, status: PeerStatus::decode(&mut r)? }
             }
             ASK_PATH => Message::AskPath,
             PATH => Message::Path(codec::tip(&mut r)?),

@@ -42,7 +42,7 @@ pub(crate) struct Peer {
     pub(crate) incarnation: Option<Incarnation>,
     gone: VecDeque<Incarnation>,
     /// Oldest status first.
-    standings: VecDeque<(u8, PeerStatus)>,
+    statuses: VecDeque<(u8, PeerStatus)>,
     /// Last frame it said it confirmed in this stay.
     pub(crate) confirmed: Frame,
     /// Entries it may lag behind when it is admitted: the latency from it to this peer.
@@ -63,20 +63,20 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Status that packets with this tag refer to, if that is still its stay.
-    pub(crate) fn standing(&self, tag: u8) -> Option<&PeerStatus> {
-        let (_, standing) = self.standings.iter().rev().find(|(known, _)| *known == tag)?;
-        (Some(standing.incarnation) == self.incarnation).then_some(standing)
+    pub(crate) fn status(&self, tag: u8) -> Option<&PeerStatus> {
+        let (_, status) = self.statuses.iter().rev().find(|(known, _)| *known == tag)?;
+        (Some(status.incarnation) == self.incarnation).then_some(status)
     }
 
     /// Its newest status.
     pub(crate) fn latest(&self) -> Option<&PeerStatus> {
-        let (_, standing) = self.standings.back()?;
-        (Some(standing.incarnation) == self.incarnation).then_some(standing)
+        let (_, status) = self.statuses.back()?;
+        (Some(status.incarnation) == self.incarnation).then_some(status)
     }
 
     /// Whether it is not in the roster and may want to be: a peer without players only spectates.
     pub(crate) fn may_come_in(&self) -> bool {
-        self.observes && self.latest().is_none_or(|standing| standing.players > 0)
+        self.observes && self.latest().is_none_or(|status| status.players > 0)
     }
 
     /// It stalled all others, which counts once for every stay.
@@ -134,21 +134,21 @@ impl Peer {
     }
 
     /// It told its status. Statuses of one link arrive in order; an incarnation that is gone stays gone.
-    pub(crate) fn set_standing(&mut self, tag: u8, standing: PeerStatus) {
-        if self.gone.contains(&standing.incarnation) {
+    pub(crate) fn set_status(&mut self, tag: u8, status: PeerStatus) {
+        if self.gone.contains(&status.incarnation) {
             return;
         }
-        self.set_incarnation(standing.incarnation);
-        self.standings.retain(|(known, _)| *known != tag);
-        if self.standings.len() == STANDINGS_MAX {
-            self.standings.pop_front();
+        self.set_incarnation(status.incarnation);
+        self.statuses.retain(|(known, _)| *known != tag);
+        if self.statuses.len() == STANDINGS_MAX {
+            self.statuses.pop_front();
         }
-        self.standings.push_back((tag, standing));
+        self.statuses.push_back((tag, status));
     }
 
     /// Another link came up: tags of the one before mean nothing on it, and may be used again.
     pub(crate) fn forget_tags(&mut self) {
-        self.standings.iter_mut().for_each(|(tag, _)| *tag = TAG_VOID);
+        self.statuses.iter_mut().for_each(|(tag, _)| *tag = TAG_VOID);
     }
 
     /// How the history this peer told relates to this one.
@@ -229,7 +229,7 @@ mod tests {
         Link { history: History(history), by: 0, number: 1, size: 1, stale: false }
     }
 
-    fn standing(incarnation: u32, history: u64) -> PeerStatus {
+    fn status(incarnation: u32, history: u64) -> PeerStatus {
         let tip = Tip { game: MatchId::default(), depth: 0, links: vec![link(history)] };
         let incarnation = Incarnation(incarnation);
         PeerStatus { tip, incarnation, first: None, players: 1, wanted: SlotSet::EMPTY, knows: None }
@@ -238,12 +238,12 @@ mod tests {
     #[test]
     fn gone_incarnation_never_returns() {
         let mut peer = Peer::default();
-        peer.set_standing(0, standing(1, 10));
+        peer.set_status(0, status(1, 10));
         assert!(!peer.is_gone(Incarnation(1)));
-        peer.set_standing(1, standing(2, 10));
+        peer.set_status(1, status(2, 10));
         assert!(peer.is_gone(Incarnation(1)) && !peer.is_gone(Incarnation(2)));
-        assert_eq!(peer.standing(0), None, "packets of the former stay mean nothing");
-        peer.set_standing(2, standing(1, 10));
+        assert_eq!(peer.status(0), None, "packets of the former stay mean nothing");
+        peer.set_status(2, status(1, 10));
         assert_eq!(peer.latest().map(|s| s.incarnation), Some(Incarnation(2)));
         peer.set_gone(Incarnation(2));
         assert_eq!(peer.latest(), None);
@@ -252,34 +252,34 @@ mod tests {
     #[test]
     fn peer_without_players_only_spectates() {
         let mut peer = Peer::default();
-        peer.set_standing(0, standing(1, 10));
+        peer.set_status(0, status(1, 10));
         assert!(!peer.may_come_in(), "it is in the roster");
         peer.observes = true;
         assert!(peer.may_come_in());
-        peer.set_standing(1, PeerStatus { players: 0, ..standing(1, 10) });
+        peer.set_status(1, PeerStatus { players: 0, ..status(1, 10) });
         assert!(!peer.may_come_in(), "it needs no look in every tick");
     }
 
     #[test]
     fn tag_meaning_is_per_link() {
         let mut peer = Peer::default();
-        peer.set_standing(3, standing(1, 10));
+        peer.set_status(3, status(1, 10));
         peer.forget_tags();
-        assert_eq!(peer.standing(3), None, "what it means now is still under way");
+        assert_eq!(peer.status(3), None, "what it means now is still under way");
         assert_eq!(peer.latest().map(|s| s.tip.history()), Some(History(10)));
-        peer.set_standing(3, standing(1, 11));
-        assert_eq!(peer.standing(3).map(|s| s.tip.history()), Some(History(11)));
+        peer.set_status(3, status(1, 11));
+        assert_eq!(peer.status(3).map(|s| s.tip.history()), Some(History(11)));
     }
 
     #[test]
     fn packets_may_refer_to_recent_statuses() {
         let mut peer = Peer::default();
         for tag in 0..20 {
-            peer.set_standing(tag, standing(1, tag.into()));
+            peer.set_status(tag, status(1, tag.into()));
         }
-        assert_eq!(peer.standing(19).map(|s| s.tip.history()), Some(History(19)));
-        assert_eq!(peer.standing(12).map(|s| s.tip.history()), Some(History(12)));
-        assert_eq!(peer.standing(11), None);
+        assert_eq!(peer.status(19).map(|s| s.tip.history()), Some(History(19)));
+        assert_eq!(peer.status(12).map(|s| s.tip.history()), Some(History(12)));
+        assert_eq!(peer.status(11), None);
     }
 
     #[test]

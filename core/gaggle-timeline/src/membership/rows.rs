@@ -19,7 +19,7 @@ pub(crate) fn is_open(rows: &[RosterEntry], stream: StreamId) -> bool {
 }
 
 /// Leader at `frame`: the stream first in join order.
-pub(crate) fn lead_at(rows: &[RosterEntry], frame: Frame) -> Option<&RosterEntry> {
+pub(crate) fn leader_at(rows: &[RosterEntry], frame: Frame) -> Option<&RosterEntry> {
     rows.iter().filter(|row| row.is_present_at(frame)).min_by_key(|row| row.rank())
 }
 
@@ -62,9 +62,9 @@ mod tests {
     #[test]
     fn leader_is_first_in_join_order_then_lowest_slot() {
         let rows = [row(1, 2, 1, 50), row(2, 1, 1, 20), row(3, 0, 9, 0)];
-        let lead = |frame| lead_at(&rows, Frame::new(frame)).map(|row| row.stream.peer.to_u128());
-        assert_eq!([lead(1), lead(20), lead(21), lead(51)], [Some(2), Some(2), Some(1), Some(3)]);
-        assert_eq!(lead(0), None);
+        let leader = |frame| leader_at(&rows, Frame::new(frame)).map(|row| row.stream.peer.to_u128());
+        assert_eq!([leader(1), leader(20), leader(21), leader(51)], [Some(2), Some(2), Some(1), Some(3)]);
+        assert_eq!(leader(0), None);
     }
 
     #[test]

@@ -34,9 +34,9 @@ pub(crate) struct Rules {
     /// No joiner is admitted during a view change.
     pub(crate) no_join_while_busy: bool,
     /// A peer that turns out to have joined is asked, too.
-    pub(crate) newcomers_are_asked: bool,
+    pub(crate) joiners_are_asked: bool,
     /// It stays in the circle when the collection begins again.
-    pub(crate) newcomers_are_remembered: bool,
+    pub(crate) joiners_are_remembered: bool,
     /// No peer says goodbye during a view change.
     pub(crate) no_end_while_busy: bool,
     /// Only a full member coordinates.
@@ -85,8 +85,8 @@ impl Rules {
         promise_binds: true,
         ready_names_history: true,
         no_join_while_busy: true,
-        newcomers_are_asked: true,
-        newcomers_are_remembered: true,
+        joiners_are_asked: true,
+        joiners_are_remembered: true,
         no_end_while_busy: true,
         full_before_coordinating: true,
         goodbyes_survive: true,

@@ -20,7 +20,7 @@ pub(crate) struct Settings {
     /// Only a majority may go on, so that there is one history.
     pub(crate) majority: bool,
     /// Fewest peers that make a view.
-    pub(crate) circle_min: usize,
+    pub(crate) quorum_min: usize,
     /// Ancestors sent without a request.
     pub(crate) tip_links: u32,
     /// Time after which an unanswered message is repeated.
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
     /// Time without progress after which a joiner starts over.
     pub(crate) feed_timeout: Micros,
     /// Time after which a peer that blocks a view change is evicted with it.
-    pub(crate) hold_up: Micros,
+    pub(crate) stall_timeout: Micros,
     /// Time without a tick after which a peer counts as having slept.
     pub(crate) sleep_after: Micros,
 }
@@ -41,16 +41,16 @@ impl Settings {
     /// Settings of a session with so many slots.
     pub(crate) fn new(config: &TimelineConfig, slot_count: usize) -> Settings {
         Settings {
-            lookahead_frames: config.reach_frames(),
+            lookahead_frames: config.lookahead_frames(),
             slot_count,
             majority: config.majority,
-            circle_min: config.quorum_min,
+            quorum_min: config.quorum_min,
             tip_links: TIP_LINKS as u32,
             repeat_after: REPEAT_AFTER,
             gather: Micros::from_millis(200),
             patience: Micros::from_secs(2),
             feed_timeout: Micros::from_secs(3),
-            hold_up: config.evict_stalled_after,
+            stall_timeout: config.evict_stalled_after,
             sleep_after: config.timeout,
         }
     }

@@ -62,7 +62,7 @@ impl Membership {
             self.collection = None;
             let first = here.iter().min_by_key(|row| row.rank()).map(|row| row.stream);
             let before_us = here.iter().filter(|other| other.rank() < row.rank()).count() as u32;
-            self.watch_hold_up(now, first.filter(|_| suspicion || unfinished), before_us);
+            self.watch_stall(now, first.filter(|_| suspicion || unfinished), before_us);
             return;
         }
         let enlist = self.voters_are_missing();
@@ -77,7 +77,7 @@ impl Membership {
         {
             let unheard = |stream: &&StreamId| !collection.reports.contains_key(stream);
             let silent = collection.circle.iter().find(unheard).copied();
-            self.watch_hold_up(now, silent, 0);
+            self.watch_stall(now, silent, 0);
             self.repeat(now, entries);
             return;
         }
@@ -90,17 +90,17 @@ impl Membership {
     /// Evicts a peer that must act or answer for a change to proceed, can be heard and does neither.
     ///
     /// Peers further back in rank wait longer: those before them may be about to act.
-    fn watch_hold_up(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
+    fn watch_stall(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
         // With a majority those who are left may be too few: then it takes as long as it takes.
         let by = by.filter(|stream| self.decide_without(*stream));
         let same = |held: &(StreamId, Micros, Frame)| Some(held.0) == by && held.2 == self.confirmed;
-        let since = self.held_up.filter(same).map_or(now, |(_, since, _)| since);
-        self.held_up = by.map(|stream| (stream, since, self.confirmed));
+        let since = self.stalled_by.filter(same).map_or(now, |(_, since, _)| since);
+        self.stalled_by = by.map(|stream| (stream, since, self.confirmed));
         if let Some(stream) = by
-            && now.since(since).get() >= self.settings.hold_up.get() * u64::from(before_us + 1)
+            && now.since(since).get() >= self.settings.stall_timeout.get() * u64::from(before_us + 1)
         {
-            self.held_up = None;
-            self.condemn(stream);
+            self.stalled_by = None;
+            self.evict(stream);
         }
     }
 
@@ -125,13 +125,13 @@ impl Membership {
             let awaited = row.is_active() || row.last_frame > self.confirmed && through < row.last_frame;
             awaited && row.stream != self.me && !self.is_reachable(row.stream)
         };
-        let calm = !self.known.iter().any(away) && !self.voters_are_missing();
-        self.quiescent_since = calm.then_some(self.epoch);
-        if calm {
+        let is_quiescent = !self.known.iter().any(away) && !self.voters_are_missing();
+        self.quiescent_since = is_quiescent.then_some(self.epoch);
+        if is_quiescent {
             self.suspicious_since = None;
-            self.held_up = None;
+            self.stalled_by = None;
         }
-        calm
+        is_quiescent
     }
 
     /// Whether to wait for more suspicions: asking at the first one would mean asking again at the
@@ -139,16 +139,16 @@ impl Membership {
     fn is_gathering(&mut self, now: Micros) -> bool {
         let since = *self.suspicious_since.get_or_insert(now);
         // An eviction is no suspicion.
-        self.condemned.is_empty() && self.doubtful && now.since(since) < self.settings.gather
+        self.evicted.is_empty() && self.doubtful && now.since(since) < self.settings.gather
     }
 
     /// Whether all that were asked can still answer, and no other stream should be.
     fn still_good(&self, collection: &Collection, circle: &[StreamId]) -> bool {
         let answers = |stream: &StreamId| {
-            let newcomer = self.rules.newcomers_are_remembered
+            let joiner = self.rules.joiners_are_remembered
                 && rows::row_of(&self.known, *stream).is_none()
                 && self.is_reachable(*stream);
-            circle.contains(stream) || newcomer
+            circle.contains(stream) || joiner
         };
         let widens = self.settings.majority
             && self.rules.small_circle_widens
@@ -415,21 +415,21 @@ impl Membership {
             self.collection = None;
             return Ok(());
         }
-        let newcomers: Vec<StreamId> = rows
+        let joiners: Vec<StreamId> = rows
             .iter()
             .filter(|row| row.is_active() && !collection.circle.contains(&row.stream))
             .map(|row| row.stream)
             .filter(|stream| self.is_reachable(*stream))
             .collect();
-        if !newcomers.is_empty() && self.rules.newcomers_are_asked {
+        if !joiners.is_empty() && self.rules.joiners_are_asked {
             let mut circle = collection.circle;
-            circle.extend(newcomers);
+            circle.extend(joiners);
             gaggle_kit::insertion_sort(&mut circle, |stream| *stream);
             self.ask(now, circle, entries);
             return Ok(());
         }
         let here = circle.len() + self.count_waiting(&rows);
-        if !self.may_decide(&electorate, &circle) || here < self.settings.circle_min {
+        if !self.may_decide(&electorate, &circle) || here < self.settings.quorum_min {
             return Ok(());
         }
         self.cut(&mut rows, &circle, &collection);
@@ -454,14 +454,13 @@ impl Membership {
     /// that is missing, started again; one that plays in this history was admitted by a peer that is
     /// gone, before this one had read it.
     fn count_waiting(&self, rows: &[RosterEntry]) -> usize {
-        let plays_with_us = |id: PeerId, standing: &PeerStatus| {
-            let stream = StreamId { peer: id, incarnation: standing.incarnation };
-            self.lineage.relate(&standing.tip) == Relation::Same && rows::row_of(rows, stream).is_none()
+        let plays_with_us = |id: PeerId, status: &PeerStatus| {
+            let stream = StreamId { peer: id, incarnation: status.incarnation };
+            self.lineage.relate(&status.tip) == Relation::Same && rows::row_of(rows, stream).is_none()
         };
         let plays = |id: PeerId, peer: &Peer| {
-            let left = |standing: &PeerStatus| peer.sat_as == Some(standing.incarnation);
-            let latest =
-                || peer.latest().is_some_and(|standing| !left(standing) && plays_with_us(id, standing));
+            let left = |status: &PeerStatus| peer.sat_as == Some(status.incarnation);
+            let latest = || peer.latest().is_some_and(|status| !left(status) && plays_with_us(id, status));
             peer.reachable && !peer.observes && latest()
         };
         let waits = |(id, peer): &(PeerId, &Peer)| peer.ready_since.is_some() || plays(*id, peer);

@@ -34,11 +34,11 @@ pub(crate) struct Allowed {
     pub(crate) promises: RateLimiter,
     pub(crate) promise_ballot: u32,
     /// Bytes of letters that are passed on for it, and to it.
-    pub(crate) letter_bytes_from: RateLimiter,
-    pub(crate) letter_bytes_to: RateLimiter,
+    pub(crate) forward_bytes_from: RateLimiter,
+    pub(crate) forward_bytes_to: RateLimiter,
     /// Attempts it brings letters about, and the highest of these.
-    pub(crate) letters: RateLimiter,
-    pub(crate) letter_ballot: u32,
+    pub(crate) forwards: RateLimiter,
+    pub(crate) forward_ballot: u32,
 }
 
 impl Allowed {

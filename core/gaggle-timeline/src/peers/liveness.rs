@@ -30,7 +30,7 @@ pub(crate) struct Presence {
     /// When a peer that hears it last told so.
     pub(crate) heard_via: Option<(PeerId, Micros)>,
     /// How long others have waited for it.
-    pub(crate) hold_up: StallTimer,
+    pub(crate) stall_timer: StallTimer,
 }
 
 impl Default for Presence {
@@ -41,7 +41,7 @@ impl Default for Presence {
             reachable: false,
             heard_at: Micros::ZERO,
             heard_via: None,
-            hold_up: StallTimer::default(),
+            stall_timer: StallTimer::default(),
         }
     }
 }

@@ -54,7 +54,7 @@ impl SenderContext {
 pub(crate) struct SentStatus {
     /// How often; the tag follows from it.
     count: u64,
-    standing: Option<PeerStatus>,
+    status: Option<PeerStatus>,
     /// It was never said: it follows from starting together.
     pub(crate) implied: bool,
     /// Since what was looked at last, nothing changed that it should be told.
@@ -67,34 +67,34 @@ const TAGS: u64 = TAG_NONE as u64;
 impl SentStatus {
     /// The tag for our packets to this peer.
     pub(crate) fn tag(&self) -> u8 {
-        match self.standing {
+        match self.status {
             Some(_) => (self.count % TAGS) as u8,
             None => TAG_NONE,
         }
     }
 
     /// What the peer believes.
-    pub(crate) fn standing(&self) -> Option<&PeerStatus> {
-        self.standing.as_ref()
+    pub(crate) fn status(&self) -> Option<&PeerStatus> {
+        self.status.as_ref()
     }
 
     /// It is told something else from now on, under a new tag.
-    pub(crate) fn tell(&mut self, standing: PeerStatus) -> u8 {
+    pub(crate) fn tell(&mut self, status: PeerStatus) -> u8 {
         self.count += 1;
-        self.standing = Some(standing);
+        self.status = Some(status);
         self.implied = false;
         self.tag()
     }
 
     /// It knows this without being told, by starting together with us. Nothing was told before.
-    pub(crate) fn imply(&mut self, standing: PeerStatus) {
-        self.standing = Some(standing);
+    pub(crate) fn imply(&mut self, status: PeerStatus) {
+        self.status = Some(status);
         self.implied = true;
     }
 
     /// We stand for nothing any more.
     pub(crate) fn forget(&mut self) {
-        self.standing = None;
+        self.status = None;
         self.epoch = None;
         self.implied = false;
     }
@@ -137,6 +137,6 @@ mod tests {
         sent.tell(status());
         sent.epoch = Some(3);
         sent.forget();
-        assert_eq!((sent.tag(), sent.standing(), sent.epoch), (TAG_NONE, None, None));
+        assert_eq!((sent.tag(), sent.status(), sent.epoch), (TAG_NONE, None, None));
     }
 }

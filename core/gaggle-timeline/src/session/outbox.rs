@@ -33,11 +33,11 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// A message that must arrive; the caller writes it.
     pub(crate) fn message(&mut self, to: PeerId) -> &mut Vec<u8> {
-        self.letter(to, MESSAGE_STREAM)
+        self.forward(to, MESSAGE_STREAM)
     }
 
     /// As [`message`](Outbox::message), in the order of this stream.
-    pub(crate) fn letter(&mut self, to: PeerId, stream: u8) -> &mut Vec<u8> {
+    pub(crate) fn forward(&mut self, to: PeerId, stream: u8) -> &mut Vec<u8> {
         self.post(to, Channel::Reliable(stream))
     }
 
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn popped_message_leaves_outbox_empty() {
         let mut outbox = Outbox::default();
-        outbox.letter(PEER, 9);
+        outbox.forward(PEER, 9);
         assert!(!outbox.is_empty() && outbox.is_last());
         assert_eq!(outbox.pop(), Some((PEER, Channel::Reliable(9), &[][..])));
         assert!(outbox.is_empty());

@@ -103,8 +103,8 @@ impl<I: Input> Session<I> {
             return;
         }
         let peer = self.peers[index].peer;
-        if let membership::Message::PeerStatus { standing, .. } = &message
-            && standing.knows.is_none()
+        if let membership::Message::PeerStatus { status, .. } = &message
+            && status.knows.is_none()
             && self.peers[index].hello.told.implied
         {
             // It did not start together with this peer after all.
@@ -113,11 +113,11 @@ impl<I: Input> Session<I> {
         if matches!(message, membership::Message::PeerStatus { .. }) {
             self.peers[index].unable_until = None;
         }
-        let stay = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
+        let stay = self.membership.latest_status(peer).map(|status| status.incarnation);
         self.sync_held();
         let taken = self.membership.handle_message(self.cx.now, peer, message, &mut self.log);
-        let stays = self.membership.latest_standing(peer).map(|standing| standing.incarnation);
-        let watches = self.membership.latest_standing(peer).is_some_and(|standing| standing.players == 0);
+        let stays = self.membership.latest_status(peer).map(|status| status.incarnation);
+        let watches = self.membership.latest_status(peer).is_some_and(|status| status.players == 0);
         self.peers[index].watches = watches && !self.peers[index].is_open;
         if stay.is_some() && stay != stays {
             let agreed = self.membership.confirmed();
@@ -195,8 +195,8 @@ impl<I: Input> Session<I> {
         let known = self.peers[index].hello.meaning.filter(|known| known.tag == tag && known.epoch == epoch);
         let players = match known {
             Some(known) => known.players,
-            None => match self.membership.standing_of(self.peers[index].peer, tag) {
-                Some(standing) => standing.players,
+            None => match self.membership.status_of(self.peers[index].peer, tag) {
+                Some(status) => status.players,
                 None if tag == membership::IMPLIED_TAG && self.life.is_gathering() => {
                     return self.take_early(now, index, bytes);
                 }
@@ -248,13 +248,13 @@ impl<I: Input> Session<I> {
             }
         };
         self.send_membership();
-        let Some(standing) = self.membership.standing_of(peer, packet.tag) else { return Ok(nothing) };
-        let stream = StreamId { peer, incarnation: standing.incarnation };
+        let Some(status) = self.membership.status_of(peer, packet.tag) else { return Ok(nothing) };
+        let stream = StreamId { peer, incarnation: status.incarnation };
         let me = self.membership.me().incarnation;
-        let own_first = self.membership.standing().and_then(|own| own.first);
+        let own_first = self.membership.status().and_then(|own| own.first);
         let knows_us =
-            standing.knows.is_some_and(|known| known.incarnation == me && Some(known.first) == own_first);
-        let track = self.log.track_of(stream, standing.players);
+            status.knows.is_some_and(|known| known.incarnation == me && Some(known.first) == own_first);
+        let track = self.log.track_of(stream, status.players);
         if track.is_none() && self.log.track_index(stream).is_some() {
             // The leader that admitted it gave it another number of slots: its entries fit nowhere.
             return Ok(nothing);
@@ -267,8 +267,8 @@ impl<I: Input> Session<I> {
             plain: matches!(hearing, Acceptance::All(_)) || packet.observer,
             hearing,
             stream,
-            first: standing.first,
-            players: standing.players,
+            first: status.first,
+            players: status.players,
             knows_us,
             grows: self.membership.grows(stream),
             track,
@@ -330,7 +330,7 @@ impl<I: Input> Session<I> {
     /// Frame up to which a peer's stream is held, as far as that peer was told that it is known.
     pub(super) fn have_of(&self, index: usize) -> Frame {
         let remote = &self.peers[index];
-        let Some(known) = remote.hello.told.standing().and_then(|standing| standing.knows) else {
+        let Some(known) = remote.hello.told.status().and_then(|status| status.knows) else {
             return Frame::START;
         };
         let told = |meaning: &SenderContext| {
@@ -361,10 +361,10 @@ impl<I: Input> Session<I> {
         // behind all others, and no peer waits for one that has said goodbye.
         let plays = self.membership.mode() == Mode::Member && self.membership.own_end().is_none();
         let in_step = plays && !self.time.is_catching_up() && meaning.track.is_some();
-        let possible = self.membership.confirmed().saturating_add(2 * self.cx.config.reach_frames());
+        let possible = self.membership.confirmed().saturating_add(2 * self.cx.config.lookahead_frames());
         // A little more is only dropped: a peer that lags, or was cut and does not know it, may see
         // that of an honest one.
-        let absurd = possible.saturating_add(2 * self.cx.config.reach_frames());
+        let absurd = possible.saturating_add(2 * self.cx.config.lookahead_frames());
         if newest > absurd && in_step {
             return Err(PeerFault::InputTooFarAhead { frame: newest, possible });
         }
@@ -384,13 +384,13 @@ impl<I: Input> Session<I> {
             return Ok(());
         }
         let Some(track) = meaning.track else {
-            return self.take_warm(index, base, newest, packet, meaning);
+            return self.take_pending(index, base, newest, packet, meaning);
         };
         let RemoteStream { row: RosterEntry { last_frame: row_last, .. }, since, .. } =
             self.log.tracks()[track];
         if base < since && (base.next() < since || Some(base.next()) != meaning.first) {
             // What the runs build on is not in the table, but among the pending streams.
-            return self.take_warm(index, base, newest, packet, meaning);
+            return self.take_pending(index, base, newest, packet, meaning);
         }
         let last = if meaning.grows { newest.min(row_last).min(possible) } else { have };
         if (!packet.entry_controls.is_empty() || newest <= have)
@@ -403,13 +403,13 @@ impl<I: Input> Session<I> {
         if last > have {
             self.log.note_news();
             if !packet.entry_controls.is_empty() {
-                self.take_sayings(meaning.stream, newest, have, last, packet);
+                self.take_controls(meaning.stream, newest, have, last, packet);
             }
         }
         Ok(())
     }
 
-    fn take_sayings(
+    fn take_controls(
         &mut self,
         stream: StreamId,
         newest: Frame,
@@ -428,7 +428,7 @@ impl<I: Input> Session<I> {
     }
 
     /// Takes entries of a stream that has no column in the table, or had none when it made them.
-    fn take_warm(
+    fn take_pending(
         &mut self,
         index: usize,
         base: Frame,

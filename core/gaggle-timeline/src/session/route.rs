@@ -96,7 +96,7 @@ impl<I: Input> Session<I> {
         let (peer, remote) = (remote.peer, &*remote);
         let Session { log, membership, cx, audit, .. } = self;
         let confirmed = membership.confirmed();
-        let kept = |frame| log.is_kept(frame, confirmed, cx.config.reach_frames());
+        let kept = |frame| log.is_kept(frame, confirmed, cx.config.lookahead_frames());
         let streams = |from: Frame, to| match kept(from.next()) {
             true => stream_hashes(log, membership.rows().iter(), from, to),
             false => Vec::new(),
@@ -127,7 +127,7 @@ impl<I: Input> Session<I> {
         }
         let Session { log, membership, cx, audit, peers, .. } = self;
         let streams = |from: Frame, to| {
-            let is_kept = log.is_kept(from.next(), membership.confirmed(), cx.config.reach_frames());
+            let is_kept = log.is_kept(from.next(), membership.confirmed(), cx.config.lookahead_frames());
             let rows = membership.rows().iter().filter(|_| is_kept);
             stream_hashes(log, rows, from, to)
         };
@@ -205,12 +205,12 @@ impl<I: Input> Session<I> {
     /// Whether a state can replace ours where we are: it is of our branch, the same inputs led to
     /// it, and what came since is still held.
     pub(super) fn can_repair(&self, offer: &Offer) -> bool {
-        let frame = offer.tidings.confirmed;
+        let frame = offer.join_context.confirmed;
         let newest = self.log.current.max(self.log.local.newest());
-        let held = self.log.table.frames().saturating_sub(2 * self.cx.config.reach_frames());
+        let held = self.log.table.frames().saturating_sub(2 * self.cx.config.lookahead_frames());
         self.recovery.is_under_way()
             && self.membership.mode() == Mode::Member
-            && offer.tidings.told.view.history == self.membership.lineage().history()
+            && offer.join_context.told.view.history == self.membership.lineage().history()
             && self.audit.inputs_at(frame) == Some(offer.inputs_hash)
             && newest.since(frame) < held
     }
@@ -284,7 +284,7 @@ impl<I: Input> Session<I> {
             self.cx.events.push(SessionEvent::StateNotDecodable { frame });
         }
         self.sync_held();
-        let context = self.membership.tidings(frame, &self.log).zip(self.audit.inputs_at(frame));
+        let context = self.membership.join_context(frame, &self.log).zip(self.audit.inputs_at(frame));
         let progress = Progress { frame, ..self.progress() };
         self.donor.handle_export(&mut self.cx, state, context, progress);
     }
@@ -293,7 +293,7 @@ impl<I: Input> Session<I> {
         let Session { cx, membership, peers, donor, .. } = self;
         donor.tick(cx, membership.may_donate(), |peer| {
             let remote = peers.get(peer);
-            let stays = membership.latest_standing(peer).map(|standing| standing.incarnation);
+            let stays = membership.latest_status(peer).map(|status| status.incarnation);
             let row = stays.and_then(|incarnation| row_of(membership.rows(), StreamId { peer, incarnation }));
             Joining {
                 is_spectator: remote.is_some_and(|remote| remote.watches),
@@ -378,7 +378,7 @@ impl<I: Input> Session<I> {
         let heard_age = heard_age(self.cx.now, heard);
         let confirmed = owner.map_or(Frame::START, |owner| owner.stream.confirmed);
         let remote = &self.peers[index];
-        if remote.hello.told.standing().is_some() {
+        if remote.hello.told.status().is_some() {
             let give = Backfill { tag: remote.hello.told.tag(), heard_age, confirmed, tail };
             Other::Backfill(give).encode(self.cx.outbox.packet(remote.peer));
         }
@@ -387,8 +387,8 @@ impl<I: Input> Session<I> {
     fn take_give(&mut self, index: usize, give: &Backfill) {
         let giver = self.peers[index].peer;
         let ours = self.membership.lineage();
-        let standing = self.membership.standing_of(giver, give.tag);
-        let stands_here = standing.is_some_and(|standing| ours.relate(&standing.tip) == Relation::Same);
+        let status = self.membership.status_of(giver, give.tag);
+        let stands_here = status.is_some_and(|status| ours.relate(&status.tip) == Relation::Same);
         let stream = give.tail.stream;
         if !stands_here || stream.peer == giver || row_of(self.membership.known(), stream).is_none() {
             return;

@@ -72,7 +72,7 @@ impl<I: Input> Session<I> {
         self.sync_roster();
         self.log.update_received();
         self.update_confirmed();
-        self.watch_usurper();
+        self.watch_false_leader();
         self.note_history();
         self.send_membership();
         if self.membership.take_lost().is_some() {
@@ -132,7 +132,7 @@ impl<I: Input> Session<I> {
     pub(super) fn update_confirmed(&mut self) {
         // Called twice per tick, and at least once with nothing new.
         let member = self.membership.mode() == Mode::Member;
-        if !member || self.log.received().min(self.own_horizon()) > self.membership.confirmed() {
+        if !member || self.log.received().min(self.own_frames_through()) > self.membership.confirmed() {
             self.confirm_held();
         }
     }
@@ -146,7 +146,7 @@ impl<I: Input> Session<I> {
         }
         loop {
             let confirmed = self.membership.confirmed();
-            let to = self.log.received().min(self.own_horizon());
+            let to = self.log.received().min(self.own_frames_through());
             if to <= confirmed {
                 return;
             }
@@ -189,7 +189,7 @@ impl<I: Input> Session<I> {
     }
 
     /// Frame up to which own entries exist; for ever after the goodbye.
-    fn own_horizon(&self) -> Frame {
+    fn own_frames_through(&self) -> Frame {
         match self.membership.own_end() {
             Some(_) => Frame::NEVER.previous(),
             None => self.log.local.newest(),
@@ -223,7 +223,7 @@ impl<I: Input> Session<I> {
     pub(super) fn present_frame(&self) -> Option<Frame> {
         let present = self.peers.present_frame(self.cx.now, self.cx.frame)?;
         // Inputs are sent at most one lookahead before they are played.
-        let oldest = self.membership.confirmed().saturating_sub(self.cx.config.reach_frames());
+        let oldest = self.membership.confirmed().saturating_sub(self.cx.config.lookahead_frames());
         Some(present.max(oldest))
     }
 
@@ -279,8 +279,8 @@ impl<I: Input> Session<I> {
     }
 
     /// Faults a peer that admits a joiner without leading.
-    fn watch_usurper(&mut self) {
-        if let Some((stream, frame)) = self.membership.take_usurper()
+    fn watch_false_leader(&mut self) {
+        if let Some((stream, frame)) = self.membership.take_false_leader()
             && let Some(index) = self.peers.index_of(stream.peer)
         {
             self.fault(index, PeerFault::NotLeader { frame });
@@ -298,9 +298,9 @@ impl<I: Input> Session<I> {
 
     /// Announces this peer and its settings.
     pub(super) fn say_hello(&mut self, peer: PeerId) {
-        let company = self.life.cohort(self.cx.config.match_id);
+        let cohort = self.life.cohort(self.cx.config.match_id);
         if let Some(index) = self.peers.index_of(peer) {
-            self.peers[index].hello.cohorts = (0, company);
+            self.peers[index].hello.cohorts = (0, cohort);
         }
         let announce = Message::Announce(Announce {
             version: PROTOCOL_VERSION,
@@ -309,7 +309,7 @@ impl<I: Input> Session<I> {
             shape: self.cx.shape,
             incarnation: self.membership.me().incarnation,
             slots: self.life.seat_of(self.cx.local_peer).unwrap_or_default(),
-            cohort: company,
+            cohort: cohort,
         });
         let bytes = self.cx.outbox.message(peer);
         announce.encode(bytes);
@@ -317,12 +317,12 @@ impl<I: Input> Session<I> {
 
     /// Peers that start together know each other's status and assume it from the first packet on: the
     /// match begins at once, whatever gets lost meanwhile.
-    pub(super) fn imply_standings(&mut self, company: u64) {
-        let Some(own) = self.membership.standing() else { return };
+    pub(super) fn imply_statuses(&mut self, cohort: u64) {
+        let Some(own) = self.membership.status() else { return };
         for index in 0..self.peers.len() {
             let Peer { peer, ref hello, .. } = self.peers[index];
             let row = self.membership.known().iter().find(|row| row.stream.peer == peer).copied();
-            let Some(row) = row.filter(|_| hello.cohorts == (company, company)) else { continue };
+            let Some(row) = row.filter(|_| hello.cohorts == (cohort, cohort)) else { continue };
             let knows = |incarnation| Some(Known { incarnation, first: row.first_frame });
             let theirs = PeerStatus {
                 incarnation: row.stream.incarnation,
@@ -331,7 +331,7 @@ impl<I: Input> Session<I> {
                 knows: knows(own.incarnation),
                 ..own.clone()
             };
-            if self.membership.imply_standing(peer, theirs) {
+            if self.membership.imply_status(peer, theirs) {
                 let ours = PeerStatus { knows: knows(row.stream.incarnation), ..own.clone() };
                 self.peers[index].hello.told.imply(ours);
             }
@@ -339,30 +339,30 @@ impl<I: Input> Session<I> {
     }
 
     /// Tells this peer's status to all that do not know it.
-    pub(super) fn tell_standing(&mut self) {
+    pub(super) fn tell_status(&mut self) {
         let epoch = self.membership.epoch().number();
         for index in 0..self.peers.len() {
             let remote = &self.peers[index];
             if !remote.is_linked() || remote.hello.told.epoch == Some(epoch) {
                 continue;
             }
-            let Some(mut standing) = self.membership.standing() else {
+            let Some(mut status) = self.membership.status() else {
                 self.peers[index].hello.told.forget();
                 continue;
             };
             let peer = remote.peer;
-            standing.knows = self.membership.latest_standing(peer).and_then(|theirs| {
+            status.knows = self.membership.latest_status(peer).and_then(|theirs| {
                 let first = theirs.first?;
                 Some(Known { incarnation: theirs.incarnation, first })
             });
             let remote = &mut self.peers[index];
             remote.hello.told.epoch = Some(epoch);
-            if remote.hello.told.standing() != Some(&standing) {
+            if remote.hello.told.status() != Some(&status) {
                 // Packets that overtake the message mean nothing yet: more of them follow soon.
                 remote.stream.lossy_until =
                     remote.stream.lossy_until.max(self.cx.now + membership::REPEAT_AFTER);
-                let tag = remote.hello.told.tell(standing.clone());
-                let message = membership::Message::PeerStatus { tag, standing };
+                let tag = remote.hello.told.tell(status.clone());
+                let message = membership::Message::PeerStatus { tag, status };
                 message.encode(self.cx.outbox.message(peer));
             }
         }
@@ -400,8 +400,8 @@ impl<I: Input> Session<I> {
                     cx.config.evict_stalled_after.max(cx.config.timeout)
                 }
             };
-            if time.is_overdue(&mut owner.presence.hold_up, stream, track.have, span, timeout) {
-                membership.condemn_idle(cx.now, stream);
+            if time.is_overdue(&mut owner.presence.stall_timer, stream, track.have, span, timeout) {
+                membership.evict_idle(cx.now, stream);
             }
         }
     }

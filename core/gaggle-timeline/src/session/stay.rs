@@ -42,7 +42,7 @@ impl<I: Input> Session<I> {
     /// a lower id, so that no circle of spectators feeds itself.
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
         let able = self.peers.iter().filter(|remote| remote.is_trusted() && remote.presence.reachable);
-        let stands = able.filter(|remote| self.membership.latest_standing(remote.peer).is_some());
+        let stands = able.filter(|remote| self.membership.latest_status(remote.peer).is_some());
         let gives = stands.filter(|remote| {
             let passes_on = self.cx.spectates && remote.peer < self.cx.local_peer;
             if remote.watches { passes_on } else { !self.membership.observes(remote.peer) }
@@ -70,7 +70,7 @@ impl<I: Input> Session<I> {
         let Session { cx, joiner, peers, membership, .. } = self;
         let may_follow = || {
             let mut linked = peers.iter().filter(|remote| remote.is_linked());
-            linked.any(|remote| membership.latest_standing(remote.peer).is_none())
+            linked.any(|remote| membership.latest_status(remote.peer).is_none())
         };
         if joiner.choose(cx, &candidates, may_follow, may_create) == JoinAction::CreateMatch {
             self.create_match();
@@ -149,12 +149,12 @@ impl<I: Input> Session<I> {
         }
         self.peers[index].unable_until = None;
         // Before anything changes: a fault found later would leave this peer between two matches.
-        if let Err(fault) = self.membership.judge(&offer.tidings, check_entry::<I>) {
+        if let Err(fault) = self.membership.judge(&offer.join_context, check_entry::<I>) {
             self.joiner.drop_state();
             self.blame(index, Err(fault));
             return;
         }
-        let is_wanted = self.membership.wants(&offer.tidings) || self.recovery.is_under_way();
+        let is_wanted = self.membership.wants(&offer.join_context) || self.recovery.is_under_way();
         let taken = self.joiner.handle_offer(&mut self.cx, offer, is_wanted);
         self.fault_if(index, taken);
     }
@@ -167,7 +167,7 @@ impl<I: Input> Session<I> {
 
     /// Takes what the donor confirmed.
     fn follow_feeds(&mut self, index: usize) {
-        let lookahead = self.cx.config.reach_frames();
+        let lookahead = self.cx.config.lookahead_frames();
         while let Some(feed) = self.joiner.next_feed(self.membership.confirmed(), self.log.current, lookahead)
         {
             self.follow(index, &feed);
@@ -200,11 +200,11 @@ impl<I: Input> Session<I> {
         let Some((offer, _)) = self.joiner.complete() else { return false };
         let repairs = self.recovery.is_under_way();
         let here = self.log.current.min(self.membership.confirmed());
-        if repairs && offer.tidings.confirmed > here && !self.cx.spectates {
+        if repairs && offer.join_context.confirmed > here && !self.cx.spectates {
             // Not yet there.
             return false;
         }
-        let is_wanted = repairs || self.membership.wants(&offer.tidings);
+        let is_wanted = repairs || self.membership.wants(&offer.join_context);
         if !is_wanted {
             self.joiner.drop_state();
         }
@@ -228,17 +228,17 @@ impl<I: Input> Session<I> {
         }
         if self.can_repair(&offer) {
             self.joiner.settle();
-            self.repair(donor, offer.tidings.confirmed);
+            self.repair(donor, offer.join_context.confirmed);
             return;
         }
         let made_good = self.cx.spectates && self.recovery.is_under_way();
         self.recovery.end_by_entry(self.cx.now, donor);
         self.cx.stats.snapshots_received += 1;
-        let former = self.end_stay(Some(&offer.tidings));
-        let (name, frame) = (self.cx.draw_incarnation(), offer.tidings.confirmed);
+        let former = self.end_stay(Some(&offer.join_context));
+        let (name, frame) = (self.cx.draw_incarnation(), offer.join_context.confirmed);
         self.donor.end_all(&mut self.cx, made_good);
         self.restart_log(name, frame);
-        let adopted = self.membership.adopt(self.cx.now, &offer.tidings, name, &mut self.log);
+        let adopted = self.membership.adopt(self.cx.now, &offer.join_context, name, &mut self.log);
         self.audit.restart(frame, offer.inputs_hash);
         self.sim.end_side();
         self.joiner.begin_fed(self.cx.now, donor);
@@ -292,7 +292,7 @@ impl<I: Input> Session<I> {
         for remote in self.peers.iter_mut() {
             remote.begin_stay(frame);
             // There is no peer to wait for yet.
-            remote.presence.hold_up = StallTimer::default();
+            remote.presence.stall_timer = StallTimer::default();
         }
     }
 
@@ -318,7 +318,7 @@ impl<I: Input> Session<I> {
         let soon = self.log.current.saturating_add(2 * CATCH_UP_FRAMES);
         let in_step = soon >= present.min(limit);
         let lag = present.since(self.log.received().min(present));
-        if lag > self.cx.config.reach_frames() || !in_step {
+        if lag > self.cx.config.lookahead_frames() || !in_step {
             return;
         }
         self.time.start_delay(self.peers.rtt_worst(self.life.is_gathering()), false);
@@ -391,7 +391,7 @@ impl<I: Input> Session<I> {
             head: head_of(heard, donor),
             claim,
             fed: self.membership.confirmed(),
-            lookahead: self.cx.config.reach_frames(),
+            lookahead: self.cx.config.lookahead_frames(),
             is_spectator: self.cx.spectates,
             begun_at: None,
             is_waiting: false,

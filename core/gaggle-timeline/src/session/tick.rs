@@ -82,9 +82,9 @@ impl<I: Input> Session<I> {
         // An observer learns late what is confirmed, but holds what others will confirm.
         let until = match observes {
             true => {
-                let (confirmed, reach) = (self.membership.confirmed(), self.cx.config.reach_frames());
-                let held = self.log.received().clamp(confirmed, confirmed.saturating_add(3 * reach));
-                held.saturating_add(reach)
+                let (confirmed, lookahead) = (self.membership.confirmed(), self.cx.config.lookahead_frames());
+                let held = self.log.received().clamp(confirmed, confirmed.saturating_add(3 * lookahead));
+                held.saturating_add(lookahead)
             }
             false => self.membership.emit_until(),
         };
@@ -173,10 +173,10 @@ impl<I: Input> Session<I> {
             remote.hello.incarnation.filter(|_| remote.hello.handshake == Handshake::Synchronized)
         };
         let Some(rows) = self.life.roster_when(ready) else { return };
-        let company = self.life.cohort(self.cx.config.match_id);
+        let cohort = self.life.cohort(self.cx.config.match_id);
         self.life.found();
         self.membership.start_together(self.cx.config.match_id, rows);
-        self.imply_standings(company);
+        self.imply_statuses(cohort);
         self.begin_running();
         self.peers.iter_mut().for_each(|remote| remote.stream.acked = Some(Frame::START));
         let before = self.log.record_neutral(self.time.delay());
@@ -281,7 +281,7 @@ impl<I: Input> Session<I> {
     pub fn confirmed_inputs(&self, frame: Frame) -> Option<Inputs<'_, I>> {
         let known = frame > self.sim.origin()
             && frame <= self.membership.confirmed()
-            && self.log.is_kept(frame, self.membership.confirmed(), self.cx.config.reach_frames());
+            && self.log.is_kept(frame, self.membership.confirmed(), self.cx.config.lookahead_frames());
         known.then(|| self.past_inputs(frame))
     }
 
@@ -362,13 +362,13 @@ impl<I: Input> Session<I> {
     }
 
     pub(super) fn find_quiescence(&mut self) {
-        let is_calm = self.life.is_running()
+        let may_rest = self.life.is_running()
             && self.membership.is_at_rest()
             && !self.joiner.is_busy()
             && self.donor.only_feed()
             && !self.recovery.is_open()
             && !self.is_audit_open();
-        self.peers.find_quiescence(is_calm, SILENCE.min(self.cx.config.interrupted_after));
+        self.peers.find_quiescence(may_rest, SILENCE.min(self.cx.config.interrupted_after));
     }
 
     fn liveness_view(&self) -> LivenessView {

@@ -40,8 +40,8 @@ mod tests {
     #[test]
     fn rare_entries_keep_stall_and_steady_ones_end_it() {
         let stream = StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(1) };
-        let mut hold_up = StallTimer::default();
-        let mut wait = |have: u32| hold_up.wait(stream, Frame::new(have), 10, Micros::from_secs(1));
+        let mut timer = StallTimer::default();
+        let mut wait = |have: u32| timer.wait(stream, Frame::new(have), 10, Micros::from_secs(1));
         assert_eq!([50, 50, 51, 59].map(&mut wait).map(Micros::as_millis), [1_000, 2_000, 3_000, 4_000]);
         assert_eq!(wait(60), Micros::from_secs(1));
     }
@@ -50,8 +50,8 @@ mod tests {
     fn stall_counts_across_incarnations() {
         let name =
             |incarnation| StreamId { peer: PeerId::from_u128(1), incarnation: Incarnation(incarnation) };
-        let mut hold_up = StallTimer::default();
-        let mut wait = |stream, have| hold_up.wait(stream, Frame::new(have), 10, Micros::from_secs(1));
+        let mut timer = StallTimer::default();
+        let mut wait = |stream, have| timer.wait(stream, Frame::new(have), 10, Micros::from_secs(1));
         assert_eq!(wait(name(1), 50), Micros::from_secs(1));
         assert_eq!(wait(name(2), 90), Micros::from_secs(2));
         assert_eq!(wait(name(2), 100), Micros::from_secs(1), "it plays again");

@@ -154,7 +154,7 @@ mod tests {
     use gaggle_kit::PeerId;
 
     use super::*;
-    use crate::packet::{Runs, RunsWriter, Sayings};
+    use crate::packet::{EntryControls, Runs, RunsWriter};
     use crate::roster::Incarnation;
 
     fn packet<'a>(newest: u16, ack_low: u16, runs: Runs<'a>) -> Packet<'a> {
@@ -168,7 +168,7 @@ mod tests {
             check: None,
             observer: false,
             promised: None,
-            entry_controls: Sayings::default(),
+            entry_controls: EntryControls::default(),
             runs,
         }
     }
@@ -213,8 +213,8 @@ mod tests {
         assert_eq!(check_controls(&plain, &held, Frame::new(4), Frame::new(8)), Ok(()));
         let said = [(1, EntryControl { end: true, ..EntryControl::NONE })];
         let mut bytes = Vec::new();
-        Sayings::write(&said, &mut bytes);
-        let changed = Packet { entry_controls: Sayings::written(&bytes), ..plain };
+        EntryControls::write(&said, &mut bytes);
+        let changed = Packet { entry_controls: EntryControls::written(&bytes), ..plain };
         let frame = Frame::new(6);
         let newest = Frame::new(7);
         assert_eq!(

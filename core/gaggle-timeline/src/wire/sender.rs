@@ -10,7 +10,7 @@ use crate::config::PACKET_OVERHEAD_BYTES;
 use crate::desync::OwnCheck;
 use crate::input_log::LocalStream;
 use crate::membership::{Ballot, EntryControl};
-use crate::packet::{AHEAD_NONE, CheckBlock, Packet, RunsWriter, Sayings, TAG_NONE, TimeBlock};
+use crate::packet::{AHEAD_NONE, CheckBlock, EntryControls, Packet, RunsWriter, TAG_NONE, TimeBlock};
 use crate::peers::{Liveness, Peer, Sent};
 use crate::session::Cx;
 
@@ -170,7 +170,7 @@ impl Sender {
             check: None,
             observer: false,
             promised: None,
-            entry_controls: Sayings::default(),
+            entry_controls: EntryControls::default(),
             runs: self.body.finish(local.players() * I::SIZE),
         };
         self.bytes.clear();
@@ -181,7 +181,7 @@ impl Sender {
         } else {
             self.entry_controls.clear();
             if let Some(acked) = acked.filter(|_| !tell.is_at_rest) {
-                write_sayings(tell.said, acked, newest, &mut self.entry_controls);
+                write_controls(tell.said, acked, newest, &mut self.entry_controls);
             }
             let in_match = !tell.is_at_rest && tag != TAG_NONE;
             let Blocks { time, check } = blocks(cx, remote, delay, untold, newest);
@@ -190,7 +190,7 @@ impl Sender {
                 check,
                 observer: in_match && tell.is_learner,
                 promised: tell.promised.filter(|_| in_match),
-                entry_controls: Sayings::written(&self.entry_controls),
+                entry_controls: EntryControls::written(&self.entry_controls),
                 ..packet
             }
             .encode(&mut self.bytes);
@@ -344,14 +344,14 @@ fn blocks(cx: &Cx, remote: &mut Peer, delay_frames: u32, untold: Option<OwnCheck
 }
 
 /// Appends what the entries after `acked` up to `newest` say, in wire form.
-fn write_sayings(said: &[(Frame, EntryControl)], acked: Frame, newest: Frame, out: &mut Vec<u8>) {
+fn write_controls(said: &[(Frame, EntryControl)], acked: Frame, newest: Frame, out: &mut Vec<u8>) {
     if said.is_empty() {
         return;
     }
     let told = said.iter().filter(|(frame, _)| *frame > acked && *frame <= newest);
     let told: Vec<(u8, EntryControl)> =
         told.map(|(frame, extras)| (newest.since(*frame).min(254) as u8, *extras)).collect();
-    Sayings::write(&told, out);
+    EntryControls::write(&told, out);
 }
 
 #[cfg(test)]

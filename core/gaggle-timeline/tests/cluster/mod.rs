@@ -113,28 +113,28 @@ impl Cluster {
         let net = SimNet::unconnected(machines, seed);
         net.set_all(Conditions::latency_ms(50));
         let rng = Prng::new(seed);
-        let mut company =
+        let mut cluster =
             Cluster { net, machines: Vec::new(), config, pressing: true, rng, seed, stays: 100, bulk_bytes };
         let seats: Vec<PeerSlots> =
-            (0..players).map(|index| PeerSlots::new(company.id(index), Slot::at(index))).collect();
+            (0..players).map(|index| PeerSlots::new(cluster.id(index), Slot::at(index))).collect();
         for index in 0..machines {
-            let carrier = company.net.carrier(index);
+            let carrier = cluster.net.carrier(index);
             let session = if index < players {
-                let name = company.name();
-                Session::new(company.config.clone(), company.id(index), &seats, name).unwrap()
+                let name = cluster.name();
+                Session::new(cluster.config.clone(), cluster.id(index), &seats, name).unwrap()
             } else {
-                company.joiner(index)
+                cluster.joiner(index)
             };
-            let machine = company.machine(index, session, carrier);
-            company.machines.push(machine);
-            company.machines[index].on = index < players;
+            let machine = cluster.machine(index, session, carrier);
+            cluster.machines.push(machine);
+            cluster.machines[index].on = index < players;
         }
         for a in 0..players {
             for b in a + 1..players {
-                company.net.apply(&NetChange::Connect(a, b));
+                cluster.net.apply(&NetChange::Connect(a, b));
             }
         }
-        company
+        cluster
     }
 
     fn machine(&mut self, index: usize, session: Session<u8>, carrier: SimCarrier) -> Machine {

@@ -88,7 +88,7 @@ impl World {
         }
         let (size, depth) =
             (self.nodes[index].machine.view.size, self.nodes[index].machine.lineage().depth());
-        if depth > 0 && usize::from(size) < self.plan.circle_min && self.counts.boots == 0 {
+        if depth > 0 && usize::from(size) < self.plan.quorum_min && self.counts.boots == 0 {
             // No peer ever joined, so none can have been counted that waits to be admitted.
             self.fail(format!("WAIT: {index} goes on in a circle of {size}"));
         }
@@ -151,7 +151,7 @@ impl World {
         if !self.member(index) {
             return;
         }
-        let (reach, machine) = (self.plan.reach(), &self.nodes[index].machine);
+        let (lookahead, machine) = (self.plan.lookahead(), &self.nodes[index].machine);
         let (me, confirmed) = (machine.me(), machine.confirmed());
         let counted =
             |row: &&rows::RosterEntry| row.stream != me && row.is_active() && row.first_frame <= confirmed;
@@ -159,7 +159,7 @@ impl World {
         let most = held.map(|held| held.len()).max().unwrap_or(0);
         let values = self.nodes[index].store.0.len();
         self.counts.held_most = self.counts.held_most.max(most);
-        if most > 4 * reach + 3 {
+        if most > 4 * lookahead + 3 {
             self.fail(format!("MEMORY: {index} holds {most} entries of one stream"));
         }
         if values > 500 {
@@ -169,7 +169,7 @@ impl World {
             for (ahead, behind) in [(index, other), (other, index)] {
                 let apart = full_apart(&self.nodes[ahead].machine, &self.nodes[behind].machine);
                 self.counts.spread_most = self.counts.spread_most.max(apart);
-                if apart > reach {
+                if apart > lookahead {
                     self.fail(format!("SPREAD: {ahead} is {apart} frames ahead of {behind}"));
                 }
             }

@@ -80,12 +80,12 @@ struct Shown {
 }
 
 impl Shown {
-    /// `newcomer` is the peer that was not there when the match began.
-    fn note(&mut self, world: &World, newcomer: usize) {
-        let me = world.nodes[newcomer].machine.me();
-        let joined = world.member(newcomer);
+    /// `joiner` is the peer that was not there when the match began.
+    fn note(&mut self, world: &World, joiner: usize) {
+        let me = world.nodes[joiner].machine.me();
+        let joined = world.member(joiner);
         let others =
-            || (0..newcomer).filter(|index| world.member(*index)).map(|index| &world.nodes[index].machine);
+            || (0..joiner).filter(|index| world.member(*index)).map(|index| &world.nodes[index].machine);
         let counts = |machine: &Membership| rows::is_open(machine.known(), me);
         let played = |machine: &Membership| {
             let row = rows::row_of(machine.rows(), me);
@@ -95,7 +95,7 @@ impl Shown {
         let ended =
             |machine: &Membership| rows::row_of(&machine.view.rows, me).is_some_and(|row| !row.is_active());
         self.joined += usize::from(joined);
-        self.unaware += usize::from(world.nodes[newcomer].alive && !joined && others().any(counts));
+        self.unaware += usize::from(world.nodes[joiner].alive && !joined && others().any(counts));
         self.played += usize::from(others().any(played));
         self.cut += usize::from(others().filter(made).any(ended));
         self.alone += usize::from(joined && !others().any(counts));

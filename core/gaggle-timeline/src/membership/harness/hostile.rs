@@ -90,12 +90,12 @@ fn attack(world: &World, from: usize, to: usize, parcel: &Parcel, rng: &mut Prng
             let Ok(feed) = Feed::decode(&mut ByteReader::new(&bytes)) else { return false };
             node.machine.follow(node.clock, &feed, &mut node.store).map(|_| ())
         }
-        Parcel::Snapshot { tidings, .. } => {
-            tidings.encode(&mut bytes);
+        Parcel::Snapshot { join_context, .. } => {
+            join_context.encode(&mut bytes);
             damage(&mut bytes, rng);
-            let Ok(tidings) = JoinContext::decode(&mut ByteReader::new(&bytes)) else { return false };
+            let Ok(join_context) = JoinContext::decode(&mut ByteReader::new(&bytes)) else { return false };
             let name = node.name();
-            node.machine.adopt(node.clock, &tidings, name, &mut node.store)
+            node.machine.adopt(node.clock, &join_context, name, &mut node.store)
         }
         Parcel::Packet { .. } | Parcel::AskFeed { .. } => return false,
     };

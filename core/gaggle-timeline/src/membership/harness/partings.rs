@@ -71,7 +71,7 @@ fn mutual_evictors_go_on_together_if_neither_may_alone() {
         tale.play(&[0, 1, 2], 3).crash(0).suspect(1, 0).suspect(2, 0);
         for (one, other) in [(1, 2), (2, 1)] {
             let other = tale.name(other);
-            tale.0.node_mut(one).machine.condemn(other);
+            tale.0.node_mut(one).machine.evict(other);
         }
         tale.play(&[1, 2], 24);
         tale
@@ -109,7 +109,7 @@ fn lone_peer_takes_no_other_along() {
 #[test]
 fn yielding_branch_is_decided_at_split_whatever_follows() {
     // Two halves part. Each may play long or short: the same one yields, and only one does.
-    let mut juniors = Vec::new();
+    let mut yielding = Vec::new();
     for (here, there) in [(1, 1), (30, 2), (2, 30)] {
         let mut tale = Tale::of(3, 0, ALL);
         tale.play(&[0, 1, 2], 3);
@@ -120,15 +120,15 @@ fn yielding_branch_is_decided_at_split_whatever_follows() {
         tale.0.net.clear();
         tale.packet(0, 2).packet(2, 0).packet(2, 1);
         let asks = |parcel: &Parcel| matches!(parcel, Parcel::Said(Message::AskSnapshot));
-        juniors.extend(tale.0.net.iter().filter(|(.., parcel)| asks(parcel)).map(|(from, ..)| *from));
+        yielding.extend(tale.0.net.iter().filter(|(.., parcel)| asks(parcel)).map(|(from, ..)| *from));
     }
-    assert_eq!(juniors, [2, 2, 2], "the smaller circle, each time, and no other");
+    assert_eq!(yielding, [2, 2, 2], "the smaller circle, each time, and no other");
 }
 
 #[test]
 fn sleeper_yields_between_two_lone_peers() {
     // Both views have one member and the first ballot number: by its lower id 0 would win.
-    let juniors = |asleep: Option<usize>| {
+    let yielding = |asleep: Option<usize>| {
         let mut tale = Tale::of(2, 0, ALL);
         tale.play(&[0, 1], 3);
         asleep.into_iter().for_each(|index| _ = tale.sleep(index));
@@ -139,9 +139,9 @@ fn sleeper_yields_between_two_lone_peers() {
         let asked = tale.0.net.iter().filter(|(.., parcel)| asks(parcel)).map(|(from, ..)| *from);
         asked.collect::<Vec<_>>()
     };
-    assert_eq!(juniors(None), [1], "the lower name wins");
-    assert_eq!(juniors(Some(1)), [1]);
-    assert_eq!(juniors(Some(0)), [0], "but not if it slept");
+    assert_eq!(yielding(None), [1], "the lower name wins");
+    assert_eq!(yielding(Some(1)), [1]);
+    assert_eq!(yielding(Some(0)), [0], "but not if it slept");
 }
 
 #[test]
@@ -274,12 +274,12 @@ fn rejoining_peer_uses_another_incarnation() {
 #[test]
 fn too_small_group_goes_on_when_peer_joins() {
     for majority in [false, true] {
-        let plan = Plan { majority, circle_min: 2, ..Plan::new(3, 3, 0) };
+        let plan = Plan { majority, quorum_min: 2, ..Plan::new(3, 3, 0) };
         let mut tale = Tale::planned(plan, 1);
         tale.play(&[0, 1], 3).crash(1).suspect(0, 1);
         (0..6).for_each(|_| _ = tale.tick(0));
         assert!(tale.counts_on(0, 1) && tale.confirmed(0) == 3, "it waits, majority {majority}");
-        tale.boot(2, 0).warm(2, 6).packet(2, 0);
+        tale.boot(2, 0).pending(2, 6).packet(2, 0);
         (0..3).for_each(|_| _ = tale.tick(0).packet(2, 0));
         assert!(!tale.holds().counts_on(0, 1), "two are enough, majority {majority}");
     }
@@ -291,7 +291,7 @@ fn cut_stream_ends_where_last_remaining_copy_ends() {
     // as it is fed, before 1 has confirmed that frame. Then 1 dies, too.
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
-        tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0);
+        tale.play(&[0, 1], 3).boot(2, 0).pending(2, 4).packet(2, 0);
         tale.tick(0).tick(1).packet(0, 1).packet(1, 0).tick(0).packet(0, 1).crash(0);
         assert_eq!((tale.confirmed(1), tale.held(1, 0)), (4, 5));
         tale.suspect(1, 0).suspect(2, 0).tick(1).say(1, 2).say(2, 1).lose(1, 2);
@@ -312,8 +312,8 @@ fn cut_stream_ends_where_last_remaining_copy_ends() {
 fn joiner_admitted_by_dead_peer_counts_for_small_group() {
     // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it is
     // there.
-    let mut tale = Tale::planned(Plan { circle_min: 2, ..Plan::new(3, 3, 0) }, 1);
-    tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0).tick(0).packet(0, 2).tick(2).crash(0);
+    let mut tale = Tale::planned(Plan { quorum_min: 2, ..Plan::new(3, 3, 0) }, 1);
+    tale.play(&[0, 1], 3).boot(2, 0).pending(2, 4).packet(2, 0).tick(0).packet(0, 2).tick(2).crash(0);
     assert!(tale.counts_on(2, 2) && !tale.counts_on(1, 2));
     tale.suspect(1, 0).suspect(2, 0);
     (0..4).for_each(|_| _ = tale.tick(1).tick(2).say(1, 2));
@@ -325,7 +325,7 @@ fn joiner_admitted_by_dead_peer_counts_for_small_group() {
 #[test]
 fn leaver_does_not_count_for_minimum() {
     for frames in [3, 30] {
-        let mut tale = Tale::planned(Plan { circle_min: 2, ..Plan::new(3, 3, 0) }, 0);
+        let mut tale = Tale::planned(Plan { quorum_min: 2, ..Plan::new(3, 3, 0) }, 0);
         tale.play(&[0, 1, 2], 3).leave(2).play(&[0, 1, 2], frames).crash(0);
         assert!(!tale.counts_on(1, 2));
         tale.suspect(1, 0);

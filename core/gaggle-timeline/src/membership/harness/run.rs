@@ -38,7 +38,7 @@ impl Draw {
         plan.rules = rules;
         plan.short_tips = seed % 7 == 3;
         plan.encoded = seed % 5 == 2;
-        plan.circle_min = [1, 1, 1, 2, 1, 1, 1, 1, 2, 1, 3][(seed % 11) as usize];
+        plan.quorum_min = [1, 1, 1, 2, 1, 1, 1, 1, 2, 1, 3][(seed % 11) as usize];
         Draw {
             plan,
             detector,
@@ -157,7 +157,7 @@ impl Draw {
                 }
                 _ => base = confirmed().max().map(|frame| (history, frame)),
             }
-            let too_few = alive.len() < self.plan.circle_min;
+            let too_few = alive.len() < self.plan.quorum_min;
             if round > 250 && (too_few || self.plan.majority && !world.majority_lives()) {
                 // Too few are left to decide anything: standing still is right.
                 world.counts.waits += u64::from(too_few);

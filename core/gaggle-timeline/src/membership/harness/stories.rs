@@ -96,7 +96,7 @@ impl Tale {
     }
 
     /// An observer's own stream reaches this frame.
-    pub(super) fn warm(&mut self, index: usize, to: u32) -> &mut Tale {
+    pub(super) fn pending(&mut self, index: usize, to: u32) -> &mut Tale {
         let me = self.name(index);
         let machine = &self.0.nodes[index].machine;
         let from = machine.held(me).map_or(machine.confirmed(), |held| held.through).number() + 1;
@@ -209,11 +209,11 @@ fn fence_excludes_unknown_streams() {
     // 2 is a joiner whose admission 1 has not read yet when it promises not to listen to it.
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
-        tale.play(&[0, 1], 3).boot(2, 0).warm(2, 4).packet(2, 0);
+        tale.play(&[0, 1], 3).boot(2, 0).pending(2, 4).packet(2, 0);
         tale.tick(0).tick(1).packet(1, 0);
         assert!(tale.counts_on(0, 2));
         tale.suspect(0, 2).tick(0).say(0, 1);
-        tale.warm(2, 5).packet(2, 1).packet(0, 1).tick(1);
+        tale.pending(2, 5).packet(2, 1).packet(0, 1).tick(1);
         tale.say(1, 0).say(0, 1);
         tale
     };
@@ -226,7 +226,7 @@ fn fence_excludes_unknown_streams() {
 fn promised_observer_takes_no_feed_from_excluded_peer() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
-        tale.play(&[0, 1], 3).boot(2, 1).warm(2, 5).packet(2, 0);
+        tale.play(&[0, 1], 3).boot(2, 1).pending(2, 5).packet(2, 0);
         // 0 admits 2 in frame 4; 1 has what it takes to confirm it, 0 has not.
         tale.tick(0).tick(0).tick(1).packet(0, 1);
         assert!(tale.counts_on(0, 2));
@@ -346,7 +346,7 @@ fn view_older_than_promise_is_not_installed() {
 fn readiness_counts_for_one_history() {
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
-        tale.play(&[0, 1], 3).boot(2, 0).warm(2, 5).packet(2, 0).packet(2, 1);
+        tale.play(&[0, 1], 3).boot(2, 0).pending(2, 5).packet(2, 0).packet(2, 1);
         // 0 and 1 part. Each goes on alone, and both have heard 2.
         tale.suspect(0, 1).suspect(1, 0).tick(0).tick(1).tick(0).tick(1).tick(0).tick(1);
         tale
@@ -363,7 +363,7 @@ fn view_change_admits_no_joiner() {
     let story = |rules| {
         let mut tale = Tale::of(4, 1, rules);
         tale.play(&[0, 1, 2], 3).tick(2).tick(2).packet(2, 0).packet(2, 1);
-        tale.boot(3, 0).warm(3, 5).packet(3, 0);
+        tale.boot(3, 0).pending(3, 5).packet(3, 0);
         // 0 asks 1, and writes its next entries while the question is open.
         tale.suspect(0, 2).suspect(1, 2).tick(0).say(0, 1).tick(1).tick(1).packet(1, 0).tick(0);
         assert_eq!(tale.confirmed(0), 5);
@@ -377,7 +377,7 @@ fn view_change_admits_no_joiner() {
 /// 0 admits 3 and dies. Only 2 has read it; 1 asks.
 fn admitted_by_the_dying(rules: Rules) -> Tale {
     let mut tale = Tale::of(4, 1, rules);
-    tale.play(&[0, 1, 2], 3).boot(3, 0).warm(3, 5).packet(3, 0).packet(3, 2);
+    tale.play(&[0, 1, 2], 3).boot(3, 0).pending(3, 5).packet(3, 0).packet(3, 2);
     tale.tick(0).packet(0, 2).crash(0);
     assert!(tale.counts_on(2, 3) && !tale.counts_on(1, 3));
     tale.suspect(1, 0).suspect(2, 0).tick(1);
@@ -392,7 +392,7 @@ fn late_found_member_is_asked_too() {
         tale
     };
     assert!(story(ALL).holds().counts_on(1, 3));
-    assert!(!story(Rules { newcomers_are_asked: false, ..ALL }).counts_on(1, 3), "3 lives");
+    assert!(!story(Rules { joiners_are_asked: false, ..ALL }).counts_on(1, 3), "3 lives");
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn joiner_stays_in_circle_when_collection_restarts() {
         tale
     };
     assert!(story(ALL).holds().counts_on(1, 3));
-    let tale = story(Rules { newcomers_are_remembered: false, ..ALL });
+    let tale = story(Rules { joiners_are_remembered: false, ..ALL });
     assert_eq!(tale.0.nodes[1].machine.lineage().depth(), 0, "1 asks for ever");
 }
 
@@ -432,7 +432,7 @@ fn joiner_changes_no_view_before_it_is_full() {
         tale.tick(0).tick(1).packet(0, 1).packet(1, 0).tick(0).tick(1).packet(0, 1).packet(1, 0);
         tale.packet(0, 1).packet(1, 0);
         assert_eq!(tale.0.nodes[1].machine.settled(), Frame::new(5));
-        tale.warm(2, 7).packet(2, 0).tick(0).packet(0, 2).tick(2);
+        tale.pending(2, 7).packet(2, 0).tick(0).packet(0, 2).tick(2);
         assert_eq!(tale.0.nodes[2].machine.mode(), Mode::Member);
         tale.suspect(2, 0).suspect(2, 1).tick(2).tick(2);
         tale
@@ -528,7 +528,7 @@ fn entries_too_far_ahead_are_taken_later() {
 #[test]
 fn only_leader_admits() {
     let mut tale = Tale::of(3, 1, ALL);
-    tale.play(&[0, 1], 3).boot(2, 0).warm(2, 5).packet(2, 0).packet(2, 1);
+    tale.play(&[0, 1], 3).boot(2, 0).pending(2, 5).packet(2, 0).packet(2, 1);
     // 1 does not lead and writes a join all the same.
     let join =
         crate::membership::held::Join { stream: tale.name(2), slots: gaggle_kit::SlotSet::from_bits(1 << 5) };

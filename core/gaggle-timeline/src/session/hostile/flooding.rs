@@ -49,7 +49,7 @@ fn message_flood_is_fault() {
         |_| Message::AskPath,
         |session| Message::PeerStatus {
             tag: session.peers.iter().next().map_or(0, |remote| remote.hello.told.tag()),
-            standing: session.membership.standing().expect("it plays"),
+            status: session.membership.status().expect("it plays"),
         },
     ];
     for torrent in torrents {
@@ -102,10 +102,10 @@ fn repeated_backfill_request_is_answered_once_per_tick() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = Box::new(|session, mut mail| {
-        let lead = session.roster()[0].stream;
+        let leader = session.roster()[0].stream;
         let from = session.confirmed_frame().saturating_sub(4);
         let mut bytes = Vec::new();
-        Other::BackfillRequest(vec![(lead, from); NEEDS_MAX]).encode(&mut bytes);
+        Other::BackfillRequest(vec![(leader, from); NEEDS_MAX]).encode(&mut bytes);
         mail.extend((0..20).map(|_| Mail { to: 1, reliable: false, bytes: bytes.clone() }));
         mail
     });
@@ -124,24 +124,24 @@ fn repeated_backfill_request_is_answered_once_per_tick() {
 }
 
 /// Bytes of forwards from 0 to 1, while so many ticks pass.
-fn letters_passed_on(table: &mut Cluster, ticks: u64) -> usize {
+fn forwarded_bytes(table: &mut Cluster, ticks: u64) -> usize {
     let mut bytes = 0;
     for _ in 0..ticks {
         table.run(1);
         let at = time_of(table.ticks + LATENCY);
         let new = table.net.iter().filter(|packet| (packet.at, packet.from, packet.to) == (at, 0, 1));
         let new = new.map(|packet| &packet.message);
-        let is_letter = |mail: &Mail| {
+        let is_forward = |mail: &Mail| {
             let message = transfer::Message::decode(&mail.bytes);
             mail.reliable && matches!(message, Ok(transfer::Message::ForwardFrom { .. }))
         };
-        bytes += new.filter(|mail| is_letter(mail)).map(|mail| mail.bytes.len()).sum::<usize>();
+        bytes += new.filter(|mail| is_forward(mail)).map(|mail| mail.bytes.len()).sum::<usize>();
     }
     bytes
 }
 
 /// Three large forwards to 1 in every tick, fewer than make a flood.
-fn large_letters() -> super::Tamper {
+fn large_forwards() -> super::Tamper {
     Box::new(|_, mut mail| {
         for _ in 0..3 {
             let mut bytes = Vec::new();
@@ -156,9 +156,9 @@ fn large_letters() -> super::Tamper {
 fn large_forwards_are_rate_limited() {
     let mut table = Cluster::of(3, 2);
     table.run(60);
-    table.tamper = large_letters();
+    table.tamper = large_forwards();
     // 36 MB per second are sent.
-    let passed_on = letters_passed_on(&mut table, 180);
+    let passed_on = forwarded_bytes(&mut table, 180);
     assert!((200_000..2 << 20).contains(&passed_on), "{passed_on} bytes");
     assert!(table.session(0).stats().forwards_rejected > 400);
     table.expect_agreement(&[0, 1, 2], 300).expect_no_fault(&[0, 1]);
@@ -169,12 +169,12 @@ fn forwards_of_non_members_are_dropped() {
     let mut table = Cluster::of(2, 2);
     table.run(60).join(&[0]);
     // It never begins a stream, so that no peer admits it.
-    let mut letters = large_letters();
+    let mut forwards = large_forwards();
     table.tamper = Box::new(move |session, mut mail| {
         mail.retain(|mail| mail.reliable);
-        letters(session, mail)
+        forwards(session, mail)
     });
-    assert_eq!(letters_passed_on(&mut table, 120), 0);
+    assert_eq!(forwarded_bytes(&mut table, 120), 0);
     table.expect_agreement(&[0, 1], 300);
 }
 

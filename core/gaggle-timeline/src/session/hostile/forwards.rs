@@ -55,9 +55,9 @@ fn forged_leave_is_rejected() {
 fn forged_status_is_rejected() {
     let mut table = parted();
     table.tamper = forge(|session, count| {
-        let standing = session.membership.standing().expect("it plays");
-        let standing = PeerStatus { incarnation: Incarnation(count), ..standing };
-        Message::PeerStatus { tag: 7, standing }
+        let status = session.membership.status().expect("it plays");
+        let status = PeerStatus { incarnation: Incarnation(count), ..status };
+        Message::PeerStatus { tag: 7, status }
     });
     expect_unharmed(table);
 }

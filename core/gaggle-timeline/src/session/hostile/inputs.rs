@@ -44,12 +44,12 @@ fn recount(players: u8) -> super::Tamper {
         for mut mail in mail {
             let told_as =
                 session.peers.iter().find(|remote| remote.peer == peer(mail.to)).map(|r| &r.hello.told);
-            let standing = told_as.and_then(|told| Some((told.tag() + 1, told.standing()?.clone())));
-            let Some((tag, standing)) = standing.filter(|_| !mail.reliable) else { continue };
+            let status = told_as.and_then(|told| Some((told.tag() + 1, told.status()?.clone())));
+            let Some((tag, status)) = status.filter(|_| !mail.reliable) else { continue };
             if !std::mem::replace(&mut told[mail.to], true) {
                 let mut bytes = Vec::new();
-                let standing = membership::PeerStatus { players, ..standing };
-                membership::Message::PeerStatus { tag, standing }.encode(&mut bytes);
+                let status = membership::PeerStatus { players, ..status };
+                membership::Message::PeerStatus { tag, status }.encode(&mut bytes);
                 said.push(Mail { to: mail.to, reliable: true, bytes });
             }
             let bytes = mail.bytes.clone();

@@ -181,7 +181,7 @@ fn forged_compressed_pieces_fail_state_hash() {
     let mut table = Cluster::with_state(3, 2, 100_000);
     table.tamper = packs(|packed| {
         let mut other = decompress(packed, PIECE_BYTES).expect("it was packed by us");
-        other[0] ^= 1;
+        other[4] ^= 1;
         let mut packed = Vec::new();
         compress(&other, &mut packed);
         packed
@@ -194,7 +194,7 @@ fn forged_compressed_pieces_fail_state_hash() {
 #[test]
 fn offer_with_unknown_slots_is_fault() {
     let mut table = Cluster::of(3, 2);
-    table.tamper = offers(|offer| offer.tidings.rows[0].slots = SlotSet::of(Slot::at(63)));
+    table.tamper = offers(|offer| offer.join_context.rows[0].slots = SlotSet::of(Slot::at(63)));
     let joiner = join_by_the_liar(&mut table);
     table.expect_fault(&[joiner], |fault| *fault == PeerFault::UnknownSlots);
     table.expect_agreement(&[0, 1, joiner], 300);
@@ -204,7 +204,7 @@ fn offer_with_unknown_slots_is_fault() {
 fn offer_of_impossible_frame_is_fault() {
     for frame in [Frame::NEVER, Frame::NEVER.previous(), Frame::new(1 << 31)] {
         let mut table = Cluster::of(3, 2);
-        table.tamper = offers(move |offer| offer.tidings.confirmed = frame);
+        table.tamper = offers(move |offer| offer.join_context.confirmed = frame);
         let joiner = join_by_the_liar(&mut table);
         table.expect_fault(&[joiner], |fault| matches!(fault, PeerFault::Malformed(_)));
         table.expect_agreement(&[0, 1, joiner], 300);
@@ -220,19 +220,19 @@ const ELDER_TAG: u8 = 7;
 fn elder(lie: impl Fn(&mut Offer) + 'static) -> super::Tamper {
     let mut said = false;
     let mut offers = offers(move |offer| {
-        let View { parent, ballot, rows, size, stale, .. } = offer.tidings.told.view.clone();
+        let View { parent, ballot, rows, size, stale, .. } = offer.join_context.told.view.clone();
         let view = View::new(ELDER, parent, ballot, rows, size, stale);
-        offer.tidings.told.tip.game = ELDER;
-        offer.tidings.told.tip.links = vec![view.link()];
-        offer.tidings.told.view = view;
+        offer.join_context.told.tip.game = ELDER;
+        offer.join_context.told.tip.links = vec![view.link()];
+        offer.join_context.told.view = view;
         lie(offer);
     });
     Box::new(move |session, mut mail| {
         if !std::mem::replace(&mut said, true) {
-            let mut standing = session.membership.standing().expect("it plays");
-            standing.tip.game = ELDER;
+            let mut status = session.membership.status().expect("it plays");
+            status.tip.game = ELDER;
             let mut bytes = Vec::new();
-            membership::Message::PeerStatus { tag: ELDER_TAG, standing }.encode(&mut bytes);
+            membership::Message::PeerStatus { tag: ELDER_TAG, status }.encode(&mut bytes);
             mail.extend((0..2).map(|to| Mail { to, reliable: true, bytes: bytes.clone() }));
         }
         for mail in &mut mail {
@@ -261,13 +261,13 @@ fn false_older_match_draws_players_over() {
 fn unusable_offer_leaves_match_unchanged() {
     type Lie = fn(&mut Offer);
     let lies: [(&str, Lie); 3] = [
-        ("slots", |offer| offer.tidings.rows[0].slots = SlotSet::of(Slot::at(63))),
-        ("frame", |offer| offer.tidings.confirmed = Frame::NEVER),
+        ("slots", |offer| offer.join_context.rows[0].slots = SlotSet::of(Slot::at(63))),
+        ("frame", |offer| offer.join_context.confirmed = Frame::NEVER),
         ("tails", |offer| {
-            let stream = offer.tidings.rows[0].stream;
-            let mut tail = EntryRange::from(stream, offer.tidings.confirmed.next());
+            let stream = offer.join_context.rows[0].stream;
+            let mut tail = EntryRange::from(stream, offer.join_context.confirmed.next());
             tail.push(&[1, 2, 3], EntryControl::NONE);
-            offer.tidings.tails.push(tail);
+            offer.join_context.tails.push(tail);
         }),
     ];
     for (what, lie) in lies {
@@ -499,8 +499,8 @@ fn joiner_fed_to_impossible_frame_changes_donor() {
     for frames in [5_000, 1 << 16, 1 << 20] {
         let mut table = Cluster::of(3, 2);
         let mut ahead = offers(move |offer| {
-            offer.tidings.confirmed = offer.tidings.confirmed.saturating_add(frames);
-            offer.tidings.tails.clear();
+            offer.join_context.confirmed = offer.join_context.confirmed.saturating_add(frames);
+            offer.join_context.tails.clear();
         });
         let mut feeds = feeds(move |_, feed| {
             feed.confirmed = feed.confirmed.saturating_add(frames);
@@ -536,7 +536,7 @@ fn impossible_snapshot_frame_delays_no_recovery() {
     let count = asked.clone();
     table.tamper = offers(move |offer| {
         count.set(count.get() + 1);
-        offer.tidings.confirmed = offer.tidings.confirmed.saturating_add(100_000);
+        offer.join_context.confirmed = offer.join_context.confirmed.saturating_add(100_000);
     });
     table.run(60);
     // Until it is the liar that is asked.

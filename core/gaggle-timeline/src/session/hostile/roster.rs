@@ -104,7 +104,7 @@ fn leader_granting_extra_slots_delays_briefly() {
     let mut table = Cluster::of(3, 0);
     let joiner = 3;
     table.tamper = Box::new(move |session, mail| {
-        let stream = session.membership.latest_standing(peer(joiner)).map(|standing| standing.incarnation);
+        let stream = session.membership.latest_status(peer(joiner)).map(|status| status.incarnation);
         let known = session.roster().iter().any(|row| row.stream.peer == peer(joiner) && row.is_active());
         if let Some(incarnation) = stream.filter(|_| !known) {
             let stream = StreamId { peer: peer(joiner), incarnation };
@@ -319,11 +319,11 @@ fn overlong_path_is_fault() {
             _ = reword(mail, |packet| packet.tag = 7, |value| value);
         }
         if !std::mem::replace(&mut said, true) {
-            let mut standing = session.membership.standing().expect("it plays");
-            standing.tip.depth = u32::MAX;
-            standing.tip.links[0].history.0 ^= 1;
+            let mut status = session.membership.status().expect("it plays");
+            status.tip.depth = u32::MAX;
+            status.tip.links[0].history.0 ^= 1;
             let mut bytes = Vec::new();
-            Message::PeerStatus { tag: 7, standing }.encode(&mut bytes);
+            Message::PeerStatus { tag: 7, status }.encode(&mut bytes);
             (0..2).for_each(|to| mail.insert(0, Mail { to, reliable: true, bytes: bytes.clone() }));
         }
         mail

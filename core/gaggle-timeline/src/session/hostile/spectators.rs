@@ -75,7 +75,7 @@ fn expect_made_good(mut table: Cluster) {
 #[test]
 fn spectator_with_wrong_snapshot_changes_donor() {
     let table = watch_by_the_liar(forged(|mut state| {
-        state[0] ^= 1;
+        state[4] ^= 1;
         state
     }));
     expect_made_good(table);
