@@ -301,7 +301,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn messages_round_trip_and_truncations_fail() {
+    fn messages_round_trip_and_every_truncation_is_an_error() {
         for message in samples() {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);
@@ -341,7 +341,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn messages_match_vectors() {
+    fn messages_are_written_as_the_vectors_say() {
         let vectors = [
             include_str!("../vectors/hello.hex"),
             include_str!("../vectors/forgotten.hex"),

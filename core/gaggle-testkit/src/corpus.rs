@@ -49,7 +49,7 @@ pub fn replay((name, target): Target, near: Near) {
         let coarser = entry.len() / near.fine_bytes_max + 1;
         (0..entry.len()).step_by(near.cut_step * coarser).for_each(|cut| target(&entry[..cut]));
         // An odd step meets every bit of some byte.
-        let bit_step = if coarser == 1 { near.bit_step } else { near.bit_step * coarser | 1 };
+        let bit_step = if coarser == 1 { near.bit_step } else { (near.bit_step * coarser) | 1 };
         let mut flipped = entry;
         for bit in (0..flipped.len() * 8).step_by(bit_step) {
             flipped[bit / 8] ^= 1 << (bit % 8);
