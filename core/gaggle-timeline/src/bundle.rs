@@ -23,7 +23,7 @@ const STATE_BYTES_MAX: u64 = 256 << 20;
 /// `theirs`, simulated with the inputs on to the frame of `ours`, should equal it and does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesyncBundle {
-    /// [`TimelineConfig::game_fingerprint`](crate::TimelineConfig::game_fingerprint).
+    /// Value of [`TimelineConfig::game_fingerprint`](crate::TimelineConfig::game_fingerprint).
     pub game_fingerprint: u64,
     /// State that was taken over, and its frame.
     pub remote: (Frame, Vec<u8>),
@@ -162,16 +162,16 @@ impl DesyncBundle {
         self.input_bytes as usize
     }
 
-    /// For each frame between the two states: the present slots, and the inputs of all slots, one after
-    /// the other as they are encoded.
+    /// For each frame between the two states: the present slots, and the inputs of all slots, one
+    /// after the other as they are encoded.
     pub fn rows(&self) -> impl Iterator<Item = (Frame, SlotSet, &[u8])> {
         let first = self.remote.0;
         let numbered = self.rows.iter().zip(1..);
         numbered.map(move |((present, bytes), nth)| (first.saturating_add(nth), *present, &bytes[..]))
     }
 
-    /// Simulates the state that was taken over up to the one that was given up, and returns where they
-    /// differ.
+    /// Simulates the state that was taken over up to the one that was given up, and returns where
+    /// they differ.
     ///
     /// # Errors
     /// If it is of another game.

@@ -39,13 +39,13 @@ pub struct TimelineConfig {
     pub tick_rate: u32,
     /// Treatment of late input. Default: [`LatePolicy::Stall`] with a window of 8 frames.
     pub late_policy: LatePolicy,
-    /// Frames between sampling a local input and its effect at the start of a match. Default 2. A lone
-    /// peer has 0, unless the limits below are equal or the player chose another delay.
+    /// Frames between sampling a local input and its effect at the start of a match. Default 2. A
+    /// lone peer has 0, unless the limits below are equal or the player chose another delay.
     pub input_delay_frames: u32,
     /// Limits within which the delay adapts to the network; equal limits fix it. Default 1 to 6.
     pub input_delay_range: (u32, u32),
-    /// Frames of prediction the adapting delay leaves to the window, in quarters of a frame. More feels
-    /// quicker and rolls back more. Default 10, which is 2.5 frames.
+    /// Frames of prediction the adapting delay leaves to the window, in quarters of a frame. More
+    /// feels quicker and rolls back more. Default 10, which is 2.5 frames.
     pub prediction_target_quarters: u32,
     /// Frames between two comparisons of state checksums; 0 for never. Default 60.
     pub checksum_interval_frames: u32,
@@ -61,16 +61,17 @@ pub struct TimelineConfig {
     pub slot_count: usize,
     /// Identity of a match created here. Default: the first of all.
     pub match_id: MatchId,
-    /// After a split only a majority goes on and the others wait. Default false: every part goes on by
-    /// itself, and one of them yields when they meet again.
+    /// After a split only a majority goes on and the others wait. Default false: every part goes on
+    /// by itself, and one of them yields when they meet again.
     pub majority: bool,
     /// Fewer peers than this, waiting joiners included, do not go on without the others. Default 1.
     pub quorum_min: usize,
-    /// A peer that gives no input for so long while others wait for it is evicted, even if other peers
-    /// still hear it. Default 10 s.
+    /// A peer that gives no input for so long while others wait for it is evicted, even if other
+    /// peers still hear it. Default 10 s.
     pub evict_stalled_after: Micros,
-    /// Send every frame, even when nothing changed and the window has room. Costs bytes and confirms up
-    /// to a frame earlier: worth it for large states, where every unconfirmed frame is a copy.
+    /// Send every frame, even when nothing changed and the window has room. Costs bytes and
+    /// confirms up to a frame earlier: worth it for large states, where every unconfirmed frame is
+    /// a copy.
     pub send_every_frame: bool,
 }
 
@@ -239,8 +240,8 @@ impl TimelineConfig {
         Micros::new(1_000_000 / u64::from(self.tick_rate.max(1)))
     }
 
-    /// Frames an honest peer's newest entry can be ahead of what it holds of others: the window, the
-    /// largest delay, and the frame it waits for.
+    /// Frames an honest peer's newest entry can be ahead of what it holds of others: the window,
+    /// the largest delay, and the frame it waits for.
     #[inline]
     pub(crate) fn lookahead_frames(&self) -> u32 {
         self.prediction_frames() + self.input_delay_range.1.max(self.input_delay_frames) + 1
@@ -342,8 +343,8 @@ impl TimelineConfig {
             0,
             CHECKSUM_INTERVAL_FRAMES_MAX.into(),
         )?;
-        // A larger one would never be sent; a smaller one may have no room for an entry, which is checked
-        // for each peer.
+        // A larger one would never be sent; a smaller one may have no room for an entry, which is
+        // checked for each peer.
         within("packet_bytes_max", self.packet_bytes_max as u64, 128, Channel::UNRELIABLE_BYTES_MAX as u64)?;
         within("slot_count", self.slot_count as u64, 0, SlotSet::COUNT_MAX as u64)?;
         within("quorum_min", self.quorum_min as u64, 1, SlotSet::COUNT_MAX as u64)?;

@@ -34,10 +34,10 @@ pub enum SessionEvent {
         /// What differs between the two peers.
         reason: RejectReason,
     },
-    /// Nothing was heard from a playing peer for a while (`TimelineConfig::interrupted_after`),
-    /// or it joined unheard. `Resumed` or `TimedOut` follows, unless it leaves. A spectator gets this
-    /// only while it has no new frames to show, and only for peers it is linked to: in every frame it
-    /// shows, each player was heard by some peer.
+    /// Nothing was heard from a playing peer for a while (`TimelineConfig::interrupted_after`), or
+    /// it joined unheard. `Resumed` or `TimedOut` follows, unless it leaves. A spectator gets this
+    /// only while it has no new frames to show, and only for peers it is linked to: in every frame
+    /// it shows, each player was heard by some peer.
     Interrupted {
         /// Peer that is silent.
         peer: PeerId,
@@ -47,7 +47,8 @@ pub enum SessionEvent {
         /// Peer that is back.
         peer: PeerId,
     },
-    /// A peer was silent for too long, or its link ended. It may still return: `Resumed` follows then.
+    /// A peer was silent for too long, or its link ended. It may still return: `Resumed` follows
+    /// then.
     TimedOut {
         /// Peer that timed out.
         peer: PeerId,
@@ -134,18 +135,19 @@ pub enum SessionEvent {
         peer: PeerId,
         /// Frame that was compared.
         frame: Frame,
-        /// Owner of the differing inputs, once known. Either it sent two versions, or `peer` lies about it.
+        /// Owner of the differing inputs, once known. Either it sent two versions, or `peer` lies
+        /// about it.
         suspect: Option<PeerId>,
     },
-    /// The local state cannot be decoded from its own encoding, so no peer can join through this one.
-    /// The fault is in the game's `State`; [`check_determinism`](crate::check_determinism) names the
-    /// field.
+    /// The local state cannot be decoded from its own encoding, so no peer can join through this
+    /// one. The fault is in the game's `State`; [`check_determinism`](crate::check_determinism)
+    /// names the field.
     StateNotDecodable {
         /// Frame whose state was requested.
         frame: Frame,
     },
-    /// The state of the match is too large to send, so no peer can join. Move what never changes out
-    /// of the game's state.
+    /// The state of the match is too large to send, so no peer can join. Move what never changes
+    /// out of the game's state.
     StateTooLarge {
         /// Peer that has this state: the local one, or one that was asked for it.
         peer: PeerId,
@@ -154,8 +156,9 @@ pub enum SessionEvent {
         /// Limit in bytes: [`STATE_BYTES_MAX`](crate::STATE_BYTES_MAX).
         max: u64,
     },
-    /// Round trips to a peer have been longer for seconds than prediction window and input delay cover
-    /// together. The match runs slower than it should; a joiner over such a link may not get in.
+    /// Round trips to a peer have been longer for seconds than prediction window and input delay
+    /// cover together. The match runs slower than it should; a joiner over such a link may not get
+    /// in.
     LineTooSlow {
         /// Peer at the other end.
         peer: PeerId,
@@ -334,8 +337,8 @@ pub enum DesyncCause {
         /// First frame that differs.
         frame: Frame,
     },
-    /// Simulated again, both peers agree: the local state was changed outside the tick, or depends on
-    /// something that is not in it.
+    /// Simulated again, both peers agree: the local state was changed outside the tick, or depends
+    /// on something that is not in it.
     #[error(
         "our state of frame {frame} comes out differently when simulated again, so it was changed outside the tick"
     )]

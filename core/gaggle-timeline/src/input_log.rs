@@ -42,7 +42,8 @@ impl RemoteStream {
     /// Frame up to which this stream is not waited for.
     #[inline]
     fn received_frame(&self) -> Frame {
-        // Frames before the first one count for no peer; a row cut before it counts for none at all.
+        // Frames before the first one count for no peer; a row cut before it counts for none at
+        // all.
         let have = self.have.max(self.row.first_frame.previous());
         if have >= self.row.last_frame { Frame::NEVER } else { have }
     }
@@ -200,7 +201,8 @@ impl<I: Input> InputLog<I> {
         before
     }
 
-    /// Writes neutral entries for as many frames as inputs are delayed: returns the newest one before.
+    /// Writes neutral entries for as many frames as inputs are delayed: returns the newest one
+    /// before.
     pub(crate) fn record_neutral(&mut self, delay: u32) -> Frame {
         let before = self.local.newest();
         let (table, own) = (&mut self.table, self.own.as_ref());
@@ -237,8 +239,8 @@ impl<I: Input> InputLog<I> {
         here.fold(SlotSet::EMPTY, |set, row| set.union(row.slots))
     }
 
-    /// Inputs to simulate a frame with. Until it is confirmed any peer may turn out to have joined or
-    /// left, so every look at the others is a question.
+    /// Inputs to simulate a frame with. Until it is confirmed any peer may turn out to have joined
+    /// or left, so every look at the others is a question.
     pub(crate) fn live_inputs(&mut self, frame: Frame, confirmed: Frame) -> Inputs<'_, I> {
         let own = self.own.filter(|row| row.is_present_at(frame)).map_or(SlotSet::EMPTY, |row| row.slots);
         let mut present = own;
@@ -266,8 +268,8 @@ impl<I: Input> InputLog<I> {
         Inputs::noted(frame, self.table.row(frame), present, guessed, unsure, notebook)
     }
 
-    /// Takes entries encoded as runs after `base`, up to `last`, each of `entry_bytes`. The sender's
-    /// slots and what is held of it are those of `track`.
+    /// Takes entries encoded as runs after `base`, up to `last`, each of `entry_bytes`. The
+    /// sender's slots and what is held of it are those of `track`.
     pub(crate) fn take_runs(
         &mut self,
         track: usize,

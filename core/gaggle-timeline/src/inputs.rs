@@ -22,7 +22,8 @@ use crate::question::{ANSWER_BYTES_MAX, CONTEXT_BYTES_MAX};
 /// let inputs = Inputs::confirmed(Frame::new(1), &row, SlotSet::first(2));
 /// // "What exactly?": any other input would mean another simulation.
 /// assert_eq!(inputs.get(Slot::at(1)), right);
-/// // "Does this player turn left at this junction?": an input with the same answer changes nothing.
+/// // "Does this player turn left at this junction?": an input with the same answer changes
+/// // nothing.
 /// let junction_has_exit_left = true;
 /// let turns = inputs.ask(Slot::at(0), junction_has_exit_left, |input, exit| input == 1 && exit);
 /// assert!(turns);
@@ -40,8 +41,8 @@ pub struct Inputs<'a, I: 'static> {
 }
 
 impl<'a, I: Input> Inputs<'a, I> {
-    /// Inputs that are known for certain: `row[n]` belongs to slot *n*. For straight runs, replays and
-    /// tests.
+    /// Inputs that are known for certain: `row[n]` belongs to slot *n*. For straight runs, replays
+    /// and tests.
     #[inline]
     pub fn confirmed(frame: Frame, row: &'a [I], present: SlotSet) -> Self {
         Inputs { frame, row, present, guessed: SlotSet::EMPTY, unsure: SlotSet::EMPTY, notebook: None }
@@ -77,10 +78,10 @@ impl<'a, I: Input> Inputs<'a, I> {
 
     /// Answer to a weaker question about the input in `slot`.
     ///
-    /// `function` must not capture anything: pass what it needs as `context`, which is kept for when
-    /// the question is asked again. The context is anything with an input's fixed-size form
-    /// (integers, `bool`, tuples, arrays, `#[derive(Input)]`) of up to 16 bytes, the answer up to 8.
-    /// Larger ones and captures don't compile:
+    /// `function` must not capture anything: pass what it needs as `context`, which is kept for
+    /// when the question is asked again. The context is anything with an input's fixed-size form
+    /// (integers, `bool`, tuples, arrays, `#[derive(Input)]`) of up to 16 bytes, the answer up to
+    /// 8. Larger ones and captures don't compile:
     ///
     /// ```compile_fail
     /// # use gaggle_kit::{Frame, Slot, SlotSet};

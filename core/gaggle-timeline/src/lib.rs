@@ -14,7 +14,8 @@
 //! # use gaggle_link::sim::{Conditions, SimNet};
 //! # use gaggle_link::{Endpoint, LinkConfig};
 //! # use gaggle_timeline::{
-//! #     SessionEvent, Driver, Game, Incarnation, Inputs, MatchId, TickClock, Session, TimelineConfig, Timeline,
+//! #     Driver, Game, Incarnation, Inputs, MatchId, Session, SessionEvent, TickClock, Timeline,
+//! #     TimelineConfig,
 //! # };
 //! # #[derive(Clone, Default, State)]
 //! # struct Pond { ripples: [u32; 4] }
@@ -37,7 +38,8 @@
 //! let ben = Session::join(config, ben_id, 1, Incarnation(0xbe2))?;
 //! let mut players = [Timeline::new(ana, Pond::default()), Timeline::new(ben, Pond::default())];
 //! // ... the loop above, on each peer ...
-//! # let mut links = [0, 1].map(|i| Endpoint::new(world.carrier(i), LinkConfig::default(), i as u64));
+//! # let link = |i| Endpoint::new(world.carrier(i), LinkConfig::default(), i as u64);
+//! # let mut links = [0, 1].map(link);
 //! # let mut exchanges = [Driver::default(), Driver::default()];
 //! # let mut paces = [TickClock::new(60, Micros::ZERO), TickClock::new(60, Micros::ZERO)];
 //! # let mut told = Vec::new();
@@ -65,20 +67,21 @@
 //! # run(&mut players, 1_500);
 //! # assert!(players[1].session().is_member());
 //! # assert_eq!(players[1].session().local_slots().lowest(), Some(Slot::at(1)));
-//! // Ben sees `SessionEvent::JoinProgress` go up, both see `SessionEvent::Joined`. Some time later:
+//! // Ben sees `SessionEvent::JoinProgress` go up, both see `SessionEvent::Joined`. Later:
 //! players[1].session_mut().leave();
 //! // ... the loop goes on until it is over; then the links may be closed ...
 //! # run(&mut players, 500);
 //! assert!(players[1].session().is_closed());
-//! # assert!(told.iter().any(|(i, event)| *i == 0 && matches!(event, SessionEvent::Joined { .. })));
+//! # let mut ana = told.iter().filter(|(i, _)| *i == 0);
+//! # assert!(ana.any(|(_, event)| matches!(event, SessionEvent::Joined { .. })));
 //! # assert!(told.iter().any(|(i, event)| *i == 0 && matches!(event, SessionEvent::Left { .. })));
 //! # Ok::<(), gaggle_timeline::SessionError>(())
 //! ```
 //!
 //! While joining a peer has no slots: [`Session::local_slots`] says for which slots to give input,
 //! every tick. A page that was closed and is opened again uses [`Session::rejoin`] with its old
-//! slots; [`Session::spectate`] joins without taking a slot. [`SessionEvent::BranchAbandoned`] means
-//! that what was played here since a split gave way to what the others played.
+//! slots; [`Session::spectate`] joins without taking a slot. [`SessionEvent::BranchAbandoned`]
+//! means that what was played here since a split gave way to what the others played.
 //!
 //! A program that keeps its state elsewhere fulfils [`Request`]s itself, without a [`Timeline`].
 

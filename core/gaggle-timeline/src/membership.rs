@@ -180,8 +180,8 @@ pub(crate) struct Membership {
     suspicious_since: Option<Micros>,
     /// More suspicions may follow.
     doubtful: bool,
-    /// A change is called for and this stream must act first: since when this peer waits for it, and at
-    /// which frame.
+    /// A change is called for and this stream must act first: since when this peer waits for it,
+    /// and at which frame.
     stalled_by: Option<(StreamId, Micros, Frame)>,
     /// No peer was missing when this epoch began.
     quiescent_since: Option<Epoch>,
@@ -379,9 +379,9 @@ impl Membership {
         }
     }
 
-    /// Evicts a stream that all have waited for too long. It is not admitted again at once, unless the
-    /// peer has returned under another incarnation meanwhile, when the others may not even agree that
-    /// the former stay is over.
+    /// Evicts a stream that all have waited for too long. It is not admitted again at once, unless
+    /// the peer has returned under another incarnation meanwhile, when the others may not even
+    /// agree that the former stay is over.
     pub(crate) fn evict_idle(&mut self, now: Micros, stream: StreamId) {
         let is_here = rows::is_open(&self.known, stream) && self.peers.is_reachable(&self.lineage, stream);
         if is_here && self.decide_without(stream) && stream != self.me {
@@ -430,8 +430,8 @@ impl Membership {
         rests
     }
 
-    /// Whether there was nothing to do at the last look and nothing has changed since. Then only inputs
-    /// are due, and no goodbye is pending.
+    /// Whether there was nothing to do at the last look and nothing has changed since. Then only
+    /// inputs are due, and no goodbye is pending.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
         self.at_rest_since.is_some_and(|epoch| epoch.number() == self.epoch.number())

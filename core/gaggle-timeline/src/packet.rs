@@ -479,8 +479,8 @@ pub(crate) mod tests {
         bytes
     }
 
-    /// An idle packet, one with everything, one in dense form, and one of a fenced leader that admits a
-    /// joiner; entries of one byte.
+    /// An idle packet, one with everything, one in dense form, and one of a fenced leader that
+    /// admits a joiner; entries of one byte.
     fn samples<'a>(writer: &'a mut [RunsWriter; 3], said: &'a mut Vec<u8>) -> [Packet<'a>; 4] {
         let [idle, sparse, dense] = writer;
         idle.clear();

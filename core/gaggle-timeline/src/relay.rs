@@ -1,5 +1,5 @@
-//! Unreliable packets beside those of the running game: requests for missing entries, and entries of
-//! third peers. Layout and bounds only.
+//! Unreliable packets beside those of the running game: requests for missing entries, and entries
+//! of third peers. Layout and bounds only.
 
 use gaggle_kit::{ByteReader, DecodeError, Frame};
 

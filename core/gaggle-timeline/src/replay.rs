@@ -294,8 +294,8 @@ mod tests {
 
     #[test]
     fn presence_in_slots_beyond_match_is_rejected() {
-        // The head of a match of three, then one frame in which a fourth is present; everything else is
-        // as it should be.
+        // The head of a match of three, then one frame in which a fourth is present; everything
+        // else is as it should be.
         let bytes = Recorder::new(&Sum::default(), info(), CONFIG).finish();
         let end = bytes.len() - (1 + 4 + 4 + 4);
         let played = |present: u64| {

@@ -21,7 +21,7 @@ impl fmt::Debug for Incarnation {
 /// The name of a stream: a machine and its stay.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId {
-    /// The machine.
+    /// Peer that owns the stream.
     pub peer: PeerId,
     /// Which of its stays.
     pub incarnation: Incarnation,
@@ -47,7 +47,7 @@ pub struct MatchId {
 pub struct RosterEntry {
     /// Whose, and of which stay.
     pub stream: StreamId,
-    /// Which players.
+    /// Slots of its players.
     pub slots: SlotSet,
     /// The first frame in which it counts.
     pub first_frame: Frame,

@@ -78,13 +78,13 @@ pub struct Session<I: Input> {
 /// Outcome of one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tick {
-    /// Nothing is simulated: the handshake is not over, no snapshot has arrived yet, or this peer has
-    /// left.
+    /// Nothing is simulated: the handshake is not over, no snapshot has arrived yet, or this peer
+    /// has left.
     Waiting,
     /// A new frame is simulated.
     Advanced,
-    /// The prediction window is used up: no new frame until input of other peers arrives. Input of local
-    /// players is kept meanwhile.
+    /// The prediction window is used up: no new frame until input of other peers arrives. Input of
+    /// local players is kept meanwhile.
     Stalled,
 }
 
@@ -119,8 +119,8 @@ impl<I: Input> Session<I> {
     }
 
     /// A session of `local` that starts together with all peers in `seats`, or alone at once.
-    /// `incarnation` is a random number of the caller: it tells this stay from earlier ones of the same
-    /// peer.
+    /// `incarnation` is a random number of the caller: it tells this stay from earlier ones of the
+    /// same peer.
     ///
     /// # Errors
     /// If a setting or slot is invalid; the error says which, and what to change.
@@ -144,10 +144,10 @@ impl<I: Input> Session<I> {
         Ok(session)
     }
 
-    /// A session of `local` that creates a match, with so many players in the first slots. It runs at
-    /// once without waiting; other peers [join](Session::join) it, up to
-    /// [`TimelineConfig::slot_count`] players. Give it a [`TimelineConfig::match_id`] of its own: when
-    /// two matches meet, the one created earlier goes on and the peers of the other join it.
+    /// A session of `local` that creates a match, with so many players in the first slots. It runs
+    /// at once without waiting; other peers [join](Session::join) it, up to
+    /// [`TimelineConfig::slot_count`] players. Give it a [`TimelineConfig::match_id`] of its own:
+    /// when two matches meet, the one created earlier goes on and the peers of the other join it.
     ///
     /// # Errors
     /// If a setting is invalid; the error says which, and what to change.
@@ -162,8 +162,8 @@ impl<I: Input> Session<I> {
         Session::new(config, local, &[seat], incarnation)
     }
 
-    /// A session of `local` that joins a running match with so many players. It takes a snapshot from a
-    /// peer chosen at random, catches up, and is admitted without a pause for any peer.
+    /// A session of `local` that joins a running match with so many players. It takes a snapshot
+    /// from a peer chosen at random, catches up, and is admitted without a pause for any peer.
     /// [`TimelineConfig::slot_count`] must be what the others have.
     ///
     /// # Errors
@@ -179,8 +179,9 @@ impl<I: Input> Session<I> {
         Ok(Session::with(config, local, slot_count, players, SlotSet::EMPTY, incarnation))
     }
 
-    /// As [`join`](Session::join), for players that return: they get the slots they had, unless other
-    /// players have them by now. The new incarnation ends what may be left of the former stay.
+    /// As [`join`](Session::join), for players that return: they get the slots they had, unless
+    /// other players have them by now. The new incarnation ends what may be left of the former
+    /// stay.
     ///
     /// # Errors
     /// If a setting is invalid; the error says which, and what to change.
@@ -218,14 +219,14 @@ impl<I: Input> Session<I> {
     }
 
     /// Sets what the bytes of the game's state mean: see [`shape_of`](crate::shape_of). Peers whose
-    /// number differs are rejected. A [`Timeline`](crate::Timeline) calls it; a game driven without one
-    /// calls it before there are links, or not at all.
+    /// number differs are rejected. A [`Timeline`](crate::Timeline) calls it; a game driven without
+    /// one calls it before there are links, or not at all.
     pub fn set_shape(&mut self, shape: u64) {
         self.cx.shape = shape;
     }
 
-    /// A link to a peer is up: this peer announces itself. It may be any peer: one without a slot may
-    /// want to join.
+    /// A link to a peer is up: this peer announces itself. It may be any peer: one without a slot
+    /// may want to join.
     ///
     /// # Errors
     /// If there are too many links.
@@ -273,7 +274,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Sets a local player's input from now on. Presses between two ticks are merged, so none is lost.
+    /// Sets a local player's input from now on. Presses between two ticks are merged, so none is
+    /// lost.
     ///
     /// # Errors
     /// If the slot is not local. While joining no slot is local: see
@@ -286,8 +288,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// One frame's time has passed: decides whether a frame can be simulated, and what else is due. Call
-    /// it [`tick_rate`](TimelineConfig::tick_rate) times per second, adjusted by
+    /// One frame's time has passed: decides whether a frame can be simulated, and what else is due.
+    /// Call it [`tick_rate`](TimelineConfig::tick_rate) times per second, adjusted by
     /// [`speed_ppm`](Session::speed_ppm), then drain requests and packets.
     pub fn tick(&mut self, now: Micros) -> Tick {
         if self.cx.tick(now) {
@@ -339,8 +341,8 @@ impl<I: Input> Session<I> {
         if target >= next { Tick::Advanced } else { Tick::Stalled }
     }
 
-    /// The local players leave: their last input is the next one, and all peers know that it is. Go on
-    /// ticking and sending until [`is_closed`](Session::is_closed).
+    /// The local players leave: their last input is the next one, and all peers know that it is. Go
+    /// on ticking and sending until [`is_closed`](Session::is_closed).
     pub fn leave(&mut self) {
         if self.membership.mode() == Mode::Member {
             self.life.leave(self.cx.now);
@@ -376,8 +378,8 @@ impl<I: Input> Session<I> {
         self.cx.events.pop()
     }
 
-    /// Returns the next peer whose link should be closed, with the code to close it with: it has other
-    /// rules or broke them.
+    /// Returns the next peer whose link should be closed, with the code to close it with: it has
+    /// other rules or broke them.
     pub fn poll_disconnect(&mut self) -> Option<(PeerId, CloseCode)> {
         self.peers.poll_disconnect()
     }
@@ -411,8 +413,8 @@ impl<I: Input> Session<I> {
         self.membership.settled()
     }
 
-    /// Frame whose state this peer began with: 0 from the start of a match, else that of the snapshot
-    /// it took last.
+    /// Frame whose state this peer began with: 0 from the start of a match, else that of the
+    /// snapshot it took last.
     pub fn start_frame(&self) -> Frame {
         self.sim.origin()
     }
@@ -441,9 +443,9 @@ impl<I: Input> Session<I> {
     }
 
     /// Peers whose agreement it takes to go on without a silent one, in join order: with
-    /// [`TimelineConfig::majority`] more than half of these, or half with the first. A recent joiner has
-    /// a vote from the next change on. While too few of them are heard all wait: the application may
-    /// [leave](Session::leave) for a match of its own.
+    /// [`TimelineConfig::majority`] more than half of these, or half with the first. A recent
+    /// joiner has a vote from the next change on. While too few of them are heard all wait: the
+    /// application may [leave](Session::leave) for a match of its own.
     pub fn quorum_members(&self) -> Vec<StreamId> {
         self.membership.voters()
     }
@@ -458,8 +460,8 @@ impl<I: Input> Session<I> {
         membership::leader_at(self.membership.known(), frame).map(|row| row.stream.peer)
     }
 
-    /// Identity of the branch this peer is in: peers with the same one agree on all they confirm. It
-    /// changes when a peer falls silent and the others go on without it.
+    /// Identity of the branch this peer is in: peers with the same one agree on all they confirm.
+    /// It changes when a peer falls silent and the others go on without it.
     pub fn branch_id(&self) -> u64 {
         self.membership.lineage().history().0
     }

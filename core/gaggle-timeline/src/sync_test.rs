@@ -166,7 +166,8 @@ impl<G: Game> SyncTest<G> {
 ///     }
 /// }
 ///
-/// let error = check_determinism(&Forgetful::default(), 60, 8, |_| vec![0], |_| SlotSet::first(1)).unwrap_err();
+/// let game = Forgetful::default();
+/// let error = check_determinism(&game, 60, 8, |_| vec![0], |_| SlotSet::first(1)).unwrap_err();
 /// assert!(error.to_string().contains("sum: "));
 /// ```
 ///
@@ -192,7 +193,8 @@ pub fn check_determinism<G: Game>(
             return Err(Nondeterminism::Rerun { frame, fields });
         }
         if roster != now_present {
-            // The sync test holds one roster for the frames it goes back: another one begins it again.
+            // The sync test holds one roster for the frames it goes back: another one begins it
+            // again.
             roster = now_present;
             test = SyncTest { frame: frame.previous(), ..SyncTest::new(test.game, 0, depth) };
             test.set_present(roster);

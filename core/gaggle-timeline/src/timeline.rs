@@ -27,7 +27,8 @@ use crate::{Game, Tick};
 /// }
 ///
 /// let me = PeerId::from_u128(1);
-/// let session = Session::new(TimelineConfig::default(), me, &[PeerSlots::new(me, Slot::at(0))], Incarnation(7))?;
+/// let slots = [PeerSlots::new(me, Slot::at(0))];
+/// let session = Session::new(TimelineConfig::default(), me, &slots, Incarnation(7))?;
 /// let mut timeline = Timeline::new(session, Counter::default());
 /// for frame in 1..=10 {
 ///     timeline.session_mut().set_input(Slot::at(0), 1)?;
@@ -65,8 +66,8 @@ impl<G: Game> Timeline<G> {
         &mut self.session
     }
 
-    /// Sets a local player's input, made from what that player sees now: an intent such as "the door in
-    /// front of me" rather than a key.
+    /// Sets a local player's input, made from what that player sees now: an intent such as "the
+    /// door in front of me" rather than a key.
     ///
     /// # Errors
     /// If the slot is not local.
@@ -90,11 +91,11 @@ impl<G: Game> Timeline<G> {
         tick
     }
 
-    /// State this peer gave up, the one it took over and the inputs between, for debugging. There is one
-    /// after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered) of this peer, and after each
-    /// [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where inputs differed. Returns the
-    /// oldest of the last few, each once. A spectator has none: it has never been as far as the
-    /// snapshot it takes.
+    /// State this peer gave up, the one it took over and the inputs between, for debugging. There
+    /// is one after each [`DesyncRecovered`](crate::SessionEvent::DesyncRecovered) of this peer,
+    /// and after each [`BranchAbandoned`](crate::SessionEvent::BranchAbandoned) where inputs
+    /// differed. Returns the oldest of the last few, each once. A spectator has none: it has never
+    /// been as far as the snapshot it takes.
     pub fn take_desync_bundle(&mut self) -> Option<DesyncBundle> {
         self.simulation.take_desync_bundle()
     }
@@ -106,8 +107,8 @@ impl<G: Game> Timeline<G> {
     }
 }
 
-/// Fingerprint of what the bytes of a game's state and inputs mean: builds where it differs must not
-/// meet. Never 0.
+/// Fingerprint of what the bytes of a game's state and inputs mean: builds where it differs must
+/// not meet. Never 0.
 ///
 /// ```
 /// use gaggle_kit::{Slot, State};

@@ -94,8 +94,8 @@ const LETTER_FROM: u8 = 0x28;
 const PACKED: u8 = 0x29;
 
 impl<'a> Message<'a> {
-    /// Whether a message of this kind is one of the many that make a transfer; their receiver bounds
-    /// them by its window.
+    /// Whether a message of this kind is one of the many that make a transfer; their receiver
+    /// bounds them by its window.
     pub(crate) fn moves_state(kind: u8) -> bool {
         matches!(kind, PIECE | GOT | PACKED)
     }

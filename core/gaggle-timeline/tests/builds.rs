@@ -139,8 +139,8 @@ fn late_peer_claiming_other_slots_is_rejected() {
     let mut two = Timeline::new(session(1, &seats), Rope::default());
     let started = play(&mut one, &mut two);
     assert!(started.iter().all(|(events, _)| events.contains(&SessionEvent::Started)), "{started:?}");
-    // Both begin again and meet a running match: one that claims the slots it was given may join, one
-    // that claims others may not.
+    // Both begin again and meet a running match: one that claims the slots it was given may join,
+    // one that claims others may not.
     for (slot, expected) in [(1, None), (3, Some(Slot::at(3)))] {
         one.session_mut().handle_disconnected(Micros::from_secs(3), peer(1));
         let claimed = [PeerSlots::new(peer(0), Slot::at(0)), PeerSlots::new(peer(1), Slot::at(slot))];

@@ -181,7 +181,8 @@ fn equivocating_peer_is_named() {
     let mut world = World::of(3, 17);
     world.players_press(|rng, _, _| if rng.below(10) == 0 { 1 + rng.below(127) as u8 } else { 0 });
     world.compare_with_straight = false;
-    // Peer 2 is honest to peer 0 and lies to peer 1, so that it cannot be caught in a contradiction.
+    // Peer 2 is honest to peer 0 and lies to peer 1, so that it cannot be caught in a
+    // contradiction.
     world.tamper = Box::new(|from, to, bytes| {
         let running_game = bytes.len() >= 7 && bytes[0] & 0x3f == 0;
         if (from, to) == (2, 1) && running_game {
@@ -273,8 +274,8 @@ fn unanswered_audit_does_not_block_next_one() {
     let mut world = World::with(3, 1, &TimelineConfig::default(), |_| Pinched::new(137, 137));
     world.compare_with_straight = false;
     world.before_tick = Box::new(|index, _| OUTSIDE.set(index as u32));
-    // Peer 1 never sends its findings, and no peer gets another's state before the next audit: requests
-    // for one are turned into requests for a path.
+    // Peer 1 never sends its findings, and no peer gets another's state before the next audit:
+    // requests for one are turned into requests for a path.
     world.tamper = Box::new(|from, _, bytes| {
         if *bytes == [0x1a] {
             bytes[0] = 0x11;

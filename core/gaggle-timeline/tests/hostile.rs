@@ -64,8 +64,8 @@ fn damaged_packets_harm_only_their_sender() {
 
 #[test]
 fn any_lie_at_any_time_is_survived() {
-    // Each begins in a running match, and again whenever a peer is found out, so that what is sent is
-    // read.
+    // Each begins in a running match, and again whenever a peer is found out, so that what is sent
+    // is read.
     let mut rng = Prng::new(3);
     let mut all = timeline::Tally::default();
     for round in 0..400 {

@@ -151,8 +151,8 @@ fn returning_peer_gets_old_slot_from_new_leader() {
 
 #[test]
 fn overflowing_counters_are_harmless() {
-    // Twice as many frames as 16 bits can count: at 60 per second they overflow after 18 minutes, and
-    // again after 36.
+    // Twice as many frames as 16 bits can count: at 60 per second they overflow after 18 minutes,
+    // and again after 36.
     let fast = TimelineConfig { tick_rate: 250, ..config(4) };
     let mut cluster = Cluster::configured(3, 2, 72, fast, 0);
     cluster.weather(Conditions::latency_ms(8)).run_ms(523_000).clear_events();

@@ -1,5 +1,5 @@
-//! The majority rule: a match has one history, the smaller part waits, and nothing that was played is
-//! ever taken back.
+//! The majority rule: a match has one history, the smaller part waits, and nothing that was played
+//! is ever taken back.
 
 mod cluster;
 
@@ -64,9 +64,9 @@ fn parts_without_majority_wait_and_reunite() {
 
 #[test]
 fn awaited_peer_may_join_as_new_incarnation() {
-    // The leader crashes and returns, and the other of two may not even say that it was gone. A third
-    // joins, loses both for a while and joins again: it waits for what has stood still for long, and
-    // for no peer that is at fault.
+    // The leader crashes and returns, and the other of two may not even say that it was gone. A
+    // third joins, loses both for a while and joins again: it waits for what has stood still for
+    // long, and for no peer that is at fault.
     let mut cluster = of(3, 2, 84);
     cluster.run_ms(2_000).crash(0).run_ms(1_000).join(2).join(0);
     let frame = confirmed(&cluster, 1);

@@ -176,8 +176,8 @@ fn any_one_packet_may_be_lost() {
 
 #[test]
 fn stalled_peer_keeps_sending_without_second_input() {
-    // Peer 0 hears nothing and stalls; peer 1 hears all that is sent meanwhile, while inputs change in
-    // every tick.
+    // Peer 0 hears nothing and stalls; peer 1 hears all that is sent meanwhile, while inputs change
+    // in every tick.
     let mut world = World::of(2, 23);
     world.players_press(|rng, _, _| 1 + rng.below(255) as u8);
     world.conditions(NetConditions::latency_ms(40)).run_to_frame(120);
@@ -197,8 +197,8 @@ fn stalled_peer_keeps_sending_without_second_input() {
 
 #[test]
 fn late_peer_does_not_block_hearing_others() {
-    // Peer 0 waits for peer 2, almost for so long that it goes on without it. What it holds of peer 1 is
-    // as far ahead then as it can be.
+    // Peer 0 waits for peer 2, almost for so long that it goes on without it. What it holds of peer
+    // 1 is as far ahead then as it can be.
     let config =
         TimelineConfig { input_delay_frames: 0, input_delay_range: (0, 0), ..TimelineConfig::default() };
     for late_ms in [500, 2_950, 3_050, 3_100] {
@@ -234,8 +234,8 @@ fn late_peer_does_not_block_hearing_others() {
 const ENTRIES_WITHOUT_LOSS: u8 = 10;
 
 /// Plays for 20 s, of which packets of one direction are lost for `lost_ms`. Without `repeats`,
-/// packets that repeat what was lost are lost themselves. Returns the most ticks a peer stalled, and
-/// how many packets were taken away.
+/// packets that repeat what was lost are lost themselves. Returns the most ticks a peer stalled,
+/// and how many packets were taken away.
 fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
     let mut world = World::of(2, 5);
     world.conditions(rough(20, 0, 0));
@@ -263,8 +263,8 @@ fn play_over_losses(lost_ms: u64, repeats: bool) -> (u64, u32) {
 
 #[test]
 fn match_whose_losses_are_not_repeated_stalls() {
-    // The harness must be able to fail: the repetition of what was lost is what keeps the other matches
-    // going.
+    // The harness must be able to fail: the repetition of what was lost is what keeps the other
+    // matches going.
     assert_eq!(play_over_losses(0, false), (0, 0), "without loss nothing is repeated");
     let (stalled, _) = play_over_losses(250, true);
     assert!(stalled < 60, "stalled {stalled} ticks although everything lost is repeated");

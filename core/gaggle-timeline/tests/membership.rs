@@ -420,8 +420,8 @@ fn joiners_start_match_when_all_members_are_gone() {
 
 #[test]
 fn slow_joiner_learns_of_all_later_joiners() {
-    // The snapshot of 1 takes seconds, while 0 is heard at once: its entry that admits 3 is long ago by
-    // then.
+    // The snapshot of 1 takes seconds, while 0 is heard at once: its entry that admits 3 is long
+    // ago by then.
     let mut exercised = 0;
     for seed in 60..68 {
         let mut cluster = Cluster::configured(4, 2, seed, config(4), 400_000);

@@ -134,8 +134,8 @@ fn corruption_during_recovery_is_recovered() {
 
 #[test]
 fn wrong_peer_recovers_from_reachable_donor() {
-    // Inputs are kept for 128 frames: less than the time two peers with an open audit take to hear each
-    // other again.
+    // Inputs are kept for 128 frames: less than the time two peers with an open audit take to hear
+    // each other again.
     let config = TimelineConfig { checksum_interval_frames: 32, ..config(4) };
     let mut cluster = Cluster::configured(3, 3, 46, config, 0);
     cluster.run_ms(2_000).clear_events();
@@ -215,8 +215,8 @@ thread_local! {
 /// Frame in which states are changed.
 const WHIM: u32 = 137;
 
-/// A game in whose tick of one frame each peer adds something of its own, however often it simulates
-/// it.
+/// A game in whose tick of one frame each peer adds something of its own, however often it
+/// simulates it.
 #[derive(Clone, Debug, State)]
 struct Whims {
     stew: MixGame,

@@ -196,8 +196,8 @@ fn many_spectators_block_no_join_and_no_recovery() {
         }
         cluster.run_until("it is made good", 8_000, |c| c.session(1).stats().recoveries == 1);
         cluster.machines[1].damaged = false;
-        // One with a higher id than all is fed by other spectators; one that returns with a lower one
-        // displaces another.
+        // One with a higher id than all is fed by other spectators; one that returns with a lower
+        // one displaces another.
         cluster.watch(13).crash(2).run_ms(4_000).watch(2);
         cluster.run_ms(5_000).clear_events().run_ms(2_000).expect_together(&[0, 1]);
         expect_shown(&cluster, 2..14);

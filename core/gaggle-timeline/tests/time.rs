@@ -34,8 +34,8 @@ fn apart(world: &World<MixGame>) -> u64 {
     (position(world, 0) - position(world, 1)).abs_diff(due)
 }
 
-/// Starts ten frames apart with clocks one per cent apart; returns true seconds until they are within
-/// a frame for good, over the next twelve seconds.
+/// Starts ten frames apart with clocks one per cent apart; returns true seconds until they are
+/// within a frame for good, over the next twelve seconds.
 fn time_to_meet(world: &mut World<MixGame>) -> Micros {
     world.machines[0].clock_ppm = 1_005_000;
     world.machines[1].clock_ppm = 995_000;

@@ -38,8 +38,8 @@ pub(crate) struct DesyncAudit {
     /// Frame this peer began with, and the hash of the inputs up to it.
     origin: Frame,
     origin_inputs: u64,
-    /// Where the states set aside begin: with the state this peer began with, or one that replaced a
-    /// wrong state.
+    /// Where the states set aside begin: with the state this peer began with, or one that replaced
+    /// a wrong state.
     base: Frame,
     audit: Option<Audit>,
     scratch: Vec<u8>,
@@ -63,8 +63,8 @@ struct Audit {
     to: Frame,
     live_hash: u32,
     hashes: Vec<u32>,
-    /// Inputs of all peers in it, as far as they were held when it was opened: by the time the other
-    /// side has sent its findings, newer entries may have replaced them.
+    /// Inputs of all peers in it, as far as they were held when it was opened: by the time the
+    /// other side has sent its findings, newer entries may have replaced them.
     streams: Vec<(PeerId, u32)>,
     is_told: bool,
     opened_at: Micros,
@@ -162,8 +162,8 @@ impl DesyncAudit {
 
     #[inline]
     pub(crate) fn is_check_frame(&self, frame: Frame) -> bool {
-        // Division is the slowest operation in a quiescent tick, and nearly all frames asked about are
-        // near the next one to check.
+        // Division is the slowest operation in a quiescent tick, and nearly all frames asked about
+        // are near the next one to check.
         let near = self.next.number().abs_diff(frame.number());
         match self.interval {
             0 => false,
@@ -178,7 +178,8 @@ impl DesyncAudit {
         (self.interval > 0 && self.next <= finished).then_some(self.next)
     }
 
-    /// Whether the state this peer began with, or that replaced a wrong one, is to be set aside now.
+    /// Whether the state this peer began with, or that replaced a wrong one, is to be set aside
+    /// now.
     #[inline]
     pub(crate) fn keep_base(&mut self, current: Frame) -> bool {
         let base = self.base;
@@ -259,16 +260,16 @@ impl DesyncAudit {
         self.audit.is_some()
     }
 
-    /// Gives up an audit whose other side is not `there` any more or has not answered for long: returns
-    /// that peer.
+    /// Gives up an audit whose other side is not `there` any more or has not answered for long:
+    /// returns that peer.
     #[must_use]
     pub(crate) fn tick(&mut self, now: Micros, there: impl Fn(PeerId) -> bool) -> Option<PeerId> {
         let is_over = |audit: &mut Audit| !there(audit.with) || now.since(audit.opened_at) >= AUDIT_TIMEOUT;
         self.audit.take_if(is_over).map(|audit| audit.with)
     }
 
-    /// Begins the audit of a difference: between which states to resimulate. Inputs that are not `kept`
-    /// any more are equal, and only they are compared, as `streams` hashes them.
+    /// Begins the audit of a difference: between which states to resimulate. Inputs that are not
+    /// `kept` any more are equal, and only they are compared, as `streams` hashes them.
     #[must_use]
     pub(crate) fn open(
         &mut self,
@@ -298,7 +299,8 @@ impl DesyncAudit {
         Some((from, if reachable { to } else { from }))
     }
 
-    /// Takes the hash of a frame of the stretch. False if there is none: what is left are the inputs.
+    /// Takes the hash of a frame of the stretch. False if there is none: what is left are the
+    /// inputs.
     #[must_use]
     pub(crate) fn take_side_hash(&mut self, hash: Option<u64>) -> bool {
         let Some(audit) = &mut self.audit else { return true };
@@ -325,8 +327,8 @@ impl DesyncAudit {
         Some((audit.with, findings))
     }
 
-    /// Takes the other side's findings. A difference unnoticed so far is one now; findings may be late,
-    /// and a peer that recovered meanwhile has the same state again.
+    /// Takes the other side's findings. A difference unnoticed so far is one now; findings may be
+    /// late, and a peer that recovered meanwhile has the same state again.
     pub(crate) fn handle_findings(
         &self,
         audit: &mut PeerAudit,

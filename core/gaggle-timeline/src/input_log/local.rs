@@ -140,8 +140,8 @@ impl<I: Input> LocalStream<I> {
         self.changes[(frame.number() & self.frames_mask) as usize]
     }
 
-    /// Sets a local player's input. If it is set again before an entry holds it (twice in one tick, or
-    /// during a stall), both count. False for a slot that is not local.
+    /// Sets a local player's input. If it is set again before an entry holds it (twice in one tick,
+    /// or during a stall), both count. False for a slot that is not local.
     pub(crate) fn sample(&mut self, slot: Slot, input: I) -> bool {
         let Some(index) = self.slots.iter().position(|local| local == slot) else { return false };
         let pending = &mut self.sample[index];
@@ -150,8 +150,8 @@ impl<I: Input> LocalStream<I> {
         true
     }
 
-    /// Writes the entries a tick needs, oldest first, so that the newest gets `target_delay` ahead of
-    /// `next`, the frame to be simulated, and no later than it.
+    /// Writes the entries a tick needs, oldest first, so that the newest gets `target_delay` ahead
+    /// of `next`, the frame to be simulated, and no later than it.
     #[inline(always)]
     fn emit(&mut self, next: Frame, target_delay: u32, mut entry: impl FnMut(Frame, &[I])) {
         let due = next.saturating_add(target_delay);

@@ -51,8 +51,8 @@ impl<I: Input> InputRing<I> {
         &mut self.cells[at]
     }
 
-    /// Fills the cells of `slots` at `frame` with the prediction that follows from `known`; does nothing
-    /// if that is `neutral`.
+    /// Fills the cells of `slots` at `frame` with the prediction that follows from `known`; does
+    /// nothing if that is `neutral`.
     pub(crate) fn guess(&mut self, frame: Frame, known: Frame, slots: SlotSet, neutral: bool) {
         let (from, to) = (self.at(known), self.at(frame));
         for slot in slots {

@@ -6,8 +6,8 @@ use crate::roster::{Incarnation, StreamId};
 
 /// Identity of one attempt: higher beats lower, and no two coordinators ever use the same one.
 ///
-/// The stay is part of it: a peer that crashed and returned may count from a lower number again, and
-/// answers meant for its former self must not be taken for answers to the new one.
+/// The stay is part of it: a peer that crashed and returned may count from a lower number again,
+/// and answers meant for its former self must not be taken for answers to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Ballot {
     pub(crate) number: u32,

@@ -72,8 +72,8 @@ impl Membership {
         })
     }
 
-    /// Feed for an observer that has confirmed everything before `from` and knows the view `known` at
-    /// `depth`. None if that is too long ago.
+    /// Feed for an observer that has confirmed everything before `from` and knows the view `known`
+    /// at `depth`. None if that is too long ago.
     pub(crate) fn feed(
         &self,
         from: Frame,
@@ -109,8 +109,8 @@ impl Membership {
         }
     }
 
-    /// Checks that a donor's match can be joined: nothing about it may turn out wrong once its snapshot
-    /// is taken.
+    /// Checks that a donor's match can be joined: nothing about it may turn out wrong once its
+    /// snapshot is taken.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -212,7 +212,8 @@ impl Membership {
             && present.any(|row| !self.streams.holds(row.stream, next) && !told(row.stream))
     }
 
-    /// Begins another stream with a new incarnation, because no peer can follow the old one any more.
+    /// Begins another stream with a new incarnation, because no peer can follow the old one any
+    /// more.
     pub(crate) fn rename(&mut self, incarnation: Incarnation, entries: &mut dyn Entries) {
         let former = self.me;
         self.streams.retain(entries, |stream| stream != former);

@@ -11,8 +11,8 @@ use super::{Fault, Membership, Mode, StayEnd};
 use crate::roster::StreamId;
 
 impl Membership {
-    /// Confirms the next frame if everything that counts in it is held. Call it until it returns none,
-    /// then [`tidy`](Membership::tidy).
+    /// Confirms the next frame if everything that counts in it is held. Call it until it returns
+    /// none, then [`tidy`](Membership::tidy).
     ///
     /// An observer does not judge by itself: it follows its donor.
     pub(crate) fn confirm_next(&mut self) -> Option<Frame> {
@@ -102,8 +102,8 @@ impl Membership {
             && join.slots.difference(free).is_empty()
     }
 
-    /// Drops rows that ended too long ago to matter: a view is compared with the last two lookaheads,
-    /// and other peers may be one lookahead behind.
+    /// Drops rows that ended too long ago to matter: a view is compared with the last two
+    /// lookaheads, and other peers may be one lookahead behind.
     fn trim_rows(&mut self) -> bool {
         let before = self.rows.len();
         let keep = 3 * self.settings.lookahead_frames;
@@ -130,8 +130,8 @@ impl Membership {
         self.settle();
     }
 
-    /// Drops a run that begins after what is needed: the stream is awaited from there instead. Nor may
-    /// its end count while no peer may have what is before it.
+    /// Drops a run that begins after what is needed: the stream is awaited from there instead. Nor
+    /// may its end count while no peer may have what is before it.
     fn close_gaps(&mut self) {
         for row in &self.known {
             let needed = row.first_frame.max(self.confirmed.next());
@@ -227,7 +227,8 @@ impl Membership {
         held.end().filter(|end| whole && *end >= row.first_frame)
     }
 
-    /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed brings.
+    /// Takes a piece of a stream, as far as it may grow. `forced` is for what a view or a feed
+    /// brings.
     pub(super) fn absorb(
         &mut self,
         tail: &EntryRange,
@@ -251,14 +252,15 @@ impl Membership {
         while frame <= tail.through() && frame <= last {
             let (value, extras) = (tail.value(frame), tail.extras(frame));
             if held.holds(frame) {
-                // Before its first frame a stream counts for no peer, and not all keep those entries.
+                // Before its first frame a stream counts for no peer, and not all keep those
+                // entries.
                 let differs = || !entries.equals(stream, frame, value) || held.extras(frame) != extras;
                 if frame >= first && differs() {
                     if !forced {
                         return Err(Fault::EntryChanged { stream, frame });
                     }
-                    // The owner sent different values, or a peer lies about it; which one cannot be told. The view
-                    // stands all the same, and what is held stays.
+                    // The owner sent different values, or a peer lies about it; which one cannot be
+                    // told. The view stands all the same, and what is held stays.
                     self.contested.get_or_insert((stream, frame));
                 }
             } else if frame == held.through.next() && !(capped && frame > cap) {
@@ -311,23 +313,24 @@ impl Membership {
         self.fence.admits(stream, is_known, &self.rules)
     }
 
-    /// Whether entries of a stream in the roster may be taken; the session knows how far. Changes only
-    /// with the [epoch](Membership::epoch).
+    /// Whether entries of a stream in the roster may be taken; the session knows how far. Changes
+    /// only with the [epoch](Membership::epoch).
     pub(crate) fn grows(&self, stream: StreamId) -> bool {
         rows::row_of(&self.known, stream).is_some() && self.may_grow(stream)
     }
 
-    /// Takes note of entries the session holds, by stream in the order of their ids: from which frame
-    /// to which.
+    /// Takes note of entries the session holds, by stream in the order of their ids: from which
+    /// frame to which.
     pub(crate) fn grow(&mut self, held: impl Iterator<Item = (StreamId, Frame, Frame)>) {
         let mut near = EntryIndex::default();
         for (stream, since, through) in held {
             match self.streams.next_mut(&mut near, stream) {
-                // A run that was given up for its gap begins earlier: it waits for what lies between, and for
-                // what those entries say.
+                // A run that was given up for its gap begins earlier: it waits for what lies
+                // between, and for what those entries say.
                 Some(held) if since > held.through.next() => {}
                 Some(held) => held.grow(through),
-                // The stream was admitted before this peer heard of it: these are its first entries.
+                // The stream was admitted before this peer heard of it: these are its first
+                // entries.
                 None => {
                     let first = since.max(self.confirmed.next());
                     if through >= first {

@@ -63,8 +63,8 @@ impl EntryRange {
         EntryRange { stream, from, count: 0, value_bytes: 0, ends, values, extras }
     }
 
-    /// Adds an entry. All values have the same size: one of another size is not taken, nor can any after
-    /// it be.
+    /// Adds an entry. All values have the same size: one of another size is not taken, nor can any
+    /// after it be.
     pub(crate) fn push(&mut self, value: &[u8], extras: EntryControl) -> bool {
         if self.count > 0 && value.len() != self.value_bytes {
             return false;
@@ -114,8 +114,8 @@ impl EntryRange {
 
     /// Of many ranges, those that add something: what several hold is sent once.
     pub(crate) fn merge(tails: Vec<EntryRange>) -> Vec<EntryRange> {
-        // By stream and beginning, the longest first. A heap, because the library's sort is ten times
-        // its size in a page.
+        // By stream and beginning, the longest first. A heap, because the library's sort is ten
+        // times its size in a page.
         let key = |(nth, tail): (usize, &EntryRange)| (tail.stream, tail.from, Reverse(tail.count), nth);
         let mut order: BinaryHeap<Reverse<_>> = tails.iter().enumerate().map(key).map(Reverse).collect();
         let mut tails: Vec<Option<EntryRange>> = tails.into_iter().map(Some).collect();

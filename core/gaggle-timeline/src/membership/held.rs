@@ -183,8 +183,8 @@ impl Streams {
         self.runs.get_mut(near.0).map(|(_, held)| held)
     }
 
-    /// For looking up several streams in the order of their ids: each search begins where the last one
-    /// ended.
+    /// For looking up several streams in the order of their ids: each search begins where the last
+    /// one ended.
     pub(crate) fn next_mut(&mut self, near: &mut EntryIndex, stream: StreamId) -> Option<&mut Held> {
         while self.runs.get(near.0).is_some_and(|(known, _)| *known < stream) {
             near.0 += 1;

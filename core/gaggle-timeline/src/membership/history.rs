@@ -24,8 +24,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Of two children of one view the greater wins. Nothing in it ever changes, so all peers on either
-    /// side give the same answer at any time.
+    /// Of two children of one view the greater wins. Nothing in it ever changes, so all peers on
+    /// either side give the same answer at any time.
     fn seniority(&self) -> impl Ord + use<> {
         (!self.stale, self.size, self.number, Reverse(self.by), self.history)
     }

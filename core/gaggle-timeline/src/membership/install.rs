@@ -20,8 +20,9 @@ impl Membership {
     ) -> Result<(), Fault> {
         let rows = self.with_goodbyes(&told.view.rows);
         if self.contradicts(&rows) {
-            // A joiner may lag so far behind that a row it still counts is forgotten by all others. For a
-            // full member this cannot be; to go on would mean to differ from all others for good.
+            // A joiner may lag so far behind that a row it still counts is forgotten by all others.
+            // For a full member this cannot be; to go on would mean to differ from all others for
+            // good.
             let full = self.is_full();
             self.give_up(if full { StayEnd::Contradicted } else { StayEnd::Starved });
             return Ok(());
@@ -29,7 +30,8 @@ impl Membership {
         self.lineage.follow(&told.tip);
         self.epoch.advance();
         if at.by != self.me {
-            // Others have this peer in their circle: what it does from here on is no sleeper's doing.
+            // Others have this peer in their circle: what it does from here on is no sleeper's
+            // doing.
             self.slept = false;
         }
         self.view = told.view.clone();
@@ -56,8 +58,8 @@ impl Membership {
         self.refresh();
         for tail in tails {
             if let Some(row) = rows::row_of(&told.view.rows, tail.stream) {
-                // A fence that outlasts the view holds against its entries, too: what was reported is all that
-                // may be held.
+                // A fence that outlasts the view holds against its entries, too: what was reported
+                // is all that may be held.
                 let fenced = row.is_active() || self.fence.is_up();
                 let forced = !fenced || !self.rules.fence_covers_tails;
                 self.absorb(tail, forced, entries)?;
@@ -78,8 +80,8 @@ impl Membership {
         !rows::agree_between(&self.rows, rows, after, self.confirmed)
     }
 
-    /// Whether a history that continues ours differs from what a donor said was final: it may have held
-    /// more than it could pass on.
+    /// Whether a history that continues ours differs from what a donor said was final: it may have
+    /// held more than it could pass on.
     pub(crate) fn takes_back(&self, join_context: &JoinContext) -> bool {
         join_context.confirmed < self.confirmed || self.contradicts(&self.with_goodbyes(&join_context.rows))
     }

@@ -42,8 +42,9 @@ impl Membership {
         !self.settings.majority || is_quorum(&self.electorate(&self.view, &self.known), here)
     }
 
-    /// Whether the reachable peers may go on without all that are being evicted. Two that evict each
-    /// other, because nothing went on for too long, would otherwise never do what only both may.
+    /// Whether the reachable peers may go on without all that are being evicted. Two that evict
+    /// each other, because nothing went on for too long, would otherwise never do what only both
+    /// may.
     pub(super) fn may_do_without_evicted(&self) -> bool {
         let here = |voter: StreamId| {
             let is_here = || self.peers.is_reachable(&self.lineage, voter) && !self.evicted.contains(&voter);
@@ -62,15 +63,15 @@ impl Membership {
         voters.into_iter().map(|row| row.stream).collect()
     }
 
-    /// Joins make no voters: with a majority the leader makes a view that contains the joiners, without
-    /// a cut.
+    /// Joins make no voters: with a majority the leader makes a view that contains the joiners,
+    /// without a cut.
     pub(super) fn voters_are_missing(&self) -> bool {
         self.settings.majority
             && self.rows.iter().any(|row| row.is_active() && !self.view.is_open(row.stream))
     }
 
-    /// Whether a known joiner votes only in the next view: should all present voters leave before that,
-    /// no peer could ever decide anything.
+    /// Whether a known joiner votes only in the next view: should all present voters leave before
+    /// that, no peer could ever decide anything.
     pub(super) fn joiners_have_no_vote(&self) -> bool {
         let came = || self.known.iter().any(|row| row.is_active() && !self.view.is_open(row.stream));
         self.settings.majority && self.rules.goodbyes_end_votes && came()
@@ -79,9 +80,9 @@ impl Membership {
     /// Voters on what follows `view`, given what is known since: those in it that have not said
     /// goodbye.
     ///
-    /// No peer writes a goodbye while it has promised anything that is not settled, and one that wrote
-    /// it votes no more. So whether a circle knows of it or not, any two that may decide have a voter
-    /// in common; and a few goodbyes and one crash leave enough voters.
+    /// No peer writes a goodbye while it has promised anything that is not settled, and one that
+    /// wrote it votes no more. So whether a circle knows of it or not, any two that may decide have
+    /// a voter in common; and a few goodbyes and one crash leave enough voters.
     pub(super) fn electorate(&self, view: &View, rows: &[RosterEntry]) -> View {
         let mut electorate = view.clone();
         if self.rules.goodbyes_end_votes {

@@ -87,7 +87,8 @@ impl Membership {
                 }
                 if known { Acceptance::Own(stream) } else { Acceptance::Nothing }
             }
-            // It sees that this peer is behind and sends its view, whether that contains this peer or not.
+            // It sees that this peer is behind and sends its view, whether that contains this peer
+            // or not.
             Relation::Descendant => Acceptance::Nothing,
             Relation::Apart { senior } => {
                 if senior {
@@ -144,7 +145,8 @@ impl Membership {
         Acceptance::Nothing
     }
 
-    /// Sends the view to a peer at an ancestor of it, at this depth, with all it needs to install it.
+    /// Sends the view to a peer at an ancestor of it, at this depth, with all it needs to install
+    /// it.
     pub(super) fn tell_view(&mut self, now: Micros, to: PeerId, depth: u32, entries: &dyn Entries) {
         let (history, repeat_after) = (self.view.history, self.settings.repeat_after);
         let told = &mut self.peers.entry(to).view_told;
@@ -192,8 +194,8 @@ impl Membership {
         match self.peers.entry(from).relation(&self.lineage, &told.tip) {
             Relation::Descendant if told.view.is_open(self.me) => {
                 self.see_number(at.number)?;
-                // The maker of a view has asked all peers in it. With a majority another one may have
-                // finished it.
+                // The maker of a view has asked all peers in it. With a majority another one may
+                // have finished it.
                 if at > self.fence.promised() && !self.settings.majority {
                     return Err(Fault::ViewUnasked { number: at.number });
                 }
@@ -218,9 +220,9 @@ impl Membership {
         Ok(())
     }
 
-    /// Whether the peers that went on without this one are fewer than those they left, as far as these
-    /// are reachable: then a view of this side wins, and the others have to rejoin. With a majority
-    /// there is no other view but theirs.
+    /// Whether the peers that went on without this one are fewer than those they left, as far as
+    /// these are reachable: then a view of this side wins, and the others have to rejoin. With a
+    /// majority there is no other view but theirs.
     fn is_left_by_fewer(&self, told: &Told) -> bool {
         let Some(parted) = self.lineage.next_towards(&told.tip) else { return false };
         let (mut left, mut went_on) = (0, 0);

@@ -18,8 +18,8 @@ use crate::roster::{Incarnation, StreamId};
 pub(crate) struct PeerStatus {
     pub(crate) tip: Tip,
     pub(crate) incarnation: Incarnation,
-    /// First frame of its stream. None for an observer without one; with one it is ready to be admitted
-    /// to this history.
+    /// First frame of its stream. None for an observer without one; with one it is ready to be
+    /// admitted to this history.
     pub(crate) first: Option<Frame>,
     /// Number of its players.
     pub(crate) players: u8,

@@ -133,7 +133,8 @@ impl Peer {
         self.gone.contains(&incarnation) || self.incarnation.is_some_and(|present| present != incarnation)
     }
 
-    /// It told its status. Statuses of one link arrive in order; an incarnation that is gone stays gone.
+    /// It told its status. Statuses of one link arrive in order; an incarnation that is gone stays
+    /// gone.
     pub(crate) fn set_status(&mut self, tag: u8, status: PeerStatus) {
         if self.gone.contains(&status.incarnation) {
             return;
@@ -206,8 +207,8 @@ impl Peers {
         }
     }
 
-    /// Whether a stream's peer can be talked to, still has that incarnation, and is not in a history
-    /// that left this one.
+    /// Whether a stream's peer can be talked to, still has that incarnation, and is not in a
+    /// history that left this one.
     pub(crate) fn is_reachable(&self, ours: &Lineage, stream: StreamId) -> bool {
         self.get(stream.peer).is_some_and(|peer| {
             let astray = || {

@@ -6,8 +6,8 @@ use crate::roster::StreamId;
 
 /// A promise and the fence that keeps it.
 ///
-/// A peer that has told a coordinator what it holds must not learn more from those that are about to
-/// be cut: it could confirm a frame that the view then says was without them.
+/// A peer that has told a coordinator what it holds must not learn more from those that are about
+/// to be cut: it could confirm a frame that the view then says was without them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Fence {
     promised: Ballot,
@@ -28,8 +28,8 @@ impl Fence {
         self.allow.is_some()
     }
 
-    /// Promises `ballot`: from now on only streams of the circle grow, and of those only the ones that
-    /// still might. It never widens.
+    /// Promises `ballot`: from now on only streams of the circle grow, and of those only the ones
+    /// that still might. It never widens.
     pub(crate) fn promise(&mut self, ballot: Ballot, circle: &[StreamId], rules: &Rules) {
         self.promised = self.promised.max(ballot);
         if !rules.fence {

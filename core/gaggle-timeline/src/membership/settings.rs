@@ -13,7 +13,8 @@ pub(crate) const REPEAT_AFTER: Micros = Micros::from_millis(250);
 /// Settings of membership, derived from those of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Settings {
-    /// Prediction window plus largest input delay: how far apart two members' confirmed frames can be.
+    /// Prediction window plus largest input delay: how far apart two members' confirmed frames can
+    /// be.
     pub(crate) lookahead_frames: u32,
     /// Number of slots of the game.
     pub(crate) slot_count: usize,

@@ -34,7 +34,8 @@ pub(super) struct Collection {
 }
 
 impl Membership {
-    /// Decides whether a view change is called for and this peer must lead it. Continues a running one.
+    /// Decides whether a view change is called for and this peer must lead it. Continues a running
+    /// one.
     pub(super) fn decide(&mut self, now: Micros, restart: bool, entries: &mut dyn Entries) {
         let unfinished = self.fence.is_up() || self.unfinished || restart;
         if self.is_quiescent(unfinished) {
@@ -58,7 +59,8 @@ impl Membership {
             self.suspicious_since = None;
         }
         if !leads {
-            // A peer earlier in rank leads it. Should it fall silent, that is a suspicion of its own.
+            // A peer earlier in rank leads it. Should it fall silent, that is a suspicion of its
+            // own.
             self.collection = None;
             let first = here.iter().min_by_key(|row| row.rank()).map(|row| row.stream);
             let before_us = here.iter().filter(|other| other.rank() < row.rank()).count() as u32;
@@ -87,7 +89,8 @@ impl Membership {
         }
     }
 
-    /// Evicts a peer that must act or answer for a change to proceed, can be heard and does neither.
+    /// Evicts a peer that must act or answer for a change to proceed, can be heard and does
+    /// neither.
     ///
     /// Peers further back in rank wait longer: those before them may be about to act.
     fn watch_stall(&mut self, now: Micros, by: Option<StreamId>, before_us: u32) {
@@ -104,8 +107,8 @@ impl Membership {
         }
     }
 
-    /// Stream that would lead a view change, as far as this peer can tell: the first in rank that is
-    /// reachable.
+    /// Stream that would lead a view change, as far as this peer can tell: the first in rank that
+    /// is reachable.
     pub(crate) fn first_here(&self) -> Option<StreamId> {
         let open = self.known.iter().filter(|row| row.is_active());
         let here = open.filter(|row| row.stream == self.me || self.is_reachable(row.stream));
@@ -305,8 +308,8 @@ impl Membership {
         })
     }
 
-    /// A peer has promised a higher ballot than this attempt or the view it sent has: begin again above
-    /// that one.
+    /// A peer has promised a higher ballot than this attempt or the view it sent has: begin again
+    /// above that one.
     pub(super) fn take_nack(
         &mut self,
         now: Micros,
@@ -356,9 +359,9 @@ impl Membership {
     /// confirms frames without this peer.
     ///
     /// Rows are forgotten three lookaheads after their end, and no peer is more than one lookahead
-    /// ahead of this one: a row that is open here cannot be forgotten there. The own row ends for no
-    /// peer while it is open. Nor is a frame confirmed without the own entry, so no peer is further
-    /// than `possible`.
+    /// ahead of this one: a row that is open here cannot be forgotten there. The own row ends for
+    /// no peer while it is open. Nor is a frame confirmed without the own entry, so no peer is
+    /// further than `possible`.
     fn is_false(&self, report: &Report, possible: Frame) -> bool {
         let told = |stream: StreamId| rows::row_of(&report.rows, stream);
         if report.told.view.history != self.view.history {
@@ -450,9 +453,9 @@ impl Membership {
         }
     }
 
-    /// Number of peers here that are not in the table. A peer that waits to be admitted may be the one
-    /// that is missing, started again; one that plays in this history was admitted by a peer that is
-    /// gone, before this one had read it.
+    /// Number of peers here that are not in the table. A peer that waits to be admitted may be the
+    /// one that is missing, started again; one that plays in this history was admitted by a peer
+    /// that is gone, before this one had read it.
     fn count_waiting(&self, rows: &[RosterEntry]) -> usize {
         let plays_with_us = |id: PeerId, status: &PeerStatus| {
             let stream = StreamId { peer: id, incarnation: status.incarnation };
@@ -502,8 +505,8 @@ impl Membership {
                 row.last_frame = row.last_frame.min(confirmed_most).max(row.first_frame.previous());
             }
         }
-        // A stream that was cut before may have ended with an entry whose holders are gone too: no peer
-        // here has confirmed that one.
+        // A stream that was cut before may have ended with an entry whose holders are gone too: no
+        // peer here has confirmed that one.
         let awaited = |row: &&mut RosterEntry| {
             !row.is_active() && row.last_frame > confirmed_most && self.rules.cut_again
         };
@@ -557,8 +560,8 @@ fn merge_rows<'a>(top: &View, reports: impl Iterator<Item = &'a Report> + Clone)
             rows.push(*row);
         }
     }
-    // A peer that has been through a row's first frame and has no such row any more has seen it end,
-    // so long ago that it forgot when.
+    // A peer that has been through a row's first frame and has no such row any more has seen it
+    // end, so long ago that it forgot when.
     let forgotten = |row: &RosterEntry, report: &Report| {
         report.confirmed >= row.first_frame && rows::row_of(&report.rows, row.stream).is_none()
     };

@@ -18,7 +18,7 @@ const PROMISES: RateLimit = RateLimit { burst: 16, per_second: 1 };
 /// What is left of what a peer may do.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Allowed {
-    /// Packets.
+    /// Packets of the running game.
     pub(crate) packets: RateLimiter,
     /// Messages, but for those a transfer consists of.
     pub(crate) messages: RateLimiter,

@@ -75,7 +75,8 @@ impl<'r, 'a, G: Game> Playback<'r, 'a, G> {
             let state = key.and_then(|key| Some((key.at, key.state::<G>()?)));
             let (at, game) = state.unwrap_or_else(|| (Frame::START, self.replay.start.clone()));
             *self = Playback::new(self.replay);
-            // Rows are encoded as differences: those before must be read, which is quick, but not played.
+            // Rows are encoded as differences: those before must be read, which is quick, but not
+            // played.
             while self.frame < at {
                 self.read_next_row();
                 self.frame = self.frame.next();

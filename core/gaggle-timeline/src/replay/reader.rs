@@ -107,8 +107,8 @@ pub struct Replay<'a, G: Game> {
 }
 
 impl<'a, G: Game> Replay<'a, G> {
-    /// Reads a replay of the game with this fingerprint. A corrupt or truncated file is read as far as
-    /// it is intact: see [`Replay::damage`].
+    /// Reads a replay of the game with this fingerprint. A corrupt or truncated file is read as far
+    /// as it is intact: see [`Replay::damage`].
     ///
     /// # Errors
     /// If no part of it can be played.
@@ -209,8 +209,8 @@ impl<'a, G: Game> Replay<'a, G> {
         Playback::new(self)
     }
 
-    /// Plays all of it and compares every hash and every keyframe: whether this program still computes
-    /// what was played.
+    /// Plays all of it and compares every hash and every keyframe: whether this program still
+    /// computes what was played.
     ///
     /// # Errors
     /// The first difference.

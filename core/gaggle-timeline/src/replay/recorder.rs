@@ -26,8 +26,8 @@ impl Default for RecorderConfig {
 
 /// Writes a replay, confirmed frame by confirmed frame.
 ///
-/// It plays along with its own game, so that it never needs the live one's state, and what it writes
-/// follows from the inputs alone.
+/// It plays along with its own game, so that it never needs the live one's state, and what it
+/// writes follows from the inputs alone.
 ///
 /// ```
 /// # use gaggle_kit::{Slot, State};
@@ -124,8 +124,8 @@ impl<G: Game> Recorder<G> {
         self.ending()
     }
 
-    /// What [`Recorder::finish`] would write now, while the recording goes on: what was taken and this
-    /// are a whole file.
+    /// What [`Recorder::finish`] would write now, while the recording goes on: what was taken and
+    /// this are a whole file.
     pub fn ending(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         if self.pending_frames > 0 {
@@ -135,8 +135,8 @@ impl<G: Game> Recorder<G> {
         bytes
     }
 
-    /// A row: which slots differ from a repetition of the row before, as bits; one more bit if a player
-    /// joined or left.
+    /// A row: which slots differ from a repetition of the row before, as bits; one more bit if a
+    /// player joined or left.
     fn write_row(&mut self, inputs: &Inputs<'_, G::Input>) {
         let mut changed = 0u128;
         let (present, mut values) = (inputs.present_slots(), Vec::new());

@@ -271,8 +271,8 @@ impl Cluster {
         said.filter(|packet| packet.message.reliable).map(|packet| (packet.from, &packet.message.bytes[..]))
     }
 
-    /// Demands that from here on these peers confirm the same, and that all of them go on, for so many
-    /// ticks.
+    /// Demands that from here on these peers confirm the same, and that all of them go on, for so
+    /// many ticks.
     pub(super) fn expect_agreement(&mut self, who: &[usize], ticks: u64) -> &mut Cluster {
         let before: Vec<Frame> = who.iter().map(|index| self.session(*index).confirmed_frame()).collect();
         let mut states: BTreeMap<(u64, Frame), u64> = BTreeMap::new();

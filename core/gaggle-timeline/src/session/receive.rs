@@ -22,8 +22,8 @@ use crate::wire::{Inbound, acked_frame, check_controls, decode, entry_range, mov
 const PACKETS: RateLimit = RateLimit { burst: 4_096, per_second: 4_096 };
 const MESSAGES: RateLimit = RateLimit { burst: 1_024, per_second: 256 };
 impl<I: Input> Session<I> {
-    /// Takes bytes a peer sent on the unreliable channel, with their time of arrival. (With that of the
-    /// last tick round trips would look a frame or two too short.)
+    /// Takes bytes a peer sent on the unreliable channel, with their time of arrival. (With that of
+    /// the last tick round trips would look a frame or two too short.)
     ///
     /// Bytes that no honest peer sends are reported as
     /// [`SessionEvent::PeerFault`](crate::SessionEvent::PeerFault).
@@ -92,8 +92,8 @@ impl<I: Input> Session<I> {
             self.take_ask_snapshot(index);
             return;
         }
-        // A peer that calls for a change makes all others answer; one that declines makes the leader
-        // call for another.
+        // A peer that calls for a change makes all others answer; one that declines makes the
+        // leader call for another.
         if let membership::Message::Collect { ballot, .. }
         | membership::Message::Accept { ballot, .. }
         | membership::Message::Nack { promised: ballot, .. } = &message
@@ -181,7 +181,8 @@ impl<I: Input> Session<I> {
         self.note_heard(index);
     }
 
-    /// Takes a packet of a peer for which the match has begun already. Only its clock is missing here.
+    /// Takes a packet of a peer for which the match has begun already. Only its clock is missing
+    /// here.
     fn take_early(&mut self, now: Micros, index: usize, bytes: &[u8]) -> Result<(), PeerFault> {
         let peer = self.peers[index].peer;
         let players = self.life.seat_of(peer).map_or(0, |slots| slots.len());

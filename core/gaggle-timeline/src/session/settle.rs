@@ -218,8 +218,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Frame the other peers are simulating now, as far as their packets tell: the median, so that no
-    /// single peer counts, and of two in the middle the earlier.
+    /// Frame the other peers are simulating now, as far as their packets tell: the median, so that
+    /// no single peer counts, and of two in the middle the earlier.
     pub(super) fn present_frame(&self) -> Option<Frame> {
         let present = self.peers.present_frame(self.cx.now, self.cx.frame)?;
         // Inputs are sent at most one lookahead before they are played.
@@ -263,9 +263,9 @@ impl<I: Input> Session<I> {
         self.accuse(peer, stream.peer, frame);
     }
 
-    /// A peer holds other entries of a third stream than this one, so one of the two lies. The word of
-    /// one decides nothing, unless there is no other peer to ask; the word of most does. A spectator
-    /// has no say.
+    /// A peer holds other entries of a third stream than this one, so one of the two lies. The word
+    /// of one decides nothing, unless there is no other peer to ask; the word of most does. A
+    /// spectator has no say.
     pub(super) fn accuse(&mut self, accuser: PeerId, accused: PeerId, frame: Frame) {
         let Some(index) = self.peers.index_of(accused) else { return };
         if !self.peers.index_of(accuser).is_some_and(|index| self.peers[index].is_open) {
@@ -315,8 +315,8 @@ impl<I: Input> Session<I> {
         announce.encode(bytes);
     }
 
-    /// Peers that start together know each other's status and assume it from the first packet on: the
-    /// match begins at once, whatever gets lost meanwhile.
+    /// Peers that start together know each other's status and assume it from the first packet on:
+    /// the match begins at once, whatever gets lost meanwhile.
     pub(super) fn imply_statuses(&mut self, cohort: u64) {
         let Some(own) = self.membership.status() else { return };
         for index in 0..self.peers.len() {
@@ -393,7 +393,8 @@ impl<I: Input> Session<I> {
             if !owner.presence.reachable {
                 continue;
             }
-            // The word of others that a peer is there counts no longer than a silent peer is waited for.
+            // The word of others that a peer is there counts no longer than a silent peer is waited
+            // for.
             let timeout = match owner.presence.liveness {
                 Liveness::Heard => cx.config.evict_stalled_after,
                 Liveness::Interrupted | Liveness::Gone => {
@@ -408,8 +409,8 @@ impl<I: Input> Session<I> {
 
     pub(super) fn take_announce(&mut self, index: usize, announce: &Announce) {
         let peer = self.peers[index].peer;
-        // A peer that comes late, or again, still announces the slots it was given: it has not heard
-        // that the match began.
+        // A peer that comes late, or again, still announces the slots it was given: it has not
+        // heard that the match began.
         let given = self.life.given_slots(peer);
         if let Some(reason) = refusal(&self.cx, announce, given) {
             _ = self.peers.reject(index, CloseCode::INCOMPATIBLE);

@@ -38,8 +38,8 @@ impl<I: Input> Session<I> {
         self.tell_progress();
     }
 
-    /// Peers whose snapshot can be taken: members, and for a spectator other spectators. Only those with
-    /// a lower id, so that no circle of spectators feeds itself.
+    /// Peers whose snapshot can be taken: members, and for a spectator other spectators. Only those
+    /// with a lower id, so that no circle of spectators feeds itself.
     fn candidates(&self) -> impl Iterator<Item = Candidate> {
         let able = self.peers.iter().filter(|remote| remote.is_trusted() && remote.presence.reachable);
         let stands = able.filter(|remote| self.membership.latest_status(remote.peer).is_some());
@@ -50,8 +50,9 @@ impl<I: Input> Session<I> {
         gives.map(|remote| Candidate { peer: remote.peer, unable_until: remote.unable_until })
     }
 
-    /// While joining: whether there is no match to join. All linked peers have announced themselves and
-    /// none plays; they may be waiting as well, and one of them must [create](Session::create) a match.
+    /// While joining: whether there is no match to join. All linked peers have announced themselves
+    /// and none plays; they may be waiting as well, and one of them must [create](Session::create)
+    /// a match.
     pub fn found_no_match(&self) -> bool {
         let greeted = self.peers.iter().all(|remote| remote.hello.handshake >= Handshake::Synchronized);
         let seeks = self.membership.mode() == Mode::Out && self.joiner.is_seeking();
@@ -77,8 +78,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Goes on alone from the last confirmed state, as a new match that no peer may take for the old
-    /// one.
+    /// Goes on alone from the last confirmed state, as a new match that no peer may take for the
+    /// old one.
     fn create_match(&mut self) {
         let former = self.membership.lineage().game.started_at;
         let started_at = self.cx.config.match_id.started_at.max(former).saturating_add(1);
@@ -112,8 +113,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// The donor is gone: another peer of the same branch may feed from the current frame on. False if
-    /// none can.
+    /// The donor is gone: another peer of the same branch may feed from the current frame on. False
+    /// if none can.
     pub(super) fn ask_other_feeder(&mut self, former: PeerId) -> bool {
         let mut others: Vec<PeerId> = self.candidates().map(|candidate| candidate.peer).collect();
         others.retain(|peer| {
@@ -419,9 +420,9 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// A learner holds of others what its donor says they did. If one of them contradicts that, one of
-    /// the two lies: join through another donor, and if that one is contradicted, too, it was not the
-    /// donor. False if that is not what a fault is about.
+    /// A learner holds of others what its donor says they did. If one of them contradicts that, one
+    /// of the two lies: join through another donor, and if that one is contradicted, too, it was
+    /// not the donor. False if that is not what a fault is about.
     pub(super) fn blame_donor(&mut self, index: usize, fault: PeerFault) -> bool {
         let is_fed = self.membership.mode() == Mode::Observer;
         if !is_fed || !matches!(fault, PeerFault::InputChanged { .. }) {

@@ -21,8 +21,8 @@ use crate::time_sync::FRAME_Q16;
 use crate::wire::{SendView, Tell, is_due};
 
 impl<I: Input> Session<I> {
-    /// Sets the input delay; `None` lets it adapt again. Changes without a stall and without losing or
-    /// doubling a press.
+    /// Sets the input delay; `None` lets it adapt again. Changes without a stall and without losing
+    /// or doubling a press.
     ///
     /// # Errors
     /// If it is outside
@@ -47,8 +47,8 @@ impl<I: Input> Session<I> {
         self.time.speed_ppm()
     }
 
-    /// Ticks to run now besides those that are due, at most `limit`: this peer slept and is far behind
-    /// all others. Usually 0.
+    /// Ticks to run now besides those that are due, at most `limit`: this peer slept and is far
+    /// behind all others. Usually 0.
     pub fn take_catch_up_ticks(&mut self, limit: u32) -> u32 {
         let ticks = self.time.take_ticks_owed(self.cx.now, limit);
         if ticks > 0 {
@@ -72,8 +72,8 @@ impl<I: Input> Session<I> {
     pub(super) fn pace(&mut self, next: Frame, waits: bool) -> Frame {
         let observes = self.membership.mode() != Mode::Member;
         if !observes && !self.time.is_catching_up() {
-            // The entry for the next frame is sent even while this peer waits for it: with neither window nor
-            // delay all would wait for all.
+            // The entry for the next frame is sent even while this peer waits for it: with neither
+            // window nor delay all would wait for all.
             if !waits || self.log.local.newest() < next {
                 self.emit(next);
             }
@@ -133,8 +133,8 @@ impl<I: Input> Session<I> {
     #[inline]
     pub(super) fn write_own(&mut self, before: Frame) {
         if self.membership.is_at_rest() {
-            // Nothing is said besides inputs, and no peer asks: membership learns of these entries when it
-            // is called again.
+            // Nothing is said besides inputs, and no peer asks: membership learns of these entries
+            // when it is called again.
             self.log.note_news();
         } else {
             self.say_own(before);
@@ -276,8 +276,8 @@ impl<I: Input> Session<I> {
         })
     }
 
-    /// Inputs of a recently confirmed frame, for recordings, spectators and checks. `None` if it is not
-    /// confirmed yet or already forgotten.
+    /// Inputs of a recently confirmed frame, for recordings, spectators and checks. `None` if it is
+    /// not confirmed yet or already forgotten.
     pub fn confirmed_inputs(&self, frame: Frame) -> Option<Inputs<'_, I>> {
         let known = frame > self.sim.origin()
             && frame <= self.membership.confirmed()
@@ -427,8 +427,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Whether a peer without a link is no longer needed. A rejected one is remembered, because it must
-    /// not be taken for another.
+    /// Whether a peer without a link is no longer needed. A rejected one is remembered, because it
+    /// must not be taken for another.
     pub(super) fn forget_unlinked(&mut self, index: usize) {
         if self.peers[index].hello.handshake != Handshake::Refused {
             self.forget_remote(index);
@@ -450,8 +450,8 @@ impl<I: Input> Session<I> {
         }
     }
 
-    /// Checksums of a peer that does not play. Among spectators they show which one has the right state
-    /// to send; whether the local one is right they only decide where no member is heard.
+    /// Checksums of a peer that does not play. Among spectators they show which one has the right
+    /// state to send; whether the local one is right they only decide where no member is heard.
     pub(super) fn take_check_spectating(&mut self, index: usize, frame: Frame, block: CheckBlock) {
         let Peer { peer, watches, .. } = self.peers[index];
         if !self.cx.spectates || !watches || self.membership.relation_of(peer) != Some(Relation::Same) {

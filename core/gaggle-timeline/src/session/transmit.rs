@@ -6,11 +6,11 @@ use gaggle_link::Channel;
 /// Something to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit<'a> {
-    /// To whom.
+    /// Peer to send it to.
     pub to: PeerId,
     /// How: what may get lost, and what must arrive in the order of its stream.
     pub channel: Channel,
-    /// What.
+    /// Bytes to send, whole.
     pub bytes: &'a [u8],
 }
 

@@ -7,7 +7,7 @@
 /// Frames in units of 1/65536.
 pub(crate) type FramesQ16 = i64;
 
-/// One frame.
+/// One frame, in these units.
 pub(crate) const FRAME_Q16: FramesQ16 = 1 << 16;
 /// Parts per million: the unit of speed.
 pub(crate) const PPM: i64 = 1_000_000;
@@ -69,8 +69,8 @@ impl Advantage {
         self.theirs = self.theirs.map(|theirs| theirs - frames * FRAME_Q16);
     }
 
-    /// Whether the distance is so small that fewer samples will do: with clocks a hundredth apart it is
-    /// a sixteenth of a frame.
+    /// Whether the distance is so small that fewer samples will do: with clocks a hundredth apart
+    /// it is a sixteenth of a frame.
     pub(crate) fn is_together(&self) -> bool {
         self.apart().is_some_and(|apart| apart.abs() < FRAME_Q16 / 8)
     }
@@ -112,10 +112,11 @@ impl Speed {
         }
     }
 
-    /// Updates the speed some frames later. Peers too far off to be caught by speed change it for none;
-    /// returns whether there are any.
+    /// Updates the speed some frames later. Peers too far off to be caught by speed change it for
+    /// none; returns whether there are any.
     pub(crate) fn tick(&mut self, apart: impl Iterator<Item = FramesQ16>) -> bool {
-        // No single peer may ask for more than the largest bend: among many, one sleeper hardly counts.
+        // No single peer may ask for more than the largest bend: among many, one sleeper hardly
+        // counts.
         let most = BEND_PPM_MAX * FRAME_Q16 / PROPORTIONAL_PPM;
         let (mut sum, mut count, mut far) = (0, 0, false);
         for apart in apart {

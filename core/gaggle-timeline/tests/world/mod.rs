@@ -310,8 +310,8 @@ impl<G: Game<Input = u8>> World<G> {
         self.machines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// All peers hold the same history as far as both confirmed it, it is what the players did, and none
-    /// complained.
+    /// All peers hold the same history as far as both confirmed it, it is what the players did, and
+    /// none complained.
     pub fn expect_agreement(&mut self) -> &mut Self {
         let from = self.machines.iter().map(|m| m.straight_from).max().unwrap();
         let to = self.machines.iter().map(|m| m.straight_at).min().unwrap();
@@ -322,8 +322,8 @@ impl<G: Game<Input = u8>> World<G> {
                     assert_eq!(hash, other, "peers 0 and {index} differ at {frame}");
                 }
             }
-            // A stalled or shrinking tick may merge two samples; what is sent is then a part of what was
-            // pressed.
+            // A stalled or shrinking tick may merge two samples; what is sent is then a part of
+            // what was pressed.
             let pressed = &mut machine.pressed.iter();
             assert!(
                 machine.told.iter().all(|told| pressed.any(|press| press == told)),

@@ -145,8 +145,8 @@ impl World {
         }
     }
 
-    /// MEMORY: no peer holds more of a stream than it can need. SPREAD: full members of one history are
-    /// never farther apart than the lookahead.
+    /// MEMORY: no peer holds more of a stream than it can need. SPREAD: full members of one history
+    /// are never farther apart than the lookahead.
     pub(super) fn check_bounds(&mut self, index: usize) {
         if !self.member(index) {
             return;

@@ -1,8 +1,8 @@
 //! Every possible step, in every order, within small bounds.
 //!
-//! Bounds: frames a peer emits, ballots, messages under way, and how often a peer crashes, is wrongly
-//! suspected, is trusted again, says goodbye or takes a snapshot. Packets, snapshots and feeds
-//! arrive at once or never; messages arrive in any order. Only safety is checked here.
+//! Bounds: frames a peer emits, ballots, messages under way, and how often a peer crashes, is
+//! wrongly suspected, is trusted again, says goodbye or takes a snapshot. Packets, snapshots and
+//! feeds arrive at once or never; messages arrive in any order. Only safety is checked here.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -355,8 +355,8 @@ fn crash_of_three_contradicts_peer_without_longest_copy() {
     assert!(failure.starts_with("FINAL"), "{failure}: {path:?}");
 }
 
-/// A third peer takes a snapshot of two, begins, and is admitted in the second frame: the leader has
-/// just written that.
+/// A third peer takes a snapshot of two, begins, and is admitted in the second frame: the leader
+/// has just written that.
 const ADMITTED: [Step; 10] = [
     Step::Boot(2, 0),
     Step::Tick(0),

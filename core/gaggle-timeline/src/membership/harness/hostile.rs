@@ -65,8 +65,8 @@ fn lie(message: &mut Message, rng: &mut Prng) {
     }
 }
 
-/// Gives a damaged copy to a copy of its receiver, so that the run itself is undisturbed. True if it
-/// could be decoded.
+/// Gives a damaged copy to a copy of its receiver, so that the run itself is undisturbed. True if
+/// it could be decoded.
 fn attack(world: &World, from: usize, to: usize, parcel: &Parcel, rng: &mut Prng) -> bool {
     let mut node = world.nodes[to].as_ref().clone();
     let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! Cases of peers that part and meet: leftover fences, histories that meet, votes of peers that have
-//! left.
+//! Cases of peers that part and meet: leftover fences, histories that meet, votes of peers that
+//! have left.
 
 use super::stories::Tale;
 use super::{Message, Mode, Parcel, Plan, Rules};
@@ -12,8 +12,8 @@ fn voting(peers: usize, rules: Rules) -> Tale {
 
 #[test]
 fn begun_change_is_finished_after_suspect_returns() {
-    // 1 takes the leader for lost and asks 2; then it hears the leader again. Both have promised not
-    // to listen to it.
+    // 1 takes the leader for lost and asks 2; then it hears the leader again. Both have promised
+    // not to listen to it.
     let story = |rules| {
         let mut tale = Tale::of(3, 0, rules);
         tale.play(&[0, 1, 2], 3);
@@ -65,7 +65,8 @@ fn yielding_peer_plays_on_until_it_has_snapshot() {
 
 #[test]
 fn mutual_evictors_go_on_together_if_neither_may_alone() {
-    // The leader dies, and before anything is decided 1 and 2 have each waited too long for the other.
+    // The leader dies, and before anything is decided 1 and 2 have each waited too long for the
+    // other.
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3).crash(0).suspect(1, 0).suspect(2, 0);
@@ -84,8 +85,8 @@ fn mutual_evictors_go_on_together_if_neither_may_alone() {
 
 #[test]
 fn lone_peer_takes_no_other_along() {
-    // 4 hears no peer for a while and goes on alone; the others, which had heard it all the time, are
-    // told.
+    // 4 hears no peer for a while and goes on alone; the others, which had heard it all the time,
+    // are told.
     let story = |rules| {
         let mut tale = Tale::of(5, 0, rules);
         tale.play(&[0, 1, 2, 3, 4], 3);
@@ -185,8 +186,9 @@ fn leaver_has_no_vote_after_goodbye() {
 
 #[test]
 fn majority_view_is_installed_despite_later_promises() {
-    // 4 is dead. 0 puts a view without it to the vote and falls silent; 1 makes that view at a ballot
-    // of its own, and 3, which has promised that one, hears of the view only from a packet's sender.
+    // 4 is dead. 0 puts a view without it to the vote and falls silent; 1 makes that view at a
+    // ballot of its own, and 3, which has promised that one, hears of the view only from a packet's
+    // sender.
     let story = |rules| {
         let mut tale = voting(5, rules);
         tale.play(&[0, 1, 2, 3, 4], 3).crash(4);
@@ -214,8 +216,8 @@ fn majority_view_is_installed_despite_later_promises() {
 #[test]
 fn fence_is_told_to_peer_with_equal_promise_and_no_fence() {
     // 3 is dead. 0 puts a view without it to the vote, hears of no vote, and makes it by asking 2
-    // alone. 2 learns of it from a packet only, so its promise not to listen to 1 outlasts it; 0, which
-    // has promised the same, has kept it.
+    // alone. 2 learns of it from a packet only, so its promise not to listen to 1 outlasts it; 0,
+    // which has promised the same, has kept it.
     let story = |rules| {
         let mut tale = voting(4, rules);
         tale.play(&[0, 1, 2, 3], 3).crash(3);
@@ -241,8 +243,8 @@ fn fence_is_told_to_peer_with_equal_promise_and_no_fence() {
 
 #[test]
 fn view_counts_only_after_majority_accepts() {
-    // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a majority,
-    // too.
+    // 0 takes 2 for lost and asks 1, which answers and then hears no more of it: 1 and 2 are a
+    // majority, too.
     let story = |rules| {
         let mut tale = voting(3, rules);
         tale.play(&[0, 1, 2], 3);
@@ -287,8 +289,8 @@ fn too_small_group_goes_on_when_peer_joins() {
 
 #[test]
 fn cut_stream_ends_where_last_remaining_copy_ends() {
-    // 0 admits 2 and dies; 1 alone holds its last entry, and cuts it after that. 2 is told of the view
-    // as it is fed, before 1 has confirmed that frame. Then 1 dies, too.
+    // 0 admits 2 and dies; 1 alone holds its last entry, and cuts it after that. 2 is told of the
+    // view as it is fed, before 1 has confirmed that frame. Then 1 dies, too.
     let story = |rules| {
         let mut tale = Tale::of(3, 1, rules);
         tale.play(&[0, 1], 3).boot(2, 0).pending(2, 4).packet(2, 0);
@@ -310,8 +312,8 @@ fn cut_stream_ends_where_last_remaining_copy_ends() {
 
 #[test]
 fn joiner_admitted_by_dead_peer_counts_for_small_group() {
-    // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it is
-    // there.
+    // 0 admits 2 and dies, and only 2 has read it: 1 does not know that 2 plays, but hears that it
+    // is there.
     let mut tale = Tale::planned(Plan { quorum_min: 2, ..Plan::new(3, 3, 0) }, 1);
     tale.play(&[0, 1], 3).boot(2, 0).pending(2, 4).packet(2, 0).tick(0).packet(0, 2).tick(2).crash(0);
     assert!(tale.counts_on(2, 2) && !tale.counts_on(1, 2));

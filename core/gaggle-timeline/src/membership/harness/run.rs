@@ -126,7 +126,8 @@ impl Draw {
         world.node_mut(index).machine.set_reachable(peer(other), reachable);
     }
 
-    /// Links are whole and suspicions right from here on: all live peers end in one history and go on.
+    /// Links are whole and suspicions right from here on: all live peers end in one history and go
+    /// on.
     fn heal(&self, world: &mut World) {
         world.note(|| "---- all is well from here on".into());
         world.net.heal();

@@ -7,7 +7,8 @@ use crate::membership::messages::Told;
 use crate::membership::view::View;
 use crate::roster::StreamId;
 
-/// A world in which steps are taken one by one. All peers start together except the last `late` ones.
+/// A world in which steps are taken one by one. All peers start together except the last `late`
+/// ones.
 pub(super) struct Tale(pub(super) World);
 
 impl Tale {

@@ -230,8 +230,8 @@ fn equivocating_peer_is_found_by_majority() {
         (0..3).all(|index| t.session(index).is_member() && t.session(index).branch_id() == history)
     });
     table.run(300).expect_agreement(&[0, 1, 2], 600);
-    // It joined again, because its inputs were wrong as well as its state: the bundle is there all the
-    // same.
+    // It joined again, because its inputs were wrong as well as its state: the bundle is there all
+    // the same.
     let bundle = table.players[1].take_desync_bundle().expect("both states and the inputs between");
     let view = bundle.diff::<super::MixGame>().expect("it is of this game");
     assert!(view.differences.iter().any(|line| line.starts_with("mixed: ")), "{view:?}");

@@ -248,8 +248,8 @@ fn lost_its_match(table: &Cluster, index: usize) -> bool {
 
 #[test]
 fn false_older_match_draws_players_over() {
-    // Nothing proves how old a match is: this is what a liar can do, and what the next test must not
-    // rest on.
+    // Nothing proves how old a match is: this is what a liar can do, and what the next test must
+    // not rest on.
     let mut table = Cluster::of(3, 2);
     table.run(60);
     table.tamper = elder(|_| {});
