@@ -20,7 +20,7 @@ const MEASURED: usize = 0;
 pub const SLOTS: usize = 8;
 
 gaggle_testkit::mix_game! {
-    vis: pub(self),
+    vis: pub(crate),
     engine: gaggle_timeline,
     input: u8,
     slots: SLOTS,

@@ -65,7 +65,7 @@ macro_rules! mix_game {
                 /// A tick as every peer should compute it.
                 $vis fn tick_undisturbed(&mut self, inputs: &Inputs<'_, $input>) {
                     self.frame = inputs.frame().number();
-                    for (nth, sum) in self.sums.iter_mut().enumerate() {
+                    for (nth, sum) in self.tasted.iter_mut().enumerate() {
                         let slot = ::gaggle_kit::Slot::at(nth);
                         let input = u32::from(inputs.get(slot));
                         *sum = sum.wrapping_add(input);
@@ -85,7 +85,7 @@ macro_rules! mix_game {
             /// Depends on every input and every presence so far.
             $vis mixed: u32,
             /// Inputs of each slot, added up.
-            $vis sums: [u32; $slots],
+            $vis tasted: [u32; $slots],
             /// Ballast of the state; only `stir` changes it.
             $vis bulk: Vec<u32>,
         }
@@ -93,7 +93,7 @@ macro_rules! mix_game {
         impl MixGame {
             /// A game before its first frame, with this ballast.
             $vis fn new(bulk: Vec<u32>) -> MixGame {
-                MixGame { frame: 0, mixed: 1, sums: [0; $slots], bulk }
+                MixGame { frame: 0, mixed: 1, tasted: [0; $slots], bulk }
             }
         }
     };

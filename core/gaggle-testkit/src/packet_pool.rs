@@ -185,7 +185,7 @@ mod tests {
         let mut net = PacketPool::default();
         (0..6).for_each(|number| net.send(number % 2, 2, number));
         assert_eq!(net.take_first(|from, _, _| from == 1), Some((1, 2, 1)));
-        assert_eq!(net.take_first(|from, ..| from == 7), None);
+        assert_eq!(net.take_first(|from, _, _| from == 7), None);
         assert!(net.iter().map(|(.., number)| *number).eq([0, 2, 3, 4, 5]));
         assert_eq!(net.take(0), (0, 2, 0));
         assert!(net.iter().map(|(.., number)| *number).eq([5, 2, 3, 4]));

@@ -309,7 +309,7 @@ impl<I: Input> Session<I> {
             shape: self.cx.shape,
             incarnation: self.membership.me().incarnation,
             slots: self.life.seat_of(self.cx.local_peer).unwrap_or_default(),
-            cohort: cohort,
+            cohort,
         });
         let bytes = self.cx.outbox.message(peer);
         announce.encode(bytes);

@@ -73,7 +73,7 @@ impl MixGame {
     /// What tells two states apart that came about by ticking: everything but the bulk, which
     /// follows from it.
     pub(super) fn digest(&self) -> u64 {
-        let words = [self.frame, self.mixed].into_iter().chain(self.sums);
+        let words = [self.frame, self.mixed].into_iter().chain(self.tasted);
         words.fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {
             (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29)
         })
