@@ -1,32 +1,57 @@
 //! The network between the machines: latency, a little jitter, and loss. Nothing it does is
 //! measured.
 
-use gaggle_kit::{Micros, Prng};
-use gaggle_testkit::{Delivery, NetConditions, PacketScheduler};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-/// One direction of a link. What travels has a channel; reliable messages are never lost and never
+use gaggle_kit::{Micros, Prng};
+
+/// Something under way, by when it arrives.
+type Flying = Reverse<(Micros, u64, usize, Vec<u8>)>;
+
+/// One way of a link. What travels has a channel; what must arrive is never lost and never
 /// overtaken.
 #[derive(Debug)]
 pub(crate) struct Post {
-    net: PacketScheduler<(usize, Vec<u8>)>,
+    flying: BinaryHeap<Flying>,
+    latency: Micros,
+    jitter: Micros,
+    loss_percent: u32,
     random: Prng,
+    count: u64,
+    last_reliable: Micros,
 }
 
 impl Post {
     pub(crate) fn new(latency: Micros, jitter: Micros, loss_percent: u32, seed: u64) -> Post {
-        let mut net = PacketScheduler::default();
-        let loss = loss_percent * 10;
-        net.set_conditions(NetConditions { latency, jitter, loss, ..NetConditions::default() });
-        Post { net, random: Prng::new(seed) }
+        Post {
+            flying: BinaryHeap::new(),
+            latency,
+            jitter,
+            loss_percent,
+            random: Prng::new(seed),
+            count: 0,
+            last_reliable: Micros::ZERO,
+        }
     }
 
     pub(crate) fn send(&mut self, now: Micros, reliable: bool, channel: usize, bytes: &[u8]) {
-        let delivery = if reliable { Delivery::Ordered } else { Delivery::Datagram };
-        self.net.send(&mut self.random, now, 0, 1, delivery, (channel, bytes.to_vec()));
+        if !reliable && self.random.chance(self.loss_percent, 100) {
+            return;
+        }
+        self.count += 1;
+        let jitter = self.random.below(self.jitter.get() as u32 + 1);
+        let mut at = now + self.latency + Micros::new(u64::from(jitter));
+        if reliable {
+            at = at.max(self.last_reliable);
+            self.last_reliable = at;
+        }
+        self.flying.push(Reverse((at, self.count, channel, bytes.to_vec())));
     }
 
-    /// The next message that has arrived by now.
+    /// The next thing that has arrived by now.
     pub(crate) fn arrive(&mut self, now: Micros) -> Option<(usize, Vec<u8>)> {
-        self.net.poll(now).map(|packet| packet.message)
+        self.flying.peek().filter(|Reverse((at, ..))| *at <= now)?;
+        self.flying.pop().map(|Reverse((_, _, channel, bytes))| (channel, bytes))
     }
 }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bench_report::cpu_time;
-use gaggle_kit::{Micros, Prng, Slot, SlotSet};
+use gaggle_kit::{Micros, Prng, Slot, SlotSet, State};
 use gaggle_link::sim::{Conditions, NetChange, SimCarrier, SimNet};
 use gaggle_link::{Endpoint, LinkConfig, Transport};
 use gaggle_timeline::{
-    Driver, Incarnation, MatchId, PeerSlots, Session, SessionStats, Tick, TickClock, Timeline, TimelineConfig,
+    Driver, Game, Incarnation, Inputs, MatchId, PeerSlots, Session, SessionStats, Tick, TickClock, Timeline,
+    TimelineConfig,
 };
 
 use crate::weight::{Weighing, Weight};
@@ -19,14 +20,27 @@ const MEASURED: usize = 0;
 /// Players a match has room for.
 pub const SLOTS: usize = 8;
 
-gaggle_testkit::mix_game! {
-    vis: pub(crate),
-    engine: gaggle_timeline,
-    input: u8,
-    slots: SLOTS,
-    // A word anywhere in the state, so that no part of it stays the same.
-    stir: |game| gaggle_testkit::stir(&mut game.bulk, game.mixed, game.mixed),
-    disturb: |_| {},
+/// A game of any size, in which everything depends on everything.
+#[derive(Debug, Clone, State)]
+struct MixGame {
+    mixed: u32,
+    bulk: Vec<u32>,
+}
+
+impl Game for MixGame {
+    type Input = u8;
+
+    fn tick(&mut self, inputs: &Inputs<'_, u8>) {
+        for slot in (0..SLOTS).map(Slot::at) {
+            let here = u32::from(inputs.is_present(slot)) << 9;
+            self.mixed = (self.mixed ^ u32::from(inputs.get(slot)) ^ here).wrapping_mul(0x0100_0193);
+            self.mixed = self.mixed.rotate_left(7);
+        }
+        let places = self.bulk.len();
+        if places > 0 {
+            self.bulk[self.mixed as usize % places] ^= self.mixed;
+        }
+    }
 }
 
 /// Bytes in which nothing repeats: no state is harder to send.
@@ -169,7 +183,7 @@ impl People {
         let carrier = self.net.restarted_carrier(index);
         let now = self.net.local_now(index);
         Machine {
-            timeline: Timeline::new(session, MixGame::new(bulk)),
+            timeline: Timeline::new(session, MixGame { mixed: 1, bulk }),
             exchange: Driver::default(),
             link: Endpoint::new(carrier, LinkConfig::default(), self.rng.next_u64()),
             pace: TickClock::new(self.config.tick_rate, now),

@@ -241,7 +241,7 @@ impl<I: Input> Session<I> {
             Due::Import => {
                 let is_repair = self.import_repairs();
                 let (offer, state) = self.joiner.complete()?;
-                let frame = offer.tidings.confirmed;
+                let frame = offer.join_context.confirmed;
                 let accepted = self.sim.lend_accepted();
                 return Some(Request::Import { sim, frame, state, is_repair, accepted });
             }

@@ -3,7 +3,8 @@
 
 use std::cell::Cell;
 
-use gaggle_kit::Input;
+use gaggle_kit::{Input, Slot, State};
+use gaggle_timeline::{Game, Inputs};
 
 /// Slots the game has: enough for two players at some machines, however many of these there are.
 pub(super) const SLOTS: usize = 12;
@@ -15,28 +16,13 @@ pub(super) struct Press {
     pub(super) count: u16,
 }
 
-impl From<Press> for u32 {
-    fn from(press: Press) -> u32 {
-        u32::from(press.stay) << 16 | u32::from(press.count)
-    }
-}
-
-gaggle_testkit::mix_game! {
-    vis: pub(super),
-    engine: gaggle_timeline,
-    input: Press,
-    slots: SLOTS,
-    stir: |game| {
-        let place = game.frame.checked_rem(game.bulk.len() as u32);
-        if place.is_some_and(|place| !is_thick(place)) {
-            gaggle_testkit::stir(&mut game.bulk, game.frame, game.mixed);
-        }
-    },
-    disturb: |game| {
-        if FLIP.take() {
-            game.mixed ^= 1 << 9;
-        }
-    },
+/// State of the mixing game.
+#[derive(Clone, Debug, PartialEq, Eq, State)]
+pub(super) struct MixGame {
+    pub(super) frame: u32,
+    pub(super) mixed: u32,
+    pub(super) tasted: [u32; SLOTS],
+    pub(super) bulk: Vec<u32>,
 }
 
 /// Words that stay as they are and repeat themselves, 8 KB of them and then 8 KB of others in turn:
@@ -50,7 +36,18 @@ impl MixGame {
     pub(super) fn of(bytes: usize) -> MixGame {
         let stuff = |nth: u32| if is_thick(nth) { nth / 16 } else { nth.wrapping_mul(0x9e37_79b9) };
         let bulk = (0..bytes as u32 / 4).map(stuff).collect();
-        MixGame::new(bulk)
+        MixGame { frame: 0, mixed: 1, tasted: [0; SLOTS], bulk }
+    }
+}
+
+impl Game for MixGame {
+    type Input = Press;
+
+    fn tick(&mut self, inputs: &Inputs<'_, Press>) {
+        self.tick_with(inputs);
+        if FLIP.take() {
+            self.mixed ^= 1 << 9;
+        }
     }
 }
 
@@ -70,6 +67,24 @@ pub(super) fn heal_the_bit() -> bool {
 }
 
 impl MixGame {
+    /// A tick nothing interferes with.
+    pub(super) fn tick_with(&mut self, inputs: &Inputs<'_, Press>) {
+        self.frame = inputs.frame().number();
+        for (nth, tasted) in self.tasted.iter_mut().enumerate() {
+            let slot = Slot::at(nth);
+            let press = inputs.get(slot);
+            let present = u32::from(inputs.is_present(slot));
+            let value = u32::from(press.stay) << 16 | u32::from(press.count);
+            *tasted = tasted.wrapping_add(value);
+            self.mixed ^= value.rotate_left(nth as u32) ^ present << nth;
+            self.mixed = self.mixed.wrapping_mul(0x0100_0193).rotate_left(7);
+        }
+        let place = self.frame.checked_rem(self.bulk.len() as u32);
+        if let Some(place) = place.filter(|place| !is_thick(*place)) {
+            self.bulk[place as usize] ^= self.mixed;
+        }
+    }
+
     /// What tells two states apart that came about by ticking: everything but the bulk, which
     /// follows from it.
     pub(super) fn digest(&self) -> u64 {

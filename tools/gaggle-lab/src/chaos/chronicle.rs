@@ -134,7 +134,7 @@ impl Chronicle {
         }
         for confirmed in path.iter().rev() {
             let row = row_of(&confirmed.seating, confirmed.frame, presses);
-            broth.tick_undisturbed(&Inputs::confirmed(confirmed.frame, &row, present(&confirmed.seating)));
+            broth.tick_with(&Inputs::confirmed(confirmed.frame, &row, present(&confirmed.seating)));
         }
         broth
     }

@@ -359,7 +359,7 @@ impl Machine {
                     ));
                 }
             }
-            self.straight.tick_undisturbed(&Inputs::confirmed(frame, &row, present));
+            self.straight.tick_with(&Inputs::confirmed(frame, &row, present));
             let digest = self.straight.digest();
             self.place = chronicle.confirm(index, history, self.place, seating, digest)?;
         }
