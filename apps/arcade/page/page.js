@@ -2,7 +2,7 @@
 
 // Changes with every build: files asked for by it may be kept for good.
 const version = 'VERSION';
-const games = ['gander', 'drake', 'millpond'];
+const games = ['gander', 'drake', 'millpond', 'skein'];
 const root = document.documentElement;
 const canvas = document.getElementById('arcade');
 const asked = new URLSearchParams(location.search).get('game');

@@ -4,13 +4,14 @@
 pub mod drake;
 pub mod gander;
 pub mod millpond;
+pub mod skein;
 
 use gaggle::Platform;
 
 use crate::cabinet::{About, Cabinet, Parts};
 
 /// Every game that can be played, in the order of the menu. The first is on when the page opens.
-pub const NAMES: [&str; 3] = [gander::ABOUT.name, drake::ABOUT.name, millpond::ABOUT.name];
+pub const NAMES: [&str; 4] = [gander::ABOUT.name, drake::ABOUT.name, millpond::ABOUT.name, skein::ABOUT.name];
 
 /// One game: what it is, and how it is opened.
 pub struct Entry<P> {
@@ -23,6 +24,11 @@ pub struct Entry<P> {
 /// Knights on geese.
 pub fn gander<P: Platform + 'static>() -> Entry<P> {
     Entry { about: &gander::ABOUT, open: |parts| Box::new(gander::GanderCabinet::open(parts)) }
+}
+
+/// An autumn flight.
+pub fn skein<P: Platform + 'static>() -> Entry<P> {
+    Entry { about: &skein::ABOUT, open: |parts| Box::new(skein::SkeinCabinet::open(parts)) }
 }
 
 /// A brawl in a coop.

@@ -14,7 +14,7 @@ type Game = (&'static str, Color, &'static str);
 
 const CABINETS: [Game; 5] = [
     ("gander", palette::FIRE[3], ""),
-    ("skein", palette::SEAT[0], "soon"),
+    ("skein", palette::SEAT[0], ""),
     ("gosling", palette::SEAT[1], "soon"),
     ("drake", palette::SEAT[2], "later"),
     ("millpond", palette::SEAT[3], "later"),
