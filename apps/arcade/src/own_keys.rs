@@ -110,7 +110,7 @@ impl OwnKeys {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cabinets::{drake, gander, millpond};
+    use crate::cabinets::{drake, gander, millpond, skein};
 
     fn answered(codes: &[&str], about: &About) -> (OwnKeys, usize) {
         let mut keys = OwnKeys::default();
@@ -152,7 +152,9 @@ mod tests {
 
     #[test]
     fn game_asks_only_for_keys_it_has_use_for() {
-        for (about, count) in [(&drake::ABOUT, 2), (&millpond::ABOUT, 5), (&gander::ABOUT, 6)] {
+        for (about, count) in
+            [(&drake::ABOUT, 4), (&millpond::ABOUT, 5), (&gander::ABOUT, 6), (&skein::ABOUT, 10)]
+        {
             let codes: Vec<String> = (0..count).map(|nth| format!("Digit{nth}")).collect();
             let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
             let (keys, changes) = answered(&codes[..count - 1], about);

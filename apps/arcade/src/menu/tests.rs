@@ -1,7 +1,7 @@
 //! What the menu promises, on screens of every kind.
 
 use super::*;
-use crate::cabinets::{NAMES, drake, gander};
+use crate::cabinets::{NAMES, drake, gander, millpond};
 use crate::pen::tests::{assert_inside, views};
 
 fn rooms(count: usize) -> Vec<RoomLine> {
@@ -41,9 +41,9 @@ fn menu(view: View) -> Menu {
 }
 
 #[test]
-fn what_a_game_does_not_have_cannot_be_chosen() {
+fn feature_game_lacks_cannot_be_chosen() {
     for view in views() {
-        let mut menu = Menu::new(view, &drake::ABOUT, &NAMES);
+        let mut menu = Menu::new(view, &millpond::ABOUT, &NAMES);
         let layout = Layout::of(view, true);
         let hidden = [Choice::PlayTwo, Choice::Replay];
         assert!(reached(&mut menu).iter().all(|choice| !hidden.contains(choice)));
