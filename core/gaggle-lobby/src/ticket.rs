@@ -475,9 +475,7 @@ mod tests {
         let settings = RawJson::new(r#"{"lava":true}"#).unwrap();
         let claims = Claims {
             build: "3f2a".parse().unwrap(),
-            locked: true,
-            host: true,
-            host_starts: true,
+            flags: TicketFlags { locked: true, host: true, host_starts: true, ..claims().flags },
             players: LocalPlayers::new(2).unwrap(),
             settings: Claims::digest(&settings),
             ..claims()
