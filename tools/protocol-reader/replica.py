@@ -45,10 +45,16 @@ def hello(r):
     if found["version"] != 1:
         raise Malformed("version")
     found.update((name, r.u32()) for name in names)
-    found["slot"], flags = slot(r), at_most(r.u8(), 7)
+    found["slot"], flags = slot(r), at_most(r.u8(), 15)
     found.update(blank=bool(flags & 1), spectator=bool(flags & 2), unknown=bool(flags & 4))
     if not found["epoch"] or not found["tag"] or (flags & 2 and found["join_order"] != MASK32):
         raise Malformed("hello")
+    if flags & 8:
+        extra = r.u64()
+        found["extra_slots"] = [bit for bit in range(64) if extra >> bit & 1]
+        at_most(len(found["extra_slots"]), 7)
+        if not extra or flags & 2 or found["extra_slots"][0] <= found["slot"]:
+            raise Malformed("extra slots")
     found["parts"] = []
     while r.left():
         found["parts"].append(r.u32())

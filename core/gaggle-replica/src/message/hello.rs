@@ -169,24 +169,6 @@ mod tests {
     use crate::message::Message;
     use crate::message::tests::{expect_vector, samples};
 
-    /// A hello of a peer with three players, in slots 2, 5 and 63.
-    const VECTOR: &str = "
-        01                # kind
-        0100              # version
-        0807060504030201  # fingerprint
-        a0000000          # epoch
-        b1000000          # the other's epoch
-        03000000c2c2c2c2  # member: number, tag
-        05000000          # highest number known
-        48ee0000          # age of the session, ms
-        c4040000          # tick
-        90010000          # objects to be told
-        02                # slot of the first player
-        08                # flags: extra slots follow
-        2000000000000080  # extra slots, a bit each
-        0a0b0c0d1a1b1c1d  # parts of the game, of any number
-    ";
-
     fn hello_with(extra_slots: SlotSet) -> Hello {
         let [Message::Hello(hello), ..] = samples() else { panic!("the first sample is a hello") };
         Hello { extra_slots, ..hello }
@@ -196,7 +178,7 @@ mod tests {
     fn hello_of_three_players_is_as_its_vector() {
         let extra = [5, 63].map(Slot::at).into_iter().collect();
         let message = Message::Hello(hello_with(extra));
-        expect_vector(&message, VECTOR);
+        expect_vector(&message, include_str!("../../vectors/hello_extra_slots.hex"));
     }
 
     #[test]
