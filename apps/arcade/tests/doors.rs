@@ -142,7 +142,7 @@ fn full_room_offers_to_watch() {
     let code = room_code(&mut town, 0);
     town.open_with(4, Visit { query: format!("room={code}"), ..Guest::peer_config(4) }).run_ms(1_000);
     let words = town.room(4).words();
-    assert!(words.starts_with("No seat is free in this room.") && words.contains("Space: watch."), "{words}");
+    assert!(words.starts_with("No slot is free in this room.") && words.contains("Space: watch."), "{words}");
     town.room(4).press("Space");
     town.run_until("it watches", 5_000, |town| town.room(4).stage() == Phase::Spectating);
 }

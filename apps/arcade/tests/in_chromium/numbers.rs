@@ -13,7 +13,7 @@ use crate::online::{Hall, expect_agreement, facts, fly, frames_to_answer, is_tog
 use crate::{PATIENCE, build, picture, tap};
 
 /// Bytes over the wire until a player can act.
-pub(crate) const FIRST_LOAD_MAX: u64 = 324_000;
+pub(crate) const FIRST_LOAD_MAX: u64 = 328_000;
 /// Bytes that may come after the first frame.
 pub(crate) const LATER_MAX: u64 = 120_000;
 
