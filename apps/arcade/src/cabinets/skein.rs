@@ -316,7 +316,7 @@ impl<P: Platform + 'static> Cabinet for SkeinCabinet<P> {
         let goose = own.map_or([0; 2], |own| [own.x, own.y]);
         let _ = write!(
             out,
-            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"stage\":{},\"over\":{},\"scores\":{scores:?},\"here\":{here:?}",
+            ",\"goose\":{goose:?},\"frame\":{},\"wave\":{},\"leg\":{},\"over\":{},\"scores\":{scores:?},\"here\":{here:?}",
             game.frame,
             game.course.wave,
             game.course.stage,
