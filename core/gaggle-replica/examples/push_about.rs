@@ -1,6 +1,6 @@
-//! Three machines and a handful of crates anybody may push, with a bad network between them. Then
-//! the host's machine dies, and everything goes on. Virtual time: it takes a moment and always ends
-//! the same.
+//! Three peers and ten crates that every player may push, over a network with delay and loss.
+//! The leader's process then ends and the others go on. The example runs in virtual time: it takes
+//! a moment and its output is always the same.
 //!
 //! `cargo run -p gaggle-replica --example push_about`
 
@@ -15,8 +15,8 @@ use gaggle_replica::{
 const WIDTH: i32 = 30;
 const HEIGHT: i32 = 7;
 
-/// What is shared. The ranges say how few bits a place takes. What others push is shown in
-/// sequence, a few ticks later: never where it has not been.
+/// The shared object. The ranges set how few bits a position takes. Crates pushed by other players
+/// are interpolated a few ticks behind, only through positions they have had.
 #[derive(Debug, Clone, PartialEq, Kind)]
 #[kind(interpolation = buffered)]
 struct Crate {
@@ -28,7 +28,7 @@ struct Crate {
     mark: u8,
 }
 
-/// One machine: a session, a link to the others, and a player who is somewhere.
+/// One peer: a session, links to the others, and the position of its player.
 struct Machine {
     session: Session,
     link: Endpoint<SimCarrier>,
@@ -59,7 +59,7 @@ impl Machine {
         }
     }
 
-    /// A few steps a second, pushing whatever is in the way.
+    /// Takes a few steps a second and pushes the crate in the way.
     fn wander(&mut self) {
         if !self.chance.chance(1, 12) {
             return;
@@ -73,19 +73,19 @@ impl Machine {
             self.session.iter::<Crate>().find(|(_, there)| (there.x, there.y) == to);
         if let Some((id, there)) = in_the_way {
             let beyond = (there.x + step.0, there.y + step.1);
-            // Whoever touches something holds it, and says from then on where it is.
+            // A peer that claims an object has authority over it and sets its position afterwards.
             if !inside(beyond) || self.session.claim(id).is_err() {
                 return;
             }
             let pushed = Crate { x: beyond.0, y: beyond.1, ..there };
-            self.session.set(id, &pushed).expect("it is ours since we touched it");
+            self.session.set(id, &pushed).expect("the claim succeeded");
         }
         self.at = to;
     }
 
     fn rows(&self) -> Vec<String> {
         let mut rows = vec![vec!['·'; WIDTH as usize]; HEIGHT as usize];
-        // What is drawn is what is shown; what is decided goes by `objects` and `get`.
+        // Drawing uses the shown values; game rules use `iter` and `get`.
         for (_, there) in self.session.shown_all::<Crate>() {
             rows[there.y as usize][there.x as usize] = char::from(there.mark);
         }
@@ -118,20 +118,20 @@ fn main() -> Result<(), SessionError> {
     for me in 0..3 {
         machines.push(Some(Machine::new(&world, me)?));
     }
-    let host = machines[0].as_mut().expect("it was just made");
+    let host = machines[0].as_mut().expect("peer 0 was just created");
     for (nth, mark) in (b'A'..=b'J').enumerate() {
         let there = Crate { x: 2 + 3 * nth as i32 % WIDTH, y: nth as i32 * 5 % HEIGHT, mark };
-        host.session.spawn(&there).expect("there is room for ten");
+        host.session.spawn(&there).expect("ten objects are below the limit");
     }
     println!(
-        "Three machines, 120 ms of round trip, 5 % of the packets lost. Half a minute, then the first machine dies."
+        "Three peers, 120 ms round trip, 5 % packet loss. After 30 seconds the first peer's process ends."
     );
     run(&mut world, &mut machines, 30);
     machines[0] = None;
     run(&mut world, &mut machines, 30);
 
-    let [one, other] = [1, 2].map(|me| machines[me].as_ref().expect("these two are alive"));
-    println!("\n  {:34}machine 2 sees", "machine 1 sees");
+    let [one, other] = [1, 2].map(|me| machines[me].as_ref().expect("peers 1 and 2 are running"));
+    println!("\n  {:34}peer 2 shows", "peer 1 shows");
     for (left, right) in one.rows().iter().zip(other.rows()) {
         println!("  {left:34}{right}");
     }
@@ -139,7 +139,7 @@ fn main() -> Result<(), SessionError> {
         let stats = machine.session.stats();
         let mine = machine.session.iter_authoritative::<Crate>().count();
         println!(
-            "  {}: holds {mine} crates after {} claims, {} inherited; sent {} updates in {} bytes",
+            "  {}: has authority over {mine} crates after {} claims, {} inherited; sent {} updates in {} bytes",
             machine.session.local_slot(),
             stats.claims,
             stats.inherited,

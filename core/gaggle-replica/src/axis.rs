@@ -104,7 +104,7 @@ mod tests {
     use gaggle_kit::Prng;
 
     #[test]
-    fn values_come_back_within_half_the_precision_and_then_stay() {
+    fn value_read_back_is_within_half_precision_and_stable() {
         let mut random = Prng::new(1);
         for (min, max, precision) in
             [(0.0, 512.0, 1.0 / 512.0), (-64.0, 64.0, 1.0 / 32.0), (-3.0, 7.0, 0.3), (-1e6, 1e6, 0.01)]
@@ -116,7 +116,7 @@ mod tests {
                 let back = axis.value_of(f64::from(step));
                 assert!(
                     (back - value).abs() <= precision * 0.500_001,
-                    "{value} of {axis:?} came back as {back}"
+                    "{value} of {axis:?} was read back as {back}"
                 );
                 assert_eq!(axis.step_of(back), step);
             }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_beyond_the_range_has_a_place() {
+    fn value_not_finite_or_out_of_range_is_clamped() {
         let axis = Axis::number(-10.0, 20.0, 0.5);
         assert_eq!(axis.steps(), (-20, 40));
         assert_eq!(axis.bits(), 6);

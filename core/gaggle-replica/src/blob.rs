@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_survives_being_words() {
+    fn blob_name_as_words_reads_back() {
         let blob = Blob::of(b"a map of the pond");
         let mut words = [0; 3];
         blob.to_words(&[], &mut words);

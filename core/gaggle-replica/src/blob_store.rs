@@ -300,10 +300,10 @@ mod tests {
     use crate::session::work::bench::{Bench, peer};
 
     #[test]
-    fn room_is_counted() {
+    fn blob_stored_twice_is_counted_once() {
         let mut blobs = BlobStore::default();
         let first = blobs.keep(&[1; 60], 100).unwrap();
-        assert_eq!(blobs.keep(&[1; 60], 100), Ok(first), "twice is once");
+        assert_eq!(blobs.keep(&[1; 60], 100), Ok(first), "the same blob counts once");
         assert_eq!(blobs.keep(&[2; 60], 100), Err(BlobError::Full));
         assert_eq!(blobs.want(Blob::of(&[3; 60]), ObjectId::from_bits(1), 100), Err(BlobError::Full));
         blobs.forget(first);
@@ -324,14 +324,14 @@ mod tests {
         blobs.fetch(&mut bench.work(), id, blob).unwrap();
         assert_eq!(asked(&mut bench), [peer(2)]);
         blobs.handle_missing(&mut bench.work(), 1, blob);
-        assert_eq!(asked(&mut bench), [peer(1)], "then the others");
+        assert_eq!(asked(&mut bench), [peer(1)], "then the other peers");
         blobs.give_up_on(&mut bench.work(), peer(1));
         blobs.ask(&mut bench.work());
         assert_eq!(asked(&mut bench).len(), 1);
     }
 
     #[test]
-    fn pieces_that_are_not_the_blob_are_not_kept() {
+    fn pieces_that_differ_from_blob_name_are_not_kept() {
         let (mut bench, mut blobs) = (Bench::new(AuthorityPolicy::Anyone, 3), BlobStore::default());
         let (id, blob) = (ObjectId::from_bits(1), Blob::of(&[7; 10]));
         blobs.fetch(&mut bench.work(), id, blob).unwrap();
@@ -339,13 +339,16 @@ mod tests {
         assert_eq!(blobs.get(blob), None);
         assert_eq!(asked(&mut bench), [peer(1), peer(2)]);
         let longer = Piece { blob, offset: 0, bytes: &[7; 11] };
-        assert!(blobs.handle_piece(&mut bench.work(), 1, &longer).is_err(), "its name says less");
+        assert!(
+            blobs.handle_piece(&mut bench.work(), 1, &longer).is_err(),
+            "the piece is longer than its name allows"
+        );
         blobs.handle_piece(&mut bench.work(), 1, &Piece { blob, offset: 0, bytes: &[7; 10] }).unwrap();
         assert_eq!(blobs.get(blob), Some(&[7; 10][..]));
     }
 
     #[test]
-    fn pieces_keep_to_half_of_the_budget() {
+    fn pieces_sent_use_at_most_half_of_budget() {
         let (mut bench, mut blobs) = (Bench::new(AuthorityPolicy::Anyone, 2), BlobStore::default());
         let blob = blobs.keep(&[7; 50_000], 100_000).unwrap();
         blobs.handle_ask(&mut bench.work(), 0, blob);

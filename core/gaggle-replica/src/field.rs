@@ -497,7 +497,7 @@ mod tests {
     use super::*;
     use gaggle_kit::Fixed16;
 
-    /// What comes back is within the precision, and goes through again unchanged.
+    /// The value read back is within the precision, and stays the same when written again.
     fn check<T: Field + PartialEq + std::fmt::Debug>(value: &T, axes: &[Axis], expected: &T) {
         let mut words = [0; 8];
         let words = &mut words[..T::WORDS];
@@ -505,11 +505,11 @@ mod tests {
         assert_eq!(T::from_words(axes, words), *expected, "{value:?}");
         let before = words.to_vec();
         expected.to_words(axes, words);
-        assert_eq!(words, before, "{value:?} does not stay");
+        assert_eq!(words, before, "{value:?} changes when written again");
     }
 
     #[test]
-    fn every_field_stays_what_it_is() {
+    fn field_read_back_is_within_precision_and_stable() {
         check(&1.26_f32, &[Axis::number(-2.0, 2.0, 0.5)], &1.5);
         check(
             &Fixed16::lit("-99.123"),
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_go_round() {
+    fn direction_beyond_full_turn_wraps() {
         use std::f32::consts::PI;
         for (radians, step) in [(0.0, 0), (PI / 2.0, 256), (-PI / 2.0, 768), (9.0 * PI, 512), (-0.0001, 0)] {
             assert_eq!(radians.to_step(10), step, "{radians}");

@@ -204,9 +204,9 @@ mod tests {
     use super::*;
     use gaggle_kit::Prng;
 
-    /// Against a plain array of 32 slots.
+    /// Compares with a plain array of 32 slots.
     #[test]
-    fn few_or_all_slots_behave_alike() {
+    fn history_with_few_or_all_slots_behaves_like_array() {
         let mut random = Prng::new(5);
         for _ in 0..300 {
             let mut histories = Histories::new(2);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cleared_is_used_again() {
+    fn cleared_history_is_used_again() {
         let mut histories = Histories::new(1);
         let mut history = History::Empty;
         for tick in 0..40 {

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_says_who_made_it() {
+    fn object_id_contains_its_creator() {
         let id = ObjectId::new(MemberTag(0xabcd), 7);
         assert_eq!((id.creator(), id.counter()), (MemberTag(0xabcd), 7));
         assert_eq!(ObjectId::from_bits(id.to_bits()), id);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn seniority_is_number_then_tag() {
+    fn join_order_is_number_then_tag() {
         let member = |number, tag| MemberId { join_order: number, tag: MemberTag(tag) };
         assert!(member(1, 9) < member(2, 0));
         assert!(member(1, 3) < member(1, 4));

@@ -95,7 +95,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn behaves_like_a_map() {
+    fn id_table_after_random_edits_equals_map() {
         let mut random = Prng::new(9);
         for salt in [0, 1, 0xdead_beef_0bad_cafe] {
             let mut table = IdTable::new(salt);

@@ -209,7 +209,7 @@ mod tests {
 
     const PRESS: u8 = 0b10;
 
-    /// The lowest bit is held, the next is a press.
+    /// The lowest bit is held, the next one is a press.
     fn bytes(value: u8) -> Bytes {
         let mut bytes = [0; INPUT_BYTES_MAX];
         bytes[0] = value;
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tap_is_applied_once_whatever_gets_lost_or_doubled() {
+    fn tap_lost_or_duplicated_in_transit_is_applied_once() {
         let (mut out, mut to) = (InputOut::default(), InputIn::default());
         let pattern = [0, 1, 1, 3, 1, 0, 0, 2, 0, 2, 2, 0, 0, 0, 0, 1, 3, 0];
         let mut applied = Vec::new();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_hand_costs_nothing_new_and_is_held() {
+    fn steady_input_costs_nothing_new_and_is_held() {
         let (mut out, mut to) = (InputOut::default(), InputIn::default());
         sample(&mut out, 1);
         let newest = out.newest();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_over_learns_what_is_held_and_no_press_twice() {
+    fn new_leader_learns_held_input_and_repeats_no_press() {
         let mut out = InputOut::default();
         sample(&mut out, 0);
         sample(&mut out, 3);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn presses_nobody_acknowledged_are_merged_not_lost() {
+    fn unacknowledged_presses_are_merged_not_lost() {
         let (mut out, mut to) = (InputOut::default(), InputIn::default());
         sample(&mut out, 2);
         for round in 0..2 * CHANGES_MAX {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_simulates_itself_takes_every_press_once() {
+    fn press_on_simulating_peer_is_taken_once() {
         let mut local = LocalInput::default();
         assert_eq!(local.take(repeat), None);
         local.sample(bytes(3), merge);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_caught_up_with() {
+    fn burst_of_samples_is_caught_up() {
         let (mut out, mut to) = (InputOut::default(), InputIn::default());
         for round in 0..30 {
             sample(&mut out, round % 2);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_counts_and_numbers_are_refused() {
+    fn impossible_counts_and_numbers_are_rejected() {
         let read = |bytes: &[u8]| read_changes(&mut BitReader::new(bytes), 1, |_| {});
         assert!(matches!(read(&[0xff; 40]), Err(DecodeError::CountTooLarge { .. })));
         let mut buffer = [0; 40];

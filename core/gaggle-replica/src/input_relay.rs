@@ -111,7 +111,7 @@ mod tests {
     use crate::input_queue::{Change, read_changes};
     use crate::session::work::bench::Bench;
 
-    /// A peer that leads, as the first of the table sees it.
+    /// A peer that leads, as seen by the first peer of the table.
     fn led() -> Bench {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         bench.members.roster.remove(bench.members.me.id);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_leader_is_told_until_it_acknowledges() {
+    fn input_goes_to_leader_alone_until_acknowledged() {
         let (mut bench, mut relay) = (led(), InputRelay::default());
         relay.set(&[7_u16], 2, true);
         assert!(relay.is_told(&bench.peers[0], &bench.members.roster));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn spectator_input_stays_here() {
+    fn spectator_input_is_not_sent() {
         let (bench, mut relay) = (led(), InputRelay::default());
         relay.set(&[7_u16], 2, false);
         assert!(!relay.is_told(&bench.peers[0], &bench.members.roster));

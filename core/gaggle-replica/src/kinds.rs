@@ -346,7 +346,7 @@ mod tests {
     #[derive(Clone, Debug, PartialEq, State)]
     struct Louder(u8, bool);
 
-    // The same four bytes, all of which are a value of each.
+    // The same four bytes; each of them is valid for every type.
     #[derive(Clone, Debug, PartialEq, State)]
     struct Place {
         x: u16,
@@ -370,7 +370,7 @@ mod tests {
         it: T,
     }
 
-    // Limits that none of the values that are tried would show.
+    // Limits that none of the tried values reach.
     #[derive(Clone, Debug, PartialEq, State)]
     struct Low(#[state(range = 0..=300)] u16, #[state(max = 40)] String);
 
@@ -408,9 +408,9 @@ mod tests {
         Three,
     }
 
-    /// The same name for all of them, as when a build changes a type and forgets to say so.
+    /// All types have the same name, as when a build changes a type and keeps its name.
     #[test]
-    fn another_shape_is_another_fingerprint() {
+    fn shape_that_differs_changes_fingerprint() {
         fn both<T: State + 'static>() -> [u64; 2] {
             let kinds = Kinds::new();
             let (signal, value) = (kinds.clone(), kinds);
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn another_input_is_another_fingerprint() {
+    fn input_that_differs_changes_fingerprint() {
         let kinds = [
             Kinds::new(),
             Kinds::new().with_input::<Pad>(),
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn another_field_is_another_fingerprint() {
+    fn field_that_differs_changes_fingerprint() {
         fn of<K: Kind>() -> u64 {
             Kinds::new().with::<K>().fingerprint()
         }
@@ -548,6 +548,6 @@ mod tests {
         apart.sort_unstable();
         apart.dedup();
         assert_eq!(apart.len(), all.len());
-        assert_eq!(of::<Few>(), of::<Nine>(), "ten numbers are ten numbers, wherever a game keeps them");
+        assert_eq!(of::<Few>(), of::<Nine>(), "the container of ten numbers does not matter");
     }
 }

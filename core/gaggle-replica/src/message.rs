@@ -301,12 +301,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn messages_round_trip_and_every_truncation_is_an_error() {
+    fn message_reads_back_and_truncated_message_is_error() {
         for message in samples() {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);
             assert_eq!(Message::decode(&bytes).as_ref(), Ok(&message));
-            // What follows a hello, a signal or a value is of whatever length.
+            // The rest of a hello, an event or a value has no fixed length.
             let payload = match &message {
                 Message::Hello(hello) => Some(4 * hello.parts.len()),
                 Message::RemoteEvent(signal) | Message::EventRequest(signal) => Some(signal.bytes.len()),
@@ -318,12 +318,12 @@ pub(crate) mod tests {
                 assert!(Message::decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
             }
             bytes.resize(bytes.len() + payload.map_or(1, |_| 4 * PARTS_MAX), 0);
-            assert!(Message::decode(&bytes).is_err(), "too much follows");
+            assert!(Message::decode(&bytes).is_err(), "trailing bytes are an error");
         }
     }
 
     #[test]
-    fn another_version_is_recognised_whatever_follows() {
+    fn message_of_another_version_is_recognized() {
         match Message::decode(&[KIND_HELLO, 9, 0]) {
             Ok(Message::Hello(hello)) => assert_eq!(hello.version, 9),
             other => panic!("{other:?}"),
@@ -341,7 +341,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn messages_are_written_as_the_vectors_say() {
+    fn messages_match_their_vectors() {
         let vectors = [
             include_str!("../vectors/hello.hex"),
             include_str!("../vectors/forgotten.hex"),

@@ -154,7 +154,7 @@ mod tests {
     use gaggle_kit::Prng;
 
     #[test]
-    fn heads_read_back_and_cuts_are_refused() {
+    fn packet_head_reads_back_and_truncated_head_is_rejected() {
         for ack_words in 1..=4 {
             let header = Header {
                 mark: 0xfe01_0203,
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_widened_across_the_wrap() {
+    fn packet_number_across_wrap_is_widened() {
         for (near, low, wide) in [
             (0, 1, 1),
             (65_535, 0, 65_536),
@@ -191,9 +191,9 @@ mod tests {
         }
     }
 
-    /// Against a set of all that ever arrived.
+    /// Compares with a set of all packets that ever arrived.
     #[test]
-    fn every_packet_is_taken_once() {
+    fn packet_received_twice_is_taken_once() {
         let mut random = Prng::new(2);
         let mut received = Received::default();
         let mut taken = std::collections::BTreeSet::new();
@@ -207,7 +207,7 @@ mod tests {
                     assert!(taken.insert(seq), "{seq} twice");
                     received.note(seq);
                 }
-                None => assert!(taken.contains(&seq) || newest - seq > 128, "{seq} refused at {newest}"),
+                None => assert!(taken.contains(&seq) || newest - seq > 128, "{seq} rejected at {newest}"),
             }
             newest = newest.max(seq);
             let (ack, bits) = received.acks();

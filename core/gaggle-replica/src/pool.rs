@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_used_again() {
+    fn freed_blocks_are_used_again() {
         let mut pool: Pool = Pool::new(3);
         let (a, b) = (pool.take(), pool.take());
         pool.get_mut(a).fill(1);

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn quotients_are_those_of_division() {
+    fn reciprocal_quotient_equals_division() {
         let mut random = Prng::new(1);
         for divisor in 1..=40 {
             for _ in 0..20_000 {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn floors_are_those_of_division() {
+    fn reciprocal_floor_equals_division() {
         let mut random = Prng::new(2);
         for bits in 2..=15 {
             let side = (1_i64 << bits) - 2;

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_read_back() {
+    fn record_forms_read_back() {
         for form in [
             Form::Plain,
             Form::Pair(31, 7),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_read_back_whatever_came_before() {
+    fn handle_after_any_previous_handle_reads_back() {
         for before in [-1, 0, 7, 60_000] {
             for gap in [1, 2, 9, 10, 65, 66, 1_000, 1_025, 1_026, 5_000] {
                 let handle = (before + gap) as u16;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_about_an_object_reads_back() {
+    fn object_entry_reads_back() {
         let member = MemberId { join_order: 300, tag: MemberTag(0xfeed_beef) };
         let authority =
             AuthorityFields { hold: 5, seq: u32::MAX, held: true, gone: false, owner_claim: Slot::new(7) };
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_no_creator_and_no_player() {
+    fn zero_tag_is_neither_creator_nor_player() {
         let mut buffer = [0; 40];
         let mut w = BitWriter::new(&mut buffer);
         w.bits(0, 8).unwrap();

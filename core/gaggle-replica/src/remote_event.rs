@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signals_about_one_object_keep_their_distance() {
+    fn events_about_one_object_keep_minimum_interval() {
         let mut throttle = Throttle::default();
         let (a, b) = (Some(ObjectId::from_bits(1)), Some(ObjectId::from_bits(2)));
         let interval = Micros::from_millis(120);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_lets_its_rate_through() {
+    fn event_rate_limit_admits_its_rate() {
         let mut bucket = RateLimiter::new(10);
         let burst = (0..100).filter(|_| bucket.take(Micros::from_secs(1))).count();
         assert_eq!(burst, 20);

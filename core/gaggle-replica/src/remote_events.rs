@@ -440,7 +440,7 @@ mod tests {
         assert!(!signals.is_granted(1, 4));
         assert!(signals.note_granted(1, 4) && !signals.note_granted(1, 4));
         assert!(signals.is_granted(1, 4) && !signals.is_granted(1, 5) && !signals.is_granted(2, 4));
-        // In any order, each once.
+        // The events arrive in any order, each once.
         assert!(signals.note_granted(1, 7) && signals.note_granted(1, 5) && signals.note_granted(1, 3));
         assert!(!signals.note_granted(1, 5) && !signals.note_granted(1, 4) && !signals.is_granted(1, 6));
         assert!(signals.note_granted(1, 71) && !signals.note_granted(1, 7) && signals.note_granted(1, 8));
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn event_in_another_name_is_a_fault() {
+    fn event_in_name_of_another_causes_fault() {
         let (mut bench, _) = bench();
         let lie = message(&bench, 2, vec![], &[1]);
         assert_eq!(RemoteEvents::handle(&mut bench.work(), 0, &lie, false), Err(PeerFault::Impersonation));
@@ -498,7 +498,7 @@ mod tests {
         let (mut bench, mut events) = bench();
         bench.members.roster.remove(bench.members.me.id);
         events.send(&mut bench.work(), ME, Target::All, &[], &3_u16).unwrap();
-        assert!(events.poll(&mut bench.work()).is_none(), "the leader decides");
+        assert!(events.poll(&mut bench.work()).is_none(), "the leader approves requests");
         events.reject_asked(&mut bench.cx, &bench.schema);
         assert_eq!(bench.cx.events.pop(), Some(SessionEvent::EventRejected { event: "checked" }));
     }

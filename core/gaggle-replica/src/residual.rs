@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn each_difference_takes_the_first_rung_it_fits() {
+    fn difference_takes_first_range_it_fits() {
         let axis = Axis::whole(-100_000, 100_000);
         for (difference, bits) in [
             (0, 4),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widest_range_holds_every_difference() {
+    fn widest_range_holds_every_difference() {
         let axis = Axis::whole(1 - (1 << 30), (1 << 30) - 1);
         let (min, max) = axis.steps();
         for value in [min, -1, 0, 1, max] {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn another_form_of_a_value_and_values_beyond_are_refused() {
+    fn noncanonical_form_and_value_out_of_range_are_rejected() {
         let axis = Axis::whole(0, 1_500);
         for (form, bits) in [(5 << 2 | 0b01, 8), (9 << 3 | 0b011, 13), (103 << 3 | 0b111, 14)] {
             let (bytes, _) = written(|w| w.bits(form, bits));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_take_the_shorter_way() {
+    fn direction_difference_takes_shorter_arc() {
         for bits in [1, 5, 10, 24] {
             let steps = 1 << bits;
             for (value, expected) in

@@ -116,7 +116,7 @@ mod tests {
     use crate::MemberTag;
 
     #[test]
-    fn the_senior_leads_and_the_latest_stay_counts() {
+    fn first_in_join_order_leads_and_latest_stay_counts() {
         let present = |join_order, tag, slot| {
             RosterMember::new(MemberId { join_order, tag: MemberTag(tag) }, Slot::at(slot))
         };

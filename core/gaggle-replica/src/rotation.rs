@@ -189,7 +189,7 @@ mod tests {
         std::array::from_fn(|_| random.range(-1_000..=1_000) as f32 / 1_000.0)
     }
 
-    /// A rotation about y, so many steps of an even spin.
+    /// A rotation about y after this many steps of a uniform spin.
     fn spun(steps: i32) -> [f32; 4] {
         let (mut sin, mut cos) = (0.0_f64, 1.0_f64);
         for _ in 0..steps {
@@ -200,14 +200,14 @@ mod tests {
 
     const QUARTER: [f32; 4] = [0.0, std::f32::consts::FRAC_1_SQRT_2, 0.0, std::f32::consts::FRAC_1_SQRT_2];
 
-    /// How far two rotations are apart, as 1 minus the cosine of half the angle.
+    /// Distance of two rotations, as 1 minus the cosine of half the angle between them.
     fn apart(a: [f32; 4], b: [f32; 4]) -> f64 {
         let dot: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
         1.0 - dot.abs()
     }
 
     #[test]
-    fn rotations_come_back_and_then_stay() {
+    fn rotation_read_back_is_near_and_stable() {
         let mut random = Prng::new(7);
         for round in 0..20_000 {
             let bits = 9 + round % 4;
@@ -219,18 +219,18 @@ mod tests {
             if length < 0.1 {
                 continue;
             }
-            assert!(apart(q.map(|c| c / length), back) < 2e-5, "{q:?} came back as {back:?}");
+            assert!(apart(q.map(|c| c / length), back) < 2e-5, "{q:?} was read back as {back:?}");
             let mut again = [0; WORDS];
             to_words(back, bits, &mut again);
             let mut third = [0; WORDS];
             to_words(from_words(&again, bits), bits, &mut third);
-            assert_eq!(third, again, "{q:?} never settles");
+            assert_eq!(third, again, "{q:?} changes when written again");
         }
     }
 
-    /// Two rotations of 10 bits, distances `k` and `g`, and what is expected.
+    /// Two rotations of 10 bits, distances `k` and `g`, and the expected prediction.
     #[test]
-    fn predictions_match_their_vector() {
+    fn rotation_predictions_match_their_vector() {
         let at = |quaternion: [f32; 4]| {
             let mut words = [0; WORDS];
             to_words(quaternion, 10, &mut words);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_those_of_integers() {
+    fn square_root_equals_integer_root() {
         let mut random = Prng::new(4);
         for bits in [2, 9, 12, 15] {
             let square = length_squared(bits);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn quarter_turns_and_none_are_exact() {
+    fn identity_and_quarter_turns_are_exact() {
         for (q, expected) in [
             ([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]),
             ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]),
@@ -282,7 +282,7 @@ mod tests {
             let back = from_words(&words, 9);
             assert!(
                 back.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-6),
-                "{q:?} came back as {back:?}"
+                "{q:?} was read back as {back:?}"
             );
             let mut again = [0; WORDS];
             to_words(back, 9, &mut again);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_spin_is_met_to_within_the_rounding_of_three_rotations() {
+    fn steady_spin_prediction_is_within_three_roundings() {
         let words = |steps: i32| {
             let mut words = [0; WORDS];
             to_words(spun(steps), 9, &mut words);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn any_words_predict_something_in_range() {
+    fn prediction_from_any_words_is_in_range() {
         let mut random = Prng::new(3);
         for _ in 0..20_000 {
             let mut draw = || -> [i32; WORDS] {

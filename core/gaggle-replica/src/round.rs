@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_goes_through_its_phases() {
+    fn round_goes_through_its_phases() {
         let rules = RoundConfig {
             players_min: 1,
             wins_needed: 2,

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_lost_when_a_later_tick_arrived_or_after_a_while() {
+    fn packet_counts_as_lost_after_later_ack_or_timeout() {
         let mut sent = Sent::new();
         let first = send(&mut sent, 1, &[1, 2]);
         let second = send(&mut sent, 2, &[3]);
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!((first, second, third), (1, 2, 3));
         let acked: Vec<u32> = sent.acknowledge(third).unwrap().2.map(|record| record.object).collect();
         assert_eq!(acked, [4, 5, 6]);
-        assert!(sent.acknowledge(third).is_none(), "told once");
+        assert!(sent.acknowledge(third).is_none(), "an acknowledgement counts once");
         assert_eq!(lost(&mut sent, 3), [(1, vec![1, 2])], "the second is only one tick older");
         let late: Vec<u32> = sent.acknowledge(first).unwrap().2.map(|record| record.object).collect();
         assert_eq!(late, [1, 2], "a late acknowledgement counts");

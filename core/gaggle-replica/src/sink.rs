@@ -94,7 +94,7 @@ mod tests {
     use gaggle_kit::{BitReader, Prng};
 
     #[test]
-    fn a_register_holds_what_a_packet_would() {
+    fn register_sink_holds_same_bits_as_packet() {
         let mut random = Prng::new(3);
         for _ in 0..2_000 {
             let (mut register, mut left) = (Register::default(), 128);

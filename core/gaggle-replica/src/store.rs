@@ -430,7 +430,7 @@ mod tests {
         let mut bench = bench();
         let place = bench.object(0, 1);
         assert!(bench.objects.write(place, 0, &Crate { place: 3.2 }));
-        assert!(!bench.objects.write(place, 0, &Crate { place: 3.1 }), "the same to its precision");
+        assert!(!bench.objects.write(place, 0, &Crate { place: 3.1 }), "equal within its precision");
         assert_eq!(Crate::from_words(bench.objects.value(place)).place, 3.0);
     }
 

@@ -48,7 +48,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn behaves_like_a_set_and_joins_neighbours() {
+    fn ranges_behave_like_set_and_join_neighbors() {
         let mut random = Prng::new(4);
         let mut forgotten = Forgotten::default();
         let mut set = BTreeSet::new();

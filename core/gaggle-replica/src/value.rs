@@ -102,7 +102,7 @@ mod tests {
     use crate::MemberTag;
 
     #[test]
-    fn the_last_value_wins_in_any_order() {
+    fn last_value_wins_in_any_order() {
         let entry = |rev, number, byte| Entry {
             rev,
             writer: MemberId { join_order: number, tag: MemberTag(number + 1) },

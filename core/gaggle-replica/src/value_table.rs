@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn value_set_here_is_told_to_all_once() {
+    fn value_set_here_is_sent_to_all_once() {
         let (mut bench, mut values) = (Bench::new(AuthorityPolicy::Leader, 3), ValueTable::default());
         let me = bench.members.me.slot;
         values.set(&mut bench.work(), me, &5_u8).unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn value_of_another_player_is_not_ours_to_write() {
+    fn value_of_another_player_is_not_writable() {
         let (mut bench, mut values) = (Bench::new(AuthorityPolicy::Leader, 2), ValueTable::default());
         let other = bench.member(1).slot;
         assert_eq!(values.set(&mut bench.work(), other, &5_u8), Err(ValueError::NotWriter));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn value_in_another_players_name_is_a_fault() {
+    fn value_in_name_of_another_causes_fault() {
         let (mut bench, mut values) = (Bench::new(AuthorityPolicy::Leader, 3), ValueTable::default());
         let lie = message(&bench, 1, 2, 0, &[7]);
         assert_eq!(values.handle(&mut bench.work(), 0, &lie), Err(PeerFault::Impersonation));

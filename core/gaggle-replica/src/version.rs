@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn holding_beats_touching_and_seniors_beat_juniors() {
+    fn lock_beats_claim_and_earlier_peer_beats_later() {
         let ascending = [
             version(0, 9, 0, 9),
             version(1, 0, 5, 0),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_has_no_cycles() {
+    fn version_order_has_no_cycles() {
         let mut random = Prng::new(1);
         let mut draw = || version(random.below(3), random.below(3), random.below(3), random.below(3));
         let mut all: Vec<Version> = (0..200).map(|_| draw()).collect();

@@ -1,6 +1,6 @@
-//! How old a session is, on every machine.
+//! Tests of the session's age on every peer.
 
-#![allow(clippy::unwrap_used, reason = "tests that cannot go on")]
+#![allow(clippy::unwrap_used, reason = "a failed step ends the test")]
 
 mod world;
 
@@ -14,8 +14,8 @@ struct Ball {
     place: u32,
 }
 
-/// A session of one, ten seconds old, and one that joins it over this network; what is said of the
-/// age comes so much later.
+/// A session of one peer, ten seconds old, and a joiner over this network; messages about the
+/// age take this much longer.
 fn joined(conditions: NetConditions, held: Micros) -> World {
     let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
     let mut world = World::of(2, 5, config, Kinds::new().with::<Ball>());
@@ -28,14 +28,14 @@ fn joined(conditions: NetConditions, held: Micros) -> World {
     world
 }
 
-/// By how much machine 1 takes the session for older, in ms.
+/// By how much peer 1 takes the session for older, in ms.
 fn error_ms(world: &mut World) -> i64 {
     let [there, here] = [0, 1].map(|index| world.session(index).session_age().get() as i64);
     (here - there) / 1_000
 }
 
 #[test]
-fn age_counts_the_way_of_what_is_said_about_it() {
+fn session_age_includes_travel_time_of_report() {
     let far = NetConditions { latency: Micros::from_millis(150), ..world::CALM };
     for (conditions, held_ms) in [(world::CALM, 0), (far, 0), (far, 400), (world::rough(200, 100), 0)] {
         let mut world = joined(conditions, Micros::from_millis(held_ms));
@@ -46,8 +46,8 @@ fn age_counts_the_way_of_what_is_said_about_it() {
 }
 
 #[test]
-fn age_is_corrected_without_going_back() {
-    // A long way at first, and then a short one: what was measured over the long way is put right.
+fn session_age_is_corrected_without_going_back() {
+    // Travel time is long at first and then short: the error of the long one is corrected.
     let far = NetConditions { latency: Micros::from_millis(200), ..world::CALM };
     let mut world = joined(far, Micros::ZERO);
     world.run_ms(2_000);
@@ -55,13 +55,13 @@ fn age_is_corrected_without_going_back() {
     let ball = world.session(0).spawn(&Ball { place: 0 }).unwrap();
     let (mut before, mut worst) = (Micros::ZERO, 0);
     for place in 0..1_000 {
-        // Something moves: without, round trips would be measured once a second.
+        // The object moves: otherwise round trips would be measured once a second.
         world.session(0).set(ball, &Ball { place }).unwrap();
         world.run_ms(10);
         let age = world.session(1).session_age();
-        assert!(age >= before, "{before:?} and then {age:?}");
+        assert!(age >= before, "age went from {before:?} to {age:?}");
         (before, worst) = (age, error_ms(&mut world).abs().max(worst));
     }
     let error = error_ms(&mut world);
-    assert!(error.abs() <= 20, "{error} ms wrong in the end, {worst} ms at worst");
+    assert!(error.abs() <= 20, "error is {error} ms at the end, {worst} ms at most");
 }

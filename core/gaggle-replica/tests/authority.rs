@@ -1,6 +1,6 @@
-//! Who holds what: claims, races, refusals, deletion.
+//! Tests of authority: claims, races, rejections, deletion.
 
-#![allow(clippy::unwrap_used, reason = "tests that cannot go on")]
+#![allow(clippy::unwrap_used, reason = "a failed step ends the test")]
 
 mod world;
 
@@ -34,18 +34,18 @@ fn world(count: usize, policy: AuthorityPolicy) -> World {
     )
 }
 
-/// All that are alive see the same holder and the same value.
+/// All running peers see the same authority and the same value.
 fn expect_all(world: &mut World, id: ObjectId, holder: usize, place: u32) {
     for index in 0..world.machines.len() {
         let Some(session) = &world.machines[index].session else { continue };
-        assert_eq!(session.authority(id), Some(player(holder)), "holder at {index}");
+        assert_eq!(session.authority(id), Some(player(holder)), "authority at {index}");
         assert_eq!(session.get::<Cube>(id), Some(cube(place)), "value at {index}");
     }
     world.expect_peace();
 }
 
 #[test]
-fn touching_makes_an_object_ones_own_and_counts() {
+fn claim_takes_authority_and_raises_claim_count() {
     let mut world = world(3, AuthorityPolicy::Anyone);
     let id = world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(500);
@@ -62,7 +62,7 @@ fn touching_makes_an_object_ones_own_and_counts() {
 }
 
 #[test]
-fn of_two_who_touch_at_once_the_senior_wins_everywhere() {
+fn concurrent_claims_are_won_by_first_in_join_order() {
     let mut world = world(4, AuthorityPolicy::Anyone);
     let id = world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(500);
@@ -77,11 +77,11 @@ fn of_two_who_touch_at_once_the_senior_wins_everywhere() {
 }
 
 #[test]
-fn more_claims_beat_seniority() {
+fn higher_claim_count_beats_join_order() {
     let mut world = world(3, AuthorityPolicy::Anyone);
     let id = world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(500);
-    // Two and one claim while they cannot hear of each other.
+    // Peers 1 and 2 claim while they cannot hear each other.
     world.split(&[&[0, 1], &[2]]);
     world.session(2).claim(id).unwrap();
     world.session(1).claim(id).unwrap();
@@ -95,7 +95,7 @@ fn more_claims_beat_seniority() {
 }
 
 #[test]
-fn holding_beats_touching_and_cannot_be_touched() {
+fn lock_beats_claim_and_blocks_claims() {
     let mut world = world(3, AuthorityPolicy::Anyone);
     let id = world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(500);
@@ -105,7 +105,7 @@ fn holding_beats_touching_and_cannot_be_touched() {
     assert!(world.session(1).is_locked(id));
     assert_eq!(world.session(1).claim(id), Err(ObjectError::Locked { id }));
     assert_eq!(world.session(1).lock(id), Err(ObjectError::Locked { id }));
-    // A touch that crosses a grab loses, whoever is the senior.
+    // A claim that crosses a lock loses, regardless of join order.
     world.session(2).release(id).unwrap();
     world.run_ms(500);
     world.session(0).claim(id).unwrap();
@@ -116,7 +116,7 @@ fn holding_beats_touching_and_cannot_be_touched() {
 }
 
 #[test]
-fn what_rests_is_let_go_of_and_costs_nothing() {
+fn idle_lock_is_released_and_costs_no_updates() {
     let mut world = world(2, AuthorityPolicy::Anyone);
     let id = world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(500);
@@ -125,7 +125,7 @@ fn what_rests_is_let_go_of_and_costs_nothing() {
     assert!(world.session(0).is_locked(id));
     world.run_ms(400);
     assert!(!world.session(0).is_locked(id), "half a second without a change");
-    assert_eq!(world.session(0).authority(id), Some(player(1)), "who goes on to answer for it");
+    assert_eq!(world.session(0).authority(id), Some(player(1)), "the last authority stays");
     let before = world.session(1).stats().updates_sent;
     world.run_ms(3_000);
     assert_eq!(world.session(1).stats().updates_sent, before);
@@ -133,7 +133,7 @@ fn what_rests_is_let_go_of_and_costs_nothing() {
 }
 
 #[test]
-fn whoever_has_just_touched_has_a_moment() {
+fn recent_claim_blocks_other_claims_for_short_time() {
     let mut world = world(3, AuthorityPolicy::Anyone);
     let id = world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(500);
@@ -145,7 +145,7 @@ fn whoever_has_just_touched_has_a_moment() {
 }
 
 #[test]
-fn nobody_claims_an_object_in_a_frenzy() {
+fn claims_beyond_rate_limit_are_rejected() {
     let mut world = world(2, AuthorityPolicy::Anyone);
     let id = world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(500);
@@ -162,11 +162,11 @@ fn nobody_claims_an_object_in_a_frenzy() {
         }
         world.run_ms(10);
     }
-    assert!((9..=11).contains(&claims) && refused > 80, "{claims} claims in a second, {refused} refused");
+    assert!((9..=11).contains(&claims) && refused > 80, "{claims} claims in a second, {refused} rejected");
 }
 
 #[test]
-fn under_host_policy_only_the_host_holds() {
+fn leader_policy_gives_authority_to_leader_only() {
     let mut world = world(3, AuthorityPolicy::Leader);
     assert!(matches!(world.session(1).spawn(&cube(1)), Err(ObjectError::Forbidden { .. })));
     let id = world.session(0).spawn(&cube(1)).unwrap();
@@ -178,7 +178,7 @@ fn under_host_policy_only_the_host_holds() {
 }
 
 #[test]
-fn under_mixed_policy_everybody_holds_its_own_and_the_host_the_rest() {
+fn owner_policy_gives_players_own_objects_and_leader_rest() {
     let mut world = world(3, AuthorityPolicy::OwnerOrLeader);
     let rock = world.session(0).spawn(&cube(1)).unwrap();
     let ship = world.session(2).spawn_owned(player(2), &cube(2)).unwrap();
@@ -188,12 +188,12 @@ fn under_mixed_policy_everybody_holds_its_own_and_the_host_the_rest() {
     expect_all(&mut world, ship, 2, 2);
     assert_eq!(world.session(0).claim(ship), Err(ObjectError::Forbidden { id: ship }));
     assert_eq!(world.session(2).claim(rock), Err(ObjectError::Forbidden { id: rock }));
-    // Answers at once: no round trip between a player and its own ship.
+    // The change is local and immediate: no round trip between a player and its own ship.
     world.session(2).set(ship, &cube(3)).unwrap();
     assert_eq!(world.session(2).get(ship), Some(cube(3)));
 }
 
-/// Even numbers of players hold, the others watch.
+/// Players with even numbers have authority, the others watch.
 #[derive(Debug)]
 struct Evens;
 
@@ -212,7 +212,7 @@ impl AuthorityRules for Evens {
 }
 
 #[test]
-fn a_game_can_have_a_policy_of_its_own() {
+fn custom_policy_decides_claims_and_successor() {
     let mut world = world(4, AuthorityPolicy::Custom(Arc::new(Evens)));
     assert!(world.session(1).spawn(&cube(1)).is_err());
     let id = world.session(2).spawn(&cube(1)).unwrap();
@@ -223,11 +223,11 @@ fn a_game_can_have_a_policy_of_its_own() {
     expect_all(&mut world, id, 0, 1);
     world.kill(0);
     world.run_ms(2_000);
-    assert_eq!(world.holders(id), [Some(player(0)), Some(player(0))], "nobody is left who may");
+    assert_eq!(world.holders(id), [Some(player(0)), Some(player(0))], "no present member may hold it");
 }
 
 #[test]
-fn a_deletion_beats_touches_and_late_updates_of_the_dead_are_nothing() {
+fn deletion_beats_claims_and_late_updates_are_ignored() {
     for seed in 0..20 {
         let mut world = world(4, AuthorityPolicy::Anyone);
         world.random = gaggle_kit::Prng::new(seed);
@@ -249,14 +249,14 @@ fn a_deletion_beats_touches_and_late_updates_of_the_dead_are_nothing() {
             assert_eq!(world.session(index).get::<Cube>(id), None, "at {index}");
             let appeared = world.count_events(index, |event| *event == SessionEvent::Spawned { id });
             let deleted = world.count_events(index, |event| *event == SessionEvent::Despawned { id });
-            assert!(appeared <= 1 && deleted <= 1, "told {appeared} and {deleted} times at {index}");
+            assert!(appeared <= 1 && deleted <= 1, "{appeared} spawns and {deleted} deletions at {index}");
         }
         world.expect_peace();
     }
 }
 
 #[test]
-fn a_split_brings_nothing_deleted_back() {
+fn deleted_object_after_partition_stays_deleted() {
     let mut world = world(4, AuthorityPolicy::Anyone);
     let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(500);
@@ -277,7 +277,7 @@ fn a_split_brings_nothing_deleted_back() {
 }
 
 #[test]
-fn an_object_made_for_somebody_becomes_theirs() {
+fn object_spawned_for_player_is_given_to_it() {
     let mut world = world(3, AuthorityPolicy::Anyone);
     let id = world.session(0).spawn_owned(player(2), &cube(5)).unwrap();
     world.run_ms(300);

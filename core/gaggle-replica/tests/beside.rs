@@ -1,6 +1,6 @@
-//! What travels beside the objects: inputs, signals, values and rounds.
+//! Tests of what travels beside the objects: inputs, events, values and rounds.
 
-#![allow(clippy::unwrap_used, reason = "tests that cannot go on")]
+#![allow(clippy::unwrap_used, reason = "a failed step ends the test")]
 
 mod world;
 
@@ -52,7 +52,7 @@ fn world(count: usize, policy: AuthorityPolicy) -> World {
     World::of(count, 17, ReplicaConfig { authority: policy, ..ReplicaConfig::default() }, kinds())
 }
 
-/// The bangs each machine heard.
+/// The bangs each peer received.
 fn bangs(session: &mut Session) -> Vec<u32> {
     std::iter::from_fn(|| session.poll_remote_event())
         .filter_map(|signal| signal.get::<Bang>())
@@ -65,12 +65,12 @@ fn pickups(session: &mut Session) -> Vec<u32> {
     heard.filter_map(|signal| signal.get::<Pickup>()).map(|pickup| pickup.0).collect()
 }
 
-/// Frames without a tap at most: four packets in a row are lost, which happens about once in the
-/// time this is played.
+/// The most frames without a tap: four packets lost in a row, which happens about once in the
+/// time of the run.
 const LONGEST_GAP: u32 = 12 + 4 * 3 + 4;
 
 #[test]
-fn no_tap_is_lost_or_doubled_on_a_bad_network() {
+fn tap_on_bad_network_is_neither_lost_nor_doubled() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.conditions = world::rough(100, 200);
     world.frame = Micros::new(16_667);
@@ -102,8 +102,8 @@ fn no_tap_is_lost_or_doubled_on_a_bad_network() {
     let (_, _, longest_gap) = run(&mut world, 20, true);
     let (tapped, seen, _) = run(&mut world, 2, false);
     assert!(tapped > 90);
-    assert_eq!(seen, tapped, "every tap once");
-    // A tap every 12 frames; what a lost packet had comes with the next one, three frames later.
+    assert_eq!(seen, tapped, "every tap arrives once");
+    // A tap every 12 frames; the content of a lost packet comes in the next, three frames later.
     assert!((12..=LONGEST_GAP).contains(&longest_gap), "{longest_gap} frames without a tap");
     for pair in steered[1..].windows(2) {
         assert_eq!(i32::from(pair[1]), if pair[0] == 1 { -1 } else { i32::from(pair[0]) + 1 }, "in order");
@@ -112,7 +112,7 @@ fn no_tap_is_lost_or_doubled_on_a_bad_network() {
 }
 
 #[test]
-fn hands_are_known_to_the_next_host_and_no_press_counts_twice() {
+fn input_held_at_leader_change_is_known_and_not_repeated() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.frame = Micros::new(16_667);
     let mut presses = [0; 3];
@@ -141,7 +141,7 @@ fn hands_are_known_to_the_next_host_and_no_press_counts_twice() {
 }
 
 #[test]
-fn a_machine_that_leads_hears_its_own_player_at_once() {
+fn leader_receives_input_of_own_player_at_once() {
     let mut world = world(2, AuthorityPolicy::Leader);
     let session = world.session(0);
     assert_eq!(session.input::<Pad>(player(0)), None);
@@ -151,7 +151,7 @@ fn a_machine_that_leads_hears_its_own_player_at_once() {
 }
 
 #[test]
-fn signals_go_to_whom_they_are_for_in_order() {
+fn event_reaches_its_targets_in_order() {
     let mut world = world(4, AuthorityPolicy::Anyone);
     world.conditions = world::rough(80, 100);
     for number in 0..50 {
@@ -173,17 +173,17 @@ fn signals_go_to_whom_they_are_for_in_order() {
 }
 
 #[test]
-fn a_signal_waits_for_its_object_and_not_for_ever() {
+fn event_about_unknown_object_waits_up_to_one_second() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.conditions.latency = Micros::from_millis(50);
     world.set_cut(0, 1, false);
     let id = world.session(0).spawn(&Crate { place: [1.0; 2] }).unwrap();
-    // Packets are held up, messages are not.
+    // Packets are held back, messages are not.
     world.conditions.loss = 1_000;
     world.session(0).send_event(Target::Others, &[id], &Bang(1)).unwrap();
     world.session(0).send_event(Target::Others, &[], &Bang(2)).unwrap();
     world.run_ms(400);
-    assert_eq!(bangs(world.session(1)), [], "what comes after waits too: the order is the sender's");
+    assert_eq!(bangs(world.session(1)), [], "later events wait too: the sender's order is kept");
     world.conditions.loss = 0;
     world.run_ms(400);
     assert_eq!(bangs(world.session(1)), [1, 2]);
@@ -199,25 +199,25 @@ fn a_signal_waits_for_its_object_and_not_for_ever() {
     world.session(1).send_event(Target::Others, &[id], &Bang(5)).unwrap();
     world.session(0).despawn(id).unwrap();
     world.run_ms(100);
-    assert_eq!(bangs(world.session(0)), [], "about what is gone, at once");
+    assert_eq!(bangs(world.session(0)), [], "an event about a deleted object is dropped at once");
     assert_eq!(world.session(0).stats().remote_events_dropped, 1);
 }
 
 #[test]
-fn what_the_lead_grants_comes_in_one_order_and_what_it_denies_does_not() {
+fn approved_events_have_one_order_and_rejected_vanish() {
     let mut world = world(4, AuthorityPolicy::Leader);
     world.conditions = world::rough(90, 50);
     let mut heard: [Vec<u32>; 4] = Default::default();
     let mut number = 0;
     world.play(Micros::from_secs(6), |session, index, now| {
-        // Everybody asks for something every now and then; odd numbers are lies.
+        // Every peer requests an event now and then; odd numbers are to be rejected.
         if index > 0 && now.get() / 10_000 % 20 == index as u64 && now < Micros::from_secs(5) {
             number += 1;
             session.send_event(Target::All, &[], &Pickup(number)).unwrap();
         }
         heard[index].extend(pickups(session));
         while let Some(petition) = session.poll_event_request() {
-            assert_eq!(index, 0, "only the lead judges");
+            assert_eq!(index, 0, "only the leader approves");
             let Pickup(asked) = petition.event.get().unwrap();
             if asked % 2 == 0 { session.approve(petition) } else { session.reject(petition) }
         }
@@ -233,7 +233,7 @@ fn what_the_lead_grants_comes_in_one_order_and_what_it_denies_does_not() {
 }
 
 #[test]
-fn what_was_asked_of_a_dying_lead_is_asked_of_the_next_and_happens_once() {
+fn request_to_departed_leader_is_approved_once_by_next() {
     let mut world = world(3, AuthorityPolicy::Leader);
     let judge = |world: &mut World, lead: usize| {
         let session = world.session(lead);
@@ -245,14 +245,14 @@ fn what_was_asked_of_a_dying_lead_is_asked_of_the_next_and_happens_once() {
         }
         (heard, judged)
     };
-    // Granted and told to machine 1 alone before the lead dies; machine 2 asked for it.
+    // The leader approves it and tells peer 1 alone before it leaves; peer 2 requested it.
     world.session(2).send_event(Target::All, &[], &Pickup(1)).unwrap();
     world.run_ms(60);
     assert_eq!(judge(&mut world, 0).1, 1);
     world.set_cut(0, 2, true);
     world.run_ms(60);
     assert_eq!(pickups(world.session(1)), [1]);
-    // And one the lead never saw.
+    // The second request never reaches the leader.
     world.set_cut(2, 0, true);
     world.run_ms(120);
     world.session(2).send_event(Target::All, &[], &Pickup(2)).unwrap();
@@ -260,14 +260,14 @@ fn what_was_asked_of_a_dying_lead_is_asked_of_the_next_and_happens_once() {
     world.kill(0);
     world.run_ms(200);
     let (heard, judged) = judge(&mut world, 1);
-    assert_eq!((heard, judged), (vec![], 1), "the first was granted before, the second is judged now");
+    assert_eq!((heard, judged), (vec![], 1), "the first was approved before, the second is approved now");
     world.run_ms(100);
     assert_eq!(pickups(world.session(1)), [2]);
     assert_eq!(pickups(world.session(2)), [2]);
 }
 
 #[test]
-fn sounds_keep_their_distance() {
+fn events_within_minimum_interval_are_rejected() {
     let mut world = world(2, AuthorityPolicy::Leader);
     let id = world.session(0).spawn(&Crate { place: [1.0; 2] }).unwrap();
     let session = world.session(0);
@@ -281,7 +281,7 @@ fn sounds_keep_their_distance() {
 }
 
 #[test]
-fn values_reach_everybody_and_whoever_comes_later() {
+fn value_reaches_every_peer_and_later_joiners() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.session(1).set_value(player(1), &Name("Ada".into())).unwrap();
     world.session(0).set_value(player(1), &Score(3)).unwrap();
@@ -301,7 +301,7 @@ fn values_reach_everybody_and_whoever_comes_later() {
         assert_eq!(world.session(index).value(player(1)), Some(Name("Ada".into())), "at {index}");
         assert_eq!(world.session(index).value(player(1)), Some(Score(3)));
     }
-    // The player comes back and goes on from there.
+    // The player comes back and continues from there.
     world.start(1, JoinMode::Join);
     [0, 2, 3].into_iter().for_each(|other| world.link(1, other));
     world.run_ms(300);
@@ -313,7 +313,7 @@ fn values_reach_everybody_and_whoever_comes_later() {
 }
 
 #[test]
-fn what_only_one_heard_of_a_dead_writer_everybody_learns() {
+fn value_known_to_one_peer_after_writer_left_is_shared() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.set_cut(0, 2, true);
     world.session(0).set_value(player(2), &Score(8)).unwrap();
@@ -325,7 +325,7 @@ fn what_only_one_heard_of_a_dead_writer_everybody_learns() {
 }
 
 #[test]
-fn what_only_one_heard_of_the_dead_is_learnt_by_who_notices_last_too() {
+fn value_of_departed_player_reaches_peer_that_notices_last() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.set_cut(2, 0, true);
     world.session(2).set_value(player(2), &Name("Eve".into())).unwrap();
@@ -333,7 +333,7 @@ fn what_only_one_heard_of_the_dead_is_learnt_by_who_notices_last_too() {
     assert_eq!(world.session(0).value::<Name>(player(2)), None);
     world.unlink(1, 2);
     world.run_ms(200);
-    assert_eq!(world.session(0).value::<Name>(player(2)), None, "whoever is here speaks for itself");
+    assert_eq!(world.session(0).value::<Name>(player(2)), None, "only a present member may report its value");
     world.kill(2);
     world.run_ms(200);
     for index in 0..2 {
@@ -343,7 +343,7 @@ fn what_only_one_heard_of_the_dead_is_learnt_by_who_notices_last_too() {
 }
 
 #[test]
-fn after_a_split_the_values_of_the_senior_side_stand() {
+fn value_conflict_after_partition_is_won_by_leader_side() {
     let mut world = world(4, AuthorityPolicy::Leader);
     world.session(0).set_value(player(0), &Score(1)).unwrap();
     world.run_ms(100);
@@ -363,7 +363,7 @@ fn after_a_split_the_values_of_the_senior_side_stand() {
         assert_eq!(
             world.session(index).value(player(3)),
             Some(Score(77)),
-            "what only one side knows is kept"
+            "a value known to one side is kept"
         );
     }
     world.session(0).set_value(player(0), &Score(3)).unwrap();
@@ -373,7 +373,7 @@ fn after_a_split_the_values_of_the_senior_side_stand() {
 }
 
 #[test]
-fn a_match_goes_on_when_its_host_dies() {
+fn round_goes_on_when_leader_leaves() {
     let rounds = Rounds::new(RoundConfig::default());
     let mut world = world(3, AuthorityPolicy::Leader);
     let play = |world: &mut World, millis: u64| {
@@ -393,7 +393,11 @@ fn a_match_goes_on_when_its_host_dies() {
     play(&mut world, 3_000);
     assert_eq!(rounds.state(world.session(2)).phase, RoundPhase::Playing);
     rounds.finish(world.session(2), Some(player(2)));
-    assert_eq!(rounds.state(world.session(2)).phase, RoundPhase::Playing, "only the lead says who won");
+    assert_eq!(
+        rounds.state(world.session(2)).phase,
+        RoundPhase::Playing,
+        "only the leader declares the winner"
+    );
     rounds.finish(world.session(1), Some(player(2)));
     play(&mut world, 200);
     for index in 1..3 {
@@ -406,13 +410,13 @@ fn a_match_goes_on_when_its_host_dies() {
 }
 
 #[test]
-fn round_trips_are_measured_not_guessed() {
+fn round_trip_time_is_measured_not_guessed() {
     for rtt in [20, 100, 300] {
         let mut world = world(2, AuthorityPolicy::Leader);
         world.conditions.latency = Micros::from_millis(rtt / 2);
         world.run_ms(5_000);
         let measured = world.session(1).rtt(peer(0)).unwrap().as_millis();
-        // A frame of 10 ms passes before an answer is noticed to be due.
+        // A frame of 10 ms passes before a peer notices that an answer is due.
         assert!(measured >= rtt && measured <= rtt + 20, "{measured} of {rtt} ms");
     }
 }

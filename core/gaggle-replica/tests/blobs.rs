@@ -1,6 +1,6 @@
-//! Contents too large for a packet.
+//! Tests of contents too large for a packet.
 
-#![allow(clippy::unwrap_used, reason = "tests that cannot go on")]
+#![allow(clippy::unwrap_used, reason = "a failed step ends the test")]
 
 mod world;
 
@@ -30,7 +30,7 @@ fn ground(seed: u64, length: usize) -> Vec<u8> {
     (0..length).map(|_| random.next_u32() as u8).collect()
 }
 
-/// Everybody fetches what the level names, if it is news.
+/// Every peer fetches the blob named by the level when it is new.
 fn fetch(world: &mut World, id: ObjectId, millis: u64) {
     world.play(Micros::from_millis(millis), |session, _, _| {
         if let Some(level) = session.get::<Level>(id)
@@ -42,14 +42,14 @@ fn fetch(world: &mut World, id: ObjectId, millis: u64) {
 }
 
 #[test]
-fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
+fn blob_larger_than_packet_arrives_whole_beside_updates() {
     let mut world = world(3, 20_000);
     world.conditions = world::rough(80, 50);
     let bytes = ground(1, 60_000);
     let blob = world.session(0).store_blob(&bytes).unwrap();
     let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
     let ball = world.session(0).spawn(&Ball { place: 0 }).unwrap();
-    // Long enough to tell of both again if the very first packet is lost.
+    // Long enough to send both again if the very first packet is lost.
     world.run_ms(3_000);
     let mut oldest = 0;
     for number in 1..=50 {
@@ -60,7 +60,7 @@ fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
         oldest = oldest.max(told.saturating_sub(known));
     }
     assert!(world.session(1).blob(blob).is_none(), "60 kB at 10 kB a second take 6 s");
-    assert!(oldest <= 8, "what moves stays alive: {oldest} ticks");
+    assert!(oldest <= 8, "moving objects are {oldest} ticks old");
     fetch(&mut world, id, 3_000);
     for index in 1..3 {
         assert_eq!(world.session(index).blob(blob), Some(&bytes[..]), "at {index}");
@@ -70,7 +70,7 @@ fn what_is_larger_than_a_packet_arrives_whole_and_starves_nobody() {
 }
 
 #[test]
-fn a_newer_content_replaces_the_old_and_the_old_is_there_until_then() {
+fn blob_replaced_stays_available_until_new_one_arrives() {
     let mut world = world(2, 64_000);
     let (old, new) = (ground(1, 5_000), ground(2, 90_000));
     let first = world.session(0).store_blob(&old).unwrap();
@@ -89,13 +89,13 @@ fn a_newer_content_replaces_the_old_and_the_old_is_there_until_then() {
 }
 
 #[test]
-fn when_the_holder_dies_whoever_has_the_bytes_gives_them() {
+fn blob_after_authority_left_comes_from_peer_with_bytes() {
     let mut world = world(4, 64_000);
     let bytes = ground(5, 40_000);
     let blob = world.session(0).store_blob(&bytes).unwrap();
     let id = world.session(0).spawn(&Level { ground: blob }).unwrap();
     world.run_ms(500);
-    // Machine 3 has them, machine 2 is in the middle of fetching, machine 1 never asked.
+    // Peer 3 has the bytes, peer 2 is fetching them, peer 1 never asked.
     world.session(3).fetch_blob(id, blob).unwrap();
     world.run_ms(3_000);
     assert!(world.session(3).blob(blob).is_some());
@@ -107,13 +107,13 @@ fn when_the_holder_dies_whoever_has_the_bytes_gives_them() {
     assert_eq!(
         world.session(2).blob(blob),
         Some(&bytes[..]),
-        "from machine 3, since the new holder has none"
+        "from peer 3, because the new authority has none"
     );
     world.expect_peace();
 }
 
 #[test]
-fn whoever_was_asked_and_stays_silent_is_given_up() {
+fn silent_blob_source_is_replaced() {
     let mut world = world(4, 64_000);
     let bytes = ground(6, 40_000);
     let blob = world.session(0).store_blob(&bytes).unwrap();
@@ -121,23 +121,23 @@ fn whoever_was_asked_and_stays_silent_is_given_up() {
     world.run_ms(500);
     world.session(3).fetch_blob(id, blob).unwrap();
     world.run_ms(3_000);
-    // The holder is asked and sends nothing of it, but its link lives.
+    // The authority is asked and sends none of the bytes, but its link lives.
     world.tamper = Box::new(|from, to, bytes| {
-        // A piece is longer than any packet. It becomes a question about an object nobody knows.
+        // A piece is longer than any packet. It becomes a request about an unknown object.
         if (from, to) == (0, 2) && bytes.first() == Some(&10) && bytes.len() > 1_000 {
             *bytes = vec![3; 9];
         }
     });
     world.session(2).fetch_blob(id, blob).unwrap();
     world.run_ms(4_000);
-    assert!(world.session(2).blob(blob).is_none(), "it waits for the holder");
+    assert!(world.session(2).blob(blob).is_none(), "it still waits for the authority");
     world.run_ms(8_000);
-    assert_eq!(world.session(2).blob(blob), Some(&bytes[..]), "then somebody else is asked");
+    assert_eq!(world.session(2).blob(blob), Some(&bytes[..]), "then another peer is asked");
     world.expect_peace();
 }
 
 #[test]
-fn whoever_forgets_what_it_is_about_to_send_says_so() {
+fn removed_blob_is_reported_and_fetched_elsewhere() {
     let mut world = world(3, 20_000);
     let bytes = ground(7, 60_000);
     let blob = world.session(0).store_blob(&bytes).unwrap();
@@ -147,9 +147,9 @@ fn whoever_forgets_what_it_is_about_to_send_says_so() {
     world.session(2).fetch_blob(id, blob).unwrap();
     world.run_ms(2_000);
     world.session(0).remove_blob(blob);
-    // At 10 kB a second it takes 6 s from the beginning, and nobody waits for the silence to be too
-    // long.
+    // At 10 kB a second it takes 6 s from the beginning, without waiting for a timeout of the
+    // first source.
     world.run_ms(8_000);
-    assert_eq!(world.session(2).blob(blob), Some(&bytes[..]), "from whoever else has it");
+    assert_eq!(world.session(2).blob(blob), Some(&bytes[..]), "from the other peer that has it");
     world.expect_peace();
 }

@@ -1,7 +1,11 @@
-//! Under a budget what is near is fresh, what is far is not forgotten, and a newcomer does not
+//! Tests of the budget: near objects are fresh, far objects still arrive, and a joiner does not
 //! starve the others.
 
-#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "distances, and tests that cannot go on")]
+#![allow(
+    clippy::float_arithmetic,
+    clippy::unwrap_used,
+    reason = "distances, and a failed step ends the test"
+)]
 
 mod bodies;
 mod world;
@@ -22,8 +26,8 @@ fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
     f64::from((a[0] - b[0]).powi(2) + (a[2] - b[2]).powi(2)).sqrt()
 }
 
-/// Ages in milliseconds just before the next arrival, network aside: of the 16 nearest to body 0,
-/// and of all.
+/// Ages in milliseconds just before the next arrival, without the network's share: of the 16
+/// objects nearest to body 0, and of all.
 fn ages(loss: u32) -> (Vec<u32>, Vec<u32>, f64) {
     let mut world = World::of(2, 11, config(8_000), Kinds::new().with::<Body>());
     world.conditions = world::rough(100, loss);
@@ -63,7 +67,7 @@ fn ages(loss: u32) -> (Vec<u32>, Vec<u32>, f64) {
         if round < 200 {
             continue;
         }
-        // 50 ms and 10 of jitter: what is sent in a tick is there two ticks later.
+        // 50 ms and 10 of jitter: a packet sent in one tick arrives two ticks later.
         let age = |newest: u32| ((tick - newest) * 50).saturating_sub(100) + 50;
         let mut order: Vec<usize> = (1..500).collect();
         order.sort_by(|a, b| {
@@ -90,7 +94,7 @@ fn percentile(sorted: &[u32], percent: f64) -> u32 {
 }
 
 #[test]
-fn what_is_near_is_fresh_and_nothing_is_forgotten() {
+fn near_objects_are_fresh_and_far_objects_still_arrive() {
     for (loss, p95, p99, worst) in [(0, 100, 200, 2_500), (50, 150, 200, 3_000)] {
         let (near, all, rate) = ages(loss);
         let (n95, n99, oldest) = (percentile(&near, 95.0), percentile(&near, 99.0), all[all.len() - 1]);
@@ -119,7 +123,7 @@ fn rock(number: usize) -> Rock {
 }
 
 #[test]
-fn a_newcomer_trickles_in_while_what_moves_stays_alive() {
+fn joiner_fills_slowly_while_moving_objects_stay_fresh() {
     let mut world = World::of(2, 3, config(8_000), Kinds::new().with::<Rock>());
     let rocks: Vec<ObjectId> =
         (0..5_000).map(|number| world.session(0).spawn(&rock(number)).unwrap()).collect();
@@ -153,7 +157,7 @@ fn a_newcomer_trickles_in_while_what_moves_stays_alive() {
     let progress = world.session(2).sync_progress();
     assert!(known.is_sorted() && known[40] > 100, "{known:?}");
     assert!(progress.received > 500 && progress.received < progress.expected, "{progress:?}");
-    assert!(oldest <= 4, "a moving rock was {oldest} ticks old while the newcomer caught up");
+    assert!(oldest <= 4, "a moving rock was {oldest} ticks old while the joiner caught up");
     world.run_ms(15_000);
     assert_eq!(world.session(2).iter::<Rock>().count(), 5_000);
     assert_eq!(world.session(2).get::<Rock>(rocks[4_999]), Some(rock(4_999)));
@@ -162,7 +166,7 @@ fn a_newcomer_trickles_in_while_what_moves_stays_alive() {
 }
 
 #[test]
-fn what_is_nobodys_business_is_not_told_and_comes_back_when_it_is() {
+fn irrelevant_object_is_hidden_until_relevant() {
     let mut world = World::of(3, 3, config(64_000), Kinds::new().with::<Rock>());
     let near = world.session(0).spawn(&rock(10)).unwrap();
     let far = world.session(0).spawn(&rock(900)).unwrap();
@@ -189,7 +193,7 @@ fn what_is_nobodys_business_is_not_told_and_comes_back_when_it_is() {
     };
     look(&mut world, sight, 1_000);
     assert_eq!(world.session(1).get::<Rock>(near), Some(rock(10)));
-    assert_eq!(world.session(1).get::<Rock>(far), None, "never told");
+    assert_eq!(world.session(1).get::<Rock>(far), None, "an irrelevant object is never sent");
     assert_eq!(world.session(2).get::<Rock>(far), Some(rock(900)));
 
     sight = 950.0;
@@ -203,19 +207,19 @@ fn what_is_nobodys_business_is_not_told_and_comes_back_when_it_is() {
     assert_eq!(
         world.count_events(1, |event| matches!(event, SessionEvent::Despawned { .. })),
         0,
-        "hidden is not deleted"
+        "a hidden object is not deleted"
     );
     assert_eq!(world.count_events(2, hidden), 0);
     let moved = Rock { place: [3.0, 3.0], ..rock(10) };
     world.session(0).set(near, &moved).unwrap();
     look(&mut world, sight, 1_000);
-    assert_eq!(world.session(1).get::<Rock>(near), Some(moved), "told anew");
+    assert_eq!(world.session(1).get::<Rock>(near), Some(moved), "sent again");
     assert_eq!(world.count_events(1, |event| *event == SessionEvent::InterestGained { id: near }), 1);
     world.expect_peace();
 }
 
 #[test]
-fn a_slow_frame_sends_once() {
+fn slow_frame_sends_one_packet() {
     let mut world = World::of(2, 3, config(1_000_000), Kinds::new().with::<Rock>());
     let id = world.session(0).spawn(&rock(1)).unwrap();
     world.run_ms(500);
@@ -226,7 +230,7 @@ fn a_slow_frame_sends_once() {
         world.run_ms(400);
         assert_eq!(world.machines[0].packets_sent - before, 1, "a frame of eight intervals");
     }
-    // Frames of a third of an interval: still one packet an interval.
+    // Frames of a third of an interval: still one packet per interval.
     world.frame = Micros::new(16_667);
     let before = world.machines[0].packets_sent;
     let mut number = 0;
@@ -246,7 +250,7 @@ struct Scroll {
 }
 
 #[test]
-fn what_takes_nearly_a_packet_arrives_at_any_rate_and_costs_no_empty_packets() {
+fn value_near_packet_size_arrives_at_any_rate() {
     for rate in [1_000, 2_000, 8_000] {
         let mut world = World::of(2, 3, config(rate), Kinds::new().with::<Scroll>());
         let scroll = |number: u32| Scroll { words: std::array::from_fn(|word| number + word as u32) };
@@ -259,14 +263,14 @@ fn what_takes_nearly_a_packet_arrives_at_any_rate_and_costs_no_empty_packets() {
     }
 }
 
-/// As large as a value can be.
+/// A value of the largest size.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Map {
     words: [u32; 225],
 }
 
-/// Small whole, but every step of it far from the one before would take half as much again as the
-/// step itself.
+/// Small as a whole value, but the difference of every step from the step before would take half
+/// as much again as the step itself.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Heights {
     metres: [u8; 800],
@@ -277,7 +281,7 @@ struct Switches {
     on: [bool; 2_000],
 }
 
-/// Introduced, changed beyond recognition and changed a little, it is there every time.
+/// The value arrives when it is introduced, changed completely and changed a little.
 fn arrives<K: Kind + Clone + PartialEq + std::fmt::Debug>(rate: u32, values: &[K; 3]) {
     let mut world = World::of(2, 3, config(rate), Kinds::new().with::<K>());
     let id = world.session(0).spawn(&values[0]).unwrap();
@@ -291,7 +295,7 @@ fn arrives<K: Kind + Clone + PartialEq + std::fmt::Debug>(rate: u32, values: &[K
 }
 
 #[test]
-fn whatever_can_be_declared_arrives_at_any_rate() {
+fn any_declarable_kind_arrives_at_any_rate() {
     for rate in [1_000, 8_000, 64_000] {
         let map = |number: u32| Map { words: std::array::from_fn(|word| number ^ word as u32) };
         let mut nearly = map(u32::MAX);
@@ -309,7 +313,7 @@ fn whatever_can_be_declared_arrives_at_any_rate() {
 }
 
 #[test]
-fn what_takes_nearly_a_packet_gets_its_turn_among_much_that_moves() {
+fn value_near_packet_size_gets_turn_among_moving_objects() {
     for (rate, count) in [(1_000, 20), (8_000, 20), (8_000, 200)] {
         let mut world = World::of(2, 3, config(rate), Kinds::new().with::<Rock>().with::<Map>());
         let rocks: Vec<ObjectId> =
@@ -349,7 +353,7 @@ struct Strokes {
 }
 
 #[test]
-fn what_takes_nearly_a_packet_arrives_while_its_holder_plays() {
+fn value_near_packet_size_arrives_beside_inputs() {
     let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..config(64_000) };
     let mut world = World::of(2, 3, config, Kinds::new().with::<Map>().with_input::<Strokes>());
     let map = |number: u32| Map { words: [number; 225] };
@@ -369,7 +373,7 @@ fn what_takes_nearly_a_packet_arrives_while_its_holder_plays() {
 }
 
 #[test]
-fn however_fast_a_players_hands_are_its_things_are_told() {
+fn objects_beside_rapid_input_are_still_sent() {
     for rate in [1_000, 4_000] {
         let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..config(rate) };
         let mut world = World::of(2, 3, config, Kinds::new().with::<Rock>().with_input::<Strokes>());
@@ -392,7 +396,11 @@ fn however_fast_a_players_hands_are_its_things_are_told() {
         });
         let oldest = ages[ages.len() / 4..].iter().max();
         assert!(oldest < Some(&30), "{oldest:?} ticks old at {rate} bytes a second");
-        assert!(frame - taken < 300, "what was done {} frames ago at {rate} bytes a second", frame - taken);
+        assert!(
+            frame - taken < 300,
+            "the last input received is {} frames old at {rate} bytes a second",
+            frame - taken
+        );
         let sent = (world.machines[1].bytes_sent - before) / 20;
         assert!(sent <= u64::from(rate) * 105 / 100, "{sent} bytes a second instead of {rate}");
     }

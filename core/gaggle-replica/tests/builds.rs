@@ -1,5 +1,5 @@
-//! Two builds of a game that meet: they play together if and only if they mean the same by
-//! everything they tell.
+//! Tests of two builds of a game that meet: they play together if and only if their schemas mean
+//! the same.
 
 use gaggle_kit::{Input, Micros, PeerId, Slot, State};
 use gaggle_replica::{
@@ -37,7 +37,7 @@ struct Pad {
     stick: (i8, i8),
 }
 
-/// What another build has changed: never how many bytes there are, nor which of them are a value.
+/// The types of another build, changed in meaning: byte count and valid bytes stay the same.
 mod changed {
     use super::*;
 
@@ -86,16 +86,15 @@ fn kinds<K: Kind, S: State + 'static, V: State + 'static, I: Input>() -> Kinds {
         .with_input::<I>()
 }
 
-/// What two machines say of each other when they meet.
+/// The events of two peers that meet.
 fn meet(kinds: [Kinds; 2], configs: [ReplicaConfig; 2]) -> [Vec<SessionEvent>; 2] {
     let mut player = 0_u8;
     let mut sessions = kinds.into_iter().zip(configs).map(|(kinds, config)| {
         player += 1;
         let entry = if player == 1 { JoinMode::Create } else { JoinMode::Join };
-        Session::new(config, kinds, Slot::at(player.into()), entry, player.into())
-            .expect("settings that can be")
+        Session::new(config, kinds, Slot::at(player.into()), entry, player.into()).expect("valid settings")
     });
-    let mut both = [(); 2].map(|()| sessions.next().expect("two of them"));
+    let mut both = [(); 2].map(|()| sessions.next().expect("two sessions"));
     let peers = [1, 2].map(PeerId::from_u128);
     both[0].handle_connected(Micros::ZERO, peers[1]);
     both[1].handle_connected(Micros::ZERO, peers[0]);
@@ -122,7 +121,7 @@ fn refused(events: &[SessionEvent]) -> Vec<RejectReason> {
 }
 
 #[test]
-fn builds_that_mean_something_else_refuse_each_other_and_say_by_what() {
+fn builds_with_different_schema_reject_each_other() {
     let ours = kinds::<Boat, Splash, Score, Pad>;
     let same = ReplicaConfig::default;
     let policy = || ReplicaConfig { authority: AuthorityPolicy::Anyone, ..same() };
@@ -159,7 +158,7 @@ fn builds_that_mean_something_else_refuse_each_other_and_say_by_what() {
 }
 
 #[test]
-fn builds_that_mean_the_same_play_together() {
+fn builds_with_same_schema_play_together() {
     let both = [kinds::<Boat, Splash, Score, Pad>(), kinds::<Boat, Splash, Score, Pad>()];
     for events in meet(both, [ReplicaConfig::default(), ReplicaConfig::default()]) {
         assert_eq!(refused(&events), []);
@@ -168,7 +167,7 @@ fn builds_that_mean_the_same_play_together() {
 }
 
 #[test]
-fn a_build_with_more_in_it_is_named_where_that_is_known() {
+fn build_with_extra_kind_is_named_by_peer_that_knows_it() {
     let more = || kinds::<Boat, Splash, Score, Pad>();
     let less = || Kinds::new().with::<Boat>();
     let [ours, theirs] = meet([more(), less()], [ReplicaConfig::default(), ReplicaConfig::default()]);
@@ -183,7 +182,7 @@ fn a_build_with_more_in_it_is_named_where_that_is_known() {
     assert_eq!(
         refused(&ours),
         [RejectReason::SchemaMismatch { part: SchemaPart::Kind("Duck") }],
-        "the same in another order"
+        "the same kinds in another order"
     );
     assert_eq!(refused(&theirs), [RejectReason::SchemaMismatch { part: SchemaPart::Kind("boat") }]);
 }

@@ -1,7 +1,7 @@
-//! What updates cost on a bad network, and that every one of them says exactly what its sender
-//! said.
+//! Tests of the size of updates on a bad network: every received value equals the value that was
+//! sent.
 
-#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "averages, and tests that cannot go on")]
+#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "averages, and a failed step ends the test")]
 
 mod bodies;
 mod world;
@@ -17,7 +17,7 @@ struct Measured {
     whole_percent: f64,
 }
 
-/// Machine 0 moves all bodies every tick, the others watch.
+/// Peer 0 moves all bodies every tick, the others watch.
 fn measure(
     motion: Motion,
     count: usize,
@@ -35,7 +35,7 @@ fn measure(
     world.frame = Micros::from_millis(50);
     let mut bodies = Bodies::new(count, motion);
     let mut ids: Vec<ObjectId> = Vec::new();
-    // What the sender said, by tick.
+    // The values that were sent, by tick.
     let mut told: Vec<Vec<Body>> = Vec::new();
     let mut verified = 0;
     let mut before = (0, 0, 0);
@@ -79,7 +79,7 @@ fn measure(
 }
 
 #[test]
-fn a_thousand_moving_bodies_cost_what_was_promised() {
+fn thousand_moving_bodies_keep_promised_size() {
     for (motion, rtt, loss, limit) in [
         (Motion::Driven, 150, 0, 8.4),
         (Motion::Driven, 150, 50, 8.5),
@@ -100,7 +100,7 @@ fn a_thousand_moving_bodies_cost_what_was_promised() {
 }
 
 #[test]
-fn at_rest_nothing_is_told_and_the_last_value_is_everywhere() {
+fn bodies_at_rest_send_nothing_and_last_value_arrived() {
     for loss in [0, 50, 500] {
         let config = ReplicaConfig {
             authority: AuthorityPolicy::Leader,
@@ -127,7 +127,7 @@ fn at_rest_nothing_is_told_and_the_last_value_is_everywhere() {
         let after = world.session(0).stats();
         assert_eq!(after.updates_sent, before.updates_sent, "at {loss} per mille");
         let per_second = (world.machines[0].bytes_sent - sent_before) / 2 / 10;
-        assert!(per_second < 20, "{per_second} bytes a second to each to stay alive");
+        assert!(per_second < 20, "{per_second} bytes a second to each peer at rest");
         for id in &ids {
             let truth: Body = world.session(0).get(*id).unwrap();
             for receiver in 1..3 {

@@ -1,6 +1,10 @@
-//! What players see of each other's objects.
+//! Tests of interpolation and smoothing: what players see of each other's objects.
 
-#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "distances, and tests that cannot go on")]
+#![allow(
+    clippy::float_arithmetic,
+    clippy::unwrap_used,
+    reason = "distances, and a failed step ends the test"
+)]
 
 mod world;
 
@@ -11,7 +15,7 @@ use gaggle_replica::{
 };
 use world::{NetConditions, World};
 
-/// Shown ahead.
+/// Extrapolated to the current tick.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
 #[kind(smoothing = 0.25, snap_distance = 100.0)]
 struct Ship {
@@ -24,7 +28,7 @@ struct Ship {
     lives: u8,
 }
 
-/// Shown in sequence.
+/// Interpolated between received states.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
 #[kind(interpolation = buffered)]
 struct Cart {
@@ -33,7 +37,7 @@ struct Cart {
     load: u8,
 }
 
-/// Shown at once.
+/// Shown at once without smoothing.
 #[derive(Debug, Clone, Copy, PartialEq, Kind)]
 #[kind(smoothing = 1.0)]
 struct Mine {
@@ -43,7 +47,7 @@ struct Mine {
     velocity: [f32; 2],
 }
 
-/// Something said of an object.
+/// An event about an object.
 #[derive(Debug, Clone, Copy, PartialEq, State)]
 struct Rings(u8);
 
@@ -73,7 +77,7 @@ const LOSSY: NetConditions = NetConditions {
     late: 0,
 };
 
-/// A path with turns: thrust that is redrawn every half second.
+/// A path with turns: thrust that changes at random every half second.
 struct Path {
     place: [f32; 2],
     velocity: [f32; 2],
@@ -110,8 +114,8 @@ fn percentile(values: &mut [f64], percent: usize) -> f64 {
     values[(values.len() - 1) * percent / 100]
 }
 
-/// How far off the truth of the same moment a ship is shown, and how far it jumps besides its own
-/// way.
+/// The distance of the shown ship from its true place at the same moment, and how far it jumps
+/// beyond its own motion.
 struct Seen {
     error: f64,
     jump: f64,
@@ -143,7 +147,7 @@ fn watch(show: impl Fn(&Session, ObjectId) -> Option<[f32; 2]>) -> Seen {
 }
 
 #[test]
-fn smoothing_is_nearer_to_the_truth_than_snapping_and_calmer() {
+fn smoothing_has_less_error_and_jump_than_snapping() {
     let snapped = watch(|session, id| session.get::<Ship>(id).map(|ship| ship.place));
     let smoothed = watch(|session, id| session.interpolated::<Ship>(id).map(|ship| ship.place));
     println!(
@@ -155,7 +159,7 @@ fn smoothing_is_nearer_to_the_truth_than_snapping_and_calmer() {
 }
 
 #[test]
-fn what_stops_is_shown_exactly_where_it_is() {
+fn stopped_ship_is_shown_exactly_in_place() {
     let mut world = world(LOSSY);
     let mut path = Path::new();
     let id = world.session(0).spawn(&path.ship()).unwrap();
@@ -170,18 +174,18 @@ fn what_stops_is_shown_exactly_where_it_is() {
     let truth: Ship = world.session(0).get(id).unwrap();
     assert_ne!(truth.velocity, [0.0; 2]);
     assert_eq!(world.session(1).interpolated::<Ship>(id), Some(truth));
-    assert_eq!(world.session(0).interpolated::<Ship>(id), Some(truth), "whoever holds it sees it as it is");
+    assert_eq!(world.session(0).interpolated::<Ship>(id), Some(truth), "the authority sees its own value");
 }
 
 #[test]
-fn what_is_not_heard_of_any_more_is_moved_on_for_a_moment_and_glides_back() {
+fn ship_without_updates_extrapolates_briefly_then_returns() {
     let mut world = world(world::CALM);
     const SPEED: f32 = 300.0;
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [SPEED, 0.0], heading: Angle::ZERO, lives: 3 };
     let id = world.session(0).spawn(&at(0.0)).unwrap();
     let (mut x, mut seen) = (0.0, Vec::new());
     for frame in 0..180 {
-        // From here on nothing arrives any more, as when the way breaks.
+        // From frame 90 on no packet arrives, as when the link breaks.
         world.set_cut(0, 1, frame >= 90);
         world.play(Micros::new(16_667), |session, index, _| {
             if index == 0 {
@@ -198,18 +202,18 @@ fn what_is_not_heard_of_any_more_is_moved_on_for_a_moment_and_glides_back() {
         let within = seen.iter().filter(move |(frame, ..)| frames.contains(frame));
         within.map(|(_, told, shown)| shown - told).fold(0.0, f32::max)
     };
-    assert!(ahead(90..120) > 0.15 * SPEED, "it goes on: {seen:?}");
-    assert!(ahead(30..180) < 0.21 * SPEED, "but not for longer than 200 ms: {seen:?}");
+    assert!(ahead(90..120) > 0.15 * SPEED, "the ship is extrapolated: {seen:?}");
+    assert!(ahead(30..180) < 0.21 * SPEED, "extrapolation lasts at most 200 ms: {seen:?}");
     for pair in seen.windows(2).filter(|pair| pair[0].0 >= 60) {
         let step = pair[1].2 - pair[0].2;
         assert!((-0.9..=1.3).contains(&(step / SPEED * 60.0)), "a jump of {step} at {}: {seen:?}", pair[1].0);
     }
     let last = seen.last().unwrap();
-    assert_eq!(last.1, last.2, "in the end it is where it was told to be");
+    assert_eq!(last.1, last.2, "the ship ends at its last received place");
 }
 
 #[test]
-fn far_jumps_are_jumps_and_near_ones_are_not() {
+fn far_jump_snaps_and_near_jump_is_smoothed() {
     let mut world = world(world::CALM);
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };
     let id = world.session(0).spawn(&at(0.0)).unwrap();
@@ -223,13 +227,13 @@ fn far_jumps_are_jumps_and_near_ones_are_not() {
         }
     }
     let between = |low: f32, high: f32| seen.iter().filter(|x| (low..high).contains(*x)).count();
-    assert!(between(1.0, 49.0) >= 5, "a near jump takes a few frames: {seen:?}");
-    assert_eq!(between(51.0, 999.0), 0, "a far one none: {seen:?}");
+    assert!(between(1.0, 49.0) >= 5, "a near jump is smoothed over a few frames: {seen:?}");
+    assert_eq!(between(51.0, 999.0), 0, "a far jump is not smoothed: {seen:?}");
     assert_eq!(*seen.last().unwrap(), 1_000.0);
 }
 
 #[test]
-fn mines_are_shown_where_they_are_told_to_be() {
+fn unsmoothed_kind_is_shown_at_received_place() {
     let mut world = world(world::CALM);
     let mine = |x: f32| Mine { place: [x, 0.0], velocity: [0.0; 2] };
     let id = world.session(0).spawn(&mine(0.0)).unwrap();
@@ -243,8 +247,8 @@ fn mines_are_shown_where_they_are_told_to_be() {
 }
 
 #[test]
-fn carts_run_in_sequence_and_never_leave_their_track() {
-    // A track of corners: between two told places a cart is on the line between them, never beyond.
+fn buffered_carts_move_in_sequence_on_their_track() {
+    // A track of corners: a cart between two received places is on the line between them.
     let track = |frame: usize| -> Cart {
         let (side, along) = (frame / 60, (frame % 60) as f32);
         let corner = (side / 2) as f32 * 60.0;
@@ -267,9 +271,9 @@ fn carts_run_in_sequence_and_never_leave_their_track() {
             shown.push(world.session(1).interpolated::<Cart>(id).unwrap());
         }
         let along = |cart: &Cart| cart.place[0] + cart.place[1];
-        assert!(shown.is_sorted_by(|a, b| along(a) <= along(b) + 0.11), "never back");
+        assert!(shown.is_sorted_by(|a, b| along(a) <= along(b) + 0.11), "a cart never moves back");
         let still = shown.windows(2).filter(|pair| along(&pair[0]) == along(&pair[1])).count();
-        // A told place every three frames: corners are cut by at most that.
+        // A received place every three frames: corners are cut by at most that.
         let off = |cart: &Cart| {
             let (x, y) = (cart.place[0], cart.place[1]);
             (0..=frame).map(|f| away(track(f).place, [x, y])).fold(f64::INFINITY, f64::min)
@@ -278,17 +282,17 @@ fn carts_run_in_sequence_and_never_leave_their_track() {
         let last = shown.last().unwrap();
         let late = f64::from(along(&track(frame)) - along(last));
         println!(
-            "loss {} ‰: {still} of 1500 frames still, {worst:.2} off the track, {late:.0} frames late",
+            "loss {} ‰: {still} of 1500 frames at rest, {worst:.2} off the track, {late:.0} frames late",
             conditions.loss
         );
-        assert!(still < 60 + conditions.loss as usize * 2, "{still} frames stood still");
+        assert!(still < 60 + conditions.loss as usize * 2, "{still} frames without motion");
         assert!(worst < 6.0, "{worst} off the track");
         assert!(late < 45.0, "{late} frames late");
     }
 }
 
 #[test]
-fn a_claim_changes_hands_without_a_visible_jump() {
+fn authority_change_by_claim_shows_no_jump() {
     let mut world = world(LOSSY);
     let mut path = Path::new();
     let id = world.session(0).spawn(&path.ship()).unwrap();
@@ -298,7 +302,7 @@ fn a_claim_changes_hands_without_a_visible_jump() {
     let mut claims = 0;
     for frame in 0..3_000 {
         if frame % 150 == 100 {
-            // Whoever takes over goes on from where it sees the truth.
+            // The new authority continues from the place it shows.
             holder = 1 - holder;
             let session = world.session(holder);
             if session.claim(id).is_ok() {
@@ -330,12 +334,12 @@ fn a_claim_changes_hands_without_a_visible_jump() {
 }
 
 #[test]
-fn silence_changes_nothing() {
+fn motionless_ships_stay_in_place_without_packets() {
     let mut world = world(world::CALM);
     let at = |x: f32| Ship { place: [x, 0.0], velocity: [0.0; 2], heading: Angle::ZERO, lives: 3 };
     let ids: Vec<ObjectId> = (0..20).map(|x| world.session(0).spawn(&at(x as f32)).unwrap()).collect();
     world.run_ms(1_000);
-    // Packets that say nothing, and then none at all.
+    // Packets without updates, and then no packets at all.
     world.run_ms(5_000);
     world.set_cut(0, 1, true);
     world.run_ms(2_000);
@@ -344,12 +348,12 @@ fn silence_changes_nothing() {
     }
 }
 
-/// A cart that has gone so far, a unit a frame.
+/// A cart that has moved this far, one unit per frame.
 fn gone(frames: usize) -> Cart {
     Cart { place: [frames as f32, 0.0], load: 0 }
 }
 
-/// Moves a cart on by a frame and says where the other machine shows it.
+/// Moves a cart by one frame and returns where the other peer shows it.
 fn roll(world: &mut World, id: ObjectId, frames: &mut usize) -> Option<f32> {
     *frames += 1;
     let cart = gone(*frames);
@@ -362,7 +366,7 @@ fn roll(world: &mut World, id: ObjectId, frames: &mut usize) -> Option<f32> {
 }
 
 #[test]
-fn buffer_is_as_deep_as_it_is_set() {
+fn interpolation_buffer_has_configured_depth() {
     let late = |playout_ticks_min: u32| {
         let mut world = world_with(world::CALM, playout_ticks_min);
         let id = world.session(0).spawn(&gone(0)).unwrap();
@@ -372,17 +376,17 @@ fn buffer_is_as_deep_as_it_is_set() {
         shown[120..].iter().sum::<f32>() / 120.0 / 60.0
     };
     let [two, six] = [2, 6].map(late);
-    // Between one and two buffers, and the way.
+    // Between one and two buffers, plus the travel time.
     assert!((0.07..0.24).contains(&two), "two ticks: {two} s");
     assert!((0.26..0.66).contains(&six), "six ticks: {six} s");
     let config = ReplicaConfig { playout_ticks_min: 9, ..ReplicaConfig::default() };
     let error = Session::new(config, kinds(), world::player(0), gaggle_replica::JoinMode::Create, 1).err();
     let setting = SessionError::Setting { setting: "playout_ticks_min", value: 9, min: 1, max: 8 };
-    assert_eq!(error, Some(setting), "more than at most");
+    assert_eq!(error, Some(setting), "above the maximum");
 }
 
 #[test]
-fn cart_waits_for_a_short_gap_and_skips_a_long_one() {
+fn cart_waits_for_short_gap_and_skips_long_one() {
     for (gap, skips) in [(12, false), (60, true)] {
         let mut world = world(world::CALM);
         let id = world.session(0).spawn(&gone(0)).unwrap();
@@ -395,15 +399,18 @@ fn cart_waits_for_a_short_gap_and_skips_a_long_one() {
         let after = &steps[100..];
         let stood = after.iter().filter(|step| **step == 0.0).count();
         let leap = after.iter().copied().fold(0.0, f32::max);
-        assert!(after.iter().all(|step| *step >= 0.0), "never back");
+        assert!(after.iter().all(|step| *step >= 0.0), "a cart never moves back");
         assert!(stood >= 4, "with a gap of {gap} frames it waits: {stood} frames");
         assert_eq!(leap > 10.0, skips, "with a gap of {gap} frames it leaps by {leap}");
-        assert!(frames as f32 - shown[shown.len() - 1] < 20.0, "in the end it is no later than before");
+        assert!(
+            frames as f32 - shown[shown.len() - 1] < 20.0,
+            "the delay at the end is no greater than before"
+        );
     }
 }
 
 #[test]
-fn deletion_waits_for_the_motion_before_it() {
+fn deletion_waits_for_motion_before_it() {
     let mut world = world(world::CALM);
     let id = world.session(0).spawn(&gone(0)).unwrap();
     let mut frames = 0;
@@ -416,22 +423,22 @@ fn deletion_waits_for_the_motion_before_it() {
         let told = deleted(&world);
         let session = world.session(1);
         let Some(cart) = session.interpolated::<Cart>(id) else {
-            assert_eq!(told, 1, "it is told when it is not shown any more");
+            assert_eq!(told, 1, "the deletion is reported when the cart is no longer shown");
             break;
         };
         unknown += u32::from(session.get::<Cart>(id).is_none());
-        assert_eq!(told, 0, "not before");
+        assert_eq!(told, 0, "the deletion is not reported earlier");
         assert_eq!(session.shown_all::<Cart>().collect::<Vec<_>>(), [(id, cart)]);
         shown.push(cart.place[0]);
     }
-    assert!(unknown >= 3, "it was shown for {unknown} frames after it was known to be deleted");
-    assert!(shown.is_sorted() && shown[0] < frames as f32 - 5.0, "it moves on: {shown:?}");
-    assert!(shown[shown.len() - 1] > frames as f32 - 4.0, "until where it was deleted: {shown:?}");
+    assert!(unknown >= 3, "it was shown for {unknown} frames after its deletion was received");
+    assert!(shown.is_sorted() && shown[0] < frames as f32 - 5.0, "the cart moves on: {shown:?}");
+    assert!(shown[shown.len() - 1] > frames as f32 - 4.0, "up to where it was deleted: {shown:?}");
     assert_eq!((deleted(&world), world.session(1).shown_all::<Cart>().count()), (1, 0));
 }
 
 #[test]
-fn what_is_said_of_a_cart_comes_with_its_motion() {
+fn event_about_buffered_cart_arrives_with_its_motion() {
     let mut world = world(world::CALM);
     let id = world.session(0).spawn(&gone(0)).unwrap();
     let ship = world
@@ -440,8 +447,8 @@ fn what_is_said_of_a_cart_comes_with_its_motion() {
         .unwrap();
     let mut frames = 0;
     (0..120).for_each(|_| _ = roll(&mut world, id, &mut frames));
-    // Of a ship, which is shown as new as it can be, it is heard at once; of a cart with its
-    // motion.
+    // A ship is extrapolated, so its event is delivered at once; the event of a cart comes with
+    // its motion.
     world.session(0).send_event(Target::Others, &[ship], &Rings(1)).unwrap();
     world.session(0).send_event(Target::Others, &[id], &Rings(2)).unwrap();
     let rung_at = frames as f32;
@@ -453,12 +460,12 @@ fn what_is_said_of_a_cart_comes_with_its_motion() {
         }
     }
     assert_eq!(heard.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2]);
-    assert!(heard[0].1 < rung_at - 4.0, "the ship's is heard before the cart is there: {heard:?}");
+    assert!(heard[0].1 < rung_at - 4.0, "the ship's event comes before the cart is there: {heard:?}");
     assert!(
         (heard[1].1 - rung_at).abs() < 4.0,
-        "the cart's is heard where it was said: {heard:?}, {rung_at}"
+        "the cart's event comes where it was sent: {heard:?}, {rung_at}"
     );
-    // What is said of a cart that is then deleted is heard, and before the deletion.
+    // An event about a cart that is then deleted is delivered before the deletion.
     world.session(0).send_event(Target::Others, &[id], &Rings(3)).unwrap();
     world.session(0).despawn(id).unwrap();
     let mut order = Vec::new();

@@ -1,7 +1,7 @@
-//! How objects are told: how often, how much of them, what is acknowledged, and that nothing is
-//! allocated for it.
+//! Tests of updates: their rate and size, their acknowledgement, and that sending them allocates
+//! nothing.
 
-#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "places, and tests that cannot go on")]
+#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "places, and a failed step ends the test")]
 
 mod bodies;
 mod world;
@@ -45,7 +45,7 @@ fn ship(place: u32) -> Ship {
 }
 
 #[test]
-fn everybody_is_told_twenty_times_a_second_in_packets_of_a_thousand_bytes() {
+fn updates_leave_20_times_per_second_in_packets_of_1000_bytes() {
     let mut world = world(4, 1_000_000);
     let ids: Vec<ObjectId> = (0..400).map(|place| world.session(0).spawn(&Leaf { place }).unwrap()).collect();
     world.run_ms(1_000);
@@ -69,12 +69,12 @@ fn everybody_is_told_twenty_times_a_second_in_packets_of_a_thousand_bytes() {
 }
 
 #[test]
-fn an_object_is_told_whole_once_and_then_by_what_changed() {
+fn object_is_sent_whole_once_and_then_by_difference() {
     let mut world = world(3, 64_000);
     let id = world.session(0).spawn(&ship(1)).unwrap();
     world.run_ms(500);
     for receiver in 1..3 {
-        assert_eq!(world.session(receiver).get(id), Some(ship(1)), "constants too");
+        assert_eq!(world.session(receiver).get(id), Some(ship(1)), "constants arrive too");
     }
     let before = world.session(0).stats();
     for place in 2..40 {
@@ -83,11 +83,11 @@ fn an_object_is_told_whole_once_and_then_by_what_changed() {
     }
     let after = world.session(0).stats();
     assert!(after.updates_sent - before.updates_sent >= 70);
-    assert_eq!(after.updates_full, before.updates_full, "never whole again");
+    assert_eq!(after.updates_full, before.updates_full, "no second whole update");
 }
 
 #[test]
-fn what_was_overtaken_takes_nothing_back() {
+fn overtaken_packet_reverts_nothing() {
     let mut world = world(3, 1_000_000);
     let id = world.session(0).spawn(&Leaf { place: 0 }).unwrap();
     world.run_ms(500);
@@ -113,12 +113,12 @@ fn what_was_overtaken_takes_nothing_back() {
         assert!(now >= seen[index], "{now} at {index} after {}", seen[index]);
         seen[index] = now;
     });
-    assert!(overtaken.get() > 50, "only {} packets were overtaken: this proves nothing", overtaken.get());
+    assert!(overtaken.get() > 50, "only {} packets were overtaken: the test proves nothing", overtaken.get());
     assert!(seen.iter().all(|seen| *seen > 1_900), "{seen:?} of 2,000");
 }
 
 #[test]
-fn constants_stay_what_they_were() {
+fn constant_fields_keep_their_value() {
     let mut world = world(2, 64_000);
     let id = world.session(0).spawn(&ship(1)).unwrap();
     world.session(0).set(id, &Ship { place: 2, hull: [9; 4] }).unwrap();
@@ -128,7 +128,7 @@ fn constants_stay_what_they_were() {
 }
 
 #[test]
-fn without_acknowledgements_everything_stays_right_and_becomes_cheap_again() {
+fn updates_without_acks_stay_right_and_recover_size() {
     let mut world = world(2, 64_000);
     world.conditions = world::rough(100, 50);
     let id = world.session(0).spawn(&ship(0)).unwrap();
@@ -149,7 +149,7 @@ fn without_acknowledgements_everything_stays_right_and_becomes_cheap_again() {
     assert_eq!(whole, 0);
     world.set_cut(1, 0, true);
     let (sent, whole) = play(&mut world, 5_000);
-    assert!(whole > 20 && whole < sent, "{whole} of {sent}: once no baseline is left");
+    assert!(whole > 20 && whole < sent, "{whole} of {sent} updates are whole: no baseline is left");
     world.set_cut(1, 0, false);
     play(&mut world, 1_000);
     let (_, whole) = play(&mut world, 2_000);
@@ -161,7 +161,7 @@ fn without_acknowledgements_everything_stays_right_and_becomes_cheap_again() {
 }
 
 #[test]
-fn a_heavier_kind_is_told_more_often_and_the_lighter_is_not_forgotten() {
+fn heavier_kind_is_sent_more_often_and_lighter_still_arrives() {
     let mut world = world(2, 3_000);
     let ships: Vec<ObjectId> = (0..60).map(|place| world.session(0).spawn(&ship(place)).unwrap()).collect();
     let leaves: Vec<ObjectId> =
@@ -195,7 +195,7 @@ fn a_heavier_kind_is_told_more_often_and_the_lighter_is_not_forgotten() {
     assert!(oldest < 200, "a leaf was {oldest} ticks old");
 }
 
-/// Something under way, without a heap.
+/// A packet under way, without a heap allocation.
 type Letter = (bool, usize, [u8; 1_000]);
 
 struct Pair {
@@ -240,7 +240,7 @@ fn exchange(
     for (number, (reliable, length, bytes)) in room.iter().enumerate() {
         match reliable {
             true => to.handle_message(now, sender, &bytes[..*length]),
-            // Some get lost.
+            // Some packets get lost.
             false if (tick + number as u64) % 11 == 3 => {}
             false => to.handle_packet(now, sender, &bytes[..*length]),
         }
@@ -249,7 +249,7 @@ fn exchange(
 }
 
 #[test]
-fn a_tick_allocates_nothing() {
+fn tick_in_steady_state_allocates_nothing() {
     let session = |number: u8, entry| {
         let config = ReplicaConfig {
             authority: AuthorityPolicy::Leader,
@@ -275,12 +275,12 @@ fn a_tick_allocates_nothing() {
     let before = pair.watcher.stats().updates_received;
     let counted = allocation_counter::measure(|| (400..1_000).for_each(|tick| pair.step(tick)));
     let updates = pair.watcher.stats().updates_received - before;
-    assert!(updates > 100_000, "only {updates} updates: this proves nothing");
-    assert_eq!(counted.count_total, 0, "in 600 ticks of two machines with {updates} updates");
+    assert!(updates > 100_000, "only {updates} updates: the test proves nothing");
+    assert_eq!(counted.count_total, 0, "in 600 ticks of two peers with {updates} updates");
 }
 
 #[test]
-fn more_packets_a_tick_than_an_acknowledgement_names_are_all_acknowledged() {
+fn packets_beyond_ack_range_per_tick_are_all_acknowledged() {
     let mut world = world(2, 100_000_000);
     let crates: Vec<ObjectId> =
         (0..800).map(|number| world.session(0).spawn(&Crate { words: [number; 50] }).unwrap()).collect();
@@ -300,8 +300,8 @@ fn more_packets_a_tick_than_an_acknowledgement_names_are_all_acknowledged() {
     let after = world.session(0).stats();
     let a_tick = (world.machines[0].packets_sent - packets) / 20;
     assert!(a_tick > 160, "only {a_tick} packets a tick");
-    assert_eq!(after.updates_full - before.updates_full, 0, "all build on what was acknowledged");
-    // And when all rest, everybody has the last of everything, and nothing more is said.
+    assert_eq!(after.updates_full - before.updates_full, 0, "all updates use an acknowledged baseline");
+    // With all objects at rest, every peer has the last values, and no more updates are sent.
     world.run_ms(300);
     let told = world.session(0).stats().updates_sent;
     world.run_ms(1_000);

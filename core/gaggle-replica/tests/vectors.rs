@@ -1,6 +1,6 @@
-//! Packets byte by byte: whoever writes another implementation compares with these.
+//! Packets byte by byte, for comparison with another implementation.
 
-#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "values, and tests that cannot go on")]
+#![allow(clippy::float_arithmetic, clippy::unwrap_used, reason = "values, and a failed step ends the test")]
 
 mod world;
 
@@ -11,7 +11,7 @@ use gaggle_kit::Micros;
 use gaggle_replica::{AuthorityPolicy, JoinMode, Kind, Kinds, ReplicaConfig};
 use world::{Machine, World};
 
-/// Every sort of field once.
+/// One field of every type.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Boat {
     #[kind(range = 0.0..=64.0, precision = 1.0 / 16.0, moved_by = velocity)]
@@ -49,7 +49,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn packets_are_written_as_the_vectors_say() {
+fn packets_match_their_vectors() {
     let vectors = [
         ("introduction", include_str!("../vectors/introduction.hex")),
         ("second", include_str!("../vectors/second.hex")),
@@ -60,7 +60,7 @@ fn packets_are_written_as_the_vectors_say() {
     ];
     let config = ReplicaConfig { authority: AuthorityPolicy::Leader, ..ReplicaConfig::default() };
     let mut world = World::of(1, 1, config, Kinds::new().with::<Boat>());
-    // The newest hello of each machine: their epochs mark the packets.
+    // The newest hello of each peer: their epochs mark the packets.
     let hellos = Rc::new(RefCell::new([Vec::new(), Vec::new()]));
     let heard = Rc::clone(&hellos);
     world.tamper = Box::new(move |from, _, bytes| {
@@ -79,7 +79,7 @@ fn packets_are_written_as_the_vectors_say() {
         .flat_map(|hello| [&(hello.len() as u16).to_le_bytes()[..], hello].concat())
         .collect();
     assert_eq!(hex(&hellos), hex(&unhex(include_str!("../vectors/hellos.hex"))));
-    // Everything machine 0 sends in one tick, as one packet.
+    // All output of peer 0 in one tick, as one packet.
     let packet = |world: &mut World| {
         world.now += Micros::from_millis(50);
         world.deliver();

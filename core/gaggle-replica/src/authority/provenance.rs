@@ -214,7 +214,7 @@ mod tests {
     use crate::version::Version;
     use crate::{AuthorityPolicy, MemberTag};
 
-    /// What becomes of a record that `sender` tells of an object.
+    /// What becomes of a record that `sender` sends for an object.
     fn resolution(bench: &Bench, place: ObjectIndex, sender: usize, record: &Record) -> Resolution {
         bench.view().resolve(&Claim {
             record,
@@ -233,24 +233,24 @@ mod tests {
     }
 
     #[test]
-    fn record_the_world_has_is_kept() {
+    fn record_already_known_is_kept() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 3);
         let place = bench.object(0, 1);
         assert_eq!(resolution(&bench, place, 1, &bench.record(0)), Resolution::Keep);
     }
 
     #[test]
-    fn where_anyone_may_hold_every_claim_is_adopted() {
+    fn record_under_shared_policy_is_always_adopted() {
         let mut bench = Bench::new(AuthorityPolicy::Anyone, 3);
         let place = bench.object(0, 1);
         assert_eq!(resolution(&bench, place, 2, &later(bench.record(2))), Resolution::Adopt);
     }
 
     #[test]
-    fn usurper_of_own_object_is_contradicted() {
+    fn claim_of_another_on_own_object_is_contradicted() {
         let mut bench = Bench::new(AuthorityPolicy::OwnerOrLeader, 3);
         let place = bench.object(0, 1);
-        // A member that left long ago is said to have claimed it since.
+        // The record names a member that left long ago as the claimant.
         let mut record = later(later(bench.record(0)));
         record.version.authority.tag = MemberTag(77);
         assert_eq!(resolution(&bench, place, 1, &record), Resolution::Reject);
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(resolution(&bench, place, 1, &record), Resolution::Contradict);
     }
 
-    /// Slot 0 alone may hold; versions are compared as they are.
+    /// Only slot 0 may have authority; versions are compared as they are.
     #[derive(Debug)]
     struct Loose;
 

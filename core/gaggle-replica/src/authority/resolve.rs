@@ -346,14 +346,14 @@ mod tests {
         Record { version, ..record }
     }
 
-    /// Hands a record of the first peer to the authority.
+    /// Hands a record from the first peer to the authority.
     fn take(bench: &mut Bench, rules: &mut Authority, place: ObjectIndex, record: Record) {
         let sender = bench.member(1);
         rules.take(&mut bench.work(), 0, sender, place, record, None);
     }
 
     #[test]
-    fn greater_claim_replaces_own_and_is_told_to_game() {
+    fn greater_claim_replaces_own_and_game_gets_event() {
         let (mut bench, mut rules) = (Bench::new(AuthorityPolicy::Anyone, 3), Authority::default());
         let place = bench.object(0, 1);
         let id = bench.objects[place].id;
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn word_of_present_member_by_another_is_asked_for_once() {
+    fn record_of_present_member_by_another_is_requested_once() {
         let (mut bench, mut rules) = (Bench::new(AuthorityPolicy::Anyone, 3), Authority::default());
         let place = bench.object(0, 1);
         let (before, record) = (bench.objects[place].record, next_claim(&bench, 2));
@@ -384,7 +384,7 @@ mod tests {
         bench.objects[place].mentions += 1;
         bench.peers[0].inbound.refused.push_back(LinkRecord { object: place, record });
         rules.roster_changed(&mut bench.work());
-        assert_ne!(bench.objects[place].record, Some(record), "its member speaks for itself");
+        assert_ne!(bench.objects[place].record, Some(record), "only its member may report it");
         bench.members.roster.remove(bench.member(2).id);
         rules.roster_changed(&mut bench.work());
         assert_eq!(bench.objects[place].record, Some(record));

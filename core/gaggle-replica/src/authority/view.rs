@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn greater_version_is_above_where_anyone_may_hold() {
+    fn greater_version_wins_under_shared_policy() {
         let bench = Bench::new(AuthorityPolicy::Anyone, 3);
         let (a, b) = (record(&bench, 0, 1), record(&bench, 1, 9));
         assert!(bench.view().is_above(ID, &b, &a) && bench.view().may_hold(ID, &b));

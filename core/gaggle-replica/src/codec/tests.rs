@@ -1,5 +1,5 @@
-//! What is written is read back, what is cut or stretched is refused, and updates are as short as
-//! promised.
+//! Tests of the codec: written values read back, truncated and extended bytes are rejected, and
+//! updates are as short as promised.
 
 use gaggle_kit::{Angle, BitReader, BitWriter, Fixed16, Micros, Prng};
 
@@ -16,7 +16,7 @@ enum Mood {
     Asleep,
 }
 
-/// One of everything.
+/// A layout with one field of each type.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Everything {
     #[kind(range = [0.0..=512.0, 0.0..=32.0, 0.0..=512.0], precision = 1.0 / 512.0, moved_by = velocity)]
@@ -42,14 +42,14 @@ struct Everything {
     flags: [u8; 3],
 }
 
-/// Nothing glides.
+/// A layout without any extrapolated field.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Switch {
     on: bool,
     count: u16,
 }
 
-/// Nothing jumps.
+/// A layout in which every field is extrapolated.
 #[derive(Debug, Clone, PartialEq, Kind)]
 struct Dot {
     #[kind(range = 0.0..=1.0, precision = 0.001)]
@@ -60,7 +60,7 @@ fn layout<K: Kind>() -> Layout {
     Kinds::new().with::<K>().entries()[0].layout(INTERVAL)
 }
 
-/// Any words a value of this layout can have; near to `other` as a rule, if there is one.
+/// Random words that a value of this layout can have; near to `other` in most cases, if given.
 fn draw(layout: &Layout, random: &mut Prng, other: Option<&[i32]>) -> Vec<i32> {
     let mut words = vec![0; layout.words_all()];
     random.fill_words(&mut words);
@@ -134,7 +134,7 @@ impl FillWords for Prng {
     }
 }
 
-/// The expected bit, then the difference, as a record has them.
+/// The expected bit, then the difference, in the form records use.
 fn write_difference(layout: &Layout, w: &mut BitWriter<'_>, value: &[i32], base: &Baselines<'_>) {
     let expected = layout.is_expected(value, base);
     w.bool(expected).unwrap();
@@ -192,7 +192,7 @@ fn check_layout(layout: &Layout, seed: u64) -> (usize, usize) {
     for cut in 0..bytes.len() {
         assert!(read(&bytes[..cut]).is_err(), "seed {seed}: {cut} of {} bytes", bytes.len());
     }
-    // Whatever else is accepted is written the same way: one value, one form.
+    // Other bytes that are accepted are written back unchanged: one value has one form.
     let mut forged = bytes.clone();
     let at = random.below(bytes.len() as u32) as usize;
     forged[at] ^= 1 << random.below(8);
@@ -204,14 +204,14 @@ fn check_layout(layout: &Layout, seed: u64) -> (usize, usize) {
             layout.write_constants(&mut w, &whole).unwrap();
             layout.write_whole(&mut w, &whole).unwrap();
             write_difference(layout, &mut w, &different, &base);
-            assert_eq!(w.finish(), forged, "seed {seed}: two forms");
+            assert_eq!(w.finish(), forged, "seed {seed}: two encodings of one value");
         }
     }
     (expected, refused)
 }
 
 #[test]
-fn values_read_back_and_have_one_form() {
+fn value_read_back_is_equal_and_canonical() {
     let (mut expected, mut refused) = (0, 0);
     for layout in [layout::<Everything>(), layout::<Switch>(), layout::<Dot>()] {
         for seed in 0..3_000 {
@@ -224,7 +224,7 @@ fn values_read_back_and_have_one_form() {
 }
 
 #[test]
-fn derived_values_survive_their_words() {
+fn derived_value_as_words_reads_back() {
     let value = Everything {
         position: [1.5, 30.25, 500.0],
         velocity: [-3.0, 0.5, 0.03125],
@@ -251,7 +251,7 @@ fn derived_values_survive_their_words() {
     let _ = Mood::Calm == Mood::Cross;
 }
 
-/// The bodies of the promises: 1/512 m in 512 × 32 × 512 m, 1/32 m/s, 9 bits a component.
+/// The bodies in the size promises: 1/512 m in 512 × 32 × 512 m, 1/32 m/s, 9 bits a component.
 #[derive(Kind)]
 struct Body {
     #[kind(range = [0.0..=511.998, 0.0..=31.998, 0.0..=511.998], precision = 1.0 / 512.0, moved_by = velocity)]
@@ -263,7 +263,7 @@ struct Body {
 }
 
 #[test]
-fn a_body_takes_116_bits_whole_and_one_bit_where_it_was_expected() {
+fn body_takes_116_bits_whole_and_one_bit_as_expected() {
     let layout = layout::<Body>();
     let body =
         Body { position: [10.0, 2.0, 30.0], velocity: [1.0, 0.0, 0.0], rotation: [0.0, 0.0, 0.0, 1.0] };

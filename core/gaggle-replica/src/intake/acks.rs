@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// An object of ours that was sent to the first peer in packet 1.
+    /// An object of the local peer that was sent to the first peer in packet 1.
     fn sent(bench: &mut Bench) -> ObjectIndex {
         let place = bench.object(0, 1);
         bench.objects[place].captured = 1;
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn ack_beyond_sent_is_a_fault() {
+    fn ack_beyond_sent_causes_fault() {
         let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
         sent(&mut bench);
         let fault = handle_acks(&mut bench.work(), &mut InputRelay::default(), 0, &head(2, 0));

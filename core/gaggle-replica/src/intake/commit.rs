@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn peer_beyond_its_limit_is_at_fault() {
+    fn peer_beyond_object_limit_is_at_fault() {
         let (mut bench, mut intake) = (Bench::new(AuthorityPolicy::Anyone, 2), Intake::default());
         bench.cx.config.objects_per_peer_max = 1;
         commit(&mut bench, &mut intake, 1, intro(0, 1, false)).unwrap();

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn packet_of_earlier_tick_is_a_fault() {
+    fn packet_of_earlier_tick_causes_fault() {
         let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
         assert_eq!(handle(&mut bench, &packet(1, 9)), Ok(Receipt::Taken));
         let fault = handle(&mut bench, &packet(2, 8));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn packet_of_stranger_is_dropped() {
+    fn packet_of_unknown_peer_is_dropped() {
         let mut bench = Bench::new(AuthorityPolicy::Anyone, 2);
         bench.peers[0].handshake.present = None;
         assert_eq!(handle(&mut bench, &packet(1, 1)), Ok(Receipt::Dropped));

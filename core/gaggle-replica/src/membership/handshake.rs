@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn slot_of_known_peer_is_taken_for_others() {
+    fn slot_of_known_peer_is_rejected_for_others() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         bench.members.set_identity(peer(3), Some((Slot::at(5), SlotSet::EMPTY)));
         assert_eq!(objection(&bench, &hello(&bench, 5)), Some(RejectReason::TagTaken));
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(objection(&bench, &hello(&bench, 5)), Some(reason));
         bench.members.set_identity(peer(3), Some((Slot::at(6), SlotSet::EMPTY)));
         let taken = Hello { extra_slots: two, ..hello(&bench, 5) };
-        assert_eq!(objection(&bench, &taken), Some(RejectReason::TagTaken), "it is peer 3's now");
+        assert_eq!(objection(&bench, &taken), Some(RejectReason::TagTaken), "slot 6 belongs to peer 3");
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn joiner_among_joiners_creates_after_a_second() {
+    fn joiner_among_joiners_creates_session_after_one_second() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         bench.members = Membership::new(Slot::at(0), JoinMode::Join, MemberTag(1), Prng::new(1));
         bench.peers[0].handshake.present = None;
@@ -195,6 +195,6 @@ mod tests {
         let at = |bench: &mut Bench, ms| bench.members.admission(Micros::from_millis(ms), &bench.peers);
         assert_eq!((at(&mut bench, 0), at(&mut bench, 999), at(&mut bench, 1_000)), (None, None, Some(0)));
         bench.peers[0].handshake.their_tag = MemberTag(0);
-        assert_eq!(at(&mut bench, 2_000), None, "the other is to create it");
+        assert_eq!(at(&mut bench, 2_000), None, "the other joiner creates the session");
     }
 }

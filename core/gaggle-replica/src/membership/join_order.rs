@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn joiner_is_not_believed_to_be_leader() {
+    fn joiner_claiming_first_place_is_not_believed() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         let stranger = stranger(&bench);
         let senior = MemberId { join_order: 0, tag: MemberTag(0) };
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn stood_down_peer_waits_for_its_sponsor() {
+    fn renumbered_peer_waits_for_its_sponsor() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 3);
         let tag = bench.members.me.id.tag;
         bench.members.stand_down(peer(2), 40);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn age_without_senior_peer_is_not_corrected() {
+    fn age_without_earlier_peer_is_not_corrected() {
         let mut bench = Bench::new(AuthorityPolicy::Leader, 2);
         bench.members.age.there = Some(1_000_000);
         bench.members.correct_age(&bench.cx, &bench.peers);

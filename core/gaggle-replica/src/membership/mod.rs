@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn leader_is_new_once() {
+    fn leader_change_is_reported_once() {
         let mut members = membership(JoinMode::Create);
         members.admit(0, Micros::ZERO);
         let me = members.me;

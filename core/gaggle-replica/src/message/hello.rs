@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn hello_of_three_players_is_as_its_vector() {
+    fn hello_of_three_players_matches_vector() {
         let extra = [5, 63].map(Slot::at).into_iter().collect();
         let message = Message::Hello(hello_with(extra));
         expect_vector(&message, include_str!("../../vectors/hello_extra_slots.hex"));

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_is_taken_after_a_while() {
+    fn handle_given_back_is_reused_lowest_first_after_delay() {
         let mut handles = Handles::default();
         assert_eq!([0; 4].map(|_| handles.take(0)), [Some(0), Some(1), Some(2), Some(3)]);
         handles.give(2, 10);

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn unheard_never_falls_below_zero() {
+    fn unreceived_count_never_falls_below_zero() {
         let mut inbound = Inbound::new(0);
         (inbound.announced, inbound.introduced) = (3, 1);
         assert_eq!(inbound.unheard(), 2);

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn acknowledged_ticks_are_remembered_for_32() {
+    fn acknowledged_ticks_are_remembered_for_32_ticks() {
         let mut out = Outgoing::default();
         for tick in [10, 12, 11, 43, 5] {
             out.acknowledge(tick);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_baseline_is_as_far_back_as_the_value_is_ahead() {
+    fn older_baseline_is_as_far_back_as_value_is_ahead() {
         let mut out = Outgoing::default();
         for tick in [100, 97, 95, 94, 90] {
             out.acknowledge(tick);

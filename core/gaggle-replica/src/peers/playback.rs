@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn first_round_trip_counts_whole_later_an_eighth() {
+    fn round_trip_time_weighs_first_sample_whole_later_eighth() {
         let mut playback = playback();
         assert_eq!(playback.one_way(), 0);
         playback.note_rtt(Micros::from_millis(80));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn lateness_changes_once_a_second() {
+    fn lateness_changes_once_per_second() {
         let mut playback = playback();
         for (tick, ms) in [(1, 1_050), (2, 1_180), (3, 1_150), (4, 1_290)] {
             playback.clock.note(Micros::from_millis(ms), tick, 0);
@@ -91,6 +91,6 @@ mod tests {
             playback.lateness(Micros::from_millis(2_500)),
             playback.lateness(Micros::from_millis(2_600))
         );
-        assert_eq!(first, Micros::ZERO, "what was measured counts from the next call on");
+        assert_eq!(first, Micros::ZERO, "a sample counts from the next call on");
     }
 }

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_quickest_packet_tells_the_time_and_the_others_how_late_they_come() {
+    fn clock_follows_fastest_packet_and_measures_lateness() {
         let mut clock = SenderClock::new(Micros::from_millis(50));
         for tick in 0..100u32 {
             let late = if tick % 10 == 3 { 30 } else { u64::from(tick % 4) };
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_path_is_noticed_after_a_while() {
+    fn slower_path_is_noticed_after_delay() {
         let mut clock = SenderClock::new(Micros::from_millis(50));
         for tick in 0..400u32 {
             let latency = if tick < 100 { 20 } else { 90 };
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_phase_of_a_tick_counts() {
+    fn tick_phase_is_counted() {
         let mut clock = SenderClock::new(Micros::from_millis(50));
         clock.note(Micros::from_millis(100), 1, 128);
         assert_eq!(clock.time_of(1), 75_000);

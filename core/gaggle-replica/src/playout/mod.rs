@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_vanish_at_the_same_rate_whatever_the_frame_rate() {
+    fn error_fade_is_independent_of_frame_rate() {
         let frame = |frames: u64| Micros::new(frames * 1_000_000 / 60);
         assert_eq!(error_left(0.25, Micros::ZERO), 1.0);
         assert!((error_left(0.25, frame(1)) - 0.75).abs() < 1e-4);
@@ -109,11 +109,11 @@ mod tests {
         assert!(error_left(1.0, frame(1)) < 1e-3);
         assert_eq!(error_left(0.25, Micros::from_secs(5)), 0.0);
         let ages: Vec<f64> = (0..100).map(|ms| error_left(0.25, Micros::from_millis(ms))).collect();
-        assert!(ages.is_sorted_by(|a, b| a >= b), "never back");
+        assert!(ages.is_sorted_by(|a, b| a >= b), "the age never grows");
     }
 
     #[test]
-    fn directions_take_the_shorter_way() {
+    fn direction_is_interpolated_on_shorter_arc() {
         assert_eq!(shorter_way(1_000.0, 10), -24.0);
         assert_eq!(shorter_way(-3.5, 10), -3.5);
         assert_eq!(shorter_steps(10, 1_020, 4), 8.0);

@@ -83,8 +83,8 @@ mod tests {
 
     const DEPTH: Depth = Depth { interval: Micros::from_millis(50), ticks_min: 2, ticks_max: 8 };
 
-    /// Plays ticks that arrive at these times and says where each frame was, and how far behind the
-    /// newest, in ticks.
+    /// Plays ticks that arrive at these times. Returns the position at each frame, and how far it
+    /// is behind the newest tick, in ticks.
     fn played(arrivals: &[(u64, i64)], until_ms: u64, lateness_ms: u64, depth: Depth) -> Vec<Shown> {
         let mut head = Playhead::default();
         let mut shown = Vec::new();
@@ -111,21 +111,21 @@ mod tests {
     }
 
     #[test]
-    fn an_even_stream_is_played_two_ticks_behind_and_never_stops() {
+    fn even_stream_plays_two_ticks_behind_without_stop() {
         let shown = played(&even(), 4_900, 0, DEPTH);
         assert!(shown.iter().all(|it| (1.0..=2.1).contains(&it.behind) && !it.waits), "{shown:?}");
     }
 
     #[test]
-    fn an_uneven_stream_is_played_later() {
+    fn uneven_stream_plays_with_more_delay() {
         let shown = played(&even(), 4_900, 120, DEPTH);
         assert!(shown.iter().all(|it| (3.0..=4.1).contains(&it.behind)), "{shown:?}");
         let most = played(&even(), 4_900, 5_000, DEPTH);
-        assert!(most.iter().all(|it| (7.0..=8.1).contains(&it.behind)), "never later than eight");
+        assert!(most.iter().all(|it| (7.0..=8.1).contains(&it.behind)), "at most eight ticks behind");
     }
 
     #[test]
-    fn depth_is_as_it_is_set() {
+    fn buffer_depth_setting_is_applied() {
         for (ticks_min, ticks_max, lateness, expected) in [(1, 8, 0, 1.0), (5, 8, 0, 5.0), (1, 3, 900, 3.0)] {
             let shown = played(&even(), 4_900, lateness, Depth { ticks_min, ticks_max, ..DEPTH });
             let right = |it: &Shown| (expected - 1.0..=expected + 0.1).contains(&it.behind);
@@ -134,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_buffer_is_filled_before_anything_moves_again() {
+    fn empty_buffer_refills_before_motion_resumes() {
         let mut arrivals: Vec<(u64, i64)> = (0..20).map(|tick| (tick * 50, tick as i64)).collect();
-        // Nothing for a while, then one tick after the other, as if the sender had paused.
+        // No tick for a while, then one tick after the other, as if the sender had paused.
         arrivals.extend((20..60).map(|tick| (450 + tick as u64 * 50, tick)));
         let shown = played(&arrivals, 3_000, 0, DEPTH);
         let at = |ms: u64| shown.iter().find(|it| it.ms == ms).copied().unwrap();
         assert!(at(1_300).waits && at(1_300).at == 19.0, "stopped at the newest: {:?}", at(1_300));
-        // The first tick is there from 1,450 on and is not played before the second, 50 ms later.
+        // The first tick arrives at 1,450 and is not played before the second, 50 ms later.
         let first = at(1_490);
         assert!(first.waits && first.at == 19.0 && first.behind == 1.0, "{first:?}");
         assert!(!at(1_501).waits && at(1_540).at > 19.5, "{:?}", at(1_540));
@@ -149,19 +149,19 @@ mod tests {
     }
 
     #[test]
-    fn a_last_tick_is_shown_although_nothing_follows() {
+    fn last_tick_without_successor_is_shown() {
         let mut arrivals: Vec<(u64, i64)> = (0..20).map(|tick| (tick * 50, tick as i64)).collect();
         arrivals.push((1_400, 20));
         let shown = played(&arrivals, 2_000, 0, DEPTH);
         let at = |ms: u64| shown.iter().find(|it| it.ms == ms).copied().unwrap();
         assert!(at(1_490).waits && at(1_490).at == 19.0, "{:?}", at(1_490));
-        assert_eq!(at(1_600).at, 20.0, "after as long as filling the buffer takes");
+        assert_eq!(at(1_600).at, 20.0, "after the time the buffer takes to fill");
     }
 
     #[test]
-    fn what_gathered_beyond_three_buffers_is_skipped() {
+    fn ticks_beyond_three_buffers_are_skipped() {
         let mut arrivals: Vec<(u64, i64)> = (0..20).map(|tick| (tick * 50, tick as i64)).collect();
-        // Nothing for 400 ms, then everything at once.
+        // No tick for 400 ms, then all at once.
         arrivals.extend((20..60).map(|tick| ((tick * 50).max(1_400) as u64, tick as i64)));
         let shown = played(&arrivals, 3_000, 0, DEPTH);
         let at = |ms: u64| shown.iter().find(|it| it.ms == ms).copied().unwrap();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_that_is_too_full_is_played_faster() {
+    fn buffer_too_full_is_played_faster() {
         let mut arrivals: Vec<(u64, i64)> = (0..20).map(|tick| (tick * 50, tick as i64)).collect();
         arrivals.extend((20..200).map(|tick| (tick * 50 - 150, tick as i64)));
         let shown = played(&arrivals, 9_000, 0, DEPTH);

@@ -244,7 +244,7 @@ mod tests {
         let id = bench.objects[place].id;
         let mut work = bench.work();
         work.forget_unmentioned(place);
-        assert!(work.objects.find(id).is_some(), "the world has it");
+        assert!(work.objects.find(id).is_some(), "the replica has the object");
         work.objects.set_record(place, None);
         work.forget_unmentioned(place);
         assert!(work.objects.find(id).is_none());

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_few_of_a_tick_are_kept() {
+    fn last_differences_of_tick_are_kept() {
         let mut copies = Copies::default();
         for newer in [10, 20, 30, 40, 50] {
             copies.put(3, 99, copy(newer, newer - 5));
@@ -104,16 +104,16 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_shares_only_what_it_can_read() {
+    fn receiver_shares_only_readable_difference() {
         let mut copies = Copies::default();
         copies.put(0, 20, copy(15, 10));
         let shares = |ticks: &[u32]| copies.usable(0, 20, &receiver(ticks)).is_some();
         assert!(shares(&[10, 15]) && shares(&[9, 10, 15, 16]));
-        assert!(!shares(&[10, 16]) && !shares(&[11, 15, 16]), "it has not heard of both");
-        assert!(!shares(&[10, 15, 17]), "its own is better by more than a tick");
-        assert!(!shares(&[10, 14]) && !shares(&[]), "not yet");
+        assert!(!shares(&[10, 16]) && !shares(&[11, 15, 16]), "it has not received both baselines");
+        assert!(!shares(&[10, 15, 17]), "its own baseline is newer by more than one tick");
+        assert!(!shares(&[10, 14]) && !shares(&[]), "it has no baseline yet");
         copies.put(1, 20, copy(15, NEVER));
         assert!(copies.usable(1, 20, &receiver(&[15])).is_some());
-        assert!(copies.usable(1, 20, &receiver(&[10, 15])).is_none(), "two are better than one");
+        assert!(copies.usable(1, 20, &receiver(&[10, 15])).is_none(), "two baselines beat one");
     }
 }

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn tick_is_due_once_an_interval() {
+    fn tick_is_due_once_per_interval() {
         let (mut bench, mut replicator, _) = bench();
         let mut work = bench.work();
         let start = Micros::from_millis(1);

@@ -1,5 +1,5 @@
-//! Peers that say what is not theirs to say: in the name of others, about what others hold, of
-//! objects nobody made. The honest go on as if nothing had been said, and agree.
+//! Attacks on authority: a peer writes records in the name of other members, of objects of others,
+//! and of objects that were never created. Honest peers must keep their state and agree.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[test]
-fn claims_and_deletions_out_of_policy_change_only_the_liars_world() {
+fn claim_or_deletion_against_policy_changes_only_liar() {
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {
         let mut world = world(4, policy.clone());
         let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
@@ -34,10 +34,10 @@ fn claims_and_deletions_out_of_policy_change_only_the_liars_world() {
                 assert_eq!(session.get(*id), Some(cube(place as u32)), "{policy:?}: {place} at {index}");
                 assert_eq!(session.authority(*id), Some(player(0)));
             }
-            // To the host itself they are just lesser.
+            // For the leader itself these records only compare lower.
             assert!(index == 0 || world.session(index).stats().records_rejected >= 20);
         }
-        // Even when it outlives the host: what it took is the next host's to say.
+        // The liar outlives the leader: what it took belongs to the next leader.
         world.kill(0);
         world.run_ms(3_000);
         for id in &ids {
@@ -47,7 +47,7 @@ fn claims_and_deletions_out_of_policy_change_only_the_liars_world() {
     }
 }
 
-/// Puts words into the liar's mouth: it tells everybody this record of an object, and this value.
+/// Makes the liar send every peer this record of an object, with this value.
 fn lie(session: &mut Session, id: ObjectId, record: Record, place: u32) {
     let at = session.objects.find(id).unwrap();
     session.objects.set_record(at, Some(record));
@@ -70,12 +70,12 @@ fn record_of(session: &Session, id: ObjectId) -> Record {
 }
 
 #[test]
-fn nobody_speaks_in_a_present_members_name() {
+fn record_in_name_of_present_member_is_rejected() {
     for policy in
         [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader, AuthorityPolicy::Anyone, skippers()]
     {
-        // Another claim, or only another value of the same one, later than anything its holder has
-        // said or will say.
+        // A higher claim, or only a newer value of the same claim, with a later tick than any the
+        // authority has sent or will send.
         for (seq, tick) in [(5, 50), (0, 50), (0, 1 << 31)] {
             let mut world = world(4, policy.clone());
             let id = world.session(0).spawn_owned(player(0), &cube(1)).unwrap();
@@ -89,7 +89,7 @@ fn nobody_speaks_in_a_present_members_name() {
             for index in 0..3 {
                 assert_eq!(world.session(index).get(id), Some(cube(1)), "{policy:?}: at {index}");
                 let refused = world.session(index).stats().records_rejected;
-                assert!(refused > 0 || index == 0, "{policy:?}: nothing was said to {index}");
+                assert!(refused > 0 || index == 0, "{policy:?}: no false record reached {index}");
             }
             world.session(0).set(id, &cube(2)).unwrap();
             world.run_ms(500);
@@ -101,12 +101,12 @@ fn nobody_speaks_in_a_present_members_name() {
 }
 
 #[test]
-fn what_was_said_in_the_name_of_somebody_away_ends_when_it_is_back() {
+fn record_in_name_of_absent_member_ends_on_its_return() {
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::Anyone] {
         let mut world = world(4, policy.clone());
         let id = world.session(0).spawn(&cube(1)).unwrap();
         world.run_ms(500);
-        // For a moment one machine does not see the holder.
+        // One peer loses its link to the authority for a moment.
         world.unlink(0, 2);
         let record = record_of(liar(&mut world), id);
         let version = Version { tick: u32::MAX - 1, ..record.version };
@@ -123,8 +123,8 @@ fn what_was_said_in_the_name_of_somebody_away_ends_when_it_is_back() {
     }
 }
 
-/// As in a game of boats: what has a home is its player's, and everything else anybody's; the sides
-/// of a split mix.
+/// Rules of a game of boats: an owned object belongs to its player, every other object to any
+/// player; after a partition both sides merge.
 #[derive(Debug)]
 struct Skippers;
 
@@ -147,8 +147,8 @@ impl AuthorityRules for Skippers {
 }
 
 #[test]
-fn nobody_takes_what_is_anothers_alone_not_even_for_a_moment() {
-    let nobody = MemberId { join_order: 2, tag: MemberTag(0xdead) };
+fn exclusive_object_of_another_is_never_taken() {
+    let stranger = MemberId { join_order: 2, tag: MemberTag(0xdead) };
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader, skippers()] {
         for way in 0..4 {
             let mut world = world(4, policy.clone());
@@ -161,15 +161,17 @@ fn nobody_takes_what_is_anothers_alone_not_even_for_a_moment() {
                 let Version { lock_seq: hold, claim_seq: seq, tick, .. } = record.version;
                 let mine = Version { lock_seq: hold + 1, claim_seq: seq, authority: me.id, tick };
                 let told = match way {
-                    // In the name of nobody who is here.
-                    0 => Record { version: Version { authority: nobody, ..mine }, ..record },
-                    // The same, as if that one were the holder's own earlier stay.
-                    1 => {
-                        Record { version: Version { authority: nobody, ..mine }, player: player(0), ..record }
-                    }
+                    // In the name of a member that is not present.
+                    0 => Record { version: Version { authority: stranger, ..mine }, ..record },
+                    // The same, as if that member were an earlier stay of the authority.
+                    1 => Record {
+                        version: Version { authority: stranger, ..mine },
+                        player: player(0),
+                        ..record
+                    },
                     // In its own name.
                     2 => Record { version: mine, player: me.slot, ..record },
-                    // In its own name, as if the object were its own.
+                    // In its own name, as if the liar owned the object.
                     _ => Record { version: mine, player: me.slot, home: Some(me.slot), ..record },
                 };
                 lie(session, id, told, 777);
@@ -190,8 +192,8 @@ fn nobody_takes_what_is_anothers_alone_not_even_for_a_moment() {
 }
 
 #[test]
-fn nobody_makes_objects_it_has_no_right_to() {
-    let nobody = MemberId { join_order: 2, tag: MemberTag(0xdead) };
+fn object_created_without_right_is_rejected() {
+    let stranger = MemberId { join_order: 2, tag: MemberTag(0xdead) };
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {
         for way in 0..5 {
             let mut world = world(4, policy.clone());
@@ -201,7 +203,7 @@ fn nobody_makes_objects_it_has_no_right_to() {
             session.cx.config.authority = AuthorityPolicy::Anyone;
             let made = session.spawn(&cube(777)).unwrap();
             let record = record_of(session, made);
-            let version = Version { authority: nobody, ..record.version };
+            let version = Version { authority: stranger, ..record.version };
             match way {
                 0 => {}
                 1 => lie(session, made, Record { home: Some(player(1)), ..record }, 777),
@@ -221,7 +223,7 @@ fn nobody_makes_objects_it_has_no_right_to() {
                     assert_eq!(seen, None, "{policy:?}, way {way}: at {index}");
                 }
             }
-            // Nor when the host leaves.
+            // The object stays unknown after the leader left too.
             world.kill(0);
             world.run_ms(3_000);
             for index in 1..3 {
@@ -233,10 +235,10 @@ fn nobody_makes_objects_it_has_no_right_to() {
     }
 }
 
-/// The host left, and until the next one has taken over what it had, somebody speaks of that in the
-/// name of others who are not here.
+/// The leader left. Before its successor has taken over the objects, the liar sends records of them
+/// in the name of members that are not present.
 #[test]
-fn what_the_host_left_is_not_overwritten_in_the_name_of_who_had_no_right_to_it() {
+fn objects_of_departed_leader_reject_records_without_right() {
     for (policy, without) in [
         (AuthorityPolicy::Leader, None),
         (AuthorityPolicy::OwnerOrLeader, None),
@@ -249,9 +251,9 @@ fn what_the_host_left_is_not_overwritten_in_the_name_of_who_had_no_right_to_it()
             let ids: Vec<ObjectId> = (0..20).map(|at| world.session(0).spawn(&cube(at)).unwrap()).collect();
             world.run_ms(500);
             let left = world.session(2).members.me;
-            let nobody = MemberId { join_order: 2, tag: MemberTag(0xdead) };
-            let nobody = RosterMember { id: nobody, ..left };
-            let RosterMember { id: holder, slot: player, .. } = if invented { nobody } else { left };
+            let stranger = MemberId { join_order: 2, tag: MemberTag(0xdead) };
+            let stranger = RosterMember { id: stranger, ..left };
+            let RosterMember { id: holder, slot: player, .. } = if invented { stranger } else { left };
             world.kill(2);
             world.run_ms(200);
             world.kill(0);
@@ -268,22 +270,22 @@ fn what_the_host_left_is_not_overwritten_in_the_name_of_who_had_no_right_to_it()
             let kept = (0..).zip(&ids).filter(|(at, id)| session.get(**id) == Some(cube(*at))).count();
             match without {
                 None => assert!(kept == 20 && refused >= 20, "{policy:?}: {kept} kept, {refused} refused"),
-                Some(_) => assert_eq!(kept, 0, "{policy:?}: without the rule all is lost"),
+                Some(_) => assert_eq!(kept, 0, "{policy:?}: without the rule all objects are overwritten"),
             }
             world.expect_peace();
         }
     }
 }
 
-/// Everybody who is left tells the heir what only it has heard from the host. Somebody makes that
-/// up.
+/// Every remaining peer sends the successor the objects only it has received from the departed
+/// leader. The liar invents such objects.
 #[test]
-fn in_the_name_of_who_left_nobody_brings_more_than_it_can_have_left() {
+fn objects_in_name_of_departed_leader_are_bounded() {
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {
         let mut world = world(4, policy.clone());
         let real = world.session(0).spawn(&cube(1)).unwrap();
         world.run_ms(1_000);
-        // What only an honest one knows.
+        // An object that only one honest peer knows.
         world.set_cut(0, 1, true);
         let last = world.session(0).spawn(&cube(2)).unwrap();
         world.run_ms(100);
@@ -303,7 +305,7 @@ fn in_the_name_of_who_left_nobody_brings_more_than_it_can_have_left() {
         let known = world.session(1).iter::<Cube>().count();
         let buried = world.session(1).stats().unauthorized_despawned;
         assert!((200..=260).contains(&known), "{policy:?}: {known} objects");
-        assert!(buried > 1_000, "{policy:?}: {buried} buried");
+        assert!(buried > 1_000, "{policy:?}: {buried} deleted");
         for index in [1, 2] {
             let session = world.session(index);
             assert_eq!((session.get(real), session.get(last)), (Some(cube(1)), Some(cube(2))), "{policy:?}");
@@ -313,7 +315,7 @@ fn in_the_name_of_who_left_nobody_brings_more_than_it_can_have_left() {
 }
 
 #[test]
-fn what_was_made_beyond_a_split_is_buried_or_taken_over() {
+fn object_made_in_partition_is_deleted_or_taken_over() {
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {
         for buries in [true, false] {
             let config = ReplicaConfig {
@@ -339,7 +341,7 @@ fn what_was_made_beyond_a_split_is_buried_or_taken_over() {
                 let expected = if buries { None } else { Some(cube(3)) };
                 assert_eq!(session.get(there), expected, "{policy:?}, buries {buries}: at {index}");
                 if let Some(own) = own {
-                    assert_eq!(session.get(own), Some(cube(4)), "what is one's own nobody has to believe in");
+                    assert_eq!(session.get(own), Some(cube(4)), "an own object needs no confirmation");
                 }
             }
             let deleted = |event: &SessionEvent| *event == SessionEvent::Despawned { id: there };
@@ -351,7 +353,7 @@ fn what_was_made_beyond_a_split_is_buried_or_taken_over() {
 }
 
 #[test]
-fn who_returns_at_once_does_not_bury_its_own() {
+fn member_that_returns_at_once_keeps_its_objects() {
     for policy in [AuthorityPolicy::OwnerOrLeader, skippers()] {
         let mut world = world(4, policy.clone());
         let mine = world.session(2).spawn_owned(player(2), &cube(5)).unwrap();
@@ -370,7 +372,7 @@ fn who_returns_at_once_does_not_bury_its_own() {
     }
 }
 
-/// The liar says it has the next objects another will make.
+/// The liar claims the next object ids that another peer will create.
 fn squat(world: &mut World, maker: usize, change: impl Fn(Record) -> Record) {
     let (tag, made) = (world.session(maker).members.me.id.tag, world.session(maker).objects.objects_made);
     let session = liar(world);
@@ -387,7 +389,7 @@ fn squat(world: &mut World, maker: usize, change: impl Fn(Record) -> Record) {
 }
 
 #[test]
-fn nobody_keeps_another_from_making_objects_by_taking_their_names() {
+fn object_ids_taken_in_advance_do_not_block_creation() {
     for policy in
         [AuthorityPolicy::Anyone, AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader, skippers()]
     {
@@ -406,7 +408,7 @@ fn nobody_keeps_another_from_making_objects_by_taking_their_names() {
             for id in (2..=21).map(|counter| ObjectId::new(tag, counter)) {
                 let store = &world.session(0).objects;
                 let said = store.find(id).and_then(|place| store[place].record);
-                assert_eq!(said, None, "{policy:?}, way {way}: it knows what it made");
+                assert_eq!(said, None, "{policy:?}, way {way}: the creator knows which objects it created");
             }
             let made: Vec<ObjectId> =
                 (0..30).map(|place| world.session(0).spawn_owned(player(0), &cube(place)).unwrap()).collect();
@@ -424,12 +426,12 @@ fn nobody_keeps_another_from_making_objects_by_taking_their_names() {
 }
 
 #[test]
-fn who_takes_the_names_of_anothers_objects_at_a_third_is_not_believed_when_they_are_made() {
+fn object_ids_taken_at_third_peer_lose_to_creator() {
     for policy in [AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader, skippers()] {
         for gone in [false, true] {
             let mut world = world(4, policy.clone());
             world.run_ms(500);
-            // Only the third hears it.
+            // Only peer 2 receives the false records.
             (0..2).for_each(|to| world.set_cut(3, to, true));
             squat(&mut world, 0, |record| Record { home: Some(player(3)), gone, ..record });
             world.run_ms(1_000);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_never_goes_back() {
+    fn clock_given_earlier_time_never_goes_back() {
         let mut cx = cx();
         assert_eq!(cx.ticked_for(), 0);
         cx.note_now(Micros::from_millis(5));

@@ -1,8 +1,8 @@
-//! The real machine in a world that does its worst: loss, doubles and packets out of order,
-//! detectors that are wrong, splits, crashes and returns, claims and deletions by everybody. Then
-//! everything heals, and all worlds must be equal and silent.
+//! Randomized runs of the real session: loss, duplicates and reordering, wrong timeouts,
+//! partitions, crashes and returns, claims and deletions by every peer. Then the network heals,
+//! and all replicas must become equal and silent.
 //!
-//! Each rule of agreement is taken out in turn, and the world must notice.
+//! Each rule of agreement is removed in turn, and at least one run must fail.
 
 mod runs;
 mod settle;
@@ -29,10 +29,10 @@ pub(super) struct Thing {
     pub(super) made: u16,
 }
 
-/// What has a home is its player's, and everything else anybody's, whoever claimed it last.
+/// An owned object belongs to its player; any other object to the last player that claimed it.
 #[derive(Debug)]
 pub(super) struct Skippers {
-    /// Only its heir may hold an object.
+    /// Whether only the successor of an object may have authority over it.
     pub(super) alone: bool,
 }
 
@@ -63,13 +63,13 @@ impl AuthorityRules for Skippers {
     }
 }
 
-/// How many machines there are.
+/// Number of peers in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Crowd {
-    /// Two to five.
+    /// Two to five peers.
     Few,
-    /// The more there are, the more have an opinion about who is host, and the longer one can be
-    /// away without anybody missing it.
+    /// More peers disagree more often about the leader, and one can be away longer before the
+    /// others notice.
     Seven,
 }
 
@@ -96,22 +96,22 @@ struct World {
     bytes_per_second: u32,
     buries: bool,
     without: Option<Rule>,
-    /// The session of each machine, and its own clock.
+    /// The session of each peer, and its own clock.
     machines: Vec<Option<Session>>,
     clocks: Vec<Micros>,
-    /// How often each machine was started.
+    /// How often each peer was started.
     lives: Vec<u64>,
-    /// The order in which the present lives began, and whether a lobby tells it.
+    /// The order in which the present lives began, and whether a lobby reports it.
     born: Vec<u64>,
     births: u64,
     in_lobby: bool,
-    /// Which life of the other each machine has a link to.
+    /// The life of the other peer that each link belongs to.
     linked: Vec<BTreeMap<usize, u64>>,
     group: Vec<u32>,
     /// Packets under way, and reliable messages as streams.
     net: PacketPool<Vec<u8>>,
     seed: u64,
-    /// The first accusation: nobody misbehaves here.
+    /// The first reported fault: no peer misbehaves in these runs.
     accused: Option<SessionEvent>,
     tally: Tally,
 }
@@ -167,7 +167,7 @@ impl World {
             .filter_map(|other| self.machines[other].as_ref().map(|session| session.members.highest))
             .max();
         let number = highest.map_or(0, |highest| highest + 1);
-        // Whoever was let in beyond a split may have a number that others gave long ago.
+        // A member admitted in another partition may have a number given twice.
         let number = if self.random.chance(1, 3) { self.random.below(number + 1) } else { number };
         let config = ReplicaConfig {
             authority: self.policy.clone(),
@@ -210,7 +210,7 @@ impl World {
         }
     }
 
-    /// Takes what a machine wants to send.
+    /// Takes what a peer wants to send.
     fn drain(&mut self, from: usize) {
         let Some(session) = &mut self.machines[from] else { return };
         while let Some(out) = session.poll_transmit() {
@@ -261,7 +261,7 @@ impl World {
         let index = self.random.below(count) as usize;
         let other = self.random.below(count) as usize;
         if self.random.chance(1, 3) {
-            // Messages are few and come soon.
+            // Messages are rare and arrive soon.
             let ways: Vec<(usize, usize)> = self.net.streams().map(|(direction, _)| direction).collect();
             if let Some(&(from, to)) = self.random.pick(&ways) {
                 self.deliver_message(from, to);
@@ -295,7 +295,7 @@ impl World {
         }
     }
 
-    /// A moment in which packets arrive soon, as a rule, and owners move their things.
+    /// One step: in most cases packets arrive soon, and authorities move their objects.
     fn calm(&mut self, loss: u32) {
         for _ in 0..6 {
             for index in 0..self.machines.len() {
@@ -311,7 +311,7 @@ impl World {
         }
     }
 
-    /// Detectors follow the truth at their own pace; sometimes they are wrong.
+    /// Timeouts follow the truth at their own pace and are sometimes wrong.
     fn detect(&mut self, index: usize, other: usize) {
         if index == other || self.machines[index].is_none() {
             return;
@@ -354,7 +354,7 @@ impl World {
         self.tally.differences += stats.updates_sent - stats.updates_full;
     }
 
-    /// A player does something.
+    /// One random action of a player.
     fn act(&mut self, index: usize, choice: u32) {
         let count = self.machines.len() as u32;
         let random = &mut self.random;

@@ -1,6 +1,5 @@
-//! Peers that do not play by the rules. A liar is the real machine with its hands on its own
-//! memory: it says what it should not in packets that are well made. The others lose at most their
-//! link to it.
+//! Peers that break the rules. A liar is the real session with its memory altered: it sends false
+//! content in well-formed packets. The others may lose their link to it and nothing else.
 
 #[path = "../../tests/world/mod.rs"]
 pub(super) mod world;
@@ -49,7 +48,7 @@ pub(super) fn world(count: usize, policy: AuthorityPolicy) -> World {
     World::of(count, 41, ReplicaConfig { authority: policy, ..ReplicaConfig::default() }, kinds())
 }
 
-/// The last machine; all others are honest.
+/// The last peer; all others are honest.
 pub(super) fn liar(world: &mut World) -> &mut Session {
     let last = world.machines.len() - 1;
     world.session(last)
@@ -63,7 +62,7 @@ fn faults(world: &World, index: usize) -> Vec<PeerFault> {
     world.machines[index].events.iter().filter_map(fault).collect()
 }
 
-/// The honest machines know the same, and go on to.
+/// The honest peers know the same objects and go on to agree.
 fn expect_the_honest_agree(world: &mut World, ids: &[ObjectId]) {
     let honest = world.machines.len() - 1;
     for id in ids {
@@ -76,11 +75,11 @@ fn expect_the_honest_agree(world: &mut World, ids: &[ObjectId]) {
 }
 
 #[test]
-fn a_jump_of_the_count_locks_nothing_for_long() {
+fn claim_count_jump_locks_object_only_briefly() {
     let mut world = world(4, AuthorityPolicy::Anyone);
     let ids: Vec<ObjectId> = (0..2).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(1_000);
-    // One far beyond anything that can have happened, one just at the limit.
+    // One far beyond any possible count, one just at the limit.
     let limit = world.session(0).view().claims_max();
     for (id, seq) in ids.iter().zip([u32::MAX, limit]) {
         let session = liar(&mut world);
@@ -93,21 +92,21 @@ fn a_jump_of_the_count_locks_nothing_for_long() {
         session.set(*id, &cube(500)).unwrap();
     }
     world.run_ms(500);
-    assert_eq!(world.session(1).get(ids[0]), Some(cube(0)), "not before it can be true");
+    assert_eq!(world.session(1).get(ids[0]), Some(cube(0)), "rejected until the count is possible");
     world.session(1).claim(ids[0]).unwrap();
     world.session(1).claim(ids[1]).unwrap();
     world.session(1).set(ids[1], &cube(7)).unwrap();
     world.run_ms(1_000);
     expect_the_honest_agree(&mut world, &ids);
     assert_eq!(world.session(2).get(ids[1]), Some(cube(7)));
-    // Without the liar all is as if it had never been.
+    // Without the liar the group goes on as before.
     world.kill(3);
     world.run_ms(2_000);
     expect_the_honest_agree(&mut world, &ids);
 }
 
 #[test]
-fn a_flood_of_objects_ends_the_flooders_link_alone() {
+fn object_flood_ends_link_of_flooder_only() {
     let config = ReplicaConfig {
         authority: AuthorityPolicy::Anyone,
         objects_per_peer_max: 500,
@@ -128,7 +127,7 @@ fn a_flood_of_objects_ends_the_flooders_link_alone() {
     world.session(1).claim(id).unwrap();
     world.run_ms(500);
     assert_eq!(world.session(0).authority(id), Some(player(1)));
-    // What it brought goes with it, and beginning anew gives it no more room.
+    // Its objects are removed with it, and a restart gives it no more room.
     world.run_ms(2_000);
     for _ in 0..3 {
         for index in 0..2 {
@@ -142,7 +141,7 @@ fn a_flood_of_objects_ends_the_flooders_link_alone() {
 }
 
 #[test]
-fn when_there_is_no_room_nobody_is_blamed_and_it_goes_on_when_there_is() {
+fn full_object_table_is_no_fault_and_resumes_with_space() {
     let config = ReplicaConfig {
         authority: AuthorityPolicy::Anyone,
         objects_max: 100,
@@ -162,11 +161,11 @@ fn when_there_is_no_room_nobody_is_blamed_and_it_goes_on_when_there_is() {
         world.session(0).despawn(*id).unwrap();
     }
     world.run_ms(180_000);
-    assert!(theirs.iter().all(|id| world.session(0).get::<Cube>(*id).is_some()), "there is room again");
+    assert!(theirs.iter().all(|id| world.session(0).get::<Cube>(*id).is_some()), "space was freed");
 }
 
 #[test]
-fn whoever_never_acknowledges_costs_no_memory() {
+fn peer_that_never_acknowledges_costs_bounded_memory() {
     let mut world = world(2, AuthorityPolicy::Leader);
     let ids: Vec<ObjectId> = (0..100).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(500);
@@ -185,17 +184,17 @@ fn whoever_never_acknowledges_costs_no_memory() {
     assert!(world.session(0).cx.messages.is_empty());
     world.set_cut(1, 0, false);
     world.run_ms(2_000);
-    assert_eq!(world.session(1).get(ids[3]), Some(cube(number % 1_000)), "what was told it has");
+    assert_eq!(world.session(1).get(ids[3]), Some(cube(number % 1_000)), "it has the last value sent");
     world.expect_peace();
 }
 
 #[test]
-fn whoever_acknowledges_later_and_later_costs_no_memory() {
+fn peer_that_acknowledges_ever_later_costs_bounded_memory() {
     let mut world = world(2, AuthorityPolicy::Leader);
     let ids: Vec<ObjectId> = (0..20).map(|place| world.session(0).spawn(&cube(place)).unwrap()).collect();
     world.run_ms(500);
-    // It acknowledges every packet, but two of three seconds late after three, twenty of thirty
-    // after thirty.
+    // It acknowledges every packet, but ever later: two of three seconds late after three seconds,
+    // twenty of thirty after thirty.
     let mut acks: Vec<[u8; 2]> = Vec::new();
     world.tamper = Box::new(move |from, _, bytes| {
         if from == 1 && bytes.len() == 18 {
@@ -218,7 +217,7 @@ fn whoever_acknowledges_later_and_later_costs_no_memory() {
 }
 
 #[test]
-fn asking_again_and_again_who_one_is_ends_the_link() {
+fn endless_identity_requests_end_link() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(200);
     let now = world.now;
@@ -232,7 +231,7 @@ fn asking_again_and_again_who_one_is_ends_the_link() {
 }
 
 #[test]
-fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
+fn hidden_object_is_not_revealed_by_requests() {
     let mut world = world(3, AuthorityPolicy::Leader);
     let id = world.session(0).spawn(&cube(5)).unwrap();
     let mut asked = false;
@@ -256,7 +255,7 @@ fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
             assert_eq!(world.session(1).get(id), Some(cube(5)));
             say_to(&mut world, 0, &Message::Ask(id));
             say_to(&mut world, 1, &Message::Ask(id));
-            // Nor does it by telling something older of it.
+            // Sending an older record of the object does not reveal it either.
             let session = liar(&mut world);
             let place = session.work().place_of(id);
             let holder = MemberId { join_order: 9, tag: MemberTag(9) };
@@ -287,7 +286,7 @@ fn what_is_kept_from_somebody_it_does_not_learn_by_asking() {
 }
 
 #[test]
-fn acknowledging_what_was_never_sent_is_a_fault() {
+fn ack_of_packet_never_sent_causes_fault() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.session(0).spawn(&cube(1)).unwrap();
     world.run_ms(300);
@@ -302,7 +301,7 @@ fn acknowledging_what_was_never_sent_is_a_fault() {
 }
 
 #[test]
-fn no_bytes_do_more_harm_than_to_end_a_link() {
+fn altered_bytes_at_most_end_link() {
     let mut random = Prng::new(12);
     let mut harmed = 0;
     for round in 0..60 {
@@ -355,7 +354,7 @@ fn random_bytes_never_panic() {
     }
 }
 
-/// Gives the first machine a message from the last one.
+/// Gives the first peer a message from the last one.
 fn say(world: &mut World, message: &Message<'_>) {
     say_to(world, 0, message);
 }
@@ -383,7 +382,7 @@ fn bang(origin: usize, tag: u32) -> SignalMessage<'static> {
 }
 
 #[test]
-fn who_is_not_who_it_says_is_refused() {
+fn hello_of_false_identity_is_rejected() {
     let mut world = world(1, AuthorityPolicy::Leader);
     world.machines.push(world::Machine::new(2));
     world.grow();
@@ -400,7 +399,7 @@ fn who_is_not_who_it_says_is_refused() {
 }
 
 #[test]
-fn nobody_is_a_player_that_somebody_else_is_known_to_be() {
+fn slot_of_known_player_is_rejected_for_others() {
     let mut world = world(1, AuthorityPolicy::Leader);
     world.machines.push(world::Machine::new(2));
     world.grow();
@@ -411,7 +410,7 @@ fn nobody_is_a_player_that_somebody_else_is_known_to_be() {
     let refused = SessionEvent::Rejected { peer: peer(1), reason: RejectReason::TagTaken };
     assert_eq!(world.count_events(0, |event| *event == refused), 1);
     assert_eq!(world.session(0).roster().len(), 1);
-    // The seat was given to another meanwhile.
+    // The lobby gave the slot to another player meanwhile.
     world.session(0).vouch(peer(1), player(1));
     world.unlink(0, 1);
     world.start(1, JoinMode::Join);
@@ -421,19 +420,19 @@ fn nobody_is_a_player_that_somebody_else_is_known_to_be() {
 }
 
 #[test]
-fn who_turns_out_to_be_another_is_sent_away() {
+fn peer_that_turns_out_to_be_another_is_disconnected() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(300);
     assert_eq!(world.session(0).roster().len(), 2);
     world.session(0).vouch(peer(1), player(1));
-    assert_eq!(world.session(0).roster().len(), 2, "it is who it says");
+    assert_eq!(world.session(0).roster().len(), 2, "the identity is confirmed");
     world.session(0).vouch(peer(1), player(7));
     assert_eq!(world.session(0).roster().len(), 1);
     assert_eq!(world.session(0).poll_disconnect(), Some(peer(1)));
 }
 
 #[test]
-fn starting_anew_again_and_again_is_a_fault() {
+fn endless_restarts_cause_fault() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(200);
     let peers: Vec<PeerId> = vec![peer(0)];

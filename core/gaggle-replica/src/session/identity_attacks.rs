@@ -1,6 +1,6 @@
-//! Peers that lie about how long they have been here: to lead, to push others down, or so that
-//! nobody else can come in. And honest ones whom nobody knows under the number they have, who get
-//! another.
+//! Attacks on identity: a peer claims an earlier place in join order, to lead, to displace others
+//! or to block joiners. Also honest members whose number is unknown to the others and who get
+//! another one.
 
 use gaggle_kit::{Micros, State};
 
@@ -26,7 +26,7 @@ fn world(count: usize, policy: AuthorityPolicy) -> World {
     World::of(count, 77, ReplicaConfig { authority: policy, ..ReplicaConfig::default() }, kinds)
 }
 
-/// One more machine, which is linked to nobody yet.
+/// Adds a peer that has no links yet.
 fn add(world: &mut World, entry: JoinMode) -> usize {
     let index = world.machines.len();
     world.machines.push(Machine::new(index));
@@ -35,15 +35,15 @@ fn add(world: &mut World, entry: JoinMode) -> usize {
     index
 }
 
-/// A machine that says it is this member and does not listen to those who know better.
-fn add_impostor(world: &mut World, member: MemberId) -> usize {
+/// Adds a peer that claims to be this member and ignores what the others answer.
+fn add_attacker(world: &mut World, member: MemberId) -> usize {
     let index = add(world, JoinMode::Start(member.join_order));
     become_member(world, index, member);
     world.tamper = Box::new(move |_, to, bytes| deafen(index, to, bytes));
     index
 }
 
-/// From the beginning, or after it came in as somebody else.
+/// Called before the first tick, or after the peer joined as another member.
 fn become_member(world: &mut World, index: usize, member: MemberId) {
     let session = world.session(index);
     session.members.roster.remove(session.members.me.id);
@@ -55,9 +55,9 @@ fn is_hello(bytes: &[u8]) -> bool {
     matches!(Message::decode(bytes), Ok(Message::Hello(_)))
 }
 
-/// Takes from a hello that its sender does not know the impostor under its number.
-fn deafen(impostor: usize, to: usize, bytes: &mut [u8]) {
-    if to == impostor && is_hello(bytes) {
+/// Clears the flag of a hello that says its sender does not know the attacker's number.
+fn deafen(attacker: usize, to: usize, bytes: &mut [u8]) {
+    if to == attacker && is_hello(bytes) {
         bytes[44] &= 3;
     }
 }
@@ -70,7 +70,7 @@ fn link_to_all(world: &mut World, index: usize) {
     }
 }
 
-/// Who is present, seniors first, as a machine sees it.
+/// Slots of the present members in join order, as one peer sees them.
 fn order(world: &mut World, index: usize) -> Vec<usize> {
     let roster = world.session(index).roster().iter().map(|present| present.slot.index());
     roster.collect()
@@ -78,7 +78,7 @@ fn order(world: &mut World, index: usize) -> Vec<usize> {
 
 fn expect_order(world: &mut World, machines: &[usize], expected: &[usize]) {
     for &index in machines {
-        assert_eq!(order(world, index), expected, "as machine {index} sees it");
+        assert_eq!(order(world, index), expected, "seen by peer {index}");
     }
 }
 
@@ -86,72 +86,72 @@ fn spawn(world: &mut World, index: usize, place: u32) -> ObjectId {
     world.session(index).spawn(&Cube { place }).unwrap()
 }
 
-/// All the ways to be somebody new whom those present know to be new.
+/// Tries every way to be a new member that the present members know to be new.
 fn expect_nothing_gained(member: MemberId) {
     for way in 0..3 {
         let mut world = world(3, AuthorityPolicy::Leader);
         let id = spawn(&mut world, 0, 5);
         world.run_ms(5_000);
-        let impostor = match way {
-            // The lobby knows that it came after all others.
+        let attacker = match way {
+            // The lobby says that it joined after all others.
             0 => {
-                let impostor = add_impostor(&mut world, member);
+                let attacker = add_attacker(&mut world, member);
                 for index in 0..3 {
-                    world.session(index).vouch_later_joiner(peer(impostor));
+                    world.session(index).vouch_later_joiner(peer(attacker));
                 }
-                link_to_all(&mut world, impostor);
-                impostor
+                link_to_all(&mut world, attacker);
+                attacker
             }
-            // It said that it is new, and then something else.
+            // It said that it is new, and then claimed a number.
             1 => {
-                let impostor = add(&mut world, JoinMode::Join);
+                let attacker = add(&mut world, JoinMode::Join);
                 for index in 0..3 {
-                    world.session(index).vouch_later_joiner(peer(impostor));
+                    world.session(index).vouch_later_joiner(peer(attacker));
                 }
                 world.tamper = Box::new(move |from, to, bytes| {
-                    deafen(impostor, to, bytes);
-                    if from == impostor && is_hello(bytes) && bytes[19..23] != [255; 4] {
+                    deafen(attacker, to, bytes);
+                    if from == attacker && is_hello(bytes) && bytes[19..23] != [255; 4] {
                         bytes[19..23].copy_from_slice(&member.join_order.to_le_bytes());
                     }
                 });
-                link_to_all(&mut world, impostor);
-                impostor
+                link_to_all(&mut world, attacker);
+                attacker
             }
-            // It was here before, under the number it was given.
+            // It was a member before, under the number it was given.
             _ => {
-                let impostor = add(&mut world, JoinMode::Join);
-                link_to_all(&mut world, impostor);
+                let attacker = add(&mut world, JoinMode::Join);
+                link_to_all(&mut world, attacker);
                 world.run_ms(5_000);
                 expect_order(&mut world, &[0, 1, 2], &[0, 1, 2, 3]);
-                world.kill(impostor);
-                world.start(impostor, JoinMode::Start(member.join_order));
-                become_member(&mut world, impostor, member);
-                world.tamper = Box::new(move |_, to, bytes| deafen(impostor, to, bytes));
-                link_to_all(&mut world, impostor);
-                impostor
+                world.kill(attacker);
+                world.start(attacker, JoinMode::Start(member.join_order));
+                become_member(&mut world, attacker, member);
+                world.tamper = Box::new(move |_, to, bytes| deafen(attacker, to, bytes));
+                link_to_all(&mut world, attacker);
+                attacker
             }
         };
         world.run_ms(3_000);
         expect_order(&mut world, &[0, 1, 2], &[0, 1, 2]);
-        if world.session(impostor).is_leader() {
-            world.session(impostor).cx.config.authority = AuthorityPolicy::Anyone;
-            let _ = world.session(impostor).lock(id);
-            let _ = world.session(impostor).set(id, &Cube { place: 999 });
+        if world.session(attacker).is_leader() {
+            world.session(attacker).cx.config.authority = AuthorityPolicy::Anyone;
+            let _ = world.session(attacker).lock(id);
+            let _ = world.session(attacker).set(id, &Cube { place: 999 });
         }
         world.run_ms(2_000);
         for index in 0..3 {
             assert_eq!(world.session(index).get(id), Some(Cube { place: 5 }), "way {way}");
             assert_eq!(world.session(index).authority(id), Some(player(0)));
         }
-        // It got no further by asking again.
+        // Asking again changes nothing.
         let now = world.now;
         for _ in 0..8 {
-            world.session(impostor).handle_connected(now, peer(0));
+            world.session(attacker).handle_connected(now, peer(0));
             world.run_ms(200);
         }
         expect_order(&mut world, &[0, 1, 2], &[0, 1, 2]);
 
-        // And whoever comes after all that comes in, behind the others.
+        // A later joiner is still admitted, behind the others.
         let last = add(&mut world, JoinMode::Join);
         for index in 0..3 {
             world.link(last, index);
@@ -163,62 +163,62 @@ fn expect_nothing_gained(member: MemberId) {
 }
 
 #[test]
-fn whoever_says_it_was_here_first_leads_nobody() {
+fn member_number_first_claimed_by_joiner_never_leads() {
     expect_nothing_gained(MemberId { join_order: 0, tag: MemberTag(1) });
 }
 
 #[test]
-fn whoever_says_it_has_anothers_number_pushes_nobody_down() {
+fn member_number_of_another_claimed_by_joiner_is_rejected() {
     expect_nothing_gained(MemberId { join_order: 2, tag: MemberTag(1) });
 }
 
 #[test]
-fn whoever_says_it_has_the_highest_number_keeps_nobody_out() {
+fn member_number_highest_claimed_does_not_block_joiners() {
     for number in [NUMBER_NONE - 1, NUMBER_NONE - 2, 1 << 20] {
         expect_nothing_gained(MemberId { join_order: number, tag: MemberTag(9) });
     }
 }
 
 #[test]
-fn insisting_is_a_fault() {
+fn false_join_order_repeated_causes_fault() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(5_000);
-    let impostor = add_impostor(&mut world, MemberId { join_order: 0, tag: MemberTag(1) });
-    world.session(0).vouch_later_joiner(peer(impostor));
-    world.link(impostor, 0);
+    let attacker = add_attacker(&mut world, MemberId { join_order: 0, tag: MemberTag(1) });
+    world.session(0).vouch_later_joiner(peer(attacker));
+    world.link(attacker, 0);
     for _ in 0..20 {
-        if !world.is_linked(0, impostor) {
+        if !world.is_linked(0, attacker) {
             break;
         }
-        let bytes = world.session(impostor).hello_to(peer(0));
+        let bytes = world.session(attacker).hello_to(peer(0));
         let now = world.now;
-        world.session(0).handle_message(now, peer(impostor), &bytes);
+        world.session(0).handle_message(now, peer(attacker), &bytes);
         world.collect(0);
     }
     let insisted = |event: &SessionEvent| {
         matches!(event, SessionEvent::PeerFault { fault: PeerFault::FalseJoinOrder, .. })
     };
     assert_eq!(world.count_events(0, insisted), 1);
-    assert!(!world.is_linked(0, impostor));
+    assert!(!world.is_linked(0, attacker));
 }
 
 #[test]
-fn nobody_goes_by_the_name_of_somebody_who_is_gone() {
+fn identity_of_departed_member_is_rejected() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.run_ms(1_000);
     let gone = world.session(2).local_member();
     world.kill(2);
-    let impostor = add_impostor(&mut world, gone);
-    link_to_all(&mut world, impostor);
+    let attacker = add_attacker(&mut world, gone);
+    link_to_all(&mut world, attacker);
     world.run_ms(1_000);
     expect_order(&mut world, &[0, 1], &[0, 1]);
 }
 
 #[test]
-fn a_newcomer_who_meets_a_liar_first_is_let_in_by_the_others() {
+fn joiner_that_meets_liar_first_is_admitted_by_others() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.run_ms(5_000);
-    // The liar gives numbers, and an age, that cannot be.
+    // The liar sends numbers and an age that are impossible.
     let liar = 2;
     world.tamper = Box::new(move |from, to, bytes| {
         if (from, to) == (liar, 3) && is_hello(bytes) {
@@ -226,22 +226,22 @@ fn a_newcomer_who_meets_a_liar_first_is_let_in_by_the_others() {
             bytes[31..35].copy_from_slice(&u32::MAX.to_le_bytes());
         }
     });
-    let newcomer = add(&mut world, JoinMode::Join);
-    world.link(newcomer, liar);
+    let joiner = add(&mut world, JoinMode::Join);
+    world.link(joiner, liar);
     world.run_ms(200);
-    world.link(newcomer, 0);
-    world.link(newcomer, 1);
+    world.link(joiner, 0);
+    world.link(joiner, 1);
     world.run_ms(3_000);
-    expect_order(&mut world, &[0, 1], &[0, 1, 2, newcomer]);
-    // It may have parted from the liar, whose numbers led nowhere.
-    assert_eq!(order(&mut world, newcomer)[..2], [0, 1]);
-    assert!(world.session(newcomer).local_member().join_order < 100);
-    let age = world.session(newcomer).session_age();
-    assert!(age < Micros::from_secs(60), "the most senior says how old the world is, not {age:?}");
+    expect_order(&mut world, &[0, 1], &[0, 1, 2, joiner]);
+    // The joiner may have dropped the liar, whose numbers led nowhere.
+    assert_eq!(order(&mut world, joiner)[..2], [0, 1]);
+    assert!(world.session(joiner).local_member().join_order < 100);
+    let age = world.session(joiner).session_age();
+    assert!(age < Micros::from_secs(60), "the first in join order gives the session's age, not {age:?}");
 }
 
 #[test]
-fn what_a_newcomer_says_about_the_age_of_the_world_lets_nobody_claim_more() {
+fn age_from_joiner_does_not_raise_claim_limit() {
     let mut world = world(2, AuthorityPolicy::Anyone);
     world.run_ms(1_000);
     world.tamper = Box::new(|from, _, bytes| {
@@ -258,34 +258,34 @@ fn what_a_newcomer_says_about_the_age_of_the_world_lets_nobody_claim_more() {
 }
 
 #[test]
-fn announcing_more_than_can_be_hurts_nobodys_sums() {
+fn object_count_announced_too_high_is_bounded() {
     let mut world = world(3, AuthorityPolicy::Anyone);
     world.tamper = Box::new(|_, to, bytes| {
         if to == 3 && is_hello(bytes) {
             bytes[39..43].copy_from_slice(&u32::MAX.to_le_bytes());
         }
     });
-    let newcomer = add(&mut world, JoinMode::Join);
-    link_to_all(&mut world, newcomer);
+    let joiner = add(&mut world, JoinMode::Join);
+    link_to_all(&mut world, joiner);
     world.run_ms(1_000);
-    let config = world.session(newcomer).config().clone();
-    assert_eq!(world.session(newcomer).sync_progress().expected as usize, 3 * config.objects_per_peer_max);
+    let config = world.session(joiner).config().clone();
+    assert_eq!(world.session(joiner).sync_progress().expected as usize, 3 * config.objects_per_peer_max);
 }
 
 #[test]
-fn those_who_come_at_once_through_different_members_agree_who_is_senior() {
+fn joiners_through_different_members_agree_on_join_order() {
     for seed in 0..40_u64 {
         let mut world = world(3, AuthorityPolicy::Leader);
         world.run_ms(5_000);
-        let comers: Vec<usize> = (0..4).map(|_| add(&mut world, JoinMode::Join)).collect();
-        // Each meets another member first, at about the same time, and everybody else later.
+        let joiners: Vec<usize> = (0..4).map(|_| add(&mut world, JoinMode::Join)).collect();
+        // Each joiner links to another member first, at about the same time, then to all others.
         world.random = gaggle_kit::Prng::new(seed);
         world.conditions.jitter = Micros::from_millis(60);
-        for (number, &comer) in comers.iter().enumerate() {
+        for (number, &joiner) in joiners.iter().enumerate() {
             for index in 0..3 {
-                world.session(index).vouch_later_joiner(peer(comer));
+                world.session(index).vouch_later_joiner(peer(joiner));
             }
-            world.link(comer, number % 3);
+            world.link(joiner, number % 3);
         }
         world.run_ms(20 + 10 * (seed % 5));
         world.heal();
@@ -293,42 +293,42 @@ fn those_who_come_at_once_through_different_members_agree_who_is_senior() {
         let seen = order(&mut world, 0);
         assert_eq!((seen.len(), &seen[..3]), (7, &[0, 1, 2][..]), "seed {seed}");
         for index in 0..7 {
-            assert_eq!(order(&mut world, index), seen, "seed {seed}, as machine {index} sees it");
+            assert_eq!(order(&mut world, index), seen, "seed {seed}, seen by peer {index}");
         }
         world.expect_peace();
     }
 }
 
-/// Three machines fall apart. Two come in on the side of two, which counts on; one of those returns
-/// on the other side, which does not know of them, and has the number of one of them there.
+/// Partitions three peers. Two join on the side of two peers, where the numbers go on. A peer of
+/// that side returns on the other side, which gives it the number of one of the joiners.
 fn count_on_apart(world: &mut World) -> [usize; 2] {
     world.run_ms(3_000);
     world.split(&[&[0], &[1, 2]]);
     world.run_ms(3_000);
-    let comers = [add(world, JoinMode::Join), add(world, JoinMode::Join)];
-    for comer in comers {
-        world.link(comer, 1);
-        world.link(comer, 2);
+    let joiners = [add(world, JoinMode::Join), add(world, JoinMode::Join)];
+    for joiner in joiners {
+        world.link(joiner, 1);
+        world.link(joiner, 2);
         world.run_ms(500);
     }
     world.kill(2);
     world.start(2, JoinMode::Join);
     world.link(2, 0);
     world.run_ms(2_000);
-    comers
+    joiners
 }
 
 #[test]
-fn who_came_in_beyond_a_split_gets_a_number_behind_those_who_were_there() {
+fn member_joined_in_partition_gets_number_behind_others() {
     for policy in [AuthorityPolicy::Anyone, AuthorityPolicy::Leader, AuthorityPolicy::OwnerOrLeader] {
         let mut world = world(3, policy.clone());
         let id = spawn(&mut world, 0, 5);
-        let comers = count_on_apart(&mut world);
+        let joiners = count_on_apart(&mut world);
         let number = world.session(2).local_member().join_order;
         assert_eq!(
             number,
-            world.session(comers[0]).local_member().join_order,
-            "as one of those over there has"
+            world.session(joiners[0]).local_member().join_order,
+            "the same number as a joiner of the other side"
         );
         let theirs = world.session(2).spawn_owned(player(2), &Cube { place: 7 }).ok();
         world.run_ms(1_000);
@@ -336,9 +336,9 @@ fn who_came_in_beyond_a_split_gets_a_number_behind_those_who_were_there() {
         world.heal();
         world.run_ms(6_000);
         let seen = order(&mut world, 0);
-        assert_eq!(seen, [0, 1, comers[0], comers[1], 2], "{policy:?}");
+        assert_eq!(seen, [0, 1, joiners[0], joiners[1], 2], "{policy:?}");
         for index in 1..5 {
-            assert_eq!(order(&mut world, index), seen, "{policy:?}, as machine {index} sees it");
+            assert_eq!(order(&mut world, index), seen, "{policy:?}, seen by peer {index}");
             assert!(world.session(index).get::<Cube>(id).is_some());
             if let Some(theirs) = theirs {
                 assert_eq!(world.session(index).get(theirs), Some(Cube { place: 7 }), "{policy:?}");
@@ -350,17 +350,17 @@ fn who_came_in_beyond_a_split_gets_a_number_behind_those_who_were_there() {
 }
 
 #[test]
-fn who_gets_another_number_tells_what_only_it_knows() {
+fn renumbered_member_passes_on_value_only_it_has() {
     let mut world = world(3, AuthorityPolicy::Leader);
     count_on_apart(&mut world);
-    // What the lead said last before it died only the one knows that will get another number.
-    world.session(0).set_value(player(1), &Score(7)).expect("it leads");
+    // Only the member that will be renumbered receives the leader's last value.
+    world.session(0).set_value(player(1), &Score(7)).expect("peer 0 leads");
     world.run_ms(500);
     world.kill(0);
     world.run_ms(500);
     world.heal();
     world.run_ms(6_000);
-    assert_eq!(world.session(2).stats().rejoins, 1, "it has another number now");
+    assert_eq!(world.session(2).stats().rejoins, 1, "the member was renumbered once");
     for index in 1..5 {
         assert_eq!(world.session(index).value(player(1)), Some(Score(7)), "at {index}");
     }
@@ -368,7 +368,7 @@ fn who_gets_another_number_tells_what_only_it_knows() {
 }
 
 #[test]
-fn who_was_here_before_makes_others_give_up_their_numbers_a_few_times_only() {
+fn renumbering_by_known_member_is_limited() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(1_000);
     let last = add(&mut world, JoinMode::Join);
@@ -388,7 +388,7 @@ fn who_was_here_before_makes_others_give_up_their_numbers_a_few_times_only() {
 }
 
 #[test]
-fn nobody_new_makes_others_give_up_their_numbers() {
+fn renumbering_by_joiner_is_ignored() {
     let mut world = world(3, AuthorityPolicy::Leader);
     world.run_ms(1_000);
     let members: Vec<MemberId> = (0..3).map(|index| world.session(index).local_member()).collect();
@@ -407,15 +407,15 @@ fn nobody_new_makes_others_give_up_their_numbers() {
     assert!(world.session(0).is_leader());
 }
 
-/// Messages between the last two peers take so much longer from now on.
+/// Messages between the last two peers take this much longer from now on.
 fn hold(world: &mut World, delay: Micros) {
     world.net.set_ordered_delay(2, 3, delay);
     world.net.set_ordered_delay(3, 2, delay);
 }
 
-/// Two come in again at the same time, and what each said before is still on its way to the other.
+/// Two members join again at once while their earlier messages to each other are on their way.
 #[test]
-fn two_who_come_in_again_at_once_do_not_both_take_the_other_for_the_later() {
+fn two_members_rejoining_at_once_agree_on_join_order() {
     for policy in [AuthorityPolicy::Anyone, AuthorityPolicy::Leader] {
         let mut world = world(4, policy.clone());
         world.run_ms(1_000);
@@ -431,7 +431,7 @@ fn two_who_come_in_again_at_once_do_not_both_take_the_other_for_the_later() {
         world.run_ms(4_000);
         assert!(world.session(2).is_member() && world.session(3).is_member());
         hold(&mut world, Micros::ZERO);
-        // Long after everybody else knows everybody.
+        // Long after all other peers know each other.
         world.run_ms(4_000);
         let seen = order(&mut world, 0);
         assert_eq!((seen.len(), &seen[..2]), (4, &[0, 1][..]), "{policy:?}");
@@ -441,10 +441,10 @@ fn two_who_come_in_again_at_once_do_not_both_take_the_other_for_the_later() {
 }
 
 #[test]
-fn who_came_in_again_is_not_told_by_the_lobby_who_came_after_it() {
+fn member_that_rejoined_is_behind_earlier_lobby_order() {
     let mut world = world(4, AuthorityPolicy::Leader);
     world.run_ms(1_000);
-    // The machine of the third was there before that of the fourth, but its member was not.
+    // The process of the third peer is older than that of the fourth, but its member is not.
     world.session(2).vouch_later_joiner(peer(3));
     let apart = Micros::from_secs(4);
     hold(&mut world, apart);
@@ -459,10 +459,10 @@ fn who_came_in_again_is_not_told_by_the_lobby_who_came_after_it() {
     world.expect_peace();
 }
 
-/// Whoever comes in again finds everything on its way that was said to it before, and none of that
-/// knows it.
+/// After a rejoin, messages sent before it are still on their way, and their senders do not know
+/// the new number.
 #[test]
-fn what_was_said_before_one_came_in_again_is_answered_once() {
+fn stale_hellos_after_rejoin_are_answered_once() {
     let mut world = world(2, AuthorityPolicy::Leader);
     world.run_ms(1_000);
     let now = world.now;
@@ -475,6 +475,6 @@ fn what_was_said_before_one_came_in_again_is_answered_once() {
     while let Some(out) = session.poll_transmit() {
         hellos += usize::from(out.reliable && is_hello(out.bytes));
     }
-    // That it is nobody, that it was let in, and that to whoever does not know it yet.
+    // One without a number, one with the new number, and one for the peer that does not know it.
     assert!((1..=3).contains(&hellos), "{hellos} hellos");
 }

@@ -521,7 +521,11 @@ mod tests {
             assert_eq!(alone.value::<u32>(other), Some(17));
             assert_eq!(alone.iter_owned::<Ship>(other).collect::<Vec<_>>(), [mine]);
             if let Ok(theirs) = theirs {
-                assert_eq!(alone.owner(theirs), Some(me), "numbers are swapped, things are not");
+                assert_eq!(
+                    alone.owner(theirs),
+                    Some(me),
+                    "slots are swapped, objects stay with their players"
+                );
             }
         }
     }
@@ -533,7 +537,7 @@ mod tests {
         let slots = |numbers: &[usize]| numbers.iter().copied().map(Slot::at).collect::<SlotSet>();
         alone.set_local_slots(slots(&[0, 1])).expect("no link");
         let ships = [0, 1, 2].map(|slot| alone.spawn_owned(Slot::at(slot), &Ship { fuel: slot as u8 }));
-        let [first, second, other] = ships.map(|ship| ship.expect("the leader may"));
+        let [first, second, other] = ships.map(|ship| ship.expect("the leader may spawn"));
         alone.set_value(Slot::at(0), &10_u32).expect("a local player's");
         alone.set_value(Slot::at(1), &11_u32).expect("a local player's");
         // Slot 1 is in both sets: the first player takes it, the second moves on.
@@ -545,7 +549,7 @@ mod tests {
         assert_eq!(
             authorities,
             [Some(1), Some(2), Some(1)],
-            "of an object that is no player's here the first"
+            "an object of no local player goes to the first one"
         );
         let values = [0, 1, 2].map(|slot| alone.value::<u32>(Slot::at(slot)));
         assert_eq!(values, [None, Some(10), Some(11)]);
@@ -553,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_local_players_are_refused() {
+    fn too_many_local_players_are_rejected() {
         let mut session = session(AuthorityPolicy::Leader);
         let refused = |value| Err(SessionError::Setting { setting: "local players", value, min: 1, max: 8 });
         assert_eq!(session.set_local_slots(SlotSet::EMPTY), refused(0));
@@ -564,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn slot_beyond_254_is_refused_everywhere() {
+    fn slot_beyond_254_is_rejected_everywhere() {
         let (beyond, config) = (Slot::at(255), ReplicaConfig::default());
         let refused = Session::new(config, Kinds::new(), beyond, JoinMode::Create, 7).unwrap_err();
         assert_eq!(refused.to_string(), "slot is 255, choose 0 to 254");
@@ -580,11 +584,11 @@ mod tests {
     }
 
     #[test]
-    fn slot_change_with_link_is_refused() {
+    fn slot_change_with_link_is_rejected() {
         let mut session = session(AuthorityPolicy::Anyone);
         session.handle_connected(Micros::ZERO, PeerId::from_u128(9));
         assert!(!session.set_local_slot(Slot::at(1)));
         assert_eq!(session.local_slot(), Slot::at(0));
-        assert!(!session.is_synced_to(PeerId::from_u128(9)), "it has not even said who it is");
+        assert!(!session.is_synced_to(PeerId::from_u128(9)), "no hello arrived yet");
     }
 }

@@ -1,4 +1,4 @@
-//! What the worlds of `harness.rs` come to too seldom to be shown there: told one by one.
+//! Cases that the runs of `harness.rs` reach too rarely to prove there, each as its own test.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::ablation::Rule;
 use crate::version::{Record, Version};
 use crate::{AuthorityPolicy, Kinds, MemberId, MemberTag, ObjectId, ReplicaConfig, RosterMember};
 
-/// Somebody deletes what another holds, tells only a third, and dies; the holder, who has told
-/// everybody all there is to tell, would never hear of it.
+/// A peer deletes an object of another's, tells only a third peer, and leaves. The authority has
+/// nothing left to send and would never learn of the deletion.
 #[test]
-fn without_dead_strays_being_relayed_a_holder_never_hears_that_its_object_is_gone() {
+fn orphan_deletion_not_relayed_never_reaches_authority() {
     for without in [None, Some(Rule::DeadStraysAreRelayed)] {
         let config = ReplicaConfig { authority: AuthorityPolicy::Anyone, ..ReplicaConfig::default() };
         let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
@@ -26,7 +26,7 @@ fn without_dead_strays_being_relayed_a_holder_never_hears_that_its_object_is_gon
         world.session(2).despawn(id).unwrap();
         world.run_ms(500);
         assert_eq!(world.session(1).get::<Thing>(id), None);
-        assert!(world.session(0).get::<Thing>(id).is_some(), "it has not heard of it yet");
+        assert!(world.session(0).get::<Thing>(id).is_some(), "the deletion has not arrived yet");
         world.kill(2);
         world.run_ms(5_000);
         let is_there = [0, 1].map(|index| world.session(index).get::<Thing>(id).is_some());
@@ -35,11 +35,11 @@ fn without_dead_strays_being_relayed_a_holder_never_hears_that_its_object_is_gon
     }
 }
 
-/// One in thousands of worlds of seven. Two who may not have deleted the same object, and each has
-/// given way to the other, whom it took for the host at the time. Who is the host has never heard
-/// of it, and each of the two is here to speak for itself, and has nothing to say.
+/// One run in thousands with seven peers. Two members without the right deleted the same object,
+/// and each gave way to the other, which it took for the leader. The leader never received the
+/// deletion. Both are present, so only each itself may report its record, and neither does.
 #[test]
-fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never_heard() {
+fn two_peers_that_gave_way_to_each_other_settle_by_rule() {
     for without in [None, Some(Rule::WhoeverPassesOnGaveUp)] {
         let config = ReplicaConfig { authority: AuthorityPolicy::Leader, ..ReplicaConfig::default() };
         let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
@@ -72,10 +72,10 @@ fn without_giving_up_what_one_passes_on_two_who_gave_way_to_each_other_are_never
     }
 }
 
-/// Once in 60,000 worlds. The heir does not believe what somebody passes on of one it never met,
-/// for it knows nothing of the object; then it hears of it from somebody who has a right to it.
+/// One run in 60,000. The successor rejects a relayed record of a member it never met, because it
+/// does not know the object. It then learns of the object from a member with the right to it.
 #[test]
-fn what_was_not_believed_counts_when_the_object_is_known() {
+fn rejected_record_counts_after_object_is_known() {
     let policy = AuthorityPolicy::Custom(Arc::new(Skippers { alone: false }));
     let config = ReplicaConfig { authority: policy, ..ReplicaConfig::default() };
     let mut world = World::of(3, 7, config, Kinds::new().with::<Thing>());
@@ -92,9 +92,9 @@ fn what_was_not_believed_counts_when_the_object_is_known() {
     session.objects.set_record(place, Some(record(stranger, Slot::at(7), 1, 2)));
     session.roster_changed();
     world.run_ms(300);
-    assert_eq!(world.session(0).get::<Thing>(id), None, "nobody rightful made it, as far as it can tell");
-    // Who knows both does not get through to who has a right to it, so it is the heir alone who can
-    // put one and one together.
+    assert_eq!(world.session(0).get::<Thing>(id), None, "no known member with the right created it");
+    // The peer with the rejected record cannot reach the member with the right, so only the
+    // successor can combine both records.
     world.set_cut(1, 2, true);
     let session = world.session(2);
     let me = session.members.me;

@@ -150,7 +150,7 @@ pub(crate) mod bench {
             Record { version, player: slot, held: false, owner_claim: None, home: None, gone: false, kind: 0 }
         }
 
-        /// An object of this authority, which made it.
+        /// An object of this authority, which created it.
         pub(crate) fn object(&mut self, authority: usize, counter: u32) -> ObjectIndex {
             let record = self.record(authority);
             let id = ObjectId::new(record.version.authority.tag, counter);

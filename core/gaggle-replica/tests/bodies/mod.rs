@@ -1,10 +1,10 @@
-//! A thousand bodies that move: the load of the promises about bytes.
+//! A thousand moving bodies: the load of the promised sizes.
 
 #![allow(
     dead_code,
     unreachable_pub,
     clippy::float_arithmetic,
-    reason = "a simulation of a game's making, on one machine"
+    reason = "a simulation that runs on one peer only"
 )]
 
 use gaggle_kit::Prng;
@@ -25,7 +25,7 @@ pub struct Body {
 pub enum Motion {
     /// Gravity, bounces, steady spin.
     Ballistic,
-    /// Thrust that changes every half second, drag, knocks every two, a spin that wanders.
+    /// Thrust that changes every half second, drag, knocks every two seconds, a spin that wanders.
     Driven,
 }
 

@@ -1,22 +1,22 @@
-//! A whole group of machines in virtual time, on which the stories are told.
+//! A group of peers in virtual time, for the tests of this folder.
 
-#![allow(dead_code, unreachable_pub, reason = "every test program uses its own part of this")]
+#![allow(dead_code, unreachable_pub, reason = "every test program uses a part of it")]
 
 use gaggle_kit::{Micros, PeerId, Prng, Slot};
 use gaggle_replica::{JoinMode, Kinds, ObjectId, ReplicaConfig, Session, SessionEvent};
 pub use gaggle_testkit::NetConditions;
 use gaggle_testkit::{Delivery, PacketScheduler};
 
-/// A network that only takes 20 ms.
+/// A network with 20 ms latency and no faults.
 pub const CALM: NetConditions = NetConditions::latency_ms(20);
 
-/// Round trips of so many milliseconds, 10 ms of jitter, a few duplicates and late packets.
+/// Round trips of this many milliseconds, 10 ms of jitter, a few duplicates and late packets.
 pub fn rough(rtt_ms: u64, loss: u32) -> NetConditions {
     let jitter = Micros::from_millis(10);
     NetConditions { jitter, loss, duplicate: 10, late: 20, ..NetConditions::latency_ms(rtt_ms / 2) }
 }
 
-/// What travels: the bytes, and which starts of the link they belong to at either end.
+/// A packet under way: its bytes, and the start of the link they belong to at either end.
 #[derive(Debug, Clone)]
 pub struct Sent {
     starts: (u64, u64),
@@ -26,7 +26,7 @@ pub struct Sent {
 pub struct Machine {
     pub session: Option<Session>,
     pub events: Vec<SessionEvent>,
-    /// Starts of the links to others; 0 while there is none.
+    /// Starts of the links to others; 0 while there is no link.
     starts: Vec<u64>,
     pub bytes_sent: u64,
     pub packets_sent: u64,
@@ -38,7 +38,7 @@ impl Machine {
     }
 }
 
-/// Changes what flies from one machine to another.
+/// Changes bytes under way from one peer to another.
 pub type Tamper = Box<dyn FnMut(usize, usize, &mut Vec<u8>)>;
 
 pub struct World {
@@ -49,7 +49,7 @@ pub struct World {
     pub net: PacketScheduler<Sent>,
     pub tamper: Tamper,
     pub frame: Micros,
-    /// Starts of links so far.
+    /// Number of link starts so far.
     starts: u64,
     config: ReplicaConfig,
     kinds: Kinds,
@@ -65,7 +65,7 @@ pub fn player(index: usize) -> Slot {
 }
 
 impl World {
-    /// So many machines, all linked: the first founds, the others join.
+    /// Makes this many peers, all linked: the first creates the session, the others join.
     pub fn of(count: usize, seed: u64, config: ReplicaConfig, kinds: Kinds) -> World {
         let mut world = World {
             now: Micros::from_millis(1),
@@ -86,14 +86,14 @@ impl World {
                 world.link(index, other);
             }
             if index > 0 {
-                // Joined before the next comes, so that seniority is the order of numbers.
+                // Each peer joins before the next starts, so that join order is index order.
                 world.run(Micros::from_millis(200));
             }
         }
         world
     }
 
-    /// Room for machines that were added.
+    /// Makes room for peers that were added.
     pub fn grow(&mut self) {
         let count = self.machines.len();
         self.machines.iter_mut().for_each(|machine| machine.starts.resize(count, 0));
@@ -103,10 +103,10 @@ impl World {
         self.seed += 1;
         let seed = self.seed * 1_000 + index as u64;
         let session = Session::new(self.config.clone(), self.kinds.clone(), player(index), entry, seed);
-        self.machines[index].session = Some(session.expect("settings that make sense"));
+        self.machines[index].session = Some(session.expect("valid settings"));
     }
 
-    /// A machine dies; the others notice at once.
+    /// Ends a peer without notice; the others see the closed links at once.
     pub fn kill(&mut self, index: usize) {
         for other in 0..self.machines.len() {
             self.unlink(index, other);
@@ -135,7 +135,7 @@ impl World {
         }
     }
 
-    /// A machine says goodbye to everybody and goes.
+    /// A peer tells all others that it leaves, and leaves.
     pub fn part(&mut self, index: usize) {
         for other in 0..self.machines.len() {
             if std::mem::take(&mut self.machines[other].starts[index]) != 0
@@ -152,7 +152,7 @@ impl World {
         self.machines[a].starts[b] != 0
     }
 
-    /// Everybody in one group is linked with everybody else in it, and nobody across.
+    /// Links all peers within a group to each other, and none across groups.
     pub fn split(&mut self, groups: &[&[usize]]) {
         let group_of = |index: usize| groups.iter().position(|group| group.contains(&index));
         for a in 0..self.machines.len() {
@@ -177,7 +177,7 @@ impl World {
         self.machines[index].session.as_mut().expect("alive")
     }
 
-    /// Runs for a while; `play` moves a machine's objects once a frame.
+    /// Runs for a while; `play` moves the objects of a peer once per frame.
     pub fn play(&mut self, time: Micros, mut play: impl FnMut(&mut Session, usize, Micros)) {
         let end = self.now + time;
         while self.now < end {
@@ -200,7 +200,7 @@ impl World {
         self.run(Micros::from_millis(millis));
     }
 
-    /// Cuts one direction, although the link stays up, or opens it again.
+    /// Cuts one direction although the link stays up, or opens it again.
     pub fn set_cut(&mut self, from: usize, to: usize, is_cut: bool) {
         self.net.set_cut(self.now, from, to, is_cut);
     }
@@ -237,7 +237,7 @@ impl World {
         let starts = starts.clone();
         self.net.set_conditions(self.conditions);
         for (to, reliable, bytes) in out {
-            // Which start of the link at the other end it goes to.
+            // The start of the link at the other end it belongs to.
             let starts = (starts[to], self.machines[to].starts[from]);
             let counted = &mut self.machines[from];
             if !reliable {
@@ -256,17 +256,17 @@ impl World {
         self.machines[index].events.iter().filter(|event| matches(event)).count()
     }
 
-    /// Nobody was accused of anything.
+    /// Fails if any peer reported a fault or a rejection.
     pub fn expect_peace(&self) {
         for (index, machine) in self.machines.iter().enumerate() {
             let accused = machine.events.iter().find(|event| {
                 matches!(event, SessionEvent::PeerFault { .. } | SessionEvent::Rejected { .. })
             });
-            assert_eq!(accused, None, "by machine {index}");
+            assert_eq!(accused, None, "by peer {index}");
         }
     }
 
-    /// The holder of an object, as each machine that is alive sees it.
+    /// The authority of an object, as each running peer sees it.
     pub fn holders(&self, id: ObjectId) -> Vec<Option<Slot>> {
         self.machines.iter().filter_map(|machine| machine.session.as_ref()).map(|s| s.authority(id)).collect()
     }

@@ -1,5 +1,5 @@
-//! Runs of the harness: with all rules, and with each taken out in turn.
-//! Absent: what a run does.
+//! Runs of the harness: with all rules, and with each rule removed in turn.
+//! Absent: the steps of a run.
 
 use gaggle_testkit::seeds;
 
@@ -35,7 +35,7 @@ fn run(seed: u64, without: Option<Rule>, crowd: Crowd, tally: &mut Tally) -> Res
     tally.differences += found.differences;
     healed.map_err(|error| {
         format!(
-            "seed {seed}, {:?}, buries {}, {} machines, {} renumbered, lobby {}: {error}",
+            "seed {seed}, {:?}, buries {}, {} peers, {} renumbered, lobby {}: {error}",
             world.policy,
             world.buries,
             world.machines.len(),
@@ -46,7 +46,7 @@ fn run(seed: u64, without: Option<Rule>, crowd: Crowd, tally: &mut Tally) -> Res
 }
 
 #[test]
-fn all_worlds_become_equal_and_silent() {
+fn replicas_after_random_faults_become_equal_and_silent() {
     let mut tally = Tally::default();
     seeds::check(seeds::range(1_500, 30_000), |seed| run(seed, None, Crowd::Few, &mut tally));
     println!("{tally:?}");
@@ -65,15 +65,15 @@ fn all_worlds_become_equal_and_silent() {
         ("packets dropped", tally.dropped),
         ("differences", tally.differences),
     ] {
-        assert!(count > 500, "only {count} {what}: this proves little");
+        assert!(count > 500, "only {count} {what}: the runs prove little");
     }
-    assert!(tally.renumbered > 150, "only {} came in again under another number", tally.renumbered);
+    assert!(tally.renumbered > 150, "only {} joined again under another number", tally.renumbered);
 }
 
-/// What few do not come to: who was told to come in again hears so from several at once, who has
-/// what from whom goes round more corners.
+/// Seven peers reach what few do not: several peers tell a member to join again at once, and
+/// records travel over longer chains of peers.
 #[test]
-fn all_worlds_of_seven_become_equal_and_silent() {
+fn seven_replicas_after_faults_become_equal_and_silent() {
     let mut tally = Tally::default();
     seeds::check(seeds::range(700, 30_000), |seed| run(seed, None, Crowd::Seven, &mut tally));
     println!("{tally:?}");
@@ -83,16 +83,16 @@ fn all_worlds_of_seven_become_equal_and_silent() {
         ("returns", returns),
         ("splits", splits),
         ("inherited", inherited),
-        ("came in again", renumbered),
+        ("joined again", renumbered),
     ] {
-        assert!(count > 300, "only {count} {what}: this proves little");
+        assert!(count > 300, "only {count} {what}: the runs prove little");
     }
 }
 
-/// Every rule is there for a reason: without it some world comes apart. Some are missed too rarely
-/// for this, in a few of 20,000 worlds or fewer: see `how_often_a_rule_is_missed`.
+/// Every rule is needed: without it some run diverges. Some are needed too rarely for this
+/// test, in a few of 20,000 runs or fewer: see `rule_removed_failure_rate`.
 #[test]
-fn without_any_one_rule_some_world_comes_apart() {
+fn rule_removed_makes_some_run_diverge() {
     for rule in [
         Rule::ClaimsGoAbove,
         Rule::StraysAreRelayed,
@@ -109,13 +109,13 @@ fn without_any_one_rule_some_world_comes_apart() {
         let failing = |seed: &u64| run(*seed, Some(rule), Crowd::Few, &mut Tally::default()).is_err();
         let first = (0..10_000).find(failing);
         println!("without {rule:?} seed {first:?} fails");
-        assert!(first.is_some(), "nobody misses {rule:?}");
+        assert!(first.is_some(), "no run needs {rule:?}");
     }
 }
 
-/// How often each rule is missed: `GAGGLE_SEEDS=0..60000 RULE=RefusedAreKept cargo test --release`.
+/// How often each rule is needed: `GAGGLE_SEEDS=0..60000 RULE=RefusedAreKept cargo test --release`.
 #[test]
-fn how_often_a_rule_is_missed() {
+fn rule_removed_failure_rate() {
     let Ok(name) = std::env::var("RULE") else { return };
     let rule = Rule::ALL.into_iter().find(|rule| format!("{rule:?}") == name).expect("a rule of this name");
     let failing = |seed: &u64| run(*seed, Some(rule), Crowd::Few, &mut Tally::default()).is_err();

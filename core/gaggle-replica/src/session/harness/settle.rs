@@ -1,5 +1,5 @@
-//! The end of a run: everything heals, and all worlds must be equal and silent.
-//! Absent: what goes wrong before.
+//! The end of a run: the network heals, and all replicas must be equal and silent.
+//! Absent: the faults before it.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::ObjectId;
 use crate::session::Session;
 
 impl World {
-    /// Detectors are right and links are fair, if lossy: everything becomes equal and silent.
+    /// Timeouts are right and links are fair, if lossy: all replicas become equal and silent.
     pub(super) fn heal(&mut self) -> Result<(), String> {
         self.group.fill(0);
         let count = self.machines.len();
@@ -70,7 +70,7 @@ impl World {
             })
     }
 
-    /// What everybody knows of an object.
+    /// The records every peer has of an object.
     fn describe(&self, id: ObjectId) -> String {
         let mut text = String::new();
         for (index, session) in self.machines.iter().enumerate() {
@@ -88,7 +88,7 @@ impl World {
         text
     }
 
-    /// What keeps the machines talking.
+    /// The reasons why peers still send.
     fn noise(&self) -> String {
         let mut noise = String::new();
         for (index, session) in self.machines.iter().enumerate() {
@@ -126,7 +126,7 @@ impl World {
         let seen = |session: &Session| -> Seen {
             let live = session.objects.iter().filter_map(|(place, object)| {
                 let mut record = object.record.filter(|record| !record.gone)?;
-                // A value that did not change is the same under every later tick.
+                // An unchanged value is the same under every later tick.
                 record.version.tick = 0;
                 Some((object.id, (record, session.objects.value(place).to_vec())))
             });
@@ -155,7 +155,7 @@ impl World {
             }
             for (id, (record, _)) in &seen {
                 if !session.view().is_rightful(*id, record) {
-                    return Err(format!("{id:?} is left a stray at {index}: {record:?}"));
+                    return Err(format!("{id:?} is still an orphan at {index}: {record:?}"));
                 }
             }
             for (place, object) in session.objects.iter() {

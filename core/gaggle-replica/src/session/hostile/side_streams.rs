@@ -1,9 +1,9 @@
-//! Peers that lie in events and values. Absent: objects.
+//! Peers that send false events and values. Absent: objects.
 
 use super::*;
 
 #[test]
-fn event_or_value_in_another_name_is_a_fault() {
+fn event_or_value_in_name_of_another_causes_fault() {
     let mut world = world(3, AuthorityPolicy::Leader);
     let tag = world.session(1).local_member().tag.0;
     say(&mut world, &Message::RemoteEvent(bang(1, tag)));
@@ -24,8 +24,8 @@ fn event_or_value_in_another_name_is_a_fault() {
 fn value_of_another_writer_is_not_taken() {
     let mut world = world(3, AuthorityPolicy::Leader);
     let writer = liar(&mut world).local_member();
-    // The host's to write: what anybody else says counts for nothing while the host has something
-    // to say.
+    // Only the leader may write it: a value of another peer is ignored while the leader has sent
+    // one.
     world.session(0).set_value(player(2), &Score(3)).unwrap();
     say(
         &mut world,
@@ -35,14 +35,14 @@ fn value_of_another_writer_is_not_taken() {
     for index in 0..2 {
         assert_eq!(world.session(index).value(player(2)), Some(Score(3)), "at {index}");
     }
-    // In the name of a member who is here: that one speaks for itself.
+    // In the name of a present member: only that member may report its value.
     let writer = world.session(1).local_member();
     say(
         &mut world,
         &Message::Value(ValueMessage { player: player(1), key: 0, rev: 50, writer, bytes: &[99] }),
     );
     assert_eq!(world.session(0).value::<Name>(player(1)), None);
-    // Of somebody long gone, with a count nobody can have reached.
+    // In the name of a member that left long ago, with an impossible count.
     let writer = MemberId { join_order: 9, tag: MemberTag(9) };
     let value = ValueMessage { player: player(9), key: 0, rev: u32::MAX, writer, bytes: &[99] };
     say(&mut world, &Message::Value(value));
@@ -71,7 +71,7 @@ fn value_of_invented_writer_is_contradicted() {
         assert_eq!(world.session(index).value(player(2)), Some(Score(3)), "at {index}");
         assert_eq!(world.session(index).value(player(1)), Some(Name(7)), "at {index}");
     }
-    // Contradicting leaves room for what comes next.
+    // The corrected value leaves room for the next one.
     world.session(0).set_value(player(2), &Score(4)).unwrap();
     world.session(1).set_value(player(1), &Name(8)).unwrap();
     world.run_ms(200);

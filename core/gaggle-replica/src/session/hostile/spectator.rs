@@ -1,4 +1,4 @@
-//! Spectators that do what only members may. Absent: members that lie.
+//! Spectators that do what only members may do. Absent: members that lie.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn spectator_that_writes_loses_its_link() {
         let now = world.now;
         let tag = liar(&mut world).members.me.id.tag;
         match lie {
-            // Holds things nobody gave it.
+            // It has authority over objects that no peer gave it.
             0 => {
                 let eye = liar(&mut world);
                 eye.members.spectator = false;
@@ -46,7 +46,7 @@ fn spectator_that_writes_loses_its_link() {
                 world.session(0).handle_message(now, peer(2), &bytes);
             }
             _ => {
-                // The lobby said it may only look on, and it comes as a member.
+                // The lobby admitted it as a spectator, and it says hello as a member.
                 world.session(0).vouch_spectator(peer(2));
                 world.kill(2);
                 world.start(2, JoinMode::Join);
