@@ -394,7 +394,7 @@ mod tests {
         }
         let two = missed(100, 2, false, true);
         assert!(!two.contains("recoveries") && two.contains("joins a minute"), "{two}");
-        assert!(two.contains("came back, one a minute: 0 where at least 100"), "{two}");
+        assert!(two.contains("resumed, one a minute: 0 where at least 100"), "{two}");
         let majority_of_two = missed(100, 2, false, false);
         assert!(!majority_of_two.contains("joins a minute") && !majority_of_two.contains("lead changes"));
         assert!(majority_of_two.contains("compared states"), "{majority_of_two}");
